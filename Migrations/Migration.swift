@@ -1,0 +1,29 @@
+/// A numbered step from one schema to the next, embedded in the program.
+public struct Migration: Hashable, Sendable {
+  /// Counts from 1 without a gap.
+  public let version: Int
+  /// The file's name without its ending, `0001-feeds`.
+  public let name: String
+  /// The file's text.
+  public let sql: String
+
+  init(version: Int, name: String, sql: [UInt8]) {
+    self.version = version
+    self.name = name
+    self.sql = String(decoding: sql, as: UTF8.self)
+  }
+
+  /// A migration that is not in a file: for tests of the migrator.
+  public init(version: Int, name: String, sql: String) {
+    self.version = version
+    self.name = name
+    self.sql = sql
+  }
+
+  /// Every file of this folder, in order.
+  public static let all: [Migration] = [
+    Migration(version: 1, name: "0001-feeds", sql: PackageResources._001_feeds_sql),
+    Migration(
+      version: 2, name: "0002-first-policies", sql: PackageResources._002_first_policies_sql),
+  ]
+}

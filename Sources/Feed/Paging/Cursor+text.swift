@@ -1,0 +1,137 @@
+/// What is wrong with the text of a cursor.
+public enum CursorTextError: Error, Equatable, Sendable {
+  /// Not base64url, cut short, or with a wrong check sum: nobody's cursor.
+  case damaged
+  /// Made by a version of this program that wrote another form.
+  case unknownVersion(Int)
+}
+
+extension Cursor {
+  private static let version: UInt8 = 1
+
+  /// The form clients get: base64url without padding (RFC 4648 section 5) of a version, the view, the
+  /// anchors and a CRC-32. It depends on nothing but the cursor, so it survives restarts and means the
+  /// same on every replica.
+  public var text: String {
+    var bytes: [UInt8] = [Self.version]
+    bytes.reserveCapacity(80)
+    bytes.appendBigEndian(feedHash)
+    switch view {
+    case .ranking(let ranking):
+      bytes.append(0)
+      bytes.appendVariable(ranking)
+    case .newer(let ranking):
+      bytes.append(1)
+      bytes.appendVariable(ranking)
+    case .arrivals(let from, let to):
+      bytes.append(2)
+      bytes.appendVariable(from)
+      bytes.appendVariable(to)
+    }
+    bytes.append(anchor)
+    bytes.append(seen)
+    bytes.appendBigEndian(CRC32.checksum(bytes))
+    return Base64URL.encode(bytes)
+  }
+
+  /// Reads what `text` wrote.
+  ///
+  /// - Throws: `CursorTextError`; every text but the exact one that was handed out is damaged.
+  public init(text: String) throws(CursorTextError) {
+    guard let bytes = Base64URL.decode(text), bytes.count > 5 else { throw .damaged }
+    let content = bytes.dropLast(4)
+    var trailer = Reader(bytes.suffix(4))
+    guard try trailer.bigEndian(UInt32.self) == CRC32.checksum(content) else { throw .damaged }
+    var reader = Reader(content)
+    let version = try reader.byte()
+    guard version == Self.version else { throw .unknownVersion(Int(version)) }
+    let feedHash = try reader.bigEndian(UInt64.self)
+    let view: View
+    switch try reader.byte() {
+    case 0: view = .ranking(try reader.variable())
+    case 1: view = .newer(than: try reader.variable())
+    case 2: view = .arrivals(from: try reader.variable(), to: try reader.variable())
+    default: throw .damaged
+    }
+    self.init(
+      feedHash: feedHash, view: view, anchor: try reader.anchor(), seen: try reader.anchor())
+    guard reader.isAtEnd else { throw .damaged }
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func appendBigEndian(_ value: some FixedWidthInteger) {
+    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+  }
+
+  /// LEB128, seven bits a byte.
+  fileprivate mutating func appendVariable(_ value: Int) {
+    var rest = UInt64(value)
+    while rest >= 0x80 {
+      append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    append(UInt8(rest))
+  }
+
+  fileprivate mutating func append(_ anchor: Cursor.Anchor) {
+    switch anchor {
+    case .start: append(0)
+    case .end: append(1)
+    case .position(let position):
+      append(2)
+      appendBigEndian(position.key.rawValue)
+      appendVariable(position.id.utf8.count)
+      append(contentsOf: position.id.utf8)
+    }
+  }
+}
+
+private struct Reader {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ bytes: ArraySlice<UInt8>) {
+    rest = bytes
+  }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  mutating func byte() throws(CursorTextError) -> UInt8 {
+    guard let byte = rest.popFirst() else { throw .damaged }
+    return byte
+  }
+
+  mutating func bigEndian<Value: FixedWidthInteger>(_: Value.Type) throws(CursorTextError) -> Value {
+    var value: Value = 0
+    for _ in 0..<Value.bitWidth / 8 {
+      value = value << 8 | Value(truncatingIfNeeded: try byte())
+    }
+    return value
+  }
+
+  mutating func variable() throws(CursorTextError) -> Int {
+    var value: UInt64 = 0
+    for shift in stride(from: 0, to: 63, by: 7) {
+      let byte = try byte()
+      value |= UInt64(byte & 0x7f) << shift
+      if byte & 0x80 == 0 { return Int(value) }
+    }
+    throw .damaged
+  }
+
+  mutating func anchor() throws(CursorTextError) -> Cursor.Anchor {
+    switch try byte() {
+    case 0: return .start
+    case 1: return .end
+    case 2:
+      let key = SortKey(rawValue: try bigEndian(Int64.self))
+      let length = try variable()
+      guard length <= rest.count,
+        let id = String(validating: rest.prefix(length), as: UTF8.self)
+      else { throw .damaged }
+      rest = rest.dropFirst(length)
+      return .position(Position(key: key, id: id))
+    default: throw .damaged
+    }
+  }
+}

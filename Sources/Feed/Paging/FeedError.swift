@@ -1,0 +1,20 @@
+/// What a feed cannot answer, and why. One place in the server maps these to statuses.
+public enum FeedError: Error, Hashable, Sendable {
+  case unknownFeed(String)
+  case unknownItem(String)
+  /// `around` names an item that is not in the feed.
+  case itemNotInFeed(item: String, feed: String)
+  /// The cursor was made for another feed.
+  case foreignCursor(CursorRole, feed: String)
+  /// The cursor names a ranking that this store never had.
+  case unknownRanking(CursorRole, Int, feed: String)
+  /// The cursor names a ranking that is no longer kept.
+  case expiredRanking(CursorRole, Int, feed: String)
+  /// The two ends of a gap lie in different rankings.
+  case differentRankings(after: Int, before: Int)
+}
+
+/// Which end of a page a cursor was given for.
+public enum CursorRole: String, Sendable {
+  case after, before
+}

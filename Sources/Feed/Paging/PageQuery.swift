@@ -1,0 +1,44 @@
+/// A request for a page of a feed, in the domain's words.
+public struct PageQuery: Hashable, Sendable {
+  /// Where the page lies.
+  public enum Start: Hashable, Sendable {
+    /// At the top of the current ranking.
+    case top
+    /// Directly below the cursor.
+    case after(Cursor)
+    /// Directly above the cursor.
+    case before(Cursor)
+    /// Below the one and above the other.
+    case between(after: Cursor, before: Cursor)
+    /// An item with so many below (leading) and above it (trailing).
+    case around(Target, leading: Int, trailing: Int)
+  }
+
+  /// What `around` names.
+  public enum Target: Hashable, Sendable {
+    case item(String)
+    case offset(Int)
+  }
+
+  public var feed: String
+  public var start: Start
+  /// So many items further from where `start` says, in the direction it says.
+  public var offset: Int
+  public var limit: Int
+
+  public init(feed: String, start: Start = .top, offset: Int = 0, limit: Int = 30) {
+    self.feed = feed
+    self.start = start
+    self.offset = offset
+    self.limit = limit
+  }
+
+  /// The rankings, beside the current one, whose order must be at hand.
+  public var rankings: [Int] {
+    switch start {
+    case .top, .around: []
+    case .after(let cursor), .before(let cursor): cursor.rankings
+    case .between(let after, let before): after.rankings + before.rankings
+    }
+  }
+}

@@ -1,0 +1,150 @@
+/// Appends JSON (RFC 8259) to a buffer of bytes, with no space between tokens.
+///
+/// The caller opens and closes what it writes; commas are the writer's. Text is UTF-8 as it is, with
+/// only the characters escaped that must be (section 7).
+public struct JSONWriter: Sendable {
+  /// What was written.
+  public private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  /// A writer whose buffer holds so many bytes before it grows.
+  public init(capacity: Int = 256) {
+    bytes.reserveCapacity(capacity)
+  }
+
+  /// Writes an object of what the body writes with `key`.
+  public mutating func object(_ body: (inout JSONWriter) throws -> Void) rethrows {
+    separate()
+    bytes.append(UInt8(ascii: "{"))
+    needsComma = false
+    try body(&self)
+    bytes.append(UInt8(ascii: "}"))
+    needsComma = true
+  }
+
+  /// Writes an array of what the body writes.
+  public mutating func array(_ body: (inout JSONWriter) throws -> Void) rethrows {
+    separate()
+    bytes.append(UInt8(ascii: "["))
+    needsComma = false
+    try body(&self)
+    bytes.append(UInt8(ascii: "]"))
+    needsComma = true
+  }
+
+  /// The name of the member whose value is written next. `name` must need no escape.
+  public mutating func key(_ name: StaticString) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  /// The name of the member whose value is written next.
+  public mutating func key(_ name: String) {
+    string(name)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  public mutating func string(_ value: String) {
+    separate()
+    var value = value
+    value.withUTF8 { appendQuoted($0) }
+    needsComma = true
+  }
+
+  public mutating func integer(_ value: some BinaryInteger) {
+    separate()
+    if value >= 0, value < 10 {
+      bytes.append(UInt8(ascii: "0") + UInt8(value))
+    } else {
+      bytes.append(contentsOf: String(value).utf8)
+    }
+    needsComma = true
+  }
+
+  /// A finite number, in the shortest form that reads back as the same one.
+  public mutating func number(_ value: Double) {
+    precondition(value.isFinite, "JSON has no infinity")
+    separate()
+    let text = String(value)
+    bytes.append(contentsOf: (text.hasSuffix(".0") ? String(text.dropLast(2)) : text).utf8)
+    needsComma = true
+  }
+
+  public mutating func boolean(_ value: Bool) {
+    separate()
+    bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    needsComma = true
+  }
+
+  public mutating func null() {
+    separate()
+    bytes.append(contentsOf: "null".utf8)
+    needsComma = true
+  }
+
+  /// A value that is JSON already.
+  public mutating func raw(_ value: some Collection<UInt8>) {
+    separate()
+    bytes.append(contentsOf: value)
+    needsComma = true
+  }
+
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+  }
+
+  /// Runs that need no escape are copied whole.
+  private mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) {
+    bytes.append(UInt8(ascii: "\""))
+    var start = 0
+    for index in 0..<text.count {
+      let byte = text[index]
+      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
+      appendEscape(of: byte)
+      start = index + 1
+    }
+    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func appendEscape(of byte: UInt8) {
+    bytes.append(UInt8(ascii: "\\"))
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
+    case 0x08: bytes.append(UInt8(ascii: "b"))
+    case 0x09: bytes.append(UInt8(ascii: "t"))
+    case 0x0a: bytes.append(UInt8(ascii: "n"))
+    case 0x0c: bytes.append(UInt8(ascii: "f"))
+    case 0x0d: bytes.append(UInt8(ascii: "r"))
+    default:
+      let digits = Array("0123456789abcdef".utf8)
+      bytes.append(contentsOf: "u00".utf8)
+      bytes.append(digits[Int(byte >> 4)])
+      bytes.append(digits[Int(byte & 15)])
+    }
+  }
+}
+
+// MARK: Members that may be absent
+
+extension JSONWriter {
+  /// A member, left out where the value is unknown.
+  public mutating func member(_ name: StaticString, _ value: String?) {
+    guard let value else { return }
+    key(name)
+    string(value)
+  }
+
+  /// A member, left out where the value is unknown.
+  public mutating func member(_ name: StaticString, _ value: Int?) {
+    guard let value else { return }
+    key(name)
+    integer(value)
+  }
+}

@@ -1,0 +1,94 @@
+import Feed
+
+/// What an item costs to load ahead.
+public struct Hint: Hashable, Sendable {
+  /// In the policy's units.
+  public let weight: Int
+  /// What to load while the item is not active.
+  public let minimumBytes: Int
+  /// What to load when it is.
+  public let entireBytes: Int
+  /// Some of the bytes are the policy's defaults, because the truth is not known.
+  public let isEstimated: Bool
+}
+
+/// What one media file costs.
+struct MediaCost {
+  let minimumBytes: Int
+  let entireBytes: Int
+  let isEstimated: Bool
+}
+
+extension Policy {
+  /// What the post costs under this policy.
+  public func hint(for post: Post) -> Hint {
+    let costs = post.media.map(cost(of:))
+    let weight = weight(of: post)
+    guard !costs.isEmpty else {
+      let bytes = unknownBytes(of: post)
+      return Hint(
+        weight: weight, minimumBytes: bytes.minimum, entireBytes: bytes.entire,
+        isEstimated: bytes.entire > 0)
+    }
+    let visible = costs.prefix(visibleParts(of: post))
+    return Hint(
+      weight: weight,
+      minimumBytes: visible.reduce(0) { $0 + $1.minimumBytes },
+      entireBytes: costs.reduce(0) { $0 + $1.entireBytes },
+      isEstimated: costs.contains(where: \.isEstimated))
+  }
+
+  /// How many of the post's media are seen at first.
+  func visibleParts(of post: Post) -> Int {
+    post.type == .carousel ? min(max(carouselVisibleParts, 1), post.media.count) : post.media.count
+  }
+
+  func cost(of media: Media) -> MediaCost {
+    switch media.kind {
+    case .image:
+      let bytes = media.bytes ?? imageBytes
+      return MediaCost(minimumBytes: bytes, entireBytes: bytes, isEstimated: media.bytes == nil)
+    case .video:
+      let entire =
+        media.bytes ?? media.durationMilliseconds.map(bytes(ofVideoMilliseconds:)) ?? videoBytes
+      // Where a video starts is not known from its size: the start is the policy's either way,
+      // unless the whole file is shorter.
+      return MediaCost(
+        minimumBytes: min(videoStartBytes, entire), entireBytes: entire,
+        isEstimated: media.bytes.map { $0 > videoStartBytes } ?? true)
+    }
+  }
+
+  private func weight(of post: Post) -> Int {
+    switch post.type {
+    case .image: imageWeight
+    case .video: videoWeight
+    case .webapp: webappWeight
+    case .ad: adWeight
+    case .text: textWeight
+    case .carousel:
+      post.media.isEmpty
+        ? imageWeight * max(carouselVisibleParts, 1)
+        : post.media.prefix(visibleParts(of: post))
+          .reduce(0) { $0 + ($1.kind == .video ? videoWeight : imageWeight) }
+    }
+  }
+
+  /// Rounded up, and no overflow for the longest duration that a record may have.
+  private func bytes(ofVideoMilliseconds milliseconds: Int) -> Int {
+    let (bits, overflow) = milliseconds.multipliedReportingOverflow(by: videoKbps)
+    return overflow ? RecordLimits.number : min(bits / 8 + 1, RecordLimits.number)
+  }
+
+  /// The bytes of a post none of whose media is known.
+  private func unknownBytes(of post: Post) -> (minimum: Int, entire: Int) {
+    switch post.type {
+    case .image: (imageBytes, imageBytes)
+    case .carousel:
+      (imageBytes * max(carouselVisibleParts, 1), imageBytes * max(carouselVisibleParts, 1))
+    case .video: (videoStartBytes, videoBytes)
+    case .webapp, .ad: (webappBytes, webappBytes)
+    case .text: (0, 0)
+    }
+  }
+}

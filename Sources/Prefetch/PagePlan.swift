@@ -1,0 +1,140 @@
+import Feed
+
+/// What to load of a page while its first item is the active one.
+public struct PagePlan: Hashable, Sendable {
+  /// Why a part is loaded.
+  public enum Reason: String, Sendable {
+    /// The item is active: all of it.
+    case active
+    /// The item comes soon: so much that a video starts.
+    case start
+    /// The item comes soon, and a part of it would show nothing: all of it.
+    case whole
+  }
+
+  /// Bytes of one file.
+  public struct Part: Hashable, Sendable {
+    /// The item's index in the page.
+    public let itemIndex: Int
+    /// The index of the file among the item's media; `nil` for the item's own page (a web app).
+    public let mediaIndex: Int?
+    /// The first so many bytes of the file.
+    public let bytes: Int
+    public let reason: Reason
+    /// The count is the policy's default: an active file ends where the server says that it ends.
+    public let isEstimated: Bool
+  }
+
+  public let parts: [Part]
+  /// Ask for the next page when the item at this index of the page becomes active; `nil` on the
+  /// last page.
+  public let nextPageAt: Int?
+
+  /// The bytes of all parts.
+  public var bytes: Int { parts.reduce(0) { $0 + $1.bytes } }
+}
+
+/// What bounds a plan beside the policy.
+public struct PlanBounds: Hashable, Sendable {
+  /// Bytes that the client will spend on the page.
+  public var budgetBytes: Int?
+  /// The person saves data: the active item and nothing else.
+  public var savesData: Bool
+
+  public init(budgetBytes: Int? = nil, savesData: Bool = false) {
+    self.budgetBytes = budgetBytes
+    self.savesData = savesData
+  }
+}
+
+extension Policy {
+  /// The plan for a page of these posts on the network.
+  public func plan(
+    for posts: [Post], on network: NetworkProfile, bounds: PlanBounds = PlanBounds(),
+    hasNextPage: Bool
+  ) -> PagePlan {
+    let parts = network.downlinkKbps > 0 ? parts(of: posts, bounds: bounds) : []
+    return PagePlan(
+      parts: parts,
+      nextPageAt: hasNextPage ? nextPageIndex(count: posts.count, on: network) : nil)
+  }
+
+  /// The parts in the order in which to load them: the active item, then the ones below it.
+  ///
+  /// The plan ends at the first item that the policy or the budget has no room for. Passing over it
+  /// for a smaller one further down would load what is seen later before what is seen sooner.
+  private func parts(of posts: [Post], bounds: PlanBounds) -> [PagePlan.Part] {
+    var parts: [PagePlan.Part] = []
+    var cost = 0
+    var budget = bounds.budgetBytes ?? .max
+    for (index, post) in posts.enumerated() {
+      if index > 0 {
+        guard !bounds.savesData, index <= leading else { break }
+        cost += weight(toLoad: post)
+        guard strategy == .plain || cost <= maxCost else { break }
+      }
+      for part in self.parts(of: post, at: index) {
+        guard let affordable = affordable(part, of: post, budget: budget) else { return parts }
+        parts.append(affordable)
+        budget -= affordable.bytes
+      }
+    }
+    return parts
+  }
+
+  /// What an item counts towards `maxCost`: nothing where there is nothing to load.
+  private func weight(toLoad post: Post) -> Int {
+    parts(of: post, at: 1).isEmpty ? 0 : hint(for: post).weight
+  }
+
+  private func parts(of post: Post, at index: Int) -> [PagePlan.Part] {
+    let isActive = index == 0
+    guard !post.media.isEmpty else {
+      guard post.type == .webapp || post.type == .ad, post.url != nil else { return [] }
+      return [
+        PagePlan.Part(
+          itemIndex: index, mediaIndex: nil, bytes: webappBytes,
+          reason: isActive ? .active : .whole, isEstimated: true)
+      ]
+    }
+    let seen = isActive ? post.media.count : visibleParts(of: post)
+    return post.media.prefix(seen).enumerated().compactMap { mediaIndex, media in
+      let cost = cost(of: media)
+      let bytes = isActive ? cost.entireBytes : cost.minimumBytes
+      guard bytes > 0 else { return nil }
+      return PagePlan.Part(
+        itemIndex: index, mediaIndex: mediaIndex, bytes: bytes,
+        reason: isActive ? .active : media.kind == .video ? .start : .whole,
+        isEstimated: isActive || media.kind == .image ? media.bytes == nil : cost.isEstimated)
+    }
+  }
+
+  /// The part as far as the budget reaches: a video from its start bytes on is worth having, a piece
+  /// of an image is not. `nil` where the budget is spent.
+  private func affordable(_ part: PagePlan.Part, of post: Post, budget: Int) -> PagePlan.Part? {
+    if part.bytes <= budget { return part }
+    guard let mediaIndex = part.mediaIndex, post.media[mediaIndex].kind == .video,
+      budget >= cost(of: post.media[mediaIndex]).minimumBytes
+    else { return nil }
+    return PagePlan.Part(
+      itemIndex: part.itemIndex, mediaIndex: mediaIndex, bytes: budget, reason: part.reason,
+      isEstimated: part.isEstimated)
+  }
+
+  /// Bytes of a page itself, for the time that it takes to arrive.
+  private static let pageBytes = 20_480
+
+  /// The index at which to ask for the next page so that it is there, with what its first items need,
+  /// before the last `leading` items are active: after a share of the page at the latest, which is
+  /// the articles' dynamic threshold.
+  private func nextPageIndex(count: Int, on network: NetworkProfile) -> Int {
+    let threshold = count * nextPagePercent / 100
+    guard network.downlinkKbps > 0 else { return 0 }
+    // Two round trips: one for a connection that may have gone idle, one for the request. Lost
+    // packets come again after another.
+    let roundTrips = 2 * network.roundTripMilliseconds * 100 / max(1, 100 - network.lossPercent)
+    let milliseconds = roundTrips + Self.pageBytes * 8 / network.downlinkKbps
+    let scrolled = (milliseconds * itemsPerMinute + 59_999) / 60_000
+    return max(0, min(threshold, count - leading - scrolled))
+  }
+}

@@ -1,0 +1,70 @@
+/// How much is loaded ahead in a feed on a network: the parameters that the lab tunes.
+///
+/// The first values are the articles': an image weighs 1 and a video 2; a video that is not active
+/// loads its first 200 KB, an image all of itself; a connection carries items worth `maxCost`.
+public struct Policy: Hashable, Sendable {
+  /// How items are chosen.
+  public enum Strategy: String, CaseIterable, Sendable {
+    /// The next `leading` items, whatever they weigh.
+    case plain
+    /// The next items until their weights exceed `maxCost`.
+    case weighted
+  }
+
+  public var name: String
+  public var strategy: Strategy
+  /// The weights of the inactive items that load at once add up to no more than this.
+  public var maxCost: Int
+  /// How many items below the active one may load.
+  public var leading: Int
+  /// How many items above the active one are kept.
+  public var trailing: Int
+  public var imageWeight: Int
+  public var videoWeight: Int
+  public var webappWeight: Int
+  public var adWeight: Int
+  public var textWeight: Int
+  /// How many parts of a carousel are seen before a person turns it: they make its weight.
+  public var carouselVisibleParts: Int
+  /// What a video loads while it is not active, where its own start is unknown.
+  public var videoStartBytes: Int
+  /// What a video is taken to have where its size and duration are unknown.
+  public var videoBytes: Int
+  /// What a second of video is taken to have where only its duration is known, in kilobits.
+  public var videoKbps: Int
+  /// What an image is taken to have where its size is unknown.
+  public var imageBytes: Int
+  /// What a web app or ad without media is taken to have.
+  public var webappBytes: Int
+  /// The share of a page after which the next one is asked for at the latest, in percent.
+  public var nextPagePercent: Int
+  /// How many items a person scrolls in a minute.
+  public var itemsPerMinute: Int
+
+  public init(
+    name: String, strategy: Strategy, maxCost: Int, leading: Int, trailing: Int = 1,
+    imageWeight: Int = 1, videoWeight: Int = 2, webappWeight: Int = 1, adWeight: Int = 1,
+    textWeight: Int = 0, carouselVisibleParts: Int = 1, videoStartBytes: Int = 204_800,
+    videoBytes: Int = 2_097_152, videoKbps: Int = 800, imageBytes: Int = 153_600,
+    webappBytes: Int = 307_200, nextPagePercent: Int = 70, itemsPerMinute: Int = 60
+  ) {
+    self.name = name
+    self.strategy = strategy
+    self.maxCost = maxCost
+    self.leading = leading
+    self.trailing = trailing
+    self.imageWeight = imageWeight
+    self.videoWeight = videoWeight
+    self.webappWeight = webappWeight
+    self.adWeight = adWeight
+    self.textWeight = textWeight
+    self.carouselVisibleParts = carouselVisibleParts
+    self.videoStartBytes = videoStartBytes
+    self.videoBytes = videoBytes
+    self.videoKbps = videoKbps
+    self.imageBytes = imageBytes
+    self.webappBytes = webappBytes
+    self.nextPagePercent = nextPagePercent
+    self.itemsPerMinute = itemsPerMinute
+  }
+}

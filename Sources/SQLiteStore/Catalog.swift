@@ -1,0 +1,104 @@
+import Feed
+import Prefetch
+
+/// What readers hold in memory of the database as it was at one moment: the order of every feed, the
+/// network profiles and the policies.
+struct Catalog: Sendable {
+  /// A feed and its row's number.
+  struct Entry: Sendable {
+    let feedID: Int64
+    var order: FeedOrder
+    var summary: FeedSummary
+
+    init(feedID: Int64, order: FeedOrder) {
+      self.feedID = feedID
+      self.order = order
+      summary = Self.summary(of: order)
+    }
+
+    mutating func summarize() {
+      summary = Self.summary(of: order)
+    }
+
+    private static func summary(of order: FeedOrder) -> FeedSummary {
+      FeedSummary(
+        name: order.name, title: order.title, total: order.current.count, ranking: order.ranking,
+        newestPublishedAt: order.current.newestPublishedAt)
+    }
+  }
+
+  /// The newest `feed_entry` that is in it.
+  var entrySequence: Int64 = 0
+  /// The newest `change_log` row that is in it.
+  var changeSequence: Int64 = 0
+  var feeds: [String: Entry] = [:]
+  var policyBook = PolicyBook(networks: [], policies: [:])
+}
+
+/// The rankings in which an entry is shown: from `since`, up to but without `until`.
+struct RankingInterval: Hashable {
+  let since: Int
+  let until: Int?
+
+  func contains(_ ranking: Int) -> Bool {
+    since <= ranking && until.map { ranking < $0 } ?? true
+  }
+
+  func touches(_ ranking: Int) -> Bool {
+    since == ranking || until == ranking
+  }
+}
+
+/// A change of a feed's order, as the database tells it.
+struct EntryChange {
+  let feedID: Int64
+  let entry: OrderEntry
+  /// `nil` where the entry is new.
+  let old: RankingInterval?
+  /// `nil` where the entry is gone.
+  let new: RankingInterval?
+}
+
+extension FeedOrder {
+  /// Goes on to what the database has: the feed's rankings, and changes in the order in which they
+  /// happened.
+  ///
+  /// Each position's last change decides, so that an entry which came and went leaves no trace.
+  mutating func apply(_ changes: [EntryChange], ranking: Int, oldestRanking: Int) {
+    let next = ranking + 1
+    // A ranking starts as a copy of the one before it, from which it differs only by changes that
+    // touch it: those are among `changes`, or were when the copy was made.
+    if orders[ranking] == nil {
+      let latest = orders.keys.filter { $0 < ranking }.max()
+      orders[ranking] = latest.flatMap { orders[$0] } ?? OrderIndex()
+    }
+    let touchesNext = changes.contains {
+      $0.old?.touches(next) ?? false || $0.new?.touches(next) ?? false
+    }
+    if touchesNext, orders[next] == nil { orders[next] = orders[ranking] }
+    for shown in Array(orders.keys) {
+      if shown < oldestRanking || shown > next {
+        orders[shown] = nil
+      } else {
+        orders[shown]?.apply(changes, ranking: shown)
+      }
+    }
+    self.ranking = ranking
+    self.oldestRanking = oldestRanking
+  }
+}
+
+extension OrderIndex {
+  fileprivate mutating func apply(_ changes: [EntryChange], ranking: Int) {
+    var last: [Position: OrderEntry?] = [:]
+    for change in changes {
+      if change.new?.contains(ranking) ?? false {
+        last[change.entry.position] = .some(change.entry)
+      } else if change.old?.contains(ranking) ?? false {
+        last[change.entry.position] = .some(nil)
+      }
+    }
+    guard !last.isEmpty else { return }
+    apply(removals: Array(last.keys), insertions: last.values.compactMap { $0 })
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import GRDB
+import Migrations
+
+/// The database's file: whose it is, how it is opened.
+public enum DatabaseFile {
+  /// Stands in the file's header (https://sqlite.org/fileformat2.html#application_id): "LkAh".
+  public static let applicationID: Int32 = 0x4c6b_4168
+
+  /// How connections are set up.
+  public struct Options: Sendable {
+    /// How long to wait for another process's lock.
+    public var busyTimeoutMilliseconds: Int
+    /// How many connections may read at once.
+    public var readers: Int
+
+    public init(busyTimeoutMilliseconds: Int = 5_000, readers: Int = 5) {
+      self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+      self.readers = readers
+    }
+  }
+
+  /// Opens the database, making it where there is none, after seeing that it is ours.
+  ///
+  /// WAL, so that readers and the writer do not wait for each other; `synchronous = FULL`, so that
+  /// what was answered survives a power cut (https://sqlite.org/pragma.html#pragma_synchronous).
+  static func open(path: String, options: Options) throws -> DatabasePool {
+    try withStoreErrors(path: path) {
+      try checkOwner(path: path)
+      var configuration = Configuration()
+      configuration.busyMode = .timeout(Double(options.busyTimeoutMilliseconds) / 1000)
+      configuration.maximumReaderCount = options.readers
+      configuration.prepareDatabase { database in
+        try database.execute(sql: "PRAGMA synchronous = FULL")
+      }
+      return try DatabasePool(path: path, configuration: configuration)
+    }
+  }
+
+  /// Refuses a path at which there is nothing.
+  static func requireExisting(path: String) throws {
+    guard FileManager.default.fileExists(atPath: path) else { throw StoreError.missing(path: path) }
+  }
+
+  /// Refuses what is not a database, or is one of another application, before anything is written.
+  private static func checkOwner(path: String) throws {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      let folder = (path as NSString).deletingLastPathComponent
+      guard folder.isEmpty || FileManager.default.fileExists(atPath: folder) else {
+        throw StoreError.cannotOpen(path: path, reason: "there is no folder \(folder)")
+      }
+      return
+    }
+    guard status.st_mode & S_IFMT != S_IFDIR else {
+      throw StoreError.cannotOpen(path: path, reason: "it is a folder")
+    }
+    guard status.st_size > 0 else { return }
+    guard access(path, R_OK) == 0 else {
+      throw StoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
+    }
+    let (applicationID, isEmpty) = try owner(path: path)
+    guard applicationID == Self.applicationID || (applicationID == 0 && isEmpty) else {
+      throw StoreError.foreign(path: path, applicationID: applicationID)
+    }
+    guard access(path, W_OK) == 0 else { throw StoreError.readOnly(path: path) }
+  }
+
+  private static func owner(path: String) throws -> (applicationID: Int32, isEmpty: Bool) {
+    var configuration = Configuration()
+    configuration.readonly = true
+    configuration.busyMode = .timeout(5)
+    return try DatabaseQueue(path: path, configuration: configuration).read { database in
+      let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+      let objects = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+      return (id, objects == 0)
+    }
+  }
+}

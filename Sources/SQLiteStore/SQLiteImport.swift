@@ -1,0 +1,86 @@
+import Feed
+import GRDB
+import Synchronization
+
+/// A run of records into the SQLite store: each call of `write` is one transaction.
+final class SQLiteImport: FeedImport {
+  private let store: SQLiteStore
+  private let progress = Mutex(Progress())
+
+  private struct Progress {
+    var summary = ImportSummary()
+    /// Feeds in which this run moved entries, which makes a ranking that is published at its end.
+    var movedFeeds: Set<String> = []
+    var net = NetChanges()
+  }
+
+  init(_ store: SQLiteStore) {
+    self.store = store
+  }
+
+  func write(_ records: [SeedRecord]) throws {
+    let batch = try withStoreErrors(path: store.path) {
+      try store.pool.write { database in
+        var batch = ImportBatch(database: database)
+        try batch.write(records)
+        return (changes: batch.changes, movedFeeds: batch.movedFeeds)
+      }
+    }
+    progress.withLock { progress in
+      for (id, change) in batch.changes {
+        progress.net.add(change, id: id, to: &progress.summary)
+      }
+      progress.movedFeeds.formUnion(batch.movedFeeds)
+    }
+    try store.refresh()
+  }
+
+  func finish() throws -> ImportSummary {
+    let movedFeeds = progress.withLock { $0.movedFeeds }
+    let rankedAnew = try withStoreErrors(path: store.path) {
+      try store.pool.write { database in
+        try Ranking(database: database).publish(feeds: movedFeeds, keeping: store.keptRankings)
+      }
+    }
+    try store.refresh()
+    return progress.withLock { progress in
+      progress.summary.rankedAnew = rankedAnew
+      return progress.summary
+    }
+  }
+}
+
+/// Counts what a run changed on balance: a post that one line changes and a later line changes back is
+/// unchanged, so that the same input twice changes nothing even where it contradicts itself.
+struct NetChanges {
+  /// What happened to one record's post.
+  struct Change {
+    /// A digest of the stored post before; `nil` where there was none.
+    let before: Int?
+    let after: Int
+  }
+
+  /// Posts are followed up to this number, so that a run's memory is bounded; beyond it each change
+  /// counts for itself.
+  private static let limit = 500_000
+  private var original: [String: Int] = [:]
+
+  mutating func add(_ change: Change, id: String, to summary: inout ImportSummary) {
+    guard let before = change.before else {
+      summary.added += 1
+      return
+    }
+    guard before != change.after else {
+      summary.unchanged += 1
+      return
+    }
+    if original[id] == change.after {
+      original[id] = nil
+      summary.changed -= 1
+      summary.unchanged += 2
+    } else {
+      if original[id] == nil, original.count < Self.limit { original[id] = before }
+      summary.changed += 1
+    }
+  }
+}

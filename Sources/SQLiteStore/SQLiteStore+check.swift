@@ -1,0 +1,112 @@
+import Feed
+import GRDB
+
+/// What a check of the database found.
+public struct CheckFinding: Hashable, Sendable {
+  /// Whether something is wrong, or merely unfinished.
+  public enum Severity: String, Sendable {
+    case error, note
+  }
+
+  public let severity: Severity
+  public let text: String
+}
+
+extension SQLiteStore {
+  /// Checks the file (https://sqlite.org/pragma.html#pragma_integrity_check), the foreign keys, and the
+  /// invariants that SQL cannot declare.
+  public func check() throws -> [CheckFinding] {
+    try withStoreErrors(path: path) {
+      try pool.read { database in
+        var findings: [CheckFinding] = []
+        let integrity = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
+        findings += integrity.filter { $0 != "ok" }.map {
+          CheckFinding(severity: .error, text: "integrity: \($0)")
+        }
+        for row in try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").prefix(20) {
+          let table: String = row[0]
+          let parent: String = row[2]
+          let number = (row[1] as Int64?).map(String.init) ?? "?"
+          findings.append(
+            CheckFinding(
+              severity: .error,
+              text: "foreign key: row \(number) of \(table) has no row of \(parent)"))
+        }
+        for invariant in Self.invariants {
+          for subject in try String.fetchAll(database, sql: invariant.sql + " LIMIT 20") {
+            findings.append(
+              CheckFinding(severity: invariant.severity, text: "\(invariant.name): \(subject)"))
+          }
+        }
+        return findings
+      }
+    }
+  }
+
+  private struct Invariant {
+    let name: String
+    var severity = CheckFinding.Severity.error
+    /// Selects a text for each row that breaks it.
+    let sql: String
+  }
+
+  private static let invariants = [
+    Invariant(
+      name: "an entry repeats its post's id and time",
+      sql: """
+        SELECT 'entry ' || entry_id FROM feed_entry JOIN post USING (post_id)
+        WHERE feed_entry.id <> post.id
+          OR (feed_entry.until IS NULL AND feed_entry.published_at IS NOT post.published_at)
+        """),
+    Invariant(
+      name: "an entry's sort key follows from its rank or time",
+      sql: """
+        SELECT 'entry ' || entry_id FROM feed_entry WHERE until IS NULL AND sort_key <>
+          coalesce(rank, (1 << 62) - published_at, 9223372036854775807)
+        """),
+    Invariant(
+      name: "a post is in a ranking once",
+      sql: """
+        SELECT 'post ' || a.id || ' in feed ' || a.feed_id FROM feed_entry AS a
+        JOIN feed_entry AS b ON b.post_id = a.post_id AND b.feed_id = a.feed_id
+          AND b.entry_id > a.entry_id
+        WHERE (a.until IS NULL OR b.since < a.until) AND (b.until IS NULL OR a.since < b.until)
+        """),
+    Invariant(
+      name: "no entry lies beyond the next ranking",
+      sql: """
+        SELECT 'entry ' || entry_id FROM feed_entry JOIN feed USING (feed_id)
+        WHERE since > ranking + 1 OR until > ranking + 1
+        """),
+    Invariant(
+      name: "tags and counters are JSON",
+      sql: """
+        SELECT 'post ' || id FROM post
+        WHERE (tags IS NOT NULL AND (NOT json_valid(tags) OR json_type(tags) <> 'array'))
+          OR (counters IS NOT NULL AND (NOT json_valid(counters) OR json_type(counters) <> 'object'))
+        """),
+    Invariant(
+      name: "every author has a post",
+      sql: """
+        SELECT 'author ' || id FROM author
+        WHERE NOT EXISTS (SELECT 1 FROM post WHERE post.author_id = author.author_id)
+        """),
+    Invariant(
+      name: "a network is the default",
+      sql: """
+        SELECT 'none is' WHERE NOT EXISTS (SELECT 1 FROM network_profile WHERE is_default = 1)
+        """),
+    Invariant(
+      name: "every network has a policy for all feeds",
+      sql: """
+        SELECT name FROM network_profile WHERE NOT EXISTS
+          (SELECT 1 FROM policy WHERE policy.network = network_profile.name AND feed IS NULL)
+        """),
+    Invariant(
+      name: "a re-ranking is unfinished; seed the same input again to finish it", severity: .note,
+      sql: """
+        SELECT name FROM feed WHERE EXISTS (SELECT 1 FROM feed_entry
+          WHERE feed_entry.feed_id = feed.feed_id AND (since > ranking OR until > ranking))
+        """),
+  ]
+}

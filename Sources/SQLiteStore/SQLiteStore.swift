@@ -1,0 +1,236 @@
+import Feed
+import Foundation
+import GRDB
+import Prefetch
+import Synchronization
+
+/// Posts, feeds and policies in a SQLite file: the default store.
+///
+/// Theory of operation. The order of every feed is held in memory as one immutable value, the catalog;
+/// a page is cut out of it, and only the page's posts are read from the file, by their primary key.
+/// What other connections and processes write reaches the catalog by `refresh()`, which reads the new
+/// entries and the change log since the last time; a write through this store does so before it
+/// returns. When a page names a post that the file no longer has, the catalog was behind: it is
+/// refreshed and the page cut again.
+public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
+  /// Where the file is.
+  public let path: String
+  let pool: DatabasePool
+  /// How many old rankings a feed keeps when it is ranked anew.
+  let keptRankings: Int
+  private let catalog: Mutex<Catalog>
+  /// One refresh at a time: the loser of a race would publish an older catalog over a newer one.
+  private let refreshing = Mutex(())
+
+  /// How the store is set up.
+  public struct Options: Sendable {
+    public var file: DatabaseFile.Options
+    /// How many rankings of a feed are kept, the current one among them: as long as its ranking is
+    /// kept, a cursor goes on.
+    public var keptRankings: Int
+
+    /// The default of `keptRankings`.
+    public static let defaultKeptRankings = 16
+
+    public init(
+      file: DatabaseFile.Options = DatabaseFile.Options(),
+      keptRankings: Int = Options.defaultKeptRankings
+    ) {
+      self.file = file
+      self.keptRankings = keptRankings
+    }
+  }
+
+  /// Opens the database at the path, making and migrating it as needed.
+  ///
+  /// - Throws: `StoreError`.
+  public convenience init(path: String, options: Options = Options()) throws {
+    try self.init(path: path, pool: Self.migratedPool(path: path, options: options), options)
+  }
+
+  /// Opens a database that is there and up to date, and changes nothing in it.
+  ///
+  /// - Throws: `StoreError`.
+  public convenience init(existing path: String, options: Options = Options()) throws {
+    try DatabaseFile.requireExisting(path: path)
+    let pool = try DatabaseFile.open(path: path, options: options.file)
+    let pending = try withStoreErrors(path: path) {
+      try Migrator().verify(pool)
+      return try Migrator().status(pool).filter { $0.appliedAt == nil }.map(\.name)
+    }
+    guard pending.isEmpty else { throw StoreError.pendingMigrations(pending) }
+    try self.init(path: path, pool: pool, options)
+  }
+
+  private init(path: String, pool: DatabasePool, _ options: Options) throws {
+    precondition(options.keptRankings >= 1)
+    self.path = path
+    self.pool = pool
+    keptRankings = options.keptRankings
+    catalog = Mutex(
+      try withStoreErrors(path: path) { try pool.read { try CatalogReader(database: $0).load() } })
+  }
+
+  private static func migratedPool(path: String, options: Options) throws -> DatabasePool {
+    let pool = try DatabaseFile.open(path: path, options: options.file)
+    _ = try withStoreErrors(path: path) { try Migrator().migrate(pool) }
+    return pool
+  }
+
+  /// Closes the file; what is in the write-ahead log is brought into it as far as readers allow.
+  public func close() throws {
+    try withStoreErrors(path: path) { try pool.close() }
+  }
+
+  /// Brings the catalog up to the file.
+  ///
+  /// - Returns: whether anything had changed.
+  @discardableResult
+  public func refresh() throws -> Bool {
+    try refreshing.withLock { _ in
+      try withStoreErrors(path: path) {
+        let known = snapshot
+        guard let updated = try pool.read({ try CatalogReader(database: $0).update(known) }) else {
+          return false
+        }
+        catalog.withLock { $0 = updated }
+        return true
+      }
+    }
+  }
+
+  /// The catalog as it is now: reading it takes a lock for the time of a copy.
+  var snapshot: Catalog { catalog.withLock { $0 } }
+
+  public func policyBook() -> PolicyBook { snapshot.policyBook }
+}
+
+// MARK: Reading feeds
+
+extension SQLiteStore {
+  public func feeds() -> [FeedSummary] {
+    snapshot.feeds.values.map(\.summary)
+      .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+  }
+
+  public func feed(named name: String) -> FeedSummary? {
+    snapshot.feeds[name]?.summary
+  }
+
+  public func isAtHand(_ query: PageQuery) -> Bool {
+    guard let feed = snapshot.feeds[query.feed] else { return true }
+    let order = feed.order
+    return query.rankings.allSatisfy {
+      $0 == order.ranking || ($0 < order.oldestRanking || $0 > order.ranking)
+        || (order.orders[$0] != nil && !query.readsArrivals)
+    }
+  }
+
+  public func page(_ query: PageQuery) throws -> FeedPage {
+    try withStoreErrors(path: path) {
+      for _ in 0..<3 {
+        let (page, isWhole) = try readPage(query)
+        if isWhole { return page }
+        try refresh()
+      }
+      // Deletions are faster than this reader: what is left of the page is right as far as it goes.
+      return try readPage(query).page
+    }
+  }
+
+  private func readPage(_ query: PageQuery) throws -> (page: FeedPage, isWhole: Bool) {
+    guard let feed = snapshot.feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
+    return try pool.read { database in
+      var order = feed.order
+      for ranking in query.rankings where order.orders[ranking] == nil {
+        try load(ranking, feedID: feed.feedID, of: &order, database)
+      }
+      var position: Position?
+      if case .around(.item(let id), _, _) = query.start {
+        position = try self.position(of: id, in: feed, database)
+      }
+      let slice = try order.slice(query, position: position)
+      let posts = try PostReader(database: database).posts(slice.entries.map(\.post))
+      return (
+        FeedPage(feed: feed.summary, slice: slice, posts: posts),
+        posts.count == slice.entries.count
+      )
+    }
+  }
+
+  static let keptRankingsOfFeed = "SELECT oldest_ranking FROM feed WHERE feed_id = ?"
+
+  /// Reads a ranking that is not at hand, and keeps it there.
+  private func load(
+    _ ranking: Int, feedID: Int64, of order: inout FeedOrder, _ database: Database
+  ) throws {
+    // The file may be ahead of the catalog: a ranking that it no longer keeps cannot be read whole.
+    let oldest = try Int.fetchOne(
+      database, sql: Self.keptRankingsOfFeed, arguments: [feedID])
+    guard let oldest, oldest <= ranking, ranking < order.ranking else { return }
+    let index = try CatalogReader(database: database).order(feedID: feedID, ranking: ranking)
+    order.orders[ranking] = index
+    // Kept only if nothing was written meanwhile: a later refresh would not know what it lacks.
+    let sequences = try CatalogReader(database: database).sequences()
+    catalog.withLock { catalog in
+      guard catalog.entrySequence == sequences.entry, catalog.changeSequence == sequences.change
+      else { return }
+      catalog.feeds[order.name]?.order.orders[ranking] = index
+    }
+  }
+
+  private func position(of id: String, in feed: Catalog.Entry, _ database: Database) throws
+    -> Position
+  {
+    let ranking = feed.order.ranking
+    let row = try Row.fetchOne(
+      database.cachedStatement(sql: Self.placeOfPost),
+      arguments: [id, feed.feedID, ranking, ranking])
+    guard let row else {
+      throw FeedError.itemNotInFeed(item: id, feed: feed.order.name)
+    }
+    return Position(key: SortKey(rawValue: row[0]), id: id)
+  }
+
+  static let placeOfPost = """
+    SELECT feed_entry.sort_key FROM post JOIN feed_entry USING (post_id)
+    WHERE post.id = ? AND feed_entry.feed_id = ? AND since <= ? AND (until IS NULL OR until > ?)
+    """
+
+  public func post(withID id: String) throws -> Post? {
+    try withStoreErrors(path: path) {
+      try pool.read { try PostReader(database: $0).post(withID: id)?.post }
+    }
+  }
+}
+
+extension PageQuery {
+  /// Two rankings must be compared, which takes time in proportion to the feed.
+  fileprivate var readsArrivals: Bool {
+    switch start {
+    case .top, .around, .after, .between: false
+    case .before(let cursor):
+      switch cursor.view {
+      case .ranking: false
+      case .newer, .arrivals: true
+      }
+    }
+  }
+}
+
+// MARK: Writing
+
+extension SQLiteStore {
+  public func beginImport() -> any FeedImport { SQLiteImport(self) }
+
+  public func deletePost(withID id: String) throws -> Bool {
+    let isDeleted = try withStoreErrors(path: path) {
+      try pool.write { database in
+        try database.execute(sql: "DELETE FROM post WHERE id = ?", arguments: [id])
+        return database.changesCount > 0
+      }
+    }
+    try refresh()
+    return isDeleted
+  }
+}

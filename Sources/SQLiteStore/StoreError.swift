@@ -1,0 +1,80 @@
+import GRDB
+
+/// Why the database cannot be used, with what a person needs to mend it.
+public enum StoreError: Error, Equatable, Sendable {
+  case cannotOpen(path: String, reason: String)
+  case missing(path: String)
+  case notADatabase(path: String)
+  /// The file is a SQLite database, but of another application.
+  case foreign(path: String, applicationID: Int32)
+  /// A migration that was applied has another text by now.
+  case editedMigration(name: String)
+  /// A migration that was applied is not one of this program's.
+  case unknownMigration(version: Int, name: String)
+  /// The database was migrated by a newer program.
+  case newerDatabase(version: Int, newestKnown: Int)
+  case pendingMigrations([String])
+  case migrationFailed(name: String, reason: String)
+  case readOnly(path: String)
+  case full(path: String)
+  case busy(path: String)
+  case damaged(path: String, reason: String)
+  /// Anything else that SQLite says, with its extended result code (https://sqlite.org/rescode.html).
+  case database(path: String, code: Int32, message: String)
+}
+
+extension StoreError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .cannotOpen(let path, let reason): "cannot open the database \(path): \(reason)"
+    case .missing(let path):
+      "there is no database \(path); `lookahead seed` or `lookahead migrate up` makes one"
+    case .notADatabase(let path): "\(path) is not a SQLite database"
+    case .foreign(let path, let applicationID):
+      "\(path) is the database of another application (application id \(applicationID)); "
+        + "nothing was changed in it"
+    case .editedMigration(let name):
+      "the migration \(name) was edited after it had been applied: its check sum differs"
+    case .unknownMigration(let version, let name):
+      "the database has a migration \(version) named \(name), which this program does not know"
+    case .newerDatabase(let version, let newestKnown):
+      "the database is at migration \(version), this program knows \(newestKnown) at the most: "
+        + "use the newer program"
+    case .pendingMigrations(let names):
+      "the database lacks the migrations \(names.joined(separator: ", ")); "
+        + "run `lookahead migrate up`"
+    case .migrationFailed(let name, let reason):
+      "the migration \(name) failed and was undone: \(reason)"
+    case .readOnly(let path): "the database \(path) cannot be written: it or its folder is read-only"
+    case .full(let path): "the disk of the database \(path) is full; the last batch was undone"
+    case .busy(let path): "the database \(path) is locked by another process for too long"
+    case .damaged(let path, let reason): "the database \(path) is damaged: \(reason)"
+    case .database(let path, let code, let message):
+      "SQLite says of \(path): \(message) (code \(code))"
+    }
+  }
+
+  /// What SQLite's result code means for the database at the path.
+  init(_ error: DatabaseError, path: String) {
+    let message = error.message ?? "no message"
+    switch error.resultCode {
+    case .SQLITE_FULL: self = .full(path: path)
+    case .SQLITE_READONLY: self = .readOnly(path: path)
+    case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy(path: path)
+    case .SQLITE_NOTADB: self = .notADatabase(path: path)
+    case .SQLITE_CORRUPT: self = .damaged(path: path, reason: message)
+    case .SQLITE_CANTOPEN: self = .cannotOpen(path: path, reason: message)
+    default:
+      self = .database(path: path, code: error.extendedResultCode.rawValue, message: message)
+    }
+  }
+}
+
+/// Runs the body and turns SQLite's errors into the store's.
+func withStoreErrors<Result>(path: String, _ body: () throws -> Result) throws -> Result {
+  do {
+    return try body()
+  } catch let error as DatabaseError {
+    throw StoreError(error, path: path)
+  }
+}

@@ -1,0 +1,61 @@
+import Foundation
+
+/// Where records come from.
+public struct SeedInput: Sendable {
+  /// What messages call it: the path, or `-` for standard input.
+  public let name: String
+  private let handle: FileHandle
+
+  /// How much is read at once.
+  private static let chunkBytes = 1 << 20
+
+  /// The input at the path; `-` is standard input.
+  ///
+  /// - Throws: `SeedInputError` where it cannot be opened.
+  public init(path: String) throws(SeedInputError) {
+    name = path
+    if path == "-" {
+      handle = .standardInput
+      return
+    }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw SeedInputError(name: path, reason: String(cString: strerror(errno)))
+    }
+    handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+  }
+
+  /// The paths of a folder's feed files, `.ndjson` and `.json`, in the order of their names.
+  ///
+  /// - Throws: `SeedInputError` where there is no folder, or none in it.
+  public static func paths(in folder: String) throws(SeedInputError) -> [String] {
+    guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+      throw SeedInputError(name: folder, reason: "there is no such folder")
+    }
+    let files = names.filter { $0.hasSuffix(".ndjson") || $0.hasSuffix(".json") }.sorted()
+    guard !files.isEmpty else {
+      throw SeedInputError(name: folder, reason: "the folder holds no .ndjson or .json file")
+    }
+    return files.map { folder + "/" + $0 }
+  }
+
+  /// The next bytes; `nil` at the end.
+  func read() throws(SeedInputError) -> [UInt8]? {
+    do {
+      guard let data = try handle.read(upToCount: Self.chunkBytes), !data.isEmpty else { return nil }
+      return Array(data)
+    } catch {
+      let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+      let reason = cause.map { String(cString: strerror(Int32($0.code))) } ?? "\(error)"
+      throw SeedInputError(name: name, reason: reason)
+    }
+  }
+}
+
+/// An input that cannot be read.
+public struct SeedInputError: Error, Hashable, Sendable, CustomStringConvertible {
+  public let name: String
+  public let reason: String
+
+  public var description: String { "\(name): \(reason)" }
+}

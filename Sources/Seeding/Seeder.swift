@@ -1,0 +1,198 @@
+import Dispatch
+import Feed
+import Foundation
+import Synchronization
+
+/// A record that was not taken.
+public struct SeedProblem: Hashable, Sendable, CustomStringConvertible {
+  public let input: String
+  /// From 1.
+  public let line: Int
+  public let problem: String
+
+  /// `file:line: what is wrong`
+  public var description: String { "\(input):\(line): \(problem)" }
+}
+
+/// How far a run has come.
+public struct SeedProgress: Hashable, Sendable {
+  public var records = 0
+  public var skipped = 0
+}
+
+/// What a run did.
+public struct SeedReport: Sendable {
+  public let summary: ImportSummary
+  public let skipped: Int
+}
+
+/// A run was told to stop at the first bad record, and met one. What stood before it is in the store.
+public struct SeedStopped: Error {
+  public let problem: SeedProblem
+}
+
+/// Loads records into a store.
+///
+/// Theory of operation. One batch is cut from the input and decoded on all cores while the batch before
+/// it is written, and no more than that is ever in memory. A batch is one transaction. Bad records are
+/// reported and left out; the good ones around them are written.
+public struct Seeder: Sendable {
+  /// So many records make a transaction.
+  public var batchRecords: Int
+  /// A record may have so many bytes.
+  public var recordLimitBytes: Int
+  /// Stops at the first bad record.
+  public var isStrict: Bool
+
+  /// The default of `batchRecords`.
+  public static let defaultBatchRecords = 2_000
+  /// The default of `recordLimitBytes`.
+  public static let defaultRecordLimitBytes = 1 << 20
+
+  public init(
+    batchRecords: Int = Seeder.defaultBatchRecords,
+    recordLimitBytes: Int = Seeder.defaultRecordLimitBytes, isStrict: Bool = false
+  ) {
+    precondition(batchRecords > 0 && recordLimitBytes > 0)
+    self.batchRecords = batchRecords
+    self.recordLimitBytes = recordLimitBytes
+    self.isStrict = isStrict
+  }
+
+  /// Loads the inputs, one after the other, and finishes the run.
+  ///
+  /// - Throws: `SeedInputError`, `SeedStopped`, and what the store throws. Batches that were written
+  ///   before stay.
+  public func run(
+    _ inputs: [SeedInput], into store: some FeedStore,
+    onProblem: (SeedProblem) -> Void, onProgress: (SeedProgress) -> Void
+  ) throws -> SeedReport {
+    let writer = BatchWriter(try store.beginImport())
+    var progress = SeedProgress()
+    for input in inputs {
+      var splitter = RecordSplitter(recordLimitBytes: recordLimitBytes)
+      var batch: [RawRecord] = []
+      func add(_ record: RawRecord) throws {
+        batch.append(record)
+        if batch.count == batchRecords { try flush() }
+      }
+      func flush() throws {
+        let decoded = decode(batch)
+        batch.removeAll(keepingCapacity: true)
+        try take(decoded, of: input, writer, &progress, onProblem)
+        onProgress(progress)
+      }
+      while let bytes = try input.read() { try splitter.feed(bytes, add) }
+      try splitter.finish(add)
+      if !batch.isEmpty { try flush() }
+    }
+    return SeedReport(summary: try writer.finish(), skipped: progress.skipped)
+  }
+
+  /// Loads records that are at hand as such.
+  ///
+  /// - Throws: what the store throws.
+  public func run(
+    _ records: some Sequence<SeedRecord>, into store: some FeedStore,
+    onProgress: (SeedProgress) -> Void
+  ) throws -> SeedReport {
+    let writer = BatchWriter(try store.beginImport())
+    var progress = SeedProgress()
+    var batch: [SeedRecord] = []
+    func flush() throws {
+      progress.records += batch.count
+      try writer.write(batch)
+      batch.removeAll(keepingCapacity: true)
+      onProgress(progress)
+    }
+    for record in records {
+      batch.append(record)
+      if batch.count == batchRecords { try flush() }
+    }
+    try flush()
+    return SeedReport(summary: try writer.finish(), skipped: 0)
+  }
+
+  private typealias Decoded = (line: Int, record: Result<SeedRecord, RecordError>)
+
+  private func take(
+    _ decoded: [Decoded], of input: SeedInput, _ writer: BatchWriter,
+    _ progress: inout SeedProgress, _ onProblem: (SeedProblem) -> Void
+  ) throws {
+    var records: [SeedRecord] = []
+    records.reserveCapacity(decoded.count)
+    for (line, result) in decoded {
+      switch result {
+      case .success(let record): records.append(record)
+      case .failure(let error):
+        let problem = SeedProblem(input: input.name, line: line, problem: error.description)
+        if isStrict {
+          try writer.write(records)
+          try writer.wait()
+          throw SeedStopped(problem: problem)
+        }
+        onProblem(problem)
+        progress.skipped += 1
+      }
+    }
+    progress.records += records.count
+    try writer.write(records)
+  }
+
+  /// Decodes on every core.
+  private func decode(_ raw: [RawRecord]) -> [Decoded] {
+    let parts = max(1, min(ProcessInfo.processInfo.activeProcessorCount, raw.count / 64))
+    let size = (raw.count + parts - 1) / parts
+    let results = Mutex([[Decoded]](repeating: [], count: parts))
+    DispatchQueue.concurrentPerform(iterations: parts) { part in
+      let decoder = RecordDecoder()
+      let slice = raw[min(part * size, raw.count)..<min((part + 1) * size, raw.count)]
+      let decoded = slice.map { record -> Decoded in
+        switch record.content {
+        case .success(let bytes):
+          return (record.line, Result { () throws(RecordError) in try decoder.decode(bytes) })
+        case .failure(let error):
+          return (record.line, .failure(RecordError(field: "", problem: error.description)))
+        }
+      }
+      results.withLock { $0[part] = decoded }
+    }
+    return results.withLock { $0.flatMap { $0 } }
+  }
+}
+
+/// Writes batches on a thread of its own, one at a time: handing over the next waits for the last.
+private final class BatchWriter: Sendable {
+  private let run: any FeedImport
+  private let queue = DispatchQueue(label: "lookahead.seed.writer")
+  private let failure = Mutex<(any Error)?>(nil)
+
+  init(_ run: any FeedImport) {
+    self.run = run
+  }
+
+  /// Begins to write the records.
+  ///
+  /// - Throws: what the batch before could not be written for.
+  func write(_ records: [SeedRecord]) throws {
+    try wait()
+    guard !records.isEmpty else { return }
+    queue.async { [self] in
+      do {
+        try run.write(records)
+      } catch {
+        failure.withLock { $0 = error }
+      }
+    }
+  }
+
+  func wait() throws {
+    queue.sync {}
+    if let error = failure.withLock({ $0 }) { throw error }
+  }
+
+  func finish() throws -> ImportSummary {
+    try wait()
+    return try run.finish()
+  }
+}

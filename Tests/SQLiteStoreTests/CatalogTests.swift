@@ -1,0 +1,96 @@
+import Feed
+import GRDB
+import TestSupport
+import Testing
+
+@testable import SQLiteStore
+
+/// What a reader holds in memory and brings up to date step by step must be what a reader finds that
+/// starts anew.
+@Suite struct CatalogTests {
+  @Test(arguments: 1...8)
+  func `a refreshed catalog equals a new one whatever was written`(_ round: Int) throws {
+    var random = SeededRandom(UInt64(round) * 7919)
+    let folder = TemporaryFolder()
+    let path = folder.file("feed.sqlite")
+    let writer = try SQLiteStore(path: path, options: .init(keptRankings: 4))
+    let reader = try SQLiteStore(path: path)
+    for step in 0..<60 {
+      try change(writer, &random)
+      if random.chance(60) {
+        try reader.refresh()
+        // Old rankings come to hand and must be kept up to date from then on.
+        try readOldRanking(reader, &random)
+      }
+      if random.chance(20) {
+        try reader.refresh()
+        try expectEqual(reader, try SQLiteStore(path: path), "seed \(random.seed), step \(step)")
+      }
+    }
+    try reader.refresh()
+    try expectEqual(reader, try SQLiteStore(path: path), "seed \(random.seed), end")
+    #expect(try writer.check().allSatisfy { $0.severity == .note }, "seed \(random.seed)")
+  }
+
+  private func change(_ store: SQLiteStore, _ random: inout SeededRandom) throws {
+    switch random.number(0...9) {
+    case 0..<7:
+      let records = (0..<random.number(1...(random.chance(20) ? 200 : 8))).map { _ in
+        record(&random)
+      }
+      let run = store.beginImport()
+      for record in records { try run.write([record]) }
+      // Now and then a run is killed before it ends.
+      if random.chance(80) { _ = try run.finish() }
+    case 7, 8:
+      _ = try store.deletePost(withID: "p\(random.number(0...60))")
+    default:
+      try store.pool.write {
+        try $0.execute(sql: "UPDATE feed SET title = ? WHERE name = 'a'", arguments: [random.number(0...3).description])
+      }
+    }
+  }
+
+  private func record(_ random: inout SeededRandom) -> SeedRecord {
+    var placements: [Placement] = []
+    if random.chance(70) { placements.append(Placement(feed: "a", rank: random.number(1...20))) }
+    if random.chance(50) { placements.append(Placement(feed: "b")) }
+    if random.chance(20) {
+      placements.append(Placement(feed: "c", rank: random.chance(50) ? random.number(1...5) : nil))
+    }
+    return .post(
+      Post(
+        id: "p\(random.number(0...60))", type: .image,
+        publishedAt: random.chance(80)
+          ? Timestamp(microseconds: Int64(random.number(1...30)) * 1_000_000) : nil),
+      placements: placements)
+  }
+
+  private func readOldRanking(_ store: SQLiteStore, _ random: inout SeededRandom) throws {
+    for feed in store.feeds() {
+      let order = try #require(store.snapshot.feeds[feed.name]).order
+      let ranking = random.number(order.oldestRanking...order.ranking)
+      let cursor = Cursor(feed: feed.name, view: .ranking(ranking), anchor: .start, seen: .start)
+      _ = try store.page(PageQuery(feed: feed.name, start: .after(cursor), limit: 10))
+    }
+  }
+
+  private func expectEqual(_ old: SQLiteStore, _ new: SQLiteStore, _ comment: String) throws {
+    #expect(old.feeds() == new.feeds(), "\(comment)")
+    for (name, feed) in old.snapshot.feeds {
+      for (ranking, index) in feed.order.orders {
+        let cursor = Cursor(feed: name, view: .ranking(ranking), anchor: .start, seen: .start)
+        guard ranking <= feed.order.ranking else {
+          let next = try #require(new.snapshot.feeds[name]).order.orders[ranking]
+          #expect(index.allEntries == next?.allEntries, "\(comment), \(name) next \(ranking)")
+          continue
+        }
+        _ = try new.page(PageQuery(feed: name, start: .after(cursor), limit: 1))
+        let fresh = try new.pool.read {
+          try CatalogReader(database: $0).order(feedID: feed.feedID, ranking: ranking)
+        }
+        #expect(index.allEntries == fresh.allEntries, "\(comment), \(name) ranking \(ranking)")
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import Feed
+import GRDB
+import Seeding
+import TestSupport
+import Testing
+
+@testable import SQLiteStore
+
+@Suite struct CheckTests {
+  private static let damages: [(invariant: String, sql: String)] = [
+    ("foreign key", "UPDATE feed_entry SET feed_id = 99 WHERE entry_id = 1"),
+    ("repeats its post's id", "UPDATE feed_entry SET id = 'other' WHERE entry_id = 1"),
+    ("repeats its post's id", "UPDATE feed_entry SET published_at = 1 WHERE entry_id = 1"),
+    ("sort key follows", "UPDATE feed_entry SET sort_key = sort_key + 1 WHERE entry_id = 1"),
+    (
+      "in a ranking once",
+      """
+      INSERT INTO feed_entry (feed_id, post_id, sort_key, id, published_at, rank, since)
+      SELECT feed_id, post_id, sort_key, id, published_at, rank, since + 1 FROM feed_entry
+      WHERE entry_id = 1
+      """
+    ),
+    ("beyond the next ranking", "UPDATE feed_entry SET since = 7 WHERE entry_id = 1"),
+    ("tags and counters", "UPDATE post SET tags = '{' WHERE post_id = 1"),
+    ("tags and counters", "UPDATE post SET counters = '[1]' WHERE post_id = 1"),
+    ("every author", "INSERT INTO author (id) VALUES ('nobody')"),
+    ("is the default", "UPDATE network_profile SET is_default = 0"),
+    ("policy for all feeds", "DELETE FROM policy WHERE network = 'lte' AND feed IS NULL"),
+  ]
+
+  @Test(arguments: damages.indices)
+  func `a broken invariant is found and named`(_ index: Int) throws {
+    let folder = TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
+    try store.load(Array(PostGenerator(count: 20, seed: 1)))
+    #expect(try store.check().isEmpty)
+    try store.pool.barrierWriteWithoutTransaction { database in
+      try database.execute(sql: "PRAGMA foreign_keys = OFF")
+      try database.execute(sql: Self.damages[index].sql)
+    }
+    let findings = try store.check()
+    #expect(findings.contains { $0.severity == .error && $0.text.contains(Self.damages[index].invariant) })
+  }
+}

@@ -1,0 +1,47 @@
+import Feed
+import GRDB
+import TestSupport
+import Testing
+
+@testable import SQLiteStore
+
+/// https://sqlite.org/eqp.html: SCAN reads a whole table, SEARCH goes by an index.
+@Suite struct QueryPlanTests {
+  private static let statements: [(name: String, sql: String)] = [
+    ("a page's posts", PostReader.postsByNumber(count: 30)),
+    ("a page's media", PostReader.mediaByNumber(count: 30)),
+    ("one post", PostReader.postByID),
+    ("one post's media", PostReader.mediaOfPost),
+    ("an export's posts", PostReader.postsAfterID),
+    ("an export's placements", SQLiteStore.placementsOfPost),
+    ("an item's place in a feed", SQLiteStore.placeOfPost),
+    ("a feed's order", CatalogReader.feedOrder),
+    ("whether a ranking is begun", CatalogReader.isRankingBegun),
+    ("what was written since", CatalogReader.newestSequences),
+    ("new entries", CatalogReader.entriesAfter),
+    ("logged changes", CatalogReader.changesAfter),
+    ("a feed's rankings", SQLiteStore.keptRankingsOfFeed),
+    ("a post's entries", ImportBatch.openEntries),
+  ]
+
+  @Test(arguments: statements.indices)
+  func `every statement that reads a feed goes by an index`(_ index: Int) throws {
+    let folder = TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
+    let statement = Self.statements[index]
+    let plan = try store.pool.read { database in
+      let count = statement.sql.count { $0 == "?" }
+      return try Row.fetchAll(
+        database, sql: "EXPLAIN QUERY PLAN " + statement.sql,
+        arguments: StatementArguments(Array(repeating: 1, count: count))
+      ).map { $0["detail"] as String }
+    }
+    #expect(!plan.isEmpty)
+    for step in plan {
+      let readsWhole = step.hasPrefix("SCAN") && step != "SCAN CONSTANT ROW"
+      #expect(!readsWhole, "\(statement.name): \(step)")
+      #expect(!step.contains("TEMP B-TREE"), "\(statement.name): \(step)")
+      #expect(!step.contains("AUTOMATIC"), "\(statement.name): \(step)")
+    }
+  }
+}

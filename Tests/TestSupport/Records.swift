@@ -1,0 +1,41 @@
+import Feed
+
+extension SeedRecord {
+  /// A ranked image.
+  public static func ranked(_ id: String, _ rank: Int, feed: String = "featured") -> SeedRecord {
+    .post(Post(id: id, type: .image, title: "Post \(id)"), placements: [Placement(feed: feed, rank: rank)])
+  }
+
+  /// An image with a time, so many seconds after 1970.
+  public static func timed(_ id: String, _ seconds: Int, feed: String = "newest") -> SeedRecord {
+    .post(
+      Post(
+        id: id, type: .image, title: "Post \(id)",
+        publishedAt: Timestamp(microseconds: Int64(seconds) * 1_000_000)),
+      placements: [Placement(feed: feed)])
+  }
+}
+
+extension FeedStore {
+  /// Loads the records in batches of this size and finishes the run.
+  @discardableResult
+  public func load(_ records: [SeedRecord], batch: Int = 100) throws -> ImportSummary {
+    let run = try beginImport()
+    for start in stride(from: 0, to: records.count, by: batch) {
+      try run.write(Array(records[start..<min(start + batch, records.count)]))
+    }
+    return try run.finish()
+  }
+
+  /// The ids of a feed from the top, read by cursor.
+  public func walk(_ feed: String, limit: Int = 7) throws -> [String] {
+    var ids: [String] = []
+    var query = PageQuery(feed: feed, limit: limit)
+    while true {
+      let page = try page(query)
+      ids += page.posts.map(\.id)
+      guard let next = page.slice.next else { return ids }
+      query.start = .after(next)
+    }
+  }
+}
