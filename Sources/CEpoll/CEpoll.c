@@ -1,0 +1,2 @@
+/* A C target needs a source file. */
+#include "CEpoll.h"

@@ -1,0 +1,56 @@
+/// A validator of a representation (RFC 9110 section 8.8.3).
+public struct EntityTag: Sendable, Hashable {
+  /// Whether it only says that representations are equivalent, not that they are equal in each
+  /// byte.
+  public let isWeak: Bool
+  /// What stands between the quotes.
+  public let opaque: String
+
+  /// A tag; `opaque` is of `etagc`: visible ASCII without a double quote.
+  public init(_ opaque: String, isWeak: Bool = false) {
+    precondition(opaque.utf8.allSatisfy(\.isEntityTagCharacter), "not an entity tag: \(opaque)")
+    self.opaque = opaque
+    self.isWeak = isWeak
+  }
+
+  /// The tag that is written like this, with its quotes; nil if it is not one.
+  public init?(parsing text: some StringProtocol) {
+    var rest = Substring(text)
+    guard let tag = EntityTag(consuming: &rest), rest.isEmpty else { return nil }
+    self = tag
+  }
+
+  /// Reads a tag from the front of `text`.
+  init?(consuming text: inout Substring) {
+    let bytes = text.utf8
+    var index = bytes.startIndex
+    let isWeak = bytes.starts(with: [UInt8(ascii: "W"), UInt8(ascii: "/")])
+    if isWeak { index = bytes.index(index, offsetBy: 2) }
+    guard index < bytes.endIndex, bytes[index] == UInt8(ascii: "\"") else { return nil }
+    let start = bytes.index(after: index)
+    guard let end = bytes[start...].firstIndex(of: UInt8(ascii: "\"")),
+      bytes[start..<end].allSatisfy({ $0.isEntityTagCharacter || $0 >= 0x80 })
+    else { return nil }
+    self.isWeak = isWeak
+    opaque = String(text[start..<end])
+    text = text[bytes.index(after: end)...]
+  }
+
+  /// Strong comparison: both strong and equal (RFC 9110 section 8.8.3.2).
+  public func stronglyMatches(_ other: EntityTag) -> Bool {
+    !isWeak && !other.isWeak && opaque == other.opaque
+  }
+
+  /// Weak comparison: equal, weak or not (RFC 9110 section 8.8.3.2).
+  public func weaklyMatches(_ other: EntityTag) -> Bool { opaque == other.opaque }
+}
+
+extension EntityTag: CustomStringConvertible {
+  /// The tag as it is written in a field, with its quotes.
+  public var description: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
+}
+
+extension UInt8 {
+  /// `etagc` (RFC 9110 section 8.8.3) within ASCII.
+  fileprivate var isEntityTagCharacter: Bool { isVisible && self != UInt8(ascii: "\"") }
+}

@@ -1,0 +1,58 @@
+/// A request method that this server recognises (RFC 9110 section 9, RFC 5789).
+///
+/// Method names are case-sensitive. A well-formed name that is not listed here is answered with 501
+/// by the parser (RFC 9110 section 9.1), so the set is closed and costs no allocation.
+public enum Method: String, Sendable, Hashable, CaseIterable {
+  case get = "GET"
+  case head = "HEAD"
+  case post = "POST"
+  case put = "PUT"
+  case patch = "PATCH"
+  case delete = "DELETE"
+  case options = "OPTIONS"
+  case trace = "TRACE"
+  case connect = "CONNECT"
+}
+
+extension Method: CustomStringConvertible {
+  /// The name as it is written in a request line.
+  public var description: String { rawValue }
+}
+
+extension Method {
+  /// The method that these bytes name, if it is one of ours.
+  init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+    let candidate: Method
+    switch bytes[range.lowerBound] {
+    case UInt8(ascii: "G"): candidate = .get
+    case UInt8(ascii: "H"): candidate = .head
+    case UInt8(ascii: "D"): candidate = .delete
+    case UInt8(ascii: "O"): candidate = .options
+    case UInt8(ascii: "T"): candidate = .trace
+    case UInt8(ascii: "C"): candidate = .connect
+    case UInt8(ascii: "P"):
+      switch range.count {
+      case 3: candidate = .put
+      case 4: candidate = .post
+      default: candidate = .patch
+      }
+    default: return nil
+    }
+    guard bytes.equals(range, candidate.name) else { return nil }
+    self = candidate
+  }
+
+  private var name: StaticString {
+    switch self {
+    case .get: "GET"
+    case .head: "HEAD"
+    case .post: "POST"
+    case .put: "PUT"
+    case .patch: "PATCH"
+    case .delete: "DELETE"
+    case .options: "OPTIONS"
+    case .trace: "TRACE"
+    case .connect: "CONNECT"
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/// Percent-encoding (RFC 3986 section 2.1): decoded exactly once, refused where malformed.
+public enum PercentEncoding {
+  /// Where encoded text is to stand; says which characters stay as they are.
+  public enum Place: Sendable {
+    /// One segment of a path: `pchar` stays (RFC 3986 section 3.3).
+    case pathSegment
+    /// A name or value of a query: only unreserved characters stay, so that forms read it too.
+    case queryValue
+  }
+
+  /// The decoded text.
+  public static func decode(_ text: some StringProtocol) throws(PercentEncodingError) -> String {
+    try decode(text.utf8, plusIsSpace: false)
+  }
+
+  /// The decoded text of raw bytes.
+  public static func decode(
+    bytes: some Collection<UInt8>
+  ) throws(PercentEncodingError) -> String {
+    try decode(bytes, plusIsSpace: false)
+  }
+
+  static func decode(
+    _ raw: some Collection<UInt8>, plusIsSpace: Bool
+  ) throws(PercentEncodingError) -> String {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(raw.count)
+    var iterator = raw.makeIterator()
+    var offset = 0
+    while let byte = iterator.next() {
+      var decoded = byte
+      var width = 1
+      if byte == UInt8(ascii: "%") {
+        guard let high = iterator.next()?.hexadecimalValue,
+          let low = iterator.next()?.hexadecimalValue
+        else { throw PercentEncodingError(reason: .malformedEscape, offset: offset) }
+        decoded = high << 4 | low
+        width = 3
+      } else if byte == UInt8(ascii: "+"), plusIsSpace {
+        decoded = .space
+      }
+      guard decoded != 0 else { throw PercentEncodingError(reason: .nul, offset: offset) }
+      bytes.append(decoded)
+      offset += width
+    }
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    throw PercentEncodingError(reason: .invalidUTF8, offset: invalidOffset(in: raw, of: bytes))
+  }
+
+  /// The text with everything encoded that cannot stand in `place`.
+  public static func encode(_ text: some StringProtocol, for place: Place) -> String {
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      if byte.isUnreserved || (place == .pathSegment && byte.isPathCharacter) {
+        bytes.append(byte)
+      } else {
+        bytes.append(UInt8(ascii: "%"))
+        bytes.append(hexadecimalDigit(byte >> 4))
+        bytes.append(hexadecimalDigit(byte & 15))
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? 0x30 + value : 0x41 + value - 10
+  }
+
+  /// Where in `raw` the first byte stands that makes `decoded` no UTF-8.
+  private static func invalidOffset(in raw: some Collection<UInt8>, of decoded: [UInt8]) -> Int {
+    var valid = 0
+    var decoder = UTF8()
+    var iterator = decoded.makeIterator()
+    while case .scalarValue(let scalar) = decoder.decode(&iterator) {
+      valid += UTF8.width(scalar)
+    }
+    var offset = 0
+    var index = raw.startIndex
+    for _ in 0..<valid {
+      let width = raw[index] == UInt8(ascii: "%") ? 3 : 1
+      index = raw.index(index, offsetBy: width)
+      offset += width
+    }
+    return offset
+  }
+}
+
+extension UInt8 {
+  /// `pchar` but for percent-encoded bytes and `unreserved` (RFC 3986 section 3.3).
+  fileprivate var isPathCharacter: Bool {
+    isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@")
+  }
+}

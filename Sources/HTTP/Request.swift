@@ -1,0 +1,75 @@
+/// A request as the application sees it: a head that passed every check of the parser, and the body
+/// when it was collected (RFC 9112 section 3, RFC 9110 section 6).
+public struct Request: Sendable {
+  /// How the message says where its body ends (RFC 9112 section 6).
+  public enum BodyFraming: Sendable, Hashable {
+    /// There is no body.
+    case none
+    /// So many bytes: `Content-Length`.
+    case length(Int)
+    /// `Transfer-Encoding: chunked`.
+    case chunked
+  }
+
+  /// What the client expects before it sends the body (RFC 9110 section 10.1.1).
+  public enum Expectation: Sendable, Hashable {
+    case none
+    /// `Expect: 100-continue`
+    case `continue`
+    /// Anything else: answered with 417.
+    case unknown
+  }
+
+  /// The method.
+  public let method: Method
+  /// Path and query as they were sent, percent-encoded; starts with `/`, or is `*`.
+  public let target: [UInt8]
+  /// Where the path ends in `target`.
+  let pathEnd: Int
+  /// The authority that the request is for: the target's if that was in absolute form, otherwise
+  /// the `Host` field's, empty if an HTTP/1.0 client sent none (RFC 9112 section 3.3).
+  public let host: String
+  /// The minor version: 0, or 1 for 1.1 and whatever came after.
+  public let minorVersion: Int
+  /// The header fields.
+  public let fields: Fields
+  /// How the body is framed.
+  public let framing: BodyFraming
+  /// Whether the client wants the connection kept (RFC 9112 section 9.3).
+  public let keepsAlive: Bool
+  /// What the client expects before it sends the body.
+  public let expectation: Expectation
+  /// The body, where it was collected.
+  public var body: [UInt8] = []
+  /// The fields after a chunked body; never merged into `fields` (RFC 9110 section 6.5.1).
+  public var trailers = Fields()
+
+  /// The raw path, still percent-encoded; starts with `/`, or is `*`.
+  public var path: String { String(decoding: pathBytes, as: UTF8.self) }
+
+  /// The raw query without its `?`, still percent-encoded; nil if there is no `?`.
+  public var query: String? { queryBytes.map { String(decoding: $0, as: UTF8.self) } }
+
+  /// The bytes of `path`.
+  public var pathBytes: ArraySlice<UInt8> { target[..<pathEnd] }
+
+  /// The bytes of `query`.
+  public var queryBytes: ArraySlice<UInt8>? {
+    pathEnd < target.count ? target[(pathEnd + 1)...] : nil
+  }
+}
+
+extension Request {
+  /// A request made by hand, for tests and for calls inside the process.
+  public init(
+    _ method: Method, path: String, query: String? = nil, host: String = "localhost",
+    minorVersion: Int = 1, fields: Fields = Fields(), body: [UInt8] = [],
+    trailers: Fields = Fields()
+  ) {
+    self.init(
+      method: method, target: Array((query.map { path + "?" + $0 } ?? path).utf8),
+      pathEnd: path.utf8.count, host: host, minorVersion: minorVersion, fields: fields,
+      framing: body.isEmpty ? .none : .length(body.count), keepsAlive: minorVersion > 0,
+      expectation: .none, body: body, trailers: trailers)
+  }
+}

@@ -1,0 +1,203 @@
+import HTTP
+import Sockets
+
+extension Connection {
+  /// Reads once; what is left comes with the next event.
+  func read() {
+    guard stage == .open || stage == .lingering, !inputEnded else { return settle() }
+    var buffer = worker.takeReadBuffer()
+    do throws(SocketError) {
+      switch try socket.read(into: &buffer) {
+      case .wouldBlock: break
+      case .done(0): endInput()
+      case .done(let count) where stage == .lingering: throwAway(count)
+      case .done(let count): receive(buffer, count)
+      }
+    } catch {
+      close()
+    }
+    worker.giveBack(buffer)
+    settle()
+  }
+
+  /// Goes on after something was answered or written.
+  func resume() {
+    flush()
+    if stage == .open, !pending.isEmpty, !isBlocked {
+      let bytes = pending
+      pending = []
+      keep(bytes, from: advance(bytes.span), to: bytes.count)
+    }
+    settle()
+  }
+
+  /// Whether requests have to wait before they may be parsed.
+  var isBlocked: Bool {
+    receiving == nil && (exchanges.count >= configuration.pipeliningDepth || !output.isEmpty)
+  }
+
+  private func receive(_ buffer: [UInt8], _ count: Int) {
+    activeMilliseconds = loop.nowMilliseconds
+    if pending.isEmpty {
+      let used = advance(buffer.span.extracting(0..<count))
+      keep(buffer, from: used, to: count)
+    } else {
+      var bytes = pending
+      pending = []
+      bytes.append(contentsOf: buffer[..<count])
+      keep(bytes, from: advance(bytes.span), to: bytes.count)
+    }
+  }
+
+  private func keep(_ bytes: [UInt8], from start: Int, to end: Int) {
+    hasMoreInput = false
+    if stage == .open, start < end {
+      pending = start == 0 && end == bytes.count ? bytes : Array(bytes[start..<end])
+    }
+  }
+
+  private func throwAway(_ count: Int) {
+    lingerBytesLeft -= count
+    if lingerBytesLeft < 0 { close() }
+  }
+
+  /// Parses and answers what can be; returns how many bytes were consumed.
+  private func advance(_ bytes: Span<UInt8>) -> Int {
+    var position = 0
+    isAdvancing = true
+    while true {
+      let isStarved = parse(bytes, &position)
+      hasMoreInput = position < bytes.count
+      flush()
+      if isStarved || stage != .open || isBlocked { break }
+    }
+    isAdvancing = false
+    return position
+  }
+
+  /// Parses until bytes run out (true) or requests have to wait.
+  private func parse(_ bytes: Span<UInt8>, _ position: inout Int) -> Bool {
+    while stage == .open, !isBlocked {
+      switch parser.next(bytes, &position) {
+      case .needMoreBytes:
+        return true
+      case .head(let request):
+        begin(request, hasMoreBytes: position < bytes.count)
+      case .body(let range):
+        takeBody(bytes, range)
+      case .end(let trailers):
+        receiving?.request.trailers = trailers
+        handOver()
+      case .failed(.bodyTooLarge) where receiving?.isDiscarded == true:
+        answerWithoutRest()
+      case .failed(let error):
+        refuse(error)
+      }
+    }
+    return false
+  }
+
+  /// A head is complete: the request takes its place in the queue, and its body is decided on.
+  private func begin(_ request: Request, hasMoreBytes: Bool) {
+    headStartMilliseconds = 0
+    let clientID = request.fields["X-Request-Id"].flatMap {
+      RequestID.isWellFormed($0) ? $0 : nil
+    }
+    let number = exchanges.append(
+      Exchange(
+        requestID: clientID ?? worker.nextRequestID(), isHead: request.method == .head,
+        keepsOldVersion: request.minorVersion == 0, keepsAlive: request.keepsAlive))
+    let policy =
+      request.framing == .none ? .discard : worker.context.handler.bodyPolicy(for: request)
+    receiving = Receiving(
+      request: request, isDiscarded: policy == .discard,
+      startMilliseconds: loop.nowMilliseconds, lastMilliseconds: loop.nowMilliseconds)
+    if request.expectation == .unknown { return refuse(.expectationFailed) }
+    guard request.hasBody else { return }
+
+    let expectsContinue = request.expectation == .continue && !hasMoreBytes
+    switch policy {
+    case .collect(let maximum):
+      parser.limitBody(toBytes: maximum)
+      // A body that is too long is refused before the client is asked to send it.
+      if case .length(let length) = request.framing, length > maximum { return }
+      if expectsContinue { exchanges.update(number) { $0.needsContinue = true } }
+    case .discard:
+      let limit = configuration.discardedBodyBytes
+      parser.limitBody(toBytes: limit)
+      if expectsContinue { answerWithoutRest() }
+    }
+  }
+
+  private func takeBody(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+    guard var current = receiving.take() else { return }
+    current.bytes += range.count
+    current.lastMilliseconds = loop.nowMilliseconds
+    if !current.isDiscarded {
+      if case .length(let length) = current.request.framing, current.request.body.isEmpty {
+        // The length is only a claim: memory is taken as bytes come, but not byte by byte.
+        current.request.body.reserveCapacity(min(length, 4 * configuration.readBufferBytes))
+      }
+      bytes.append(range, to: &current.request.body)
+    }
+    receiving = current
+  }
+
+  /// The request is complete: the application gets it.
+  private func handOver() {
+    guard let request = receiving.take()?.request else { return }
+    let number = exchanges.lastExchangeNumber
+    var requestID = ""
+    exchanges.update(number) { exchange in
+      exchange.needsContinue = false
+      exchange.handedOverMilliseconds = loop.nowMilliseconds
+      requestID = exchange.requestID
+    }
+    if !request.keepsAlive { stage = .finishing }
+    worker.context.handler.handle(
+      request, Responder(self, exchange: number, requestID: requestID))
+  }
+
+  /// The rest of a body that nobody wants is not waited for: it is answered, and the connection
+  /// ends after the answer, so that the rest is never read as a request.
+  func answerWithoutRest() {
+    exchanges.update(exchanges.lastExchangeNumber) { $0.keepsAlive = false }
+    stage = .finishing
+    handOver()
+  }
+
+  /// The client sends nothing more.
+  private func endInput() {
+    inputEnded = true
+    if stage == .lingering { return close() }
+    if receiving != nil || parser.isInsideMessage {
+      refuse(.unexpectedEnd)
+      flush()
+    } else if exchanges.isEmpty, output.isEmpty {
+      close()
+    } else {
+      // A client that has finished sending still gets its answers.
+      exchanges.update(exchanges.lastExchangeNumber) { $0.keepsAlive = false }
+      stage = .finishing
+      if exchanges.isEmpty { closesAfterOutput = true }
+    }
+  }
+}
+
+extension Request {
+  /// Whether bytes of a body are to come.
+  fileprivate var hasBody: Bool {
+    switch framing {
+    case .none, .length(0): false
+    case .length, .chunked: true
+    }
+  }
+}
+
+extension Span where Element == UInt8 {
+  /// Appends the bytes of `range`.
+  fileprivate func append(_ range: Range<Int>, to bytes: inout [UInt8]) {
+    // The buffer does not leave the closure: the array copies it.
+    extracting(range).withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+  }
+}

@@ -1,0 +1,124 @@
+import HTTP
+import Logging
+import Sockets
+
+extension Connection {
+  /// Takes an answer; on the loop's thread.
+  func answer(_ number: UInt64, _ response: Response) {
+    guard stage == .open || stage == .finishing else { return }
+    var isNew = false
+    exchanges.update(number) { exchange in
+      isNew = exchange.response == nil
+      if isNew { exchange.response = response }
+    }
+    if isNew, !isAdvancing { resume() }
+  }
+
+  /// Answers an exchange with an error, and ends the connection after it.
+  func fail(_ number: UInt64, _ error: ProtocolError) {
+    guard stage == .open || stage == .finishing, let exchange = exchanges[number] else { return }
+    guard exchange.response == nil else { return }
+    worker.context.logger.warning(
+      "request failed: \(error)", metadata: ["requestID": "\(exchange.requestID)"])
+    exchanges.update(number) { $0.keepsAlive = false }
+    answer(number, worker.context.handler.response(to: error, requestID: exchange.requestID))
+  }
+
+  /// Refuses the message that is being received, whatever is known of it; nothing behind it is
+  /// read.
+  func refuse(_ error: ProtocolError) {
+    if receiving == nil {
+      _ = exchanges.append(
+        Exchange(
+          requestID: worker.nextRequestID(), isHead: false, keepsOldVersion: false,
+          keepsAlive: false))
+    }
+    receiving = nil
+    pending = []
+    headStartMilliseconds = 0
+    stage = .finishing
+    let number = exchanges.lastExchangeNumber
+    guard let requestID = exchanges[number]?.requestID else { return }
+    let response = worker.context.handler.response(to: error, requestID: requestID)
+    exchanges.update(number) { exchange in
+      exchange.keepsAlive = false
+      exchange.needsContinue = false
+      exchange.response = response
+    }
+    worker.context.logger.debug("message refused: \(error)")
+  }
+
+  /// Writes the answers that are ready, in order, as far as the client takes them.
+  func flush() {
+    guard stage == .open || stage == .finishing else { return }
+    repeat {
+      queueAnswers()
+      guard write() else { return }
+    } while exchanges.first?.response != nil && !closesAfterOutput
+    if closesAfterOutput { linger() }
+  }
+
+  private func queueAnswers() {
+    while !closesAfterOutput, !output.isFull, var exchange = exchanges.first {
+      guard let response = exchange.response else {
+        if exchange.needsContinue {
+          exchange.needsContinue = false
+          exchanges.first = exchange
+          output.append(ResponseHead.continue)
+        }
+        return
+      }
+      queue(response, of: exchange)
+    }
+  }
+
+  private func queue(_ response: Response, of exchange: Exchange) {
+    // While draining, the last request that is here is the connection's last.
+    let isLast =
+      !exchange.keepsAlive
+      || (worker.isDraining && exchanges.count == 1 && receiving == nil && pending.isEmpty
+        && !hasMoreInput)
+    let length: Int? =
+      if response.status.forbidsBody || (exchange.isHead && response.saysLength) {
+        nil
+      } else {
+        response.bodyLength
+      }
+    let head = ResponseHead(
+      status: response.status, fields: response.fields, contentLength: length,
+      persistence: isLast ? .closed : exchange.keepsOldVersion ? .keptExplicitly : .kept)
+    let sendsBody = !exchange.isHead && !response.status.forbidsBody
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(512 + (sendsBody ? OutputQueue.copiedBytes(of: response.body) : 0))
+    head.write(to: &bytes, date: worker.currentDate(), requestID: exchange.requestID)
+    if output.isEmpty { writtenMilliseconds = loop.nowMilliseconds }
+    output.append(bytes, then: sendsBody ? response.body : [])
+    exchanges.popFirst()
+    if isLast {
+      closesAfterOutput = true
+      stage = .finishing
+    }
+  }
+
+  /// Writes all that is queued; false if the client does not take it, or is gone.
+  private func write() -> Bool {
+    do throws(SocketError) {
+      while !output.isEmpty {
+        guard try output.write(to: socket) else { return false }
+        writtenMilliseconds = loop.nowMilliseconds
+        activeMilliseconds = loop.nowMilliseconds
+      }
+      return true
+    } catch {
+      worker.context.logger.debug("connection lost: \(error)")
+      close()
+      return false
+    }
+  }
+}
+
+extension Response {
+  /// Whether the application says itself how long the body would be: an answer to HEAD may do so
+  /// without having the body.
+  fileprivate var saysLength: Bool { body.isEmpty && fields.contains("Content-Length") }
+}

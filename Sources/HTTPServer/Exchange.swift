@@ -1,0 +1,83 @@
+import HTTP
+
+/// A request that came and the answer that it waits for.
+struct Exchange {
+  let requestID: String
+  /// Whether the answer goes without its body.
+  let isHead: Bool
+  /// Whether an HTTP/1.0 client asked to keep the connection, which the answer then confirms.
+  let keepsOldVersion: Bool
+  /// Whether the connection goes on after the answer.
+  var keepsAlive: Bool
+  /// Whether the client waits for `100 Continue` and has not got it.
+  var needsContinue = false
+  /// When the application got the request, in milliseconds of the loop's clock.
+  var handedOverMilliseconds: UInt64 = 0
+  var response: Response?
+}
+
+/// The exchanges of a connection in the order of their requests, which is that of the answers
+/// (RFC 9112 section 9.3.2). Each has a number that is never used again.
+struct ExchangeQueue {
+  private var items: [Exchange] = []
+  private var start = 0
+  private var firstNumber: UInt64 = 0
+
+  var count: Int { items.count - start }
+  var isEmpty: Bool { start == items.count }
+
+  /// The oldest one.
+  var first: Exchange? {
+    get { isEmpty ? nil : items[start] }
+    set {
+      if let newValue, !isEmpty { items[start] = newValue }
+    }
+  }
+
+  var firstExchangeNumber: UInt64 { firstNumber }
+  var lastExchangeNumber: UInt64 { firstNumber + UInt64(count) - 1 }
+
+  mutating func append(_ exchange: Exchange) -> UInt64 {
+    items.append(exchange)
+    return lastExchangeNumber
+  }
+
+  /// The exchange of that number, while it waits.
+  subscript(number: UInt64) -> Exchange? {
+    index(number).map { items[$0] }
+  }
+
+  /// Changes the exchange of that number, if it still waits; says whether it does.
+  @discardableResult
+  mutating func update(_ number: UInt64, _ change: (inout Exchange) -> Void) -> Bool {
+    guard let index = index(number) else { return false }
+    change(&items[index])
+    return true
+  }
+
+  mutating func popFirst() {
+    guard !isEmpty else { return }
+    items[start].response = nil
+    start += 1
+    firstNumber += 1
+    if start == items.count {
+      // An idle connection holds no memory for them.
+      items = []
+      start = 0
+    } else if start >= 64 {
+      items.removeFirst(start)
+      start = 0
+    }
+  }
+
+  mutating func removeAll() {
+    firstNumber += UInt64(count)
+    items = []
+    start = 0
+  }
+
+  private func index(_ number: UInt64) -> Int? {
+    guard number >= firstNumber, number - firstNumber < UInt64(count) else { return nil }
+    return start + Int(number - firstNumber)
+  }
+}

@@ -1,0 +1,71 @@
+import Logging
+import Sockets
+
+/// Accepts connections for one event loop; pauses when descriptors run out, and never ends for
+/// that.
+final class Listener: EventHandler {
+  /// How many connections are accepted before the loop looks at the others again.
+  private static let acceptedAtOnce = 64
+
+  /// A cycle until `acceptRest`: a server that nobody holds any more goes on until it is drained.
+  private let worker: Worker
+  private let socket: ListeningSocket
+  private let accept: ServerContext.Accept
+  private var registration: Registration?
+  private var isPaused = false
+  /// Whether the pause was logged that began when accepting last failed.
+  private var isLogged = false
+
+  /// Watches the socket, and owns it from now on.
+  init(_ worker: Worker, _ socket: ListeningSocket) throws(SocketError) {
+    self.worker = worker
+    self.socket = socket
+    accept = worker.context.accept
+    registration = try worker.loop.register(socket.descriptor, for: .readable, self)
+  }
+
+  func ready(for readiness: Interest) {
+    if !isPaused { acceptSome(Self.acceptedAtOnce) }
+  }
+
+  func deadlinePassed() { resume() }
+
+  /// Accepts again after a pause: a descriptor has become free, or it is time to try.
+  func resume() {
+    guard isPaused, let registration else { return }
+    isPaused = false
+    worker.loop.setDeadline(registration, atMilliseconds: nil)
+    try? worker.loop.watch(registration, for: .readable)
+  }
+
+  /// Accepts whatever the kernel still holds, then closes.
+  func acceptRest() {
+    acceptSome(.max)
+    if let registration { worker.loop.deregister(registration) }
+    registration = nil
+    socket.close()
+  }
+
+  private func acceptSome(_ limit: Int) {
+    for _ in 0..<limit {
+      do throws(SocketError) {
+        guard case .done(let connection) = try accept(socket) else { return }
+        isLogged = false
+        worker.accept(connection)
+      } catch {
+        return pause(error)
+      }
+    }
+  }
+
+  private func pause(_ error: SocketError) {
+    let pause = worker.context.configuration.acceptPauseMilliseconds
+    if !isLogged { worker.context.logger.warning("accepting pauses: \(error)") }
+    isLogged = true
+    guard let registration else { return }
+    isPaused = true
+    try? worker.loop.watch(registration, for: [])
+    worker.loop.setDeadline(
+      registration, atMilliseconds: worker.loop.nowMilliseconds + UInt64(pause))
+  }
+}

@@ -1,0 +1,53 @@
+import HTTP
+import Synchronization
+
+/// Takes the answer to one request; may be kept and used on any thread.
+///
+/// If it is dropped without an answer, the request is answered with `ProtocolError.unanswered`, so
+/// that no connection ever hangs on a mistake.
+public final class Responder: Sendable {
+  /// The client's `X-Request-Id` if that was well formed, otherwise one made here. The response
+  /// says it.
+  public let requestID: String
+
+  private enum Destination: Sendable {
+    case connection(Connection, exchange: UInt64)
+    case closure(@Sendable (Response) -> Void)
+  }
+
+  private let destination: Destination
+  private let isAnswered = Atomic<Bool>(false)
+
+  init(_ connection: Connection, exchange: UInt64, requestID: String) {
+    destination = .connection(connection, exchange: exchange)
+    self.requestID = requestID
+  }
+
+  /// A responder without a connection, to call a handler inside the process; `receive` gets the
+  /// answer.
+  public init(requestID: String, receive: @escaping @Sendable (Response) -> Void) {
+    destination = .closure(receive)
+    self.requestID = requestID
+  }
+
+  /// Answers the request. A second call does nothing.
+  public func respond(_ response: Response) {
+    guard !isAnswered.exchange(true, ordering: .relaxed) else { return }
+    switch destination {
+    case .closure(let receive):
+      receive(response)
+    case .connection(let connection, let exchange) where connection.loop.isCurrent:
+      connection.answer(exchange, response)
+    case .connection(let connection, let exchange):
+      connection.loop.execute { connection.answer(exchange, response) }
+    }
+  }
+
+  deinit {
+    guard !isAnswered.load(ordering: .relaxed),
+      case .connection(let connection, let exchange) = destination
+    else { return }
+    // Never at once: the connection may be in the middle of handing this request over.
+    connection.loop.execute { connection.fail(exchange, .unanswered) }
+  }
+}

@@ -1,0 +1,123 @@
+import HTTP
+
+/// A table of routes: a method and a pattern such as `/v1/items/{id}` to a value of any type.
+///
+/// A path is split into its raw segments, then each is percent-decoded once, so an encoded slash is
+/// a character of its segment. A trailing slash matters. Where several patterns match, the one with
+/// a literal segment at the first difference wins. A route for GET serves HEAD as well.
+public struct Router<Value: Sendable>: Sendable {
+  /// What a path and method come to.
+  public enum Match: Sendable {
+    /// A route, and the decoded segments that its pattern names.
+    case found(Value, parameters: [String: String])
+    /// The path has routes, but none for this method; `allowed` is the `Allow` field of a 405, or
+    /// of the answer to OPTIONS.
+    case methodNotAllowed(allowed: [Method])
+    /// No route has this path.
+    case notFound
+    /// The path cannot be decoded.
+    case malformedPath(PercentEncodingError)
+  }
+
+  private enum Segment: Sendable, Hashable {
+    case literal(String)
+    case parameter(String)
+
+    var isLiteral: Bool {
+      if case .literal = self { true } else { false }
+    }
+  }
+
+  private struct Route: Sendable {
+    let segments: [Segment]
+    var values: [Method: Value]
+
+    func allowed() -> [Method] {
+      var methods = Set(values.keys)
+      if methods.contains(.get) { methods.insert(.head) }
+      methods.insert(.options)
+      return Method.allCases.filter(methods.contains)
+    }
+  }
+
+  /// Routes without parameters, by their path as it is sent when nothing in it is encoded.
+  private var literals: [String: Route] = [:]
+  /// Every route, the more literal ones first.
+  private var routes: [Route] = []
+
+  /// No routes.
+  public init() {}
+
+  /// Adds a route. A pattern starts with `/`; a segment in braces is a parameter.
+  ///
+  /// A second value for the same method and pattern is a mistake of the program.
+  public mutating func add(_ method: Method, _ pattern: String, _ value: Value) {
+    precondition(pattern.hasPrefix("/"), "a pattern starts with a slash: \(pattern)")
+    let segments = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+      .map { piece in
+        piece.hasPrefix("{") && piece.hasSuffix("}")
+          ? Segment.parameter(String(piece.dropFirst().dropLast())) : .literal(String(piece))
+      }
+    let index: Int
+    if let known = routes.firstIndex(where: { $0.segments == segments }) {
+      index = known
+    } else {
+      index = routes.firstIndex { isMoreLiteral(segments, $0.segments) } ?? routes.count
+      routes.insert(Route(segments: segments, values: [:]), at: index)
+    }
+    precondition(routes[index].values[method] == nil, "a second route for \(method) \(pattern)")
+    routes[index].values[method] = value
+    if segments.allSatisfy(\.isLiteral) { literals[pattern] = routes[index] }
+  }
+
+  /// The route of a raw path.
+  public func match(_ method: Method, path: String) -> Match {
+    if let route = literals[path] { return result(route, method, [:]) }
+    let segments: [String]
+    do throws(PercentEncodingError) {
+      segments = try PathSegments.split(path)
+    } catch {
+      return .malformedPath(error)
+    }
+    guard path.utf8.first == UInt8(ascii: "/") else { return .notFound }
+    for route in routes {
+      if let parameters = parameters(route, segments) { return result(route, method, parameters) }
+    }
+    return .notFound
+  }
+
+  /// The methods of every route, for `OPTIONS *`.
+  public var methods: [Method] {
+    let all = Set(routes.flatMap { $0.allowed() })
+    return Method.allCases.filter(all.contains)
+  }
+
+  private func result(_ route: Route, _ method: Method, _ parameters: [String: String]) -> Match {
+    if let value = route.values[method] ?? (method == .head ? route.values[.get] : nil) {
+      return .found(value, parameters: parameters)
+    }
+    return .methodNotAllowed(allowed: route.allowed())
+  }
+
+  private func parameters(_ route: Route, _ segments: [String]) -> [String: String]? {
+    guard route.segments.count == segments.count else { return nil }
+    var parameters: [String: String] = [:]
+    for (pattern, segment) in zip(route.segments, segments) {
+      switch pattern {
+      case .literal(let literal):
+        guard literal == segment else { return nil }
+      case .parameter(let name):
+        guard !segment.isEmpty else { return nil }
+        parameters[name] = segment
+      }
+    }
+    return parameters
+  }
+
+  private func isMoreLiteral(_ left: [Segment], _ right: [Segment]) -> Bool {
+    for (left, right) in zip(left, right) where left.isLiteral != right.isLiteral {
+      return left.isLiteral
+    }
+    return false
+  }
+}

@@ -1,0 +1,102 @@
+import Dispatch
+import HTTP
+import Logging
+import Sockets
+import Synchronization
+
+/// An HTTP/1.1 server: event loops that serve one port.
+public final class Server: Sendable {
+  private struct State {
+    var workers: [Worker] = []
+    var isDraining = false
+  }
+
+  private let context: ServerContext
+  private let state = Mutex(State())
+  private let running = DispatchGroup()
+
+  /// A server that does not listen yet.
+  public convenience init(
+    configuration: ServerConfiguration, handler: any Handler, logger: Logger
+  ) {
+    self.init(ServerContext(configuration, handler, logger))
+  }
+
+  init(_ context: ServerContext) { self.context = context }
+
+  /// Listens and serves; returns the port, which the system has picked where 0 was asked for.
+  ///
+  /// The server runs until it is drained, even if nobody holds it. Ignores SIGPIPE and raises the
+  /// limit of descriptors, both in the whole process. To be called once.
+  public func start() throws(SocketError) -> UInt16 {
+    let configuration = context.configuration
+    Signals.ignoreBrokenPipe()
+    let descriptors = DescriptorLimit.raise()
+    if descriptors < configuration.maximumConnections {
+      context.logger.warning(
+        "fewer descriptors than connections",
+        metadata: [
+          "descriptors": "\(descriptors)",
+          "maximumConnections": "\(configuration.maximumConnections)",
+        ])
+    }
+    let sockets = try ListeningSocket.open(
+      host: configuration.host, port: configuration.port, count: configuration.eventLoops,
+      backlog: configuration.listenBacklog)
+    var workers: [Worker] = []
+    do throws(SocketError) {
+      for _ in sockets { workers.append(try Worker(context)) }
+      for worker in workers {
+        running.enter()
+        do throws(SocketError) {
+          try worker.loop.start { [running] in running.leave() }
+        } catch {
+          running.leave()
+          throw error
+        }
+      }
+    } catch {
+      for worker in workers { worker.loop.stop() }
+      for socket in sockets { socket.close() }
+      throw error
+    }
+    state.withLock { $0.workers = workers }
+    for (worker, socket) in zip(workers, sockets) {
+      worker.loop.execute { worker.listen(on: socket) }
+    }
+    let port = sockets[0].address.port
+    context.logger.info(
+      "listening",
+      metadata: [
+        "host": "\(configuration.host)", "port": "\(port)", "eventLoops": "\(workers.count)",
+      ])
+    return port
+  }
+
+  /// Whether a drain was asked for.
+  public var isDraining: Bool { state.withLock { $0.isDraining } }
+
+  /// How many connections are served now.
+  public var connectionCount: Int { context.connectionCount.load(ordering: .relaxed) }
+
+  /// Ends the server without losing a request; returns at once, from any thread, any number of
+  /// times.
+  ///
+  /// For `graceMilliseconds` everything goes on, so that a balancer can notice that the server is
+  /// no longer ready. Then nothing is accepted, idle connections are closed, requests in flight
+  /// finish with `Connection: close`, and after `drainTimeoutMilliseconds` what is left is cut.
+  public func drain(graceMilliseconds: Int = 0) {
+    let workers = state.withLock { state in
+      defer { state.isDraining = true }
+      return state.isDraining ? [] : state.workers
+    }
+    guard !workers.isEmpty else { return }
+    context.logger.info("draining", metadata: ["connections": "\(connectionCount)"])
+    for worker in workers {
+      worker.loop.execute { worker.drain(graceMilliseconds: graceMilliseconds) }
+    }
+  }
+
+  /// Waits until every event loop has ended, which a drain brings about.
+  public func wait() { running.wait() }
+}

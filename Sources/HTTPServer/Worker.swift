@@ -1,0 +1,157 @@
+import HTTP
+import Logging
+import Sockets
+
+/// One event loop of a server: its listening socket, what its connections share, and its part of
+/// the drain.
+///
+/// `@unchecked Sendable`: the server makes it before the loop runs and afterwards only passes it to
+/// `loop.execute`; all of its state is confined to the loop's thread.
+final class Worker: EventHandler, @unchecked Sendable {
+  private enum Phase {
+    case serving
+    case grace
+    case draining
+    case ended
+  }
+
+  let context: ServerContext
+  let loop: EventLoop
+  private var phase = Phase.serving
+  private var listener: Listener?
+  private var timer: Registration?
+  private var spareBuffer: [UInt8]?
+  private var date: [UInt8] = []
+  private var dateSecond = Int.min
+  private var requestIDs = RequestIDGenerator()
+  /// Connections of this loop, and how many of them were only accepted to be refused.
+  private var connectionCount = 0
+  private var refusedCount = 0
+  private(set) var drainStartMilliseconds: UInt64 = 0
+
+  init(_ context: ServerContext) throws(SocketError) {
+    self.context = context
+    loop = try EventLoop()
+  }
+
+  /// Whether connections end as soon as they have nothing to do.
+  var isDraining: Bool { phase == .draining || phase == .ended }
+
+  // MARK: What connections share
+
+  /// The loop's read buffer; whoever takes it gives it back before anybody else can ask.
+  func takeReadBuffer() -> [UInt8] {
+    defer { spareBuffer = nil }
+    return spareBuffer
+      ?? [UInt8](repeating: 0, count: context.configuration.readBufferBytes)
+  }
+
+  func giveBack(_ buffer: [UInt8]) { spareBuffer = buffer }
+
+  /// The value of `Date`, made once a second.
+  func currentDate() -> [UInt8] {
+    let second = WallClock.secondsSince1970
+    if second != dateSecond {
+      dateSecond = second
+      date = Array(HTTPDate.format(secondsSince1970: second).utf8)
+    }
+    return date
+  }
+
+  func nextRequestID() -> String { requestIDs.next() }
+
+  // MARK: Connections
+
+  /// Starts to accept.
+  func listen(on socket: ListeningSocket) {
+    do throws(SocketError) {
+      listener = try Listener(self, socket)
+    } catch {
+      socket.close()
+      context.logger.error("\(error)")
+    }
+  }
+
+  /// Takes over a connection that was accepted.
+  func accept(_ socket: Socket) {
+    let isAdmitted = context.admit()
+    guard isAdmitted || refusedCount < context.configuration.maximumRefusedConnections else {
+      context.logger.debug("connection closed: too many are being refused already")
+      return socket.close()
+    }
+    do throws(SocketError) {
+      let connection = try Connection(self, socket, isRefused: !isAdmitted)
+      connectionCount += 1
+      if !isAdmitted { refusedCount += 1 }
+      connection.start()
+    } catch {
+      socket.close()
+      if isAdmitted { context.release() }
+      context.logger.warning("\(error)")
+    }
+  }
+
+  /// Called once by each connection when its descriptor is closed.
+  func connectionClosed(isRefused: Bool) {
+    connectionCount -= 1
+    if isRefused {
+      refusedCount -= 1
+    } else {
+      context.release()
+    }
+    listener?.resume()
+    endIfDone()
+  }
+
+  // MARK: Draining
+
+  /// Starts the drain: after `graceMilliseconds` nothing is accepted any more, idle connections end
+  /// at once and the others with their last answer, or when the time is up.
+  func drain(graceMilliseconds: Int) {
+    guard phase == .serving else { return }
+    if graceMilliseconds > 0 {
+      phase = .grace
+      setTimer(afterMilliseconds: graceMilliseconds)
+    } else {
+      stopAccepting()
+    }
+  }
+
+  func ready(for readiness: Interest) {}
+
+  func deadlinePassed() {
+    switch phase {
+    case .grace: stopAccepting()
+    case .draining:
+      let rest = loop.handlers.compactMap { $0 as? Connection }
+      context.logger.warning(
+        "drain timed out", metadata: ["connections": "\(rest.count)"])
+      for connection in rest { connection.close() }
+    case .serving, .ended: break
+    }
+  }
+
+  private func stopAccepting() {
+    // What the kernel has accepted for us has perhaps sent its request already.
+    listener?.acceptRest()
+    listener = nil
+    phase = .draining
+    drainStartMilliseconds = loop.nowMilliseconds
+    setTimer(afterMilliseconds: context.configuration.drainTimeoutMilliseconds)
+    for case let connection as Connection in loop.handlers { connection.drain() }
+    endIfDone()
+  }
+
+  private func setTimer(afterMilliseconds delay: Int) {
+    let timer = self.timer ?? loop.registerTimer(self)
+    self.timer = timer
+    loop.setDeadline(timer, atMilliseconds: loop.nowMilliseconds + UInt64(delay))
+  }
+
+  private func endIfDone() {
+    guard phase == .draining, connectionCount == 0 else { return }
+    phase = .ended
+    if let timer { loop.deregister(timer) }
+    loop.stop()
+  }
+}

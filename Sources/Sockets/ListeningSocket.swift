@@ -1,0 +1,95 @@
+import CEpoll
+import Glibc
+
+/// A listening, non-blocking socket.
+public struct ListeningSocket: Sendable {
+  let socket: Socket
+  /// The address that it listens on, with the port that was picked where 0 was asked for.
+  public let address: SocketAddress
+
+  /// The descriptor's number.
+  public var descriptor: Int32 { socket.descriptor }
+
+  /// Sockets that share one port, one for each event loop; the kernel spreads connections over
+  /// them.
+  ///
+  /// The first is bound and listens without `SO_REUSEPORT`, which fails if anybody listens there,
+  /// another instance of this program too. Only then is the option set, which lets the others join:
+  /// Linux asks for it on both sockets at the time of the second `bind`.
+  public static func open(
+    host: String, port: UInt16, count: Int, backlog: Int
+  ) throws(SocketError) -> [ListeningSocket] {
+    let address = try SocketAddress(host: host, port: port)
+    let shown = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    let first = try ListeningSocket(address, backlog, "listen on \(shown)", shared: false)
+    var sockets = [first]
+    do throws(SocketError) {
+      if count > 1 { try first.share() }
+      while sockets.count < count {
+        let next = first.address
+        sockets.append(try ListeningSocket(next, backlog, "listen on \(shown)", shared: true))
+      }
+    } catch {
+      for socket in sockets { socket.close() }
+      throw error
+    }
+    return sockets
+  }
+
+  private init(
+    _ address: SocketAddress, _ backlog: Int, _ purpose: String, shared: Bool
+  ) throws(SocketError) {
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let socket = Socket(
+      descriptor: try retrying("socket", purpose) { Glibc.socket(address.family, type, 0) })
+    do throws(SocketError) {
+      try socket.setOption(SOL_SOCKET, SO_REUSEADDR, 1, purpose)
+      if shared { try socket.setOption(SOL_SOCKET, SO_REUSEPORT, 1, purpose) }
+      if address.family == AF_INET6 {
+        // `::` serves IPv4 as well, whatever the system's default is.
+        try socket.setOption(Int32(IPPROTO_IPV6), IPV6_V6ONLY, 0, purpose)
+      }
+      try retrying("bind", purpose) {
+        address.withPointer { bind(socket.descriptor, $0, $1) }
+      }
+      try retrying("listen", purpose) { listen(socket.descriptor, Int32(backlog)) }
+      self.address = try SocketAddress(localOf: socket)
+      self.socket = socket
+    } catch {
+      socket.close()
+      throw error
+    }
+  }
+
+  private func share() throws(SocketError) {
+    try socket.setOption(SOL_SOCKET, SO_REUSEPORT, 1, "share a listening port")
+  }
+
+  /// `accept4(2)`: the next connection, non-blocking. One that was gone before it could be accepted
+  /// is passed over.
+  public func accept() throws(SocketError) -> Outcome<Socket> {
+    while true {
+      do throws(SocketError) {
+        let outcome = try retryingOrBlocking("accept4", "accept a connection") {
+          accept4(
+            descriptor, nil, nil, Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue))
+        }
+        guard case .done(let descriptor) = outcome else { return .wouldBlock }
+        return .done(Socket(descriptor: descriptor))
+      } catch  where Self.isOfConnection(error.code) {
+        continue
+      }
+    }
+  }
+
+  /// Errors that `accept4(2)` passes on from a new connection's network.
+  private static func isOfConnection(_ code: Int32) -> Bool {
+    [
+      ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP,
+      ENETUNREACH, EPERM,
+    ].contains(code)
+  }
+
+  /// Stops listening.
+  public func close() { socket.close() }
+}

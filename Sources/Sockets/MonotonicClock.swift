@@ -1,0 +1,21 @@
+import Glibc
+
+/// Time that never goes back (`CLOCK_MONOTONIC`).
+public enum MonotonicClock {
+  /// Milliseconds since some moment in the past.
+  public static var milliseconds: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+  }
+}
+
+/// Time as calendars have it (`CLOCK_REALTIME`).
+public enum WallClock {
+  /// Seconds since 1970.
+  public static var secondsSince1970: Int {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME_COARSE, &time)
+    return time.tv_sec
+  }
+}

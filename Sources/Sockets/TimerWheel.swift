@@ -1,0 +1,58 @@
+/// A hashed timing wheel: deadlines in slots of `tickMilliseconds`, in constant time each.
+///
+/// It is coarse on purpose: an entry is returned up to one tick after its time, and one that lies
+/// beyond the wheel's span is returned early, for its owner to put it in again.
+struct TimerWheel: Sendable {
+  static let tickMilliseconds: UInt64 = 32
+  private static let slotCount: UInt64 = 2048
+
+  private var slots = [[Registration]](repeating: [], count: Int(slotCount))
+  private var count = 0
+  /// The last tick that was taken out.
+  private var currentTick: UInt64
+  /// No slot before this tick holds anything.
+  private var firstTick = UInt64.max
+
+  init(nowMilliseconds: UInt64) { currentTick = nowMilliseconds / Self.tickMilliseconds }
+
+  /// Puts an entry in, and says at which tick it will come out.
+  mutating func insert(_ registration: Registration, atMilliseconds time: UInt64) -> UInt64 {
+    let wanted = time / Self.tickMilliseconds + 1
+    let tick = min(max(wanted, currentTick + 1), currentTick + Self.slotCount - 1)
+    slots[Int(tick % Self.slotCount)].append(registration)
+    count += 1
+    firstTick = min(firstTick, tick)
+    return tick
+  }
+
+  /// How long nothing will come out, in milliseconds; nil if nothing is in it.
+  func waitMilliseconds(nowMilliseconds now: UInt64) -> UInt64? {
+    guard count > 0 else { return nil }
+    let due = firstTick * Self.tickMilliseconds
+    return due > now ? due - now : 0
+  }
+
+  /// Takes out what is due: the entries, each with its tick.
+  mutating func advance(toMilliseconds now: UInt64) -> [(entry: Registration, tick: UInt64)] {
+    let last = now / Self.tickMilliseconds
+    defer { currentTick = max(currentTick, last) }
+    guard last >= firstTick else { return [] }
+    var due: [(entry: Registration, tick: UInt64)] = []
+    var tick = firstTick
+    while tick <= last, count > 0 {
+      let slot = Int(tick % Self.slotCount)
+      for entry in slots[slot] { due.append((entry, tick)) }
+      count -= slots[slot].count
+      slots[slot] = []
+      tick += 1
+    }
+    firstTick = count == 0 ? .max : nextTick(from: tick)
+    return due
+  }
+
+  private func nextTick(from tick: UInt64) -> UInt64 {
+    var tick = tick
+    while slots[Int(tick % Self.slotCount)].isEmpty { tick += 1 }
+    return tick
+  }
+}

@@ -1,0 +1,43 @@
+import HTTP
+import HTTPServer
+import Testing
+
+struct RouterTests {
+  static let router: Router<String> = {
+    var router = Router<String>()
+    router.add(.get, "/rp/", "page")
+    router.add(.get, "/v1/items/{id}", "item")
+    router.add(.delete, "/v1/items/{id}", "deletion")
+    router.add(.get, "/v1/items/newest", "newest")
+    router.add(.get, "/v1/feeds/{feed}/items", "items")
+    router.add(.post, "/v1/import", "import")
+    return router
+  }()
+
+  static func show(_ match: Router<String>.Match) -> String {
+    switch match {
+    case .found(let value, let parameters):
+      parameters.sorted { $0.key < $1.key }.reduce(value) { "\($0) \($1.key)=\($1.value)" }
+    case .methodNotAllowed(let allowed): "allowed \(allowed.map(\.rawValue).joined(separator: " "))"
+    case .notFound: "not found"
+    case .malformedPath(let error): "malformed: \(error)"
+    }
+  }
+
+  @Test(arguments: [
+    (Method.get, "/rp/", "page"), (.head, "/rp/", "page"), (.get, "/rp", "not found"),
+    (.get, "/%72p/", "page"), (.get, "/rp//", "not found"), (.get, "//rp/", "not found"),
+    (.post, "/rp/", "allowed GET HEAD OPTIONS"), (.options, "/rp/", "allowed GET HEAD OPTIONS"),
+    (.get, "/v1/items/a%2Fb%20c", "item id=a/b c"), (.get, "/v1/items/%2525", "item id=%25"),
+    (.get, "/v1/items/", "not found"), (.get, "/v1/items/newest", "newest"),
+    (.delete, "/v1/items/newest", "allowed GET HEAD OPTIONS"),
+    (.delete, "/v1/items/x", "deletion id=x"),
+    (.put, "/v1/items/x", "allowed GET HEAD DELETE OPTIONS"),
+    (.get, "/v1/feeds/f/items", "items feed=f"), (.get, "/v1/import", "allowed POST OPTIONS"),
+    (.get, "/v1/items/%zz", "malformed: a % without two hexadecimal digits at offset 10"),
+    (.options, "*", "not found"), (.get, "/", "not found"),
+  ])
+  func `a path finds its route`(_ method: Method, _ path: String, _ expected: String) {
+    #expect(Self.show(Self.router.match(method, path: path)) == expected)
+  }
+}

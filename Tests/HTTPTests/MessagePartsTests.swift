@@ -1,0 +1,46 @@
+import HTTP
+import Testing
+
+struct MessagePartsTests {
+  @Test func `fields keep their order, their case and their repetitions`() {
+    var fields: Fields = ["A": "1", "b": "2", "a": "3"]
+    #expect(fields["a"] == "1" && fields.values(of: "A") == ["1", "3"])
+    #expect(fields.combined("a") == "1, 3" && fields["c"] == nil && fields.contains("B"))
+    fields.set("A", "4")
+    #expect(fields.map(\.name) == ["b", "A"] && fields == ["B": "2", "a": "4"])
+  }
+
+  @Test func `a value cannot split a response`() {
+    let fields: Fields = ["X": "a\r\nSet-Cookie: b\0c"]
+    #expect(fields["X"] == "a  Set-Cookie: b c")
+  }
+
+  @Test func `a response head is written with what the server adds`() {
+    let head = ResponseHead(
+      status: .ok, fields: ["ETag": "\"a\""], contentLength: 1205, persistence: .closed)
+    var bytes: [UInt8] = []
+    head.write(to: &bytes, date: Array("D".utf8), requestID: "r")
+    #expect(
+      String(decoding: bytes, as: UTF8.self)
+        == "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 1205\r\nConnection: close\r\n"
+        + "Date: D\r\nX-Request-Id: r\r\n\r\n")
+  }
+
+  @Test(arguments: [
+    (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+    (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+    (4_102_444_799, "Thu, 31 Dec 2099 23:59:59 GMT"),
+  ])
+  func `a date is written as IMF-fixdate`(_ seconds: Int, _ text: String) {
+    #expect(HTTPDate.format(secondsSince1970: seconds) == text)
+  }
+
+  @Test(arguments: [
+    ("a", true), ("A-z.0_~+/=@", true), ("a:b", false), ("", false), ("a b", false),
+    ("\u{e4}", false),
+    (String(repeating: "a", count: 128), true), (String(repeating: "a", count: 129), false),
+  ])
+  func `a request id is of few characters and short`(_ id: String, _ isWellFormed: Bool) {
+    #expect(RequestID.isWellFormed(id) == isWellFormed)
+  }
+}
