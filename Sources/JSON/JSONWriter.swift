@@ -104,7 +104,9 @@ public struct JSONWriter: Sendable {
     var start = 0
     for index in 0..<text.count {
       let byte = text[index]
-      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
+        continue
+      }
       bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
       appendEscape(of: byte)
       start = index + 1

@@ -66,7 +66,9 @@ extension [NetworkProfile] {
   private func profile(downlinkKbps: Int?, roundTripMilliseconds: Int?) -> NetworkProfile? {
     if downlinkKbps == 0 { return self.min { $0.downlinkKbps < $1.downlinkKbps } }
     let working = filter { $0.downlinkKbps > 0 }
-      .sorted { ($0.downlinkKbps, $1.roundTripMilliseconds) > ($1.downlinkKbps, $0.roundTripMilliseconds) }
+      .sorted {
+        ($0.downlinkKbps, $1.roundTripMilliseconds) > ($1.downlinkKbps, $0.roundTripMilliseconds)
+      }
     let promised = working.first { profile in
       (downlinkKbps.map { profile.downlinkKbps <= $0 } ?? true)
         && (roundTripMilliseconds.map { profile.roundTripMilliseconds >= $0 } ?? true)

@@ -90,7 +90,8 @@ extension Policy {
   private func parts(of post: Post, at index: Int) -> [PagePlan.Part] {
     let isActive = index == 0
     guard !post.media.isEmpty else {
-      guard post.type == .webapp || post.type == .ad, post.url != nil else { return [] }
+      let isLoadable = post.type == .webapp || post.type == .ad
+      guard isLoadable, post.url != nil, webappBytes > 0 else { return [] }
       return [
         PagePlan.Part(
           itemIndex: index, mediaIndex: nil, bytes: webappBytes,
@@ -113,7 +114,7 @@ extension Policy {
   /// of an image is not. `nil` where the budget is spent.
   private func affordable(_ part: PagePlan.Part, of post: Post, budget: Int) -> PagePlan.Part? {
     if part.bytes <= budget { return part }
-    guard let mediaIndex = part.mediaIndex, post.media[mediaIndex].kind == .video,
+    guard let mediaIndex = part.mediaIndex, post.media[mediaIndex].kind == .video, budget > 0,
       budget >= cost(of: post.media[mediaIndex]).minimumBytes
     else { return nil }
     return PagePlan.Part(

@@ -54,8 +54,9 @@ struct CatalogReader {
       catalog.feeds[feed.name] = Catalog.Entry(feedID: feed.id, order: try order(of: feed))
       return
     }
-    guard !changes.isEmpty || feed.ranking != entry.order.ranking
-      || feed.title != entry.order.title || feed.oldestRanking != entry.order.oldestRanking
+    guard
+      !changes.isEmpty || feed.ranking != entry.order.ranking
+        || feed.title != entry.order.title || feed.oldestRanking != entry.order.oldestRanking
     else { return }
     entry.order.title = feed.title
     entry.order.apply(changes, ranking: feed.ranking, oldestRanking: feed.oldestRanking)

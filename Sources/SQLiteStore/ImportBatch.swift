@@ -110,7 +110,7 @@ extension ImportBatch {
     }
     if postsWithNewEntries.contains(stored.number) { try insertNewEntries() }
     let entries = try openEntries(ofPost: stored.number)
-    if stored.post != post { try update(stored, to: post) }
+    if !stored.post.isIdentical(to: post) { try update(stored, to: post) }
     var after = entries
     for placement in placements {
       let feed = try feedRow(placement.feed)

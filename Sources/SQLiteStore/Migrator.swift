@@ -17,7 +17,9 @@ public struct Migrator: Sendable {
 
   /// A migrator of these migrations, which must be numbered from 1 without a gap.
   public init(_ migrations: [Migration] = Migration.all) {
-    precondition(migrations.map(\.version) == Array(1...max(1, migrations.count)).prefix(migrations.count).map { $0 })
+    precondition(
+      migrations.map(\.version)
+        == Array(1...max(1, migrations.count)).prefix(migrations.count).map { $0 })
     self.migrations = migrations
   }
 

@@ -45,7 +45,8 @@ extension StoreError: CustomStringConvertible {
         + "run `lookahead migrate up`"
     case .migrationFailed(let name, let reason):
       "the migration \(name) failed and was undone: \(reason)"
-    case .readOnly(let path): "the database \(path) cannot be written: it or its folder is read-only"
+    case .readOnly(let path):
+      "the database \(path) cannot be written: it or its folder is read-only"
     case .full(let path): "the disk of the database \(path) is full; the last batch was undone"
     case .busy(let path): "the database \(path) is locked by another process for too long"
     case .damaged(let path, let reason): "the database \(path) is damaged: \(reason)"

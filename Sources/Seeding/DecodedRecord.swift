@@ -24,7 +24,9 @@ struct DecodedRecord: Decodable {
     let tags: [String] = try fields.list("tags", limit: RecordLimits.tags)
     for tag in tags { try fields.check(tag, "tags", limit: RecordLimits.tagBytes) }
     let media: [DecodedMedia] = try fields.list("media", limit: RecordLimits.media)
-    let author: DecodedAuthor? = fields.has("author") ? try fields.value("author") : nil
+    let author: DecodedAuthor? =
+      fields.has("author")
+      ? try fields.value("author", as: DecodedAuthor.self) : nil
     record = .post(
       Post(
         id: try fields.name("id", limit: RecordLimits.idBytes),

@@ -24,7 +24,12 @@ struct Fields {
   }
 
   func value<Value: Decodable>(_ name: String, as _: Value.Type = Value.self) throws -> Value {
-    try container.decode(Value.self, forKey: FieldName(stringValue: name))
+    do {
+      return try container.decode(Value.self, forKey: FieldName(stringValue: name))
+    } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
+      // Foundation says of a number that is no Int that the whole is corrupt.
+      throw error(name, Value.self == Int.self ? "is not a whole number" : "holds no whole number")
+    }
   }
 
   /// A list; what is absent is empty.

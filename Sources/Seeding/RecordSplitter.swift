@@ -128,7 +128,8 @@ public struct RecordSplitter: Sendable {
     }
   }
 
-  private mutating func takeElementByte(_ byte: UInt8, _ emit: (RawRecord) throws -> Void) rethrows {
+  private mutating func takeElementByte(_ byte: UInt8, _ emit: (RawRecord) throws -> Void) rethrows
+  {
     keep(CollectionOfOne(byte))
     if isInText {
       if isEscaped {

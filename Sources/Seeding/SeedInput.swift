@@ -42,7 +42,9 @@ public struct SeedInput: Sendable {
   /// The next bytes; `nil` at the end.
   func read() throws(SeedInputError) -> [UInt8]? {
     do {
-      guard let data = try handle.read(upToCount: Self.chunkBytes), !data.isEmpty else { return nil }
+      guard let data = try handle.read(upToCount: Self.chunkBytes), !data.isEmpty else {
+        return nil
+      }
       return Array(data)
     } catch {
       let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError

@@ -46,7 +46,9 @@ import Testing
       _ = try store.deletePost(withID: "p\(random.number(0...60))")
     default:
       try store.pool.write {
-        try $0.execute(sql: "UPDATE feed SET title = ? WHERE name = 'a'", arguments: [random.number(0...3).description])
+        try $0.execute(
+          sql: "UPDATE feed SET title = ? WHERE name = 'a'",
+          arguments: [random.number(0...3).description])
       }
     }
   }

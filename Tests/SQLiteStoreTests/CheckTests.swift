@@ -39,6 +39,8 @@ import Testing
       try database.execute(sql: Self.damages[index].sql)
     }
     let findings = try store.check()
-    #expect(findings.contains { $0.severity == .error && $0.text.contains(Self.damages[index].invariant) })
+    #expect(
+      findings.contains { $0.severity == .error && $0.text.contains(Self.damages[index].invariant) }
+    )
   }
 }

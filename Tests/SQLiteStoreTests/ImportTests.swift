@@ -40,7 +40,8 @@ import Testing
     var later = Post(id: "a", type: .video, title: "later", counters: [Counter("likes", 2)])
     later.publishedAt = Timestamp(microseconds: 5)
     let records: [SeedRecord] = [
-      .post(Post(id: "a", type: .image, title: "first"), placements: [Placement(feed: "f", rank: 1)]),
+      .post(
+        Post(id: "a", type: .image, title: "first"), placements: [Placement(feed: "f", rank: 1)]),
       .ranked("b", 2, feed: "f"),
       .post(later, placements: [Placement(feed: "f", rank: 9), Placement(feed: "g")]),
       .feed(name: "f", title: "One"), .feed(name: "f", title: "Two"),
@@ -97,14 +98,18 @@ import Testing
         Post(id: id, type: .text, author: Author(id: "1", name: name)), placements: [])
     }
     try store.load(posts)
-    #expect(try ["a", "b", "c"].map { try store.post(withID: $0)?.author?.name } == ["Ann", "Anna", "Ann"])
+    #expect(
+      try ["a", "b", "c"].map { try store.post(withID: $0)?.author?.name } == [
+        "Ann", "Anna", "Ann",
+      ])
     #expect(try counts(store.load(posts)) == [0, 0, 3])
     _ = try store.deletePost(withID: "b")
     #expect(try isSound)
   }
 
   @Test func `an export is read back into the same export`() throws {
-    try store.load(Array(PostGenerator(count: 700, seed: 9)) + [.feed(name: "newest", title: "New")])
+    try store.load(
+      Array(PostGenerator(count: 700, seed: 9)) + [.feed(name: "newest", title: "New")])
     let exported = try export()
     #expect(exported.count == 701)
     let other = try SQLiteStore(path: folder.file("other.sqlite"))

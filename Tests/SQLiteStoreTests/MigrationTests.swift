@@ -58,7 +58,8 @@ import Testing
     let newest = Migration.all.count
     try DatabaseQueue(path: path).write {
       try $0.execute(
-        sql: "INSERT INTO schema_migration VALUES (?, 'later', 'x', 'now')", arguments: [newest + 1])
+        sql: "INSERT INTO schema_migration VALUES (?, 'later', 'x', 'now')", arguments: [newest + 1]
+      )
     }
     #expect(
       failure { _ = try SQLiteStore(path: path) }

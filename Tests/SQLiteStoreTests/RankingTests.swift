@@ -83,7 +83,8 @@ import Testing
     #expect(try store.check().isEmpty)
   }
 
-  @Test func `a run that ends in the middle shows nothing of its ranking, and is completed`() throws {
+  @Test func `a run that ends in the middle shows nothing of its ranking, and is completed`() throws
+  {
     try store.load(ranked(0..<10))
     let records = ranked((0..<10).reversed()) + [.ranked("new", 0)]
     try store.beginImport().write(Array(records[..<4]))
@@ -104,7 +105,8 @@ import Testing
     let page = try store.page(PageQuery(feed: "featured", limit: 3))
     try store.load(ranked((0..<10).reversed()))
     let fresh = try SQLiteStore(path: store.path)
-    let query = PageQuery(feed: "featured", start: .after(try #require(page.slice.next)), limit: 100)
+    let query = PageQuery(
+      feed: "featured", start: .after(try #require(page.slice.next)), limit: 100)
     #expect(!fresh.isAtHand(query))
     #expect(try fresh.page(query).posts.map(\.id) == ids(3..<10))
     #expect(fresh.isAtHand(query))

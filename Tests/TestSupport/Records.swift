@@ -3,7 +3,9 @@ import Feed
 extension SeedRecord {
   /// A ranked image.
   public static func ranked(_ id: String, _ rank: Int, feed: String = "featured") -> SeedRecord {
-    .post(Post(id: id, type: .image, title: "Post \(id)"), placements: [Placement(feed: feed, rank: rank)])
+    .post(
+      Post(id: id, type: .image, title: "Post \(id)"),
+      placements: [Placement(feed: feed, rank: rank)])
   }
 
   /// An image with a time, so many seconds after 1970.

@@ -101,7 +101,8 @@ private struct Reader {
     return byte
   }
 
-  mutating func bigEndian<Value: FixedWidthInteger>(_: Value.Type) throws(CursorTextError) -> Value {
+  mutating func bigEndian<Value: FixedWidthInteger>(_: Value.Type) throws(CursorTextError) -> Value
+  {
     var value: Value = 0
     for _ in 0..<Value.bitWidth / 8 {
       value = value << 8 | Value(truncatingIfNeeded: try byte())

@@ -86,7 +86,8 @@ extension FeedOrder {
       seen: after.seen.upper(before.seen), below: before.anchor)
   }
 
-  private func slice(before cursor: Cursor, offset: Int, limit: Int) throws(FeedError) -> PageSlice {
+  private func slice(before cursor: Cursor, offset: Int, limit: Int) throws(FeedError) -> PageSlice
+  {
     try check(cursor, .before)
     switch cursor.view {
     case .ranking(let ranking):
@@ -177,10 +178,12 @@ extension FeedOrder {
     let newest = index.count > 0 ? Cursor.Anchor.position(index[0].position) : .end
     let first = entries.first.map { index.offset(of: $0.position) } ?? 0
     let last = entries.last.map { index.offset(after: $0.position) } ?? 0
-    func cursor(_ view: Cursor.View, _ anchor: Cursor.Anchor) -> Cursor {
-      Cursor(feed: name, view: view, anchor: anchor, seen: newest)
-    }
     let top = entries.first.map { Cursor.Anchor.position($0.position) } ?? .start
+    // While arrivals are left above, what lies above this page has not been seen.
+    let seen = start > 0 ? top : newest
+    func cursor(_ view: Cursor.View, _ anchor: Cursor.Anchor) -> Cursor {
+      Cursor(feed: name, view: view, anchor: anchor, seen: seen)
+    }
     let bottom = entries.last.map { Cursor.Anchor.position($0.position) } ?? .start
     return PageSlice(
       ranking: to, entries: entries, offset: first,

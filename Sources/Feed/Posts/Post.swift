@@ -98,6 +98,21 @@ public struct Post: Hashable, Sendable {
   }
 }
 
+extension Post {
+  /// The posts are the same to the byte: `==` takes canonically equivalent texts for equal.
+  public func isIdentical(to other: Post) -> Bool {
+    self == other
+      && zip(texts, other.texts).allSatisfy { left, right in
+        left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
+      }
+  }
+
+  private var texts: [String?] {
+    [id, title, text, author?.id, author?.name, url, thumbnail] + tags + counters.map(\.name)
+      + media.flatMap { [$0.url, $0.mimeType, $0.codec] }
+  }
+}
+
 /// A post's place in a feed.
 public struct Placement: Hashable, Sendable {
   public var feed: String

@@ -1,0 +1,53 @@
+import Foundation
+import Testing
+
+/// Random numbers that are the same in every run, or replay another run's.
+///
+/// Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
+struct TestRandom: RandomNumberGenerator {
+  /// `LOOKAHEAD_TEST_SEED` where it is set.
+  static let seed: UInt64 = {
+    guard let text = ProcessInfo.processInfo.environment["LOOKAHEAD_TEST_SEED"] else {
+      return 20_120_728
+    }
+    guard let seed = UInt64(text) else { fatalError("LOOKAHEAD_TEST_SEED is no number: \(text)") }
+    return seed
+  }()
+
+  /// What a failed expectation says.
+  static let replay: Comment = "replay with LOOKAHEAD_TEST_SEED=\(seed)"
+
+  private var state = seed
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var value = state
+    value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
+    value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
+    return value ^ value >> 31
+  }
+
+  mutating func number(_ range: ClosedRange<Int>) -> Int {
+    Int.random(in: range, using: &self)
+  }
+
+  /// True once in so many times.
+  mutating func once(in times: Int) -> Bool { number(1...times) == 1 }
+
+  mutating func one<Element>(of elements: [Element]) -> Element {
+    elements[number(0...elements.count - 1)]
+  }
+
+  /// A text that is hard on whoever escapes, cuts or compares it.
+  mutating func text(_ length: ClosedRange<Int>) -> String {
+    let hard: [Unicode.Scalar] = [
+      "\"", "\\", "/", "\u{0}", "\u{8}", "\t", "\n", "\u{c}", "\r", "\u{1f}", "\u{7f}", "\u{e9}",
+      "\u{301}", "\u{2028}", "\u{fffd}", "\u{ffff}", "\u{1f600}", "\u{10ffff}", "[", "]", "{", "}",
+    ]
+    var text = String.UnicodeScalarView()
+    for _ in 0..<number(length) {
+      text.append(once(in: 2) ? one(of: hard) : Unicode.Scalar(UInt8(number(0x20...0x7e))))
+    }
+    return String(text)
+  }
+}

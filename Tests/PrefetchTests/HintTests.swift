@@ -1,0 +1,152 @@
+import Feed
+import Prefetch
+import Testing
+
+struct HintTests {
+  struct Case: CustomTestStringConvertible {
+    let testDescription: String
+    let post: Post
+    let weight: Int
+    let minimum: Int
+    let entire: Int
+    let isEstimated: Bool
+
+    init(
+      _ name: String, _ type: PostType, _ media: [Media] = [], weight: Int, minimum: Int,
+      entire: Int,
+      isEstimated: Bool
+    ) {
+      testDescription = name
+      post = Samples.post(type, media)
+      self.weight = weight
+      self.minimum = minimum
+      self.entire = entire
+      self.isEstimated = isEstimated
+    }
+  }
+
+  static let policy = Policy(
+    name: "p", strategy: .weighted, maxCost: 5, leading: 5, imageWeight: 1, videoWeight: 2,
+    webappWeight: 3, adWeight: 4, textWeight: 0, carouselVisibleParts: 2, videoStartBytes: 200_000,
+    videoBytes: 2_000_000, videoKbps: 800, imageBytes: 150_000, webappBytes: 300_000)
+
+  static let cases = [
+    Case(
+      "image", .image, [Samples.image(70_000)], weight: 1, minimum: 70_000, entire: 70_000,
+      isEstimated: false),
+    Case(
+      "image of unknown size", .image, [Samples.image()], weight: 1, minimum: 150_000,
+      entire: 150_000, isEstimated: true),
+    Case(
+      "empty image", .image, [Samples.image(0)], weight: 1, minimum: 0, entire: 0,
+      isEstimated: false),
+    Case(
+      "image without media", .image, weight: 1, minimum: 150_000, entire: 150_000, isEstimated: true
+    ),
+    Case(
+      "image of several files", .image, [Samples.image(1_000), Samples.image(20_000)], weight: 1,
+      minimum: 21_000, entire: 21_000, isEstimated: false),
+    Case(
+      "video", .video, [Samples.video(900_000)], weight: 2, minimum: 200_000, entire: 900_000,
+      isEstimated: true),
+    Case(
+      "video no longer than its start", .video, [Samples.video(200_000)], weight: 2,
+      minimum: 200_000, entire: 200_000, isEstimated: false),
+    Case(
+      "video longer than its start by a byte", .video, [Samples.video(200_001)], weight: 2,
+      minimum: 200_000, entire: 200_001, isEstimated: true),
+    Case(
+      "short video", .video, [Samples.video(50_000, milliseconds: 99_000)], weight: 2,
+      minimum: 50_000, entire: 50_000, isEstimated: false),
+    Case(
+      "video of known duration", .video, [Samples.video(milliseconds: 10_000)], weight: 2,
+      minimum: 200_000, entire: 1_000_001, isEstimated: true),
+    Case(
+      "video of short duration", .video, [Samples.video(milliseconds: 1_000)], weight: 2,
+      minimum: 100_001, entire: 100_001, isEstimated: true),
+    Case(
+      "video of the longest duration", .video,
+      [Samples.video(milliseconds: RecordLimits.number)], weight: 2, minimum: 200_000,
+      entire: RecordLimits.number, isEstimated: true),
+    Case(
+      "video of unknown size", .video, [Samples.video()], weight: 2, minimum: 200_000,
+      entire: 2_000_000, isEstimated: true),
+    Case(
+      "video without media", .video, weight: 2, minimum: 200_000, entire: 2_000_000,
+      isEstimated: true),
+    Case(
+      "carousel of images", .carousel, [Samples.image(10), Samples.image(20), Samples.image(40)],
+      weight: 2, minimum: 30, entire: 70, isEstimated: false),
+    Case(
+      "carousel with a video in sight", .carousel,
+      [Samples.video(900_000), Samples.image(20), Samples.image(40)], weight: 3, minimum: 200_020,
+      entire: 900_060, isEstimated: true),
+    Case(
+      "carousel with a video out of sight", .carousel,
+      [Samples.image(10), Samples.image(20), Samples.video(900_000)], weight: 2, minimum: 30,
+      entire: 900_030, isEstimated: true),
+    Case(
+      "carousel of one part", .carousel, [Samples.image(10)], weight: 1, minimum: 10, entire: 10,
+      isEstimated: false),
+    Case(
+      "carousel without media", .carousel, weight: 2, minimum: 300_000, entire: 300_000,
+      isEstimated: true),
+    Case("web app", .webapp, weight: 3, minimum: 300_000, entire: 300_000, isEstimated: true),
+    Case(
+      "web app with an image", .webapp, [Samples.image(10)], weight: 3, minimum: 10, entire: 10,
+      isEstimated: false),
+    Case("ad", .ad, weight: 4, minimum: 300_000, entire: 300_000, isEstimated: true),
+    Case(
+      "ad with a video", .ad, [Samples.video(100)], weight: 4, minimum: 100, entire: 100,
+      isEstimated: false),
+    Case("text", .text, weight: 0, minimum: 0, entire: 0, isEstimated: false),
+    Case(
+      "text with an image", .text, [Samples.image(10)], weight: 0, minimum: 10, entire: 10,
+      isEstimated: false),
+  ]
+
+  @Test(arguments: cases)
+  func `what an item costs follows from its type and from what is known of its media`(
+    _ expected: Case
+  ) {
+    let hint = Self.policy.hint(for: expected.post)
+    #expect(hint.weight == expected.weight)
+    #expect(hint.minimumBytes == expected.minimum)
+    #expect(hint.entireBytes == expected.entire)
+    #expect(hint.isEstimated == expected.isEstimated)
+  }
+
+  @Test func `the articles' values are the first ones`() {
+    let policy = Policy(name: "p", strategy: .plain, maxCost: 5, leading: 5)
+    #expect(policy.hint(for: Samples.imagePost).weight == 1)
+    #expect(policy.hint(for: Samples.videoPost).weight == 2)
+    #expect(policy.hint(for: Samples.videoPost).minimumBytes == 200 * 1024)
+    #expect(policy.hint(for: Samples.post(.video)).minimumBytes == 200 * 1024)
+    #expect(policy.hint(for: Samples.post(.text)).weight == 0)
+  }
+
+  @Test func `more visible parts than a carousel has are as many as it has`() {
+    var policy = Self.policy
+    policy.carouselVisibleParts = 9
+    let post = Samples.post(.carousel, [Samples.image(10), Samples.video(20)])
+    #expect(policy.hint(for: post).weight == 3)
+    #expect(policy.hint(for: post).minimumBytes == 30)
+    #expect(policy.hint(for: Samples.post(.carousel)).weight == 9)
+  }
+
+  @Test func `an item never starts with more than it has`() throws {
+    var random = TestRandom()
+    for _ in 0..<2_000 {
+      let post = Samples.random(&random)
+      let hint = Self.policy.hint(for: post)
+      try #require(hint.minimumBytes >= 0, "\(post), \(TestRandom.replay)")
+      try #require(hint.minimumBytes <= hint.entireBytes, "\(post), \(TestRandom.replay)")
+      try #require(hint.weight >= 0, "\(post), \(TestRandom.replay)")
+      if !hint.isEstimated {
+        try #require(
+          hint.entireBytes == post.media.reduce(0) { $0 + ($1.bytes ?? .max / 8) },
+          "\(post), \(TestRandom.replay)")
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Feed
+import Prefetch
+import Testing
+
+/// What holds for every plan.
+struct PagePlanPropertyTests {
+  static func policy(_ random: inout TestRandom) -> Policy {
+    Policy(
+      name: "p", strategy: random.one(of: Policy.Strategy.allCases), maxCost: random.number(0...12),
+      leading: random.number(0...12), imageWeight: random.number(0...2),
+      videoWeight: random.number(0...3), carouselVisibleParts: random.number(1...4),
+      videoStartBytes: random.number(1...400_000),
+      nextPagePercent: random.number(0...100), itemsPerMinute: random.number(1...600))
+  }
+
+  @Test func `every plan keeps to the page, the hints and the bounds`() throws {
+    var random = TestRandom()
+    for _ in 0..<3_000 {
+      let policy = Self.policy(&random)
+      let posts = (0..<random.number(0...15)).map { _ in Samples.random(&random) }
+      let bounds = PlanBounds(
+        budgetBytes: random.once(in: 2) ? random.number(0...4_000_000) : nil,
+        savesData: random.once(in: 5))
+      let network = random.one(of: Samples.networks)
+      let hasNextPage = random.once(in: 2)
+      let plan = policy.plan(for: posts, on: network, bounds: bounds, hasNextPage: hasNextPage)
+      let note: Comment =
+        "\(PagePlanTests.lines(plan)) of \(policy), \(bounds), \(TestRandom.replay)"
+
+      try #require(plan.bytes == plan.parts.reduce(0) { $0 + $1.bytes }, note)
+      try #require(plan.bytes <= bounds.budgetBytes ?? .max, note)
+      try #require(!(network.name == "offline") || plan.parts.isEmpty, note)
+      try #require(!bounds.savesData || plan.parts.allSatisfy { $0.itemIndex == 0 }, note)
+      try #require(plan.parts.allSatisfy { $0.itemIndex <= policy.leading }, note)
+      // In the page's order: the active item first, each file once.
+      let places = plan.parts.map { $0.itemIndex * 100 + ($0.mediaIndex ?? 0) }
+      try #require(zip(places, places.dropFirst()).allSatisfy { $0 < $1 }, note)
+      for part in plan.parts {
+        try Self.check(part, of: posts[part.itemIndex], policy, note)
+      }
+      try Self.checkWeights(plan, posts, policy, note)
+
+      try #require((plan.nextPageAt != nil) == hasNextPage, note)
+      if let index = plan.nextPageAt {
+        try #require((0...max(0, posts.count - 1)).contains(index), note)
+        try #require(index <= posts.count * policy.nextPagePercent / 100, note)
+      }
+    }
+  }
+
+  static func check(_ part: PagePlan.Part, of post: Post, _ policy: Policy, _ note: Comment) throws
+  {
+    let isActive = part.itemIndex == 0
+    try #require(part.bytes > 0, note)
+    try #require((part.reason == .active) == isActive, note)
+    let hint = policy.hint(for: post)
+    try #require(part.bytes <= (isActive ? hint.entireBytes : hint.minimumBytes), note)
+    guard let mediaIndex = part.mediaIndex else {
+      try #require(post.media.isEmpty && part.isEstimated && part.bytes == policy.webappBytes, note)
+      return
+    }
+    let media = post.media[mediaIndex]
+    try #require(part.bytes <= media.bytes ?? .max, note)
+    try #require(media.bytes != nil || part.isEstimated, note)
+    if !isActive { try #require((part.reason == .start) == (media.kind == .video), note) }
+    if media.kind == .image { try #require(part.bytes == media.bytes ?? policy.imageBytes, note) }
+  }
+
+  static func checkWeights(
+    _ plan: PagePlan, _ posts: [Post], _ policy: Policy, _ note: Comment
+  ) throws {
+    guard policy.strategy == .weighted else { return }
+    let ahead = Set(plan.parts.map(\.itemIndex)).subtracting([0])
+    let weight = ahead.reduce(0) { $0 + policy.hint(for: posts[$1]).weight }
+    try #require(weight <= policy.maxCost, note)
+  }
+
+  @Test func `a larger budget takes nothing away`() throws {
+    var random = TestRandom()
+    for _ in 0..<1_000 {
+      let policy = Self.policy(&random)
+      let posts = (0..<random.number(1...10)).map { _ in Samples.random(&random) }
+      let budget = random.number(1...3_000_000)
+      func plan(_ budget: Int?) -> PagePlan {
+        policy.plan(
+          for: posts, on: Samples.network("3g"), bounds: PlanBounds(budgetBytes: budget),
+          hasNextPage: true)
+      }
+      let small = plan(budget)
+      let whole = plan(nil)
+      let note: Comment = "\(budget) of \(policy), \(TestRandom.replay)"
+      // The same parts, but for the last, which may be cut.
+      try #require(small.parts.count <= whole.parts.count, note)
+      try #require(
+        small.parts.dropLast() == whole.parts.prefix(max(0, small.parts.count - 1)), note)
+      if let last = small.parts.last {
+        let full = whole.parts[small.parts.count - 1]
+        try #require(last.bytes <= full.bytes, note)
+        try #require(last.bytes == full.bytes || small.bytes == budget, note)
+      }
+      try #require(plan(whole.bytes).parts == whole.parts, note)
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import Feed
+import Prefetch
+
+/// Profiles and posts that the tests of this module share.
+enum Samples {
+  /// The articles' networks: those of Apple's Network Link Conditioner.
+  static let networks = [
+    NetworkProfile(
+      name: "3g", title: "3G", downlinkKbps: 780, uplinkKbps: 330, roundTripMilliseconds: 200,
+      effectiveType: "3g", isDefault: true),
+    NetworkProfile(
+      name: "wifi", title: "Wi-Fi", downlinkKbps: 40_000, uplinkKbps: 33_000,
+      roundTripMilliseconds: 2),
+    NetworkProfile(
+      name: "offline", title: "100 % loss", downlinkKbps: 0, uplinkKbps: 0,
+      roundTripMilliseconds: 0, lossPercent: 100),
+    NetworkProfile(
+      name: "edge", title: "EDGE", downlinkKbps: 240, uplinkKbps: 200, roundTripMilliseconds: 800,
+      effectiveType: "2g"),
+    NetworkProfile(
+      name: "lte", title: "LTE", downlinkKbps: 50_000, uplinkKbps: 10_000,
+      roundTripMilliseconds: 115, effectiveType: "4g"),
+    NetworkProfile(
+      name: "very-bad", title: "Very bad network", downlinkKbps: 1_000, uplinkKbps: 1_000,
+      roundTripMilliseconds: 1_000, lossPercent: 10, effectiveType: "slow-2g"),
+    NetworkProfile(
+      name: "dsl", title: "DSL", downlinkKbps: 2_000, uplinkKbps: 256, roundTripMilliseconds: 10),
+  ]
+
+  static func network(_ name: String) -> NetworkProfile { networks.first { $0.name == name }! }
+
+  static let plain5 = Policy(name: "plain-5", strategy: .plain, maxCost: 5, leading: 5)
+  static let weighted5 = Policy(name: "weighted-5", strategy: .weighted, maxCost: 5, leading: 5)
+
+  static func image(_ bytes: Int? = nil) -> Media {
+    Media(kind: .image, url: "/i.webp", bytes: bytes)
+  }
+
+  static func video(_ bytes: Int? = nil, milliseconds: Int? = nil) -> Media {
+    Media(kind: .video, url: "/v.mp4", durationMilliseconds: milliseconds, bytes: bytes)
+  }
+
+  static func post(_ type: PostType, _ media: [Media] = [], url: String? = nil) -> Post {
+    Post(id: "p", type: type, url: url, media: media)
+  }
+
+  static let imagePost = post(.image, [image(100_000)])
+  static let videoPost = post(.video, [video(1_000_000)])
+
+  static func random(_ random: inout TestRandom) -> Post {
+    func bytes(_ most: Int) -> Int? {
+      random.once(in: 3) ? nil : random.once(in: 10) ? 0 : random.number(1...most)
+    }
+    func media() -> Media {
+      random.once(in: 2)
+        ? image(bytes(900_000))
+        : video(
+          bytes(5_000_000), milliseconds: random.once(in: 2) ? nil : random.number(0...60_000))
+    }
+    return post(
+      random.one(of: PostType.allCases), (0..<random.number(0...4)).map { _ in media() },
+      url: random.once(in: 3) ? nil : "https://posts.example/p")
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import Glibc
+
+/// An answer as it came over the wire.
+public struct TestAnswer: Sendable {
+  public let status: Int
+  /// By lower-case name; repeated ones joined by a comma.
+  public let fields: [String: String]
+  public let body: [UInt8]
+
+  public var text: String { String(decoding: body, as: UTF8.self) }
+
+  /// The body as a JSON object.
+  public var json: [String: Any] {
+    (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] ?? [:]
+  }
+
+  /// The member at a path, `paging.next`.
+  public func value<Value>(_ path: String, as _: Value.Type = Value.self) -> Value? {
+    var current: Any? = json
+    for name in path.split(separator: ".") { current = (current as? [String: Any])?[String(name)] }
+    return current as? Value
+  }
+
+  /// The ids of the page's items.
+  public var itemIDs: [String] {
+    (json["items"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String }
+  }
+}
+
+/// What went wrong on the wire.
+public struct TestClientError: Error {
+  public let message: String
+
+  public init(message: String) {
+    self.message = message
+  }
+}
+
+/// A blocking HTTP/1.1 client on one connection to loopback that is kept: it knows just what the tests
+/// need, and shows what came as it came.
+public final class TestClient {
+  private let descriptor: Int32
+  private var buffer: [UInt8] = []
+
+  public init(port: UInt16, timeoutSeconds: Int = 20) throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard result == 0 else { throw TestClientError(message: "cannot connect: \(errno)") }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends a GET and reads the answer.
+  public func get(_ target: String, _ fields: [String: String] = [:]) throws -> TestAnswer {
+    try request("GET", target, fields)
+  }
+
+  /// Sends a request without a body and reads the answer.
+  public func request(_ method: String, _ target: String, _ fields: [String: String] = [:]) throws
+    -> TestAnswer
+  {
+    let lines = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
+    try send(Array("\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n".utf8))
+    return try receive(hasBody: method != "HEAD")
+  }
+
+  /// Sends bytes as they are.
+  public func send(_ bytes: [UInt8]) throws {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { throw TestClientError(message: "cannot send: \(errno)") }
+      sent += count
+    }
+  }
+
+  /// Reads one answer.
+  public func receive(hasBody: Bool = true) throws -> TestAnswer {
+    while true {
+      if let end = headEnd() { return try answer(headEnd: end, hasBody: hasBody) }
+      guard try read() else { throw TestClientError(message: "closed within a head") }
+    }
+  }
+
+  /// Whether the server has closed, after what was answered.
+  public func isClosed() throws -> Bool { try buffer.isEmpty && !read() }
+
+  private func headEnd() -> Int? {
+    guard buffer.count >= 4 else { return nil }
+    for index in 0...(buffer.count - 4) where buffer[index] == 13 {
+      if buffer[index + 1] == 10, buffer[index + 2] == 13, buffer[index + 3] == 10 { return index }
+    }
+    return nil
+  }
+
+  private func answer(headEnd: Int, hasBody: Bool) throws -> TestAnswer {
+    let lines = String(decoding: buffer[..<headEnd], as: UTF8.self).components(separatedBy: "\r\n")
+    var fields: [String: String] = [:]
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: ":") else { continue }
+      let name = line[..<colon].lowercased()
+      let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+      fields[name] = fields[name].map { "\($0), \(value)" } ?? value
+    }
+    buffer.removeSubrange(..<(headEnd + 4))
+    let status = lines[0].split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    let mayHaveBody = hasBody && status != 204 && status != 304 && status >= 200
+    let length = mayHaveBody ? Int(fields["content-length"] ?? "0") ?? 0 : 0
+    while buffer.count < length {
+      guard try read() else { throw TestClientError(message: "closed within a body") }
+    }
+    let body = Array(buffer[..<length])
+    buffer.removeSubrange(..<length)
+    return TestAnswer(status: status, fields: fields, body: body)
+  }
+
+  /// `false` at the end of the stream.
+  private func read() throws -> Bool {
+    var chunk = [UInt8](repeating: 0, count: 65_536)
+    let count = recv(descriptor, &chunk, chunk.count, 0)
+    if count < 0, errno == ECONNRESET { return false }
+    guard count >= 0 else { throw TestClientError(message: "cannot receive: \(errno)") }
+    buffer += chunk[..<count]
+    return count > 0
+  }
+}
