@@ -1,0 +1,68 @@
+import Feed
+import HTTP
+import JSON
+import Prefetch
+
+extension JSONWriter {
+  /// A feed in the list of feeds, and on its own.
+  mutating func feed(_ feed: FeedSummary) {
+    object { writer in
+      writer.member("name", feed.name)
+      writer.member("title", feed.title)
+      writer.member("total", feed.total)
+      writer.member("ranking", feed.ranking)
+      writer.member("newestAt", feed.newestPublishedAt?.rfc3339)
+      writer.key("links")
+      writer.object { writer in
+        let name = PercentEncoding.encode(feed.name, for: .pathSegment)
+        writer.member("items", "/v1/feeds/\(name)/items")
+      }
+    }
+  }
+
+  /// A network profile and the policy in force for it.
+  mutating func network(_ network: NetworkProfile, _ policy: Policy) {
+    object { writer in
+      writer.member("name", network.name)
+      writer.member("title", network.title)
+      writer.member("downlink", network.downlinkKbps)
+      writer.member("uplink", network.uplinkKbps)
+      writer.member("rtt", network.roundTripMilliseconds)
+      writer.member("lossPercent", network.lossPercent)
+      writer.member("ect", network.effectiveType)
+      writer.key("default")
+      writer.boolean(network.isDefault)
+      writer.key("policy")
+      writer.policy(policy)
+    }
+  }
+
+  private mutating func policy(_ policy: Policy) {
+    object { writer in
+      writer.member("name", policy.name)
+      writer.member("strategy", policy.strategy.rawValue)
+      writer.member("maxCost", policy.maxCost)
+      writer.member("leading", policy.leading)
+      writer.member("trailing", policy.trailing)
+      writer.key("weights")
+      writer.object { writer in
+        writer.member("image", policy.imageWeight)
+        writer.member("video", policy.videoWeight)
+        writer.member("webapp", policy.webappWeight)
+        writer.member("ad", policy.adWeight)
+        writer.member("text", policy.textWeight)
+      }
+      writer.member("carouselVisibleParts", policy.carouselVisibleParts)
+      writer.key("defaults")
+      writer.object { writer in
+        writer.member("videoStartBytes", policy.videoStartBytes)
+        writer.member("videoBytes", policy.videoBytes)
+        writer.member("videoKbps", policy.videoKbps)
+        writer.member("imageBytes", policy.imageBytes)
+        writer.member("webappBytes", policy.webappBytes)
+      }
+      writer.member("nextPagePercent", policy.nextPagePercent)
+      writer.member("itemsPerMinute", policy.itemsPerMinute)
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import HTTP
+
+/// A parameter that cannot be taken as it is, and why.
+struct ParameterError: Error, Hashable, CustomStringConvertible {
+  let parameter: String
+  let problem: String
+
+  var description: String { "The parameter \(parameter) \(problem)." }
+}
+
+/// The parameters of a query: each known, there once at the most, and not empty. Nothing is silently
+/// passed over.
+struct Parameters {
+  private let values: [String: String]
+
+  /// - Parameter known: the names that the route has.
+  /// - Throws: `ParameterError`, `Query.Malformed`.
+  init(_ request: Request, known: [String]) throws {
+    var values: [String: String] = [:]
+    for parameter in try request.query.map({ try Query.parse($0) }) ?? [] {
+      let name = parameter.name
+      guard known.contains(name) else {
+        let names = known.isEmpty ? "none" : known.joined(separator: ", ")
+        throw ParameterError(
+          parameter: String(name.prefix(100)), problem: "is unknown; the route has \(names)")
+      }
+      guard values[name] == nil else {
+        throw ParameterError(parameter: name, problem: "is there more than once")
+      }
+      guard !parameter.value.isEmpty else {
+        throw ParameterError(parameter: name, problem: "is empty")
+      }
+      values[name] = parameter.value
+    }
+    self.values = values
+  }
+
+  subscript(name: String) -> String? { values[name] }
+
+  /// A whole number, in decimal digits without sign or leading zeros.
+  func number(_ name: String, in range: ClosedRange<Int>) throws(ParameterError) -> Int? {
+    guard let text = values[name] else { return nil }
+    guard let number = Int(digits: text) else {
+      throw ParameterError(
+        parameter: name, problem: "is not a whole number: \"\(text.prefix(40))\"")
+    }
+    guard range.contains(number) else {
+      throw ParameterError(
+        parameter: name,
+        problem: "is \(number), which is not in \(range.lowerBound)…\(range.upperBound)")
+    }
+    return number
+  }
+
+  /// `true` or `on` or `1`, or their opposites.
+  func boolean(_ name: String) throws(ParameterError) -> Bool? {
+    switch values[name] {
+    case nil: return nil
+    case "true", "on", "1": return true
+    case "false", "off", "0": return false
+    case let text?:
+      throw ParameterError(
+        parameter: name, problem: "is neither true nor false: \"\(text.prefix(40))\"")
+    }
+  }
+}
+
+extension Int {
+  /// The number that the decimal digits write in the only way to write it.
+  init?(digits text: some StringProtocol) {
+    guard text.utf8.allSatisfy({ (48...57).contains($0) }),
+      text.utf8.count == 1 || text.utf8.first != 48, let number = Int(text)
+    else { return nil }
+    self = number
+  }
+}

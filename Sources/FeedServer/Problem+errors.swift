@@ -1,0 +1,74 @@
+import Feed
+import HTTP
+import SQLiteStore
+
+extension Problem {
+  /// The one place that maps errors to statuses.
+  ///
+  /// What is nobody's fault but the server's is told to the client as that and nothing more; its cause
+  /// goes to the log.
+  init(_ error: any Error) {
+    switch error {
+    case let problem as Problem: self = problem
+    case let error as ParameterError:
+      self.init(.invalidParameter, .badRequest, error.description, parameter: error.parameter)
+    case let error as CursorError:
+      self.init(.invalidCursor, .badRequest, error.description, parameter: error.parameter)
+    case let error as Query.Malformed:
+      self.init(
+        .invalidParameter, .badRequest, error.description, parameter: error.parameter)
+    case let error as PercentEncodingError:
+      self.init(.malformedRequest, .badRequest, "The path holds \(error).")
+    case let error as FeedError: self.init(error)
+    case let error as ProtocolError: self.init(error)
+    case StoreError.busy:
+      self.init(.overloaded, .serviceUnavailable, "The database is busy.")
+    default: self.init(.internalError, .internalServerError, "The server could not answer.")
+    }
+  }
+
+  private init(_ error: FeedError) {
+    switch error {
+    case .unknownFeed(let name):
+      self.init(.unknownFeed, .notFound, "There is no feed \"\(name)\".")
+    case .unknownItem(let id):
+      self.init(.unknownItem, .notFound, "There is no item \"\(id)\".")
+    case .itemNotInFeed(let item, let feed):
+      self.init(
+        .unknownItem, .notFound, "The feed \"\(feed)\" has no item \"\(item)\".",
+        parameter: "around")
+    case .foreignCursor(let role, let feed):
+      self.init(
+        .invalidCursor, .badRequest, "The cursor is not one of the feed \"\(feed)\".",
+        parameter: role.rawValue)
+    case .unknownRanking(let role, let ranking, let feed):
+      self.init(
+        .invalidCursor, .badRequest,
+        "The cursor names ranking \(ranking), which the feed \"\(feed)\" never had.",
+        parameter: role.rawValue)
+    case .expiredRanking(let role, let ranking, let feed):
+      self.init(
+        .expiredCursor, .gone,
+        "Ranking \(ranking) of the feed \"\(feed)\" is no longer kept: start again from the top.",
+        parameter: role.rawValue)
+    case .differentRankings(let after, let before):
+      self.init(
+        .invalidCursor, .badRequest,
+        "after names ranking \(after) and before names ranking \(before): a gap lies in one ranking.",
+        parameter: "before")
+    }
+  }
+
+  private init(_ error: ProtocolError) {
+    let kind: Kind =
+      switch error.status {
+      case .requestTimeout: .timedOut
+      case .serviceUnavailable: .overloaded
+      case .internalServerError: .internalError
+      case .contentTooLarge, .uriTooLong, .requestHeaderFieldsTooLarge: .limitExceeded
+      case .notImplemented, .httpVersionNotSupported, .expectationFailed: .notSupported
+      default: .malformedRequest
+      }
+    self.init(kind, error.status, error.description)
+  }
+}
