@@ -14,26 +14,37 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
   name: "lookahead",
   products: [
+    .executable(name: "lookahead", targets: ["lookahead"]),
     .library(name: "Feed", targets: ["Feed"]),
     .library(name: "Prefetch", targets: ["Prefetch"]),
   ],
   dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // C headers that Swift's Glibc overlay does not show, and a header-only hash.
+    .target(name: "CEpoll"),
     .target(name: "CXXHash"),
+
+    // The network, from descriptors up to routes.
+    module("Sockets", ["CEpoll"]),
+    module("HTTP"),
+    module("HTTPServer", ["Sockets", "HTTP", logging]),
 
     // The domain: no I/O, no clock.
     module("Feed"),
     module("Prefetch", ["Feed"]),
 
-    // The adapters around the domain.
+    // The adapters around the domain, and the composition root.
     .target(
       name: "Migrations", path: "Migrations",
       resources: [.embedInCode("0001-feeds.sql"), .embedInCode("0002-first-policies.sql")],
@@ -41,11 +52,35 @@ let package = Package(
     module("JSON"),
     module("Seeding", ["Feed", "JSON"]),
     module("SQLiteStore", ["Feed", "Prefetch", "JSON", "Migrations", "CXXHash", sqlite]),
+    .target(
+      name: "FeedServer",
+      dependencies: [
+        "HTTPServer", "HTTP", "Feed", "Prefetch", "Seeding", "JSON", "SQLiteStore", "CXXHash",
+        logging,
+      ],
+      resources: [.embedInCode("openapi.json")],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "lookahead",
+      dependencies: [
+        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", arguments, logging,
+      ],
+      swiftSettings: strict),
 
     // Tests, and what they share.
     .target(
       name: "TestSupport", dependencies: ["Feed"], path: "Tests/TestSupport",
       swiftSettings: strict),
+    tests("FeedTests", ["Feed"]),
+    tests("PrefetchTests", ["Prefetch", "Feed"]),
+    tests("JSONTests", ["JSON"]),
+    tests("SeedingTests", ["Seeding", "Feed"]),
+    tests("HTTPTests", ["HTTP"]),
+    tests("SocketsTests", ["Sockets"]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", logging]),
+    tests("CommandTests", ["lookahead", "TestSupport"]),
+    tests(
+      "FeedServerTests", ["FeedServer", "SQLiteStore", "Seeding", "HTTP", "TestSupport", logging]),
     tests("SQLiteStoreTests", ["SQLiteStore", "Seeding", "Migrations", "TestSupport", sqlite]),
   ]
 )

@@ -1,0 +1,19 @@
+import ArgumentParser
+import SQLiteStore
+
+struct CheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Check the database: SQLite's integrity and foreign keys, and our own invariants.")
+
+  @OptionGroup var options: DatabaseOptions
+
+  func run() throws {
+    let store = try SQLiteStore(existing: options.database)
+    let findings = try store.check()
+    for finding in findings { print("\(finding.severity.rawValue): \(finding.text)") }
+    guard !findings.contains(where: { $0.severity == .error }) else { throw ExitCode.failure }
+    let posts = store.feeds().map { "\($0.name) \($0.total)" }.joined(separator: ", ")
+    print("\(options.database) is sound: \(posts.isEmpty ? "no feeds" : posts)")
+  }
+}

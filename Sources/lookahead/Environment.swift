@@ -1,0 +1,66 @@
+import ArgumentParser
+import Foundation
+import Logging
+import Synchronization
+
+/// Defaults of options from `LOOKAHEAD_…` variables.
+///
+/// An option's default is read when its command is declared, where nothing can be thrown; what could
+/// not be read is kept and thrown when the command validates its arguments.
+enum Environment {
+  private static let problems = Mutex<[String: String]>([:])
+
+  /// The variable's text.
+  static func text(_ name: String, default fallback: String) -> String {
+    variable(name) ?? fallback
+  }
+
+  /// The variable's text, where it is set.
+  static func text(_ name: String) -> String? {
+    variable(name)
+  }
+
+  /// The variable's whole number.
+  static func number<Number: FixedWidthInteger>(_ name: String, default fallback: Number) -> Number
+  {
+    guard let text = variable(name) else { return fallback }
+    if let number = Number(text) { return number }
+    problems.withLock { $0[name] = "LOOKAHEAD_\(name): \"\(text)\" is not a whole number" }
+    return fallback
+  }
+
+  /// The variable's truth: `1`, `true`, `yes`, `on` or their opposites.
+  static func flag(_ name: String) -> Bool {
+    guard let text = variable(name) else { return false }
+    switch text.lowercased() {
+    case "1", "true", "yes", "on": return true
+    case "0", "false", "no", "off": return false
+    default:
+      problems.withLock { $0[name] = "LOOKAHEAD_\(name): \"\(text)\" is neither true nor false" }
+      return false
+    }
+  }
+
+  /// The variable's log level.
+  static func logLevel(_ name: String, default fallback: Logger.Level) -> Logger.Level {
+    guard let text = variable(name) else { return fallback }
+    if let level = Logger.Level(rawValue: text.lowercased()) { return level }
+    problems.withLock { $0[name] = "LOOKAHEAD_\(name): \"\(text)\" is not a log level" }
+    return fallback
+  }
+
+  /// Throws what could not be read of these variables.
+  static func validate() throws {
+    if let problem = problems.withLock({ $0.sorted { $0.key < $1.key }.first?.value }) {
+      throw ValidationError(problem)
+    }
+  }
+
+  /// An empty variable is an unset one, as in a container's settings.
+  private static func variable(_ name: String) -> String? {
+    guard let text = ProcessInfo.processInfo.environment["LOOKAHEAD_" + name], !text.isEmpty else {
+      return nil
+    }
+    return text
+  }
+}

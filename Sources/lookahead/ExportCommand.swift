@@ -1,0 +1,30 @@
+import ArgumentParser
+import Foundation
+import SQLiteStore
+import Seeding
+
+struct ExportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write every feed and post as NDJSON that `seed` reads back.",
+    discussion: "The order is canonical: feeds with a title by name, then posts by id.")
+
+  @OptionGroup var options: DatabaseOptions
+
+  /// How much is written at once.
+  private static let bufferBytes = 1 << 16
+
+  func run() throws {
+    let store = try SQLiteStore(existing: options.database)
+    var buffer: [UInt8] = []
+    try store.exportRecords { record in
+      buffer += record.json
+      buffer.append(UInt8(ascii: "\n"))
+      if buffer.count >= Self.bufferBytes {
+        try FileHandle.standardOutput.write(contentsOf: buffer)
+        buffer.removeAll(keepingCapacity: true)
+      }
+    }
+    try FileHandle.standardOutput.write(contentsOf: buffer)
+  }
+}

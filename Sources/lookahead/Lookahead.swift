@@ -1,0 +1,21 @@
+import ArgumentParser
+
+/// The program: parses arguments, calls a library, sets the exit status.
+@main
+struct Lookahead: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "lookahead",
+    abstract: "A feed server that tells clients what to load next.",
+    discussion: """
+      Every option is also an environment variable: --database is LOOKAHEAD_DATABASE, \
+      --idle-timeout-milliseconds is LOOKAHEAD_IDLE_TIMEOUT_MILLISECONDS. An option that is given \
+      comes first.
+
+      Exit status: 0 done, 1 failed, 64 unusable arguments.
+      """,
+    version: "0.1.0",
+    subcommands: [
+      ServeCommand.self, SeedCommand.self, MigrateCommand.self, ExportCommand.self,
+      CheckCommand.self,
+    ])
+}

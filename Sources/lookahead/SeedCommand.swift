@@ -1,0 +1,107 @@
+import ArgumentParser
+import Feed
+import Foundation
+import SQLiteStore
+import Seeding
+
+struct SeedCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "seed",
+    abstract: "Load posts into the database, creating and migrating it as needed.",
+    discussion: """
+      Reads NDJSON or a JSON array. The same input twice changes nothing. A bad record is reported as \
+      FILE:LINE: what is wrong, and left out; the last line then counts the skipped ones and the exit \
+      status is 1.
+      """)
+
+  @OptionGroup var options: DatabaseOptions
+
+  @Argument(help: "Feed files; - is standard input. Without any, those of --fixtures.")
+  var files: [String] = []
+
+  @Option(help: "The folder of the files to load where none are named.")
+  var fixtures = Environment.text("FIXTURES", default: "Fixtures")
+
+  @Flag(help: "Stop at the first bad record; what stood before it is loaded.")
+  var strict = Environment.flag("STRICT")
+
+  @Option(help: "So many records make a transaction.")
+  var batchRecords = Environment.number("BATCH_RECORDS", default: Seeder.defaultBatchRecords)
+
+  @Option(help: "A record may have so many bytes.")
+  var recordLimitBytes = Environment.number(
+    "RECORD_LIMIT_BYTES", default: Seeder.defaultRecordLimitBytes)
+
+  @Option(help: "So many rankings of a feed are kept for the cursors that name them.")
+  var keptRankings = Environment.number(
+    "KEPT_RANKINGS", default: SQLiteStore.Options.defaultKeptRankings)
+
+  @Option(help: "Make up so many posts instead of reading files.")
+  var generate: Int?
+
+  @Option(help: "The same number makes the same posts.")
+  var randomSeed = Environment.number("RANDOM_SEED", default: UInt64(1))
+
+  mutating func validate() throws {
+    try Environment.validate()
+    for (name, value) in [
+      ("--batch-records", batchRecords), ("--record-limit-bytes", recordLimitBytes),
+      ("--kept-rankings", keptRankings), ("--generate", generate ?? 1),
+    ] where value < 1 {
+      throw ValidationError("\(name): \(value) is less than 1")
+    }
+    if generate != nil, !files.isEmpty {
+      throw ValidationError("--generate and files exclude each other")
+    }
+  }
+
+  func run() throws {
+    let inputs = try generate == nil ? inputs() : []
+    let store = try SQLiteStore(
+      path: options.database, options: SQLiteStore.Options(keptRankings: keptRankings))
+    let seeder = Seeder(
+      batchRecords: batchRecords, recordLimitBytes: recordLimitBytes, isStrict: strict)
+    let meter = ProgressMeter()
+    do {
+      let report =
+        if let generate {
+          try seeder.run(
+            PostGenerator(count: generate, seed: randomSeed), into: store, onProgress: meter.show)
+        } else {
+          try seeder.run(inputs, into: store, onProblem: meter.report, onProgress: meter.show)
+        }
+      meter.clear()
+      try store.close()
+      try print(report, seconds: meter.seconds)
+    } catch let stopped as SeedStopped {
+      meter.report(stopped.problem)
+      printError("stopped at the first bad record; what stood before it is loaded")
+      throw ExitCode.failure
+    }
+  }
+
+  /// The named files, or the fixtures: opened before anything is written.
+  private func inputs() throws -> [SeedInput] {
+    let paths = try files.isEmpty ? SeedInput.paths(in: fixtures) : files
+    return try paths.map { path throws(SeedInputError) in try SeedInput(path: path) }
+  }
+
+  private func print(_ report: SeedReport, seconds: Double) throws {
+    let summary = report.summary
+    for feed in summary.rankedAnew { Swift.print("\(feed): ranked anew") }
+    let total = summary.added + summary.changed + summary.unchanged
+    let rate = seconds > 0 ? Int(Double(total) / seconds) : total
+    let counts =
+      "\(summary.added) added, \(summary.changed) changed, \(summary.unchanged) unchanged"
+    let speed = "in \(String(format: "%.1f", seconds)) s, \(rate) a second"
+    if summary.added + summary.changed == 0, summary.rankedAnew.isEmpty {
+      Swift.print("nothing changed: \(counts) \(speed)")
+    } else {
+      Swift.print("\(counts) \(speed)")
+    }
+    guard report.skipped > 0 else { return }
+    fflush(nil)
+    printError("\(report.skipped) \(report.skipped == 1 ? "line" : "lines") skipped")
+    throw ExitCode.failure
+  }
+}

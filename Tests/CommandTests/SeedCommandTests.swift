@@ -1,0 +1,141 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct SeedCommandTests {
+  let program = Program()
+
+  private let good = #"{"id":"a","feeds":[{"name":"f"}],"type":"text"}"#
+  private let other = #"{"id":"b","feeds":[{"name":"f"}],"type":"text"}"#
+
+  @Test func `a seed says what it did, and the second one that nothing changed`() throws {
+    let file = try program.folder.write(good + "\n" + other + "\n", to: "posts.ndjson")
+    let first = try program.run("seed", file)
+    #expect(first.status == 0)
+    #expect(first.output.hasPrefix("2 added, 0 changed, 0 unchanged"))
+    let second = try program.run("seed", file)
+    #expect(second.status == 0)
+    #expect(second.output.hasPrefix("nothing changed: 0 added, 0 changed, 2 unchanged"))
+    let check = try program.run("check")
+    #expect(check.status == 0)
+    #expect(check.output.contains("is sound: f 2"))
+  }
+
+  @Test(arguments: ["ndjson", "array", "stdin"])
+  func `lines, an array and standard input are read alike`(_ form: String) throws {
+    let text = form == "array" ? "[\n \(good),\n \(other)\n]\n" : "\(good)\r\n\n\(other)"
+    let outcome: Program.Outcome
+    if form == "stdin" {
+      outcome = try program.run("seed", "-", input: text)
+    } else {
+      outcome = try program.run("seed", try program.folder.write(text, to: "posts"))
+    }
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(try program.run("export").output == good + "\n" + other + "\n")
+  }
+
+  @Test func `a bad line is named, the others are loaded, and the last line counts the skipped`()
+    throws
+  {
+    let lines = [
+      good, #"{"id":"x"}"#, "nonsense", #"{"id":"","feeds":[],"type":"text"}"#,
+      #"{"id":"y","type":"poem"}"#, #"{"id":"z","type":"text","likes":5}"#, other,
+      #"{"id":"cut","feeds":[{"na"#,
+    ]
+    let file = try program.folder.write(lines.joined(separator: "\n"), to: "posts.ndjson")
+    let outcome = try program.run("seed", file)
+    #expect(outcome.status == 1)
+    let expected = [
+      (2, "type: is missing"), (3, "is not JSON"), (4, "id: is empty"),
+      (5, "type: \"poem\" is not one of"), (6, "likes: unknown field"), (8, "is not JSON"),
+    ]
+    #expect(outcome.errorLines.count == expected.count + 1)
+    for ((line, problem), said) in zip(expected, outcome.errorLines) {
+      #expect(said.hasPrefix("\(file):\(line): \(problem)"), "\(said)")
+    }
+    #expect(outcome.errorLines.last == "6 lines skipped")
+    #expect(try program.run("export").output == good + "\n" + other + "\n")
+  }
+
+  @Test func `strict stops at the first bad line and keeps what stood before it`() throws {
+    let file = try program.folder.write([good, "nonsense", other].joined(separator: "\n"), to: "p")
+    let outcome = try program.run("seed", "--strict", file)
+    #expect(outcome.status == 1)
+    #expect(outcome.errorLines.first?.hasPrefix("\(file):2: is not JSON") == true)
+    #expect(try program.run("export").output == good + "\n")
+    #expect(try program.run("check").status == 0)
+  }
+
+  @Test func `a file that is not there is named before anything is written`() throws {
+    let file = try program.folder.write(good, to: "posts.ndjson")
+    let outcome = try program.run("seed", file, program.folder.file("missing"))
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("missing: No such file or directory"))
+    #expect(!FileManager.default.fileExists(atPath: program.database))
+    #expect(try program.run("seed", program.folder.path).errors.contains("Is a directory"))
+  }
+
+  @Test func `the fixtures are loaded where no file is named, and come back from an export`() throws
+  {
+    let outcome = try program.run("seed", "--fixtures", SharedFeeds.fixtures)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let export = try program.run("export")
+    let file = try program.folder.write(export.output, to: "export.ndjson")
+    let again = ["LOOKAHEAD_DATABASE": program.folder.file("again.sqlite")]
+    #expect(try program.run("seed", file, environment: again).status == 0)
+    #expect(try program.run("export", environment: again).output == export.output)
+    let missing = try program.run("seed", "--fixtures", "/nowhere")
+    #expect(missing.status == 1 && missing.errors.contains("/nowhere: there is no such folder"))
+  }
+
+  @Test func `generated posts are the same for the same seed`() throws {
+    let exports = try ["7", "7", "8"].enumerated().map { index, seed in
+      let place = ["LOOKAHEAD_DATABASE": program.folder.file("\(index).sqlite")]
+      let outcome = try program.run(
+        "seed", "--generate", "500", "--random-seed", seed, environment: place)
+      #expect(outcome.output.hasPrefix("500 added"))
+      return try program.run("export", environment: place).output
+    }
+    #expect(exports[0] == exports[1])
+    #expect(exports[0] != exports[2])
+  }
+
+  @Test func `a killed seed leaves a sound database from which the same seed completes`() throws {
+    var lines: [String] = []
+    for index in 0..<20_000 {
+      lines.append(
+        #"{"id":"p\#(index)","feeds":[{"name":"f","rank":\#(index)},{"name":"t"}],"type":"text","publishedAt":"2024-01-01T00:00:00Z"}"#
+      )
+    }
+    let file = try program.folder.write(lines.joined(separator: "\n"), to: "posts.ndjson")
+    // Again ranked the other way round, so that a ranking is killed in the making.
+    let reversed = lines.enumerated().map { index, line in
+      line.replacingOccurrences(of: "\"rank\":\(index)}", with: "\"rank\":\(lines.count - index)}")
+    }
+    let second = try program.folder.write(reversed.joined(separator: "\n"), to: "reversed.ndjson")
+    for (input, total) in [(file, 20_000), (second, 20_000)] {
+      for delayMicroseconds in [60_000, 200_000, 400_000] as [UInt32] {
+        let process = program.process(["seed", "--batch-records", "200", input])
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        usleep(delayMicroseconds)
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        guard FileManager.default.fileExists(atPath: program.database) else { continue }
+        _ = try program.run("migrate", "up")
+        let check = try program.run("check")
+        #expect(check.status == 0, "\(check.output)")
+      }
+      #expect(try program.run("seed", input).status == 0)
+      let check = try program.run("check")
+      #expect(check.status == 0)
+      #expect(check.output.contains("f \(total), t \(total)"))
+      #expect(!check.output.contains("note"))
+    }
+    let top = try program.run("export").output.split(separator: "\n").first {
+      $0.contains("\"rank\":1}")
+    }
+    #expect(top?.contains("\"id\":\"p19999\"") == true)
+  }
+}

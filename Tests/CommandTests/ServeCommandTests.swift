@@ -1,0 +1,125 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite struct ServeCommandTests {
+  let program = Program()
+
+  private func seed(_ arguments: String...) throws {
+    let process = program.process(["seed"] + arguments)
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+  }
+
+  private func ranked(_ ids: some Sequence<Int>) -> String {
+    ids.enumerated().map {
+      #"{"id":"p\#($0.element)","feeds":[{"name":"f","rank":\#($0.offset + 1)}],"type":"text"}"#
+    }.joined(separator: "\n")
+  }
+
+  @Test func `it serves what was seeded and ends with 0 at SIGTERM`() throws {
+    try seed("--generate", "100")
+    let server = try ServingProgram(program)
+    let answer = try TestClient(port: server.port).get("/rp/?feed=newest&limit=30")
+    #expect(answer.status == 200 && answer.itemIDs.count == 30)
+    #expect(server.terminate() == 0)
+  }
+
+  @Test func `an empty database is made and served`() throws {
+    let server = try ServingProgram(program)
+    let client = try TestClient(port: server.port)
+    #expect(try client.get("/v1/feeds").text == #"{"feeds":[]}"#)
+    #expect(try client.get("/readyz").status == 200)
+  }
+
+  @Test func `a walk goes on beside seeds of another process`() throws {
+    try seed(try program.folder.write(ranked(0..<200), to: "a.ndjson"))
+    let server = try ServingProgram(program)
+    let client = try TestClient(port: server.port)
+    var met: [String] = []
+    var target: String? = "/rp/?feed=f&limit=30"
+    var round = 0
+    while let current = target {
+      let answer = try client.get(current)
+      try #require(answer.status == 200, "\(answer.text)")
+      met += answer.itemIDs
+      target = answer.value("paging.links.next")
+      round += 1
+      let order = round % 2 == 1 ? Array((0..<200).reversed()) : Array(0..<200)
+      try seed(try program.folder.write(ranked(order + [1_000 + round]), to: "b.ndjson"))
+    }
+    #expect(met.filter { $0.count < 5 } == (0..<200).map { "p\($0)" })
+    #expect(Set(met).count == met.count)
+    // A new walk has the new ranking, once the server has seen it.
+    var first: String?
+    for _ in 0..<500 where first != "p199" {
+      first = try client.get("/rp/?feed=f&limit=1").itemIDs.first
+      usleep(10_000)
+      if round % 2 == 0 { first = "p199" }
+    }
+    #expect(first == "p199")
+  }
+
+  @Test func `a port in use is named`() throws {
+    let server = try ServingProgram(program)
+    let outcome = try program.run("serve", "--port", "\(server.port)")
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("127.0.0.1:\(server.port)"))
+    #expect(outcome.errors.contains("Address already in use"))
+    #expect(try TestClient(port: server.port).get("/healthz").status == 200)
+  }
+
+  @Test func `arguments and variables that cannot be used are named, with status 64`() throws {
+    let cases: [(arguments: [String], environment: [String: String], says: String)] = [
+      (["serve", "--port", "99999"], [:], "99999"),
+      (["serve", "--port", "http"], [:], "http"),
+      (["serve", "--event-loops", "0"], [:], "--event-loops: 0 is less than 1"),
+      (["serve", "--nonsense"], [:], "--nonsense"),
+      (["serve"], ["LOOKAHEAD_PORT": "http"], "LOOKAHEAD_PORT: \"http\" is not a whole number"),
+      (["serve"], ["LOOKAHEAD_LOG_LEVEL": "loud"], "LOOKAHEAD_LOG_LEVEL"),
+      (["seed"], ["LOOKAHEAD_STRICT": "maybe"], "LOOKAHEAD_STRICT"),
+      (["seed", "--generate", "5", "file"], [:], "--generate"),
+      (["seed", "--batch-records", "0"], [:], "--batch-records: 0 is less than 1"),
+      (["sow"], [:], "sow"),
+    ]
+    for (arguments, environment, says) in cases {
+      let process = program.process(arguments, environment: environment)
+      let errors = try program.folder.write("", to: "errors")
+      process.standardError = FileHandle(forWritingAtPath: errors)
+      process.standardOutput = FileHandle.nullDevice
+      try process.run()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 64, "\(arguments) \(environment)")
+      let text = try String(contentsOfFile: errors, encoding: .utf8)
+      #expect(text.contains(says), "\(text)")
+    }
+  }
+
+  @Test func `a database that cannot be used is refused in words`() throws {
+    let text = try program.folder.write(String(repeating: "no database", count: 50), to: "text")
+    let cases: [(path: String, says: String)] = [
+      (text, "is not a SQLite database"),
+      (program.folder.path, "it is a folder"),
+      (program.folder.file("none/feed.sqlite"), "there is no folder"),
+    ]
+    for (path, says) in cases {
+      for command in [
+        ["serve", "--port", "0"], ["seed", "--generate", "1"], ["check"], ["export"],
+      ] {
+        let process = program.process(command + ["--database", path])
+        let errors = try program.folder.write("", to: "errors")
+        process.standardError = FileHandle(forWritingAtPath: errors)
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 1)
+        let said = try String(contentsOfFile: errors, encoding: .utf8)
+        #expect(said.contains(says) || said.contains("there is no database"), "\(said)")
+        #expect(said.split(separator: "\n").count == 1, "\(said)")
+      }
+    }
+  }
+}
