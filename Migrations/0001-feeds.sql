@@ -18,7 +18,9 @@ CREATE TABLE post (
   type TEXT NOT NULL CHECK (type IN ('image', 'video', 'carousel', 'webapp', 'ad', 'text')),
   title TEXT CHECK (title <> ''),
   text TEXT CHECK (text <> ''),
-  published_at INTEGER,
+  -- The years that RFC 3339 can write.
+  published_at INTEGER
+    CHECK (published_at BETWEEN -62167219200000000 AND 253402300799999999),
   author_id INTEGER REFERENCES author,
   url TEXT CHECK (url <> ''),
   thumbnail TEXT CHECK (thumbnail <> ''),
@@ -41,7 +43,7 @@ CREATE TABLE media (
   width INTEGER CHECK (width > 0),
   height INTEGER CHECK (height > 0),
   duration_ms INTEGER CHECK (duration_ms >= 0),
-  bytes INTEGER CHECK (bytes >= 0),
+  bytes INTEGER CHECK (bytes BETWEEN 0 AND 1099511627776),
   PRIMARY KEY (post_id, ordinal)
 ) STRICT, WITHOUT ROWID;
 
@@ -132,6 +134,14 @@ CREATE TRIGGER post_author_gone AFTER DELETE ON post BEGIN
 END;
 
 CREATE TRIGGER feed_added AFTER INSERT ON feed BEGIN
+  INSERT INTO change_log (kind) VALUES ('settings');
+END;
+
+CREATE TRIGGER feed_leaves BEFORE DELETE ON feed BEGIN
+  DELETE FROM feed_entry WHERE feed_id = OLD.feed_id;
+END;
+
+CREATE TRIGGER feed_gone AFTER DELETE ON feed BEGIN
   INSERT INTO change_log (kind) VALUES ('settings');
 END;
 

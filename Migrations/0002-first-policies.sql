@@ -4,9 +4,9 @@ CREATE TABLE network_profile (
   name TEXT PRIMARY KEY CHECK (name <> ''),
   title TEXT NOT NULL,
   -- Kilobits a second; 0 where nothing arrives.
-  downlink_kbps INTEGER NOT NULL CHECK (downlink_kbps >= 0),
-  uplink_kbps INTEGER NOT NULL CHECK (uplink_kbps >= 0),
-  round_trip_ms INTEGER NOT NULL CHECK (round_trip_ms >= 0),
+  downlink_kbps INTEGER NOT NULL CHECK (downlink_kbps BETWEEN 0 AND 1000000000),
+  uplink_kbps INTEGER NOT NULL CHECK (uplink_kbps BETWEEN 0 AND 1000000000),
+  round_trip_ms INTEGER NOT NULL CHECK (round_trip_ms BETWEEN 0 AND 600000),
   loss_percent INTEGER NOT NULL DEFAULT 0 CHECK (loss_percent BETWEEN 0 AND 100),
   -- The ECT client hint that means this network.
   effective_type TEXT UNIQUE,
@@ -27,6 +27,8 @@ VALUES
   ('edge',     'EDGE',               240,   200,  800,   0, '2g',      0),
   ('offline',  '100 % loss',           0,     0,    0, 100, NULL,      0);
 
+-- The bounds keep every sum that a plan makes far from overflowing.
+--
 -- One row a feed and network; the row without a feed holds for all that have none of their own.
 CREATE TABLE policy (
   policy_id INTEGER PRIMARY KEY,
@@ -34,22 +36,22 @@ CREATE TABLE policy (
   network TEXT NOT NULL REFERENCES network_profile,
   name TEXT NOT NULL CHECK (name <> ''),
   strategy TEXT NOT NULL CHECK (strategy IN ('plain', 'weighted')),
-  max_cost INTEGER NOT NULL CHECK (max_cost >= 0),
+  max_cost INTEGER NOT NULL CHECK (max_cost BETWEEN 0 AND 1000000),
   leading INTEGER NOT NULL CHECK (leading BETWEEN 0 AND 100),
   trailing INTEGER NOT NULL DEFAULT 1 CHECK (trailing BETWEEN 0 AND 100),
-  image_weight INTEGER NOT NULL DEFAULT 1 CHECK (image_weight >= 0),
-  video_weight INTEGER NOT NULL DEFAULT 2 CHECK (video_weight >= 0),
-  webapp_weight INTEGER NOT NULL DEFAULT 1 CHECK (webapp_weight >= 0),
-  ad_weight INTEGER NOT NULL DEFAULT 1 CHECK (ad_weight >= 0),
-  text_weight INTEGER NOT NULL DEFAULT 0 CHECK (text_weight >= 0),
-  carousel_visible_parts INTEGER NOT NULL DEFAULT 1 CHECK (carousel_visible_parts >= 1),
-  video_start_bytes INTEGER NOT NULL DEFAULT 204800 CHECK (video_start_bytes >= 0),
-  video_bytes INTEGER NOT NULL DEFAULT 2097152 CHECK (video_bytes >= 0),
-  video_kbps INTEGER NOT NULL DEFAULT 800 CHECK (video_kbps >= 0),
-  image_bytes INTEGER NOT NULL DEFAULT 153600 CHECK (image_bytes >= 0),
-  webapp_bytes INTEGER NOT NULL DEFAULT 307200 CHECK (webapp_bytes >= 0),
+  image_weight INTEGER NOT NULL DEFAULT 1 CHECK (image_weight BETWEEN 0 AND 1000),
+  video_weight INTEGER NOT NULL DEFAULT 2 CHECK (video_weight BETWEEN 0 AND 1000),
+  webapp_weight INTEGER NOT NULL DEFAULT 1 CHECK (webapp_weight BETWEEN 0 AND 1000),
+  ad_weight INTEGER NOT NULL DEFAULT 1 CHECK (ad_weight BETWEEN 0 AND 1000),
+  text_weight INTEGER NOT NULL DEFAULT 0 CHECK (text_weight BETWEEN 0 AND 1000),
+  carousel_visible_parts INTEGER NOT NULL DEFAULT 1 CHECK (carousel_visible_parts BETWEEN 1 AND 100),
+  video_start_bytes INTEGER NOT NULL DEFAULT 204800 CHECK (video_start_bytes BETWEEN 0 AND 1099511627776),
+  video_bytes INTEGER NOT NULL DEFAULT 2097152 CHECK (video_bytes BETWEEN 0 AND 1099511627776),
+  video_kbps INTEGER NOT NULL DEFAULT 800 CHECK (video_kbps BETWEEN 0 AND 1000000),
+  image_bytes INTEGER NOT NULL DEFAULT 153600 CHECK (image_bytes BETWEEN 0 AND 1099511627776),
+  webapp_bytes INTEGER NOT NULL DEFAULT 307200 CHECK (webapp_bytes BETWEEN 0 AND 1099511627776),
   next_page_percent INTEGER NOT NULL DEFAULT 70 CHECK (next_page_percent BETWEEN 0 AND 100),
-  items_per_minute INTEGER NOT NULL DEFAULT 60 CHECK (items_per_minute >= 1)
+  items_per_minute INTEGER NOT NULL DEFAULT 60 CHECK (items_per_minute BETWEEN 1 AND 6000)
 ) STRICT;
 
 CREATE UNIQUE INDEX policy_of_feed ON policy (coalesce(feed, ''), network);

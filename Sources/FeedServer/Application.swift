@@ -106,8 +106,8 @@ struct Application: Handler {
 
 extension Application {
   private func isLong(_ route: Route, _ path: [String: String], _ request: Request) -> Bool {
-    guard route == .compactPage || route == .page,
-      let page = try? pageRequest(route, path, request, store.policyBook())
+    guard route == .compactPage || route == .page, let book = try? store.policyBook(),
+      let page = try? pageRequest(route, path, request, book)
     else { return false }
     return !store.isAtHand(page.query)
   }

@@ -4,8 +4,11 @@ import SQLiteStore
 
 /// Every setting of the service.
 public struct FeedServiceConfiguration: Sendable {
+  /// The SQLite file; made and migrated as needed.
   public var databasePath: String
+  /// Of the HTTP server: addresses, limits and deadlines.
   public var server = ServerConfiguration()
+  /// Of the store; the service itself sets how many connections read.
   public var store = SQLiteStore.Options()
   /// How long a client may keep a page without asking again.
   public var cacheMaxAgeSeconds = 10
@@ -21,6 +24,7 @@ public struct FeedServiceConfiguration: Sendable {
   /// How long requests are still accepted after `SIGTERM`, while the server says that it is not ready.
   public var drainGraceMilliseconds = 0
 
+  /// The defaults, on the database at this path.
   public init(databasePath: String) {
     self.databasePath = databasePath
   }
@@ -44,6 +48,8 @@ public final class FeedService: Sendable {
     // One reader for each thread that may read at once, and one for the refresh.
     options.file.readers = configuration.server.eventLoops + configuration.workerThreads + 1
     store = try SQLiteStore(path: configuration.databasePath, options: options)
+    // The first request should not be the one that waits for the order of every feed.
+    _ = try store.feeds()
     let application = Application(
       store: store, readiness: readiness,
       workers: WorkerPool(

@@ -42,7 +42,7 @@ struct NetworkChoice {
   }
 
   /// Client hints (Network Information API, section 6). A server is free to pass over hints that it
-  /// cannot read, RFC 8942 section 2.1, and there is no parameter to blame.
+  /// cannot read, RFC 8942 section 2.2, and there is no parameter to blame.
   private static func query(_ fields: Fields) -> NetworkQuery {
     let isDecimal = fields["Downlink"]?.utf8.allSatisfy { (48...57).contains($0) || $0 == 46 }
     let megabits = isDecimal == true ? fields["Downlink"].flatMap(Double.init) : nil

@@ -35,7 +35,7 @@ struct PageRequest {
   let bounds: PlanBounds
   /// The request's fields that the page depends on.
   let varyingFields: [String]
-  /// The parameters as links repeat them, all but `after` and `before`.
+  /// The parameters that links repeat, beside `after` and `before`; places are in their cursors.
   private let repeated: [(name: String, value: String)]
   private let texts: (after: String?, before: String?)
 

@@ -49,6 +49,7 @@ public struct JSONWriter: Sendable {
     needsComma = false
   }
 
+  /// A text, with the characters escaped that must be (RFC 8259 section 7).
   public mutating func string(_ value: String) {
     separate()
     var value = value
@@ -56,6 +57,8 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
+  /// A whole number, in all its digits: beyond ±(2^53 − 1) not every reader has it exactly (RFC 8259
+  /// section 6).
   public mutating func integer(_ value: some BinaryInteger) {
     separate()
     if value >= 0, value < 10 {
@@ -66,7 +69,7 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// A finite number, in the shortest form that reads back as the same one.
+  /// A number, in the shortest form that reads back as the same one. It must be finite.
   public mutating func number(_ value: Double) {
     precondition(value.isFinite, "JSON has no infinity")
     separate()
@@ -75,12 +78,14 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
+  /// `true` or `false`.
   public mutating func boolean(_ value: Bool) {
     separate()
     bytes.append(contentsOf: (value ? "true" : "false").utf8)
     needsComma = true
   }
 
+  /// `null`.
   public mutating func null() {
     separate()
     bytes.append(contentsOf: "null".utf8)

@@ -74,10 +74,11 @@ extension Policy {
     }
   }
 
-  /// Rounded up, and no overflow for the longest duration that a record may have.
+  /// At least as many as the duration has, and no overflow for the longest that a record may have.
   private func bytes(ofVideoMilliseconds milliseconds: Int) -> Int {
     let (bits, overflow) = milliseconds.multipliedReportingOverflow(by: videoKbps)
-    return overflow ? RecordLimits.number : min(bits / 8 + 1, RecordLimits.number)
+    let bytes = bits / 8 + (bits % 8 > 0 ? 1 : 0)
+    return overflow ? RecordLimits.fileBytes : min(bytes, RecordLimits.fileBytes)
   }
 
   /// The bytes of a post none of whose media is known.

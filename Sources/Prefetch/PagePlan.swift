@@ -16,15 +16,17 @@ public struct PagePlan: Hashable, Sendable {
   public struct Part: Hashable, Sendable {
     /// The item's index in the page.
     public let itemIndex: Int
-    /// The index of the file among the item's media; `nil` for the item's own page (a web app).
+    /// The index of the file among the item's media; `nil` for the item's own page (a web app, an ad).
     public let mediaIndex: Int?
     /// The first so many bytes of the file.
     public let bytes: Int
+    /// Why it is loaded.
     public let reason: Reason
     /// The count is the policy's default: an active file ends where the server says that it ends.
     public let isEstimated: Bool
   }
 
+  /// What to load, in this order.
   public let parts: [Part]
   /// Ask for the next page when the item at this index of the page becomes active; `nil` on the
   /// last page.
@@ -36,11 +38,12 @@ public struct PagePlan: Hashable, Sendable {
 
 /// What bounds a plan beside the policy.
 public struct PlanBounds: Hashable, Sendable {
-  /// Bytes that the client will spend on the page.
+  /// Bytes that the client will spend on the page; `nil` where it did not say.
   public var budgetBytes: Int?
   /// The person saves data: the active item and nothing else.
   public var savesData: Bool
 
+  /// Bounds; by default none.
   public init(budgetBytes: Int? = nil, savesData: Bool = false) {
     self.budgetBytes = budgetBytes
     self.savesData = savesData
@@ -111,7 +114,7 @@ extension Policy {
   }
 
   /// The part as far as the budget reaches: a video from its start bytes on is worth having, a piece
-  /// of an image is not. `nil` where the budget is spent.
+  /// of an image is not. `nil` where the budget does not reach so far.
   private func affordable(_ part: PagePlan.Part, of post: Post, budget: Int) -> PagePlan.Part? {
     if part.bytes <= budget { return part }
     guard let mediaIndex = part.mediaIndex, post.media[mediaIndex].kind == .video, budget > 0,

@@ -7,26 +7,33 @@ public struct Policy: Hashable, Sendable {
   public enum Strategy: String, CaseIterable, Sendable {
     /// The next `leading` items, whatever they weigh.
     case plain
-    /// The next items until their weights exceed `maxCost`.
+    /// Of the next `leading` items the first ones, as long as their weights are within `maxCost`.
     case weighted
   }
 
+  /// What pages call it.
   public var name: String
+  /// How it chooses items.
   public var strategy: Strategy
-  /// The weights of the inactive items that load at once add up to no more than this.
+  /// Under `weighted`, the weights of the inactive items that load at once add up to no more than this.
   public var maxCost: Int
   /// How many items below the active one may load.
   public var leading: Int
   /// How many items above the active one are kept.
   public var trailing: Int
+  /// What an image counts towards `maxCost`, alone or in a carousel.
   public var imageWeight: Int
+  /// What a video counts towards `maxCost`, alone or in a carousel.
   public var videoWeight: Int
+  /// What a web app counts towards `maxCost`.
   public var webappWeight: Int
+  /// What an ad counts towards `maxCost`.
   public var adWeight: Int
+  /// What a text counts towards `maxCost`, where it has anything to load.
   public var textWeight: Int
   /// How many parts of a carousel are seen before a person turns it: they make its weight.
   public var carouselVisibleParts: Int
-  /// What a video loads while it is not active, where its own start is unknown.
+  /// What a video loads while it is not active; a shorter one loads all of itself.
   public var videoStartBytes: Int
   /// What a video is taken to have where its size and duration are unknown.
   public var videoBytes: Int
@@ -41,6 +48,7 @@ public struct Policy: Hashable, Sendable {
   /// How many items a person scrolls in a minute.
   public var itemsPerMinute: Int
 
+  /// A policy; what is left out has the articles' values and ours.
   public init(
     name: String, strategy: Strategy, maxCost: Int, leading: Int, trailing: Int = 1,
     imageWeight: Int = 1, videoWeight: Int = 2, webappWeight: Int = 1, adWeight: Int = 1,

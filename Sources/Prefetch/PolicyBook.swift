@@ -6,15 +6,19 @@ public struct PolicyBook: Sendable {
 
   /// A feed and a network; without a feed, every feed that has no policy of its own.
   public struct Key: Hashable, Sendable {
+    /// The feed's name; `nil` for every feed that has no policy of its own.
     public let feed: String?
+    /// The network profile's name.
     public let network: String
 
+    /// The key of a feed's policy on a network.
     public init(feed: String?, network: String) {
       self.feed = feed
       self.network = network
     }
   }
 
+  /// A book of these profiles, which may come in any order, and policies.
   public init(networks: [NetworkProfile], policies: [Key: Policy]) {
     self.networks = networks.sorted {
       ($0.downlinkKbps, $1.name) > ($1.downlinkKbps, $0.name)
@@ -22,7 +26,8 @@ public struct PolicyBook: Sendable {
     self.policies = policies
   }
 
-  /// The policy in force for the feed on the network: its own, or else the one for all feeds.
+  /// The policy in force for the feed on the network: its own, or else the one for all feeds, or else
+  /// one that loads nothing ahead.
   public func policy(feed: String?, network: NetworkProfile) -> Policy {
     policies[Key(feed: feed, network: network.name)]
       ?? policies[Key(feed: nil, network: network.name)]
@@ -38,5 +43,7 @@ public struct PolicyBook: Sendable {
 /// Where network profiles and policies are kept.
 public protocol PolicyStore: Sendable {
   /// The profiles and policies in force.
+  ///
+  /// - Throws: what the store throws.
   func policyBook() throws -> PolicyBook
 }

@@ -28,7 +28,7 @@ struct CatalogReader {
     return catalog
   }
 
-  /// The catalog brought up to the database; itself where nothing changed.
+  /// The catalog brought up to the database; `nil` where nothing changed.
   func update(_ catalog: Catalog) throws -> Catalog? {
     let (entry, change) = try sequences()
     if entry == catalog.entrySequence, change == catalog.changeSequence { return nil }
@@ -41,7 +41,10 @@ struct CatalogReader {
     var changes = try loggedChanges(after: catalog.changeSequence)
     changes.entries += try newEntries(after: catalog.entrySequence)
     let byFeed = Dictionary(grouping: changes.entries, by: \.feedID)
-    for feed in try feeds() {
+    let feeds = try feeds()
+    let names = Set(feeds.map(\.name))
+    updated.feeds = updated.feeds.filter { names.contains($0.key) }
+    for feed in feeds {
       try update(&updated, feed: feed, changes: byFeed[feed.id] ?? [])
     }
     if changes.areSettings { updated.policyBook = try policyBook() }

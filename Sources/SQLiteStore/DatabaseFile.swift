@@ -14,6 +14,7 @@ public enum DatabaseFile {
     /// How many connections may read at once.
     public var readers: Int
 
+    /// Options; by default five seconds and five readers.
     public init(busyTimeoutMilliseconds: Int = 5_000, readers: Int = 5) {
       self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
       self.readers = readers
@@ -44,17 +45,21 @@ public enum DatabaseFile {
 
   /// Refuses what is not a database, or is one of another application, before anything is written.
   private static func checkOwner(path: String) throws {
+    let parent = (path as NSString).deletingLastPathComponent
+    let folder = parent.isEmpty ? "." : parent
     var status = stat()
     guard stat(path, &status) == 0 else {
-      let folder = (path as NSString).deletingLastPathComponent
-      guard folder.isEmpty || FileManager.default.fileExists(atPath: folder) else {
+      guard FileManager.default.fileExists(atPath: folder) else {
         throw StoreError.cannotOpen(path: path, reason: "there is no folder \(folder)")
       }
+      guard access(folder, W_OK) == 0 else { throw StoreError.readOnly(path: path) }
       return
     }
     guard status.st_mode & S_IFMT != S_IFDIR else {
       throw StoreError.cannotOpen(path: path, reason: "it is a folder")
     }
+    // The log and the index beside it are written even by who only reads.
+    guard access(folder, W_OK) == 0 else { throw StoreError.readOnly(path: path) }
     guard status.st_size > 0 else { return }
     guard access(path, R_OK) == 0 else {
       throw StoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))

@@ -70,7 +70,7 @@ extension ImportBatch {
     if let old = try row("SELECT title FROM feed WHERE name = ?", [name]) {
       let oldTitle: String? = old[0]
       changes.append((id, .init(before: oldTitle.hashValue, after: title.hashValue)))
-      if oldTitle != title {
+      if oldTitle.map({ Array($0.utf8) }) != title.map({ Array($0.utf8) }) {
         try execute("UPDATE feed SET title = ? WHERE name = ?", [title, name])
       }
     } else {

@@ -5,8 +5,9 @@ import JSON
 
 /// The columns that hold a little JSON: a post's tags and counters.
 ///
-/// They are read for every post of every page, so the plain case, which is what this store writes
-/// (no escape, no space), is read in one pass; anything else goes through the general parser.
+/// They are read for every post of every page, so the plain case, which is what this store writes but
+/// for texts that need an escape (no escape, no space), is read in one pass; anything else goes through
+/// the general parser.
 enum JSONText {
   /// `["a","b"]`
   static func strings(_ text: String) throws -> [String] {

@@ -4,7 +4,9 @@ import Migrations
 
 /// A migration and whether the database has it.
 public struct MigrationStatus: Hashable, Sendable {
+  /// Counts from 1 without a gap.
   public let version: Int
+  /// The file's name without its ending, `0001-feeds`.
   public let name: String
   /// When it was applied, RFC 3339; `nil` where it is pending.
   public let appliedAt: String?
@@ -108,7 +110,9 @@ public struct Migrator: Sendable {
     if isApplied { return false }
     do {
       try database.execute(sql: migration.sql)
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+    } catch let error as DatabaseError
+      where error.resultCode == .SQLITE_ERROR || error.resultCode == .SQLITE_CONSTRAINT
+    {
       throw StoreError.migrationFailed(name: migration.name, reason: error.message ?? "")
     }
     try database.execute(

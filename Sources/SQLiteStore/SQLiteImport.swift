@@ -53,9 +53,9 @@ final class SQLiteImport: FeedImport {
 /// Counts what a run changed on balance: a post that one line changes and a later line changes back is
 /// unchanged, so that the same input twice changes nothing even where it contradicts itself.
 struct NetChanges {
-  /// What happened to one record's post.
+  /// What happened to one record's post or feed.
   struct Change {
-    /// A digest of the stored post before; `nil` where there was none.
+    /// A digest of what was stored before; `nil` where there was none.
     let before: Int?
     let after: Int
   }
@@ -63,7 +63,7 @@ struct NetChanges {
   /// Posts are followed up to this number, so that a run's memory is bounded; beyond it each change
   /// counts for itself.
   private static let limit = 500_000
-  private var original: [String: Int] = [:]
+  private var moved: [String: (original: Int, changes: Int)] = [:]
 
   mutating func add(_ change: Change, id: String, to summary: inout ImportSummary) {
     guard let before = change.before else {
@@ -74,13 +74,16 @@ struct NetChanges {
       summary.unchanged += 1
       return
     }
-    if original[id] == change.after {
-      original[id] = nil
-      summary.changed -= 1
-      summary.unchanged += 2
+    summary.changed += 1
+    guard moved[id] != nil || moved.count < Self.limit else { return }
+    let original = moved[id]?.original ?? before
+    let changes = (moved[id]?.changes ?? 0) + 1
+    if original == change.after {
+      summary.changed -= changes
+      summary.unchanged += changes
+      moved[id] = nil
     } else {
-      if original[id] == nil, original.count < Self.limit { original[id] = before }
-      summary.changed += 1
+      moved[id] = (original, changes)
     }
   }
 }

@@ -6,6 +6,10 @@ extension SQLiteStore {
   /// what it writes belongs together.
   private static let portion = 500
 
+  /// Hands out everything as records, in canonical order: the feeds that have a title by name, then
+  /// the posts by id, each with its places in the newest ranking, published or not.
+  ///
+  /// - Throws: `StoreError`, and what `body` throws.
   public func exportRecords(_ body: (SeedRecord) throws -> Void) throws {
     try withStoreErrors(path: path) {
       try pool.read { database in

@@ -16,14 +16,16 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// Where the file is.
   public let path: String
   let pool: DatabasePool
-  /// How many old rankings a feed keeps when it is ranked anew.
+  /// How many rankings a feed keeps when it is ranked anew, the new one among them.
   let keptRankings: Int
-  private let catalog: Mutex<Catalog>
+  /// `nil` until it is read for the first time: who only writes has no use for it.
+  private let catalog = Mutex<Catalog?>(nil)
   /// One refresh at a time: the loser of a race would publish an older catalog over a newer one.
   private let refreshing = Mutex(())
 
   /// How the store is set up.
   public struct Options: Sendable {
+    /// How its connections are set up.
     public var file: DatabaseFile.Options
     /// How many rankings of a feed are kept, the current one among them: as long as its ranking is
     /// kept, a cursor goes on.
@@ -32,6 +34,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
     /// The default of `keptRankings`.
     public static let defaultKeptRankings = 16
 
+    /// Options; `keptRankings` must be 1 or more.
     public init(
       file: DatabaseFile.Options = DatabaseFile.Options(),
       keptRankings: Int = Options.defaultKeptRankings
@@ -45,7 +48,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   ///
   /// - Throws: `StoreError`.
   public convenience init(path: String, options: Options = Options()) throws {
-    try self.init(path: path, pool: Self.migratedPool(path: path, options: options), options)
+    self.init(path: path, pool: try Self.migratedPool(path: path, options: options), options)
   }
 
   /// Opens a database that is there and up to date, and changes nothing in it.
@@ -59,16 +62,14 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
       return try Migrator().status(pool).filter { $0.appliedAt == nil }.map(\.name)
     }
     guard pending.isEmpty else { throw StoreError.pendingMigrations(pending) }
-    try self.init(path: path, pool: pool, options)
+    self.init(path: path, pool: pool, options)
   }
 
-  private init(path: String, pool: DatabasePool, _ options: Options) throws {
+  private init(path: String, pool: DatabasePool, _ options: Options) {
     precondition(options.keptRankings >= 1)
     self.path = path
     self.pool = pool
     keptRankings = options.keptRankings
-    catalog = Mutex(
-      try withStoreErrors(path: path) { try pool.read { try CatalogReader(database: $0).load() } })
   }
 
   private static func migratedPool(path: String, options: Options) throws -> DatabasePool {
@@ -78,47 +79,74 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   }
 
   /// Closes the file; what is in the write-ahead log is brought into it as far as readers allow.
+  ///
+  /// - Throws: `StoreError`.
   public func close() throws {
     try withStoreErrors(path: path) { try pool.close() }
   }
 
   /// Brings the catalog up to the file.
   ///
-  /// - Returns: whether anything had changed.
+  /// - Returns: whether anything had changed; `false` where the catalog has yet to be read.
+  /// - Throws: `StoreError`; then the catalog stays as it was.
   @discardableResult
   public func refresh() throws -> Bool {
     try refreshing.withLock { _ in
       try withStoreErrors(path: path) {
-        let known = snapshot
-        guard let updated = try pool.read({ try CatalogReader(database: $0).update(known) }) else {
-          return false
-        }
+        guard let known = catalog.withLock({ $0 }),
+          let updated = try pool.read({ try CatalogReader(database: $0).update(known) })
+        else { return false }
         catalog.withLock { $0 = updated }
         return true
       }
     }
   }
 
-  /// The catalog as it is now: reading it takes a lock for the time of a copy.
-  var snapshot: Catalog { catalog.withLock { $0 } }
+  /// The catalog as it is now: reading it takes a lock for the time of a copy, and the first time as
+  /// long as it takes to load.
+  func snapshot() throws -> Catalog {
+    if let catalog = catalog.withLock({ $0 }) { return catalog }
+    return try refreshing.withLock { _ in
+      if let catalog = catalog.withLock({ $0 }) { return catalog }
+      return try withStoreErrors(path: path) {
+        let loaded = try pool.read { try CatalogReader(database: $0).load() }
+        catalog.withLock { $0 = loaded }
+        return loaded
+      }
+    }
+  }
 
-  public func policyBook() -> PolicyBook { snapshot.policyBook }
+  /// The profiles and policies as of the last refresh.
+  ///
+  /// - Throws: `StoreError` where the catalog has yet to be read.
+  public func policyBook() throws -> PolicyBook { try snapshot().policyBook }
 }
 
 // MARK: Reading feeds
 
 extension SQLiteStore {
-  public func feeds() -> [FeedSummary] {
-    snapshot.feeds.values.map(\.summary)
+  /// The feeds as of the last refresh, in the order of their names' bytes.
+  ///
+  /// - Throws: `StoreError` where the catalog has yet to be read.
+  public func feeds() throws -> [FeedSummary] {
+    try snapshot().feeds.values.map(\.summary)
       .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }
 
-  public func feed(named name: String) -> FeedSummary? {
-    snapshot.feeds[name]?.summary
+  /// The feed of this name as of the last refresh; `nil` where there is none.
+  ///
+  /// - Throws: `StoreError` where the catalog has yet to be read.
+  public func feed(named name: String) throws -> FeedSummary? {
+    try snapshot().feeds[name]?.summary
   }
 
+  /// The page can be read at once: its rankings are in memory, and none has to be compared with another.
+  ///
+  /// What the store does not have is at hand, too: it is refused at once. Before the catalog is read,
+  /// nothing is.
   public func isAtHand(_ query: PageQuery) -> Bool {
-    guard let feed = snapshot.feeds[query.feed] else { return true }
+    guard let catalog = catalog.withLock({ $0 }) else { return false }
+    guard let feed = catalog.feeds[query.feed] else { return true }
     let order = feed.order
     return query.rankings.allSatisfy {
       $0 == order.ranking || ($0 < order.oldestRanking || $0 > order.ranking)
@@ -126,6 +154,9 @@ extension SQLiteStore {
     }
   }
 
+  /// A page of a feed: its order from memory, its posts from the file.
+  ///
+  /// - Throws: `FeedError` for what the store does not have, `StoreError` for what SQLite says.
   public func page(_ query: PageQuery) throws -> FeedPage {
     try withStoreErrors(path: path) {
       for _ in 0..<3 {
@@ -139,7 +170,9 @@ extension SQLiteStore {
   }
 
   private func readPage(_ query: PageQuery) throws -> (page: FeedPage, isWhole: Bool) {
-    guard let feed = snapshot.feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
+    guard let feed = try snapshot().feeds[query.feed] else {
+      throw FeedError.unknownFeed(query.feed)
+    }
     return try pool.read { database in
       var order = feed.order
       for ranking in query.rankings where order.orders[ranking] == nil {
@@ -173,9 +206,10 @@ extension SQLiteStore {
     // Kept only if nothing was written meanwhile: a later refresh would not know what it lacks.
     let sequences = try CatalogReader(database: database).sequences()
     catalog.withLock { catalog in
-      guard catalog.entrySequence == sequences.entry, catalog.changeSequence == sequences.change
+      guard catalog?.entrySequence == sequences.entry,
+        catalog?.changeSequence == sequences.change
       else { return }
-      catalog.feeds[order.name]?.order.orders[ranking] = index
+      catalog?.feeds[order.name]?.order.orders[ranking] = index
     }
   }
 
@@ -197,6 +231,9 @@ extension SQLiteStore {
     WHERE post.id = ? AND feed_entry.feed_id = ? AND since <= ? AND (until IS NULL OR until > ?)
     """
 
+  /// The post with this id, read from the file; `nil` where there is none.
+  ///
+  /// - Throws: `StoreError`.
   public func post(withID id: String) throws -> Post? {
     try withStoreErrors(path: path) {
       try pool.read { try PostReader(database: $0).post(withID: id)?.post }
@@ -221,8 +258,12 @@ extension PageQuery {
 // MARK: Writing
 
 extension SQLiteStore {
+  /// Begins a run of records. Nothing is written or locked until its first batch.
   public func beginImport() -> any FeedImport { SQLiteImport(self) }
 
+  /// Deletes a post from the file and from every feed, in every ranking; `false` where there was none.
+  ///
+  /// - Throws: `StoreError`.
   public func deletePost(withID id: String) throws -> Bool {
     let isDeleted = try withStoreErrors(path: path) {
       try pool.write { database in

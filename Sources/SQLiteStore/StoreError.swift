@@ -24,6 +24,7 @@ public enum StoreError: Error, Equatable, Sendable {
 }
 
 extension StoreError: CustomStringConvertible {
+  /// What is wrong and what mends it, in one line with the path or the migration.
   public var description: String {
     switch self {
     case .cannotOpen(let path, let reason): "cannot open the database \(path): \(reason)"

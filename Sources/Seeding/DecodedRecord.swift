@@ -115,6 +115,6 @@ private struct DecodedMedia: Decodable {
       width: try fields.number("width", in: 1...RecordLimits.pixels),
       height: try fields.number("height", in: 1...RecordLimits.pixels),
       durationMilliseconds: try fields.number("durationMs", in: 0...RecordLimits.number),
-      bytes: try fields.number("bytes", in: 0...RecordLimits.number))
+      bytes: try fields.number("bytes", in: 0...RecordLimits.fileBytes))
   }
 }

@@ -26,9 +26,12 @@ struct Fields {
   func value<Value: Decodable>(_ name: String, as _: Value.Type = Value.self) throws -> Value {
     do {
       return try container.decode(Value.self, forKey: FieldName(stringValue: name))
-    } catch DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty {
-      // Foundation says of a number that is no Int that the whole is corrupt.
-      throw error(name, Value.self == Int.self ? "is not a whole number" : "holds no whole number")
+    } catch let error as DecodingError {
+      throw error
+    } catch  where Value.self == Int.self || Value.self == [String: Int].self {
+      // Foundation has an error of its own, and private, for a number that is no `Int`.
+      throw self.error(
+        name, Value.self == Int.self ? "is not a whole number" : "holds no whole number")
     }
   }
 

@@ -1,9 +1,9 @@
 import Feed
 
-/// Makes posts up: the same ones for the same seed, on every machine.
+/// Makes posts up: the same ones for the same count and seed, on every machine.
 ///
 /// Every type of post occurs, with sizes and durations as media feeds have them, times that now and then
-/// fall together, and each optional field now and then absent.
+/// fall together, and optional fields now and then absent.
 public struct PostGenerator: Sequence, IteratorProtocol, Sendable {
   private let count: Int
   private var random: SplitMix64
@@ -29,6 +29,7 @@ public struct PostGenerator: Sequence, IteratorProtocol, Sendable {
   private static let start: Int64 = 1_704_067_200
   private static let secondsApart = 97
 
+  /// The next post with its places, `g1` first; `nil` when so many were made.
   public mutating func next() -> SeedRecord? {
     guard made < count else { return nil }
     made += 1

@@ -39,11 +39,21 @@ public struct RecordDecoder: Sendable {
       guard String(validating: data, as: UTF8.self) != nil else {
         return RecordError(field: "", problem: "is not UTF-8")
       }
-      let detail = (context.underlyingError as NSError?)?.userInfo[NSDebugDescriptionErrorKey]
       return RecordError(
-        field: "", problem: "is not JSON" + (detail.map { ": \($0)" } ?? ""))
+        field: "", problem: "is not JSON" + (syntaxError(data).map { ": " + $0 } ?? ""))
     @unknown default:
       return RecordError(field: "", problem: "\(error)")
+    }
+  }
+
+  /// What is wrong with the JSON, and where: the decoder does not say, its older sister does.
+  private static func syntaxError(_ data: Data) -> String? {
+    do {
+      _ = try JSONSerialization.jsonObject(with: data)
+      return nil
+    } catch {
+      let text = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String
+      return text.map { $0.prefix(1).lowercased() + $0.dropFirst() }
     }
   }
 

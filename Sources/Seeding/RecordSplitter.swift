@@ -181,6 +181,7 @@ public struct RecordSplitter: Sendable {
 }
 
 extension RawRecordError: CustomStringConvertible {
+  /// What is wrong, for the person whose file it is.
   public var description: String {
     switch self {
     case .tooLong(let limit): "the record has more than \(limit) bytes"

@@ -56,8 +56,11 @@ public struct SeedInput: Sendable {
 
 /// An input that cannot be read.
 public struct SeedInputError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The path of the input or folder.
   public let name: String
+  /// Why, as the system says it.
   public let reason: String
 
+  /// `path: why`
   public var description: String { "\(name): \(reason)" }
 }

@@ -5,9 +5,11 @@ import Synchronization
 
 /// A record that was not taken.
 public struct SeedProblem: Hashable, Sendable, CustomStringConvertible {
+  /// The name of the `SeedInput`.
   public let input: String
-  /// From 1.
+  /// The line on which the record begins, from 1.
   public let line: Int
+  /// What is wrong, with the field where one is to blame.
   public let problem: String
 
   /// `file:line: what is wrong`
@@ -16,18 +18,26 @@ public struct SeedProblem: Hashable, Sendable, CustomStringConvertible {
 
 /// How far a run has come.
 public struct SeedProgress: Hashable, Sendable {
+  /// Good records that were handed to the store.
   public var records = 0
+  /// Bad records that were left out.
   public var skipped = 0
 }
 
 /// What a run did.
 public struct SeedReport: Sendable {
+  /// What the store made of the good records.
   public let summary: ImportSummary
+  /// How many bad records were left out.
   public let skipped: Int
 }
 
-/// A run was told to stop at the first bad record, and met one. What stood before it is in the store.
+/// A run was told to stop at the first bad record, and met one.
+///
+/// What stood before it is in the store; a feed that it ranked anew shows its old order until a run is
+/// finished.
 public struct SeedStopped: Error {
+  /// What stopped it.
   public let problem: SeedProblem
 }
 
@@ -49,6 +59,7 @@ public struct Seeder: Sendable {
   /// The default of `recordLimitBytes`.
   public static let defaultRecordLimitBytes = 1 << 20
 
+  /// A seeder with these limits, both above 0; it is lenient unless told otherwise.
   public init(
     batchRecords: Int = Seeder.defaultBatchRecords,
     recordLimitBytes: Int = Seeder.defaultRecordLimitBytes, isStrict: Bool = false
@@ -68,6 +79,8 @@ public struct Seeder: Sendable {
     onProblem: (SeedProblem) -> Void, onProgress: (SeedProgress) -> Void
   ) throws -> SeedReport {
     let writer = BatchWriter(try store.beginImport())
+    // Whatever ends the run, no write goes on behind it.
+    defer { try? writer.wait() }
     var progress = SeedProgress()
     for input in inputs {
       var splitter = RecordSplitter(recordLimitBytes: recordLimitBytes)
@@ -97,6 +110,8 @@ public struct Seeder: Sendable {
     onProgress: (SeedProgress) -> Void
   ) throws -> SeedReport {
     let writer = BatchWriter(try store.beginImport())
+    // Whatever ends the run, no write goes on behind it.
+    defer { try? writer.wait() }
     var progress = SeedProgress()
     var batch: [SeedRecord] = []
     func flush() throws {

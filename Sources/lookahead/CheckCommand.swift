@@ -13,7 +13,7 @@ struct CheckCommand: ParsableCommand {
     let findings = try store.check()
     for finding in findings { print("\(finding.severity.rawValue): \(finding.text)") }
     guard !findings.contains(where: { $0.severity == .error }) else { throw ExitCode.failure }
-    let posts = store.feeds().map { "\($0.name) \($0.total)" }.joined(separator: ", ")
+    let posts = try store.feeds().map { "\($0.name) \($0.total)" }.joined(separator: ", ")
     print("\(options.database) is sound: \(posts.isEmpty ? "no feeds" : posts)")
   }
 }

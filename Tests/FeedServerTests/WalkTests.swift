@@ -198,7 +198,7 @@ import Testing
     let service = try RunningService((0..<count).map { .ranked("p\($0)", $0) })
     let writer = try SQLiteStore(path: service.databasePath)
     let client = try service.client()
-    var random = SeededRandom()
+    var random = TestRandom()
     var deleted: Set<String> = []
     var met: [String] = []
     var target: String? = "/rp/?feed=featured&limit=30"

@@ -1,5 +1,6 @@
 import Feed
 import Foundation
+import TestSupport
 import Testing
 
 struct CursorTests {

@@ -1,4 +1,5 @@
 import Feed
+import TestSupport
 import Testing
 
 /// Walks through a feed that changes under them.

@@ -1,4 +1,5 @@
 import Feed
+import TestSupport
 import Testing
 
 /// Pages around an item, and gaps between two cursors.

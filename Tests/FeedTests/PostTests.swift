@@ -40,4 +40,37 @@ struct PostTests {
       rankings(.between(after: cursor(.ranking(1)), before: cursor(.arrivals(from: 1, to: 2))))
         == [1, 1, 2])
   }
+
+  /// A post with a text at each place that there is.
+  static func post(_ change: (inout Post) -> Void = { _ in }) -> Post {
+    let text = "\u{e9}"
+    var post = Post(
+      id: text, type: .text, title: text, text: text, author: Author(id: text, name: text),
+      url: text, thumbnail: text, tags: [text], counters: [Counter(text, 1)],
+      media: [Media(kind: .image, url: text, mimeType: text, codec: text)])
+    change(&post)
+    return post
+  }
+
+  static let texts: [WritableKeyPath<Post, String?> & Sendable] = [
+    \.title, \.text, \.url, \.thumbnail, \.author!.name, \.media[0].mimeType, \.media[0].codec,
+  ]
+  static let names: [WritableKeyPath<Post, String> & Sendable] = [
+    \.id, \.author!.id, \.tags[0], \.counters[0].name, \.media[0].url,
+  ]
+
+  @Test func `posts that differ in the bytes of a text are not identical`() {
+    #expect(Self.post().isIdentical(to: Self.post()))
+    #expect(!Self.post().isIdentical(to: Self.post { $0.type = .ad }))
+    let decomposed = "e\u{301}"
+    let changed =
+      Self.texts.map { path in Self.post { $0[keyPath: path] = decomposed } }
+      + Self.names.map { path in Self.post { $0[keyPath: path] = decomposed } }
+    for post in changed {
+      #expect(post == Self.post())
+      #expect(!post.isIdentical(to: Self.post()))
+      #expect(!Self.post().isIdentical(to: post))
+      #expect(post.isIdentical(to: post))
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import Feed
+import TestSupport
 import Testing
 
 /// Cursors across the rankings of a feed that was ranked anew.
@@ -129,5 +130,16 @@ struct RankingTests {
     let gone = page.entries.map(\.position)
     order.orders[2]?.apply(removals: gone, insertions: [])
     #expect(try order.page(.before(page.newer), limit: 9).numbers == [10, 11])
+  }
+
+  @Test func `arrivals above a page remain newer on the pages below it`() throws {
+    let orders = [1: Self.index([1, 2, 3]), 2: Self.index([10, 11, 12, 1, 2, 3])]
+    let newer = try Self.feed(orders, ranking: 1).page(limit: 30).newer
+    let order = Self.feed(orders, ranking: 2)
+    let arrivals = try order.page(.before(newer), limit: 1)
+    #expect(arrivals.numbers == [12])
+    let below = try order.page(.after(try #require(arrivals.next)), limit: 1)
+    let polled = try RefreshTests.poll(order, from: below.newer, limit: 1).pages.flatMap { $0 }
+    #expect(Set(polled).isSuperset(of: [10, 11]))
   }
 }

@@ -1,4 +1,5 @@
 import Feed
+import TestSupport
 import Testing
 
 /// Pull-to-refresh: `before` the `newer` cursor.

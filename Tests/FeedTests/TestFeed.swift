@@ -1,4 +1,5 @@
 import Feed
+import TestSupport
 import Testing
 
 /// What a made-up feed's order depends on.

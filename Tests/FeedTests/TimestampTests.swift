@@ -1,4 +1,5 @@
 import Feed
+import TestSupport
 import Testing
 
 struct TimestampTests {

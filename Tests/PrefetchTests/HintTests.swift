@@ -1,5 +1,6 @@
 import Feed
 import Prefetch
+import TestSupport
 import Testing
 
 struct HintTests {
@@ -60,14 +61,17 @@ struct HintTests {
       minimum: 50_000, entire: 50_000, isEstimated: false),
     Case(
       "video of known duration", .video, [Samples.video(milliseconds: 10_000)], weight: 2,
-      minimum: 200_000, entire: 1_000_001, isEstimated: true),
+      minimum: 200_000, entire: 1_000_000, isEstimated: true),
     Case(
       "video of short duration", .video, [Samples.video(milliseconds: 1_000)], weight: 2,
-      minimum: 100_001, entire: 100_001, isEstimated: true),
+      minimum: 100_000, entire: 100_000, isEstimated: true),
+    Case(
+      "video of odd duration", .video, [Samples.video(milliseconds: 1)], weight: 2, minimum: 100,
+      entire: 100, isEstimated: true),
     Case(
       "video of the longest duration", .video,
       [Samples.video(milliseconds: RecordLimits.number)], weight: 2, minimum: 200_000,
-      entire: RecordLimits.number, isEstimated: true),
+      entire: RecordLimits.fileBytes, isEstimated: true),
     Case(
       "video of unknown size", .video, [Samples.video()], weight: 2, minimum: 200_000,
       entire: 2_000_000, isEstimated: true),
@@ -123,6 +127,13 @@ struct HintTests {
     #expect(policy.hint(for: Samples.videoPost).minimumBytes == 200 * 1024)
     #expect(policy.hint(for: Samples.post(.video)).minimumBytes == 200 * 1024)
     #expect(policy.hint(for: Samples.post(.text)).weight == 0)
+  }
+
+  @Test func `the bytes of a duration are rounded up`() {
+    var policy = Self.policy
+    policy.videoKbps = 801
+    let post = Samples.post(.video, [Samples.video(milliseconds: 1_001)])
+    #expect(policy.hint(for: post).entireBytes == 100_226)
   }
 
   @Test func `more visible parts than a carousel has are as many as it has`() {

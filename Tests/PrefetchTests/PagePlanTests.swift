@@ -104,7 +104,7 @@ struct PagePlanTests {
     ]
     #expect(
       Self.plan(posts) == [
-        "0.0: ~2097152 active", "1.0: ~153600 whole", "2.0: ~100001 start", "3.0: 100000 start",
+        "0.0: ~2097152 active", "1.0: ~153600 whole", "2.0: ~100000 start", "3.0: 100000 start",
       ])
   }
 
@@ -134,6 +134,15 @@ struct PagePlanTests {
   @Test func `an active image is not cut`() {
     #expect(Self.plan([Self.image, Self.image], budget: 99_999) == [])
     #expect(Self.plan([Self.image, Self.image], budget: 100_000) == ["0.0: 100000 active"])
+  }
+
+  @Test func `a spent budget buys nothing, not even of a video that starts with nothing`() {
+    var policy = Samples.plain5
+    policy.videoStartBytes = 0
+    #expect(Self.plan([Self.video], policy, budget: 0) == [])
+    let carousel = Samples.post(.carousel, [Samples.image(10), Samples.video(900)])
+    #expect(Self.plan([carousel], policy, budget: 10) == ["0.0: 10 active"])
+    #expect(Self.plan([carousel], policy, budget: 11) == ["0.0: 10 active", "0.1: 1 active"])
   }
 
   @Test func `a person who saves data loads the active item and nothing else`() {

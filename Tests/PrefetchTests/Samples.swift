@@ -1,5 +1,6 @@
 import Feed
 import Prefetch
+import TestSupport
 
 /// Profiles and posts that the tests of this module share.
 enum Samples {

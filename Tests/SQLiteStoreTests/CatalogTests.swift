@@ -10,7 +10,7 @@ import Testing
 @Suite struct CatalogTests {
   @Test(arguments: 1...8)
   func `a refreshed catalog equals a new one whatever was written`(_ round: Int) throws {
-    var random = SeededRandom(UInt64(round) * 7919)
+    var random = TestRandom(UInt64(round) * 7919)
     let folder = TemporaryFolder()
     let path = folder.file("feed.sqlite")
     let writer = try SQLiteStore(path: path, options: .init(keptRankings: 4))
@@ -32,7 +32,7 @@ import Testing
     #expect(try writer.check().allSatisfy { $0.severity == .note }, "seed \(random.seed)")
   }
 
-  private func change(_ store: SQLiteStore, _ random: inout SeededRandom) throws {
+  private func change(_ store: SQLiteStore, _ random: inout TestRandom) throws {
     switch random.number(0...9) {
     case 0..<7:
       let records = (0..<random.number(1...(random.chance(20) ? 200 : 8))).map { _ in
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  private func record(_ random: inout SeededRandom) -> SeedRecord {
+  private func record(_ random: inout TestRandom) -> SeedRecord {
     var placements: [Placement] = []
     if random.chance(70) { placements.append(Placement(feed: "a", rank: random.number(1...20))) }
     if random.chance(50) { placements.append(Placement(feed: "b")) }
@@ -68,9 +68,9 @@ import Testing
       placements: placements)
   }
 
-  private func readOldRanking(_ store: SQLiteStore, _ random: inout SeededRandom) throws {
-    for feed in store.feeds() {
-      let order = try #require(store.snapshot.feeds[feed.name]).order
+  private func readOldRanking(_ store: SQLiteStore, _ random: inout TestRandom) throws {
+    for feed in try store.feeds() {
+      let order = try #require(store.snapshot().feeds[feed.name]).order
       let ranking = random.number(order.oldestRanking...order.ranking)
       let cursor = Cursor(feed: feed.name, view: .ranking(ranking), anchor: .start, seen: .start)
       _ = try store.page(PageQuery(feed: feed.name, start: .after(cursor), limit: 10))
@@ -78,12 +78,12 @@ import Testing
   }
 
   private func expectEqual(_ old: SQLiteStore, _ new: SQLiteStore, _ comment: String) throws {
-    #expect(old.feeds() == new.feeds(), "\(comment)")
-    for (name, feed) in old.snapshot.feeds {
+    #expect(try old.feeds() == new.feeds(), "\(comment)")
+    for (name, feed) in try old.snapshot().feeds {
       for (ranking, index) in feed.order.orders {
         let cursor = Cursor(feed: name, view: .ranking(ranking), anchor: .start, seen: .start)
         guard ranking <= feed.order.ranking else {
-          let next = try #require(new.snapshot.feeds[name]).order.orders[ranking]
+          let next = try #require(new.snapshot().feeds[name]).order.orders[ranking]
           #expect(index.allEntries == next?.allEntries, "\(comment), \(name) next \(ranking)")
           continue
         }

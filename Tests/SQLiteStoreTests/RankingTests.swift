@@ -24,7 +24,7 @@ import Testing
     try store.load(ranked(0..<10))
     let summary = try store.load([.ranked("first", 0), .ranked("last", 11)])
     #expect(summary.rankedAnew == [])
-    #expect(store.feed(named: "featured")?.ranking == 1)
+    #expect(try store.feed(named: "featured")?.ranking == 1)
     #expect(try store.walk("featured") == ["first"] + ids(0..<10) + ["last"])
   }
 
@@ -34,7 +34,7 @@ import Testing
     let page = try store.page(PageQuery(feed: "featured", limit: 3))
     let summary = try store.load(ranked((0..<10).reversed()) + [.ranked("new", 0)], batch: batch)
     #expect(summary.rankedAnew == ["featured"])
-    #expect(store.feed(named: "featured")?.ranking == 2)
+    #expect(try store.feed(named: "featured")?.ranking == 2)
     #expect(try store.walk("featured") == ["new"] + ids((0..<10).reversed()))
 
     var rest: [String] = []
@@ -129,7 +129,8 @@ import Testing
     #expect(summary.rankedAnew == ["newest"])
     #expect(try store.walk("newest") == ["b", "a", "c"])
     #expect(try store.walk("featured") == ["a", "d"])
-    #expect(store.feed(named: "featured")?.newestPublishedAt == Timestamp(microseconds: 15_000_000))
+    #expect(
+      try store.feed(named: "featured")?.newestPublishedAt == Timestamp(microseconds: 15_000_000))
     #expect(try store.check().isEmpty)
   }
 }

@@ -1,5 +1,6 @@
 import Feed
 import Seeding
+import TestSupport
 import Testing
 
 struct PostGeneratorTests {
@@ -28,7 +29,7 @@ struct PostGeneratorTests {
   @Test(arguments: [0, 1, 19, 300]) func `there are as many posts as asked for, each once`(
     count: Int
   ) {
-    let posts = Self.posts(count, seed: TestRandom.seed)
+    let posts = Self.posts(count, seed: TestRandom().seed)
     #expect(posts.count == count)
     #expect(Set(posts.map(\.id)).count == count)
   }

@@ -96,6 +96,7 @@ struct RecordErrorTests {
     Case(#"{"id":null,"type":"text"}"#, "id: is null, not a text; leave out what is unknown"),
     Case(#"{"feed":null}"#, "feed: is null, not an object; leave out what is unknown"),
     Case(with: #""title":null"#, "title: is null, not a text; leave out what is unknown"),
+    Case(with: #""author":null"#, "author: is null, not an object; leave out what is unknown"),
     Case(with: #""tags":null"#, "tags: is null, not a list; leave out what is unknown"),
     Case(with: #""tags":[null]"#, "tags[0]: is null, not a text; leave out what is unknown"),
     Case(with: #""feeds":[null]"#, "feeds[0]: is null, not an object; leave out what is unknown"),

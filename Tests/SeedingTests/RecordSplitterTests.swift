@@ -1,4 +1,5 @@
 import Seeding
+import TestSupport
 import Testing
 
 struct RecordSplitterTests {

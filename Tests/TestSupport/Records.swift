@@ -2,14 +2,14 @@ import Feed
 
 extension SeedRecord {
   /// A ranked image.
-  public static func ranked(_ id: String, _ rank: Int, feed: String = "featured") -> SeedRecord {
+  package static func ranked(_ id: String, _ rank: Int, feed: String = "featured") -> SeedRecord {
     .post(
       Post(id: id, type: .image, title: "Post \(id)"),
       placements: [Placement(feed: feed, rank: rank)])
   }
 
   /// An image with a time, so many seconds after 1970.
-  public static func timed(_ id: String, _ seconds: Int, feed: String = "newest") -> SeedRecord {
+  package static func timed(_ id: String, _ seconds: Int, feed: String = "newest") -> SeedRecord {
     .post(
       Post(
         id: id, type: .image, title: "Post \(id)",
@@ -21,7 +21,7 @@ extension SeedRecord {
 extension FeedStore {
   /// Loads the records in batches of this size and finishes the run.
   @discardableResult
-  public func load(_ records: [SeedRecord], batch: Int = 100) throws -> ImportSummary {
+  package func load(_ records: [SeedRecord], batch: Int = 100) throws -> ImportSummary {
     let run = try beginImport()
     for start in stride(from: 0, to: records.count, by: batch) {
       try run.write(Array(records[start..<min(start + batch, records.count)]))
@@ -30,7 +30,7 @@ extension FeedStore {
   }
 
   /// The ids of a feed from the top, read by cursor.
-  public func walk(_ feed: String, limit: Int = 7) throws -> [String] {
+  package func walk(_ feed: String, limit: Int = 7) throws -> [String] {
     var ids: [String] = []
     var query = PageQuery(feed: feed, limit: limit)
     while true {

@@ -2,48 +2,48 @@ import Foundation
 import Glibc
 
 /// An answer as it came over the wire.
-public struct TestAnswer: Sendable {
-  public let status: Int
+package struct TestAnswer: Sendable {
+  package let status: Int
   /// By lower-case name; repeated ones joined by a comma.
-  public let fields: [String: String]
-  public let body: [UInt8]
+  package let fields: [String: String]
+  package let body: [UInt8]
 
-  public var text: String { String(decoding: body, as: UTF8.self) }
+  package var text: String { String(decoding: body, as: UTF8.self) }
 
   /// The body as a JSON object.
-  public var json: [String: Any] {
+  package var json: [String: Any] {
     (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] ?? [:]
   }
 
   /// The member at a path, `paging.next`.
-  public func value<Value>(_ path: String, as _: Value.Type = Value.self) -> Value? {
+  package func value<Value>(_ path: String, as _: Value.Type = Value.self) -> Value? {
     var current: Any? = json
     for name in path.split(separator: ".") { current = (current as? [String: Any])?[String(name)] }
     return current as? Value
   }
 
   /// The ids of the page's items.
-  public var itemIDs: [String] {
+  package var itemIDs: [String] {
     (json["items"] as? [[String: Any]] ?? []).compactMap { $0["id"] as? String }
   }
 }
 
 /// What went wrong on the wire.
-public struct TestClientError: Error {
-  public let message: String
+package struct TestClientError: Error {
+  package let message: String
 
-  public init(message: String) {
+  package init(message: String) {
     self.message = message
   }
 }
 
 /// A blocking HTTP/1.1 client on one connection to loopback that is kept: it knows just what the tests
 /// need, and shows what came as it came.
-public final class TestClient {
+package final class TestClient {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
 
-  public init(port: UInt16, timeoutSeconds: Int = 20) throws {
+  package init(port: UInt16, timeoutSeconds: Int = 20) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
     setsockopt(
@@ -63,12 +63,12 @@ public final class TestClient {
   deinit { close(descriptor) }
 
   /// Sends a GET and reads the answer.
-  public func get(_ target: String, _ fields: [String: String] = [:]) throws -> TestAnswer {
+  package func get(_ target: String, _ fields: [String: String] = [:]) throws -> TestAnswer {
     try request("GET", target, fields)
   }
 
   /// Sends a request without a body and reads the answer.
-  public func request(_ method: String, _ target: String, _ fields: [String: String] = [:]) throws
+  package func request(_ method: String, _ target: String, _ fields: [String: String] = [:]) throws
     -> TestAnswer
   {
     let lines = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
@@ -77,7 +77,7 @@ public final class TestClient {
   }
 
   /// Sends bytes as they are.
-  public func send(_ bytes: [UInt8]) throws {
+  package func send(_ bytes: [UInt8]) throws {
     var sent = 0
     while sent < bytes.count {
       let count = bytes[sent...].withUnsafeBytes {
@@ -89,7 +89,7 @@ public final class TestClient {
   }
 
   /// Reads one answer.
-  public func receive(hasBody: Bool = true) throws -> TestAnswer {
+  package func receive(hasBody: Bool = true) throws -> TestAnswer {
     while true {
       if let end = headEnd() { return try answer(headEnd: end, hasBody: hasBody) }
       guard try read() else { throw TestClientError(message: "closed within a head") }
@@ -97,7 +97,7 @@ public final class TestClient {
   }
 
   /// Whether the server has closed, after what was answered.
-  public func isClosed() throws -> Bool { try buffer.isEmpty && !read() }
+  package func isClosed() throws -> Bool { try buffer.isEmpty && !read() }
 
   private func headEnd() -> Int? {
     guard buffer.count >= 4 else { return nil }

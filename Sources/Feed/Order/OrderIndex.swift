@@ -1,10 +1,13 @@
 /// One post's entry in a feed's order.
 public struct OrderEntry: Hashable, Sendable {
+  /// Where it stands.
   public let position: Position
   /// The store's own number of the post.
   public let post: Int64
+  /// The post's time; `nil` where it is unknown.
   public let publishedAt: Timestamp?
 
+  /// The entry of a post at a position.
   public init(position: Position, post: Int64, publishedAt: Timestamp?) {
     self.position = position
     self.post = post
@@ -94,7 +97,8 @@ public struct OrderIndex: Sendable {
 // MARK: Changes
 
 extension OrderIndex {
-  /// Above this many changes a merge of everything is cheaper than one search and copy for each.
+  /// Above this many changes, and above one for every 64 entries, a merge of everything is cheaper
+  /// than one search and copy for each.
   private static let mergeThreshold = 64
 
   /// Takes out the entries at `removals` and puts in `insertions`, in this order.

@@ -4,6 +4,7 @@
 /// above a timed tail: ranked entries come first, by rank; then the ones with a time, newest first;
 /// then the ones with neither. Entries with equal keys are ordered by id (see `Position`).
 public struct SortKey: Hashable, Comparable, Sendable {
+  /// A rank; 2^62 less the time in microseconds since 1970; or the greatest number for neither.
   public let rawValue: Int64
 
   /// A key as it was stored.
@@ -11,7 +12,7 @@ public struct SortKey: Hashable, Comparable, Sendable {
     self.rawValue = rawValue
   }
 
-  /// Ranks are exact in every JSON reader up to 2^53 − 1, RFC 8259 section 6.
+  /// The ranks that a record may give: exact in every JSON reader up to 2^53 − 1, RFC 8259 section 6.
   public static let rankRange = 0...9_007_199_254_740_991
 
   /// Above every rank; times are taken from here, and reach no further down than 2^62 − 2^58.
@@ -28,6 +29,7 @@ public struct SortKey: Hashable, Comparable, Sendable {
     }
   }
 
+  /// Whether the left one stands nearer to the top.
   public static func < (left: SortKey, right: SortKey) -> Bool {
     left.rawValue < right.rawValue
   }
@@ -38,9 +40,12 @@ public struct SortKey: Hashable, Comparable, Sendable {
 /// A position stays meaningful when the entry that had it is gone, which is what lets a cursor
 /// survive the deletion of its anchor.
 public struct Position: Hashable, Comparable, Sendable {
+  /// What decides first.
   public let key: SortKey
+  /// The post's id: what decides between equal keys.
   public let id: String
 
+  /// The place of the post with this id and key.
   public init(key: SortKey, id: String) {
     self.key = key
     self.id = id
@@ -53,10 +58,12 @@ public struct Position: Hashable, Comparable, Sendable {
     return left.id.utf8.lexicographicallyPrecedes(right.id.utf8)
   }
 
+  /// The keys are the same and the ids are, byte for byte: it agrees with `<`.
   public static func == (left: Position, right: Position) -> Bool {
     left.key == right.key && left.id.utf8.elementsEqual(right.id.utf8)
   }
 
+  /// Of the id's bytes, as `==` compares them.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(key)
     for byte in id.utf8 { hasher.combine(byte) }

@@ -9,9 +9,9 @@ public enum CursorTextError: Error, Equatable, Sendable {
 extension Cursor {
   private static let version: UInt8 = 1
 
-  /// The form clients get: base64url without padding (RFC 4648 section 5) of a version, the view, the
-  /// anchors and a CRC-32. It depends on nothing but the cursor, so it survives restarts and means the
-  /// same on every replica.
+  /// The form clients get: base64url without padding (RFC 4648 section 5) of a version, the feed's
+  /// hash, the view, the anchors and a CRC-32. It depends on nothing but the cursor, so it survives
+  /// restarts and means the same on every replica.
   public var text: String {
     var bytes: [UInt8] = [Self.version]
     bytes.reserveCapacity(80)
@@ -36,7 +36,8 @@ extension Cursor {
 
   /// Reads what `text` wrote.
   ///
-  /// - Throws: `CursorTextError`; every text but the exact one that was handed out is damaged.
+  /// - Throws: `CursorTextError`. The check sum finds damage, not forgery: a text that was made to pass
+  ///   is read, and may name a feed or a ranking that there never was.
   public init(text: String) throws(CursorTextError) {
     guard let bytes = Base64URL.decode(text), bytes.count > 5 else { throw .damaged }
     let content = bytes.dropLast(4)

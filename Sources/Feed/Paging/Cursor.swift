@@ -1,7 +1,7 @@
 /// A point in a feed's order from which a page goes on.
 ///
-/// Clients see it as an opaque text (see `Cursor+text.swift`). It names the feed and the ranking it
-/// was made in and holds a position, not an item, so the item may be gone; it does not hold a page
+/// Clients see it as an opaque text (see `Cursor+text.swift`). It names the feed, by a hash, and the
+/// ranking it was made in and holds a position, not an item, so the item may be gone; it does not hold a page
 /// size, so the next page may have another.
 public struct Cursor: Hashable, Sendable {
   /// Which order the anchor is a place in.
@@ -26,7 +26,9 @@ public struct Cursor: Hashable, Sendable {
 
   /// FNV-1a of the feed's name.
   public let feedHash: UInt64
+  /// The order in which it is a place.
   public let view: View
+  /// Where the page goes on.
   public let anchor: Anchor
   /// The top of what this walk has seen: what lies above it is newer.
   public let seen: Anchor

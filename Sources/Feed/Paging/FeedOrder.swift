@@ -1,6 +1,8 @@
 /// A feed as it stands at one moment: its names and its order in the rankings that are at hand.
 public struct FeedOrder: Sendable {
+  /// What paths and `feed=` call it, and what its cursors are made for.
   public let name: String
+  /// What people call it; `nil` where no record said.
   public var title: String?
   /// The current ranking. Moving an entry that was there before makes the next one.
   public var ranking: Int
@@ -10,6 +12,7 @@ public struct FeedOrder: Sendable {
   /// for, and the next one while it is being made.
   public var orders: [Int: OrderIndex]
 
+  /// A feed with these rankings at hand.
   public init(
     name: String, title: String?, ranking: Int, oldestRanking: Int = 1, orders: [Int: OrderIndex]
   ) {
@@ -28,11 +31,16 @@ public struct FeedOrder: Sendable {
 public struct PageSlice: Sendable {
   /// The ranking that the page shows.
   public let ranking: Int
+  /// The entries from the top down; empty past the end.
   public let entries: [OrderEntry]
-  /// The first entry's offset from the top; past the end, the offset that was asked for.
+  /// The first entry's offset from the top; past the end, the offset that was asked for; 0 where
+  /// nothing has arrived.
   public let offset: Int
+  /// Directly below the last entry; `nil` where nothing follows.
   public let next: Cursor?
+  /// Directly above the first entry; `nil` where nothing stands there.
   public let previous: Cursor?
+  /// What to read `before` for what has come since: pull-to-refresh.
   public let newer: Cursor
 }
 
@@ -113,7 +121,7 @@ extension FeedOrder {
       ranking: ranking, from: start, limit: end - start, within: 0..<index.count, seen: cursor.seen)
   }
 
-  /// The page of `range.lowerBound + …` within a part of a ranking's order.
+  /// The page that begins at the offset `start`, within a part of a ranking's order.
   private func slice(
     ranking: Int, from start: Int, limit: Int, within window: Range<Int>,
     seen: Cursor.Anchor? = nil, below: Cursor.Anchor = .end
@@ -161,7 +169,8 @@ extension FeedOrder {
     }
   }
 
-  /// The entries of ranking `to` that ranking `from` had not, above the anchor, lowest first.
+  /// A page of the entries of ranking `to` that ranking `from` had not: the lowest ones above the
+  /// anchor.
   ///
   /// This is what pull-to-refresh shows of a feed that was ranked anew: positions of two rankings
   /// cannot be compared, but what had not been there before is new.

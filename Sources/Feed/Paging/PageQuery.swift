@@ -20,12 +20,16 @@ public struct PageQuery: Hashable, Sendable {
     case offset(Int)
   }
 
+  /// The feed's name.
   public var feed: String
+  /// Where in the feed the page lies.
   public var start: Start
-  /// So many items further from where `start` says, in the direction it says.
+  /// So many items further from where `start` says, in the direction it says; `around` takes none.
   public var offset: Int
+  /// How many items the page has at the most; `around` counts its own.
   public var limit: Int
 
+  /// A query for the page; by default the first 30 items.
   public init(feed: String, start: Start = .top, offset: Int = 0, limit: Int = 30) {
     self.feed = feed
     self.start = start

@@ -11,6 +11,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     self.microseconds = microseconds
   }
 
+  /// Whether the left one is earlier.
   public static func < (left: Timestamp, right: Timestamp) -> Bool {
     left.microseconds < right.microseconds
   }
@@ -22,13 +23,13 @@ public enum TimestampError: Error, Equatable, Sendable {
   case malformed
   /// A month, day, hour, minute, second or offset is out of its range.
   case outOfRange(String)
-  /// More than six digits after the second: they could not be given back.
+  /// A digit other than 0 behind the sixth after the second: it could not be given back.
   case tooPrecise
 }
 
 extension Timestamp {
   /// Reads `2012-07-28T23:05:56Z`, `2012-07-28T23:05:56.250+02:00`: any offset, up to six digits of
-  /// fraction.
+  /// fraction and zeros behind them.
   ///
   /// - Throws: `TimestampError`. A leap second (`:60`) is out of range: no later arithmetic here
   ///   could tell it from the next second.
@@ -68,7 +69,8 @@ extension Timestamp {
   /// 9999-12-31T23:59:59.999999Z, the last instant that RFC 3339 can write.
   public static let latest = Timestamp(microseconds: 253_402_300_799_999_999)
 
-  /// `2012-07-28T23:05:56Z`; with a fraction of three or six digits where there is one.
+  /// `2012-07-28T23:05:56Z`; with a fraction of three or six digits where there is one. Outside
+  /// `earliest` and `latest` there is no such form.
   public var rfc3339: String {
     String(decoding: rfc3339UTF8, as: UTF8.self)
   }

@@ -12,21 +12,29 @@ public enum RecordLimits {
   public static let idBytes = 200
   /// A feed's name, in bytes of UTF-8.
   public static let feedNameBytes = 100
-  /// A title, an author's name, a tag, a MIME type, a codec, in bytes of UTF-8.
+  /// A title, an author's name, a MIME type, a codec, in bytes of UTF-8.
   public static let titleBytes = 4_096
+  /// A tag, in bytes of UTF-8.
   public static let tagBytes = 200
   /// A URL, in bytes of UTF-8.
   public static let urlBytes = 8_192
   /// A post's text, in bytes of UTF-8.
   public static let textBytes = 262_144
+  /// A counter's name, in bytes of UTF-8.
   public static let counterNameBytes = 64
+  /// How many tags a post has.
   public static let tags = 100
+  /// How many counters a post has.
   public static let counters = 50
+  /// How many media files a post has.
   public static let media = 100
+  /// How many feeds a record names.
   public static let feeds = 100
+  /// A file's size: 1 TiB, so that the sums of a page's files are exact and cannot overflow.
+  public static let fileBytes = 1_099_511_627_776
   /// Widths and heights, in pixels.
   public static let pixels = 1_000_000
-  /// Counters, bytes and milliseconds: exact in every JSON reader, RFC 8259 section 6.
+  /// Counters, either side of zero, bytes and milliseconds: exact in every JSON reader, RFC 8259 section 6.
   public static let number = 9_007_199_254_740_991
 }
 
@@ -34,13 +42,16 @@ public enum RecordLimits {
 public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible {
   /// `media[0].width`; empty for the record as a whole.
   public let field: String
+  /// What is wrong, to stand behind the field's name: `is missing`.
   public let problem: String
 
+  /// The problem of a field.
   public init(field: String, problem: String) {
     self.field = field
     self.problem = problem
   }
 
+  /// `media[0].width: is missing`; without a field, the problem alone.
   public var description: String {
     field.isEmpty ? problem : "\(field): \(problem)"
   }

@@ -4,22 +4,30 @@ import Testing
 /// Random numbers that are the same in every run, or replay another run's.
 ///
 /// Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
-struct TestRandom: RandomNumberGenerator {
+package struct TestRandom: RandomNumberGenerator {
   /// `LOOKAHEAD_TEST_SEED` where it is set.
-  static let seed: UInt64 = {
-    guard let text = ProcessInfo.processInfo.environment["LOOKAHEAD_TEST_SEED"] else {
-      return 20_120_728
-    }
+  private static let given: UInt64? = {
+    guard let text = ProcessInfo.processInfo.environment["LOOKAHEAD_TEST_SEED"] else { return nil }
     guard let seed = UInt64(text) else { fatalError("LOOKAHEAD_TEST_SEED is no number: \(text)") }
     return seed
   }()
 
+  package static let usualSeed: UInt64 = 20_120_728
+
   /// What a failed expectation says.
-  static let replay: Comment = "replay with LOOKAHEAD_TEST_SEED=\(seed)"
+  package static let replay: Comment = "replay with LOOKAHEAD_TEST_SEED=\(given ?? usualSeed)"
 
-  private var state = seed
+  /// To be said when a test fails.
+  package let seed: UInt64
+  private var state: UInt64
 
-  mutating func next() -> UInt64 {
+  /// The numbers of `LOOKAHEAD_TEST_SEED`, or else of this seed.
+  package init(_ seed: UInt64 = usualSeed) {
+    self.seed = Self.given ?? seed
+    state = self.seed
+  }
+
+  package mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var value = state
     value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
@@ -27,19 +35,22 @@ struct TestRandom: RandomNumberGenerator {
     return value ^ value >> 31
   }
 
-  mutating func number(_ range: ClosedRange<Int>) -> Int {
+  package mutating func number(_ range: ClosedRange<Int>) -> Int {
     Int.random(in: range, using: &self)
   }
 
-  /// True once in so many times.
-  mutating func once(in times: Int) -> Bool { number(1...times) == 1 }
+  /// True so often in a hundred times.
+  package mutating func chance(_ percent: Int) -> Bool { number(1...100) <= percent }
 
-  mutating func one<Element>(of elements: [Element]) -> Element {
+  /// True once in so many times.
+  package mutating func once(in times: Int) -> Bool { number(1...times) == 1 }
+
+  package mutating func one<Element>(of elements: [Element]) -> Element {
     elements[number(0...elements.count - 1)]
   }
 
   /// A text that is hard on whoever escapes, cuts or compares it.
-  mutating func text(_ length: ClosedRange<Int>) -> String {
+  package mutating func text(_ length: ClosedRange<Int>) -> String {
     let hard: [Unicode.Scalar] = [
       "\"", "\\", "/", "\u{0}", "\u{8}", "\t", "\n", "\u{c}", "\r", "\u{1f}", "\u{7f}", "\u{e9}",
       "\u{301}", "\u{2028}", "\u{fffd}", "\u{ffff}", "\u{1f600}", "\u{10ffff}", "[", "]", "{", "}",
