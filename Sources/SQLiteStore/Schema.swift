@@ -6,30 +6,36 @@ public enum Schema {
   ///
   /// - Returns: the names of the migrations that were applied.
   /// - Throws: `StoreError`.
-  public static func migrate(path: String) throws -> [String] {
-    let pool = try DatabaseFile.open(path: path, options: DatabaseFile.Options())
+  public static func migrate(
+    path: String, options: DatabaseFile.Options = DatabaseFile.Options()
+  ) throws -> [String] {
+    let pool = try DatabaseFile.open(path: path, options: options)
     return try withStoreErrors(path: path) { try Migrator().migrate(pool) }
   }
 
   /// Every migration, with when it was applied.
   ///
   /// - Throws: `StoreError`.
-  public static func status(path: String) throws -> [MigrationStatus] {
-    try withExisting(path: path) { try Migrator().status($0) }
+  public static func status(
+    path: String, options: DatabaseFile.Options = DatabaseFile.Options()
+  ) throws -> [MigrationStatus] {
+    try withExisting(path: path, options) { try Migrator().status($0) }
   }
 
   /// Sees that the applied migrations are this program's.
   ///
   /// - Throws: `StoreError`, naming the migration.
-  public static func verify(path: String) throws {
-    try withExisting(path: path) { try Migrator().verify($0) }
+  public static func verify(
+    path: String, options: DatabaseFile.Options = DatabaseFile.Options()
+  ) throws {
+    try withExisting(path: path, options) { try Migrator().verify($0) }
   }
 
   private static func withExisting<Result>(
-    path: String, _ body: (DatabasePool) throws -> Result
+    path: String, _ options: DatabaseFile.Options, _ body: (DatabasePool) throws -> Result
   ) throws -> Result {
     try DatabaseFile.requireExisting(path: path)
-    let pool = try DatabaseFile.open(path: path, options: DatabaseFile.Options())
+    let pool = try DatabaseFile.open(path: path, options: options)
     return try withStoreErrors(path: path) { try body(pool) }
   }
 }

@@ -28,10 +28,13 @@ struct Fields {
       return try container.decode(Value.self, forKey: FieldName(stringValue: name))
     } catch let error as DecodingError {
       throw error
-    } catch  where Value.self == Int.self || Value.self == [String: Int].self {
+    } catch {
       // Foundation has an error of its own, and private, for a number that is no `Int`.
-      throw self.error(
-        name, Value.self == Int.self ? "is not a whole number" : "holds no whole number")
+      switch Value.self {
+      case is Int.Type: throw self.error(name, "is not a whole number")
+      case is [String: Int].Type: throw self.error(name, "holds no whole number")
+      default: throw error
+      }
     }
   }
 

@@ -9,7 +9,8 @@ struct CheckCommand: ParsableCommand {
   @OptionGroup var options: DatabaseOptions
 
   func run() throws {
-    let store = try SQLiteStore(existing: options.database)
+    let store = try SQLiteStore(
+      existing: options.database, options: SQLiteStore.Options(file: options.file))
     let findings = try store.check()
     for finding in findings { print("\(finding.severity.rawValue): \(finding.text)") }
     guard !findings.contains(where: { $0.severity == .error }) else { throw ExitCode.failure }

@@ -15,7 +15,8 @@ struct ExportCommand: ParsableCommand {
   private static let bufferBytes = 1 << 16
 
   func run() throws {
-    let store = try SQLiteStore(existing: options.database)
+    let store = try SQLiteStore(
+      existing: options.database, options: SQLiteStore.Options(file: options.file))
     var buffer: [UInt8] = []
     try store.exportRecords { record in
       buffer += record.json

@@ -13,7 +13,7 @@ struct MigrateCommand: ParsableCommand {
     @OptionGroup var options: DatabaseOptions
 
     func run() throws {
-      let applied = try Schema.migrate(path: options.database)
+      let applied = try Schema.migrate(path: options.database, options: options.file)
       for name in applied { print("applied \(name)") }
       if applied.isEmpty { print("nothing to apply: \(options.database) is up to date") }
     }
@@ -25,7 +25,7 @@ struct MigrateCommand: ParsableCommand {
     @OptionGroup var options: DatabaseOptions
 
     func run() throws {
-      for migration in try Schema.status(path: options.database) {
+      for migration in try Schema.status(path: options.database, options: options.file) {
         print("\(migration.name)  \(migration.appliedAt.map { "applied \($0)" } ?? "pending")")
       }
     }
@@ -38,7 +38,7 @@ struct MigrateCommand: ParsableCommand {
     @OptionGroup var options: DatabaseOptions
 
     func run() throws {
-      try Schema.verify(path: options.database)
+      try Schema.verify(path: options.database, options: options.file)
       print("the migrations of \(options.database) are this program's")
     }
   }

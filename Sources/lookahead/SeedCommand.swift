@@ -58,7 +58,8 @@ struct SeedCommand: ParsableCommand {
   func run() throws {
     let inputs = try generate == nil ? inputs() : []
     let store = try SQLiteStore(
-      path: options.database, options: SQLiteStore.Options(keptRankings: keptRankings))
+      path: options.database,
+      options: SQLiteStore.Options(file: options.file, keptRankings: keptRankings))
     let seeder = Seeder(
       batchRecords: batchRecords, recordLimitBytes: recordLimitBytes, isStrict: strict)
     let meter = ProgressMeter()

@@ -30,6 +30,7 @@ struct ServeCommand: ParsableCommand {
       return handler
     }
     var configuration = FeedServiceConfiguration(databasePath: options.database)
+    configuration.store.file = options.file
     listening.apply(to: &configuration.server)
     messages.apply(to: &configuration.server)
     connections.apply(to: &configuration.server)

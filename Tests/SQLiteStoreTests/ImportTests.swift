@@ -143,6 +143,18 @@ import Testing
     #expect(try isSound)
   }
 
+  @Test func `a feed that another program deletes is gone, and its posts stay`() throws {
+    try store.load([.ranked("a", 1), .timed("b", 2)])
+    #expect(try store.feeds().map(\.name) == ["featured", "newest"])
+    try DatabaseQueue(path: store.path).write {
+      try $0.execute(sql: "DELETE FROM feed WHERE name = 'featured'")
+    }
+    #expect(try store.refresh())
+    #expect(try store.feeds().map(\.name) == ["newest"])
+    #expect(try store.post(withID: "a") != nil)
+    #expect(try isSound)
+  }
+
   private func export() throws -> [[UInt8]] {
     var lines: [[UInt8]] = []
     try store.exportRecords { lines.append($0.json) }
