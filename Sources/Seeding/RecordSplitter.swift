@@ -39,7 +39,11 @@ public struct RecordSplitter: Sendable {
   private var record: [UInt8] = []
   private var recordLine = 1
   private var isTooLong = false
-  private var byteOrderMark = 0
+
+  /// U+FEFF in UTF-8, which some programs put first.
+  private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
+  private var isAtStart = true
+  private var markBytes = 0
 
   private var arrayState = ArrayState.elementOrEnd
   private var depth = 0
@@ -77,7 +81,10 @@ public struct RecordSplitter: Sendable {
   /// Hands out what is left at the end of the input.
   public mutating func finish(_ emit: (RawRecord) throws -> Void) rethrows {
     switch form {
-    case .unknown: break
+    case .unknown:
+      guard isAtStart, markBytes > 0 else { break }
+      keep(Self.byteOrderMark.prefix(markBytes))
+      try emitRecord(emit)
     case .lines: try emitRecord(emit)
     case .array:
       if arrayState != .ended, arrayState != .lost {
@@ -88,10 +95,20 @@ public struct RecordSplitter: Sendable {
 
   /// Looks at the first bytes; `false` leaves the byte to the form that it decided on.
   private mutating func detect(_ byte: UInt8) -> Bool {
-    let mark: [UInt8] = [0xef, 0xbb, 0xbf]
-    if line == 1, byteOrderMark < mark.count, byte == mark[byteOrderMark] {
-      byteOrderMark += 1
-      return true
+    if isAtStart {
+      if byte == Self.byteOrderMark[markBytes] {
+        markBytes += 1
+        isAtStart = markBytes < Self.byteOrderMark.count
+        return true
+      }
+      isAtStart = false
+      if markBytes > 0 {
+        // No mark after all: what was taken for one is the record's.
+        form = .lines
+        recordLine = line
+        keep(Self.byteOrderMark.prefix(markBytes))
+        return false
+      }
     }
     switch byte {
     case UInt8(ascii: "\n"):

@@ -47,6 +47,7 @@ struct RecordSplitterTests {
     Case("white space before the first", "  \n\t {}\n{1}", ["2: {}", "3: {1}"]),
     Case("a byte order mark", "\u{feff}{}\n{1}\n", ["1: {}", "2: {1}"]),
     Case("a byte order mark and blank lines", "\u{feff}\n\n{}\n", ["3: {}"]),
+    Case("a byte order mark behind white space", " \u{feff}{}", ["1: \u{feff}{}"]),
     Case("a byte order mark further down", "{}\n\u{feff}{}\n", ["1: {}", "2: \u{feff}{}"]),
     Case("lines that are no records", "x\n[1]\n\"]\n", ["1: x", "2: [1]", "3: \"]"]),
     Case("brackets in lines", "{\n}\n{[\n", ["1: {", "2: }", "3: {["]),
@@ -98,6 +99,14 @@ struct RecordSplitterTests {
       "an element as long as may be", "[{" + String(repeating: "x", count: 38) + "},{1}]",
       ["1: {" + String(repeating: "x", count: 38) + "}", "1: {1}"]),
   ]
+
+  @Test(
+    arguments: [[0xef, 0x7b, 0x7d], [0xef, 0xbb, 0x7b, 0x7d], [0xef], [0xef, 0xbb]] as [[UInt8]])
+  func `a piece of a byte order mark belongs to the record`(_ input: [UInt8]) {
+    let record = "1: " + String(decoding: input, as: UTF8.self)
+    #expect(Self.split([input]) == [record])
+    #expect(Self.split(input.map { [$0] }) == [record])
+  }
 
   @Test(arguments: lines + arrays)
   func `an input is cut into its records however it arrives`(_ expected: Case) {
