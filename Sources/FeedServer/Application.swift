@@ -25,67 +25,73 @@ struct Application: Handler {
   }
 
   func handle(_ request: Request, _ responder: Responder) {
-    answer(request, responder.requestID) { work in
-      // Too long for the event loop; the responder answers from wherever it is called.
-      let isTaken = workers.run { responder.respond(finish(request, responder.requestID, work)) }
-      if !isTaken {
-        let problem = Problem(
-          .overloaded, .serviceUnavailable, "Too many requests wait for the database.")
-        responder.respond(problem.response(requestID: responder.requestID))
+    let requestID = responder.requestID
+    do {
+      switch try step(request) {
+      case .answered(let response): responder.respond(response)
+      case .short(let work): responder.respond(try work().response(to: request))
+      case .long(let work):
+        // The responder answers from wherever it is called.
+        let isTaken = workers.run {
+          do {
+            responder.respond(try work().response(to: request))
+          } catch {
+            responder.respond(refusal(error, request, requestID))
+          }
+        }
+        guard isTaken else {
+          throw Problem(
+            .overloaded, .serviceUnavailable, "Too many requests wait for the database.")
+        }
       }
-    } now: {
-      responder.respond($0)
+    } catch {
+      responder.respond(refusal(error, request, requestID))
     }
   }
 
-  /// The answer of a request, at once or by work that is handed over.
-  private func answer(
-    _ request: Request, _ requestID: String,
-    later: (@escaping @Sendable () throws -> Representation) -> Void,
-    now: (Response) -> Void
-  ) {
-    if request.path == "*" {
-      now(Self.options(allowed: Route.router.methods))
-      return
-    }
+  /// What a request needs.
+  private enum Step {
+    case answered(Response)
+    /// Work that an event loop may do itself.
+    case short(() throws -> Representation)
+    /// Work that would hold it up.
+    case long(@Sendable () throws -> Representation)
+  }
+
+  private func step(_ request: Request) throws -> Step {
+    if request.path == "*" { return .answered(Self.options(allowed: Route.router.methods)) }
     switch Route.router.match(request.method, path: request.path) {
     case .notFound:
-      let problem = Problem(.unknownRoute, .notFound, "There is no route \(request.path).")
-      now(problem.response(requestID: requestID))
-    case .malformedPath(let error):
-      now(Problem(error).response(requestID: requestID))
+      throw Problem(.unknownRoute, .notFound, "There is no route \(request.path).")
+    case .malformedPath(let error): throw error
     case .methodNotAllowed(let allowed):
-      if request.method == .options {
-        now(Self.options(allowed: allowed))
-        return
-      }
+      if request.method == .options { return .answered(Self.options(allowed: allowed)) }
       var problem = Problem(
         .methodNotAllowed, .methodNotAllowed, "\(request.path) has no \(request.method.rawValue).")
       problem.allowed = allowed
-      now(problem.response(requestID: requestID))
-    case .found(let route, let parameters):
-      let work = { @Sendable in try represent(route, parameters, request) }
-      if isLong(route, parameters, request) {
-        later(work)
-      } else {
-        now(finish(request, requestID, work))
+      throw problem
+    case .found(let route, let path):
+      let parameters = try Parameters(request, known: route.parameters)
+      guard route == .compactPage || route == .page else {
+        return .short { try represent(route, path, parameters, request) }
       }
+      let book = try store.policyBook()
+      guard let feed = path["feed"] ?? parameters["feed"] else {
+        throw ParameterError(parameter: "feed", problem: "is missing: it names the feed to read")
+      }
+      let asked = try PageRequest(feed: feed, parameters, request.fields, book.networks)
+      return store.isAtHand(asked.query)
+        ? .short { try page(asked, book, route) } : .long { try page(asked, book, route) }
     }
   }
 
-  /// Runs the work and makes its outcome the answer: the representation, 304, or a problem.
-  private func finish(
-    _ request: Request, _ requestID: String, _ work: () throws -> Representation
-  ) -> Response {
-    do {
-      return try work().response(to: request)
-    } catch {
-      let problem = Problem(error)
-      if problem.kind == .internalError {
-        logger.error("\(error)", metadata: ["request": "\(requestID)", "path": "\(request.path)"])
-      }
-      return problem.response(requestID: requestID)
+  /// The answer to what could not be done; what is the server's own fault goes to the log.
+  private func refusal(_ error: any Error, _ request: Request, _ requestID: String) -> Response {
+    let problem = Problem(error)
+    if problem.kind == .internalError {
+      logger.error("\(error)", metadata: ["request": "\(requestID)", "path": "\(request.path)"])
     }
+    return problem.response(requestID: requestID)
   }
 
   /// `OPTIONS`, RFC 9110 section 9.3.7, and a browser's preflight: answered without the store.
@@ -105,47 +111,24 @@ struct Application: Handler {
 // MARK: Routes
 
 extension Application {
-  private func isLong(_ route: Route, _ path: [String: String], _ request: Request) -> Bool {
-    guard route == .compactPage || route == .page, let book = try? store.policyBook(),
-      let page = try? pageRequest(route, path, request, book)
-    else { return false }
-    return !store.isAtHand(page.query)
-  }
-
-  private func represent(_ route: Route, _ path: [String: String], _ request: Request) throws
-    -> Representation
-  {
+  private func represent(
+    _ route: Route, _ path: [String: String], _ parameters: Parameters, _ request: Request
+  ) throws -> Representation {
     switch route {
-    case .compactPage, .page: return try page(route, path, request)
-    case .item: return try item(path["id"] ?? "", route, request)
-    case .networks: return try networks(route, request)
-    case .feeds, .feed, .openAPI, .health, .readiness:
-      _ = try Parameters(request, known: route.parameters)
-    }
-    switch route {
+    case .item: return try item(path["id"] ?? "", parameters, request)
+    case .networks: return try networks(feed: parameters["feed"])
     case .feeds: return try feeds()
     case .feed: return try feed(path["feed"] ?? "")
     case .openAPI: return Representation(OpenAPI.document, caching: caching.documents)
     case .readiness: return try readiness.representation()
-    default: return Representation(Array(#"{"status":"ok"}"#.utf8), caching: .none)
+    case .health: return Representation(Array(#"{"status":"ok"}"#.utf8), caching: .none)
+    case .compactPage, .page: preconditionFailure("a page is a step of its own")
     }
   }
 
-  private func pageRequest(
-    _ route: Route, _ path: [String: String], _ request: Request, _ book: PolicyBook
-  ) throws -> PageRequest {
-    let parameters = try Parameters(request, known: route.parameters)
-    guard let feed = path["feed"] ?? parameters["feed"] else {
-      throw ParameterError(parameter: "feed", problem: "is missing: it names the feed to read")
-    }
-    return try PageRequest(feed: feed, parameters, request.fields, book.networks)
-  }
-
-  private func page(_ route: Route, _ path: [String: String], _ request: Request) throws
+  private func page(_ asked: PageRequest, _ book: PolicyBook, _ route: Route) throws
     -> Representation
   {
-    let book = try store.policyBook()
-    let asked = try pageRequest(route, path, request, book)
     let page = try store.page(asked.query)
     func link(_ query: String) -> String {
       route == .compactPage
@@ -169,9 +152,10 @@ extension Application {
     return representation
   }
 
-  private func item(_ id: String, _ route: Route, _ request: Request) throws -> Representation {
+  private func item(_ id: String, _ parameters: Parameters, _ request: Request) throws
+    -> Representation
+  {
     let book = try store.policyBook()
-    let parameters = try Parameters(request, known: route.parameters)
     let network = try NetworkChoice(parameters, request.fields, book.networks)
     guard let post = try store.post(withID: id) else { throw FeedError.unknownItem(id) }
     var writer = JSONWriter(capacity: 1024)
@@ -200,8 +184,7 @@ extension Application {
     return Representation(writer.bytes, caching: caching.pages)
   }
 
-  private func networks(_ route: Route, _ request: Request) throws -> Representation {
-    let feed = try Parameters(request, known: route.parameters)["feed"]
+  private func networks(feed: String?) throws -> Representation {
     if let feed, try store.feed(named: feed) == nil { throw FeedError.unknownFeed(feed) }
     let book = try store.policyBook()
     var writer = JSONWriter(capacity: 4096)
