@@ -157,14 +157,15 @@ extension ImportBatch {
       UPDATE post SET type = ?, title = ?, text = ?, published_at = ?, author_id = ?, url = ?,
         thumbnail = ?, tags = ?, counters = ? WHERE id = ?
       """, try values(of: post))
-    if let old = stored.post.author, old != post.author {
+    let hasSameTexts = stored.post.hasSameTexts(as: post)
+    if let old = stored.post.author, old != post.author || !hasSameTexts {
       try execute(
         """
         DELETE FROM author WHERE id = ? AND coalesce(name, '') = ?
           AND NOT EXISTS (SELECT 1 FROM post WHERE post.author_id = author.author_id)
         """, [old.id, old.name ?? ""])
     }
-    if stored.post.media != post.media {
+    if stored.post.media != post.media || !hasSameTexts {
       try execute("DELETE FROM media WHERE post_id = ?", [stored.number])
       try insertMedia(of: post, stored.number)
     }

@@ -15,12 +15,6 @@ public struct SocketError: Error, Sendable, Hashable {
     self.code = code
     self.purpose = purpose
   }
-
-  /// Whether the process or the system has no descriptor, or no memory for one, left
-  /// (`accept4(2)`).
-  public var isExhaustion: Bool {
-    [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code)
-  }
 }
 
 extension SocketError: CustomStringConvertible {

@@ -143,6 +143,19 @@ import Testing
     #expect(try isSound)
   }
 
+  @Test func `a text of other bytes is another text, though it looks the same`() throws {
+    let posts = ["\u{e9}", "e\u{301}"].map { text in
+      Post(
+        id: "a", type: .image, title: text, author: Author(id: text, name: text), tags: [text],
+        media: [Media(kind: .image, url: text)])
+    }
+    for post in posts {
+      try store.load([.post(post, placements: [])])
+      #expect(try store.post(withID: "a")?.isIdentical(to: post) == true)
+      #expect(try isSound)
+    }
+  }
+
   @Test func `a feed that another program deletes is gone, and its posts stay`() throws {
     try store.load([.ranked("a", 1), .timed("b", 2)])
     #expect(try store.feeds().map(\.name) == ["featured", "newest"])

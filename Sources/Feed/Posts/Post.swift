@@ -124,10 +124,14 @@ public struct Post: Hashable, Sendable {
 extension Post {
   /// The posts are the same to the byte: `==` takes canonically equivalent texts for equal.
   public func isIdentical(to other: Post) -> Bool {
-    self == other
-      && zip(texts, other.texts).allSatisfy { left, right in
-        left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
-      }
+    self == other && hasSameTexts(as: other)
+  }
+
+  /// Every text of the posts is the same to the byte.
+  public func hasSameTexts(as other: Post) -> Bool {
+    texts.elementsEqual(other.texts) { left, right in
+      left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
+    }
   }
 
   private var texts: [String?] {
