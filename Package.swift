@@ -15,6 +15,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -28,12 +29,16 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // C headers that Swift's Glibc overlay does not show, and a header-only hash.
     .target(name: "CEpoll"),
     .target(name: "CXXHash"),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(
+      name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
 
     // The network, from descriptors up to routes.
     module("Sockets", ["CEpoll"]),
@@ -44,10 +49,18 @@ let package = Package(
     module("Feed"),
     module("Prefetch", ["Feed"]),
 
+    // What the server needs beside: content codings, files, logs and figures.
+    module("Compression", ["HTTP", "CZlib", "CBrotli"]),
+    module("MediaFiles", ["Sockets"]),
+    module("Observability", ["JSON", logging, metrics]),
+
     // The adapters around the domain, and the composition root.
     .target(
       name: "Migrations", path: "Migrations",
-      resources: [.embedInCode("0001-feeds.sql"), .embedInCode("0002-first-policies.sql")],
+      resources: [
+        .embedInCode("0001-feeds.sql"), .embedInCode("0002-first-policies.sql"),
+        .embedInCode("0003-writes.sql"),
+      ],
       swiftSettings: strict),
     module("JSON"),
     module("Seeding", ["Feed", "JSON"]),
@@ -55,15 +68,16 @@ let package = Package(
     .target(
       name: "FeedServer",
       dependencies: [
-        "HTTPServer", "HTTP", "Feed", "Prefetch", "Seeding", "JSON", "SQLiteStore", "CXXHash",
-        logging,
+        "HTTPServer", "HTTP", "Sockets", "Feed", "Prefetch", "Seeding", "JSON", "SQLiteStore",
+        "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", arguments, logging,
+        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability", arguments,
+        logging, metrics,
       ],
       swiftSettings: strict),
 
@@ -75,9 +89,12 @@ let package = Package(
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
     tests("SeedingTests", ["Seeding", "Feed", "TestSupport"]),
-    tests("HTTPTests", ["HTTP"]),
-    tests("SocketsTests", ["Sockets"]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", logging]),
+    tests("HTTPTests", ["HTTP", "TestSupport"]),
+    tests("SocketsTests", ["Sockets", "TestSupport"]),
+    tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
+    tests("MediaFilesTests", ["MediaFiles", "Sockets", "TestSupport"]),
+    tests("ObservabilityTests", ["Observability", "TestSupport", logging, metrics]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "TestSupport", logging]),
     tests("CommandTests", ["lookahead", "TestSupport"]),
     tests(
       "FeedServerTests", ["FeedServer", "SQLiteStore", "Seeding", "HTTP", "TestSupport", logging]),

@@ -25,5 +25,6 @@ public struct Migration: Hashable, Sendable {
     Migration(version: 1, name: "0001-feeds", sql: PackageResources._001_feeds_sql),
     Migration(
       version: 2, name: "0002-first-policies", sql: PackageResources._002_first_policies_sql),
+    Migration(version: 3, name: "0003-writes", sql: PackageResources._003_writes_sql),
   ]
 }

@@ -82,12 +82,19 @@ public protocol FeedStore: Sendable {
   func page(_ query: PageQuery) throws -> FeedPage
   /// The page can be read at once: no order has to be loaded or compared for it.
   func isAtHand(_ query: PageQuery) -> Bool
-  /// The post with this id; `nil` where there is none.
-  func post(withID id: String) throws -> Post?
+  /// The item with this id; `nil` where there is none.
+  func item(withID id: String) throws -> StoredItem?
   /// Begins a run of records.
   func beginImport() throws -> any FeedImport
-  /// Deletes a post from the store and from every feed; `false` where there was none.
-  func deletePost(withID id: String) throws -> Bool
+  /// Changes one item, and returns at once.
+  ///
+  /// `completion` is called once, on any thread: when the write is durable and the next read sees it;
+  /// or when it failed and nothing is changed, with what the write's condition threw, with
+  /// `FeedError` where the item cannot become that, or with what the store says of itself. Writes of
+  /// one caller are made in the order in which they were given.
+  func write(
+    _ write: ItemWrite,
+    completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void)
   /// Hands out everything as records, in canonical order: the feeds that have a title by name, then
   /// the posts by id.
   func exportRecords(_ body: (SeedRecord) throws -> Void) throws

@@ -1,6 +1,9 @@
 /// What is known of a head (or of a trailer section) while its lines come in.
 struct PartialHead: Sendable {
   var method = Method.get
+  /// The name of a method that is none of ours: refused when the head is complete, so that the answer
+  /// can say the client's request id.
+  var unknownMethod: String?
   var target: [UInt8] = []
   var pathEnd = 0
   var minorVersion = 1
@@ -20,6 +23,8 @@ struct PartialHead: Sendable {
   var isChunked = false
   var unknownCoding: String?
 
+  /// The client's `X-Request-Id`, where it is well formed.
+  var requestID: String?
   var saysClose = false
   var saysKeepAlive = false
   var expectation = Request.Expectation.none

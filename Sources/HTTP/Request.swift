@@ -39,6 +39,8 @@ public struct Request: Sendable {
   public let keepsAlive: Bool
   /// What the client expects before it sends the body.
   public let expectation: Expectation
+  /// The client's `X-Request-Id`, where it is well formed.
+  public let clientRequestID: String?
   /// The body, where it was collected.
   public var body: [UInt8] = []
   /// The fields after a chunked body; never merged into `fields` (RFC 9110 section 6.5.1).
@@ -70,6 +72,8 @@ extension Request {
       method: method, target: Array((query.map { path + "?" + $0 } ?? path).utf8),
       pathEnd: path.utf8.count, host: host, minorVersion: minorVersion, fields: fields,
       framing: body.isEmpty ? .none : .length(body.count), keepsAlive: minorVersion > 0,
-      expectation: .none, body: body, trailers: trailers)
+      expectation: .none,
+      clientRequestID: fields["X-Request-Id"].flatMap { RequestID.isWellFormed($0) ? $0 : nil },
+      body: body, trailers: trailers)
   }
 }

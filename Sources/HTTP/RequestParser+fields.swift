@@ -85,6 +85,9 @@ extension RequestParser {
       head.expectation = isContinue && head.expectation != .unknown ? .continue : .unknown
     case 10 where bytes.equalsIgnoringCase(field.name, "connection"):
       noteConnection(bytes, field.value)
+    case 12 where bytes.equalsIgnoringCase(field.name, "x-request-id"):
+      let id = bytes.text(field.value)
+      if head.requestID == nil, RequestID.isWellFormed(id) { head.requestID = id }
     case 14 where bytes.equalsIgnoringCase(field.name, "content-length"):
       guard head.contentLength == nil else { throw .repeatedContentLength }
       head.contentLength = try contentLength(bytes, field.value)
@@ -103,6 +106,7 @@ extension RequestParser {
   }
 
   private mutating func finishHead(_ bytes: Span<UInt8>, _ position: inout Int) -> Event {
+    if let method = head.unknownMethod { return fail(.unknownMethod(method)) }
     let framing: Request.BodyFraming
     do throws(ProtocolError) {
       framing = try messageFraming()
@@ -118,7 +122,9 @@ extension RequestParser {
       host: head.authority ?? head.host ?? "", minorVersion: head.minorVersion,
       fields: head.takeFields(), framing: framing, keepsAlive: keepsAlive,
       // RFC 9110 section 10.1.1: in an HTTP/1.0 request, 100-continue is ignored.
-      expectation: head.minorVersion == 0 ? .none : head.expectation)
+      expectation: head.minorVersion == 0 ? .none : head.expectation,
+      clientRequestID: head.requestID)
+    head.requestID = nil
     consumeLines(&position)
     switch framing {
     case .none, .length(0): phase = .finished

@@ -70,10 +70,11 @@ extension RequestParser {
     }
 
     let methodRange = line.lowerBound..<methodEnd
-    guard let method = Method(bytes, methodRange) else {
-      throw .unknownMethod(bytes.text(methodRange))
+    if let method = Method(bytes, methodRange) {
+      head.method = method
+    } else {
+      head.unknownMethod = bytes.text(methodRange)
     }
-    head.method = method
     try parseTarget(bytes, targetStart..<targetEnd)
   }
 

@@ -55,6 +55,8 @@ public struct RequestParser: Sendable {
   var lineStart = 0
   var emptyLines = 0
   var head = PartialHead()
+  /// The refused message's `X-Request-Id`, if that was read and is well formed.
+  public private(set) var refusedRequestID: String?
   /// Of a body: how many bytes came, and how many of chunk extensions.
   var bodyBytes = 0
   var extensionBytes = 0
@@ -99,6 +101,7 @@ public struct RequestParser: Sendable {
 
   mutating func fail(_ error: ProtocolError) -> Event {
     phase = .failed(error)
+    refusedRequestID = head.requestID
     head = PartialHead()
     return .failed(error)
   }

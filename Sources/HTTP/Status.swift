@@ -79,6 +79,8 @@ extension Status {
   public static let notImplemented = Status(code: 501, reason: "Not Implemented")
   /// 503
   public static let serviceUnavailable = Status(code: 503, reason: "Service Unavailable")
+  /// 507, RFC 4918 section 11.5
+  public static let insufficientStorage = Status(code: 507, reason: "Insufficient Storage")
   /// 505
   public static let httpVersionNotSupported = Status(
     code: 505, reason: "HTTP Version Not Supported")

@@ -8,6 +8,7 @@ extension Connection {
     case lingering
     case clientToRead
     case body
+    case bodyReader
     case head
     case application
     case request
@@ -16,7 +17,7 @@ extension Connection {
   private var waiting: Waiting {
     if stage == .lingering { return .lingering }
     if !output.isEmpty { return .clientToRead }
-    if receiving != nil { return .body }
+    if let receiving { return receiving.isPaused ? .bodyReader : .body }
     if stage == .open, !isBlocked, parser.isInsideMessage { return .head }
     return exchanges.isEmpty ? .request : .application
   }
@@ -52,9 +53,12 @@ extension Connection {
     case .lingering:
       return lingerEndMilliseconds
     case .clientToRead:
-      return writtenMilliseconds + UInt64(configuration.writeStallTimeoutMilliseconds)
+      return deliveryMilliseconds + UInt64(configuration.writeStallTimeoutMilliseconds)
     case .body:
       return bodyDeadline()
+    case .bodyReader:
+      let last = receiving?.lastMilliseconds ?? loop.nowMilliseconds
+      return last + UInt64(configuration.answerTimeoutMilliseconds)
     case .head:
       if headStartMilliseconds == 0 { headStartMilliseconds = loop.nowMilliseconds }
       return headStartMilliseconds + UInt64(configuration.headerReadTimeoutMilliseconds)
@@ -76,7 +80,8 @@ extension Connection {
     let earned =
       UInt64(receiving.bytes) * 1000 / UInt64(max(1, configuration.minimumBodyBytesPerSecond))
     let needed = min(
-      receiving.lastMilliseconds + timeout, receiving.startMilliseconds + timeout + earned)
+      receiving.lastMilliseconds + timeout,
+      receiving.startMilliseconds + receiving.excusedMilliseconds + timeout + earned)
     guard receiving.isDiscarded else { return needed }
     let patience = UInt64(configuration.discardedBodyTimeoutMilliseconds)
     return min(needed, receiving.startMilliseconds + patience)
@@ -87,7 +92,9 @@ extension Connection {
     case .lingering, .request:
       close()
     case .clientToRead:
-      worker.context.logger.debug("connection cut: the client takes nothing")
+      if takesEnough() { return settle() }
+      worker.context.logger.debug("connection cut: the client takes too little")
+      worker.context.observer?.noted(.timedOut)
       close()
     case .body where receiving?.isDiscarded == true:
       answerWithoutRest()
@@ -101,6 +108,30 @@ extension Connection {
     case .application:
       fail(exchanges.firstExchangeNumber, .answerTimedOut)
       settle()
+    case .bodyReader:
+      refuse(.answerTimedOut)
+      resume()
     }
   }
+
+  /// Whether the client has taken enough of the output since that was last looked at; looks again
+  /// from now on.
+  ///
+  /// What counts is what the client has acknowledged: a socket is writable again only when a good
+  /// part of its buffer is free, which for a slow client takes longer than any time-out.
+  private func takesEnough() -> Bool {
+    let taken = output.writtenCount - socket.unacknowledgedBytes
+    let needed =
+      configuration.minimumAnswerBytesPerSecond * configuration.writeStallTimeoutMilliseconds / 1000
+    defer {
+      deliveredCount = taken
+      deliveryMilliseconds = loop.nowMilliseconds
+    }
+    return taken - deliveredCount >= max(1, needed)
+  }
+}
+
+extension Connection.Receiving {
+  /// Whether the application has to take something before more is read.
+  var isPaused: Bool { stream?.isFull ?? false }
 }

@@ -33,7 +33,8 @@ extension Connection {
 
   /// Whether requests have to wait before they may be parsed.
   var isBlocked: Bool {
-    receiving == nil && (exchanges.count >= configuration.pipeliningDepth || !output.isEmpty)
+    if let receiving { return receiving.isPaused }
+    return exchanges.count >= configuration.pipeliningDepth || !output.isEmpty
   }
 
   private func receive(_ buffer: [UInt8], _ count: Int) {
@@ -86,8 +87,7 @@ extension Connection {
       case .body(let range):
         takeBody(bytes, range)
       case .end(let trailers):
-        receiving?.request.trailers = trailers
-        handOver()
+        end(trailers)
       case .failed(.bodyTooLarge) where receiving?.isDiscarded == true:
         answerWithoutRest()
       case .failed(let error):
@@ -100,13 +100,12 @@ extension Connection {
   /// A head is complete: the request takes its place in the queue, and its body is decided on.
   private func begin(_ request: Request, hasMoreBytes: Bool) {
     headStartMilliseconds = 0
-    let clientID = request.fields["X-Request-Id"].flatMap {
-      RequestID.isWellFormed($0) ? $0 : nil
-    }
     let number = exchanges.append(
       Exchange(
-        requestID: clientID ?? worker.nextRequestID(), isHead: request.method == .head,
-        keepsOldVersion: request.minorVersion == 0, keepsAlive: request.keepsAlive))
+        requestID: request.clientRequestID ?? worker.nextRequestID(),
+        isHead: request.method == .head,
+        keepsOldVersion: request.minorVersion == 0, keepsAlive: request.keepsAlive,
+        of: worker.context.observer == nil ? nil : request))
     let policy =
       request.framing == .none ? .discard : worker.context.handler.bodyPolicy(for: request)
     receiving = Receiving(
@@ -122,6 +121,11 @@ extension Connection {
       // A body that is too long is refused before the client is asked to send it.
       if case .length(let length) = request.framing, length > maximum { return }
       if expectsContinue { exchanges.update(number) { $0.needsContinue = true } }
+    case .stream(let maximum):
+      parser.limitBody(toBytes: maximum)
+      if case .length(let length) = request.framing, length > maximum { return }
+      if expectsContinue { exchanges.update(number) { $0.needsContinue = true } }
+      streamBody(number)
     case .discard:
       let limit = configuration.discardedBodyBytes
       parser.limitBody(toBytes: limit)
@@ -133,7 +137,11 @@ extension Connection {
     guard var current = receiving.take() else { return }
     current.bytes += range.count
     current.lastMilliseconds = loop.nowMilliseconds
-    if !current.isDiscarded {
+    if let stream = current.stream {
+      var chunk: [UInt8] = []
+      bytes.append(range, to: &chunk)
+      stream.append(chunk)
+    } else if !current.isDiscarded {
       if case .length(let length) = current.request.framing, current.request.body.isEmpty {
         // The length is only a claim: memory is taken as bytes come, but not byte by byte.
         current.request.body.reserveCapacity(min(length, 4 * configuration.readBufferBytes))
@@ -141,6 +149,44 @@ extension Connection {
       bytes.append(range, to: &current.request.body)
     }
     receiving = current
+  }
+
+  /// The application gets the request now, and its body as it comes.
+  private func streamBody(_ number: UInt64) {
+    guard let request = receiving?.request, let requestID = exchanges[number]?.requestID else {
+      return
+    }
+    let stream = BodyStream(bufferBytes: configuration.streamBufferBytes) { [self] in
+      loop.execute { [self] in bodyHasRoom() }
+    }
+    receiving?.stream = stream
+    if !request.keepsAlive { exchanges.update(number) { $0.keepsAlive = false } }
+    worker.context.handler.handle(
+      request, Responder(self, exchange: number, requestID: requestID, body: stream))
+  }
+
+  /// The application has taken something of a body that had to wait.
+  private func bodyHasRoom() {
+    guard let current = receiving, stage == .open else { return }
+    receiving?.excusedMilliseconds += loop.nowMilliseconds - current.lastMilliseconds
+    receiving?.lastMilliseconds = loop.nowMilliseconds
+    resume()
+  }
+
+  /// The message is complete.
+  private func end(_ trailers: Fields) {
+    guard let stream = receiving?.stream else {
+      receiving?.request.trailers = trailers
+      return handOver()
+    }
+    let keepsAlive = receiving?.request.keepsAlive ?? false
+    receiving = nil
+    exchanges.update(exchanges.lastExchangeNumber) { exchange in
+      exchange.needsContinue = false
+      exchange.handedOverMilliseconds = loop.nowMilliseconds
+    }
+    if !keepsAlive { stage = .finishing }
+    stream.finish()
   }
 
   /// The request is complete: the application gets it.

@@ -11,6 +11,17 @@ extension Connection {
       isNew = exchange.response == nil
       if isNew { exchange.response = response }
     }
+    if isNew, receiving?.stream != nil, number == exchanges.lastExchangeNumber {
+      // The application has answered without the rest of the body: nobody will read it, and so
+      // nothing behind it can be read either.
+      abandonBody(.disconnected)
+      exchanges.update(number) { exchange in
+        exchange.keepsAlive = false
+        exchange.needsContinue = false
+      }
+      pending = []
+      stage = .finishing
+    }
     if isNew, !isAdvancing { resume() }
   }
 
@@ -28,12 +39,14 @@ extension Connection {
   /// read.
   func refuse(_ error: ProtocolError) {
     if receiving == nil {
-      _ = exchanges.append(
-        Exchange(
-          requestID: worker.nextRequestID(), isHead: false, keepsOldVersion: false,
-          keepsAlive: false))
+      var exchange = Exchange(
+        requestID: parser.refusedRequestID ?? worker.nextRequestID(), isHead: false,
+        keepsOldVersion: false,
+        keepsAlive: false)
+      exchange.startNanoseconds = MonotonicClock.nanoseconds
+      _ = exchanges.append(exchange)
     }
-    receiving = nil
+    abandonBody(.refused(error))
     pending = []
     headStartMilliseconds = 0
     stage = .finishing
@@ -43,7 +56,7 @@ extension Connection {
     exchanges.update(number) { exchange in
       exchange.keepsAlive = false
       exchange.needsContinue = false
-      exchange.response = response
+      exchange.response = exchange.response ?? response
     }
     worker.context.logger.debug("message refused: \(error)")
   }
@@ -91,8 +104,19 @@ extension Connection {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(512 + (sendsBody ? OutputQueue.copiedBytes(of: response.body) : 0))
     head.write(to: &bytes, date: worker.currentDate(), requestID: exchange.requestID)
-    if output.isEmpty { writtenMilliseconds = loop.nowMilliseconds }
+    if output.isEmpty {
+      deliveryMilliseconds = loop.nowMilliseconds
+      deliveredCount = output.writtenCount
+    }
+    let start = output.writtenCount + output.byteCount
     output.append(bytes, then: sendsBody ? response.body : [])
+    if worker.context.observer != nil {
+      departing.append(
+        Departing(
+          endsAt: output.writtenCount + output.byteCount, beginsAt: start,
+          startNanoseconds: exchange.startNanoseconds,
+          request: FinishedRequest(response, of: exchange, peer: peer)))
+    }
     exchanges.popFirst()
     if isLast {
       closesAfterOutput = true
@@ -100,13 +124,18 @@ extension Connection {
     }
   }
 
-  /// Writes all that is queued; false if the client does not take it, or is gone.
+  /// Writes all that is queued; false if the client does not take it, or is gone, or if it is the
+  /// others' turn.
   private func write() -> Bool {
+    defer { noteDepartures() }
     do throws(SocketError) {
+      var written = 0
       while !output.isEmpty {
-        guard try output.write(to: socket) else { return false }
-        writtenMilliseconds = loop.nowMilliseconds
+        let count = try output.write(to: socket)
+        guard count > 0 else { return false }
         activeMilliseconds = loop.nowMilliseconds
+        written += count
+        if written >= configuration.bytesPerTurn, !output.isEmpty { return false }
       }
       return true
     } catch {
@@ -121,4 +150,13 @@ extension Response {
   /// Whether the application says itself how long the body would be: an answer to HEAD may do so
   /// without having the body.
   fileprivate var saysLength: Bool { body.isEmpty && fields.contains("Content-Length") }
+}
+
+extension FinishedRequest {
+  fileprivate init(_ response: Response, of exchange: Exchange, peer: IPAddress?) {
+    self.init(
+      method: exchange.method, target: exchange.target, pathEnd: exchange.pathEnd,
+      route: response.route, status: response.status, bytes: 0, microseconds: 0,
+      requestID: exchange.requestID, peer: peer, forwardedFor: exchange.forwardedFor)
+  }
 }

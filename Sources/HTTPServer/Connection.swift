@@ -31,13 +31,18 @@ final class Connection: EventHandler, @unchecked Sendable {
     let isDiscarded: Bool
     let startMilliseconds: UInt64
     var lastMilliseconds: UInt64
+    /// How long the application and not the client was waited for.
+    var excusedMilliseconds: UInt64 = 0
     var bytes = 0
+    /// Where the bytes go that the application reads as they come.
+    var stream: BodyStream?
   }
 
   let worker: Worker
   let loop: EventLoop
   let socket: Socket
   let isRefused: Bool
+  let peer: IPAddress?
   var registration = Registration.none
   var interest = Interest.readable
   var stage = Stage.open
@@ -57,12 +62,17 @@ final class Connection: EventHandler, @unchecked Sendable {
   var output = OutputQueue()
   /// Whether the connection ends when `output` is written.
   var closesAfterOutput = false
+  /// The answers in `output`, where anybody wants to hear of them.
+  var departing: [Departing] = []
 
   /// When the connection last did anything, when an incomplete head began (0: there is none), when
-  /// the client last took a byte, and when lingering ends: milliseconds of the loop's clock.
+  /// it was last seen how much of the output the client has taken, and when lingering ends:
+  /// milliseconds of the loop's clock.
   var activeMilliseconds: UInt64
   var headStartMilliseconds: UInt64 = 0
-  var writtenMilliseconds: UInt64 = 0
+  var deliveryMilliseconds: UInt64 = 0
+  /// How many bytes the client had taken by then.
+  var deliveredCount = 0
   var lingerEndMilliseconds: UInt64 = 0
   var lingerBytesLeft = 0
 
@@ -76,7 +86,9 @@ final class Connection: EventHandler, @unchecked Sendable {
     loop = worker.loop
     parser = RequestParser(limits: worker.context.configuration.limits)
     activeMilliseconds = worker.loop.nowMilliseconds
+    peer = socket.peer
     try socket.disableDelay()
+    try socket.limitUnsent(toBytes: worker.context.configuration.unsentBytes)
     registration = try worker.loop.register(socket.descriptor, for: interest, self)
   }
 
@@ -119,7 +131,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     stage = .lingering
     exchanges.removeAll()
     pending = []
-    receiving = nil
+    abandonBody(.disconnected)
     lingerEndMilliseconds =
       loop.nowMilliseconds + UInt64(configuration.lingerTimeoutMilliseconds)
     lingerBytesLeft = configuration.lingerBytes
@@ -130,16 +142,22 @@ final class Connection: EventHandler, @unchecked Sendable {
     }
   }
 
+  /// Whoever reads the body that is on its way hears that no more of it will come.
+  func abandonBody(_ error: BodyStreamError) {
+    receiving.take()?.stream?.fail(error)
+  }
+
   /// Closes at once and forgets everything; answers that come later go nowhere.
   func close() {
     guard stage != .closed else { return }
     stage = .closed
     loop.deregister(registration)
     socket.close()
+    noteLosses()
     exchanges.removeAll()
     output = OutputQueue()
     pending = []
-    receiving = nil
+    abandonBody(.disconnected)
     worker.connectionClosed(isRefused: isRefused)
   }
 }

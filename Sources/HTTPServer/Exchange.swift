@@ -1,4 +1,5 @@
 import HTTP
+import Sockets
 
 /// A request that came and the answer that it waits for.
 struct Exchange {
@@ -14,6 +15,30 @@ struct Exchange {
   /// When the application got the request, in milliseconds of the loop's clock.
   var handedOverMilliseconds: UInt64 = 0
   var response: Response?
+  /// For the log and the figures: what was asked for, and when its head was complete.
+  var method: Method?
+  var target: [UInt8] = []
+  var pathEnd = 0
+  var startNanoseconds: UInt64 = 0
+  var forwardedFor: String?
+}
+
+extension Exchange {
+  /// The exchange of a request whose head is complete; `request` is nil where nobody wants to hear
+  /// what was asked for.
+  init(
+    requestID: String, isHead: Bool, keepsOldVersion: Bool, keepsAlive: Bool, of request: Request?
+  ) {
+    self.init(
+      requestID: requestID, isHead: isHead, keepsOldVersion: keepsOldVersion,
+      keepsAlive: keepsAlive)
+    guard let request else { return }
+    method = request.method
+    target = request.target
+    pathEnd = request.pathBytes.endIndex
+    startNanoseconds = MonotonicClock.nanoseconds
+    forwardedFor = request.fields.combined("X-Forwarded-For")
+  }
 }
 
 /// The exchanges of a connection in the order of their requests, which is that of the answers

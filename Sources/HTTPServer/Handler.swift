@@ -3,7 +3,8 @@ import HTTP
 /// The application behind a server.
 public protocol Handler: Sendable {
   /// Called on the event loop's thread with a complete request: its head, and its body where the
-  /// body policy collects it.
+  /// body policy collects it. Where the policy is `.stream`, it is called when the head is complete,
+  /// and the body is read from `responder.body`.
   ///
   /// Must not block for longer than about a millisecond. Answers by calling `responder.respond(_:)`
   /// exactly once, at once or later, from any thread.
@@ -28,6 +29,10 @@ public enum BodyPolicy: Sendable, Hashable {
   case discard
   /// Collect it into `request.body`; past so many bytes the answer is 413.
   case collect(maximumBytes: Int)
+  /// Hand it over as it comes, through `responder.body`; past so many bytes the answer is 413.
+  ///
+  /// An answer that is given before the body is complete ends the connection.
+  case stream(maximumBytes: Int)
 }
 
 extension Handler {

@@ -62,6 +62,7 @@ final class Listener: EventHandler {
     let pause = worker.context.configuration.acceptPauseMilliseconds
     if !isLogged { worker.context.logger.warning("accepting pauses: \(error)") }
     isLogged = true
+    worker.context.observer?.noted(.acceptPaused)
     guard let registration else { return }
     isPaused = true
     try? worker.loop.watch(registration, for: [])

@@ -1,4 +1,5 @@
 import HTTP
+import Sockets
 import Synchronization
 
 /// Takes the answer to one request; may be kept and used on any thread.
@@ -9,6 +10,10 @@ public final class Responder: Sendable {
   /// The client's `X-Request-Id` if that was well formed, otherwise one made here. The response
   /// says it.
   public let requestID: String
+  /// The body as it comes, where the body policy is `.stream`.
+  public let body: BodyStream?
+  /// The address at the other end of the connection; nil if it was gone before it could be asked.
+  public let peer: IPAddress?
 
   private enum Destination: Sendable {
     case connection(Connection, exchange: UInt64)
@@ -18,16 +23,22 @@ public final class Responder: Sendable {
   private let destination: Destination
   private let isAnswered = Atomic<Bool>(false)
 
-  init(_ connection: Connection, exchange: UInt64, requestID: String) {
+  init(_ connection: Connection, exchange: UInt64, requestID: String, body: BodyStream? = nil) {
     destination = .connection(connection, exchange: exchange)
     self.requestID = requestID
+    self.body = body
+    peer = connection.peer
   }
 
   /// A responder without a connection, to call a handler inside the process; `receive` gets the
   /// answer.
-  public init(requestID: String, receive: @escaping @Sendable (Response) -> Void) {
+  public init(
+    requestID: String, peer: IPAddress? = nil, receive: @escaping @Sendable (Response) -> Void
+  ) {
     destination = .closure(receive)
     self.requestID = requestID
+    self.peer = peer
+    body = nil
   }
 
   /// Answers the request. A second call does nothing.

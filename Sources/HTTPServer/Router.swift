@@ -5,6 +5,9 @@ import HTTP
 /// A path is split into its raw segments, then each is percent-decoded once, so an encoded slash is
 /// a character of its segment. A trailing slash matters. Where several patterns match, the one with
 /// a literal segment at the first difference wins. A route for GET serves HEAD as well.
+///
+/// A last segment such as `{path...}` takes the whole rest of the path, one segment or more, as it
+/// was sent: whoever uses it splits and decodes it, so that an encoded slash is none.
 public struct Router<Value: Sendable>: Sendable {
   /// What a path and method come to.
   public enum Match: Sendable {
@@ -22,6 +25,7 @@ public struct Router<Value: Sendable>: Sendable {
   private enum Segment: Sendable, Hashable {
     case literal(String)
     case parameter(String)
+    case rest(String)
 
     var isLiteral: Bool {
       if case .literal = self { true } else { false }
@@ -54,9 +58,11 @@ public struct Router<Value: Sendable>: Sendable {
   public mutating func add(_ method: Method, _ pattern: String, _ value: Value) {
     precondition(pattern.hasPrefix("/"), "a pattern starts with a slash: \(pattern)")
     let segments = pattern.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-      .map { piece in
-        piece.hasPrefix("{") && piece.hasSuffix("}")
-          ? Segment.parameter(String(piece.dropFirst().dropLast())) : .literal(String(piece))
+      .map { piece -> Segment in
+        guard piece.hasPrefix("{"), piece.hasSuffix("}") else { return .literal(String(piece)) }
+        let name = piece.dropFirst().dropLast()
+        return name.hasSuffix("...")
+          ? .rest(String(name.dropLast(3))) : Segment.parameter(String(name))
       }
     let index: Int
     if let known = routes.firstIndex(where: { $0.segments == segments }) {
@@ -81,7 +87,9 @@ public struct Router<Value: Sendable>: Sendable {
     }
     guard path.utf8.first == UInt8(ascii: "/") else { return .notFound }
     for route in routes {
-      if let parameters = parameters(route, segments) { return result(route, method, parameters) }
+      if let parameters = parameters(route, segments, path) {
+        return result(route, method, parameters)
+      }
     }
     return .notFound
   }
@@ -99,8 +107,14 @@ public struct Router<Value: Sendable>: Sendable {
     return .methodNotAllowed(allowed: route.allowed())
   }
 
-  private func parameters(_ route: Route, _ segments: [String]) -> [String: String]? {
-    guard route.segments.count == segments.count else { return nil }
+  private func parameters(
+    _ route: Route, _ segments: [String], _ path: String
+  ) -> [String: String]? {
+    let takesRest = if case .rest = route.segments.last { true } else { false }
+    guard
+      takesRest
+        ? route.segments.count <= segments.count : route.segments.count == segments.count
+    else { return nil }
     var parameters: [String: String] = [:]
     for (pattern, segment) in zip(route.segments, segments) {
       switch pattern {
@@ -109,6 +123,10 @@ public struct Router<Value: Sendable>: Sendable {
       case .parameter(let name):
         guard !segment.isEmpty else { return nil }
         parameters[name] = segment
+      case .rest(let name):
+        let pieces = path.split(
+          separator: "/", maxSplits: route.segments.count, omittingEmptySubsequences: false)
+        parameters[name] = String(pieces[route.segments.count])
       }
     }
     return parameters

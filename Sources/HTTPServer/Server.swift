@@ -17,9 +17,10 @@ public final class Server: Sendable {
 
   /// A server that does not listen yet.
   public convenience init(
-    configuration: ServerConfiguration, handler: any Handler, logger: Logger
+    configuration: ServerConfiguration, handler: any Handler, logger: Logger,
+    observer: (any ServerObserver)? = nil
   ) {
-    self.init(ServerContext(configuration, handler, logger))
+    self.init(ServerContext(configuration, handler, logger, observer: observer))
   }
 
   init(_ context: ServerContext) { self.context = context }

@@ -21,8 +21,11 @@ public struct ServerConfiguration: Sendable {
   public var minimumBodyBytesPerSecond = 500
   /// How long a connection may stay without a request; then it is closed without a word.
   public var idleTimeoutMilliseconds = 60_000
-  /// How long a client may take nothing of an answer; then the connection is cut.
+  /// In how long a client must have taken `minimumAnswerBytesPerSecond` of an answer that waits;
+  /// else the connection is cut.
   public var writeStallTimeoutMilliseconds = 30_000
+  /// How fast an answer must be taken on average over each `writeStallTimeoutMilliseconds`.
+  public var minimumAnswerBytesPerSecond = 500
   /// How long the application may take over the oldest request of a connection; then 503.
   public var answerTimeoutMilliseconds = 60_000
   /// How long a drain lets requests in flight finish; then they are cut.
@@ -48,6 +51,13 @@ public struct ServerConfiguration: Sendable {
   /// How long the answer to a request waits for a body that is only thrown away; then it goes out
   /// without, and the connection ends.
   public var discardedBodyTimeoutMilliseconds = 500
+  /// How much of a body waits in memory to be read by the application, for each request whose body
+  /// it reads as it comes; then the client has to wait.
+  public var streamBufferBytes = 262_144
+  /// How much of an answer the kernel holds that it has not sent yet; the rest waits here.
+  public var unsentBytes = 131_072
+  /// How much of a connection's answers is written before the others get their turn.
+  public var bytesPerTurn = 1 << 20
   /// How long a connection that ends waits for its client to close, so that the last answer is
   /// read.
   public var lingerTimeoutMilliseconds = 2_000

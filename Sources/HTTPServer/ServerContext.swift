@@ -10,6 +10,7 @@ final class ServerContext: Sendable {
   let configuration: ServerConfiguration
   let handler: any Handler
   let logger: Logger
+  let observer: (any ServerObserver)?
   /// Connections that are served, of all event loops together.
   let connectionCount = Atomic<Int>(0)
 
@@ -18,11 +19,13 @@ final class ServerContext: Sendable {
 
   init(
     _ configuration: ServerConfiguration, _ handler: any Handler, _ logger: Logger,
+    observer: (any ServerObserver)? = nil,
     accept: @escaping Accept = { socket throws(SocketError) in try socket.accept() }
   ) {
     self.configuration = configuration
     self.handler = handler
     self.logger = logger
+    self.observer = observer
     self.accept = accept
   }
 

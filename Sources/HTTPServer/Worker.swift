@@ -77,10 +77,12 @@ final class Worker: EventHandler, @unchecked Sendable {
     let isAdmitted = context.admit()
     guard isAdmitted || refusedCount < context.configuration.maximumRefusedConnections else {
       context.logger.debug("connection closed: too many are being refused already")
+      context.observer?.noted(.refused)
       return socket.close()
     }
     do throws(SocketError) {
       let connection = try Connection(self, socket, isRefused: !isAdmitted)
+      context.observer?.noted(isAdmitted ? .accepted : .refused)
       connectionCount += 1
       if !isAdmitted { refusedCount += 1 }
       connection.start()

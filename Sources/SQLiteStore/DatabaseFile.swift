@@ -31,10 +31,10 @@ public enum DatabaseFile {
       var configuration = Configuration()
       configuration.busyMode = .timeout(Double(options.busyTimeoutMilliseconds) / 1000)
       configuration.maximumReaderCount = options.readers
-      configuration.prepareDatabase { database in
-        try database.execute(sql: "PRAGMA synchronous = FULL")
-      }
-      return try DatabasePool(path: path, configuration: configuration)
+      let pool = try DatabasePool(path: path, configuration: configuration)
+      // Not in `prepareDatabase`: the pool sets NORMAL after it, when it turns WAL on.
+      try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+      return pool
     }
   }
 

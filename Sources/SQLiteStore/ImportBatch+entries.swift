@@ -76,7 +76,9 @@ extension ImportBatch {
   ) throws {
     let key = SortKey(rank: placement.rank, publishedAt: post.publishedAt)
     let publishedAt = post.publishedAt?.microseconds
+    let next = feed.ranking + 1
     if key == entry.key, placement.rank == entry.rank {
+      if entry.since == next { movedFeeds.insert(placement.feed) }
       if publishedAt != entry.publishedAt {
         try execute(
           "UPDATE feed_entry SET published_at = ? WHERE post_id = ? AND feed_id = ?",
@@ -85,7 +87,6 @@ extension ImportBatch {
       return
     }
     movedFeeds.insert(placement.feed)
-    let next = feed.ranking + 1
     if entry.since == next {
       try execute("DELETE FROM feed_entry WHERE entry_id = ?", [entry.id])
       // Moved back to where the current ranking has it: then nothing moved.

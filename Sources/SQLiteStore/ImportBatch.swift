@@ -30,26 +30,25 @@ struct ImportBatch {
     let rank: Int?
   }
 
-  /// How many rows of the change log are kept: a reader that is further behind reads all anew.
-  private static let keptChanges = 200_000
+  /// New entries of a feed that someone is ranking anew wait for its next ranking.
+  private let newEntriesWait: Bool
 
-  init(database: Database) {
+  init(database: Database, newEntriesWait: Bool = true) {
     self.database = database
+    self.newEntriesWait = newEntriesWait
   }
 
   mutating func write(_ records: [SeedRecord]) throws {
     for record in records {
       switch record {
       case .feed(let name, let title): try writeFeed(name, title)
-      case .post(let post, let placements): try write(post, placements)
+      case .post(let post, let placements):
+        let stored = try PostReader(database: database).post(withID: post.id)
+        try write(post, placements, over: stored)
       }
     }
     try insertNewEntries()
-    try execute(
-      """
-      DELETE FROM change_log
-      WHERE change_id <= (SELECT max(change_id) FROM change_log) - \(Self.keptChanges)
-      """, [])
+    try ChangeLog(database: database).trim()
   }
 
   func execute(_ sql: String, _ arguments: StatementArguments) throws {
@@ -86,7 +85,8 @@ extension ImportBatch {
     var feed = FeedRow(id: 0, ranking: 1)
     if let row = try row("SELECT feed_id, ranking FROM feed WHERE name = ?", [name]) {
       feed = FeedRow(id: row[0], ranking: row[1])
-      if try Ranking(database: database).isBegun(feed.ranking + 1, feedID: feed.id) {
+      if newEntriesWait, try Ranking(database: database).isBegun(feed.ranking + 1, feedID: feed.id)
+      {
         movedFeeds.insert(name)
       }
     } else {
@@ -101,8 +101,10 @@ extension ImportBatch {
 // MARK: Posts
 
 extension ImportBatch {
-  private mutating func write(_ post: Post, _ placements: [Placement]) throws {
-    guard let stored = try PostReader(database: database).post(withID: post.id) else {
+  mutating func write(
+    _ post: Post, _ placements: [Placement], over stored: PostReader.Stored?
+  ) throws {
+    guard let stored else {
       let number = try insert(post)
       for placement in placements { try enter(post, number, placement) }
       changes.append((post.id, .init(before: nil, after: digest(post, placements))))

@@ -39,7 +39,8 @@ final class SQLiteImport: FeedImport {
     let movedFeeds = progress.withLock { $0.movedFeeds }
     let rankedAnew = try withStoreErrors(path: store.path) {
       try store.pool.write { database in
-        try Ranking(database: database).publish(feeds: movedFeeds, keeping: store.keptRankings)
+        try Ranking(database: database).publish(
+          feeds: movedFeeds, keeping: store.options.keptRankings)
       }
     }
     try store.refresh()

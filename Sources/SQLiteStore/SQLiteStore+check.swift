@@ -91,6 +91,13 @@ extension SQLiteStore {
           OR (counters IS NOT NULL AND (NOT json_valid(counters) OR json_type(counters) <> 'object'))
         """),
     Invariant(
+      name: "an idempotency key's answer is JSON",
+      sql: """
+        SELECT 'key ' || key FROM idempotency_key
+        WHERE counters IS NOT NULL
+          AND (NOT json_valid(counters) OR json_type(counters) <> 'object')
+        """),
+    Invariant(
       name: "every author has a post",
       sql: """
         SELECT 'author ' || id FROM author

@@ -18,14 +18,12 @@ extension SQLiteStore {
         for feed in feeds { try body(.feed(name: feed[0], title: feed[1])) }
 
         let reader = PostReader(database: database)
-        let placements = try database.cachedStatement(sql: Self.placementsOfPost)
         var last = ""
         while true {
           let posts = try reader.posts(afterID: last, limit: Self.portion)
           for stored in posts {
-            let rows = try Row.fetchAll(placements, arguments: [stored.number])
-            try body(
-              .post(stored.post, placements: rows.map { Placement(feed: $0[0], rank: $0[1]) }))
+            let item = try reader.item(stored)
+            try body(.post(item.post, placements: item.placements))
           }
           guard let id = posts.last?.post.id else { return }
           last = id
@@ -33,9 +31,4 @@ extension SQLiteStore {
       }
     }
   }
-
-  static let placementsOfPost = """
-    SELECT feed.name, feed_entry.rank FROM feed_entry JOIN feed USING (feed_id)
-    WHERE feed_entry.post_id = ? AND feed_entry.until IS NULL
-    """
 }

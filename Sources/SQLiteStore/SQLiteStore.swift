@@ -12,37 +12,20 @@ import Synchronization
 /// entries and the change log since the last time; a write through this store does so before it
 /// returns. When a page names a post that the file no longer has, the catalog was behind: it is
 /// refreshed and the page cut again.
+///
+/// Single writes wait in a queue for the one writer, which takes all that wait into one transaction
+/// (`WriteGroup`), each in a savepoint of its own.
 public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// Where the file is.
   public let path: String
   let pool: DatabasePool
-  /// How many rankings a feed keeps when it is ranked anew, the new one among them.
-  let keptRankings: Int
+  let options: Options
+  /// The single writes that wait; imports do not go through it.
+  let writes: WriteQueue<WaitingWrite>
   /// `nil` until it is read for the first time: who only writes has no use for it.
   private let catalog = Mutex<Catalog?>(nil)
   /// One refresh at a time: the loser of a race would publish an older catalog over a newer one.
   private let refreshing = Mutex(())
-
-  /// How the store is set up.
-  public struct Options: Sendable {
-    /// How its connections are set up.
-    public var file: DatabaseFile.Options
-    /// How many rankings of a feed are kept, the current one among them: as long as its ranking is
-    /// kept, a cursor goes on.
-    public var keptRankings: Int
-
-    /// The default of `keptRankings`.
-    public static let defaultKeptRankings = 16
-
-    /// Options; `keptRankings` must be 1 or more.
-    public init(
-      file: DatabaseFile.Options = DatabaseFile.Options(),
-      keptRankings: Int = Options.defaultKeptRankings
-    ) {
-      self.file = file
-      self.keptRankings = keptRankings
-    }
-  }
 
   /// Opens the database at the path, making and migrating it as needed.
   ///
@@ -66,10 +49,12 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   }
 
   private init(path: String, pool: DatabasePool, _ options: Options) {
-    precondition(options.keptRankings >= 1)
+    options.requireSensible()
     self.path = path
     self.pool = pool
-    keptRankings = options.keptRankings
+    self.options = options
+    writes = WriteQueue(
+      limit: options.maximumWaitingWrites, groupLimit: options.maximumWritesInGroup)
   }
 
   private static func migratedPool(path: String, options: Options) throws -> DatabasePool {
@@ -78,10 +63,12 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
     return pool
   }
 
-  /// Closes the file; what is in the write-ahead log is brought into it as far as readers allow.
+  /// Finishes the writes that were taken, refuses later ones, and closes the file; what is in the
+  /// write-ahead log is brought into it as far as readers allow. Not to be called by a completion.
   ///
   /// - Throws: `StoreError`.
   public func close() throws {
+    writes.close()
     try withStoreErrors(path: path) { try pool.close() }
   }
 
@@ -230,15 +217,6 @@ extension SQLiteStore {
     SELECT feed_entry.sort_key FROM post JOIN feed_entry USING (post_id)
     WHERE post.id = ? AND feed_entry.feed_id = ? AND since <= ? AND (until IS NULL OR until > ?)
     """
-
-  /// The post with this id, read from the file; `nil` where there is none.
-  ///
-  /// - Throws: `StoreError`.
-  public func post(withID id: String) throws -> Post? {
-    try withStoreErrors(path: path) {
-      try pool.read { try PostReader(database: $0).post(withID: id)?.post }
-    }
-  }
 }
 
 extension PageQuery {
@@ -252,26 +230,5 @@ extension PageQuery {
       case .newer, .arrivals: true
       }
     }
-  }
-}
-
-// MARK: Writing
-
-extension SQLiteStore {
-  /// Begins a run of records. Nothing is written or locked until its first batch.
-  public func beginImport() -> any FeedImport { SQLiteImport(self) }
-
-  /// Deletes a post from the file and from every feed, in every ranking; `false` where there was none.
-  ///
-  /// - Throws: `StoreError`.
-  public func deletePost(withID id: String) throws -> Bool {
-    let isDeleted = try withStoreErrors(path: path) {
-      try pool.write { database in
-        try database.execute(sql: "DELETE FROM post WHERE id = ?", arguments: [id])
-        return database.changesCount > 0
-      }
-    }
-    try refresh()
-    return isDeleted
   }
 }

@@ -18,6 +18,10 @@ public enum StoreError: Error, Equatable, Sendable {
   case readOnly(path: String)
   case full(path: String)
   case busy(path: String)
+  /// As many writes wait as may; this one was not taken.
+  case tooManyWrites(limit: Int)
+  /// The write came after the store was closed.
+  case closed(path: String)
   case damaged(path: String, reason: String)
   /// Anything else that SQLite says, with its extended result code (https://sqlite.org/rescode.html).
   case database(path: String, code: Int32, message: String)
@@ -50,6 +54,8 @@ extension StoreError: CustomStringConvertible {
       "the database \(path) cannot be written: it or its folder is read-only"
     case .full(let path): "the disk of the database \(path) is full; the last batch was undone"
     case .busy(let path): "the database \(path) is locked by another process for too long"
+    case .tooManyWrites(let limit): "\(limit) writes wait already, which is the limit"
+    case .closed(let path): "the database \(path) was closed"
     case .damaged(let path, let reason): "the database \(path) is damaged: \(reason)"
     case .database(let path, let code, let message):
       "SQLite says of \(path): \(message) (code \(code))"

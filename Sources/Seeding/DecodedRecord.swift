@@ -3,6 +3,8 @@ import Feed
 /// The JSON form of a `SeedRecord`.
 struct DecodedRecord: Decodable {
   let record: SeedRecord
+  /// Whether the record says in which feeds the post is.
+  let namesFeeds: Bool
 
   private static let known: Set = [
     "id", "feeds", "type", "title", "text", "publishedAt", "author", "url", "thumbnail", "tags",
@@ -11,6 +13,7 @@ struct DecodedRecord: Decodable {
 
   init(from decoder: any Decoder) throws {
     let fields = try Fields(decoder, known: Self.known)
+    namesFeeds = fields.has("feeds")
     if fields.has("feed") {
       let feed: DecodedFeed = try Fields(decoder, known: ["feed"]).value("feed")
       record = .feed(name: feed.name, title: feed.title)
@@ -29,7 +32,7 @@ struct DecodedRecord: Decodable {
       ? try fields.value("author", as: DecodedAuthor.self) : nil
     record = .post(
       Post(
-        id: try fields.name("id", limit: RecordLimits.idBytes),
+        id: try Self.id(fields, decoder),
         type: try fields.option("type"),
         title: try fields.text("title", limit: RecordLimits.titleBytes),
         text: try fields.text("text", limit: RecordLimits.textBytes),
@@ -43,9 +46,22 @@ struct DecodedRecord: Decodable {
       placements: placements.map(\.placement))
   }
 
+  private static func id(_ fields: Fields, _ decoder: any Decoder) throws -> String {
+    let known = decoder.userInfo[.itemID] as? String
+    guard let known, !fields.has("id") else {
+      return try fields.name("id", limit: RecordLimits.idBytes)
+    }
+    try fields.checkName(known, "id", limit: RecordLimits.idBytes)
+    return known
+  }
+
   private static func counters(_ fields: Fields) throws -> [Counter] {
     guard fields.has("counters") else { return [] }
-    let counters: [String: Int] = try fields.value("counters")
+    return try counters(try fields.value("counters"), fields)
+  }
+
+  fileprivate static func counters(_ counters: [String: Int], _ fields: Fields) throws -> [Counter]
+  {
     guard counters.count <= RecordLimits.counters else {
       throw fields.error(
         "counters", "has \(counters.count) elements, more than \(RecordLimits.counters)")
@@ -59,6 +75,19 @@ struct DecodedRecord: Decodable {
       }
       return Counter(name, value)
     }
+  }
+}
+
+/// Counters on their own.
+struct DecodedCounters: Decodable {
+  let counters: [Counter]
+
+  init(from decoder: any Decoder) throws {
+    let names = try decoder.container(keyedBy: FieldName.self).allKeys.map(\.stringValue)
+    let fields = try Fields(decoder, known: Set(names))
+    let pairs = try names.map { name -> (String, Int) in (name, try fields.value(name)) }
+    counters = try DecodedRecord.counters(
+      Dictionary(pairs, uniquingKeysWith: { first, _ in first }), fields)
   }
 }
 

@@ -10,9 +10,43 @@ public struct RecordDecoder: Sendable {
   ///
   /// - Throws: `RecordError`, naming the field.
   public func decode(_ bytes: some Sequence<UInt8>) throws(RecordError) -> SeedRecord {
+    try decode(DecodedRecord.self, bytes).record
+  }
+
+  /// The post that the bytes hold, for an item of this id: the record may leave the id out, and must
+  /// not have another. `placements` is nil where the record does not name feeds.
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  public func decodeItem(
+    _ bytes: some Sequence<UInt8>, id: String
+  ) throws(RecordError) -> (post: Post, placements: [Placement]?) {
+    let decoded = try decode(DecodedRecord.self, bytes, id: id)
+    guard case .post(let post, let placements) = decoded.record else {
+      throw RecordError(field: "feed", problem: "is a feed and not an item")
+    }
+    guard post.id.utf8.elementsEqual(id.utf8) else {
+      throw RecordError(field: "id", problem: "is \"\(post.id)\", not the path's \"\(id)\"")
+    }
+    return (post, decoded.namesFeeds ? placements : nil)
+  }
+
+  /// The counters that the bytes hold: an object of whole numbers, one at least.
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  public func decodeCounters(_ bytes: some Sequence<UInt8>) throws(RecordError) -> [Counter] {
+    let counters = try decode(DecodedCounters.self, bytes).counters
+    guard !counters.isEmpty else { throw RecordError(field: "", problem: "names no counter") }
+    return counters
+  }
+
+  private func decode<Value: Decodable>(
+    _: Value.Type, _ bytes: some Sequence<UInt8>, id: String? = nil
+  ) throws(RecordError) -> Value {
     let data = Data(bytes)
+    let decoder = JSONDecoder()
+    if let id { decoder.userInfo[.itemID] = id }
     do {
-      return try JSONDecoder().decode(DecodedRecord.self, from: data).record
+      return try decoder.decode(Value.self, from: data)
     } catch let error as RecordError {
       throw error
     } catch let error as DecodingError {
@@ -66,6 +100,11 @@ public struct RecordDecoder: Sendable {
     default: String(describing: type).hasPrefix("Array") ? "a list" : "an object"
     }
   }
+}
+
+extension CodingUserInfoKey {
+  /// The id of a post whose record does not have it.
+  static let itemID = CodingUserInfoKey(rawValue: "itemID")!
 }
 
 extension [any CodingKey] {

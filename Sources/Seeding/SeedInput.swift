@@ -4,7 +4,12 @@ import Foundation
 public struct SeedInput: Sendable {
   /// What messages call it: the path, or `-` for standard input.
   public let name: String
-  private let handle: FileHandle
+  private let source: Source
+
+  private enum Source: Sendable {
+    case handle(FileHandle)
+    case closure(@Sendable () throws -> [UInt8]?)
+  }
 
   /// How much is read at once.
   private static let chunkBytes = 1 << 20
@@ -15,14 +20,20 @@ public struct SeedInput: Sendable {
   public init(path: String) throws(SeedInputError) {
     name = path
     if path == "-" {
-      handle = .standardInput
+      source = .handle(.standardInput)
       return
     }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw SeedInputError(name: path, reason: String(cString: strerror(errno)))
     }
-    handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    source = .handle(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
+  }
+
+  /// An input of this name from whatever gives its bytes; `nil` is the end.
+  public init(name: String, read: @escaping @Sendable () throws -> [UInt8]?) {
+    self.name = name
+    source = .closure(read)
   }
 
   /// The paths of a folder's feed files, `.ndjson` and `.json`, in the order of their names.
@@ -40,7 +51,16 @@ public struct SeedInput: Sendable {
   }
 
   /// The next bytes; `nil` at the end.
-  func read() throws(SeedInputError) -> [UInt8]? {
+  ///
+  /// - Throws: `SeedInputError` of a file, and of another source what that throws.
+  func read() throws -> [UInt8]? {
+    switch source {
+    case .handle(let handle): try read(handle)
+    case .closure(let read): try read()
+    }
+  }
+
+  private func read(_ handle: FileHandle) throws(SeedInputError) -> [UInt8]? {
     do {
       guard let data = try handle.read(upToCount: Self.chunkBytes), !data.isEmpty else {
         return nil

@@ -18,7 +18,7 @@ extension SeedRecord {
     case .post(let post, let placements):
       writer.object { writer in
         writer.member("id", post.id)
-        if !placements.isEmpty { Self.write(placements, to: &writer) }
+        if !placements.isEmpty { writer.feeds(placements) }
         writer.member("type", post.type.rawValue)
         writer.details(of: post)
       }
@@ -26,9 +26,13 @@ extension SeedRecord {
     return writer.bytes
   }
 
-  private static func write(_ placements: [Placement], to writer: inout JSONWriter) {
-    writer.key("feeds")
-    writer.array { writer in
+}
+
+extension JSONWriter {
+  /// The member `feeds` of a post, in the order of the feeds' names.
+  public mutating func feeds(_ placements: [Placement]) {
+    key("feeds")
+    array { writer in
       let sorted = placements.sorted { $0.feed.utf8.lexicographicallyPrecedes($1.feed.utf8) }
       for placement in sorted {
         writer.object { writer in
@@ -38,9 +42,7 @@ extension SeedRecord {
       }
     }
   }
-}
 
-extension JSONWriter {
   /// The members of a post from its title to its media: the same in an exported record and, but for
   /// what the server adds to the media, in a page.
   ///

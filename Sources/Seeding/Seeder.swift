@@ -22,6 +22,9 @@ public struct SeedProgress: Hashable, Sendable {
   public var records = 0
   /// Bad records that were left out.
   public var skipped = 0
+
+  /// Of a run that has not begun.
+  public init() {}
 }
 
 /// What a run did.
@@ -49,6 +52,9 @@ public struct SeedStopped: Error {
 public struct Seeder: Sendable {
   /// So many records make a transaction.
   public var batchRecords: Int
+  /// Or fewer, if they have so many bytes: what a run holds in memory is bounded, however large its
+  /// records are.
+  public var batchBytes: Int
   /// A record may have so many bytes.
   public var recordLimitBytes: Int
   /// Stops at the first bad record.
@@ -56,15 +62,19 @@ public struct Seeder: Sendable {
 
   /// The default of `batchRecords`.
   public static let defaultBatchRecords = 2_000
+  /// The default of `batchBytes`.
+  public static let defaultBatchBytes = 8 << 20
   /// The default of `recordLimitBytes`.
   public static let defaultRecordLimitBytes = 1 << 20
 
   /// A seeder with these limits, both above 0; it is lenient unless told otherwise.
   public init(
     batchRecords: Int = Seeder.defaultBatchRecords,
+    batchBytes: Int = Seeder.defaultBatchBytes,
     recordLimitBytes: Int = Seeder.defaultRecordLimitBytes, isStrict: Bool = false
   ) {
-    precondition(batchRecords > 0 && recordLimitBytes > 0)
+    precondition(batchRecords > 0 && batchBytes > 0 && recordLimitBytes > 0)
+    self.batchBytes = batchBytes
     self.batchRecords = batchRecords
     self.recordLimitBytes = recordLimitBytes
     self.isStrict = isStrict
@@ -85,13 +95,16 @@ public struct Seeder: Sendable {
     for input in inputs {
       var splitter = RecordSplitter(recordLimitBytes: recordLimitBytes)
       var batch: [RawRecord] = []
+      var bytes = 0
       func add(_ record: RawRecord) throws {
         batch.append(record)
-        if batch.count == batchRecords { try flush() }
+        if case .success(let content) = record.content { bytes += content.count }
+        if batch.count == batchRecords || bytes >= batchBytes { try flush() }
       }
       func flush() throws {
         let decoded = decode(batch)
         batch.removeAll(keepingCapacity: true)
+        bytes = 0
         try take(decoded, of: input, writer, &progress, onProblem)
         onProgress(progress)
       }

@@ -2,6 +2,13 @@ import Glibc
 
 /// Time that never goes back (`CLOCK_MONOTONIC`).
 public enum MonotonicClock {
+  /// Nanoseconds since some moment in the past.
+  public static var nanoseconds: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+
   /// Milliseconds since some moment in the past.
   public static var milliseconds: UInt64 {
     var time = timespec()
@@ -12,6 +19,13 @@ public enum MonotonicClock {
 
 /// Time as calendars have it (`CLOCK_REALTIME`).
 public enum WallClock {
+  /// Nanoseconds since 1970, as exact as the clock's tick.
+  public static var nanoseconds: Int {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME_COARSE, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
+  }
+
   /// Seconds since 1970.
   public static var secondsSince1970: Int {
     var time = timespec()

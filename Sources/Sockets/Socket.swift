@@ -19,10 +19,50 @@ public struct Socket: Sendable, Hashable {
     }
   }
 
-  /// `writev(2)`: how many bytes of the segments were taken.
-  public func write(_ segments: UnsafeBufferPointer<iovec>) throws(SocketError) -> Outcome<Int> {
-    try retryingOrBlocking("writev", "write to a connection") {
-      writev(descriptor, segments.baseAddress, Int32(segments.count))
+  /// `sendmsg(2)` of several segments: how many bytes of them were taken.
+  ///
+  /// `hasMore` says that more follows at once (`MSG_MORE`), so that a small segment waits for it.
+  public func write(
+    _ segments: UnsafeBufferPointer<iovec>, hasMore: Bool = false
+  ) throws(SocketError) -> Outcome<Int> {
+    var message = msghdr()
+    message.msg_iov = UnsafeMutablePointer(mutating: segments.baseAddress)
+    message.msg_iovlen = segments.count
+    let flags = Int32(MSG_NOSIGNAL) | (hasMore ? Int32(MSG_MORE) : 0)
+    return try retryingOrBlocking("sendmsg", "write to a connection") {
+      sendmsg(descriptor, &message, flags)
+    }
+  }
+
+  /// `sendfile(2)`: how many bytes of the file's range were taken; 0 if the file ends before it.
+  public func send(_ file: OpenFile, _ range: Range<Int>) throws(SocketError) -> Outcome<Int> {
+    var offset = off_t(range.lowerBound)
+    return try retryingOrBlocking("sendfile", "send a file") {
+      sendfile(descriptor, file.descriptor, &offset, range.count)
+    }
+  }
+
+  /// How many bytes were written and not yet acknowledged by the peer (`SIOCOUTQ`, `tcp(7)`).
+  public var unacknowledgedBytes: Int {
+    var count: Int32 = 0
+    return ioctl(descriptor, UInt(lookahead_output_queue), &count) == 0 ? Int(count) : 0
+  }
+
+  /// Lets the socket be writable only while fewer bytes than this wait to be sent
+  /// (`TCP_NOTSENT_LOWAT`): the kernel then holds no more for a peer that takes nothing.
+  public func limitUnsent(toBytes limit: Int) throws(SocketError) {
+    try setOption(
+      Int32(IPPROTO_TCP), lookahead_tcp_notsent_lowat, Int32(limit), "configure a connection")
+  }
+
+  /// The peer's address (`getpeername(2)`); nil if the connection is gone already.
+  public var peer: IPAddress? {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutableBytes(of: &storage) { bytes in
+      let result = getpeername(
+        descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
+      return result == 0 ? IPAddress(socketAddress: UnsafeRawBufferPointer(bytes)) : nil
     }
   }
 

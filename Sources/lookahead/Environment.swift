@@ -30,15 +30,25 @@ enum Environment {
   }
 
   /// The variable's truth: `1`, `true`, `yes`, `on` or their opposites.
-  static func flag(_ name: String) -> Bool {
-    guard let text = variable(name) else { return false }
+  static func flag(_ name: String, default fallback: Bool = false) -> Bool {
+    guard let text = variable(name) else { return fallback }
     switch text.lowercased() {
     case "1", "true", "yes", "on": return true
     case "0", "false", "no", "off": return false
     default:
       problems.withLock { $0[name] = "LOOKAHEAD_\(name): \"\(text)\" is neither true nor false" }
-      return false
+      return fallback
     }
+  }
+
+  /// One of a few words.
+  static func option<Option: RawRepresentable & CaseIterable>(_ name: String) -> Option?
+  where Option.RawValue == String {
+    guard let text = variable(name) else { return nil }
+    if let option = Option(rawValue: text.lowercased()) { return option }
+    let known = Option.allCases.map(\.rawValue).joined(separator: ", ")
+    problems.withLock { $0[name] = "LOOKAHEAD_\(name): \"\(text)\" is not one of \(known)" }
+    return nil
   }
 
   /// The variable's log level.

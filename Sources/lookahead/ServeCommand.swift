@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreMetrics
 import FeedServer
 import Foundation
 import Logging
@@ -18,23 +19,28 @@ struct ServeCommand: ParsableCommand {
   @OptionGroup(title: "Listening") var listening: ListeningOptions
   @OptionGroup(title: "Limits of messages") var messages: MessageOptions
   @OptionGroup(title: "Limits of connections") var connections: ConnectionOptions
+  @OptionGroup(title: "Clients") var clients: ClientOptions
   @OptionGroup(title: "Pages") var pages: PageOptions
+  @OptionGroup(title: "Media") var media: MediaOptions
+  @OptionGroup(title: "Writes") var writes: WriteOptions
+  @OptionGroup(title: "Log") var log: LogOptions
 
   func run() throws {
     // Before any thread is started, so that every thread blocks them.
     Signals.block()
-    let level = listening.logLevel
-    LoggingSystem.bootstrap { label in
-      var handler = StreamLogHandler.standardError(label: label)
-      handler.logLevel = level
-      return handler
-    }
     var configuration = FeedServiceConfiguration(databasePath: options.database)
     configuration.store.file = options.file
     listening.apply(to: &configuration.server)
     messages.apply(to: &configuration.server)
     connections.apply(to: &configuration.server)
     pages.apply(to: &configuration)
+    media.apply(to: &configuration)
+    try clients.apply(to: &configuration)
+    try writes.apply(to: &configuration)
+    let sink = log.bootstrap()
+    defer { sink.flush() }
+    log.apply(to: &configuration, sink)
+    MetricsSystem.bootstrap(configuration.figures)
 
     let service = try FeedService(configuration, logger: Logger(label: "lookahead"))
     let port = try service.start()

@@ -1,7 +1,6 @@
 import ArgumentParser
 import FeedServer
 import HTTPServer
-import Logging
 import SQLiteStore
 
 /// Where to listen, and with how many threads.
@@ -14,9 +13,6 @@ struct ListeningOptions: ParsableArguments {
 
   @Option(help: "Threads that serve connections.")
   var eventLoops = Environment.number("EVENT_LOOPS", default: 1)
-
-  @Option(help: "trace, debug, info, notice, warning, error or critical.")
-  var logLevel = Environment.logLevel("LOG_LEVEL", default: .info)
 
   /// As it stands in a URL: an IPv6 address in brackets, RFC 3986 section 3.2.2.
   var urlHost: String { host.contains(":") ? "[\(host)]" : host }
@@ -32,8 +28,6 @@ struct ListeningOptions: ParsableArguments {
     server.eventLoops = eventLoops
   }
 }
-
-extension Logger.Level: @retroactive ExpressibleByArgument {}
 
 /// How large a message may be.
 struct MessageOptions: ParsableArguments {
@@ -86,6 +80,10 @@ struct ConnectionOptions: ParsableArguments {
   var headerReadTimeoutMilliseconds = Environment.number(
     "HEADER_READ_TIMEOUT_MILLISECONDS", default: defaults.headerReadTimeoutMilliseconds)
 
+  @Option(help: "How fast a body must come on average; else 408.")
+  var minimumBodyBytesPerSecond = Environment.number(
+    "MINIMUM_BODY_BYTES_PER_SECOND", default: defaults.minimumBodyBytesPerSecond)
+
   @Option(help: "Silence within a body; then 408.")
   var bodyReadTimeoutMilliseconds = Environment.number(
     "BODY_READ_TIMEOUT_MILLISECONDS", default: defaults.bodyReadTimeoutMilliseconds)
@@ -94,9 +92,17 @@ struct ConnectionOptions: ParsableArguments {
   var idleTimeoutMilliseconds = Environment.number(
     "IDLE_TIMEOUT_MILLISECONDS", default: defaults.idleTimeoutMilliseconds)
 
-  @Option(help: "A client that takes nothing of its answer; then it is cut off.")
+  @Option(help: "In how long a client must take --minimum-answer-bytes-per-second.")
   var writeStallTimeoutMilliseconds = Environment.number(
     "WRITE_STALL_TIMEOUT_MILLISECONDS", default: defaults.writeStallTimeoutMilliseconds)
+
+  @Option(help: "How fast an answer must be taken on average; else the client is cut off.")
+  var minimumAnswerBytesPerSecond = Environment.number(
+    "MINIMUM_ANSWER_BYTES_PER_SECOND", default: defaults.minimumAnswerBytesPerSecond)
+
+  @Option(help: "How long an answer may take to be made; then 503.")
+  var answerTimeoutMilliseconds = Environment.number(
+    "ANSWER_TIMEOUT_MILLISECONDS", default: defaults.answerTimeoutMilliseconds)
 
   @Option(help: "Requests in flight after SIGTERM; then they are cut.")
   var drainTimeoutMilliseconds = Environment.number(
@@ -109,8 +115,12 @@ struct ConnectionOptions: ParsableArguments {
       ("--header-read-timeout-milliseconds", headerReadTimeoutMilliseconds),
       ("--body-read-timeout-milliseconds", bodyReadTimeoutMilliseconds),
       ("--idle-timeout-milliseconds", idleTimeoutMilliseconds),
-      ("--write-stall-timeout-milliseconds", writeStallTimeoutMilliseconds))
-    try atLeast(0, ("--drain-timeout-milliseconds", drainTimeoutMilliseconds))
+      ("--write-stall-timeout-milliseconds", writeStallTimeoutMilliseconds),
+      ("--answer-timeout-milliseconds", answerTimeoutMilliseconds))
+    try atLeast(
+      0, ("--minimum-body-bytes-per-second", minimumBodyBytesPerSecond),
+      ("--minimum-answer-bytes-per-second", minimumAnswerBytesPerSecond),
+      ("--drain-timeout-milliseconds", drainTimeoutMilliseconds))
   }
 
   func apply(to server: inout ServerConfiguration) {
@@ -118,8 +128,34 @@ struct ConnectionOptions: ParsableArguments {
     server.headerReadTimeoutMilliseconds = headerReadTimeoutMilliseconds
     server.bodyReadTimeoutMilliseconds = bodyReadTimeoutMilliseconds
     server.idleTimeoutMilliseconds = idleTimeoutMilliseconds
+    server.minimumBodyBytesPerSecond = minimumBodyBytesPerSecond
+    server.minimumAnswerBytesPerSecond = minimumAnswerBytesPerSecond
+    server.answerTimeoutMilliseconds = answerTimeoutMilliseconds
     server.writeStallTimeoutMilliseconds = writeStallTimeoutMilliseconds
     server.drainTimeoutMilliseconds = drainTimeoutMilliseconds
+  }
+}
+
+/// Where the media files are, and how long they are kept.
+struct MediaOptions: ParsableArguments {
+  private static let defaults = FeedServiceConfiguration(databasePath: "")
+
+  @Option(help: "The folder of the files under /media/; without one there are none.")
+  var mediaRoot: String?
+
+  @Option(help: "How long a cache may keep a media file.")
+  var mediaMaxAgeSeconds = Environment.number(
+    "MEDIA_MAX_AGE_SECONDS", default: defaults.mediaMaxAgeSeconds)
+
+  mutating func validate() throws {
+    mediaRoot = mediaRoot ?? Environment.text("MEDIA_ROOT")
+    try Environment.validate()
+    try atLeast(0, ("--media-max-age-seconds", mediaMaxAgeSeconds))
+  }
+
+  func apply(to configuration: inout FeedServiceConfiguration) {
+    configuration.mediaRoot = mediaRoot
+    configuration.mediaMaxAgeSeconds = mediaMaxAgeSeconds
   }
 }
 
@@ -134,6 +170,14 @@ struct PageOptions: ParsableArguments {
   @Option(help: "How long after that it may show it while it asks again.")
   var cacheStaleWhileRevalidateSeconds = Environment.number(
     "CACHE_STALE_WHILE_REVALIDATE_SECONDS", default: defaults.cacheStaleWhileRevalidateSeconds)
+
+  @Option(help: "Memory for compressed pages.")
+  var encodedMemoryBytes = Environment.number(
+    "ENCODED_MEMORY_BYTES", default: defaults.encodedMemoryBytes)
+
+  @Option(help: "From how many bytes on an answer is compressed.")
+  var compressionMinimumBytes = Environment.number(
+    "COMPRESSION_MINIMUM_BYTES", default: defaults.compressionMinimumBytes)
 
   @Option(help: "How often the database is looked at for what other processes wrote.")
   var refreshIntervalMilliseconds = Environment.number(
@@ -154,7 +198,9 @@ struct PageOptions: ParsableArguments {
     try atLeast(
       0, ("--cache-max-age-seconds", cacheMaxAgeSeconds),
       ("--cache-stale-while-revalidate-seconds", cacheStaleWhileRevalidateSeconds),
-      ("--drain-grace-milliseconds", drainGraceMilliseconds))
+      ("--drain-grace-milliseconds", drainGraceMilliseconds),
+      ("--encoded-memory-bytes", encodedMemoryBytes),
+      ("--compression-minimum-bytes", compressionMinimumBytes))
     try atLeast(
       1, ("--refresh-interval-milliseconds", refreshIntervalMilliseconds),
       ("--worker-threads", workerThreads), ("--worker-queue", workerQueue))
@@ -163,6 +209,8 @@ struct PageOptions: ParsableArguments {
   func apply(to configuration: inout FeedServiceConfiguration) {
     configuration.cacheMaxAgeSeconds = cacheMaxAgeSeconds
     configuration.cacheStaleWhileRevalidateSeconds = cacheStaleWhileRevalidateSeconds
+    configuration.encodedMemoryBytes = encodedMemoryBytes
+    configuration.compressionMinimumBytes = compressionMinimumBytes
     configuration.refreshIntervalMilliseconds = refreshIntervalMilliseconds
     configuration.workerThreads = workerThreads
     configuration.workerQueue = workerQueue

@@ -38,8 +38,14 @@ import Testing
     let program = Program()
     let server = try ServingProgram(program)
     let document = try TestClient(port: server.port).get("/openapi.json")
-    let paths: [String: Any] = try #require(document.value("paths"))
-    for path in paths.keys { #expect(Self.readme.contains("`GET \(path)"), "\(path)") }
+    let paths: [String: [String: Any]] = try #require(document.value("paths"))
+    for (path, operations) in paths {
+      // What holds for every path is said once.
+      for method in operations.keys where !["parameters", "head", "options"].contains(method) {
+        let route = "\(method.uppercased()) \(path)"
+        #expect(Self.readme.contains("`\(route)`"), "\(route)")
+      }
+    }
     let parameters = document.text.matches(of: /"name": "(\w+)",\s*"in": "query"/)
       .map { String($0.output.1) }
     #expect(parameters.count > 10)

@@ -1,3 +1,4 @@
+import Feed
 import Foundation
 import HTTP
 import TestSupport
@@ -24,14 +25,63 @@ import Testing
 
   private func parameters(of route: Route, in place: String) -> [[String: Any]] {
     let path = paths[route.path] ?? [:]
-    let operation = path["get"] as? [String: Any] ?? [:]
+    let operation = path[route.method.rawValue.lowercased()] as? [String: Any] ?? [:]
     let all = (path["parameters"] as? [Any] ?? []) + (operation["parameters"] as? [Any] ?? [])
     return all.map(resolved).filter { $0["in"] as? String == place }
   }
 
+  /// What the document describes, as `PUT /v1/items/{id}`.
+  private var operations: Set<String> {
+    Set(
+      paths.flatMap { path, item in
+        item.keys.filter { $0 != "parameters" }.map { "\($0.uppercased()) \(path)" }
+      })
+  }
+
   @Test func `every route is in it and nothing else`() {
-    #expect(Set(paths.keys) == Set(Route.allCases.map(\.path)))
-    for path in paths.values { #expect(path["get"] != nil) }
+    let served = Route.allCases.flatMap { route in
+      let methods = [route.method, .options] + (route.method == .get ? [.head] : [])
+      return methods.map { "\($0) \(route.path)" }
+    }
+    #expect(operations == Set(served))
+  }
+
+  @Test func `every write needs the token and nothing else does`() {
+    let secured = paths.flatMap { path, item in
+      item.compactMap { method, operation in
+        (operation as? [String: Any])?["security"] == nil
+          ? nil : "\(method.uppercased()) \(path)"
+      }
+    }
+    let writes = Route.allCases.filter(\.isWrite).map { "\($0.method) \($0.path)" }
+    #expect(secured.sorted() == writes.sorted())
+  }
+
+  @Test func `the bounds of a record are the program's`() throws {
+    let schemas = ["Record", "RecordPlacement", "RecordMedia", "Counters"].map {
+      resolved(["$ref": "#/components/schemas/\($0)"])
+    }
+    func property(_ schema: Int, _ name: String) -> [String: Any] {
+      resolved((schemas[schema]["properties"] as? [String: Any])?[name] as Any)
+    }
+    for (schema, name, bound, expected) in [
+      (0, "id", "maxLength", RecordLimits.idBytes),
+      (0, "title", "maxLength", RecordLimits.titleBytes),
+      (0, "text", "maxLength", RecordLimits.textBytes),
+      (0, "url", "maxLength", RecordLimits.urlBytes),
+      (0, "feeds", "maxItems", RecordLimits.feeds),
+      (0, "tags", "maxItems", RecordLimits.tags),
+      (0, "media", "maxItems", RecordLimits.media),
+      (0, "counters", "maxProperties", RecordLimits.counters),
+      (1, "name", "maxLength", RecordLimits.feedNameBytes),
+      (1, "rank", "maximum", SortKey.rankRange.upperBound),
+      (2, "width", "maximum", RecordLimits.pixels),
+      (2, "bytes", "maximum", RecordLimits.fileBytes),
+    ] {
+      #expect(property(schema, name)[bound] as? Int == expected, "\(name)")
+    }
+    let names = resolved(schemas[3]["propertyNames"] as Any)
+    #expect(names["maxLength"] as? Int == RecordLimits.counterNameBytes)
   }
 
   @Test(arguments: Route.allCases)

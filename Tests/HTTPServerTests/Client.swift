@@ -20,7 +20,7 @@ final class Client {
   private(set) var isAtEnd = false
   let isConnected: Bool
 
-  init(_ port: UInt16, receiveBufferBytes: Int32? = nil) {
+  init(_ port: UInt16, receiveBufferBytes: Int32? = nil, sendBufferBytes: Int32? = nil) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var timeout = timeval(tv_sec: 10, tv_usec: 0)
     setsockopt(
@@ -29,6 +29,9 @@ final class Client {
       descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     if var size = receiveBufferBytes {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+    if var size = sendBufferBytes {
+      setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -60,6 +63,32 @@ final class Client {
     return true
   }
 
+  /// Sends as much as is taken without a wait of a fifth of a second; says how much that was.
+  func sendWhileTaken(_ bytes: [UInt8]) -> Int {
+    var sent = 0
+    while sent < bytes.count {
+      var watched = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      guard poll(&watched, 1, 200) > 0 else { break }
+      let count = bytes[sent...].withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+      }
+      guard count > 0 else { break }
+      sent += count
+    }
+    return sent
+  }
+
+  /// Closes so that the peer sees a reset.
+  func reset() {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    shutdown(descriptor, Int32(SHUT_RD))
+    let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    // Closes the connection and leaves a descriptor for `deinit` to close.
+    dup2(other, descriptor)
+    close(other)
+  }
+
   func get(_ path: String, _ fields: String = "") {
     send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n")
   }
@@ -67,7 +96,7 @@ final class Client {
   func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// The next answer, interim ones too; nil at the end of the connection.
-  func answer(toHead isHead: Bool = false) -> Answer? {
+  func answer(toHead isHead: Bool = false, pausingMilliseconds pause: UInt32 = 0) -> Answer? {
     var end: Int?
     while true {
       end = received.firstRange(of: Array("\r\n\r\n".utf8))?.lowerBound
@@ -83,7 +112,7 @@ final class Client {
       answer.fields.append((String(line[..<colon]), String(line[colon...].dropFirst(2))))
     }
     let length = isHead ? 0 : answer["Content-Length"].flatMap(Int.init) ?? 0
-    while received.count < length, receive() {}
+    while received.count < length, receive() { if pause > 0 { usleep(pause * 1000) } }
     answer.body = Array(received.prefix(length))
     received.removeFirst(min(length, received.count))
     return answer

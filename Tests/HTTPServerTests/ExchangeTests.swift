@@ -125,7 +125,7 @@ struct ExchangeTests {
   @Test func `a large answer of many parts arrives whole at a slow reader`() throws {
     let parts = (0..<700).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0 * 20) }
     let handler = ClosureHandler { _, responder in
-      responder.respond(Response(.ok, body: parts))
+      responder.respond(Response(.ok, body: parts.map(Response.Part.bytes)))
     }
     try withServer(handler) { _, port in
       let client = Client(port, receiveBufferBytes: 4096)
@@ -163,7 +163,7 @@ struct ExchangeTests {
         #expect(eventually { kept.count == 1 })
       }
       for (_, responder) in kept.take() {
-        responder.respond(Response(.ok, body: [[UInt8](repeating: 0, count: 5_000_000)]))
+        responder.respond(Response(.ok, bytes: [UInt8](repeating: 0, count: 5_000_000)))
       }
       #expect(eventually { server.connectionCount == 0 })
       let next = Client(port)

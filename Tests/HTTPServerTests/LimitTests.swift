@@ -9,7 +9,7 @@ struct LimitTests {
   @Test(arguments: [
     ("GET / HTTP/1.1\r\n\r\n", 400), ("GET /\(String(repeating: "a", count: 9000))", 414),
     ("GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "a", count: 17_000))", 431),
-    ("FOO / HTTP/1.1\r\n", 501), ("GET / HTTP/3.0\r\n", 505),
+    ("FOO / HTTP/1.1\r\nHost: a\r\n\r\n", 501), ("GET / HTTP/3.0\r\n", 505),
   ])
   func `a refused message is answered by the application's mapping and ends the connection`(
     _ message: String, _ status: Int
@@ -100,7 +100,7 @@ struct LimitTests {
 
   @Test func `a client that takes nothing is cut`() throws {
     let handler = ClosureHandler { _, responder in
-      responder.respond(Response(.ok, body: [[UInt8](repeating: 0, count: 20_000_000)]))
+      responder.respond(Response(.ok, bytes: [UInt8](repeating: 0, count: 20_000_000)))
     }
     try withServer(handler) {
       $0.writeStallTimeoutMilliseconds = 50

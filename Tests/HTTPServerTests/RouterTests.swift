@@ -11,6 +11,8 @@ struct RouterTests {
     router.add(.get, "/v1/items/newest", "newest")
     router.add(.get, "/v1/feeds/{feed}/items", "items")
     router.add(.post, "/v1/import", "import")
+    router.add(.get, "/media/{path...}", "media")
+    router.add(.get, "/media/list", "list")
     return router
   }()
 
@@ -35,6 +37,10 @@ struct RouterTests {
     (.put, "/v1/items/x", "allowed GET HEAD DELETE OPTIONS"),
     (.get, "/v1/feeds/f/items", "items feed=f"), (.get, "/v1/import", "allowed POST OPTIONS"),
     (.get, "/v1/items/%zz", "malformed: a % without two hexadecimal digits at offset 10"),
+    (.get, "/media/a.mp4", "media path=a.mp4"), (.get, "/media/a/b%2Fc//", "media path=a/b%2Fc//"),
+    (.get, "/media/", "media path="), (.get, "/media", "not found"), (.get, "/media/list", "list"),
+    (.get, "/m%65dia/%2e%2E/x", "media path=%2e%2E/x"),
+    (.put, "/media/x", "allowed GET HEAD OPTIONS"),
     (.options, "*", "not found"), (.get, "/", "not found"),
   ])
   func `a path finds its route`(_ method: Method, _ path: String, _ expected: String) {

@@ -66,6 +66,7 @@ final class Exhaustion: Sendable {
 /// Serves on a free port while the body runs, then drains.
 func withServer(
   _ handler: any Handler = echo, exhaustion: Exhaustion? = nil,
+  observer: (any ServerObserver)? = nil,
   _ configure: (inout ServerConfiguration) -> Void = { _ in },
   _ body: (_ server: Server, _ port: UInt16) throws -> Void
 ) throws {
@@ -78,9 +79,9 @@ func withServer(
   logger.logLevel = .critical
   let context =
     if let exhaustion {
-      ServerContext(configuration, handler, logger, accept: exhaustion.accept)
+      ServerContext(configuration, handler, logger, observer: observer, accept: exhaustion.accept)
     } else {
-      ServerContext(configuration, handler, logger)
+      ServerContext(configuration, handler, logger, observer: observer)
     }
   let server = Server(context)
   let port = try server.start()

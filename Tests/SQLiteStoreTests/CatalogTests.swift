@@ -33,7 +33,7 @@ import Testing
   }
 
   private func change(_ store: SQLiteStore, _ random: inout TestRandom) throws {
-    switch random.number(0...9) {
+    switch random.number(0...14) {
     case 0..<7:
       let records = (0..<random.number(1...(random.chance(20) ? 200 : 8))).map { _ in
         record(&random)
@@ -44,6 +44,11 @@ import Testing
       if random.chance(80) { _ = try run.finish() }
     case 7, 8:
       _ = try store.deletePost(withID: "p\(random.number(0...60))")
+    case 9..<14:
+      let writes = (0..<random.number(1...6)).map { _ in write(&random) }
+      for case .failure(let error) in store.outcomes(ofGroup: writes) {
+        guard case FeedError.unknownItem = error else { throw error }
+      }
     default:
       try store.pool.write {
         try $0.execute(
@@ -51,6 +56,14 @@ import Testing
           arguments: [random.number(0...3).description])
       }
     }
+  }
+
+  private func write(_ random: inout TestRandom) -> ItemWrite {
+    guard case .post(let post, let placements) = record(&random), !random.chance(20) else {
+      return ItemWrite(id: "p\(random.number(0...60))", change: .delete)
+    }
+    return ItemWrite(
+      id: post.id, change: .put(post, placements: random.chance(70) ? placements : nil))
   }
 
   private func record(_ random: inout TestRandom) -> SeedRecord {

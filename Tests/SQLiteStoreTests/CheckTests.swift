@@ -23,6 +23,10 @@ import Testing
     ("beyond the next ranking", "UPDATE feed_entry SET since = 7 WHERE entry_id = 1"),
     ("tags and counters", "UPDATE post SET tags = '{' WHERE post_id = 1"),
     ("tags and counters", "UPDATE post SET counters = '[1]' WHERE post_id = 1"),
+    (
+      "idempotency key's answer",
+      "INSERT INTO idempotency_key VALUES (1, 'k', 'f', '[1]', 0)"
+    ),
     ("every author", "INSERT INTO author (id) VALUES ('nobody')"),
     ("is the default", "UPDATE network_profile SET is_default = 0"),
     ("policy for all feeds", "DELETE FROM policy WHERE network = 'lte' AND feed IS NULL"),

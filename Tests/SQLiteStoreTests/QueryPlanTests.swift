@@ -13,7 +13,6 @@ import Testing
     ("one post", PostReader.postByID),
     ("one post's media", PostReader.mediaOfPost),
     ("an export's posts", PostReader.postsAfterID),
-    ("an export's placements", SQLiteStore.placementsOfPost),
     ("an item's place in a feed", SQLiteStore.placeOfPost),
     ("a feed's order", CatalogReader.feedOrder),
     ("whether a ranking is begun", CatalogReader.isRankingBegun),
@@ -22,6 +21,15 @@ import Testing
     ("logged changes", CatalogReader.changesAfter),
     ("a feed's rankings", SQLiteStore.keptRankingsOfFeed),
     ("a post's entries", ImportBatch.openEntries),
+    ("a post's feeds", ImportBatch.feedsOfPost),
+    ("a post's removal from a feed", ImportBatch.removeFromFeed),
+    ("an item's places", PostReader.placementsOfPost),
+    ("an item's deletion", ItemWriter.deletePost),
+    ("an item's counters", ItemWriter.updateCounters),
+    ("an idempotency key", IdempotencyKeys.answerToKey),
+    ("expired keys", IdempotencyKeys.deleteExpired),
+    ("keys beyond the limit", IdempotencyKeys.deleteBeyondLimit),
+    ("the change log's old end", ChangeLog.trimming),
   ]
 
   @Test(arguments: statements.indices)

@@ -41,3 +41,13 @@ extension FeedStore {
     }
   }
 }
+
+extension FeedStore {
+  /// The post with this id.
+  package func post(withID id: String) throws -> Post? { try item(withID: id)?.post }
+
+  /// The feeds in which the item is.
+  package func placements(ofItem id: String) throws -> [Placement] {
+    try item(withID: id)?.placements ?? []
+  }
+}

@@ -67,12 +67,14 @@ package final class TestClient {
     try request("GET", target, fields)
   }
 
-  /// Sends a request without a body and reads the answer.
-  package func request(_ method: String, _ target: String, _ fields: [String: String] = [:]) throws
-    -> TestAnswer
-  {
-    let lines = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
-    try send(Array("\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n".utf8))
+  /// Sends a request, without a body or with this one, and reads the answer.
+  package func request(
+    _ method: String, _ target: String, _ fields: [String: String] = [:], body: String? = nil
+  ) throws -> TestAnswer {
+    var lines = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
+    if let body { lines += "Content-Length: \(body.utf8.count)\r\n" }
+    let head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n"
+    try send(Array((head + (body ?? "")).utf8))
     return try receive(hasBody: method != "HEAD")
   }
 

@@ -7,9 +7,16 @@
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 
 /* Declared only under _GNU_SOURCE, which would make other types differ from Glibc's module. */
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
+
+static const unsigned long lookahead_output_queue = SIOCOUTQ;
+static const int lookahead_tcp_notsent_lowat = TCP_NOTSENT_LOWAT;
 
 static const unsigned int lookahead_epoll_in = EPOLLIN;
 static const unsigned int lookahead_epoll_out = EPOLLOUT;

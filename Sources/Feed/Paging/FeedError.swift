@@ -1,4 +1,4 @@
-/// What a feed cannot answer, and why. One place in the server maps these to statuses.
+/// What a feed cannot answer or an item cannot become, and why. One place in the server maps these to statuses.
 public enum FeedError: Error, Hashable, Sendable {
   case unknownFeed(String)
   case unknownItem(String)
@@ -12,6 +12,12 @@ public enum FeedError: Error, Hashable, Sendable {
   case expiredRanking(CursorRole, Int, feed: String)
   /// The two ends of a gap lie in different rankings.
   case differentRankings(after: Int, before: Int)
+  /// The counter would leave ±`RecordLimits.number`.
+  case counterOutOfRange(item: String, counter: String)
+  /// The item would have more counters than the limit.
+  case tooManyCounters(item: String, limit: Int)
+  /// The key was given before, to a request that asked for something else.
+  case idempotencyKeyReused(String)
 }
 
 /// Which end of a page a cursor was given for.

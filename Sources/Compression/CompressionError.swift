@@ -1,0 +1,23 @@
+import HTTP
+
+/// Why bytes could not be compressed.
+public enum CompressionError: Error, Sendable, Hashable {
+  /// There are more bytes than the compressor takes.
+  case tooLarge(bytes: Int, maximumBytes: Int)
+  /// There was no memory for the library's state.
+  case outOfMemory(ContentCoding)
+  /// The library refused, with a status of its own (zlib's; brotli's is always 0).
+  case failed(ContentCoding, status: Int32)
+}
+
+extension CompressionError: CustomStringConvertible {
+  /// One sentence for a log.
+  public var description: String {
+    switch self {
+    case .tooLarge(let bytes, let maximumBytes):
+      "\(bytes) bytes are more than the \(maximumBytes) that are compressed at once."
+    case .outOfMemory(let coding): "There is no memory to compress with \(coding.rawValue)."
+    case .failed(let coding, let status): "\(coding.rawValue) failed with status \(status)."
+    }
+  }
+}

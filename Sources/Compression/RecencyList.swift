@@ -1,0 +1,74 @@
+/// Elements in the order in which they were last used, each reached by its slot's number; every
+/// operation is O(1).
+///
+/// Theory of operation. The slots form a ring: slot 0 holds no element and closes it, so that its
+/// `older` is the newest element and its `newer` the oldest, and no end is a special case. Slots that
+/// were given up form a chain through `older` and are used again before the array grows.
+struct RecencyList<Element: Sendable>: Sendable {
+  struct Slot: Sendable {
+    var element: Element?
+    var newer: Int
+    var older: Int
+  }
+
+  /// The slot that closes the ring, and the end of the chain of free slots.
+  private static var end: Int { 0 }
+
+  private var slots = [Slot(element: nil, newer: 0, older: 0)]
+  private var firstFree = 0
+
+  /// The slot of the element that was not used for the longest; nil if there is none.
+  var oldest: Int? {
+    let slot = slots[Self.end].newer
+    return slot == Self.end ? nil : slot
+  }
+
+  /// The element of a slot that is in use.
+  subscript(slot: Int) -> Element { slots[slot].element! }
+
+  /// Puts in an element as the newest and returns its slot.
+  mutating func insert(_ element: Element) -> Int {
+    let slot: Int
+    if firstFree == Self.end {
+      slot = slots.count
+      slots.append(Slot(element: element, newer: slot, older: slot))
+    } else {
+      slot = firstFree
+      firstFree = slots[slot].older
+      slots[slot].element = element
+    }
+    linkAsNewest(slot)
+    return slot
+  }
+
+  /// Makes the element of a slot the newest.
+  mutating func touch(_ slot: Int) {
+    guard slots[Self.end].older != slot else { return }
+    unlink(slot)
+    linkAsNewest(slot)
+  }
+
+  /// Takes out the element of a slot.
+  mutating func remove(_ slot: Int) -> Element {
+    let element = self[slot]
+    unlink(slot)
+    slots[slot].element = nil
+    slots[slot].older = firstFree
+    firstFree = slot
+    return element
+  }
+
+  private mutating func linkAsNewest(_ slot: Int) {
+    let second = slots[Self.end].older
+    slots[slot].newer = Self.end
+    slots[slot].older = second
+    slots[second].newer = slot
+    slots[Self.end].older = slot
+  }
+
+  private mutating func unlink(_ slot: Int) {
+    let (newer, older) = (slots[slot].newer, slots[slot].older)
+    slots[newer].older = older
+    slots[older].newer = newer
+  }
+}

@@ -1,0 +1,13 @@
+/// An item as the store has it: its post, and the feeds in which that is.
+public struct StoredItem: Sendable, Hashable {
+  /// The post.
+  public let post: Post
+  /// Its feeds in the order of their names, as the newest ranking of each has it.
+  public let placements: [Placement]
+
+  /// An item of these parts.
+  public init(post: Post, placements: [Placement]) {
+    self.post = post
+    self.placements = placements
+  }
+}

@@ -1,0 +1,136 @@
+import HTTP
+import HTTPServer
+import JSON
+
+/// A refusal as a client sees it: `application/problem+json`, RFC 9457.
+struct Problem: Error, Sendable {
+  /// Names the problem for programs; stable.
+  enum Kind: String, CaseIterable, Sendable {
+    case invalidParameter = "invalid-parameter"
+    case invalidCursor = "invalid-cursor"
+    case expiredCursor = "expired-cursor"
+    case malformedRequest = "malformed-request"
+    case unknownRoute = "unknown-route"
+    case unknownFeed = "unknown-feed"
+    case unknownItem = "unknown-item"
+    case unknownMedia = "unknown-media"
+    case methodNotAllowed = "method-not-allowed"
+    case preconditionFailed = "precondition-failed"
+    case rangeNotSatisfiable = "range-not-satisfiable"
+    case notAcceptable = "not-acceptable"
+    case unsupportedMediaType = "unsupported-media-type"
+    case invalidRecord = "invalid-record"
+    case counterLimit = "counter-limit"
+    case idempotencyKeyReused = "idempotency-key-reused"
+    case unauthorized = "unauthorized"
+    case writesOff = "writes-off"
+    case tooManyRequests = "too-many-requests"
+    case storageFull = "storage-full"
+    case limitExceeded = "limit-exceeded"
+    case timedOut = "timed-out"
+    case notSupported = "not-supported"
+    case overloaded = "overloaded"
+    case notReady = "not-ready"
+    case internalError = "internal-error"
+
+    /// The `type` member: a name and not an address, so that it never breaks.
+    var uri: String { "urn:lookahead:problem:" + rawValue }
+
+    /// Whether the server's operator has to hear of it.
+    var isServersFault: Bool { self == .internalError || self == .storageFull }
+
+    /// The `title` member.
+    var title: String {
+      switch self {
+      case .invalidParameter: "A parameter is not valid"
+      case .invalidCursor: "The cursor is damaged or of another feed"
+      case .expiredCursor: "The cursor's ranking is no longer kept"
+      case .malformedRequest: "The request is not well-formed HTTP"
+      case .unknownRoute: "There is no such route"
+      case .unknownFeed: "There is no such feed"
+      case .unknownItem: "There is no such item"
+      case .unknownMedia: "There is no such media file"
+      case .methodNotAllowed: "The route does not have this method"
+      case .preconditionFailed: "A precondition does not hold"
+      case .rangeNotSatisfiable: "The file has no such range"
+      case .notAcceptable: "There is no form that the client takes"
+      case .unsupportedMediaType: "The body is not of a type that the route reads"
+      case .invalidRecord: "The body is not a valid record"
+      case .counterLimit: "A counter's limit is exceeded"
+      case .idempotencyKeyReused: "The idempotency key belongs to another request"
+      case .unauthorized: "The token is missing or wrong"
+      case .writesOff: "Writes are off"
+      case .tooManyRequests: "The client asks too often"
+      case .storageFull: "The disk is full"
+      case .limitExceeded: "A limit of this server is exceeded"
+      case .timedOut: "The request took too long"
+      case .notSupported: "The server does not support this"
+      case .overloaded: "The server has too much to do"
+      case .notReady: "The server is not ready"
+      case .internalError: "The server failed"
+      }
+    }
+  }
+
+  let kind: Kind
+  let status: Status
+  /// What is wrong with this very request.
+  let detail: String
+  /// The parameter that is at fault.
+  var parameter: String?
+  /// The field of a record that is at fault, `media[0].width`.
+  var field: String?
+  /// Fields of the answer that the status calls for.
+  var fields = Fields()
+  /// After how many seconds to try again, for 429 and 503.
+  var retryAfterSeconds = 1
+
+  init(_ kind: Kind, _ status: Status, _ detail: String, parameter: String? = nil) {
+    self.kind = kind
+    self.status = status
+    self.detail = detail
+    self.parameter = parameter
+  }
+
+  /// 405 with the methods that the route has.
+  static func methodNotAllowed(_ method: Method, _ path: String, allowed: [Method]) -> Problem {
+    var problem = Problem(
+      .methodNotAllowed, .methodNotAllowed, "\(path) has no \(method.rawValue).")
+    problem.fields.append("Allow", allowed.map(\.rawValue).joined(separator: ", "))
+    return problem
+  }
+
+  /// The answer; `instance` is the request's id.
+  func response(requestID: String) -> Response {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("type", kind.uri)
+      writer.member("title", kind.title)
+      writer.member("status", status.code)
+      writer.member("detail", detail)
+      writer.member("instance", requestID)
+      writer.member("parameter", parameter)
+      writer.member("field", field)
+    }
+    var fields = self.fields
+    fields.append("Content-Type", "application/problem+json")
+    fields.append("Cache-Control", "no-store")
+    fields.append("X-Content-Type-Options", "nosniff")
+    fields.appendCORS()
+    if status == .serviceUnavailable || status == .tooManyRequests {
+      fields.append("Retry-After", String(retryAfterSeconds))
+    }
+    return Response(status, fields: fields, bytes: writer.bytes)
+  }
+}
+
+extension Fields {
+  private static let exposed =
+    "Accept-Ranges, Content-Range, ETag, Link, Retry-After, Server-Timing, X-Request-Id"
+
+  /// Read routes may be read from any page, with the fields that a client needs to page on.
+  mutating func appendCORS() {
+    append("Access-Control-Allow-Origin", "*")
+    append("Access-Control-Expose-Headers", Self.exposed)
+  }
+}

@@ -1,0 +1,60 @@
+import CXXHash
+import HTTP
+
+/// What a route answers with when all is well: JSON, and what caches and clients need to know of it.
+struct Representation: Sendable {
+  let json: [UInt8]
+  let caching: CachePolicy.Directive
+  /// The request's fields that it depends on, beside the coding.
+  var varyingFields: [String] = []
+  /// Relations and targets, RFC 8288.
+  var links: [(relation: String, target: String)] = []
+  /// The version of what is represented, for those who would change it: the first part of the
+  /// entity tag.
+  var version: String?
+
+  init(_ json: [UInt8], caching: CachePolicy.Directive) {
+    self.json = json
+    self.caching = caching
+  }
+
+  var hash: (high: UInt64, low: UInt64) {
+    let hash = json.withUnsafeBytes { lookahead_xxh3_128($0.baseAddress, $0.count) }
+    return (hash.high, hash.low)
+  }
+
+  /// A strong validator (RFC 9110 section 8.8.3), one for each coding: it is made of the bytes and of
+  /// nothing else, so it changes when they do, and is the same on every replica and after every
+  /// restart.
+  func entityTag(_ hash: (high: UInt64, low: UInt64), _ coding: ContentCoding) -> EntityTag {
+    let version = version.map { $0 + EntityTag.versionEnd } ?? ""
+    let bytes = String(hash.high, radix: 36) + "-" + String(hash.low, radix: 36)
+    return EntityTag(version + bytes + (coding == .identity ? "" : "-" + coding.rawValue))
+  }
+
+  /// The fields that every answer with it has, 304 among them.
+  func fields(_ tag: EntityTag) -> Fields {
+    var fields = Fields()
+    fields.append("ETag", tag.description)
+    fields.append("Cache-Control", caching.value ?? "no-store")
+    fields.append("Vary", (["Accept-Encoding"] + varyingFields).joined(separator: ", "))
+    if !links.isEmpty {
+      let values = links.map { "<\($0.target)>; rel=\"\($0.relation)\"" }
+      fields.append("Link", values.joined(separator: ", "))
+    }
+    fields.appendCORS()
+    return fields
+  }
+}
+
+extension EntityTag {
+  /// What stands between a version and the rest of a tag.
+  static let versionEnd = "."
+}
+
+extension Fields {
+  mutating func appendJSON() {
+    append("Content-Type", "application/json")
+    append("X-Content-Type-Options", "nosniff")
+  }
+}

@@ -1,0 +1,36 @@
+import HTTP
+
+/// What a route's body must say that it is.
+enum BodyType {
+  case record
+  case records
+
+  private var accepted: [String] {
+    switch self {
+    case .record: ["application/json"]
+    case .records:
+      ["application/x-ndjson", "application/ndjson", "application/jsonl", "application/json"]
+    }
+  }
+
+  /// A body that does not say what it is, is taken for what belongs there (RFC 9110 section 8.3).
+  ///
+  /// - Throws: `Problem` 415 where it says that it is something else.
+  func check(_ fields: Fields) throws {
+    if let coding = fields.combined("Content-Encoding"), coding.asciiLowercased != "identity" {
+      var problem = Problem(
+        .unsupportedMediaType, .unsupportedMediaType,
+        "The body has the coding \(coding.prefix(40)); send it without one.")
+      // RFC 9110 section 15.5.16.
+      problem.fields.append("Accept-Encoding", "identity")
+      throw problem
+    }
+    guard let type = fields.combined("Content-Type") else { return }
+    let essence = type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.asciiLowercased
+    guard accepted.contains(essence) else {
+      throw Problem(
+        .unsupportedMediaType, .unsupportedMediaType,
+        "The body is \(type.prefix(80)); send \(accepted[0]).")
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import Feed
+import Foundation
+import HTTP
+import HTTPServer
+import JSON
+import Seeding
+
+// MARK: Imports
+
+extension Application {
+  /// Seeds the store with the body as it comes.
+  func importRecords(_ call: Call) throws {
+    try access.check(call.request.fields)
+    try BodyType.records.check(call.request.fields)
+    let isTaken = imports.run { call.answer { try runImport(call) } }
+    guard isTaken else {
+      throw Problem(.overloaded, .serviceUnavailable, "Other imports are running.")
+    }
+  }
+
+  private func runImport(_ call: Call) throws -> Response {
+    let body = call.responder.body
+    let input = SeedInput(name: "body") { try body?.read() }
+    var refusals: [SeedProblem] = []
+    var progress = SeedProgress()
+    do {
+      let report = try seeder.run(
+        [input], into: store,
+        onProblem: { problem in
+          if refusals.count < Self.listedRefusals { refusals.append(problem) }
+        },
+        onProgress: { progress = $0 })
+      figures.note(report.summary, refused: report.skipped)
+      logger.info(
+        "imported",
+        metadata: [
+          "requestID": "\(call.responder.requestID)", "added": "\(report.summary.added)",
+          "changed": "\(report.summary.changed)", "unchanged": "\(report.summary.unchanged)",
+          "refused": "\(report.skipped)",
+        ])
+      return importResponse(report, refusals)
+    } catch let error as BodyStreamError {
+      logger.notice(
+        "import cut short: \(error)",
+        metadata: [
+          "requestID": "\(call.responder.requestID)", "records": "\(progress.records)",
+        ])
+      throw Problem(.malformedRequest, .badRequest, error.description)
+    } catch {
+      logger.error(
+        "import failed: \(error)",
+        metadata: [
+          "requestID": "\(call.responder.requestID)", "records": "\(progress.records)",
+        ])
+      throw error
+    }
+  }
+
+  /// How many refused records are told one by one.
+  static let listedRefusals = 100
+
+  private func importResponse(_ report: SeedReport, _ refusals: [SeedProblem]) -> Response {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("added", report.summary.added)
+      writer.member("changed", report.summary.changed)
+      writer.member("unchanged", report.summary.unchanged)
+      writer.member("refused", report.skipped)
+      writer.key("rankedAnew")
+      writer.array { writer in
+        for feed in report.summary.rankedAnew { writer.string(feed) }
+      }
+      writer.key("refusals")
+      writer.array { writer in
+        for refusal in refusals {
+          writer.object { writer in
+            writer.member("line", refusal.line)
+            writer.member("problem", refusal.problem)
+          }
+        }
+      }
+    }
+    var fields: Fields = ["Cache-Control": "no-store"]
+    fields.appendJSON()
+    return Response(.ok, fields: fields, bytes: writer.bytes)
+  }
+}

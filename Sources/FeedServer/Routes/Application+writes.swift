@@ -1,0 +1,103 @@
+import CXXHash
+import Feed
+import HTTP
+import HTTPServer
+import JSON
+import Seeding
+import Sockets
+
+// MARK: Single writes
+
+extension Application {
+  /// `PUT`, RFC 9110 section 9.3.4: 201 where it makes the item, 204 where it replaces it.
+  func putItem(_ id: String, _ call: Call) throws {
+    try access.check(call.request.fields)
+    try BodyType.record.check(call.request.fields)
+    let item = try RecordDecoder().decodeItem(call.request.body, id: id)
+    write(id, .put(item.post, placements: item.placements), call) { outcome in
+      guard case .created = outcome else { return Response(.noContent) }
+      let path = "/v1/items/\(PercentEncoding.encode(id, for: .pathSegment))"
+      return Response(.created, fields: ["Location": path])
+    }
+  }
+
+  /// `DELETE`, RFC 9110 section 9.3.5.
+  func deleteItem(_ id: String, _ call: Call) throws {
+    try access.check(call.request.fields)
+    write(id, .delete, call) { _ in Response(.noContent) }
+  }
+
+  /// Adds to an item's counters, once for each `Idempotency-Key`.
+  func countItem(_ id: String, _ call: Call) throws {
+    try access.check(call.request.fields)
+    try BodyType.record.check(call.request.fields)
+    let increments = try RecordDecoder().decodeCounters(call.request.body)
+    let key = try idempotencyKey(of: call.request, id, increments)
+    write(id, .increment(increments, key: key), call) { outcome in
+      guard case .counted(let counters, let isReplay) = outcome else {
+        return Response(.internalServerError)
+      }
+      var writer = JSONWriter()
+      writer.object { writer in
+        writer.member("id", id)
+        writer.key("counters")
+        writer.object { writer in
+          for counter in counters {
+            writer.key(counter.name)
+            writer.integer(counter.value)
+          }
+        }
+      }
+      var fields = Fields()
+      fields.appendJSON()
+      if isReplay { fields.append("Idempotent-Replayed", "true") }
+      return Response(.ok, fields: fields, bytes: writer.bytes)
+    }
+  }
+
+  private func write(
+    _ id: String, _ change: ItemWrite.Change, _ call: Call,
+    _ response: @escaping @Sendable (ItemOutcome) -> Response
+  ) {
+    let write = ItemWrite(
+      id: id, change: change, condition: ItemPreconditions(call.request).condition)
+    let start = MonotonicClock.nanoseconds
+    store.write(write) { result in
+      figures.writes.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))
+      call.answer {
+        var response = response(try result.get())
+        response.fields.append("Cache-Control", "no-store")
+        return response
+      }
+    }
+  }
+
+  /// The key of the header field `Idempotency-Key`, a quoted string or a token
+  /// (draft-ietf-httpapi-idempotency-key-header).
+  private func idempotencyKey(
+    of request: Request, _ id: String, _ increments: [Counter]
+  ) throws -> IdempotencyKey? {
+    let values = request.fields.values(of: "Idempotency-Key")
+    guard let value = values.first else { return nil }
+    let isQuoted = value.utf8.count >= 2 && value.hasPrefix("\"") && value.hasSuffix("\"")
+    let text = isQuoted ? String(value.dropFirst().dropLast()) : value
+    guard values.count == 1, (1...255).contains(text.utf8.count),
+      text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c })
+    else {
+      throw ParameterError(
+        parameter: "Idempotency-Key",
+        problem: "is not one text of 1 to 255 visible ASCII characters without \" and \\")
+    }
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("id", id)
+      for counter in increments.sorted(by: { $0.name < $1.name }) {
+        writer.key(counter.name)
+        writer.integer(counter.value)
+      }
+    }
+    let hash = writer.bytes.withUnsafeBytes { lookahead_xxh3_128($0.baseAddress, $0.count) }
+    return IdempotencyKey(
+      text, fingerprint: String(hash.high, radix: 36) + "-" + String(hash.low, radix: 36))
+  }
+}

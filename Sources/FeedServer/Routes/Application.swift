@@ -1,0 +1,142 @@
+import Compression
+import Feed
+import HTTP
+import HTTPServer
+import Logging
+import Prefetch
+import Seeding
+import SQLiteStore
+
+/// Answers requests from a store: the way from a route to bytes.
+///
+/// What is in memory or one look at the file away is answered on the event loop that asks; what takes
+/// longer goes to the worker pool, writes go to the store's writer, and imports to threads of their
+/// own.
+struct Application: Handler {
+  let store: any FeedStore & PolicyStore
+  let readiness: Readiness
+  let workers: WorkerPool
+  let imports: WorkerPool
+  let caching: CachePolicy
+  let encoding: BodyEncoding
+  let media: MediaFolder?
+  let access: WriteAccess
+  let rate: RequestRate?
+  let clients: ClientAddresses
+  let figures: ServiceFigures
+  let seeder: Seeder
+  let bodyLimits: BodyLimits
+  let logger: Logger
+
+  /// How large a body may be.
+  struct BodyLimits: Sendable {
+    let bodyBytes: Int
+    let importBytes: Int
+  }
+
+  /// Only whoever may write has a body read.
+  func bodyPolicy(for request: Request) -> BodyPolicy {
+    guard case .found(let route, _) = Route.router.match(request.method, path: request.path),
+      route.isWrite, (try? access.check(request.fields)) != nil
+    else { return .discard }
+    switch route {
+    case .importRecords:
+      let isReadable = (try? BodyType.records.check(request.fields)) != nil
+      return isReadable ? .stream(maximumBytes: bodyLimits.importBytes) : .discard
+    case .putItem, .countItem:
+      return .collect(maximumBytes: bodyLimits.bodyBytes)
+    default: return .discard
+    }
+  }
+
+  func response(to error: ProtocolError, requestID: String) -> Response {
+    Problem(error).response(requestID: requestID)
+  }
+
+  func handle(_ request: Request, _ responder: Responder) {
+    let match = Route.router.match(request.method, path: request.path)
+    var route: Route?
+    if case .found(let found, _) = match { route = found }
+    let call = Call(
+      request, responder, route: route, timing: Timing(request.fields), logger: logger)
+    do {
+      if let rate, route?.isForWatchers != true {
+        try rate.admit(clients.address(request.fields, peer: responder.peer))
+      }
+      if request.path == "*" {
+        return call.respond(Self.options(allowed: Route.router.methods))
+      }
+      switch match {
+      case .found(let route, let path):
+        try begin(route, path, try Parameters(request, known: route.parameters), call)
+      case .notFound:
+        throw Problem(.unknownRoute, .notFound, "There is no route \(request.path).")
+      case .malformedPath(let error):
+        throw error
+      case .methodNotAllowed(let allowed):
+        guard request.method == .options else {
+          throw Problem.methodNotAllowed(request.method, request.path, allowed: allowed)
+        }
+        call.respond(Self.options(allowed: allowed))
+      }
+    } catch {
+      call.refuse(error)
+    }
+  }
+
+  private func begin(
+    _ route: Route, _ path: [String: String], _ parameters: Parameters, _ call: Call
+  ) throws {
+    switch route {
+    case .compactPage, .page: try page(path, parameters, call)
+    case .item: answer(try item(path["id"] ?? "", parameters, call), to: call)
+    case .networks: answer(try networks(feed: parameters["feed"]), to: call)
+    case .feeds: answer(try feeds(), to: call)
+    case .feed: answer(try feed(path["feed"] ?? ""), to: call)
+    case .openAPI:
+      answer(Representation(OpenAPI.document, caching: caching.documents), to: call)
+    case .readiness: answer(try readiness.representation(), to: call)
+    case .health:
+      answer(Representation(Array(#"{"status":"ok"}"#.utf8), caching: .none), to: call)
+    case .metrics: call.respond(figures.response())
+    case .media: call.respond(try mediaFile(path["path"] ?? "", call.request))
+    case .putItem: try putItem(path["id"] ?? "", call)
+    case .deleteItem: try deleteItem(path["id"] ?? "", call)
+    case .countItem: try countItem(path["id"] ?? "", call)
+    case .importRecords: try importRecords(call)
+    }
+  }
+
+  /// Answers with the representation, in the coding that the client likes best.
+  func answer(_ representation: Representation, to call: Call) {
+    do {
+      switch try encoding.answer(representation, to: call.request) {
+      case .ready(let response): call.respond(response)
+      case .toEncode(let body):
+        // Once for each page that changed: too long for an event loop.
+        let isTaken = workers.run {
+          call.answer { try call.timing.measure("compress") { try encoding.encode(body) } }
+        }
+        if !isTaken { call.answer { try encoding.withoutCoding(body) } }
+      }
+    } catch {
+      call.refuse(error)
+    }
+  }
+
+  /// `OPTIONS`, RFC 9110 section 9.3.7, and a browser's preflight: answered without the store. Pages
+  /// of other origins may read; `Allow` tells what else the route has.
+  private static func options(allowed: [Method]) -> Response {
+    let reading = allowed.filter { [.get, .head, .options].contains($0) }
+    var fields: Fields = [
+      "Allow": allowed.map(\.rawValue).joined(separator: ", "),
+      "Access-Control-Allow-Methods": reading.map(\.rawValue).joined(separator: ", "),
+      "Access-Control-Allow-Headers":
+        "Cache-Control, If-Match, If-Modified-Since, If-None-Match, If-Range, Prefer, Range, "
+        + "X-Request-Id, ECT, Downlink, RTT, Save-Data",
+      "Access-Control-Max-Age": "86400",
+    ]
+    fields.appendCORS()
+    return Response(.noContent, fields: fields)
+  }
+}

@@ -1,0 +1,50 @@
+import HTTP
+import HTTPServer
+import Logging
+
+/// A request on its way through the application, and the answer that it waits for.
+struct Call: Sendable {
+  let request: Request
+  let responder: Responder
+  /// What answers; nil as long as that is not known.
+  let route: Route?
+  /// What took how long, where the client asks for that.
+  let timing: Timing?
+  let logger: Logger
+
+  init(
+    _ request: Request, _ responder: Responder, route: Route?, timing: Timing?, logger: Logger
+  ) {
+    self.request = request
+    self.responder = responder
+    self.route = route
+    self.timing = timing
+    self.logger = logger
+  }
+
+  /// Answers with what is made, or with the problem that keeps it from being made.
+  func answer(_ make: () throws -> Response) {
+    do {
+      respond(try make())
+    } catch {
+      refuse(error)
+    }
+  }
+
+  /// Answers with the problem; what is the server's own fault goes to the log.
+  func refuse(_ error: any Error) {
+    let problem = Problem(error)
+    if problem.kind.isServersFault {
+      logger.error(
+        "\(error)", metadata: ["requestID": "\(responder.requestID)", "path": "\(request.path)"])
+    }
+    respond(problem.response(requestID: responder.requestID))
+  }
+
+  func respond(_ response: Response) {
+    var response = response
+    response.route = route?.path ?? ""
+    timing?.describe(in: &response.fields)
+    responder.respond(response)
+  }
+}

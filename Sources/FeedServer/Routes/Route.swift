@@ -1,0 +1,89 @@
+import HTTP
+import HTTPServer
+
+/// What the server answers.
+enum Route: CaseIterable, Sendable {
+  /// A page, compact: `/rp/?feed=…`
+  case compactPage
+  /// The same page under its feed.
+  case page
+  case feeds
+  case feed
+  case item
+  case putItem
+  case deleteItem
+  case countItem
+  case importRecords
+  case networks
+  case media
+  case openAPI
+  case health
+  case readiness
+  case metrics
+
+  /// The method; a route for GET answers HEAD, too.
+  var method: Method {
+    switch self {
+    case .putItem: .put
+    case .deleteItem: .delete
+    case .countItem, .importRecords: .post
+    case .compactPage, .page, .feeds, .feed, .item, .networks, .media, .openAPI, .health,
+      .readiness, .metrics:
+      .get
+    }
+  }
+
+  /// The path, as OpenAPI writes it.
+  var path: String {
+    switch self {
+    case .compactPage: "/rp/"
+    case .page: "/v1/feeds/{feed}/items"
+    case .feeds: "/v1/feeds"
+    case .feed: "/v1/feeds/{feed}"
+    case .item, .putItem, .deleteItem: "/v1/items/{id}"
+    case .countItem: "/v1/items/{id}/counters"
+    case .importRecords: "/v1/import"
+    case .networks: "/v1/networks"
+    case .media: "/media/{path}"
+    case .openAPI: "/openapi.json"
+    case .health: "/healthz"
+    case .readiness: "/readyz"
+    case .metrics: "/metrics"
+    }
+  }
+
+  /// The names of the query's parameters.
+  var parameters: [String] {
+    switch self {
+    case .compactPage: ["feed"] + PageRequest.parameters
+    case .page: PageRequest.parameters
+    case .item: NetworkChoice.parameters
+    case .networks: ["feed"]
+    case .feeds, .feed, .putItem, .deleteItem, .countItem, .importRecords, .media, .openAPI,
+      .health, .readiness, .metrics:
+      []
+    }
+  }
+
+  /// Whether it changes the database, and so needs the token.
+  var isWrite: Bool { method != .get }
+
+  /// Whether whoever watches over the server asks it, who is never held up by a rate.
+  var isForWatchers: Bool {
+    switch self {
+    case .health, .readiness, .metrics: true
+    default: false
+    }
+  }
+
+  static let router: Router<Route> = {
+    var router = Router<Route>()
+    for route in allCases {
+      let pattern = route == .media ? "/media/{path...}" : route.path
+      router.add(route.method, pattern, route)
+    }
+    // A trailing slash is easily lost.
+    router.add(.get, "/rp", .compactPage)
+    return router
+  }()
+}

@@ -1,0 +1,55 @@
+import HTTP
+import Sockets
+import Synchronization
+
+/// What took how long, told to a client that asks for it with `Prefer: server-timing` (RFC 7240) in
+/// `Server-Timing` (W3C Server Timing, section 4).
+final class Timing: Sendable {
+  private let start = MonotonicClock.nanoseconds
+  private let steps = Mutex<[(StaticString, UInt64)]>([])
+
+  /// `nil` where the client does not ask.
+  init?(_ fields: Fields) {
+    guard let preferences = fields.combined("Prefer"),
+      preferences.split(separator: ",").contains(where: {
+        $0.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.asciiLowercased
+          == "server-timing"
+      })
+    else { return nil }
+  }
+
+  func measure<Result>(_ name: StaticString, _ body: () throws -> Result) rethrows -> Result {
+    let start = MonotonicClock.nanoseconds
+    defer {
+      let taken = MonotonicClock.nanoseconds - start
+      steps.withLock { $0.append((name, taken)) }
+    }
+    return try body()
+  }
+
+  func describe(in fields: inout Fields) {
+    let total = MonotonicClock.nanoseconds - start
+    let steps = steps.withLock { $0 } + [("total" as StaticString, total)]
+    let values = steps.map { name, nanoseconds in
+      "\(name);dur=\(Self.milliseconds(nanoseconds))"
+    }
+    fields.append("Server-Timing", values.joined(separator: ", "))
+    fields.append("Timing-Allow-Origin", "*")
+    fields.append("Preference-Applied", "server-timing")
+  }
+
+  /// With three decimals: whole microseconds.
+  private static func milliseconds(_ nanoseconds: UInt64) -> String {
+    let micros = nanoseconds / 1000
+    let rest = String(micros % 1000)
+    return "\(micros / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
+  }
+}
+
+extension Timing? {
+  /// Measures where anybody wants to know.
+  func measure<Result>(_ name: StaticString, _ body: () throws -> Result) rethrows -> Result {
+    guard let self else { return try body() }
+    return try self.measure(name, body)
+  }
+}

@@ -1,0 +1,115 @@
+/// Which content codings a client takes, and how gladly (RFC 9110 section 12.5.3).
+public struct AcceptEncoding: Sendable {
+  // Weights in thousandths, 0 for "not acceptable"; nil where the field does not name the coding.
+  private var identity: Int?
+  private var gzip: Int?
+  private var brotli: Int?
+  /// What `*` has.
+  private var others: Int?
+
+  /// Reads the combined value of `Accept-Encoding`.
+  ///
+  /// nil, an absent field, is read like an empty one: the client takes identity and nothing else.
+  /// The RFC would allow any coding then, but who says nothing may not be able to decode.
+  ///
+  /// A member that is malformed (a weight above 1 or of more than three decimals, another
+  /// parameter) is passed over, as is a coding that is not ours. Of a coding that comes more than
+  /// once the least weight counts, so that nothing is sent that some member refuses. `x-gzip` is
+  /// `gzip` (section 8.4.1.3).
+  public init(_ field: String?) {
+    guard let field else { return }
+    let bytes = field.utf8.span
+    var rest = bytes.indices
+    while let member = bytes.nextListMember(&rest) { note(bytes, member) }
+  }
+
+  /// The coding to send: of `available`, the one with the highest weight, at equal weights the one
+  /// that comes first; nil if none is acceptable.
+  ///
+  /// Identity that the field does not name comes after every other acceptable coding, and is
+  /// acceptable unless `*` is refused. The answer is always one of `available`.
+  public func best(of available: [ContentCoding]) -> ContentCoding? {
+    var best: (coding: ContentCoding, rank: Int)?
+    for coding in available {
+      guard let rank = rank(of: coding) else { continue }
+      if let best, best.rank >= rank { continue }
+      best = (coding, rank)
+    }
+    return best?.coding
+  }
+
+  /// The weight of an acceptable coding; 0 for identity as the last resort; nil for what is not
+  /// acceptable.
+  private func rank(of coding: ContentCoding) -> Int? {
+    let weight: Int
+    switch coding {
+    case .identity:
+      guard let identity else { return others == 0 ? nil : 0 }
+      weight = identity
+    case .gzip: weight = gzip ?? others ?? 0
+    case .brotli: weight = brotli ?? others ?? 0
+    }
+    return weight == 0 ? nil : weight
+  }
+
+  /// Keeps what `codings [ weight ]` says, if it is that.
+  private mutating func note(_ bytes: Span<UInt8>, _ member: Range<Int>) {
+    var end = member.lowerBound
+    while end < member.upperBound, bytes[end] != UInt8(ascii: ";") { end += 1 }
+    guard let weight = Self.weight(bytes, end..<member.upperBound) else { return }
+    let name = bytes.trimmed(member.lowerBound..<end)
+    if bytes.equalsIgnoringCase(name, "gzip") || bytes.equalsIgnoringCase(name, "x-gzip") {
+      gzip = min(weight, gzip ?? weight)
+    } else if bytes.equalsIgnoringCase(name, "br") {
+      brotli = min(weight, brotli ?? weight)
+    } else if bytes.equalsIgnoringCase(name, "identity") {
+      identity = min(weight, identity ?? weight)
+    } else if bytes.equalsIgnoringCase(name, "*") {
+      others = min(weight, others ?? weight)
+    }
+  }
+
+  /// `[ ";" OWS "q=" qvalue ]` in thousandths (RFC 9110 section 12.4.2); nil if it is malformed.
+  private static func weight(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
+    if range.isEmpty { return 1000 }
+    let parameter = bytes.trimmed(range.dropFirst())
+    let digits = parameter.dropFirst(2)
+    guard bytes.equalsIgnoringCase(parameter.prefix(2), "q="), 1...5 ~= digits.count
+    else { return nil }
+    var weight = 0
+    var unit = 1000
+    for index in digits {
+      if index == digits.lowerBound + 1 {
+        guard bytes[index] == UInt8(ascii: ".") else { return nil }
+      } else {
+        guard bytes[index].isDigit else { return nil }
+        weight += unit * Int(bytes[index] - 0x30)
+        unit /= 10
+      }
+    }
+    return weight <= 1000 ? weight : nil
+  }
+}
+
+extension Span where Element == UInt8 {
+  /// Takes the next member of a comma-separated list off the front of `rest`, without the white
+  /// space around it; empty members are passed over (RFC 9110 section 5.6.1.2). nil at the end.
+  func nextListMember(_ rest: inout Range<Int>) -> Range<Int>? {
+    while !rest.isEmpty {
+      var end = rest.lowerBound
+      while end < rest.upperBound, self[end] != UInt8(ascii: ",") { end += 1 }
+      let member = trimmed(rest.lowerBound..<end)
+      rest = min(end + 1, rest.upperBound)..<rest.upperBound
+      if !member.isEmpty { return member }
+    }
+    return nil
+  }
+
+  /// `range` without the optional white space (RFC 9110 section 5.6.3) at either end.
+  func trimmed(_ range: Range<Int>) -> Range<Int> {
+    var (start, end) = (range.lowerBound, range.upperBound)
+    while start < end, self[start].isOptionalWhitespace { start += 1 }
+    while start < end, self[end - 1].isOptionalWhitespace { end -= 1 }
+    return start..<end
+  }
+}

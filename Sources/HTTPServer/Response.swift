@@ -1,0 +1,59 @@
+import HTTP
+import Sockets
+
+/// A final response (RFC 9110 section 15).
+///
+/// The server adds `Content-Length`, `Connection`, `Date` and `X-Request-Id`: an application leaves
+/// those out.
+public struct Response: Sendable {
+  /// A piece of a body.
+  public enum Part: Sendable {
+    /// Bytes; large ones are written with `writev` from where they are.
+    case bytes([UInt8])
+    /// Bytes of a file, which never pass through this process (`sendfile(2)`).
+    case file(OpenFile, Range<Int>)
+
+    /// How many bytes it has.
+    public var count: Int {
+      switch self {
+      case .bytes(let bytes): bytes.count
+      case .file(_, let range): range.count
+      }
+    }
+  }
+
+  /// The status.
+  public var status: Status
+  /// The header fields, without those that the server adds.
+  public var fields: Fields
+  /// The body's parts, in order.
+  ///
+  /// The answer to a HEAD is given its body like that to a GET: the server counts and drops it.
+  public var body: [Part]
+  /// What answered, for the log and the figures: a route's pattern, and so one of a few.
+  public var route = ""
+
+  /// A response.
+  public init(_ status: Status, fields: Fields = Fields(), body: [Part] = []) {
+    self.status = status
+    self.fields = fields
+    self.body = body
+  }
+
+  /// A response with one part of bytes.
+  public init(_ status: Status, fields: Fields = Fields(), bytes: [UInt8]) {
+    self.init(status, fields: fields, body: [.bytes(bytes)])
+  }
+
+  /// A response with one part of text.
+  public init(_ status: Status, fields: Fields = Fields(), text: String) {
+    self.init(status, fields: fields, bytes: Array(text.utf8))
+  }
+
+  /// How many bytes the body has.
+  public var bodyLength: Int {
+    var length = 0
+    for part in body { length += part.count }
+    return length
+  }
+}

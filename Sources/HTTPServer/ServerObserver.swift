@@ -1,0 +1,51 @@
+import HTTP
+import Sockets
+
+/// Hears what a server does, for the log and the figures. Called on the event loops' threads, so it
+/// must be as quick as a handler.
+public protocol ServerObserver: Sendable {
+  /// An answer has left as far as it will.
+  func finished(_ request: FinishedRequest)
+  /// Something happened to connections as such.
+  func noted(_ event: ServerEvent)
+}
+
+/// What happens to connections as such.
+public enum ServerEvent: String, Sendable, Hashable, CaseIterable {
+  /// A connection was accepted and is served.
+  case accepted
+  /// A connection was accepted only to be refused: all places are taken.
+  case refused
+  /// A connection was closed in the middle of something: its client was too slow.
+  case timedOut
+  /// Accepting pauses: descriptors have run out.
+  case acceptPaused
+}
+
+/// A request that was answered, or refused.
+public struct FinishedRequest: Sendable {
+  /// The method; nil where the request was refused before it was known.
+  public let method: Method?
+  /// Path and query as they were sent; empty where the request was refused before they were known.
+  public let target: [UInt8]
+  /// Where the path ends in `target`.
+  public let pathEnd: Int
+  /// What answered: `Response.route`.
+  public let route: String
+  /// The status.
+  public let status: Status
+  /// How many bytes of head and body were handed to the system, which is less than the answer has
+  /// where the client went away.
+  public internal(set) var bytes: Int
+  /// From the head's last byte to the answer's, in microseconds of the monotonic clock.
+  public internal(set) var microseconds: Int
+  /// Its `X-Request-Id`.
+  public let requestID: String
+  /// The address at the other end of the connection.
+  public let peer: IPAddress?
+  /// What proxies say of the client's address, for whoever trusts them.
+  public let forwardedFor: String?
+
+  /// The raw path.
+  public var path: String { String(decoding: target[..<pathEnd], as: UTF8.self) }
+}

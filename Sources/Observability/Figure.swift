@@ -1,0 +1,26 @@
+/// One series: a figure that is kept, with its labels.
+protocol Figure: AnyObject, Sendable {
+  /// What a family of such figures is (`# TYPE`).
+  static var type: FigureType { get }
+
+  /// Writes the samples of the series with these labels.
+  func write(_ labels: String, to exposition: inout Exposition)
+}
+
+/// A family's type, in the words of the exposition format.
+enum FigureType: String {
+  case counter, gauge, histogram
+}
+
+/// The series of one name, by their labels as they are written.
+struct FigureFamily {
+  let type: FigureType
+  var series: [String: any Figure] = [:]
+
+  func write(_ name: String, help: String?, to exposition: inout Exposition) {
+    exposition.family(name, type: type.rawValue, help: help)
+    for (labels, figure) in series.sorted(by: { $0.key < $1.key }) {
+      figure.write(labels, to: &exposition)
+    }
+  }
+}

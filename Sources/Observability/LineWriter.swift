@@ -1,0 +1,106 @@
+/// Builds one line of a log.
+///
+/// Whatever text comes in, the line stays one line, and a terminal shows it as it is: control
+/// characters are escaped, as JSON does it (RFC 8259 section 7), and so is what JSON lets pass but
+/// a terminal or an editor acts upon: DEL and the C1 controls (U+009B begins an escape sequence
+/// like ESC does), the line and paragraph separators, and the characters that turn the direction of
+/// text. The same escapes are valid in both formats. (`JSONWriter` escapes only what it must.)
+struct LineWriter {
+  private(set) var bytes: [UInt8] = []
+
+  init(capacity: Int = 384) {
+    bytes.reserveCapacity(capacity)
+  }
+
+  /// A part of the line's own syntax, as it is.
+  mutating func syntax(_ text: StaticString) {
+    text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+  }
+
+  /// A whole number.
+  mutating func integer(_ value: Int) {
+    var rest = value.magnitude
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    var divisor: UInt = 1
+    while rest / divisor >= 10 { divisor *= 10 }
+    while divisor > 0 {
+      bytes.append(UInt8(ascii: "0") + UInt8(rest / divisor))
+      rest %= divisor
+      divisor /= 10
+    }
+  }
+
+  /// A digit, 0 to 9.
+  mutating func append(digit: Int) { bytes.append(UInt8(ascii: "0") + UInt8(digit)) }
+
+  /// A text on its own: quotes stand for themselves.
+  mutating func plain(_ text: String) {
+    var text = text
+    text.withUTF8 { appendEscaped($0, quoted: false) }
+  }
+
+  /// A text between quotes: a JSON string. Of a longer text than `limit`, its beginning and `…`.
+  mutating func quoted(_ text: String, atMostBytes limit: Int = .max) {
+    var text = text
+    text.withUTF8 { text in
+      let part = Self.prefix(of: text, atMostBytes: limit)
+      appendQuoted(part, isCut: part.count < text.count)
+    }
+  }
+
+  /// A key or value of the text form: as it is where that is unambiguous, quoted otherwise.
+  mutating func word(_ text: String, atMostBytes limit: Int = .max) {
+    var text = text
+    text.withUTF8 { text in
+      let part = Self.prefix(of: text, atMostBytes: limit)
+      let isCut = part.count < text.count
+      guard Self.isWord(part) else { return appendQuoted(part, isCut: isCut) }
+      bytes.append(contentsOf: part)
+      if isCut { syntax("…") }
+    }
+  }
+
+  private mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>, isCut: Bool) {
+    bytes.append(UInt8(ascii: "\""))
+    appendEscaped(text, quoted: true)
+    if isCut { syntax("…") }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Runs that need no escape are copied whole.
+  private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>, quoted: Bool) {
+    var start = 0
+    var index = 0
+    while index < text.count {
+      guard let escape = Escape(in: text, at: index, quoted: quoted) else {
+        index += 1
+        continue
+      }
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
+      escape.append(to: &bytes)
+      index += escape.byteCount
+      start = index
+    }
+    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
+  }
+
+  /// Whether a text needs no quotes: it is not empty, nothing in it is escaped, and it has no space
+  /// or `=`.
+  private static func isWord(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    for index in 0..<text.count {
+      if text[index] == UInt8(ascii: " ") || text[index] == UInt8(ascii: "=") { return false }
+      if Escape(in: text, at: index, quoted: true) != nil { return false }
+    }
+    return !text.isEmpty
+  }
+
+  /// The longest beginning of a text that is within the limit and cuts no character of UTF-8.
+  private static func prefix(
+    of text: UnsafeBufferPointer<UInt8>, atMostBytes limit: Int
+  ) -> UnsafeBufferPointer<UInt8> {
+    guard text.count > limit else { return text }
+    var end = limit
+    while end > 0, text[end] & 0xc0 == 0x80 { end -= 1 }
+    return UnsafeBufferPointer(rebasing: text[..<end])
+  }
+}

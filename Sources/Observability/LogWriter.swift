@@ -1,0 +1,70 @@
+import Glibc
+
+/// The thread of a `LogSink`.
+struct LogWriter: Sendable {
+  /// How long lines gather before they are written. Waking the thread costs who logs more than the
+  /// line itself does, so that it is not to happen for each.
+  private static let gatheringMilliseconds = 5
+
+  let descriptor: Int32
+  let format: LogFormat
+  let queue: Monitor<LogQueue>
+  let now: @Sendable () -> Int
+
+  /// Runs on a detached thread; the program cannot do without and ends where there is none.
+  func start() {
+    let box = Unmanaged.passRetained(Box(self))
+    var thread = pthread_t()
+    let result = pthread_create(
+      &thread, nil,
+      { argument in
+        if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().writer.run() }
+        return nil
+      }, box.toOpaque())
+    precondition(result == 0, "no thread for the log: error \(result)")
+    pthread_detach(thread)
+  }
+
+  /// Holds the writer on its way through `pthread_create`.
+  private final class Box {
+    let writer: LogWriter
+
+    init(_ writer: LogWriter) { self.writer = writer }
+  }
+
+  private func run() {
+    blockSignals()
+    var output = LogOutput(descriptor: descriptor)
+    var batch: [UInt8] = []
+    while true {
+      queue.wait { $0.hasWork ? () : nil }
+      _ = queue.wait(atMostMilliseconds: Self.gatheringMilliseconds) { $0.isUrgent ? () : nil }
+      let (isMore, untoldLines) = queue.withLock { $0.take(into: &batch) }
+      guard isMore else { return }
+      let lostLines = output.write(batch)
+      let count = batch.count
+      batch.removeAll(keepingCapacity: true)
+      if lostLines == 0, untoldLines > 0, output.write(note(of: untoldLines)) == 0 {
+        queue.withLock { $0.tell(untoldLines) }
+      }
+      queue.withLock { $0.finish(bytes: count, lostLines: lostLines) }
+      queue.notify()
+    }
+  }
+
+  /// No signal is handled here, and above all SIGPIPE, which the kernel sends to the thread that
+  /// writes to a broken pipe, stays pending.
+  private func blockSignals() {
+    var signals = sigset_t()
+    sigfillset(&signals)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+  }
+
+  /// A line that says how many were dropped.
+  private func note(of lines: Int) -> [UInt8] {
+    let line = LogLine(
+      nanosecondsSince1970: now(), level: .warning, logger: "log",
+      message: "lines of the log were dropped", metadata: ["dropped": "\(lines)"])
+    return line.bytes(format) + [UInt8(ascii: "\n")]
+  }
+}

@@ -1,0 +1,66 @@
+import Glibc
+
+/// A value that threads share, and that they can wait for: a lock and a condition.
+///
+/// On pthread's primitives and not the standard `Mutex`: that has no condition, and the thread
+/// sanitizer of this toolchain (Swift 6.3 on Linux) reports a race for any contended `Mutex`.
+///
+/// `@unchecked Sendable`: `value` is only reached while `mutex` is held, and mutex and condition
+/// live in memory of their own that moves for nobody.
+final class Monitor<Value: Sendable>: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  private var value: Value
+
+  init(_ value: Value) {
+    self.value = value
+    pthread_mutex_init(mutex, nil)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    condition.deallocate()
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return body(&value)
+  }
+
+  /// Lets those who wait look again.
+  func notify() { pthread_cond_broadcast(condition) }
+
+  /// Calls `body` now and after each `notify()` until it gives a result, which is returned.
+  func wait<Result>(until body: (inout Value) -> Result?) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&value) { return result }
+      pthread_cond_wait(condition, mutex)
+    }
+  }
+
+  /// The same, but `nil` when so many milliseconds have passed without a result.
+  func wait<Result>(atMostMilliseconds limit: Int, until body: (inout Value) -> Result?) -> Result?
+  {
+    var deadline = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &deadline)
+    let nanoseconds = deadline.tv_nsec + limit % 1000 * 1_000_000
+    deadline.tv_sec += limit / 1000 + nanoseconds / 1_000_000_000
+    deadline.tv_nsec = nanoseconds % 1_000_000_000
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&value) { return result }
+      if pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return body(&value) }
+    }
+  }
+}

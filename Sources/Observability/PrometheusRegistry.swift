@@ -1,0 +1,96 @@
+import CoreMetrics
+
+/// Keeps the program's figures and writes them as Prometheus reads them: exposition format 0.0.4
+/// (https://prometheus.io/docs/instrumenting/exposition_formats/).
+///
+/// To be given to `MetricsSystem.bootstrap`. Names are written as they are given, so the caller
+/// adds `_total` to a counter and `_seconds` to a timer. The same name with the same dimensions is
+/// the same series; destroying a handler leaves it, since others may hold it and a total must not
+/// fall. Handlers take no lock, and may be used from any thread.
+///
+/// The number of series is bounded. Once there are `maximumSeries`, other dimensions of a known
+/// name share one series with the label `overflow="true"`, and a new name is not written at all.
+/// Nor is a figure whose name is taken by another kind.
+public final class PrometheusRegistry: Sendable {
+  /// What `text()` is to be served as.
+  public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+  /// How many series there are at most by default.
+  public static let defaultMaximumSeries = 2000
+
+  /// The bounds of histograms by default, for latencies in seconds: 0.1 ms to 10 s.
+  public static let defaultBounds: [Double] = [
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+  ]
+
+  private static let overflowLabels = "overflow=\"true\""
+
+  private struct Description {
+    let help: String
+    let bounds: [Double]
+  }
+
+  private struct State {
+    var descriptions: [String: Description] = [:]
+    var families: [String: FigureFamily] = [:]
+    var seriesCount = 0
+    var scrapes: [@Sendable () -> Void] = []
+  }
+
+  private let maximumSeries: Int
+  private let state = Monitor(State())
+
+  /// A registry of so many series at most, and one more a name for what is beyond.
+  public init(maximumSeries: Int = PrometheusRegistry.defaultMaximumSeries) {
+    self.maximumSeries = maximumSeries
+  }
+
+  /// Says what a figure is, and what the upper bounds of its buckets are if it is a histogram:
+  /// finite numbers that rise. Bounds hold for the series made after this call.
+  public func describe(
+    _ name: String, help: String, bounds: [Double] = PrometheusRegistry.defaultBounds
+  ) {
+    precondition(bounds.allSatisfy(\.isFinite), "a bound is not finite")
+    precondition(zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }, "bounds do not rise")
+    let description = Description(help: help, bounds: bounds)
+    state.withLock { $0.descriptions[Exposition.familyName(name)] = description }
+  }
+
+  /// Calls `body` before each `text()`, on the thread that asks for it, to set what is read and not
+  /// counted. It must not call `text()`.
+  public func onScrape(_ body: @escaping @Sendable () -> Void) {
+    state.withLock { $0.scrapes.append(body) }
+  }
+
+  /// All figures: names sorted, and the series of each by their labels.
+  public func text() -> [UInt8] {
+    for body in state.withLock({ $0.scrapes }) { body() }
+    let (families, descriptions) = state.withLock { ($0.families, $0.descriptions) }
+    var exposition = Exposition()
+    for (name, family) in families.sorted(by: { $0.key < $1.key }) {
+      family.write(name, help: descriptions[name]?.help, to: &exposition)
+    }
+    return exposition.bytes
+  }
+
+  /// The series of this name and these dimensions, made by `make` from the name's bounds where
+  /// there is none.
+  func figure<Kind: Figure>(
+    _ label: String, _ dimensions: [(String, String)], make: (_ bounds: [Double]) -> Kind
+  ) -> Kind {
+    let name = Exposition.familyName(label)
+    let labels = Exposition.labels(dimensions)
+    return state.withLock { state in
+      let new = make(state.descriptions[name]?.bounds ?? Self.defaultBounds)
+      let isFull = state.seriesCount >= maximumSeries
+      let family = state.families[name] ?? (isFull ? nil : FigureFamily(type: Kind.type))
+      guard var family, family.type == Kind.type else { return new }
+      let key = isFull && family.series[labels] == nil ? Self.overflowLabels : labels
+      if let known = family.series[key] as? Kind { return known }
+      family.series[key] = new
+      state.families[name] = family
+      if !isFull { state.seriesCount += 1 }
+      return new
+    }
+  }
+}

@@ -1,0 +1,100 @@
+/// What the log says of one request.
+public struct RequestLine: Sendable {
+  /// How much of a text is written, in bytes of UTF-8; what was cut ends in `…`.
+  public static let maximumTextBytes = 200
+
+  /// The method, as it was sent.
+  public var method: String
+  /// As it was sent, without the query.
+  public var path: String
+  /// The pattern of the route that answered.
+  public var route: String
+  /// The status of the answer.
+  public var status: Int
+  /// How many bytes of the body were sent.
+  public var bytes: Int
+  /// From the first byte of the request to the last of the answer.
+  public var microseconds: Int
+  /// The `X-Request-Id` of request and answer.
+  public var requestID: String
+  /// The address of the client.
+  public var client: String
+
+  /// The line of one request.
+  public init(
+    method: String, path: String, route: String, status: Int, bytes: Int, microseconds: Int,
+    requestID: String, client: String
+  ) {
+    self.method = method
+    self.path = path
+    self.route = route
+    self.status = status
+    self.bytes = bytes
+    self.microseconds = microseconds
+    self.requestID = requestID
+    self.client = client
+  }
+}
+
+extension LogSink {
+  /// Writes the line of a request: the short way, without metadata, for one at each request.
+  ///
+  /// As text: `2026-11-21T05:19:46.123Z info  GET /rp/ 200 18432 B 412 µs route=/rp/
+  /// client=127.0.0.1 requestID=abc`. As JSON: an object with `time`, `level`, `logger` and
+  /// `message` like any other line, and the members of `RequestLine` by their names.
+  public func append(_ line: RequestLine, nanosecondsSince1970: Int) {
+    var writer = LineWriter()
+    switch format {
+    case .text: writer.requestText(line, nanosecondsSince1970)
+    case .json: writer.requestJSON(line, nanosecondsSince1970)
+    }
+    append(writer.bytes)
+  }
+}
+
+extension LineWriter {
+  fileprivate mutating func requestText(_ line: RequestLine, _ nanosecondsSince1970: Int) {
+    let limit = RequestLine.maximumTextBytes
+    time(nanosecondsSince1970)
+    syntax(" info  ")
+    word(line.method, atMostBytes: limit)
+    syntax(" ")
+    word(line.path, atMostBytes: limit)
+    syntax(" ")
+    integer(line.status)
+    syntax(" ")
+    integer(line.bytes)
+    syntax(" B ")
+    integer(line.microseconds)
+    syntax(" µs route=")
+    word(line.route, atMostBytes: limit)
+    syntax(" client=")
+    word(line.client, atMostBytes: limit)
+    syntax(" requestID=")
+    word(line.requestID, atMostBytes: limit)
+  }
+
+  fileprivate mutating func requestJSON(_ line: RequestLine, _ nanosecondsSince1970: Int) {
+    let limit = RequestLine.maximumTextBytes
+    syntax("{\"time\":\"")
+    time(nanosecondsSince1970)
+    syntax(
+      "\",\"level\":\"info\",\"logger\":\"lookahead\",\"message\":\"request\",\"method\":")
+    quoted(line.method, atMostBytes: limit)
+    syntax(",\"path\":")
+    quoted(line.path, atMostBytes: limit)
+    syntax(",\"route\":")
+    quoted(line.route, atMostBytes: limit)
+    syntax(",\"status\":")
+    integer(line.status)
+    syntax(",\"bytes\":")
+    integer(line.bytes)
+    syntax(",\"microseconds\":")
+    integer(line.microseconds)
+    syntax(",\"client\":")
+    quoted(line.client, atMostBytes: limit)
+    syntax(",\"requestID\":")
+    quoted(line.requestID, atMostBytes: limit)
+    syntax("}")
+  }
+}

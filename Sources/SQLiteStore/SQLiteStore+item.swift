@@ -1,0 +1,33 @@
+import Feed
+import GRDB
+
+extension SQLiteStore {
+  /// The item with this id, read from the file; `nil` where there is none.
+  ///
+  /// - Throws: `StoreError`.
+  public func item(withID id: String) throws -> StoredItem? {
+    try withStoreErrors(path: path) {
+      try pool.read { database in
+        let reader = PostReader(database: database)
+        return try reader.post(withID: id).map(reader.item)
+      }
+    }
+  }
+}
+
+extension PostReader {
+  static let placementsOfPost = """
+    SELECT feed.name, feed_entry.rank FROM feed_entry JOIN feed USING (feed_id)
+    WHERE feed_entry.post_id = ? AND feed_entry.until IS NULL
+    """
+
+  /// A post with the feeds in which it is, as the newest ranking of each has it, published or not.
+  func item(_ stored: Stored) throws -> StoredItem {
+    let statement = try database.cachedStatement(sql: Self.placementsOfPost)
+    let placements = try Row.fetchAll(statement, arguments: [stored.number])
+      .map { Placement(feed: $0[0], rank: $0[1]) }
+    return StoredItem(
+      post: stored.post,
+      placements: placements.sorted { $0.feed.utf8.lexicographicallyPrecedes($1.feed.utf8) })
+  }
+}

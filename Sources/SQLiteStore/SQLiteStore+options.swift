@@ -1,0 +1,68 @@
+import Feed
+import Foundation
+
+extension SQLiteStore {
+  /// How the store is set up. Every number must be 1 or more.
+  public struct Options: Sendable {
+    /// How its connections are set up.
+    public var file: DatabaseFile.Options
+    /// How many rankings of a feed are kept, the current one among them: as long as its ranking is
+    /// kept, a cursor goes on.
+    public var keptRankings: Int
+    /// How many single writes may wait for the writer; one more is refused.
+    public var maximumWaitingWrites: Int
+    /// How many of them go into one transaction at the most.
+    public var maximumWritesInGroup: Int
+    /// How long an idempotency key is kept.
+    public var idempotencyKeepSeconds: Int
+    /// How many idempotency keys are kept; the oldest goes first.
+    public var maximumIdempotencyKeys: Int
+    /// The time, as idempotency keys are dated.
+    public var now: @Sendable () -> Timestamp
+
+    /// The default of `keptRankings`.
+    public static let defaultKeptRankings = 16
+    /// The default of `maximumWaitingWrites`.
+    public static let defaultMaximumWaitingWrites = 1_024
+    /// The default of `maximumWritesInGroup`.
+    public static let defaultMaximumWritesInGroup = 256
+    /// The default of `idempotencyKeepSeconds`: a day.
+    public static let defaultIdempotencyKeepSeconds = 86_400
+    /// The default of `maximumIdempotencyKeys`.
+    public static let defaultMaximumIdempotencyKeys = 100_000
+
+    /// Options; by default the system's clock and the defaults above.
+    public init(
+      file: DatabaseFile.Options = DatabaseFile.Options(),
+      keptRankings: Int = Options.defaultKeptRankings,
+      maximumWaitingWrites: Int = Options.defaultMaximumWaitingWrites,
+      maximumWritesInGroup: Int = Options.defaultMaximumWritesInGroup,
+      idempotencyKeepSeconds: Int = Options.defaultIdempotencyKeepSeconds,
+      maximumIdempotencyKeys: Int = Options.defaultMaximumIdempotencyKeys,
+      now: @escaping @Sendable () -> Timestamp = Options.systemTime
+    ) {
+      self.file = file
+      self.keptRankings = keptRankings
+      self.maximumWaitingWrites = maximumWaitingWrites
+      self.maximumWritesInGroup = maximumWritesInGroup
+      self.idempotencyKeepSeconds = idempotencyKeepSeconds
+      self.maximumIdempotencyKeys = maximumIdempotencyKeys
+      self.now = now
+    }
+
+    /// What the system's clock says.
+    @Sendable public static func systemTime() -> Timestamp {
+      var time = timespec()
+      clock_gettime(CLOCK_REALTIME, &time)
+      return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
+    }
+
+    func requireSensible() {
+      let numbers = [
+        keptRankings, maximumWaitingWrites, maximumWritesInGroup, idempotencyKeepSeconds,
+        maximumIdempotencyKeys,
+      ]
+      precondition(numbers.allSatisfy { $0 >= 1 }, "an option is less than 1")
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import Glibc
+
+/// An IPv4 or IPv6 address without a port. An IPv4 address that a dual-stack socket sees as
+/// `::ffff:a.b.c.d` (RFC 4291 section 2.5.5.2) is that IPv4 address.
+public struct IPAddress: Sendable, Hashable {
+  /// The first and last eight bytes of the IPv6 form, in host order.
+  let high: UInt64
+  let low: UInt64
+
+  private static let mappedPrefix: UInt64 = 0xffff << 32
+
+  init(high: UInt64, low: UInt64) {
+    self.high = high
+    self.low = low
+  }
+
+  /// An IPv4 address.
+  init(ipv4: UInt32) { self.init(high: 0, low: Self.mappedPrefix | UInt64(ipv4)) }
+
+  /// The address that is written like this: `127.0.0.1`, `2001:db8::1` (`inet_pton(3)`), in
+  /// brackets or not; nil if it is not one.
+  public init?(_ text: some StringProtocol) {
+    var bare = String(text)
+    if bare.hasPrefix("["), bare.hasSuffix("]") { bare = String(bare.dropFirst().dropLast()) }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    if inet_pton(AF_INET, bare, &bytes) == 1 {
+      self.init(ipv4: bytes[..<4].reduce(0) { $0 << 8 | UInt32($1) })
+    } else if inet_pton(AF_INET6, bare, &bytes) == 1 {
+      self.init(bytes[...])
+    } else {
+      return nil
+    }
+  }
+
+  /// The address within a `sockaddr_in` or `sockaddr_in6`.
+  init?(socketAddress bytes: UnsafeRawBufferPointer) {
+    switch Int32(bytes.load(as: sa_family_t.self)) {
+    case AF_INET: self.init(ipv4: bytes[4..<8].reduce(0) { $0 << 8 | UInt32($1) })
+    case AF_INET6: self.init(Array(bytes[8..<24])[...])
+    default: return nil
+    }
+  }
+
+  private init(_ bytes: ArraySlice<UInt8>) {
+    self.init(
+      high: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
+      low: bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) })
+  }
+
+  /// Whether it is an IPv4 address.
+  public var isIPv4: Bool { high == 0 && low >> 32 == 0xffff }
+
+  /// What stands for one client: an IPv4 address is itself, an IPv6 address its network of 64 bits,
+  /// since a single host commonly has all of that (RFC 4291 section 2.5.4).
+  public var client: IPAddress { isIPv4 ? self : IPAddress(high: high, low: 0) }
+}
+
+extension IPAddress: CustomStringConvertible {
+  /// The usual text (`inet_ntop(3)`).
+  public var description: String {
+    let words = isIPv4 ? [low << 32] : [high, low]
+    var bytes = words.flatMap { word in
+      (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
+    }
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    guard inet_ntop(isIPv4 ? AF_INET : AF_INET6, &bytes, &text, socklen_t(text.count)) != nil else {
+      return "?"
+    }
+    return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}
+
+/// A block of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address (RFC 4632 section 3.1).
+public struct IPAddressBlock: Sendable, Hashable {
+  private let first: IPAddress
+  private let highMask: UInt64
+  private let lowMask: UInt64
+
+  /// The block that is written like this; nil if it is not one.
+  public init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let address = IPAddress(parts[0]) else { return nil }
+    let width = address.isIPv4 ? 32 : 128
+    var length = width
+    if parts.count == 2 {
+      guard let number = Int(parts[1]), (0...width).contains(number) else { return nil }
+      length = number
+    }
+    let bits = length + 128 - width
+    highMask = bits >= 64 ? .max : ~(UInt64.max >> UInt64(bits))
+    lowMask = bits <= 64 ? 0 : ~(bits == 128 ? 0 : UInt64.max >> UInt64(bits - 64))
+    first = IPAddress(high: address.high & highMask, low: address.low & lowMask)
+  }
+
+  /// Whether the address is one of the block.
+  public func contains(_ address: IPAddress) -> Bool {
+    address.high & highMask == first.high && address.low & lowMask == first.low
+  }
+}

@@ -1,0 +1,46 @@
+import Glibc
+
+/// A regular file that is open for reading; closed when nobody holds it any more.
+///
+/// It holds the file and not its name: what it says and reads stays that of one file, whatever is
+/// renamed, replaced or deleted meanwhile.
+public final class OpenFile: Sendable {
+  /// The descriptor's number.
+  public let descriptor: Int32
+  /// The file's size when it was opened.
+  public let size: Int
+  /// When the file's content last changed, in nanoseconds since 1970, as of its opening.
+  public let modifiedNanoseconds: Int
+
+  /// Takes over a descriptor that is open for reading; nil, with the descriptor closed, if it is
+  /// not one of a regular file.
+  public init?(taking descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(descriptor)
+      return nil
+    }
+    self.descriptor = descriptor
+    size = Int(status.st_size)
+    modifiedNanoseconds = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+  }
+
+  deinit { close(descriptor) }
+
+  /// `pread(2)`: up to `count` bytes from `offset` on, fewer only at the end of the file.
+  public func read(at offset: Int, count: Int) throws(SocketError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      let done = try retrying("pread", "read a file") {
+        bytes.withUnsafeMutableBytes {
+          pread(descriptor, $0.baseAddress.map { $0 + filled }, count - filled, offset + filled)
+        }
+      }
+      if done == 0 { break }
+      filled += done
+    }
+    bytes.removeLast(count - filled)
+    return bytes
+  }
+}

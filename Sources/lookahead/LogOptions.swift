@@ -1,0 +1,41 @@
+import ArgumentParser
+import FeedServer
+import Logging
+import Observability
+
+/// What is logged, and how.
+struct LogOptions: ParsableArguments {
+  @Option(help: "trace, debug, info, notice, warning, error or critical.")
+  var logLevel = Environment.logLevel("LOG_LEVEL", default: .info)
+
+  @Option(help: "text or json; by default text on a terminal and json elsewhere.")
+  var logFormat: LogFormat?
+
+  @Flag(inversion: .prefixedNo, help: "A line for each request, at the level info.")
+  var accessLog = Environment.flag("ACCESS_LOG", default: true)
+
+  @Option(help: "Lines that wait to be written; then they are dropped and counted.")
+  var logBufferBytes = Environment.number(
+    "LOG_BUFFER_BYTES", default: LogSink.defaultMaximumBytes)
+
+  mutating func validate() throws {
+    logFormat = logFormat ?? Environment.option("LOG_FORMAT")
+    try Environment.validate()
+    try atLeast(4096, ("--log-buffer-bytes", logBufferBytes))
+  }
+
+  /// Standard error, and swift-log through it.
+  func bootstrap() -> LogSink {
+    let sink = LogSink(format: logFormat, maximumBytes: logBufferBytes)
+    let level = logLevel
+    LoggingSystem.bootstrap { LineLogHandler(label: $0, sink: sink, logLevel: level) }
+    return sink
+  }
+
+  func apply(to configuration: inout FeedServiceConfiguration, _ sink: LogSink) {
+    configuration.requestLog = accessLog && logLevel <= .info ? sink : nil
+  }
+}
+
+extension Logger.Level: @retroactive ExpressibleByArgument {}
+extension LogFormat: ExpressibleByArgument {}

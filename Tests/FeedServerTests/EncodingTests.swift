@@ -1,0 +1,79 @@
+import Foundation
+import Seeding
+import TestSupport
+import Testing
+
+/// Content codings, point 11 of the API.
+@Suite struct EncodingTests {
+  private static let service = try! RunningService(PostGenerator(count: 60, seed: 1))
+  private static let target = "/rp/?feed=newest&limit=30"
+
+  @Test func `the coding that the client likes best is answered, with its own tag`() throws {
+    let client = try Self.service.client()
+    let plain = try client.get(Self.target)
+    #expect(plain.fields["content-encoding"] == nil && plain.fields["vary"] != nil)
+    let cases: [(accept: String, coding: String?)] = [
+      ("gzip", "gzip"), ("br", "br"), ("gzip, br", "br"), ("gzip, deflate, br, zstd", "br"),
+      ("gzip;q=1, br;q=0.5", "gzip"), ("br;q=0, *", "gzip"), ("*", "br"), ("", nil),
+      ("identity", nil), ("deflate", nil), ("x-gzip", "gzip"), ("identity;q=0, gzip;q=0.1", "gzip"),
+      ("identity, gzip;q=0.5", nil),
+    ]
+    for (accept, coding) in cases {
+      // The second answer comes out of the cache.
+      for _ in 0..<2 {
+        let answer = try client.get(Self.target, ["Accept-Encoding": accept])
+        #expect(answer.status == 200)
+        #expect(answer.fields["content-encoding"] == coding, "\(accept)")
+        #expect(answer.fields["vary"] == plain.fields["vary"])
+        let tag = try #require(answer.fields["etag"])
+        #expect((tag == plain.fields["etag"]) == (coding == nil), "\(accept)")
+        if coding == nil {
+          #expect(answer.body == plain.body)
+        } else {
+          #expect(answer.body.count < plain.body.count / 2)
+        }
+        let again = try client.get(Self.target, ["Accept-Encoding": accept, "If-None-Match": tag])
+        #expect(again.status == 304 && again.fields["etag"] == tag)
+      }
+    }
+    let other = try #require(plain.fields["etag"])
+    let mismatch = try client.get(Self.target, ["Accept-Encoding": "gzip", "If-None-Match": other])
+    #expect(mismatch.status == 200)
+  }
+
+  @Test func `a client that takes nothing is told so`() throws {
+    let client = try Self.service.client()
+    for accept in ["identity;q=0", "*;q=0", "identity;q=0, deflate"] {
+      let answer = try client.get(Self.target, ["Accept-Encoding": accept])
+      #expect(answer.status == 406, "\(accept)")
+      #expect(answer.value("type") == "urn:lookahead:problem:not-acceptable")
+    }
+  }
+
+  @Test func `a small body is compressed only where it must be`() throws {
+    let client = try Self.service.client()
+    #expect(
+      try client.get("/v1/feeds", ["Accept-Encoding": "gzip"]).fields["content-encoding"] == nil)
+    let forced = try client.get("/v1/feeds", ["Accept-Encoding": "gzip, identity;q=0"])
+    #expect(forced.fields["content-encoding"] == "gzip")
+  }
+
+  @Test func `HEAD says what GET would`() throws {
+    let client = try Self.service.client()
+    let get = try client.get(Self.target, ["Accept-Encoding": "br"])
+    let head = try client.request("HEAD", Self.target, ["Accept-Encoding": "br"])
+    for name in ["content-length", "content-encoding", "etag", "vary"] {
+      #expect(head.fields[name] == get.fields[name])
+    }
+  }
+
+  @Test func `the time that an answer took is told to who asks`() throws {
+    let client = try Self.service.client()
+    let answer = try client.get(Self.target, ["Prefer": "respond-async, Server-Timing"])
+    let timing = try #require(answer.fields["server-timing"])
+    let pattern = /read;dur=[0-9]+\.[0-9]{3}, encode;dur=[0-9.]+, total;dur=[0-9.]+/
+    #expect(timing.wholeMatch(of: pattern) != nil, "\(timing)")
+    #expect(try client.get(Self.target).fields["server-timing"] == nil)
+    #expect(try client.get("/nowhere", ["Prefer": "server-timing"]).fields["server-timing"] != nil)
+  }
+}

@@ -1,0 +1,136 @@
+import Feed
+import Foundation
+import Seeding
+import SQLiteStore
+import TestSupport
+import Testing
+
+/// Imports over HTTP: the seeding code on a stream.
+@Suite struct ImportTests {
+  private func send(
+    _ client: TestClient, _ body: [UInt8], chunks: Int, _ fields: [String: String] = [:]
+  ) throws -> TestAnswer {
+    let all = WriteTests.authorized.merging(fields) { $1 }
+      .merging(["Transfer-Encoding": "chunked"]) { $1 }
+    let lines = all.map { "\($0.key): \($0.value)\r\n" }.joined()
+    try client.send(Array("POST /v1/import HTTP/1.1\r\nHost: a\r\n\(lines)\r\n".utf8))
+    let size = max(1, body.count / chunks)
+    for start in stride(from: 0, to: body.count, by: size) {
+      let piece = body[start..<min(start + size, body.count)]
+      try client.send(
+        Array("\(String(piece.count, radix: 16))\r\n".utf8) + piece + Array("\r\n".utf8))
+    }
+    try client.send(Array("0\r\n\r\n".utf8))
+    return try client.receive()
+  }
+
+  @Test func `a stream is imported, and the same again changes nothing`() throws {
+    let service = try WriteTests.service()
+    let client = try service.client()
+    let records = PostGenerator(count: 5_000, seed: 3).map { $0.json + [UInt8(ascii: "\n")] }
+    let body = Array(records.joined())
+    let first = try send(client, body, chunks: 97, ["Content-Type": "application/x-ndjson"])
+    #expect(first.status == 200, "\(first.text)")
+    let posts = PostGenerator(count: 5_000, seed: 3).count {
+      if case .post = $0 { true } else { false }
+    }
+    #expect(first.value("added", as: Int.self).map { $0 >= posts } == true)
+    #expect(first.value("refused") == 0)
+    // The next read sees it, on the same connection.
+    let feeds: [[String: Any]] = try #require(try client.get("/v1/feeds").value("feeds"))
+    #expect(feeds.compactMap { $0["total"] as? Int }.reduce(0, +) >= posts)
+    let second = try send(client, body, chunks: 3)
+    #expect(second.value("added") == 0 && second.value("changed") == 0)
+    #expect(second.value("unchanged", as: Int.self) == first.value("added", as: Int.self))
+  }
+
+  @Test func `refused records are told by their lines and the others are there`() throws {
+    let service = try WriteTests.service()
+    let client = try service.client()
+    let lines = [
+      #"{"id":"a","type":"image","feeds":[{"name":"f","rank":1}]}"#, "nonsense", "",
+      #"{"id":"b","type":"hologram"}"#,
+      #"{"id":"c","type":"image","feeds":[{"name":"f","rank":2}]}"#,
+    ]
+    let answer = try client.request(
+      "POST", "/v1/import", WriteTests.authorized, body: lines.joined(separator: "\n"))
+    #expect(answer.status == 200)
+    #expect(answer.value("added") == 2 && answer.value("refused") == 2)
+    let refusals: [[String: Any]] = try #require(answer.value("refusals"))
+    #expect(refusals.compactMap { $0["line"] as? Int } == [2, 4])
+    #expect((refusals[1]["problem"] as? String)?.hasPrefix("type: ") == true)
+    #expect(try client.get("/rp/?feed=f").itemIDs == ["a", "c"])
+  }
+
+  @Test func `more refusals than can be told are counted`() throws {
+    let service = try WriteTests.service()
+    let client = try service.client()
+    let body = String(repeating: "x\n", count: 5_000)
+    let answer = try client.request("POST", "/v1/import", WriteTests.authorized, body: body)
+    #expect(answer.value("refused") == 5_000)
+    #expect(answer.value("refusals", as: [Any].self)?.count == 100)
+  }
+
+  @Test func `an array, an empty body and no body are imports, too`() throws {
+    let service = try WriteTests.service()
+    let client = try service.client()
+    let array = #"[{"id":"a","type":"image"},{"id":"b","type":"image"}]"#
+    let cases: [(body: String?, added: Int)] = [(array, 2), ("", 0), (nil, 0), ("\n\n", 0)]
+    for (body, added) in cases {
+      let answer = try client.request(
+        "POST", "/v1/import",
+        WriteTests.authorized.merging(["Content-Type": "application/json"]) { $1 }, body: body)
+      #expect(answer.status == 200 && answer.value("added") == added, "\(answer.text)")
+    }
+  }
+
+  @Test func `an import that is cut short leaves whole batches and a server that goes on`() throws {
+    let service = try RunningService([SeedRecord]()) {
+      $0.writeToken = WriteTests.token
+      $0.seeder.batchRecords = 10
+    }
+    do {
+      let client = try service.client()
+      let lines = WriteTests.authorized.map { "\($0.key): \($0.value)\r\n" }.joined()
+      try client.send(
+        Array("POST /v1/import HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\(lines)\r\n".utf8))
+      for number in 0..<25 {
+        try client.send(
+          Array(#"{"id":"p\#(number)","type":"image","feeds":[{"name":"f","rank":1}]}"#.utf8)
+            + [10])
+      }
+    }
+    let client = try service.client()
+    func count() throws -> Int { try client.get("/rp/?feed=f").itemIDs.count }
+    for _ in 0..<2000 where try count() < 20 { usleep(5_000) }
+    #expect(try count() == 20)
+    let again = (0..<25).map { #"{"id":"p\#($0)","type":"image","feeds":[{"name":"f","rank":1}]}"# }
+    let answer = try client.request(
+      "POST", "/v1/import", WriteTests.authorized, body: again.joined(separator: "\n"))
+    #expect(answer.value("added") == 5 && answer.value("unchanged") == 20)
+  }
+
+  @Test func `a stream that is too long is refused`() throws {
+    let service = try RunningService([SeedRecord]()) {
+      $0.writeToken = WriteTests.token
+      $0.importBytes = 1000
+    }
+    let announced = try service.client().request(
+      "POST", "/v1/import", WriteTests.authorized, body: String(repeating: "\n", count: 1001))
+    #expect(announced.status == 413)
+    let chunked = try send(service.client(), [UInt8](repeating: 10, count: 1001), chunks: 3)
+    #expect(chunked.status == 413)
+    #expect(chunked.value("type") == "urn:lookahead:problem:limit-exceeded")
+  }
+
+  @Test func `a foreign type and a coding are refused before the body is read`() throws {
+    let service = try WriteTests.service()
+    for fields in [
+      ["Content-Type": "application/x-www-form-urlencoded"], ["Content-Encoding": "gzip"],
+    ] {
+      let answer = try service.client().request(
+        "POST", "/v1/import", WriteTests.authorized.merging(fields) { $1 }, body: "{}")
+      #expect(answer.status == 415)
+    }
+  }
+}

@@ -1,0 +1,7 @@
+// libFuzzer's interface for programs that have a `main` of their own, as its documentation has it
+// (https://llvm.org/docs/LibFuzzer.html#using-libfuzzer-as-a-library).
+#include <stddef.h>
+#include <stdint.h>
+
+int LLVMFuzzerRunDriver(
+    int *argc, char ***argv, int (*callback)(const uint8_t *data, size_t size));

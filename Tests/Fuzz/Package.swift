@@ -1,0 +1,37 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// Coverage-guided fuzzing with libFuzzer, built and run by script/fuzz. A package of its own, since
+/// its modules are compiled with other flags: coverage for the fuzzer, and the address sanitizer.
+let instrumented: [SwiftSetting] = [
+  .treatAllWarnings(as: .error), .unsafeFlags(["-sanitize=fuzzer,address"]),
+]
+
+/// One of the project's modules; `Sources` links to the project's.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: instrumented)
+}
+
+let package = Package(
+  name: "fuzz",
+  targets: [
+    module("HTTP"),
+    module("Feed"),
+    module("JSON"),
+    module("Seeding", ["Feed", "JSON"]),
+    .target(name: "CEpoll"),
+    module("Sockets", ["CEpoll"]),
+    module("MediaFiles", ["Sockets"]),
+
+    // What must hold for any bytes; the tests of the modules replay the corpus through it.
+    .target(
+      name: "Properties", dependencies: ["HTTP", "Feed", "Seeding", "MediaFiles"],
+      path: "Properties", swiftSettings: instrumented),
+    .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),
+    .executableTarget(
+      name: "Fuzz", dependencies: ["Properties", "CLibFuzzer"], path: "Run",
+      swiftSettings: instrumented,
+      // Debian's gold ends with an internal error over these objects; lld comes with Swift.
+      linkerSettings: [.unsafeFlags(["-use-ld=lld", "-sanitize=fuzzer,address"])]),
+  ]
+)

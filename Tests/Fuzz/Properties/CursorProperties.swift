@@ -1,0 +1,46 @@
+import Feed
+
+/// What must hold of a cursor, whatever text it is read from.
+enum CursorProperties {
+  /// What does not hold, as a sentence.
+  ///
+  /// The input is a text where its first byte is `t`. Otherwise it is what a text holds, and gets
+  /// the check sum that a fuzzer would not find: forgeries.
+  static func fault(in input: [UInt8]) -> String? {
+    let input = FuzzInput(input)
+    let text =
+      input.choice == UInt8(ascii: "t")
+      ? String(decoding: input.content, as: UTF8.self) : base64URL(input.content.sealed)
+    guard let cursor = try? Cursor(text: text) else { return nil }
+    // A forger may pad the numbers with zeros: a longer text of the same cursor, and no other.
+    guard cursor.text == text || cursor.text.utf8.count < text.utf8.count else {
+      return "\(text) is written anew as \(cursor.text)"
+    }
+    guard let again = try? Cursor(text: cursor.text), again == cursor else {
+      return "\(cursor) is not read back from \(cursor.text)"
+    }
+    return cursor.rankings.allSatisfy { $0 >= 0 } ? nil : "\(cursor) has a ranking below zero"
+  }
+
+  /// RFC 4648 section 5, a second time: by numbers of all bits, slowly.
+  private static func base64URL(_ bytes: [UInt8]) -> String {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+    let bits = bytes.flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
+    return String(
+      stride(from: 0, to: bits.count, by: 6).map { start in
+        letters[(start..<start + 6).reduce(0) { $0 << 1 | Int($1 < bits.count ? bits[$1] : 0) }]
+      })
+  }
+}
+
+extension [UInt8] {
+  /// The bytes with their CRC-32 (ISO 3309), computed bit by bit.
+  fileprivate var sealed: [UInt8] {
+    var sum = UInt32.max
+    for byte in self {
+      sum ^= UInt32(byte)
+      for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xedb8_8320 : sum >> 1 }
+    }
+    return self + (0..<4).map { UInt8(truncatingIfNeeded: ~sum >> UInt32(24 - 8 * $0)) }
+  }
+}

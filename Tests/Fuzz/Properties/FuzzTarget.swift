@@ -1,0 +1,17 @@
+/// What the fuzzer is set on: one part of the program that reads bytes of strangers.
+public enum FuzzTarget: String, CaseIterable, Sendable {
+  case parser, cursor, query, range, fields, record, media
+
+  /// What does not hold of these bytes, as a sentence; nil if all is well.
+  public func fault(in input: [UInt8]) -> String? {
+    switch self {
+    case .parser: ParserProperties.fault(in: input)
+    case .cursor: CursorProperties.fault(in: input)
+    case .query: QueryProperties.fault(in: input)
+    case .range: RangeProperties.fault(in: input)
+    case .fields: FieldProperties.fault(in: input)
+    case .record: RecordProperties.fault(in: input)
+    case .media: MediaProperties.fault(in: input)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import TestSupport
+
+/// The real media beside the project, which CI has and a user's clone has not.
+enum SharedMedia {
+  /// A file and what its makers say that it is.
+  struct Entry: Decodable, Sendable, CustomStringConvertible {
+    struct Truth: Decodable { let mime: String? }
+
+    let path: String
+    let truth: Truth?
+
+    var description: String { path }
+  }
+
+  static let folder = URL(fileURLWithPath: SharedFeeds.fixtures)
+    .deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("shared/data/media").path
+
+  /// Whether they are there.
+  static let arePresent = FileManager.default.fileExists(atPath: "\(folder)/manifest.json")
+
+  /// What the manifest lists; empty if there is none.
+  static let entries: [Entry] = {
+    guard let data = FileManager.default.contents(atPath: "\(folder)/manifest.json") else {
+      return []
+    }
+    return try! JSONDecoder().decode([Entry].self, from: data)
+  }()
+
+  static var whole: [Entry] { entries.filter { $0.truth?.mime != nil } }
+  static var broken: [Entry] { entries.filter { $0.path.hasPrefix("broken/") } }
+}

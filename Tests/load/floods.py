@@ -1,0 +1,135 @@
+"""More connections than there is room for: idle ones, too many, and descriptors that run out."""
+
+import collections
+import json
+import pathlib
+import resource
+import socket
+import subprocess
+import sys
+import time
+
+from checks import Skipped, require
+from running import RunningServer, wait_until
+
+FLOOD = pathlib.Path(__file__).parent / "flood.py"
+REQUEST = b"GET /rp/?feed=featured&limit=1 HTTP/1.1\r\nHost: flood\r\n\r\n"
+MAXIMUM_CONNECTIONS = 10_000
+
+
+def connect(port, timeout=10):
+    return socket.create_connection(("127.0.0.1", port), timeout=timeout)
+
+
+def need_descriptors(count):
+    """Raises the limit of this process, which the server's inherits."""
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard < count:
+        raise Skipped(f"a process may open {hard} files here, and {count} are needed")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def idle_connections(program, folder, count, request):
+    """How much memory a connection takes that was served once, or (without a request) never asked."""
+    need_descriptors(count + 500)
+    with RunningServer(program, folder) as server:
+        for _ in range(50):
+            server.get("/rp/?feed=featured&limit=30")
+        resident, private = server.resident_bytes(), server.private_bytes()
+        held = []
+        for _ in range(count):
+            connection = connect(server.port)
+            if request:
+                connection.sendall(request)
+                require(connection.recv(65536)[9:12] == b"200", "not served")
+            held.append(connection)
+        require(wait_until(lambda: server.open_descriptors() > count, 10), "not all were accepted")
+        resident = (server.resident_bytes() - resident) / count
+        private = (server.private_bytes() - private) / count
+        require(server.get("/healthz")[0] == 200, "not served beside them")
+        for connection in held:
+            connection.close()
+        closed = wait_until(lambda: server.open_descriptors() < 100, 20)
+        require(closed, f"{server.open_descriptors()} descriptors after all were closed")
+        require(server.terminate() == 0, "the server did not end with status 0")
+        return f"{count} connections, {resident:.0f} bytes resident, {private:.0f} private each"
+
+
+def too_many_connections(program, folder, count):
+    """So many attempts against the limit; then all is as before."""
+    need_descriptors(MAXIMUM_CONNECTIONS + 200)
+    with RunningServer(program, folder) as server:
+        resident = server.resident_bytes()
+        start = time.monotonic()
+        floods = [
+            subprocess.Popen(
+                [sys.executable, str(FLOOD), str(server.port), str(count // 2)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            for _ in range(2)
+        ]
+        try:
+            outcomes = collections.Counter()
+            for flood in floods:
+                outcomes.update(json.loads(flood.stdout.readline()))
+            seconds = time.monotonic() - start
+            peak = server.resident_bytes()
+            status = server_refusal(server.port)
+        finally:
+            for flood in floods:
+                flood.communicate("\n", timeout=30)
+        served = wait_until(lambda: is_served(server), 20, 0.01)
+        require(served, "no service after the flood")
+        require(
+            wait_until(lambda: server.open_descriptors() < 100, 20),
+            f"{server.open_descriptors()} descriptors after the flood")
+        clean = {"200", "503", "closed without an answer", "ConnectionResetError", "BrokenPipeError"}
+        require(set(outcomes) <= clean | {"no answer in time"}, f"{dict(outcomes)}")
+        require(outcomes["no answer in time"] == 0, f"{dict(outcomes)}")
+        require(outcomes["200"] == MAXIMUM_CONNECTIONS, f"{dict(outcomes)}")
+        require(server.terminate() == 0, "the server did not end with status 0")
+        return (f"{dict(outcomes)} in {seconds:.1f} s; one more while full: {status}; "
+                f"{(peak - resident) / 1e6:.1f} MB more; then full service")
+
+
+def server_refusal(port):
+    """What a client sees that comes when the server is full."""
+    with connect(port) as connection:
+        try:
+            connection.sendall(REQUEST)
+            head = connection.recv(4096).split(b"\r\n")[0].decode()
+            return head or "closed"
+        except OSError as error:
+            return type(error).__name__
+
+
+def is_served(server):
+    try:
+        return server.get("/rp/?feed=featured&limit=1", timeout=2)[0] == 200
+    except OSError:
+        return False
+
+
+def exhausted_descriptors(program, folder, limit, count):
+    """Accepting pauses and goes on, and does not spin meanwhile."""
+    with RunningServer(program, folder, descriptors=limit) as server:
+        first = connect(server.port)
+        held = [connect(server.port) for _ in range(count)]
+        full = wait_until(lambda: server.open_descriptors() >= limit - 1, 10)
+        require(full, f"{server.open_descriptors()} descriptors of {limit}")
+        start, cpu = time.monotonic(), server.cpu_seconds()
+        time.sleep(5)
+        share = (server.cpu_seconds() - cpu) / (time.monotonic() - start)
+        first.sendall(REQUEST)
+        require(first.recv(65536)[9:12] == b"200", "an open connection is no longer served")
+        for connection in held:
+            connection.close()
+        require(wait_until(lambda: is_served(server), 10, 0.01), "no service afterwards")
+        first.close()
+        metrics = server.metrics()
+        pauses = metrics['lookahead_http_connection_events_total{event="acceptPaused"}']
+        lines = len(server.log.read_text().splitlines())
+        require(pauses > 0, "accepting never paused")
+        require(share < 0.10, f"{share:.1%} of a core while exhausted")
+        require(server.terminate() == 0, "the server did not end with status 0")
+        return (f"{count} connections, {limit} descriptors: {share:.1%} of a core, {pauses:.0f} pauses, "
+                f"{lines} log lines; open ones served, then all")

@@ -1,0 +1,15 @@
+"""Teaches schemathesis to send NDJSON."""
+
+import json
+
+import schemathesis
+
+
+@schemathesis.serializer("application/x-ndjson", "application/ndjson", "application/jsonl")
+def lines(context, value):
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    records = value if isinstance(value, list) else [value]
+    return "".join(json.dumps(record) + "\n" for record in records).encode()
