@@ -1,4 +1,5 @@
-/// A request method that this server recognises (RFC 9110 section 9, RFC 5789).
+/// A request method that this server recognises (RFC 9110 section 9, RFC 5789, and
+/// draft-ietf-httpbis-safe-method-w-body).
 ///
 /// Method names are case-sensitive. A well-formed name that is not listed here is answered with 501
 /// by the parser (RFC 9110 section 9.1), so the set is closed and costs no allocation.
@@ -12,6 +13,7 @@ public enum Method: String, Sendable, Hashable, CaseIterable {
   case options = "OPTIONS"
   case trace = "TRACE"
   case connect = "CONNECT"
+  case query = "QUERY"
 }
 
 extension Method: CustomStringConvertible {
@@ -30,6 +32,7 @@ extension Method {
     case UInt8(ascii: "O"): candidate = .options
     case UInt8(ascii: "T"): candidate = .trace
     case UInt8(ascii: "C"): candidate = .connect
+    case UInt8(ascii: "Q"): candidate = .query
     case UInt8(ascii: "P"):
       switch range.count {
       case 3: candidate = .put
@@ -53,6 +56,7 @@ extension Method {
     case .options: "OPTIONS"
     case .trace: "TRACE"
     case .connect: "CONNECT"
+    case .query: "QUERY"
     }
   }
 }

@@ -30,7 +30,10 @@ def check_slow_clients(checks, program, folder, seconds):
         for mode in slow.MODES:
             checks.run(f"slowhttptest, {mode}", slow.slowhttptest, server, mode, seconds)
             wait_until(lambda: server.open_descriptors() < 100, 30)
-        checks.run("unread pipelines", slow.unread_pipelines, server, 200, 512 * 1024)
+        for path in ["/rp/?feed=featured&limit=100", "/media/short.mp4"]:
+            checks.run(
+                f"unread pipelines of {path}", slow.unread_pipelines, server, path, 100,
+                512 * 1024, 3)
         checks.run("the server ends with status 0", ends_well, server)
 
 

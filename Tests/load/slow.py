@@ -55,10 +55,10 @@ def too_slow(server):
     return refused, metrics['lookahead_http_connection_events_total{event="timedOut"}']
 
 
-def unread_pipelines(server, connections, allowed_bytes):
-    """Clients that send 64 requests for large pages at once and read nothing: memory is bounded."""
-    request = b"GET /rp/?feed=featured&limit=100 HTTP/1.1\r\nHost: slow\r\n\r\n" * 64
-    resident = server.resident_bytes()
+def unread_pipelines(server, path, connections, bytes_allowed, descriptors_allowed):
+    """Clients that send 64 requests at once and read nothing: what they hold is bounded."""
+    request = f"GET {path} HTTP/1.1\r\nHost: slow\r\n\r\n".encode() * 64
+    resident, descriptors = server.resident_bytes(), server.open_descriptors()
     with Probe(server.port) as probe:
         held = []
         for _ in range(connections):
@@ -68,10 +68,13 @@ def unread_pipelines(server, connections, allowed_bytes):
             connection.sendall(request)
             held.append(connection)
         time.sleep(10)
-        each = (server.resident_bytes() - resident) / connections
+        bytes_each = (server.resident_bytes() - resident) / connections
+        descriptors_each = (server.open_descriptors() - descriptors) / connections
         for connection in held:
             connection.close()
-    text = f"{connections} connections, {each / 1024:.0f} KiB each; {probe}"
+    text = (f"{connections} connections, {bytes_each / 1024:.0f} KiB and {descriptors_each:.1f} "
+            f"descriptors each; {probe}")
     require(not probe.failures, text)
-    require(each < allowed_bytes, f"{text}: more than {allowed_bytes // 1024} KiB")
+    require(bytes_each <= bytes_allowed, f"{text}; more than {bytes_allowed // 1024} KiB")
+    require(descriptors_each <= descriptors_allowed, f"{text}; more than {descriptors_allowed}")
     return text

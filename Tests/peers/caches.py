@@ -133,6 +133,9 @@ class Nginx(Proxy):
         site = replaced(documented("nginx"), {
             "/var/cache/nginx/lookahead": str(self.folder / "cache"),
             "server 127.0.0.1:8080": f"server 127.0.0.1:{self.server.port}",
+            # Not every machine that tests has IPv6.
+            "  listen [::]:80;\n": "",
+            "  listen [::]:443 ssl http2;\n": "",
             "listen 80;": f"listen 127.0.0.1:{free_port()};",
             "listen 443 ssl": f"listen 127.0.0.1:{self.port} ssl",
             "/etc/letsencrypt/live/feeds.example.org/fullchain.pem": "certificate.pem",

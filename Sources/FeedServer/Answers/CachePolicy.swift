@@ -15,11 +15,11 @@ struct CachePolicy: Sendable {
   init(maxAgeSeconds: Int, staleWhileRevalidateSeconds: Int, mediaMaxAgeSeconds: Int) {
     pages = Self.directive(maxAgeSeconds, staleWhileRevalidateSeconds)
     documents = Self.directive(3600, 86_400)
-    media = Directive(value: "public, max-age=\(mediaMaxAgeSeconds)")
+    media = Directive(value: "max-age=\(mediaMaxAgeSeconds)")
   }
 
   private static func directive(_ maxAge: Int, _ staleWhileRevalidate: Int) -> Directive {
     Directive(
-      value: "public, max-age=\(maxAge), stale-while-revalidate=\(staleWhileRevalidate)")
+      value: "max-age=\(maxAge), stale-while-revalidate=\(staleWhileRevalidate)")
   }
 }

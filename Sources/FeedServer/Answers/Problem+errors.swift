@@ -33,6 +33,8 @@ extension Problem {
       self.init(.overloaded, .serviceUnavailable, "The database is busy.")
     case StoreError.tooManyWrites:
       self.init(.overloaded, .serviceUnavailable, "Too many writes wait for the database.")
+    case StoreError.closed:
+      self.init(.notReady, .serviceUnavailable, "The server is shutting down.")
     case StoreError.full:
       self.init(
         .storageFull, .insufficientStorage,

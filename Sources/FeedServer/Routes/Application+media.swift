@@ -48,14 +48,18 @@ struct MediaAnswer {
 
   /// Made of size and time of change: a tag of the bytes would have to read them all first.
   private var entityTag: EntityTag {
-    let age = nowNanoseconds - file.modifiedNanoseconds
     let text = String(file.modifiedNanoseconds, radix: 36) + "-" + String(file.size, radix: 36)
-    return EntityTag(text, isWeak: age < MediaFolder.settlingNanoseconds)
+    return EntityTag(text, isWeak: !hasSettled)
   }
 
-  private var modifiedSeconds: Int {
-    // Rounded down, and never in the future (RFC 9110 section 8.8.2.1).
-    min(file.modifiedNanoseconds, nowNanoseconds).secondsRoundedDown
+  /// `nil` as long as the file may change again within the same second, and where its time is in the
+  /// future (RFC 9110 sections 8.8.2.1 and 8.8.2.2).
+  private var modifiedSeconds: Int? {
+    hasSettled ? file.modifiedNanoseconds.secondsRoundedDown : nil
+  }
+
+  private var hasSettled: Bool {
+    nowNanoseconds - file.modifiedNanoseconds >= MediaFolder.settlingNanoseconds
   }
 
   private var nowSeconds: Int { nowNanoseconds.secondsRoundedDown }
@@ -97,11 +101,14 @@ struct MediaAnswer {
 
   private func fields(_ tag: EntityTag) -> Fields {
     var fields: Fields = [
-      "ETag": tag.description, "Last-Modified": HTTPDate.format(secondsSince1970: modifiedSeconds),
-      "Cache-Control": caching.value ?? "no-store", "Accept-Ranges": "bytes",
+      "ETag": tag.description, "Cache-Control": caching.value ?? "no-store",
+      "Accept-Ranges": "bytes",
       // Shown by the pages of any origin, also of those that isolate themselves (Fetch, 3.7).
       "Cross-Origin-Resource-Policy": "cross-origin",
     ]
+    if let modifiedSeconds {
+      fields.append("Last-Modified", HTTPDate.format(secondsSince1970: modifiedSeconds))
+    }
     fields.appendCORS()
     return fields
   }

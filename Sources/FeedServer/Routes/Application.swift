@@ -64,7 +64,7 @@ struct Application: Handler {
         try rate.admit(clients.address(request.fields, peer: responder.peer))
       }
       if request.path == "*" {
-        return call.respond(Self.options(allowed: Route.router.methods))
+        return call.respond(Self.options(request, allowed: Route.router.methods))
       }
       switch match {
       case .found(let route, let path):
@@ -77,7 +77,7 @@ struct Application: Handler {
         guard request.method == .options else {
           throw Problem.methodNotAllowed(request.method, request.path, allowed: allowed)
         }
-        call.respond(Self.options(allowed: allowed))
+        call.respond(Self.options(request, allowed: allowed))
       }
     } catch {
       call.refuse(error)
@@ -126,16 +126,18 @@ struct Application: Handler {
 
   /// `OPTIONS`, RFC 9110 section 9.3.7, and a browser's preflight: answered without the store. Pages
   /// of other origins may read; `Allow` tells what else the route has.
-  private static func options(allowed: [Method]) -> Response {
-    let reading = allowed.filter { [.get, .head, .options].contains($0) }
-    var fields: Fields = [
-      "Allow": allowed.map(\.rawValue).joined(separator: ", "),
-      "Access-Control-Allow-Methods": reading.map(\.rawValue).joined(separator: ", "),
-      "Access-Control-Allow-Headers":
+  private static func options(_ request: Request, allowed: [Method]) -> Response {
+    var fields: Fields = ["Allow": allowed.map(\.rawValue).joined(separator: ", ")]
+    if request.fields.contains("Access-Control-Request-Method") {
+      let reading = allowed.filter { [.get, .head, .options].contains($0) }
+      fields.append(
+        "Access-Control-Allow-Methods", reading.map(\.rawValue).joined(separator: ", "))
+      fields.append(
+        "Access-Control-Allow-Headers",
         "Cache-Control, If-Match, If-Modified-Since, If-None-Match, If-Range, Prefer, Range, "
-        + "X-Request-Id, ECT, Downlink, RTT, Save-Data",
-      "Access-Control-Max-Age": "86400",
-    ]
+          + "X-Request-Id, ECT, Downlink, RTT, Save-Data")
+      fields.append("Access-Control-Max-Age", "86400")
+    }
     fields.appendCORS()
     return Response(.noContent, fields: fields)
   }
