@@ -16,6 +16,16 @@ public enum Method: String, Sendable, Hashable, CaseIterable {
   case query = "QUERY"
 }
 
+extension Method {
+  /// Whether it only reads (RFC 9110 section 9.2.1).
+  public var isSafe: Bool {
+    switch self {
+    case .get, .head, .options, .trace, .query: true
+    case .post, .put, .patch, .delete, .connect: false
+    }
+  }
+}
+
 extension Method: CustomStringConvertible {
   /// The name as it is written in a request line.
   public var description: String { rawValue }

@@ -34,7 +34,8 @@ extension Connection {
   /// Whether requests have to wait before they may be parsed.
   var isBlocked: Bool {
     if let receiving { return receiving.isPaused }
-    return exchanges.count >= configuration.pipeliningDepth || !output.isEmpty
+    return exchanges.count >= configuration.pipeliningDepth || exchanges.endsWithWrite
+      || !output.isEmpty
   }
 
   private func receive(_ buffer: [UInt8], _ count: Int) {
@@ -102,10 +103,8 @@ extension Connection {
     headStartMilliseconds = 0
     let number = exchanges.append(
       Exchange(
-        requestID: request.clientRequestID ?? worker.nextRequestID(),
-        isHead: request.method == .head,
-        keepsOldVersion: request.minorVersion == 0, keepsAlive: request.keepsAlive,
-        of: worker.context.observer == nil ? nil : request))
+        of: request, requestID: request.clientRequestID ?? worker.nextRequestID(),
+        isObserved: worker.context.observer != nil))
     let policy =
       request.framing == .none ? .discard : worker.context.handler.bodyPolicy(for: request)
     receiving = Receiving(

@@ -8,6 +8,9 @@ struct Exchange {
   let isHead: Bool
   /// Whether an HTTP/1.0 client asked to keep the connection, which the answer then confirms.
   let keepsOldVersion: Bool
+  /// Whether its method may change something: what was sent behind it waits for its answer, which it
+  /// may depend on (RFC 9112 section 9.3.2).
+  var isUnsafe = false
   /// Whether the connection goes on after the answer.
   var keepsAlive: Bool
   /// Whether the client waits for `100 Continue` and has not got it.
@@ -24,15 +27,16 @@ struct Exchange {
 }
 
 extension Exchange {
-  /// The exchange of a request whose head is complete; `request` is nil where nobody wants to hear
-  /// what was asked for.
+  /// The exchange of a request whose head is complete; `isObserved` where somebody wants to hear what
+  /// was asked for.
   init(
-    requestID: String, isHead: Bool, keepsOldVersion: Bool, keepsAlive: Bool, of request: Request?
+    of request: Request, requestID: String, isObserved: Bool
   ) {
     self.init(
-      requestID: requestID, isHead: isHead, keepsOldVersion: keepsOldVersion,
-      keepsAlive: keepsAlive)
-    guard let request else { return }
+      requestID: requestID, isHead: request.method == .head,
+      keepsOldVersion: request.minorVersion == 0, isUnsafe: !request.method.isSafe,
+      keepsAlive: request.keepsAlive)
+    guard isObserved else { return }
     method = request.method
     target = request.target
     pathEnd = request.pathBytes.endIndex
@@ -57,6 +61,12 @@ struct ExchangeQueue {
     set {
       if let newValue, !isEmpty { items[start] = newValue }
     }
+  }
+
+  /// Whether the newest one may still change something.
+  var endsWithWrite: Bool {
+    guard let last = items.indices.last, last >= start else { return false }
+    return items[last].isUnsafe && items[last].response == nil
   }
 
   var firstExchangeNumber: UInt64 { firstNumber }

@@ -20,6 +20,13 @@ struct WriteOptions: ParsableArguments {
   @Option(help: "The body of an import; then 413.")
   var importBytes = Environment.number("IMPORT_BYTES", default: defaults.importBytes)
 
+  @Option(help: "A record of an import may have so many bytes; then it is refused.")
+  var recordLimitBytes = Environment.number(
+    "RECORD_LIMIT_BYTES", default: Seeder.defaultRecordLimitBytes)
+
+  @Option(help: "So many records of an import make a transaction.")
+  var batchRecords = Environment.number("BATCH_RECORDS", default: Seeder.defaultBatchRecords)
+
   @Option(help: "Imports at once; then 503.")
   var maximumImports = Environment.number("MAXIMUM_IMPORTS", default: defaults.maximumImports)
 
@@ -47,6 +54,7 @@ struct WriteOptions: ParsableArguments {
     try Environment.validate()
     try atLeast(
       1, ("--body-bytes", bodyBytes), ("--import-bytes", importBytes),
+      ("--record-limit-bytes", recordLimitBytes), ("--batch-records", batchRecords),
       ("--maximum-imports", maximumImports), ("--maximum-waiting-writes", maximumWaitingWrites),
       ("--idempotency-keep-seconds", idempotencyKeepSeconds),
       ("--maximum-idempotency-keys", maximumIdempotencyKeys), ("--kept-rankings", keptRankings))
@@ -60,6 +68,8 @@ struct WriteOptions: ParsableArguments {
     configuration.server.limits.bodyBytes = bodyBytes
     configuration.store.keptRankings = keptRankings
     configuration.importBytes = importBytes
+    configuration.seeder.recordLimitBytes = recordLimitBytes
+    configuration.seeder.batchRecords = batchRecords
     configuration.maximumImports = maximumImports
     configuration.store.maximumWaitingWrites = maximumWaitingWrites
     configuration.store.idempotencyKeepSeconds = idempotencyKeepSeconds

@@ -122,6 +122,25 @@ struct ExchangeTests {
     }
   }
 
+  @Test func `what is sent behind a write waits for the write`() throws {
+    let kept = Kept()
+    try withServer(kept.handler) { _, port in
+      let client = Client(port)
+      client.get("/1")
+      client.send("POST /2 HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab")
+      client.get("/3")
+      client.get("/4")
+      #expect(eventually { kept.count == 2 })
+      #expect(client.isSilent(milliseconds: 50))
+      let first = kept.take()
+      #expect(first.map(\.path) == ["/1", "/2"])
+      for (path, responder) in first { responder.respond(Response(.ok, text: path)) }
+      #expect(eventually { kept.count == 2 })
+      for (path, responder) in kept.take() { responder.respond(Response(.ok, text: path)) }
+      #expect((1...4).map { _ in client.answer()?.text } == ["/1", "/2", "/3", "/4"])
+    }
+  }
+
   @Test func `a large answer of many parts arrives whole at a slow reader`() throws {
     let parts = (0..<700).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: $0 * 20) }
     let handler = ClosureHandler { _, responder in

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from check_load import media_folder
 from checks import Checks, require
-from running import RunningServer
+from running import RunningServer, wait_until
 from soak import abusers, readers, writers
 from soak.client import Tally
 
@@ -47,6 +47,9 @@ class Soak:
         source = self.server.database.parent / "soak.ndjson"
         source.write_text("".join(json.dumps(record) + "\n" for record in records))
         self.server.command("seed", str(source))
+        # Another process wrote it: the server looks every 20 ms.
+        visible = wait_until(lambda: self.server.get(f"/v1/feeds/{readers.FEED}")[0] == 200, 5)
+        require(visible, "the server does not see what was seeded")
 
     def mixed(self, seconds):
         """All kinds of clients for so long, then SIGTERM while they go on."""
@@ -149,7 +152,8 @@ class Soak:
             f"{value / 1e6:.1f}" for value in quarters(samples)) + " MB (medians of the quarters), "
             f"{max(samples) / 1e6:.1f} MB at the most, {samples[0] / 1e6:.1f} MB at the start")
         names = ["lookahead_log_dropped_lines_total", "lookahead_sqlite_failed_refreshes_total",
-                 'lookahead_sqlite_file_bytes{file="database"}', 'lookahead_sqlite_file_bytes{file="wal"}',
+                 'lookahead_sqlite_file_bytes{file="database"}',
+                 'lookahead_sqlite_file_bytes{file="wal"}',
                  "process_open_fds", "process_threads"]
         print("  " + ", ".join(f"{name} {metrics[name]:.0f}" for name in names if name in metrics))
         for problem in tally.problems:
@@ -176,7 +180,8 @@ def require_flat(samples):
     medians = quarters(samples)
     if len(samples) < 120:
         return
-    require(medians[3] <= medians[1] * 1.1 + 8e6, f"memory grows: {[round(m / 1e6) for m in medians]} MB")
+    text = ", ".join(f"{median / 1e6:.1f}" for median in medians)
+    require(medians[3] <= medians[1] * 1.1 + 8e6, f"memory grows: {text} MB")
 
 
 def main(program, seconds=600, seed=None):

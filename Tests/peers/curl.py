@@ -1,6 +1,5 @@
 """curl against the server itself."""
 
-import gzip
 import json
 import subprocess
 

@@ -13,6 +13,7 @@ public final class FeedService: Sendable {
   private let store: SQLiteStore
   private let readiness = Readiness()
   private let server: Server
+  private let imports: WorkerPool
   private let refresher: Refresher
 
   /// Opens and migrates the database.
@@ -31,6 +32,7 @@ public final class FeedService: Sendable {
     let clients = ClientAddresses(trustedProxies: configuration.trustedProxies)
     let application = Application(
       configuration, store, readiness, figures, clients, media, logger)
+    imports = application.imports
     server = Server(
       configuration: configuration.server, handler: application, logger: logger,
       observer: ServiceObserver(
@@ -92,6 +94,8 @@ public final class FeedService: Sendable {
   /// Waits until a drain is done, and closes the database.
   public func wait() throws {
     server.wait()
+    // Their connections are gone: imports hear that, and end with the batch that they are writing.
+    imports.wait()
     refresher.stop()
     try store.close()
   }

@@ -12,6 +12,7 @@ final class WorkerPool: Sendable {
 
   private let queue = DispatchQueue(label: "lookahead.worker", attributes: .concurrent)
   private let state = Mutex(State())
+  private let busy = DispatchGroup()
   private let threads: Int
   private let limit: Int
 
@@ -41,8 +42,11 @@ final class WorkerPool: Sendable {
     return isTaken
   }
 
+  /// Waits until nothing runs or waits; what is given to it meanwhile is waited for, too.
+  func wait() { busy.wait() }
+
   private func start(_ work: @escaping @Sendable () -> Void) {
-    queue.async { [self] in
+    queue.async(group: busy) { [self] in
       var next: (@Sendable () -> Void)? = work
       while let work = next {
         work()

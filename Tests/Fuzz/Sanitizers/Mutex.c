@@ -1,10 +1,10 @@
 // Shows the slow path of Swift's `Mutex` to the thread sanitizer; script/sanitize links it in.
 //
-// On Linux a `Mutex` that is free is taken by an atomic exchange, which is compiled into the program
-// and which the sanitizer sees. One that is held is taken by the kernel (FUTEX_LOCK_PI), called from
-// libswiftSynchronization, which is not instrumented (Swift 6.3). The sanitizer then knows of no
-// order between the threads and reports a race in any program with a contended `Mutex`. No
-// suppression can name that: the frames of such a report are those of the closure that holds the
+// On Linux a `Mutex` that is free is taken by an atomic exchange, which is compiled into the
+// program and which the sanitizer sees. One that is held is taken by the kernel (FUTEX_LOCK_PI),
+// called from libswiftSynchronization, which is not instrumented (Swift 6.3). The sanitizer then
+// knows of no order between the threads and reports a race in any program with a contended `Mutex`.
+// No suppression can name that: the frames of such a report are those of the closure that holds the
 // lock, so it would hide true races in the same closure.
 //
 // These functions stand before the library's of the same names, call them, and say what they do: a

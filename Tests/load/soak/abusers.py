@@ -1,4 +1,4 @@
-"""Clients that go away in the middle, dawdle, and talk nonsense. They expect nothing but to be endured."""
+"""Clients that go away in the middle, dawdle, and talk nonsense; to be endured, and no more."""
 
 import socket
 import struct

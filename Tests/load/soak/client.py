@@ -73,17 +73,17 @@ class Client:
         raise NotImplementedError
 
     def run(self):
-        try:
-            self.prepare()
-            while not self.tally.stopped.is_set():
+        self.prepare()
+        while not self.tally.stopped.is_set():
+            try:
                 self.turn()
-                time.sleep(self.pause_seconds)
-        except NoAnswer:
-            pass
-        except Exception as error:
-            self.tally.problem(f"{self.name} ended: {type(error).__name__}: {error}")
-        finally:
-            self.disconnect()
+            except NoAnswer:
+                # Counted where it happened. Whoever keeps an account cannot go on with it.
+                break
+            except Exception as error:
+                self.tally.problem(f"{self.name}: {type(error).__name__}: {error}")
+            time.sleep(self.pause_seconds)
+        self.disconnect()
 
     def disconnect(self):
         if self.connection:
