@@ -41,6 +41,7 @@ extension ProtocolError: CustomStringConvertible {
     case .headerTimedOut: "The request's head took too long."
     case .bodyTimedOut: "The request's body took too long."
     case .tooManyConnections: "There are too many connections."
+    case .tooManyAnswersWait: "Too many answers wait for their clients to read them."
     case .answerTimedOut: "The answer took too long."
     case .unanswered: "The request was not answered."
     }

@@ -46,6 +46,7 @@ public enum ProtocolError: Error, Sendable, Hashable {
   case headerTimedOut
   case bodyTimedOut
   case tooManyConnections
+  case tooManyAnswersWait
   case answerTimedOut
   case unanswered
 }
@@ -61,7 +62,7 @@ extension ProtocolError {
     case .unknownMethod, .connectRefused, .unknownTransferCoding: .notImplemented
     case .expectationFailed: .expectationFailed
     case .headerTimedOut, .bodyTimedOut: .requestTimeout
-    case .tooManyConnections, .answerTimedOut: .serviceUnavailable
+    case .tooManyConnections, .tooManyAnswersWait, .answerTimedOut: .serviceUnavailable
     case .unanswered: .internalServerError
     case .malformedRequestLine, .malformedMethod, .malformedVersion, .malformedTarget,
       .bareLineFeed, .obsoleteLineFolding, .missingColon, .malformedFieldName, .spaceBeforeColon,

@@ -17,8 +17,8 @@ extension RequestParser {
     case .partial(let length):
       if length > limits.chunkLineBytes + 1 { return chunkLineTooLong() }
       return .needMoreBytes
-    case .bareLineFeed:
-      return fail(.bareLineFeed)
+    case .bareLineFeed(let length):
+      return length > limits.chunkLineBytes + 1 ? chunkLineTooLong() : fail(.bareLineFeed)
     case .complete(let range):
       if range.count > limits.chunkLineBytes { return chunkLineTooLong() }
       var index = range.lowerBound
@@ -76,8 +76,9 @@ extension RequestParser {
       case .partial:
         if bytes.count - position > limits.trailerBlockBytes + 3 { return trailersTooLarge() }
         return .needMoreBytes
-      case .bareLineFeed:
-        return fail(.bareLineFeed)
+      case .bareLineFeed(let length):
+        let isTooLarge = lineStart + length > limits.trailerBlockBytes + 3
+        return isTooLarge ? trailersTooLarge() : fail(.bareLineFeed)
       case .complete(let range) where range.isEmpty:
         head.bytes = bytes.copy(position..<(position + lineStart - 2))
         consumeLines(&position)

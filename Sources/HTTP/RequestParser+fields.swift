@@ -8,8 +8,9 @@ extension RequestParser {
         // Behind the last line there may be its CRLF, and the CR of the empty line.
         if bytes.count - start > limits.headerBlockBytes + 3 { return headerTooLarge() }
         return .needMoreBytes
-      case .bareLineFeed:
-        return fail(.bareLineFeed)
+      case .bareLineFeed(let length):
+        let isTooLarge = position + lineStart + length - start > limits.headerBlockBytes + 3
+        return isTooLarge ? headerTooLarge() : fail(.bareLineFeed)
       case .complete(let range) where range.isEmpty:
         return finishHead(bytes, &position)
       case .complete(let range):

@@ -24,8 +24,8 @@ extension RequestParser {
       // One more for a CR that is there while its LF is not.
       if length > limits.requestLineBytes + 1 { return tooLong() }
       return .needMoreBytes
-    case .bareLineFeed:
-      return fail(.bareLineFeed)
+    case .bareLineFeed(let length):
+      return length > limits.requestLineBytes + 1 ? tooLong() : fail(.bareLineFeed)
     case .complete(let range):
       if range.count > limits.requestLineBytes { return tooLong() }
       do throws(ProtocolError) {

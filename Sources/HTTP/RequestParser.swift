@@ -43,8 +43,9 @@ public struct RequestParser: Sendable {
     case complete(Range<Int>)
     /// No end yet; so many bytes of it are there.
     case partial(Int)
-    /// An LF without a CR before it.
-    case bareLineFeed
+    /// An LF without a CR before it, behind so many bytes: the line may be too long before that, and
+    /// is then refused for its length, however the bytes came.
+    case bareLineFeed(Int)
   }
 
   let limits: MessageLimits
@@ -116,7 +117,9 @@ public struct RequestParser: Sendable {
       scanned = end - position
       return .partial(end - start)
     }
-    guard index > start, bytes[index - 1] == .carriageReturn else { return .bareLineFeed }
+    guard index > start, bytes[index - 1] == .carriageReturn else {
+      return .bareLineFeed(index - start)
+    }
     lineStart = index + 1 - position
     scanned = lineStart
     return .complete(start..<(index - 1))

@@ -25,6 +25,8 @@ extension Connection {
   /// Derives from the state what is watched for and how long; the end of every event.
   func settle() {
     guard stage != .closed else { return }
+    account()
+    if !isYielding { begunInTurn = 0 }
     if worker.isDraining, isIdle, isSilent { return close() }
     var wanted: Interest = []
     if !inputEnded, stage == .lingering || (stage == .open && !isBlocked) {

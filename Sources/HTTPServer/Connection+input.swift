@@ -34,8 +34,29 @@ extension Connection {
   /// Whether requests have to wait before they may be parsed.
   var isBlocked: Bool {
     if let receiving { return receiving.isPaused }
-    return exchanges.count >= configuration.pipeliningDepth || exchanges.endsWithWrite
-      || !output.isEmpty
+    return isYielding || !output.isEmpty || exchanges.count >= configuration.pipeliningDepth
+      || exchanges.heldBytes >= configuration.pipelinedAnswerBytes || exchanges.endsWithWrite
+  }
+
+  /// Lets the other connections have their turn, after so many requests of this one.
+  private func yieldIfDue() {
+    begunInTurn += 1
+    guard begunInTurn >= configuration.requestsPerTurn else { return }
+    isYielding = true
+    loop.execute { [self] in
+      isYielding = false
+      begunInTurn = 0
+      guard stage != .closed else { return }
+      resume()
+    }
+  }
+
+  /// Tells the loop how much memory this connection's answers hold.
+  func account() {
+    let held = stage == .closed ? 0 : exchanges.heldBytes + output.heldBytes
+    guard held != accountedBytes else { return }
+    worker.heldBytes += held - accountedBytes
+    accountedBytes = held
   }
 
   private func receive(_ buffer: [UInt8], _ count: Int) {
@@ -110,6 +131,8 @@ extension Connection {
     receiving = Receiving(
       request: request, isDiscarded: policy == .discard,
       startMilliseconds: loop.nowMilliseconds, lastMilliseconds: loop.nowMilliseconds)
+    yieldIfDue()
+    if worker.heldBytes >= configuration.heldAnswerBytes { return refuse(.tooManyAnswersWait) }
     if request.expectation == .unknown { return refuse(.expectationFailed) }
     guard request.hasBody else { return }
 

@@ -6,11 +6,7 @@ extension Connection {
   /// Takes an answer; on the loop's thread.
   func answer(_ number: UInt64, _ response: Response) {
     guard stage == .open || stage == .finishing else { return }
-    var isNew = false
-    exchanges.update(number) { exchange in
-      isNew = exchange.response == nil
-      if isNew { exchange.response = response }
-    }
+    let isNew = exchanges.answer(number, response)
     if isNew, receiving?.stream != nil, number == exchanges.lastExchangeNumber {
       // The application has answered without the rest of the body: nobody will read it, and so
       // nothing behind it can be read either.
@@ -56,8 +52,8 @@ extension Connection {
     exchanges.update(number) { exchange in
       exchange.keepsAlive = false
       exchange.needsContinue = false
-      exchange.response = exchange.response ?? response
     }
+    _ = exchanges.answer(number, response)
     worker.context.logger.debug("message refused: \(error)")
   }
 

@@ -55,6 +55,11 @@ final class Connection: EventHandler, @unchecked Sendable {
   var inputEnded = false
   /// Whether `advance` is running, which flushes by itself.
   var isAdvancing = false
+  /// How many requests were begun in this turn, and whether it is the others' turn.
+  var begunInTurn = 0
+  var isYielding = false
+  /// How much of the loop's `heldBytes` is this connection's.
+  var accountedBytes = 0
   /// Whether bytes follow the requests that `advance` has parsed.
   var hasMoreInput = false
 
@@ -118,7 +123,7 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   /// Whether no request is here, not even in part, and nothing is left to write.
   var isIdle: Bool {
-    stage == .open && exchanges.isEmpty && receiving == nil && output.isEmpty
+    stage == .open && exchanges.isEmpty && receiving == nil && output.isEmpty && pending.isEmpty
       && !parser.isInsideMessage
   }
 
@@ -158,6 +163,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     output = OutputQueue()
     pending = []
     abandonBody(.disconnected)
+    account()
     worker.connectionClosed(isRefused: isRefused)
   }
 }

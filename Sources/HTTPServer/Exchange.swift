@@ -51,6 +51,8 @@ struct ExchangeQueue {
   private var items: [Exchange] = []
   private var start = 0
   private var firstNumber: UInt64 = 0
+  /// How much memory the answers hold that wait for their turn.
+  private(set) var heldBytes = 0
 
   var count: Int { items.count - start }
   var isEmpty: Bool { start == items.count }
@@ -90,8 +92,17 @@ struct ExchangeQueue {
     return true
   }
 
+  /// Gives the exchange its answer, if it waits for one; says whether it did.
+  mutating func answer(_ number: UInt64, _ response: Response) -> Bool {
+    guard let index = index(number), items[index].response == nil else { return false }
+    items[index].response = response
+    heldBytes += response.heldBytes
+    return true
+  }
+
   mutating func popFirst() {
     guard !isEmpty else { return }
+    heldBytes -= items[start].response?.heldBytes ?? 0
     items[start].response = nil
     start += 1
     firstNumber += 1
@@ -109,6 +120,7 @@ struct ExchangeQueue {
     firstNumber += UInt64(count)
     items = []
     start = 0
+    heldBytes = 0
   }
 
   private func index(_ number: UInt64) -> Int? {

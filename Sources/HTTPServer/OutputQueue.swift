@@ -27,6 +27,9 @@ struct OutputQueue {
 
   var isEmpty: Bool { first == parts.count }
 
+  /// How much memory waits to be written.
+  private(set) var heldBytes = 0
+
   /// How many parts wait.
   private var count: Int { parts.count - first }
 
@@ -40,6 +43,7 @@ struct OutputQueue {
     guard part.count > 0 else { return }
     parts.append(part)
     byteCount += part.count
+    heldBytes += part.heldBytes
   }
 
   /// Appends a head and the parts of a body.
@@ -95,6 +99,7 @@ struct OutputQueue {
     writtenCount += written
     while first < parts.count, offset >= parts[first].count {
       offset -= parts[first].count
+      heldBytes -= parts[first].heldBytes
       parts[first] = .bytes([])
       first += 1
     }

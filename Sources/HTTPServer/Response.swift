@@ -13,6 +13,17 @@ public struct Response: Sendable {
     /// Bytes of a file, which never pass through this process (`sendfile(2)`).
     case file(OpenFile, Range<Int>)
 
+    /// How much memory it holds until it has left: a file takes a descriptor, which counts as well.
+    var heldBytes: Int {
+      switch self {
+      case .bytes(let bytes): bytes.count
+      case .file: Self.fileHeldBytes
+      }
+    }
+
+    /// What an open file counts as.
+    private static let fileHeldBytes = 16_384
+
     /// How many bytes it has.
     public var count: Int {
       switch self {
@@ -48,6 +59,13 @@ public struct Response: Sendable {
   /// A response with one part of text.
   public init(_ status: Status, fields: Fields = Fields(), text: String) {
     self.init(status, fields: fields, bytes: Array(text.utf8))
+  }
+
+  /// How much memory it holds until it has left.
+  var heldBytes: Int {
+    var held = 512
+    for part in body { held += part.heldBytes }
+    return held
   }
 
   /// How many bytes the body has.

@@ -44,6 +44,14 @@ public struct ServerConfiguration: Sendable {
   public var maximumRefusedConnections = 64
   /// How many requests of one connection may wait for their answers; then its reading pauses.
   public var pipeliningDepth = 64
+  /// How much memory the answers may hold that wait for their turn on one connection; then its reading
+  /// pauses. An open file counts as 16 KB.
+  public var pipelinedAnswerBytes = 65_536
+  /// How much memory the answers may hold that clients have not taken, for each event loop; then a
+  /// further request is answered with 503 and its connection closed.
+  public var heldAnswerBytes = 256 << 20
+  /// How many requests of one connection are begun before the others get their turn.
+  public var requestsPerTurn = 8
   /// How much is read at once; one such buffer is shared by all connections of an event loop.
   public var readBufferBytes = 16_384
   /// How much of a body is read only to be thrown away, so that the connection can be kept.

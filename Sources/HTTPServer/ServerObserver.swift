@@ -16,7 +16,8 @@ public enum ServerEvent: String, Sendable, Hashable, CaseIterable {
   case accepted
   /// A connection was accepted only to be refused: all places are taken.
   case refused
-  /// A connection was closed in the middle of something: its client was too slow.
+  /// A connection was cut because its client took too little of an answer. (Slow requests are answered
+  /// with 408, and are among the finished ones.)
   case timedOut
   /// Accepting pauses: descriptors have run out.
   case acceptPaused

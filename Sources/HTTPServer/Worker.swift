@@ -27,6 +27,8 @@ final class Worker: EventHandler, @unchecked Sendable {
   /// Connections of this loop, and how many of them were only accepted to be refused.
   private var connectionCount = 0
   private var refusedCount = 0
+  /// How much memory the answers of this loop's connections hold that their clients have not taken.
+  var heldBytes = 0
   private(set) var drainStartMilliseconds: UInt64 = 0
 
   init(_ context: ServerContext) throws(SocketError) {

@@ -62,6 +62,11 @@ public final class PrometheusRegistry: Sendable {
     state.withLock { $0.scrapes.append(body) }
   }
 
+  /// Calls none of them any more: what they held, which commonly holds the registry, is let go.
+  public func endScrapes() {
+    state.withLock { $0.scrapes = [] }
+  }
+
   /// All figures: names sorted, and the series of each by their labels.
   public func text() -> [UInt8] {
     for body in state.withLock({ $0.scrapes }) { body() }

@@ -72,8 +72,23 @@ public enum DatabaseFile {
   }
 
   private static func owner(path: String) throws -> (applicationID: Int32, isEmpty: Bool) {
+    do {
+      return try owner(path: path, isReadOnly: true)
+    } catch let error as DatabaseError
+      where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK
+      || error.extendedResultCode == .SQLITE_READONLY_RECOVERY
+    {
+      // A program was killed in the middle of a transaction: until that is undone, which whoever
+      // opens the file does (https://sqlite.org/lockingv3.html, section 4.2), nobody can read it.
+      return try owner(path: path, isReadOnly: false)
+    }
+  }
+
+  private static func owner(
+    path: String, isReadOnly: Bool
+  ) throws -> (applicationID: Int32, isEmpty: Bool) {
     var configuration = Configuration()
-    configuration.readonly = true
+    configuration.readonly = isReadOnly
     configuration.busyMode = .timeout(5)
     return try DatabaseQueue(path: path, configuration: configuration).read { database in
       let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0

@@ -100,6 +100,10 @@ struct ConnectionOptions: ParsableArguments {
   var minimumAnswerBytesPerSecond = Environment.number(
     "MINIMUM_ANSWER_BYTES_PER_SECOND", default: defaults.minimumAnswerBytesPerSecond)
 
+  @Option(help: "Memory, of each event loop, for answers that clients do not take; then 503.")
+  var heldAnswerBytes = Environment.number(
+    "HELD_ANSWER_BYTES", default: defaults.heldAnswerBytes)
+
   @Option(help: "How long an answer may take to be made; then 503.")
   var answerTimeoutMilliseconds = Environment.number(
     "ANSWER_TIMEOUT_MILLISECONDS", default: defaults.answerTimeoutMilliseconds)
@@ -116,7 +120,8 @@ struct ConnectionOptions: ParsableArguments {
       ("--body-read-timeout-milliseconds", bodyReadTimeoutMilliseconds),
       ("--idle-timeout-milliseconds", idleTimeoutMilliseconds),
       ("--write-stall-timeout-milliseconds", writeStallTimeoutMilliseconds),
-      ("--answer-timeout-milliseconds", answerTimeoutMilliseconds))
+      ("--answer-timeout-milliseconds", answerTimeoutMilliseconds),
+      ("--held-answer-bytes", heldAnswerBytes))
     try atLeast(
       0, ("--minimum-body-bytes-per-second", minimumBodyBytesPerSecond),
       ("--minimum-answer-bytes-per-second", minimumAnswerBytesPerSecond),
@@ -130,6 +135,7 @@ struct ConnectionOptions: ParsableArguments {
     server.idleTimeoutMilliseconds = idleTimeoutMilliseconds
     server.minimumBodyBytesPerSecond = minimumBodyBytesPerSecond
     server.minimumAnswerBytesPerSecond = minimumAnswerBytesPerSecond
+    server.heldAnswerBytes = heldAnswerBytes
     server.answerTimeoutMilliseconds = answerTimeoutMilliseconds
     server.writeStallTimeoutMilliseconds = writeStallTimeoutMilliseconds
     server.drainTimeoutMilliseconds = drainTimeoutMilliseconds

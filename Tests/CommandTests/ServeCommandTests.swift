@@ -84,6 +84,13 @@ import Testing
       (["seed", "--generate", "5", "file"], [:], "--generate"),
       (["seed", "--batch-records", "0"], [:], "--batch-records: 0 is less than 1"),
       (["sow"], [:], "sow"),
+      (["serve", "--write-token", "a b"], [:], "the write token must be of the characters"),
+      (["serve", "--write-token-file", "/nope"], [:], "--write-token-file: /nope cannot be read"),
+      (["serve", "--write-token", "a", "--write-token-file", "b"], [:], "exclude each other"),
+      (["serve", "--trusted-proxies", "10.0.0.0/99"], [:], "--trusted-proxies: \"10.0.0.0/99\""),
+      (["serve", "--log-format", "xml"], [:], "xml"),
+      (["serve"], ["LOOKAHEAD_LOG_FORMAT": "xml"], "is not one of text, json"),
+      (["serve"], ["LOOKAHEAD_ACCESS_LOG": "maybe"], "LOOKAHEAD_ACCESS_LOG"),
     ]
     for (arguments, environment, says) in cases {
       let process = program.process(arguments, environment: environment)

@@ -78,6 +78,12 @@ final class Client {
     return sent
   }
 
+  /// Whether something comes within ten seconds.
+  func isReadable() -> Bool {
+    var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&watched, 1, 10_000) == 1
+  }
+
   /// Closes so that the peer sees a reset.
   func reset() {
     var option = linger(l_onoff: 1, l_linger: 0)

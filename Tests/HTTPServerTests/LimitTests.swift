@@ -98,6 +98,49 @@ struct LimitTests {
     }
   }
 
+  @Test func `however much is pipelined, few answers wait for a client that takes nothing`() throws
+  {
+    let kept = Mutex(0)
+    let handler = ClosureHandler { _, responder in
+      kept.withLock { $0 += 1 }
+      responder.respond(Response(.ok, bytes: [UInt8](repeating: 0, count: 1_000_000)))
+    }
+    try withServer(handler) { _, port in
+      let client = Client(port, receiveBufferBytes: 4096)
+      client.send(String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: 60))
+      #expect(eventually { kept.withLock { $0 } >= 1 })
+      // What the kernel's buffers take goes out; one more waits.
+      #expect(client.isReadable())
+      #expect(kept.withLock { $0 } <= 8)
+      for _ in 0..<60 { #expect(client.answer()?.body.count == 1_000_000) }
+      #expect(kept.withLock { $0 } == 60)
+    }
+  }
+
+  @Test func `when too much waits for clients, a further request is refused until they take it`()
+    throws
+  {
+    let handler = ClosureHandler { request, responder in
+      let size = request.path == "/large" ? 20_000_000 : 10
+      responder.respond(Response(.ok, bytes: [UInt8](repeating: 0, count: size)))
+    }
+    try withServer(handler) {
+      $0.heldAnswerBytes = 10_000_000
+    } _: { _, port in
+      let holder = Client(port, receiveBufferBytes: 4096)
+      holder.get("/large")
+      #expect(holder.isReadable())
+      let other = Client(port)
+      other.get("/small")
+      let refused = try #require(other.answer())
+      #expect(refused.status == 503 && refused.closes)
+      #expect(holder.answer()?.body.count == 20_000_000)
+      let third = Client(port)
+      third.get("/small")
+      #expect(third.answer()?.status == 200)
+    }
+  }
+
   @Test func `a client that takes nothing is cut`() throws {
     let handler = ClosureHandler { _, responder in
       responder.respond(Response(.ok, bytes: [UInt8](repeating: 0, count: 20_000_000)))

@@ -176,6 +176,8 @@ struct PrometheusRegistryTests {
     registry.onScrape { [meter = Meter(label: "m", factory: registry)] in meter.set(4) }
     #expect(registry.samples == ["m 4", "reads_total 1"])
     #expect(registry.samples == ["m 4", "reads_total 2"])
+    registry.endScrapes()
+    #expect(registry.samples == ["m 4", "reads_total 2"])
   }
 
   // MARK: Bounds and threads

@@ -116,7 +116,10 @@ private struct Reader {
     for shift in stride(from: 0, to: 63, by: 7) {
       let byte = try byte()
       value |= UInt64(byte & 0x7f) << shift
-      if byte & 0x80 == 0 { return Int(value) }
+      guard byte & 0x80 == 0 else { continue }
+      // A number is written in one way only, so that a cursor has one text.
+      guard byte > 0 || shift == 0 else { throw .damaged }
+      return Int(value)
     }
     throw .damaged
   }

@@ -38,7 +38,7 @@ extension Problem {
     case StoreError.full:
       self.init(
         .storageFull, .insufficientStorage,
-        "The server's disk is full; what was not answered is not stored.")
+        "The server's disk is full; of an import, the batches before that are stored.")
     default: self.init(.internalError, .internalServerError, "The server could not answer.")
     }
   }

@@ -97,6 +97,7 @@ public final class FeedService: Sendable {
     // Their connections are gone: imports hear that, and end with the batch that they are writing.
     imports.wait()
     refresher.stop()
+    configuration.figures.endScrapes()
     try store.close()
   }
 }

@@ -12,8 +12,7 @@ enum CursorProperties {
       input.choice == UInt8(ascii: "t")
       ? String(decoding: input.content, as: UTF8.self) : base64URL(input.content.sealed)
     guard let cursor = try? Cursor(text: text) else { return nil }
-    // A forger may pad the numbers with zeros: a longer text of the same cursor, and no other.
-    guard cursor.text == text || cursor.text.utf8.count < text.utf8.count else {
+    guard cursor.text == text else {
       return "\(text) is written anew as \(cursor.text)"
     }
     guard let again = try? Cursor(text: cursor.text), again == cursor else {

@@ -1,5 +1,6 @@
 // What the sanitizers are told, compiled in by script/sanitize, since the tests start programs with
 // an environment of their own. REPORTS is where reports go.
+
 // A leak that is suppressed is no report.
 const char *__asan_default_options(void) { return "print_suppressions=0:log_path=" REPORTS; }
 

@@ -25,6 +25,8 @@ class Tally:
         self.answers = collections.Counter()
         self.events = collections.Counter()
         self.problems = []
+        # When each item was last asked to be deleted.
+        self.deleted_at = {}
         # Set when the clients should stop; `ending` when the server has been told to end, too.
         self.stopped = threading.Event()
         self.ending = threading.Event()

@@ -1,6 +1,7 @@
 """Clients that write, and know what must be there afterwards. Each has ids of its own."""
 
 import json
+import time
 import uuid
 from urllib.parse import quote
 
@@ -24,8 +25,7 @@ class Editor(Client):
         path = "/v1/items/" + quote(id, safe="")
         try:
             if id in self.items and self.random.random() < 0.3:
-                self.ask("DELETE", path, {204}, AUTHORIZATION)
-                del self.items[id]
+                self.delete(id, path, AUTHORIZATION)
                 self.ask("GET", path, {404})
             else:
                 self.put(id, path)
@@ -33,6 +33,13 @@ class Editor(Client):
             # It may have been done or not.
             self.uncertain.add(id)
             raise
+
+    def delete(self, id, path, fields):
+        # Before and after: it takes place at some time between the two.
+        self.tally.deleted_at[id] = time.monotonic()
+        self.ask("DELETE", path, {204}, fields)
+        self.tally.deleted_at[id] = time.monotonic()
+        del self.items[id]
 
     def put(self, id, path):
         self.revision += 1
@@ -48,8 +55,7 @@ class Editor(Client):
         if self.random.random() < 0.2:
             self.ask("PUT", path, {412}, {**JSON_FIELDS, "If-None-Match": "*"}, json.dumps(record))
             self.ask("DELETE", path, {412}, {**AUTHORIZATION, "If-Match": '"other"'})
-            self.ask("DELETE", path, {204}, {**AUTHORIZATION, "If-Match": fields["ETag"]})
-            del self.items[id]
+            self.delete(id, path, {**AUTHORIZATION, "If-Match": fields["ETag"]})
         if self.random.random() < 0.1:
             self.ask("PUT", path, {401}, {"Content-Type": "application/json"}, json.dumps(record))
             self.ask("PUT", path, {422}, JSON_FIELDS, '{"type":"text","oops":1}')
