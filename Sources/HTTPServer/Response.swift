@@ -22,7 +22,7 @@ public struct Response: Sendable {
     }
 
     /// What an open file counts as.
-    private static let fileHeldBytes = 16_384
+    private static let fileHeldBytes = 32_768
 
     /// How many bytes it has.
     public var count: Int {

@@ -45,7 +45,7 @@ public struct ServerConfiguration: Sendable {
   /// How many requests of one connection may wait for their answers; then its reading pauses.
   public var pipeliningDepth = 64
   /// How much memory the answers may hold that wait for their turn on one connection; then its reading
-  /// pauses. An open file counts as 16 KB.
+  /// pauses. An open file counts as 32 KB.
   public var pipelinedAnswerBytes = 65_536
   /// How much memory the answers may hold that clients have not taken, for each event loop; then a
   /// further request is answered with 503 and its connection closed.
