@@ -52,7 +52,7 @@ let package = Package(
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),
     module("MediaFiles", ["Sockets"]),
-    module("Observability", ["JSON", logging, metrics]),
+    module("Observability", [logging, metrics]),
 
     // The adapters around the domain, and the composition root.
     .target(

@@ -96,7 +96,7 @@ extension Connection {
     case .clientToRead:
       if takesEnough() { return settle() }
       worker.context.logger.debug("connection cut: the client takes too little")
-      worker.context.observer?.noted(.timedOut)
+      worker.context.observer?.noted(.cutOff)
       close()
     case .body where receiving?.isDiscarded == true:
       answerWithoutRest()

@@ -37,8 +37,7 @@ extension Connection {
     if receiving == nil {
       var exchange = Exchange(
         requestID: parser.refusedRequestID ?? worker.nextRequestID(), isHead: false,
-        keepsOldVersion: false,
-        keepsAlive: false)
+        keepsOldVersion: false, keepsAlive: false)
       exchange.startNanoseconds = MonotonicClock.nanoseconds
       _ = exchanges.append(exchange)
     }

@@ -18,7 +18,7 @@ public enum ServerEvent: String, Sendable, Hashable, CaseIterable {
   case refused
   /// A connection was cut because its client took too little of an answer. (Slow requests are answered
   /// with 408, and are among the finished ones.)
-  case timedOut
+  case cutOff
   /// Accepting pauses: descriptors have run out.
   case acceptPaused
 }

@@ -11,9 +11,9 @@ public struct RequestLine: Sendable {
   public var route: String
   /// The status of the answer.
   public var status: Int
-  /// How many bytes of the body were sent.
+  /// How many bytes of the answer were sent, its head among them.
   public var bytes: Int
-  /// From the first byte of the request to the last of the answer.
+  /// From the end of the request's head to the last byte of the answer.
   public var microseconds: Int
   /// The `X-Request-Id` of request and answer.
   public var requestID: String

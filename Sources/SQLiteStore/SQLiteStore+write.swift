@@ -1,7 +1,5 @@
-import Dispatch
 import Feed
 import GRDB
-import Synchronization
 
 /// A write that was taken, and whom to tell.
 struct WaitingWrite: Sendable {
@@ -54,33 +52,6 @@ extension SQLiteStore {
       return results
     } catch {
       return writes.map { _ in .failure(error) }
-    }
-  }
-
-  /// Changes one item, and waits until that is done: not for event loops.
-  ///
-  /// - Throws: what `write` would complete with.
-  func outcome(of write: ItemWrite) throws -> ItemOutcome {
-    let result = Mutex<Result<ItemOutcome, any Error>?>(nil)
-    let isDone = DispatchSemaphore(value: 0)
-    self.write(write) { written in
-      result.withLock { $0 = written }
-      isDone.signal()
-    }
-    isDone.wait()
-    return try result.withLock { $0! }.get()
-  }
-
-  /// Deletes a post from the file and from every feed, in every ranking, and waits until that is done.
-  ///
-  /// - Returns: `false` where there was none.
-  /// - Throws: `StoreError`.
-  public func deletePost(withID id: String) throws -> Bool {
-    do {
-      _ = try outcome(of: ItemWrite(id: id, change: .delete))
-      return true
-    } catch FeedError.unknownItem {
-      return false
     }
   }
 }

@@ -90,8 +90,10 @@ struct BodyStreamTests {
       $0.streamBufferBytes = 10_000
     } _: { _, port in
       let client = Client(port, sendBufferBytes: 20_000)
-      client.send("POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 12000000\r\n\r\n")
-      let sent = client.sendWhileTaken([UInt8](repeating: 1, count: 12_000_000))
+      client.send("POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+      let chunk = Array("3e8\r\n".utf8) + [UInt8](repeating: 1, count: 1000) + [13, 10]
+      let chunks = [UInt8]((0..<12_000).map { _ in chunk }.joined())
+      let sent = client.sendWhileTaken(chunks)
       // What the kernel's two buffers hold, and no more.
       #expect(sent < 10_000_000)
       #expect(eventually { kept.withLock { $0 != nil } })
@@ -100,8 +102,9 @@ struct BodyStreamTests {
       Thread.detachNewThread {
         responder.respond(Response(.ok, text: "\((try? Self.count(body)) ?? -1)"))
       }
-      client.send([UInt8](repeating: 1, count: 12_000_000 - sent))
-      #expect(client.answer()?.text == "12000000")
+      let begun = (sent + chunk.count - 1) / chunk.count
+      client.send(Array(chunks[sent..<(begun * chunk.count)]) + Array("0\r\n\r\n".utf8))
+      #expect(client.answer()?.text == "\(begun * 1000)")
     }
   }
 

@@ -64,7 +64,7 @@ struct FileBodyTests {
       responder.respond(Response(.ok, bytes: [UInt8](repeating: 7, count: 3_000_000)))
     }
     try withServer(handler) {
-      $0.writeStallTimeoutMilliseconds = 40
+      $0.writeStallTimeoutMilliseconds = 300
       $0.minimumAnswerBytesPerSecond = 1
     } _: { _, port in
       let client = Client(port, receiveBufferBytes: 4096)

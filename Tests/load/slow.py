@@ -52,7 +52,7 @@ def too_slow(server):
     metrics = server.metrics()
     refused = sum(count for name, count in metrics.items()
                   if name.startswith("lookahead_http_requests_total") and 'status="408"' in name)
-    return refused, metrics['lookahead_http_connection_events_total{event="timedOut"}']
+    return refused, metrics['lookahead_http_connection_events_total{event="cutOff"}']
 
 
 def unread_pipelines(server, path, connections, bytes_allowed, descriptors_allowed):

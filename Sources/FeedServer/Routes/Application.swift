@@ -58,7 +58,8 @@ struct Application: Handler {
     var route: Route?
     if case .found(let found, _) = match { route = found }
     let call = Call(
-      request, responder, route: route, timing: Timing(request.fields), logger: logger)
+      request: request, responder: responder, route: route, timing: Timing(request.fields),
+      logger: logger)
     do {
       if let rate, route?.isForWatchers != true {
         try rate.admit(clients.address(request.fields, peer: responder.peer))

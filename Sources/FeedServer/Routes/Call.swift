@@ -12,16 +12,6 @@ struct Call: Sendable {
   let timing: Timing?
   let logger: Logger
 
-  init(
-    _ request: Request, _ responder: Responder, route: Route?, timing: Timing?, logger: Logger
-  ) {
-    self.request = request
-    self.responder = responder
-    self.route = route
-    self.timing = timing
-    self.logger = logger
-  }
-
   /// Answers with what is made, or with the problem that keeps it from being made.
   func answer(_ make: () throws -> Response) {
     do {

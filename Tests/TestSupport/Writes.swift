@@ -1,0 +1,28 @@
+import Dispatch
+import Feed
+import Synchronization
+
+extension FeedStore {
+  /// Changes one item, and waits until that is done.
+  @discardableResult
+  package func outcome(of write: ItemWrite) throws -> ItemOutcome {
+    let result = Mutex<Result<ItemOutcome, any Error>?>(nil)
+    let isDone = DispatchSemaphore(value: 0)
+    self.write(write) { written in
+      result.withLock { $0 = written }
+      isDone.signal()
+    }
+    isDone.wait()
+    return try result.withLock { $0! }.get()
+  }
+
+  /// Deletes a post; `false` where there was none.
+  package func deletePost(withID id: String) throws -> Bool {
+    do {
+      try outcome(of: ItemWrite(id: id, change: .delete))
+      return true
+    } catch FeedError.unknownItem {
+      return false
+    }
+  }
+}
