@@ -17,6 +17,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -59,12 +60,12 @@ let package = Package(
       name: "Migrations", path: "Migrations",
       resources: [
         .embedInCode("0001-feeds.sql"), .embedInCode("0002-first-policies.sql"),
-        .embedInCode("0003-writes.sql"),
+        .embedInCode("0003-writes.sql"), .embedInCode("0004-post-changes.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),
     module("Seeding", ["Feed", "JSON"]),
-    module("SQLiteStore", ["Feed", "Prefetch", "JSON", "Migrations", "CXXHash", sqlite]),
+    module("SQLiteStore", ["Feed", "Prefetch", "JSON", "Migrations", "CXXHash", sqlite, sqliteC]),
     .target(
       name: "FeedServer",
       dependencies: [

@@ -49,12 +49,46 @@ public struct JSONWriter: Sendable {
     needsComma = false
   }
 
+  /// The name of the member whose value is written next, in UTF-8.
+  public mutating func key(utf8: Span<UInt8>) {
+    string(utf8: utf8)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
   /// A text, with the characters escaped that must be (RFC 8259 section 7).
   public mutating func string(_ value: String) {
     separate()
     var value = value
     value.withUTF8 { appendQuoted($0) }
     needsComma = true
+  }
+
+  /// A text of these bytes of UTF-8, with the characters escaped that must be.
+  public mutating func string(utf8: Span<UInt8>) {
+    separate()
+    utf8.withUnsafeBufferPointer { appendQuoted($0) }
+    needsComma = true
+  }
+
+  /// A text of pieces: what the body writes with `piece`.
+  public mutating func string(_ body: (inout JSONWriter) -> Void) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    body(&self)
+    bytes.append(UInt8(ascii: "\""))
+    needsComma = true
+  }
+
+  /// A piece of a text, within `string`.
+  public mutating func piece(utf8: Span<UInt8>) {
+    utf8.withUnsafeBufferPointer { appendEscaped($0) }
+  }
+
+  /// A piece of a text, within `string`.
+  public mutating func piece(_ value: String) {
+    var value = value
+    value.withUTF8 { appendEscaped($0) }
   }
 
   /// A whole number, in all its digits: beyond ±(2^53 − 1) not every reader has it exactly (RFC 8259
@@ -103,9 +137,14 @@ public struct JSONWriter: Sendable {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
   }
 
-  /// Runs that need no escape are copied whole.
   private mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) {
     bytes.append(UInt8(ascii: "\""))
+    appendEscaped(text)
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Runs that need no escape are copied whole.
+  private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
     var start = 0
     for index in 0..<text.count {
       let byte = text[index]
@@ -117,7 +156,6 @@ public struct JSONWriter: Sendable {
       start = index + 1
     }
     bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
-    bytes.append(UInt8(ascii: "\""))
   }
 
   private mutating func appendEscape(of byte: UInt8) {

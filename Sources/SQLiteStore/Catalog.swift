@@ -27,6 +27,8 @@ struct Catalog: Sendable {
     }
   }
 
+  /// As of when it is.
+  var version = StoreVersion.start
   /// The newest `feed_entry` that is in it.
   var entrySequence: Int64 = 0
   /// The newest `change_log` row that is in it.
@@ -47,6 +49,12 @@ struct RankingInterval: Hashable {
   func touches(_ ranking: Int) -> Bool {
     since == ranking || until == ranking
   }
+
+  /// What of it is seen as long as this ranking is the current one; `nil` where nothing is.
+  func seen(upTo ranking: Int) -> RankingInterval? {
+    guard since <= ranking else { return nil }
+    return RankingInterval(since: since, until: until.flatMap { $0 > ranking ? nil : $0 })
+  }
 }
 
 /// A change of a feed's order, as the database tells it.
@@ -57,6 +65,12 @@ struct EntryChange {
   let old: RankingInterval?
   /// `nil` where the entry is gone.
   let new: RankingInterval?
+
+  /// Whoever reads the current ranking or an older one sees a difference. The same rankings twice are a
+  /// new time.
+  func isSeen(upTo ranking: Int) -> Bool {
+    old == new || old?.seen(upTo: ranking) != new?.seen(upTo: ranking)
+  }
 }
 
 extension FeedOrder {

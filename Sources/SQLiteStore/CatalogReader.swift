@@ -29,42 +29,53 @@ struct CatalogReader {
   }
 
   /// The catalog brought up to the database; `nil` where nothing changed.
-  func update(_ catalog: Catalog) throws -> Catalog? {
+  func update(_ catalog: Catalog) throws -> CatalogUpdate? {
     let (entry, change) = try sequences()
     if entry == catalog.entrySequence, change == catalog.changeSequence { return nil }
     // The log is cut from its old end: a reader that missed rows starts anew.
     let oldest =
       try Int64.fetchOne(database, sql: "SELECT min(change_id) FROM change_log") ?? change + 1
-    if change < catalog.changeSequence || oldest > catalog.changeSequence + 1 { return try load() }
+    if change < catalog.changeSequence || oldest > catalog.changeSequence + 1 {
+      return CatalogUpdate(catalog: try load(), changes: nil)
+    }
 
     var updated = catalog
-    var changes = try loggedChanges(after: catalog.changeSequence)
-    changes.entries += try newEntries(after: catalog.entrySequence)
-    let byFeed = Dictionary(grouping: changes.entries, by: \.feedID)
+    var log = try loggedChanges(after: catalog.changeSequence)
+    log.entries += try newEntries(after: catalog.entrySequence)
+    let byFeed = Dictionary(grouping: log.entries, by: \.feedID)
+    var changes = CatalogUpdate.Changes(posts: log.posts, areSettings: log.areSettings)
     let feeds = try feeds()
     let names = Set(feeds.map(\.name))
+    changes.feeds = Set(updated.feeds.keys).subtracting(names)
     updated.feeds = updated.feeds.filter { names.contains($0.key) }
-    for feed in feeds {
-      try update(&updated, feed: feed, changes: byFeed[feed.id] ?? [])
+    for feed in feeds
+    where try update(&updated, feed: feed, changes: byFeed[feed.id] ?? []) {
+      changes.feeds.insert(feed.name)
     }
-    if changes.areSettings { updated.policyBook = try policyBook() }
+    if log.areSettings { updated.policyBook = try policyBook() }
     (updated.entrySequence, updated.changeSequence) = (entry, change)
-    return updated
+    return CatalogUpdate(catalog: updated, changes: changes)
   }
 
-  private func update(_ catalog: inout Catalog, feed: FeedRow, changes: [EntryChange]) throws {
+  /// Brings one feed up to the database.
+  ///
+  /// - Returns: whether its readers see a difference.
+  private func update(
+    _ catalog: inout Catalog, feed: FeedRow, changes: [EntryChange]
+  ) throws -> Bool {
     guard var entry = catalog.feeds[feed.name], entry.feedID == feed.id else {
       catalog.feeds[feed.name] = Catalog.Entry(feedID: feed.id, order: try order(of: feed))
-      return
+      return true
     }
-    guard
-      !changes.isEmpty || feed.ranking != entry.order.ranking
-        || feed.title != entry.order.title || feed.oldestRanking != entry.order.oldestRanking
-    else { return }
+    let isFeedChanged =
+      feed.ranking != entry.order.ranking || feed.title != entry.order.title
+      || feed.oldestRanking != entry.order.oldestRanking
+    guard !changes.isEmpty || isFeedChanged else { return false }
     entry.order.title = feed.title
     entry.order.apply(changes, ranking: feed.ranking, oldestRanking: feed.oldestRanking)
     entry.summarize()
     catalog.feeds[feed.name] = entry
+    return isFeedChanged || changes.contains { $0.isSeen(upTo: feed.ranking) }
   }
 }
 
@@ -153,21 +164,31 @@ extension CatalogReader {
     }
   }
 
-  private func loggedChanges(after sequence: Int64) throws -> (
-    entries: [EntryChange], areSettings: Bool
-  ) {
-    let rows = try Row.fetchAll(
-      database.cachedStatement(sql: Self.changesAfter), arguments: [sequence])
+  /// What the log says happened.
+  private struct LoggedChanges {
     var entries: [EntryChange] = []
-    for row in rows where row[9] == "entry" {
-      let newSince: Int? = row[7]
-      entries.append(
-        EntryChange(
-          feedID: row[6], entry: Self.entry(row, from: 0),
-          old: RankingInterval(since: row[4], until: row[5]),
-          new: newSince.map { RankingInterval(since: $0, until: row[8]) }))
+    var posts: Set<Int64> = []
+    var areSettings = false
+  }
+
+  private func loggedChanges(after sequence: Int64) throws -> LoggedChanges {
+    let rows = try Row.fetchCursor(
+      database.cachedStatement(sql: Self.changesAfter), arguments: [sequence])
+    var changes = LoggedChanges()
+    while let row = try rows.next() {
+      switch row[9] as String {
+      case "entry":
+        let newSince: Int? = row[7]
+        changes.entries.append(
+          EntryChange(
+            feedID: row[6], entry: Self.entry(row, from: 0),
+            old: RankingInterval(since: row[4], until: row[5]),
+            new: newSince.map { RankingInterval(since: $0, until: row[8]) }))
+      case "post": changes.posts.insert(row[2])
+      default: changes.areSettings = true
+      }
     }
-    return (entries, entries.count < rows.count)
+    return changes
   }
 }
 

@@ -66,6 +66,13 @@ struct PostReader {
     return numbers.compactMap { posts[$0] }
   }
 
+  /// The posts with these numbers, in this order; the ones that are gone are left out.
+  func flatPosts(_ numbers: [Int64]) throws -> FlatPosts {
+    var flat = FlatPosts(reservingPosts: numbers.count, bytes: numbers.count * 400)
+    for post in try posts(numbers) { flat.append(post) }
+    return flat
+  }
+
   /// The post with this id.
   func post(withID id: String) throws -> Stored? {
     let statement = try database.cachedStatement(sql: Self.postByID)

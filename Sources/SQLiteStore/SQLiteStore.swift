@@ -10,8 +10,8 @@ import Synchronization
 /// a page is cut out of it, and only the page's posts are read from the file, by their primary key.
 /// What other connections and processes write reaches the catalog by `refresh()`, which reads the new
 /// entries and the change log since the last time; a write through this store does so before it
-/// returns. When a page names a post that the file no longer has, the catalog was behind: it is
-/// refreshed and the page cut again.
+/// returns. Beside the catalog stands a journal of what changed at which version, so that whoever keeps
+/// pages knows which of them still hold.
 ///
 /// Single writes wait in a queue for the one writer, which takes all that wait into one transaction
 /// (`WriteGroup`), each in a savepoint of its own.
@@ -22,10 +22,18 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   let options: Options
   /// The single writes that wait; imports do not go through it.
   let writes: WriteQueue<WaitingWrite>
-  /// `nil` until it is read for the first time: who only writes has no use for it.
-  private let catalog = Mutex<Catalog?>(nil)
+  let memory: Mutex<Memory>
+  /// Of the catalog that was published last; greater only once memory has everything up to it.
+  private let publishedVersion = Atomic<UInt64>(0)
   /// One refresh at a time: the loser of a race would publish an older catalog over a newer one.
   private let refreshing = Mutex(())
+
+  /// What is held in memory of the file.
+  struct Memory {
+    /// `nil` until it is read for the first time: who only writes has no use for it.
+    var catalog: Catalog?
+    var journal: ChangeJournal
+  }
 
   /// Opens the database at the path, making and migrating it as needed.
   ///
@@ -53,6 +61,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
     self.path = path
     self.pool = pool
     self.options = options
+    memory = Mutex(Memory(journal: ChangeJournal(limit: options.journalledChanges)))
     writes = WriteQueue(
       limit: options.maximumWaitingWrites, groupLimit: options.maximumWritesInGroup)
   }
@@ -80,10 +89,10 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   public func refresh() throws -> Bool {
     try refreshing.withLock { _ in
       try withStoreErrors(path: path) {
-        guard let known = catalog.withLock({ $0 }),
-          let updated = try pool.read({ try CatalogReader(database: $0).update(known) })
+        guard let known = memory.withLock({ $0.catalog }),
+          let update = try pool.read({ try CatalogReader(database: $0).update(known) })
         else { return false }
-        catalog.withLock { $0 = updated }
+        publish(update)
         return true
       }
     }
@@ -92,15 +101,45 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// The catalog as it is now: reading it takes a lock for the time of a copy, and the first time as
   /// long as it takes to load.
   func snapshot() throws -> Catalog {
-    if let catalog = catalog.withLock({ $0 }) { return catalog }
+    if let catalog = memory.withLock({ $0.catalog }) { return catalog }
     return try refreshing.withLock { _ in
-      if let catalog = catalog.withLock({ $0 }) { return catalog }
+      if let catalog = memory.withLock({ $0.catalog }) { return catalog }
       return try withStoreErrors(path: path) {
-        let loaded = try pool.read { try CatalogReader(database: $0).load() }
-        catalog.withLock { $0 = loaded }
-        return loaded
+        publish(
+          CatalogUpdate(
+            catalog: try pool.read { try CatalogReader(database: $0).load() }, changes: nil))
       }
     }
+  }
+
+  /// Makes the catalog the one that is read, as the next version. Only while `refreshing` is held.
+  @discardableResult
+  private func publish(_ update: CatalogUpdate) -> Catalog {
+    var catalog = update.catalog
+    let version = StoreVersion(number: publishedVersion.load(ordering: .relaxed) + 1)
+    catalog.version = version
+    memory.withLock { memory in
+      memory.catalog = catalog
+      memory.journal.note(update.changes, at: version)
+    }
+    publishedVersion.store(version.number, ordering: .releasing)
+    return catalog
+  }
+
+  /// The version of the catalog that was published last; `start` before the first.
+  public var version: StoreVersion {
+    StoreVersion(number: publishedVersion.load(ordering: .acquiring))
+  }
+
+  /// See `FeedStore.isUnchanged`. It takes a lock for as long as it takes to look up the posts.
+  public func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
+    if version == self.version { return true }
+    return memory.withLock { $0.journal.isUnchanged(feed: feed, posts: posts, since: version) }
+  }
+
+  /// See `FeedStore.changedPosts`: as far back as `Options.journalledChanges` reaches.
+  public func changedPosts(since version: StoreVersion) -> [Int64]? {
+    memory.withLock { $0.journal.changedPosts(since: version) }
   }
 
   /// The profiles and policies as of the last refresh.
@@ -132,7 +171,7 @@ extension SQLiteStore {
   /// What the store does not have is at hand, too: it is refused at once. Before the catalog is read,
   /// nothing is.
   public func isAtHand(_ query: PageQuery) -> Bool {
-    guard let catalog = catalog.withLock({ $0 }) else { return false }
+    guard let catalog = memory.withLock({ $0.catalog }) else { return false }
     guard let feed = catalog.feeds[query.feed] else { return true }
     let order = feed.order
     return query.rankings.allSatisfy {
@@ -141,40 +180,38 @@ extension SQLiteStore {
     }
   }
 
-  /// A page of a feed: its order from memory, its posts from the file.
+  /// A page of a feed without its posts, from the catalog as of the last refresh.
   ///
   /// - Throws: `FeedError` for what the store does not have, `StoreError` for what SQLite says.
-  public func page(_ query: PageQuery) throws -> FeedPage {
-    try withStoreErrors(path: path) {
-      for _ in 0..<3 {
-        let (page, isWhole) = try readPage(query)
-        if isWhole { return page }
-        try refresh()
+  public func cut(_ query: PageQuery) throws -> PageCut {
+    let catalog = try snapshot()
+    guard let feed = catalog.feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
+    var order = feed.order
+    var position: Position?
+    if case .around(.item(let id), _, _) = query.start {
+      position = try withStoreErrors(path: path) {
+        try pool.read { try self.position(of: id, in: feed, $0) }
       }
-      // Deletions are faster than this reader: what is left of the page is right as far as it goes.
-      return try readPage(query).page
     }
+    let missing = query.rankings.filter { order.orders[$0] == nil }
+    if !missing.isEmpty {
+      try withStoreErrors(path: path) {
+        try pool.read { database in
+          for ranking in missing { try load(ranking, feedID: feed.feedID, of: &order, database) }
+        }
+      }
+    }
+    return PageCut(
+      feed: feed.summary, slice: try order.slice(query, position: position),
+      version: catalog.version)
   }
 
-  private func readPage(_ query: PageQuery) throws -> (page: FeedPage, isWhole: Bool) {
-    guard let feed = try snapshot().feeds[query.feed] else {
-      throw FeedError.unknownFeed(query.feed)
-    }
-    return try pool.read { database in
-      var order = feed.order
-      for ranking in query.rankings where order.orders[ranking] == nil {
-        try load(ranking, feedID: feed.feedID, of: &order, database)
-      }
-      var position: Position?
-      if case .around(.item(let id), _, _) = query.start {
-        position = try self.position(of: id, in: feed, database)
-      }
-      let slice = try order.slice(query, position: position)
-      let posts = try PostReader(database: database).posts(slice.entries.map(\.post))
-      return (
-        FeedPage(feed: feed.summary, slice: slice, posts: posts),
-        posts.count == slice.entries.count
-      )
+  /// The posts with these numbers, in this order, as the file has them now.
+  ///
+  /// - Throws: `StoreError`.
+  public func posts(_ numbers: [Int64]) throws -> FlatPosts {
+    try withStoreErrors(path: path) {
+      try pool.read { try PostReader(database: $0).flatPosts(numbers) }
     }
   }
 
@@ -192,11 +229,11 @@ extension SQLiteStore {
     order.orders[ranking] = index
     // Kept only if nothing was written meanwhile: a later refresh would not know what it lacks.
     let sequences = try CatalogReader(database: database).sequences()
-    catalog.withLock { catalog in
-      guard catalog?.entrySequence == sequences.entry,
-        catalog?.changeSequence == sequences.change
+    memory.withLock { memory in
+      guard memory.catalog?.entrySequence == sequences.entry,
+        memory.catalog?.changeSequence == sequences.change
       else { return }
-      catalog?.feeds[order.name]?.order.orders[ranking] = index
+      memory.catalog?.feeds[order.name]?.order.orders[ranking] = index
     }
   }
 

@@ -100,7 +100,7 @@ extension JSONWriter {
       writer.member("id", post.id)
       if let placements { writer.feeds(placements) }
       writer.member("type", post.type.rawValue)
-      writer.details(of: post) { writer, index in
+      writer.details(of: FlatPosts(post), at: 0) { writer, index in
         writer.member("id", post.mediaID(at: index))
       }
       writer.key("prefetch")
