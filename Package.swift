@@ -98,7 +98,8 @@ let package = Package(
     tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "TestSupport", logging]),
     tests("CommandTests", ["lookahead", "TestSupport"]),
     tests(
-      "FeedServerTests", ["FeedServer", "SQLiteStore", "Seeding", "HTTP", "TestSupport", logging]),
+      "FeedServerTests",
+      ["FeedServer", "SQLiteStore", "Seeding", "HTTP", "TestSupport", logging, sqlite]),
     tests("SQLiteStoreTests", ["SQLiteStore", "Seeding", "Migrations", "TestSupport", sqlite]),
   ]
 )

@@ -22,6 +22,22 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
+  /// Writes an object whose first members, one at the least, are JSON already: `opened` is the object up
+  /// to its closing brace, and goes on with what the body writes.
+  public mutating func object(
+    continuing opened: Span<UInt8>, _ body: (inout JSONWriter) throws -> Void
+  ) rethrows {
+    separate()
+    opened.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+    needsComma = true
+    try body(&self)
+    bytes.append(UInt8(ascii: "}"))
+    needsComma = true
+  }
+
+  /// Ends what was written: what comes next is a document of its own, directly behind it.
+  public mutating func beginDocument() { needsComma = false }
+
   /// Writes an array of what the body writes.
   public mutating func array(_ body: (inout JSONWriter) throws -> Void) rethrows {
     separate()
@@ -93,13 +109,47 @@ public struct JSONWriter: Sendable {
 
   /// A whole number, in all its digits: beyond ±(2^53 − 1) not every reader has it exactly (RFC 8259
   /// section 6).
-  public mutating func integer(_ value: some BinaryInteger) {
+  public mutating func integer(_ value: Int) {
     separate()
-    if value >= 0, value < 10 {
-      bytes.append(UInt8(ascii: "0") + UInt8(value))
-    } else {
-      bytes.append(contentsOf: String(value).utf8)
+    appendDigits(of: value)
+    needsComma = true
+  }
+
+  private mutating func appendDigits(of value: Int) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+      // A number of 64 bits has twenty characters at the most; they are filled in from the last.
+      var start = digits.count
+      var rest = value.magnitude
+      repeat {
+        start -= 1
+        digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        rest /= 10
+      } while rest > 0
+      if value < 0 {
+        start -= 1
+        digits[start] = UInt8(ascii: "-")
+      }
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[start...]))
     }
+  }
+
+  /// A piece of a document as it is, its commas and names with it, and a whole number behind that.
+  ///
+  /// For what is written many times a page: a name on its own costs four appends.
+  public mutating func literal(_ text: StaticString, integer value: Int) {
+    literal(text)
+    appendDigits(of: value)
+  }
+
+  /// A piece of a document as it is.
+  public mutating func literal(_ text: Span<UInt8>) {
+    text.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+    needsComma = true
+  }
+
+  /// A piece of a document as it is, its commas and names with it.
+  public mutating func literal(_ text: StaticString) {
+    text.withUTF8Buffer { bytes.append(contentsOf: $0) }
     needsComma = true
   }
 

@@ -46,9 +46,9 @@ struct PostReader {
     var post: Post
   }
 
-  /// The posts with these numbers, in this order; the ones that are gone are left out.
-  func posts(_ numbers: [Int64]) throws -> [Post] {
-    guard !numbers.isEmpty else { return [] }
+  /// The posts with these numbers.
+  private func posts(_ numbers: [Int64]) throws -> [Int64: Post] {
+    guard !numbers.isEmpty else { return [:] }
     let arguments = StatementArguments(numbers)
     var posts: [Int64: Post] = Dictionary(minimumCapacity: numbers.count)
     let statement = try database.cachedStatement(sql: Self.postsByNumber(count: numbers.count))
@@ -63,13 +63,16 @@ struct PostReader {
     while let row = try mediaRows.next() {
       posts[row[0]]?.media.append(try Self.media(row))
     }
-    return numbers.compactMap { posts[$0] }
+    return posts
   }
 
   /// The posts with these numbers, in this order; the ones that are gone are left out.
   func flatPosts(_ numbers: [Int64]) throws -> FlatPosts {
     var flat = FlatPosts(reservingPosts: numbers.count, bytes: numbers.count * 400)
-    for post in try posts(numbers) { flat.append(post) }
+    let posts = try posts(numbers)
+    for number in numbers {
+      if let post = posts[number] { flat.append(post, number: number) }
+    }
     return flat
   }
 

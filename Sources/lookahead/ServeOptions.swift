@@ -177,9 +177,12 @@ struct PageOptions: ParsableArguments {
   var cacheStaleWhileRevalidateSeconds = Environment.number(
     "CACHE_STALE_WHILE_REVALIDATE_SECONDS", default: defaults.cacheStaleWhileRevalidateSeconds)
 
-  @Option(help: "Memory for compressed pages.")
+  @Option(help: "Memory for encoded pages; with 0 each is made anew.")
   var encodedMemoryBytes = Environment.number(
     "ENCODED_MEMORY_BYTES", default: defaults.encodedMemoryBytes)
+
+  @Option(help: "Length of the file of encoded items beside the database; with 0 there is none.")
+  var itemFileBytes = Environment.number("ITEM_FILE_BYTES", default: defaults.itemFileBytes)
 
   @Option(help: "From how many bytes on an answer is compressed.")
   var compressionMinimumBytes = Environment.number(
@@ -205,7 +208,7 @@ struct PageOptions: ParsableArguments {
       0, ("--cache-max-age-seconds", cacheMaxAgeSeconds),
       ("--cache-stale-while-revalidate-seconds", cacheStaleWhileRevalidateSeconds),
       ("--drain-grace-milliseconds", drainGraceMilliseconds),
-      ("--encoded-memory-bytes", encodedMemoryBytes),
+      ("--encoded-memory-bytes", encodedMemoryBytes), ("--item-file-bytes", itemFileBytes),
       ("--compression-minimum-bytes", compressionMinimumBytes))
     try atLeast(
       1, ("--refresh-interval-milliseconds", refreshIntervalMilliseconds),
@@ -216,6 +219,7 @@ struct PageOptions: ParsableArguments {
     configuration.cacheMaxAgeSeconds = cacheMaxAgeSeconds
     configuration.cacheStaleWhileRevalidateSeconds = cacheStaleWhileRevalidateSeconds
     configuration.encodedMemoryBytes = encodedMemoryBytes
+    configuration.itemFileBytes = itemFileBytes
     configuration.compressionMinimumBytes = compressionMinimumBytes
     configuration.refreshIntervalMilliseconds = refreshIntervalMilliseconds
     configuration.workerThreads = workerThreads

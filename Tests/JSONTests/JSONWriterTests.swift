@@ -91,10 +91,26 @@ struct JSONWriterTests {
     #expect(Self.text { $0.integer(value) } == expected)
   }
 
-  @Test func `whole numbers of any width are written`() {
-    #expect(Self.text { $0.integer(UInt64.max) } == "18446744073709551615")
-    #expect(Self.text { $0.integer(UInt8(7)) } == "7")
-    #expect(Self.text { $0.integer(Int8.min) } == "-128")
+  @Test func `an object goes on from what was written before, and documents stand side by side`() {
+    var opened = JSONWriter()
+    for id in ["a", "b"] {
+      opened.beginDocument()
+      opened.object { writer in writer.member("id", id) }
+    }
+    #expect(String(decoding: opened.bytes, as: UTF8.self) == #"{"id":"a"}{"id":"b"}"#)
+    let text = Self.text { writer in
+      writer.array { writer in
+        for range in [0..<9, 10..<19] {
+          writer.object(continuing: opened.bytes.span.extracting(range)) { writer in
+            writer.member("n", 1)
+            writer.literal(#","m":"#, integer: -20)
+            writer.literal(#","t":true"#)
+          }
+        }
+        writer.integer(7)
+      }
+    }
+    #expect(text == #"[{"id":"a","n":1,"m":-20,"t":true},{"id":"b","n":1,"m":-20,"t":true},7]"#)
   }
 
   static let numbers: [(Double, String)] = [

@@ -1,5 +1,6 @@
 import CXXHash
 import HTTP
+import HTTPServer
 
 /// What a route answers with when all is well: JSON, and what caches and clients need to know of it.
 struct Representation: Sendable {
@@ -32,15 +33,25 @@ struct Representation: Sendable {
     return EntityTag(version + bytes + (coding == .identity ? "" : "-" + coding.rawValue))
   }
 
+  /// The answer with what nobody is to keep.
+  var uncached: Response {
+    var fields: Fields = ["Cache-Control": "no-store"]
+    fields.appendCORS()
+    fields.appendJSON()
+    return Response(.ok, fields: fields, bytes: json)
+  }
+
   /// The fields that every answer with it has, 304 among them.
   func fields(_ tag: EntityTag) -> Fields {
     var fields = Fields()
     fields.append("ETag", tag.description)
     fields.append("Cache-Control", caching.value ?? "no-store")
-    fields.append("Vary", (["Accept-Encoding"] + varyingFields).joined(separator: ", "))
-    if !links.isEmpty {
-      let values = links.map { "<\($0.target)>; rel=\"\($0.relation)\"" }
-      fields.append("Link", values.joined(separator: ", "))
+    fields.append("Vary", varyingFields.reduce("Accept-Encoding") { $0 + ", " + $1 })
+    if let first = links.first {
+      let value = links.dropFirst().reduce("<\(first.target)>; rel=\"\(first.relation)\"") {
+        $0 + ", <" + $1.target + ">; rel=\"" + $1.relation + "\""
+      }
+      fields.append("Link", value)
     }
     fields.appendCORS()
     return fields
@@ -53,8 +64,9 @@ extension EntityTag {
 }
 
 extension Fields {
-  mutating func appendJSON() {
-    append("Content-Type", "application/json")
-    append("X-Content-Type-Options", "nosniff")
-  }
+  private static let json: Fields = [
+    "Content-Type": "application/json", "X-Content-Type-Options": "nosniff",
+  ]
+
+  mutating func appendJSON() { append(Self.json) }
 }
