@@ -116,29 +116,13 @@ public struct JSONWriter: Sendable {
   }
 
   private mutating func appendDigits(of value: Int) {
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-      // A number of 64 bits has twenty characters at the most; they are filled in from the last.
-      var start = digits.count
-      var rest = value.magnitude
-      repeat {
-        start -= 1
-        digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-        rest /= 10
-      } while rest > 0
-      if value < 0 {
-        start -= 1
-        digits[start] = UInt8(ascii: "-")
-      }
-      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: digits[start...]))
-    }
+    bytes.append(addingCapacity: 20) { $0.append(decimal: value) }
   }
 
-  /// A piece of a document as it is, its commas and names with it, and a whole number behind that.
-  ///
-  /// For what is written many times a page: a name on its own costs four appends.
-  public mutating func literal(_ text: StaticString, integer value: Int) {
-    literal(text)
-    appendDigits(of: value)
+  /// A piece of a document as it is, its commas and names with it: up to so many bytes.
+  public mutating func literal(capacity: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+    bytes.append(addingCapacity: capacity, initializingWith: write)
+    needsComma = true
   }
 
   /// A piece of a document as it is.

@@ -58,6 +58,19 @@ import Testing
     #expect(cache.find(Self.text(1, "identity;q=0.999")) == nil && cache.figures.bytes == 0)
   }
 
+  @Test func `when there is no room a page has to be asked for twice`() {
+    let cache = PageCache(maximumBytes: 200_000)
+    for number in 0..<40 {
+      let isRoomLeft = cache.figures.bytes + 10_000 <= 200_000
+      #expect(cache.admits(Self.key(number), bytes: 10_000) == isRoomLeft)
+      if isRoomLeft {
+        cache.insert(Self.page(number), key: Self.key(number), for: Self.text(number))
+      }
+    }
+    #expect(cache.admits(Self.key(39), bytes: 10_000))
+    #expect(cache.admits(Self.key(0), bytes: 10_000), "it is there already")
+  }
+
   @Test func `a page that replaces another is the one that is found, and none is too large`() {
     let cache = PageCache(maximumBytes: 200_000)
     cache.insert(Self.page(1), key: Self.key(1), for: Self.text(1))

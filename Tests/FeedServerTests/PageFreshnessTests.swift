@@ -134,6 +134,26 @@ import Testing
     }
   }
 
+  @Test func `a page whose items are in the file is made without asking the database for them`()
+    throws
+  {
+    let service = try RunningService(PostGenerator(count: 700, seed: 3)) {
+      $0.encodedMemoryBytes = 0
+    }
+    let client = try service.client()
+    func figure(_ name: String) throws -> Int {
+      let lines = try client.get("/metrics").text.split(separator: "\n")
+      let line = try #require(lines.first { $0.hasPrefix(name + " ") })
+      return try #require(Int(line.dropFirst(name.count + 1)))
+    }
+    for _ in 0..<2_000 where try figure("lookahead_item_file_items") < 700 { usleep(5_000) }
+    let before = try figure("lookahead_sqlite_read_seconds_count")
+    for offset in stride(from: 0, to: 700, by: 29) {
+      #expect(try client.get("/rp/?feed=newest&offset=\(offset)").status == 200)
+    }
+    #expect(try figure("lookahead_sqlite_read_seconds_count") == before)
+  }
+
   @Test func `a row that another program changes by SQL is seen, whatever it is`() throws {
     let post = Post(
       id: "a", type: .image, title: "One", author: Author(id: "x", name: "X"),

@@ -82,6 +82,8 @@ struct JSONWriterTests {
 
   static let integers: [(Int, String)] = [
     (0, "0"), (9, "9"), (10, "10"), (-1, "-1"), (-10, "-10"), (1_000, "1000"),
+    (99_999_999, "99999999"), (100_000_000, "100000000"), (1_000_000_007, "1000000007"),
+    (-70_000_000_100_000_000, "-70000000100000000"),
     (9_007_199_254_740_991, "9007199254740991"), (.max, "9223372036854775807"),
     (.min, "-9223372036854775808"),
   ]
@@ -103,7 +105,8 @@ struct JSONWriterTests {
         for range in [0..<9, 10..<19] {
           writer.object(continuing: opened.bytes.span.extracting(range)) { writer in
             writer.member("n", 1)
-            writer.literal(#","m":"#, integer: -20)
+            writer.literal(#","m":"#)
+            writer.literal(capacity: 20) { $0.append(decimal: -20) }
             writer.literal(#","t":true"#)
           }
         }

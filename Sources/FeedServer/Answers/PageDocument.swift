@@ -91,10 +91,17 @@ struct PageDocument {
       if let index = part.mediaIndex {
         writer.literal(#"","media":"#)
         writer.literal(id)
-        writer.literal(".", integer: index)
+        writer.literal(capacity: 32) { text in
+          text.append(".")
+          text.append(decimal: index)
+        }
       }
-      writer.literal(#"","range":[0,"#, integer: part.bytes - 1)
-      writer.literal(#"],"bytes":"#, integer: part.bytes)
+      writer.literal(capacity: 100) { text in
+        text.append(#"","range":[0,"#)
+        text.append(decimal: part.bytes - 1)
+        text.append(#"],"bytes":"#)
+        text.append(decimal: part.bytes)
+      }
       writer.member("why", part.reason.rawValue)
       writer.estimated(part.isEstimated)
     }
@@ -116,10 +123,15 @@ extension JSONWriter {
 
   /// The member `prefetch` of an item, behind other members.
   mutating func hint(_ hint: Hint) {
-    literal(#","prefetch":{"weight":"#, integer: hint.weight)
-    literal(#","minimumBytes":"#, integer: hint.minimumBytes)
-    literal(#","entireBytes":"#, integer: hint.entireBytes)
-    literal(hint.isEstimated ? #","estimated":true}"# : "}")
+    literal(capacity: 160) { text in
+      text.append(#","prefetch":{"weight":"#)
+      text.append(decimal: hint.weight)
+      text.append(#","minimumBytes":"#)
+      text.append(decimal: hint.minimumBytes)
+      text.append(#","entireBytes":"#)
+      text.append(decimal: hint.entireBytes)
+      text.append(hint.isEstimated ? #","estimated":true}"# : "}")
+    }
   }
 
   /// Said where it is so, and only there.

@@ -29,8 +29,18 @@ struct Representation: Sendable {
   /// restart.
   func entityTag(_ hash: (high: UInt64, low: UInt64), _ coding: ContentCoding) -> EntityTag {
     let version = version.map { $0 + EntityTag.versionEnd } ?? ""
-    let bytes = String(hash.high, radix: 36) + "-" + String(hash.low, radix: 36)
+    let bytes = Self.hexadecimal(hash.high) + Self.hexadecimal(hash.low)
     return EntityTag(version + bytes + (coding == .identity ? "" : "-" + coding.rawValue))
+  }
+
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  private static func hexadecimal(_ number: UInt64) -> String {
+    String(unsafeUninitializedCapacity: 16) { text in
+      // Sixteen digits of four bits each.
+      for index in 0..<16 { text[index] = digits[Int(number >> UInt64(60 - 4 * index) & 15)] }
+      return 16
+    }
   }
 
   /// The answer with what nobody is to keep.

@@ -14,7 +14,7 @@ struct Variant: Sendable {
     var (whole, notModified) = (whole, notModified)
     whole.route = route
     notModified.route = route
-    return Variant(tag: tag, whole: whole.prepared(), notModified: notModified.prepared())
+    return Variant(tag: tag, whole: whole.prepared(), notModified: notModified)
   }
 
   /// The answer to the request.

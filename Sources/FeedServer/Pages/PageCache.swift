@@ -5,6 +5,9 @@ import Synchronization
 /// Whole pages, ready to be sent, within a budget of bytes: what was not asked for for the longest gives
 /// way.
 ///
+/// When it is full, a page has to be asked for twice before it is kept: who walks through a whole feed
+/// takes no place from the pages that everybody asks for.
+///
 /// A page is found by the text of a request that it answered before, without that being parsed, or else
 /// by its key. Whether it is still right is for whoever finds it to ask.
 final class PageCache: Sendable {
@@ -22,8 +25,13 @@ final class PageCache: Sendable {
     var slotsByText: [RequestText: Int] = [:]
     var slotsByKey: [PageKey: Int] = [:]
     var list = RecencyList<Entry>()
+    /// The hashes of keys that were not kept, each in the one place that it can have.
+    var passed = [Int](repeating: 0, count: PageCache.passedKeys)
     var figures = CacheFigures()
   }
+
+  /// How many keys are remembered that were asked for once.
+  fileprivate static let passedKeys = 4_096
 
   private let maximumBytes: Int
   private let state = Mutex(State())
@@ -60,6 +68,17 @@ final class PageCache: Sendable {
       state.list.touch(slot)
       state.add(text, to: slot)
       return state.list[slot].page
+    }
+  }
+
+  /// Whether a page of so many bytes should be kept now.
+  func admits(_ key: PageKey, bytes: Int) -> Bool {
+    let hash = key.hashValue
+    return state.withLock { state in
+      if state.figures.bytes + bytes <= maximumBytes || state.slotsByKey[key] != nil { return true }
+      let place = Int(hash.magnitude % UInt(Self.passedKeys))
+      defer { state.passed[place] = hash }
+      return state.passed[place] == hash
     }
   }
 

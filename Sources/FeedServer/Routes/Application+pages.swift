@@ -55,6 +55,7 @@ extension Application {
       link.map { (relation: name, target: $0) }
     }
     try answer(representation, in: key.coding, to: call) { [pages] variant in
+      guard pages.admits(key, bytes: variant.whole.bodyLength) else { return }
       let ready = variant.prepared(route: call.route?.path ?? "")
       pages.insert(ReadyPage(ready, of: page.cut), key: key, for: RequestText(call.request))
     }
