@@ -40,6 +40,10 @@ let package = Package(
     .systemLibrary(
       name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
 
+    // Which release and commit this is; the plugin writes the latter.
+    .plugin(name: "CommitPlugin", capability: .buildTool()),
+    .target(name: "Version", swiftSettings: strict, plugins: ["CommitPlugin"]),
+
     // The network, from descriptors up to routes.
     module("Sockets", ["CEpoll"]),
     module("HTTP"),
@@ -76,8 +80,8 @@ let package = Package(
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability", arguments,
-        logging, metrics,
+        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability", "Version",
+        arguments, logging, metrics,
       ],
       swiftSettings: strict),
 

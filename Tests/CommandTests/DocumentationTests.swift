@@ -11,7 +11,7 @@ import Testing
 
   private static let commands = [
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
-    ["export"], ["check"],
+    ["export"], ["check"], ["health"],
   ]
 
   @Test(arguments: commands)
