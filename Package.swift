@@ -69,18 +69,20 @@ let package = Package(
     module("JSON"),
     module("Seeding", ["Feed", "JSON"]),
     module("SQLiteStore", ["Feed", "Prefetch", "JSON", "Migrations", "CXXHash", sqlite]),
+    module("Backups", ["SQLiteStore", "Compression"]),
     .target(
       name: "FeedServer",
       dependencies: [
         "HTTPServer", "HTTP", "Sockets", "Feed", "Prefetch", "Seeding", "JSON", "SQLiteStore",
-        "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
+        "Backups", "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability", "Version",
+        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability", "Backups",
+        "Version",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),
@@ -102,6 +104,7 @@ let package = Package(
     tests("CommandTests", ["lookahead", "TestSupport"]),
     tests(
       "FeedServerTests", ["FeedServer", "SQLiteStore", "Seeding", "HTTP", "TestSupport", logging]),
+    tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests("SQLiteStoreTests", ["SQLiteStore", "Seeding", "Migrations", "TestSupport", sqlite]),
   ]
 )

@@ -17,6 +17,6 @@ struct Lookahead: ParsableCommand {
     version: ProgramVersion.text,
     subcommands: [
       ServeCommand.self, SeedCommand.self, MigrateCommand.self, ExportCommand.self,
-      CheckCommand.self, HealthCommand.self,
+      CheckCommand.self, BackupCommand.self, RestoreCommand.self, HealthCommand.self,
     ])
 }

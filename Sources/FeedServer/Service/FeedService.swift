@@ -1,3 +1,4 @@
+import Backups
 import Compression
 import Feed
 import HTTPServer
@@ -15,20 +16,29 @@ public final class FeedService: Sendable {
   private let server: Server
   private let imports: WorkerPool
   private let refresher: Refresher
+  private let checkpoints: Refresher
+  private let backups: BackupKeeper?
 
   /// Opens and migrates the database.
   ///
-  /// - Throws: `StoreError`, and `MediaError` for a media folder that cannot be used.
+  /// - Throws: `StoreError`, `MediaError` for a media folder that cannot be used, and for backups what
+  ///   `BackupFolder` throws.
   public init(_ configuration: FeedServiceConfiguration, logger: Logger) throws {
     self.configuration = configuration
     let media = try configuration.mediaRoot.map { try MediaRoot(path: $0) }
     var options = configuration.store
     // One reader for each thread that may read at once, and one for the refresh.
     options.file.readers = configuration.server.eventLoops + configuration.workerThreads + 1
+    let figures = ServiceFigures(registry: configuration.figures)
+    backups = try configuration.backups.map {
+      try BackupKeeper(
+        $0, database: configuration.databasePath, options: options.file, logger: logger,
+        count: figures.note)
+    }
+    try backups?.makeBeforeMigration(logger)
     store = try SQLiteStore(path: configuration.databasePath, options: options)
     // The first request should not be the one that waits for the order of every feed.
     _ = try store.feeds()
-    let figures = ServiceFigures(registry: configuration.figures)
     let clients = ClientAddresses(trustedProxies: configuration.trustedProxies)
     let application = Application(
       configuration, store, readiness, figures, clients, media, logger)
@@ -51,6 +61,12 @@ public final class FeedService: Sendable {
         }
       }
     }
+    let log = LogKeeper(
+      WriteAheadLog(
+        path: configuration.databasePath, limitBytes: configuration.store.file.logLimitBytes),
+      logger: logger, count: figures.note)
+    checkpoints = Refresher(
+      intervalMilliseconds: configuration.checkpointIntervalSeconds * 1000, log.look)
     register(figures, application)
   }
 
@@ -71,6 +87,11 @@ public final class FeedService: Sendable {
     figures.total("lookahead_encoded_bodies_misses_total") { bodies.figures.misses }
     figures.total("lookahead_encoded_bodies_evictions_total") { bodies.figures.evictions }
     figures.total("lookahead_log_dropped_lines_total") { log?.droppedLines ?? 0 }
+    if let backups {
+      figures.gauge("lookahead_backup_timestamp_seconds") { backups.figures.secondsSince1970 }
+      figures.gauge("lookahead_backup_bytes") { backups.figures.bytes }
+      figures.gauge("lookahead_backup_duration_seconds") { backups.figures.durationSeconds }
+    }
     figures.feeds { (try? store.feeds()) ?? [] }
   }
 
@@ -81,6 +102,8 @@ public final class FeedService: Sendable {
   public func start() throws -> UInt16 {
     let port = try server.start()
     refresher.start()
+    checkpoints.start()
+    backups?.start()
     return port
   }
 
@@ -97,6 +120,8 @@ public final class FeedService: Sendable {
     // Their connections are gone: imports hear that, and end with the batch that they are writing.
     imports.wait()
     refresher.stop()
+    checkpoints.stop()
+    backups?.stop()
     configuration.figures.endScrapes()
     try store.close()
   }
