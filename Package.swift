@@ -41,6 +41,10 @@ let package = Package(
     .systemLibrary(
       name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
 
+    // Which release and commit this is; the plugin writes the latter.
+    .plugin(name: "CommitPlugin", capability: .buildTool()),
+    .target(name: "Version", swiftSettings: strict, plugins: ["CommitPlugin"]),
+
     // The network, from descriptors up to routes.
     module("Sockets", ["CEpoll"]),
     module("HTTP"),
@@ -66,19 +70,21 @@ let package = Package(
     module("JSON"),
     module("Seeding", ["Feed", "JSON"]),
     module("SQLiteStore", ["Feed", "Prefetch", "JSON", "Migrations", "CXXHash", sqlite, sqliteC]),
+    module("Backups", ["SQLiteStore", "Compression"]),
     .target(
       name: "FeedServer",
       dependencies: [
         "HTTPServer", "HTTP", "Sockets", "Feed", "Prefetch", "Seeding", "JSON", "SQLiteStore",
-        "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
+        "Backups", "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability", arguments,
-        logging, metrics,
+        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability", "Backups",
+        "Version",
+        arguments, logging, metrics,
       ],
       swiftSettings: strict),
 
@@ -100,6 +106,7 @@ let package = Package(
     tests(
       "FeedServerTests",
       ["FeedServer", "SQLiteStore", "Seeding", "HTTP", "TestSupport", logging, sqlite]),
+    tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests("SQLiteStoreTests", ["SQLiteStore", "Seeding", "Migrations", "TestSupport", sqlite]),
   ]
 )

@@ -13,11 +13,20 @@ public enum DatabaseFile {
     public var busyTimeoutMilliseconds: Int
     /// How many connections may read at once.
     public var readers: Int
+    /// How large the write-ahead log's file may stay (`PRAGMA journal_size_limit`).
+    public var logLimitBytes: Int
 
-    /// Options; by default five seconds and five readers.
-    public init(busyTimeoutMilliseconds: Int = 5_000, readers: Int = 5) {
+    /// The default of `logLimitBytes`: 64 MiB.
+    public static let defaultLogLimitBytes = 64 << 20
+
+    /// Options; by default five seconds, five readers, 64 MiB.
+    public init(
+      busyTimeoutMilliseconds: Int = 5_000, readers: Int = 5,
+      logLimitBytes: Int = Options.defaultLogLimitBytes
+    ) {
       self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
       self.readers = readers
+      self.logLimitBytes = logLimitBytes
     }
   }
 
@@ -33,7 +42,10 @@ public enum DatabaseFile {
       configuration.maximumReaderCount = options.readers
       let pool = try DatabasePool(path: path, configuration: configuration)
       // Not in `prepareDatabase`: the pool sets NORMAL after it, when it turns WAL on.
-      try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+      try pool.writeWithoutTransaction {
+        try $0.execute(sql: "PRAGMA synchronous = FULL")
+        try $0.execute(sql: "PRAGMA journal_size_limit = \(options.logLimitBytes)")
+      }
       return pool
     }
   }
@@ -44,7 +56,7 @@ public enum DatabaseFile {
   }
 
   /// Refuses what is not a database, or is one of another application, before anything is written.
-  private static func checkOwner(path: String) throws {
+  static func checkOwner(path: String) throws {
     let parent = (path as NSString).deletingLastPathComponent
     let folder = parent.isEmpty ? "." : parent
     var status = stat()

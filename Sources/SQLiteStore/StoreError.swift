@@ -18,6 +18,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case readOnly(path: String)
   case full(path: String)
   case busy(path: String)
+  /// Another connection has the database open, where it has to be alone.
+  case inUse(path: String)
   /// As many writes wait as may; this one was not taken.
   case tooManyWrites(limit: Int)
   /// The write came after the store was closed.
@@ -54,6 +56,8 @@ extension StoreError: CustomStringConvertible {
       "the database \(path) cannot be written: it or its folder is read-only"
     case .full(let path): "the disk of the database \(path) is full; the last batch was undone"
     case .busy(let path): "the database \(path) is locked by another process for too long"
+    case .inUse(let path):
+      "the database \(path) is in use: stop the server, and whatever else has it open"
     case .tooManyWrites(let limit): "\(limit) writes wait already, which is the limit"
     case .closed(let path): "the database \(path) was closed"
     case .damaged(let path, let reason): "the database \(path) is damaged: \(reason)"

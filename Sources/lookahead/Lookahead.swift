@@ -1,4 +1,5 @@
 import ArgumentParser
+import Version
 
 /// The program: parses arguments, calls a library, sets the exit status.
 @main
@@ -13,9 +14,9 @@ struct Lookahead: ParsableCommand {
 
       Exit status: 0 done, 1 failed, 64 unusable arguments.
       """,
-    version: "0.1.0",
+    version: ProgramVersion.text,
     subcommands: [
       ServeCommand.self, SeedCommand.self, MigrateCommand.self, ExportCommand.self,
-      CheckCommand.self,
+      CheckCommand.self, BackupCommand.self, RestoreCommand.self, HealthCommand.self,
     ])
 }

@@ -23,6 +23,7 @@ struct ServeCommand: ParsableCommand {
   @OptionGroup(title: "Pages") var pages: PageOptions
   @OptionGroup(title: "Media") var media: MediaOptions
   @OptionGroup(title: "Writes") var writes: WriteOptions
+  @OptionGroup(title: "Care of the database") var care: CareOptions
   @OptionGroup(title: "Log") var log: LogOptions
 
   func run() throws {
@@ -35,6 +36,7 @@ struct ServeCommand: ParsableCommand {
     connections.apply(to: &configuration.server)
     pages.apply(to: &configuration)
     media.apply(to: &configuration)
+    care.apply(to: &configuration)
     try clients.apply(to: &configuration)
     try writes.apply(to: &configuration)
     let sink = log.bootstrap()

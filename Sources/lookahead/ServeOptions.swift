@@ -5,11 +5,14 @@ import SQLiteStore
 
 /// Where to listen, and with how many threads.
 struct ListeningOptions: ParsableArguments {
+  static let defaultHost = "127.0.0.1"
+  static let defaultPort: UInt16 = 8080
+
   @Option(help: "The address to listen on.")
-  var host = Environment.text("HOST", default: "127.0.0.1")
+  var host = Environment.text("HOST", default: defaultHost)
 
   @Option(help: "The port; 0 lets the system pick one.")
-  var port = Environment.number("PORT", default: UInt16(8080))
+  var port = Environment.number("PORT", default: defaultPort)
 
   @Option(help: "Threads that serve connections.")
   var eventLoops = Environment.number("EVENT_LOOPS", default: 1)

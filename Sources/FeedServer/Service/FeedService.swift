@@ -1,3 +1,4 @@
+import Backups
 import Compression
 import Feed
 import HTTPServer
@@ -17,20 +18,29 @@ public final class FeedService: Sendable {
   private let itemWriters: WorkerPool
   private let filler: ItemFiller
   private let refresher: Refresher
+  private let checkpoints: Refresher
+  private let backups: BackupKeeper?
 
   /// Opens and migrates the database.
   ///
-  /// - Throws: `StoreError`, and `MediaError` for a media folder that cannot be used.
+  /// - Throws: `StoreError`, `MediaError` for a media folder that cannot be used, and for backups what
+  ///   `BackupFolder` throws.
   public init(_ configuration: FeedServiceConfiguration, logger: Logger) throws {
     self.configuration = configuration
     let media = try configuration.mediaRoot.map { try MediaRoot(path: $0) }
     var options = configuration.store
     // One reader for each thread that may read at once, and one for the refresh.
     options.file.readers = configuration.server.eventLoops + configuration.workerThreads + 1
+    let figures = ServiceFigures(registry: configuration.figures)
+    backups = try configuration.backups.map {
+      try BackupKeeper(
+        $0, database: configuration.databasePath, options: options.file, logger: logger,
+        count: figures.note)
+    }
+    try backups?.makeBeforeMigration(logger)
     store = try SQLiteStore(path: configuration.databasePath, options: options)
     // The first request should not be the one that waits for the order of every feed.
     _ = try store.feeds()
-    let figures = ServiceFigures(registry: configuration.figures)
     let clients = ClientAddresses(trustedProxies: configuration.trustedProxies)
     let application = Application(
       configuration, store, readiness, figures, clients, media, logger)
@@ -55,6 +65,12 @@ public final class FeedService: Sendable {
         }
       }
     }
+    let log = LogKeeper(
+      WriteAheadLog(
+        path: configuration.databasePath, limitBytes: configuration.store.file.logLimitBytes),
+      logger: logger, count: figures.note)
+    checkpoints = Refresher(
+      intervalMilliseconds: configuration.checkpointIntervalSeconds * 1000, log.look)
     register(figures, application)
   }
 
@@ -86,6 +102,11 @@ public final class FeedService: Sendable {
     figures.total("lookahead_item_file_renewals_total") { items.figures.renewals }
     figures.total("lookahead_item_file_failures_total") { items.figures.failures }
     figures.total("lookahead_log_dropped_lines_total") { log?.droppedLines ?? 0 }
+    if let backups {
+      figures.gauge("lookahead_backup_timestamp_seconds") { backups.figures.secondsSince1970 }
+      figures.gauge("lookahead_backup_bytes") { backups.figures.bytes }
+      figures.gauge("lookahead_backup_duration_seconds") { backups.figures.durationSeconds }
+    }
     figures.feeds { (try? store.feeds()) ?? [] }
   }
 
@@ -97,6 +118,8 @@ public final class FeedService: Sendable {
     let port = try server.start()
     refresher.start()
     _ = itemWriters.run { [filler] in filler.run() }
+    checkpoints.start()
+    backups?.start()
     return port
   }
 
@@ -115,6 +138,8 @@ public final class FeedService: Sendable {
     filler.stop()
     itemWriters.wait()
     refresher.stop()
+    checkpoints.stop()
+    backups?.stop()
     configuration.figures.endScrapes()
     try store.close()
   }

@@ -51,6 +51,11 @@ public struct FeedServiceConfiguration: Sendable {
   /// How often the database is looked at for what other processes wrote: a page is behind by no more
   /// than this and the time that it takes to read the change.
   public var refreshIntervalMilliseconds = 20
+  /// How often the size of the write-ahead log is looked at.
+  public var checkpointIntervalSeconds = 10
+  /// How the service backs its database up; nil where it does not.
+  public var backups: BackupSettings?
+
   /// How many requests that take long run at once.
   public var workerThreads = 2
   /// How many such requests run or wait at the most; one more is answered with 503.
