@@ -1,5 +1,6 @@
 """The images that docker/ names: the official ones made anew from this machine, and Lookahead's own."""
 
+import functools
 import pathlib
 import re
 import shutil
@@ -81,7 +82,9 @@ def make_nginx(engine, names):
     return make_on_debian(engine, names, "nginx", NGINX.format(debian=names["debian"]))
 
 
+@functools.cache
 def commit():
+    """What is checked out as the test begins."""
     return machine.run("git", "rev-parse", "HEAD", cwd=ROOT, timeout=20).strip()
 
 

@@ -9,6 +9,7 @@ import time
 
 import images
 from checks import require
+from content import health_check
 from engine import Server
 
 IMAGE = images.IMAGE
@@ -81,11 +82,8 @@ def is_confined(engine):
 
 def is_healthy(engine):
     """The image's HEALTHCHECK in the container: well, then with a server that does not answer."""
-    command = engine.inspect("image", IMAGE)["HealthCheck" if "Healthcheck" not in engine.inspect(
-        "image", IMAGE)["Config"] else "Config"]
-    command = command.get("Healthcheck", command)["Test"][1:]
     with Server(engine, IMAGE, "data") as server:
-        status, output = server.execute(*command)
+        status, output = server.execute(*health_check(engine))
         require(status == 0, output)
         engine.podman("healthcheck", "run", server.name)
     absent, output, errors = engine.once(IMAGE, "health")
