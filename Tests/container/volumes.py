@@ -78,6 +78,25 @@ def wait_for(server, name):
         require(time.monotonic() < end, f"{name} is not seen by the other container")
 
 
+def backed_up(engine):
+    """A backup in the running container; restored it is not while a server uses the volume, and then is."""
+    restore = ("restore", "--overwrite", "/data/backup.sqlite")
+    with Server(engine, IMAGE, "kept", f"--env=LOOKAHEAD_WRITE_TOKEN={TOKEN}") as server:
+        put(engine, server, "before")
+        status, output = server.execute("lookahead", "backup", "/data/backup.sqlite")
+        require(status == 0, output)
+        put(engine, server, "after")
+        status, said, errors = engine.once(IMAGE, *restore, options=["--volume=kept:/data"])
+        require(status == 1, f"restored beneath a server: {said}{errors}")
+        require(server.get("/v1/items/after")[0] == 200, "what was written since is gone")
+    status, said, second = engine.once(IMAGE, *restore, options=["--volume=kept:/data"])
+    require(status == 0, said + second)
+    with Server(engine, IMAGE, "kept") as server:
+        require(server.get("/v1/items/before")[0] == 200, "what the backup had is not there")
+        require(server.get("/v1/items/after")[0] == 404, "what came after the backup is there")
+    return errors.strip()
+
+
 def wrong_owner(engine):
     """A folder that is another's: it ends at once and says what cannot be written."""
     others = folder(engine, "others", owner=0)
@@ -118,6 +137,7 @@ CHECKS = {
     "a new volume, without posts": new_volume,
     "an older volume": upgrades,
     "two containers on one volume": two_on_one,
+    "a backup, restored": backed_up,
     "a volume of another owner": wrong_owner,
     "a read-only volume": read_only,
 }
