@@ -21,7 +21,8 @@ def run(*command, timeout, **options):
     done = subprocess.run(
         [str(word) for word in command], text=True, capture_output=True, timeout=timeout, **options)
     if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, command[:3]))} …: {(done.stdout + done.stderr)[-3000:]}")
+        name = " ".join(map(str, command[:3]))
+        raise RuntimeError(f"{name} …: {(done.stdout + done.stderr)[-3000:]}")
     return done.stdout
 
 

@@ -3,14 +3,13 @@
 import json
 import pathlib
 import re
-import socket
 import threading
 import time
 
 import images
 from checks import require
 from content import health_check
-from engine import Server
+from server import Server
 
 IMAGE = images.IMAGE
 TOKEN = "token-of-the-tests-0123456789"
@@ -64,8 +63,8 @@ def is_confined(engine):
     """Process 1, not root, without capabilities, on a root that nobody can write to."""
     with Server(engine, IMAGE, "data") as server:
         process = pathlib.Path(f"/proc/{server.pid()}")
-        status = dict(
-            line.split(":\t", 1) for line in (process / "status").read_text().splitlines() if ":\t" in line)
+        lines = (process / "status").read_text().splitlines()
+        status = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
         require(status["Uid"].split() == ["10001"] * 4, status["Uid"])
         require(status["NSpid"].split()[-1] == "1", status["NSpid"])
         require(int(status["CapEff"], 16) == 0, status["CapEff"])

@@ -1,14 +1,14 @@
-"""nginx with docker/nginx.conf in front of the server, and docker/compose.yaml as a whole."""
+"""nginx with docker/nginx.conf in front of the server."""
 
-import pathlib
 import subprocess
 import time
 
 import images
-from checks import Skipped, require
-from engine import NETWORK, Server
+from checks import require
+from engine import NETWORK
 from machine import run
 from operation import PAGE, make_media
+from server import Server
 
 IMAGE = images.IMAGE
 DOCKER = images.ROOT / "docker"
@@ -36,7 +36,8 @@ class Nginx:
             "run", "--detach", "--name", "proxy", f"--network=ns:/run/netns/{NETWORK}", "--read-only",
             "--read-only-tmpfs=false", "--tmpfs=/run", "--cap-drop=all",
             "--cap-add=CHOWN,DAC_OVERRIDE,NET_BIND_SERVICE,SETGID,SETUID",
-            "--security-opt=no-new-privileges", "--add-host=server:127.0.0.1", "--volume=cache:/var/cache/nginx",
+            "--security-opt=no-new-privileges", "--add-host=server:127.0.0.1",
+            "--volume=cache:/var/cache/nginx",
             f"--volume={DOCKER / 'nginx.conf'}:/etc/nginx/conf.d/default.conf:ro",
             f"--volume={self.authority.parent}:/etc/nginx/certificates:ro", images.named()["nginx"])
         end = time.monotonic() + 20
@@ -54,7 +55,8 @@ class Nginx:
                        env=self.engine.environment, capture_output=True, timeout=60)
 
     def is_up(self):
-        return self.engine.inside("curl", "--silent", "--output", "/dev/null", "http://localhost/")[0] == 0
+        command = ["curl", "--silent", "--output", "/dev/null", "http://localhost/"]
+        return self.engine.inside(*command)[0] == 0
 
     def get(self, path, *options):
         return self.engine.get(f"https://localhost{path}", "--cacert", self.authority, *options)
@@ -79,67 +81,4 @@ def tls(engine):
         require(status == 308 and fields["location"].startswith("https://localhost/rp/"), str(fields))
 
 
-# What this test has otherwise than compose.yaml: the network, health checks without a timer, and a limit
-# that podman otherwise wants to raise, which it may not everywhere.
-OVERRIDE = """\
-services:
-  server:
-    network_mode: ns:/run/netns/{network}
-    ports: !reset []
-    restart: "no"
-    ulimits:
-      nofile: 20000
-      nproc: 4096
-    environment:
-      LOOKAHEAD_TRUSTED_PROXIES: 127.0.0.1
-  proxy:
-    network_mode: ns:/run/netns/{network}
-    ports: !reset []
-    restart: "no"
-    extra_hosts: ["server:127.0.0.1"]
-    depends_on: !reset []
-"""
-
-
-def compose(engine):
-    """compose.yaml, its variables filled in, as podman-compose runs it."""
-    environment = engine.folder / "python"
-    if not (environment / "bin/podman-compose").exists():
-        run("python3", "-m", "venv", environment, timeout=120)
-        try:
-            run(environment / "bin/pip", "install", "--quiet", "podman-compose", timeout=180)
-        except RuntimeError as error:
-            raise Skipped("podman-compose could not be installed") from error
-    override = engine.folder / "override.yaml"
-    override.write_text(OVERRIDE.format(network=NETWORK))
-    authority = certificates(engine)
-    variables = {"LOOKAHEAD_IMAGE": IMAGE, "LOOKAHEAD_CERTIFICATES": str(authority),
-                 "LOOKAHEAD_MEDIA": str(make_media(engine)), "NGINX_VERSION": images.named()["nginx"].split(":")[1]}
-
-    def command(*arguments):
-        done = subprocess.run(
-            [environment / "bin/podman-compose", "--file", DOCKER / "compose.yaml", "--file", override,
-             *arguments], env=engine.environment | variables, text=True, capture_output=True, timeout=180,
-            cwd=engine.folder)
-        require(done.returncode == 0, f"podman-compose {arguments}: {done.stdout}{done.stderr}")
-        return done.stdout
-
-    try:
-        seeded = command("--profile", "seed", "run", "--rm", "-T", "seed")
-        require(" added, " in seeded, seeded)
-        command("--profile", "tls", "up", "--detach", "--no-build")
-        end = time.monotonic() + 20
-        address, trust = f"https://localhost{PAGE}", ["--cacert", authority / "server.crt"]
-        while engine.inside("curl", "--silent", "--fail", "--output", "/dev/null", *trust, address)[0] != 0:
-            require(time.monotonic() < end, "no page came: " + command("logs"))
-            time.sleep(0.2)
-        require(engine.get(f"https://localhost/media/film.mp4", *trust)[0] == 200, "a media file")
-        command("--profile", "tls", "stop")
-        states = [engine.inspect("container", name)["State"]["ExitCode"]
-                  for name in engine.podman("ps", "--all", "--format", "{{.Names}}").split()]
-        require(set(states) == {0}, f"statuses {states}")
-    finally:
-        command("--profile", "tls", "down", "--volumes")
-
-
-CHECKS = {"nginx in front": tls, "docker/compose.yaml": compose}
+CHECKS = {"nginx in front": tls}

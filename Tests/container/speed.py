@@ -5,12 +5,12 @@ import re
 import shutil
 import statistics
 import subprocess
-import time
 
 import images
 from checks import Skipped, require
-from engine import NETWORK, Server
+from engine import NETWORK
 from operation import PAGE
+from server import Server
 
 IMAGE = images.IMAGE
 ROUNDS = 5
@@ -55,8 +55,8 @@ def copy_program(engine, path):
 def start_outside(engine, program):
     """The image's program, on this machine's libraries, in the network that the container has."""
     process = subprocess.Popen(
-        ["ip", "netns", "exec", NETWORK, program, "serve", "--database", f"{program}.sqlite", "--port", "8082",
-         "--no-access-log"],
+        ["ip", "netns", "exec", NETWORK, program, "serve", "--database", f"{program}.sqlite",
+         "--port", "8082", "--no-access-log"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         env=engine.environment)
     process.stdout.readline()

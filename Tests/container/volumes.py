@@ -8,8 +8,8 @@ import time
 
 import images
 from checks import require
-from engine import Server
 from operation import PAGE, TOKEN
+from server import Server
 
 IMAGE = images.IMAGE
 OLDER = pathlib.Path(__file__).parent / "volume-0002.sql"
@@ -79,7 +79,7 @@ def wait_for(server, name):
 
 
 def backed_up(engine):
-    """A backup in the running container; restored it is not while a server uses the volume, and then is."""
+    """A backup in the running container; restored not while a server uses the volume, but after."""
     restore = ("restore", "--overwrite", "/data/backup.sqlite")
     with Server(engine, IMAGE, "kept", f"--env=LOOKAHEAD_WRITE_TOKEN={TOKEN}") as server:
         put(engine, server, "before")
