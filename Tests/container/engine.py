@@ -72,8 +72,17 @@ class Engine:
         """Removes the images and all that was stored."""
         self.attempt("buildah", "rm", "--all")
         self.attempt("buildah", "rmi", "--all", "--force")
-        self.attempt("umount", "--recursive", self.folder / "storage/overlay")
+        for path in reversed(self.mounted()):
+            self.attempt("umount", path)
+        # Beneath a mount that stays there are files that are not the test's.
+        require(not self.mounted(), f"still mounted, so not removed: {self.mounted()}")
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def mounted(self):
+        """What is mounted within the folder, in the order in which it was mounted."""
+        lines = pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
+        paths = [line.split()[4] for line in lines]
+        return [path for path in paths if path.startswith(f"{self.folder}/")]
 
     def attempt(self, *command):
         """Runs what may fail; its status."""

@@ -73,10 +73,9 @@ def is_confined(engine):
                     if line.split()[4] == "/")
         require("ro" in root.split()[5].split(","), root)
         memory = (process / "smaps_rollup").read_text()
-        own = sum(int(re.search(rf"^{name}:\s+(\d+)", memory, re.M)[1])
-                  for name in ["Private_Clean", "Private_Dirty"])
-        resident = int(re.search(r"^Rss:\s+(\d+)", memory, re.M)[1])
-    return f"at rest {resident / 1024:.1f} MiB resident, {own / 1024:.1f} MiB of them its own"
+        resident, anonymous = (
+            int(re.search(rf"^{name}:\s+(\d+)", memory, re.M)[1]) / 1024 for name in ["Rss", "Anonymous"])
+    return f"at rest {resident:.1f} MiB resident, {anonymous:.1f} MiB of them without a file"
 
 
 def is_healthy(engine):

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import shutil
 import sqlite3
 import time
@@ -118,7 +119,7 @@ def read_only(engine):
 def refused(engine, volume):
     status, output, errors = engine.once(IMAGE, options=[volume])
     require(status == 1, f"status {status}: {output}{errors}")
-    require("/data" in errors and "cannot be written" in errors, errors)
+    require("/data" in errors and re.search("written|owner|belongs|read-only", errors), errors)
     require(len(errors.strip().splitlines()) == 1, errors)
     return errors.strip()
 
