@@ -26,8 +26,8 @@ public final class FeedService: Sendable {
     // One reader for each thread that may read at once, and one for the refresh.
     options.file.readers = configuration.server.eventLoops + configuration.workerThreads + 1
     store = try SQLiteStore(path: configuration.databasePath, options: options)
-    // The first request should not be the one that waits for the order of every feed.
-    _ = try store.feeds()
+    // First pages are answered while the order of every feed is still being read.
+    try store.beginLoading()
     let figures = ServiceFigures(registry: configuration.figures)
     let clients = ClientAddresses(trustedProxies: configuration.trustedProxies)
     let application = Application(
