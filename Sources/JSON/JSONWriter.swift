@@ -50,11 +50,20 @@ public struct JSONWriter: Sendable {
 
   /// The name of the member whose value is written next. `name` must need no escape.
   public mutating func key(_ name: StaticString) {
-    separate()
-    bytes.append(UInt8(ascii: "\""))
-    name.withUTF8Buffer { bytes.append(contentsOf: $0) }
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(UInt8(ascii: ":"))
+    // Gathered on the stack: one append costs less than five.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.utf8CodeUnitCount + 4) { text in
+      var count = 0
+      func put(_ byte: UInt8) {
+        text[count] = byte
+        count += 1
+      }
+      if needsComma { put(UInt8(ascii: ",")) }
+      put(UInt8(ascii: "\""))
+      name.withUTF8Buffer { for byte in $0 { put(byte) } }
+      put(UInt8(ascii: "\""))
+      put(UInt8(ascii: ":"))
+      bytes.append(contentsOf: text[..<count])
+    }
     needsComma = false
   }
 
@@ -180,16 +189,13 @@ public struct JSONWriter: Sendable {
   /// Runs that need no escape are copied whole.
   private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
     var start = 0
-    for index in 0..<text.count {
-      let byte = text[index]
-      guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else {
-        continue
-      }
-      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
-      appendEscape(of: byte)
-      start = index + 1
+    while true {
+      let end = text.firstToEscape(from: start)
+      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<end]))
+      guard end < text.count else { return }
+      appendEscape(of: text[end])
+      start = end + 1
     }
-    bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
   }
 
   private mutating func appendEscape(of byte: UInt8) {

@@ -37,10 +37,7 @@ public enum DatabaseFile {
   static func open(path: String, options: Options) throws -> DatabasePool {
     try withStoreErrors(path: path) {
       try checkOwner(path: path)
-      var configuration = Configuration()
-      configuration.busyMode = .timeout(Double(options.busyTimeoutMilliseconds) / 1000)
-      configuration.maximumReaderCount = options.readers
-      let pool = try DatabasePool(path: path, configuration: configuration)
+      let pool = try DatabasePool(path: path, configuration: configuration(options))
       // Not in `prepareDatabase`: the pool sets NORMAL after it, when it turns WAL on.
       try pool.writeWithoutTransaction {
         try $0.execute(sql: "PRAGMA synchronous = FULL")
@@ -48,6 +45,18 @@ public enum DatabaseFile {
       }
       return pool
     }
+  }
+
+  /// Opens the database once more, for reading alone. What `open` made must be open.
+  static func openForReading(path: String, options: Options) throws -> ReadConnection {
+    try ReadConnection(path: path, configuration: configuration(options))
+  }
+
+  private static func configuration(_ options: Options) -> Configuration {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(Double(options.busyTimeoutMilliseconds) / 1000)
+    configuration.maximumReaderCount = options.readers
+    return configuration
   }
 
   /// Refuses a path at which there is nothing.

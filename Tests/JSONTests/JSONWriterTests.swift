@@ -56,6 +56,30 @@ struct JSONWriterTests {
     }
   }
 
+  /// Texts are looked through eight bytes at a time.
+  @Test func `an escape is found at every place of a long text`() {
+    for place in 0..<40 {
+      for (byte, escape) in [
+        ("\"", #"\""#), ("\\", #"\\"#), ("\n", #"\n"#), ("\u{1f}", #"\u001f"#),
+      ] {
+        // Beside bytes that differ in one bit, or have the highest.
+        let before = String(repeating: "\u{e9}", count: place / 2) + (place % 2 == 0 ? "" : "#")
+        let after = String(repeating: " ]\u{a0}", count: 5)
+        let expected = "\"" + before + escape + after + "\""
+        #expect(Array(Self.text { $0.string(before + byte + after) }.utf8) == Array(expected.utf8))
+        let utf8 = Array((before + byte + after).utf8)
+        #expect(Self.text { $0.string(utf8: utf8.span) } == expected)
+        #expect(
+          Self.text {
+            $0.string { writer in
+              writer.piece(utf8: utf8.span)
+              writer.piece(".1")
+            }
+          } == expected.dropLast() + ".1\"")
+      }
+    }
+  }
+
   @Test func `any text is read back by another reader`() throws {
     var random = TestRandom()
     for _ in 0..<1_000 {

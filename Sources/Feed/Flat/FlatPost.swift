@@ -42,6 +42,12 @@ public struct FlatText: Hashable, Sendable {
 
   /// The range of `FlatPosts.bytes`.
   public var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
+
+  /// These bytes of the text, counted from its start.
+  public func part(_ range: Range<Int>) -> FlatText {
+    precondition(range.lowerBound >= 0 && range.upperBound <= Int(count), "beyond the text")
+    return FlatText(start: start + UInt32(range.lowerBound), count: UInt32(range.count))
+  }
 }
 
 /// One counter of a post.

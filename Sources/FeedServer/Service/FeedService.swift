@@ -39,8 +39,8 @@ public final class FeedService: Sendable {
     }
     try backups?.makeBeforeMigration(logger)
     store = try SQLiteStore(path: configuration.databasePath, options: options)
-    // The first request should not be the one that waits for the order of every feed.
-    _ = try store.feeds()
+    // First pages are answered while the order of every feed is still being read.
+    try store.beginLoading()
     let clients = ClientAddresses(trustedProxies: configuration.trustedProxies)
     let application = Application(
       configuration, store, readiness, figures, clients, media, logger)
