@@ -1,0 +1,142 @@
+"""The machine: what it is, and whether a run had it to itself.
+
+The rule, which docs/benchmarks.md states: a run is thrown away and repeated where
+- the hypervisor took more than STEAL_LIMIT of the cores' time (`steal` of /proc/stat),
+- processes that are no part of the run took more than FOREIGN_LIMIT of one core, or
+- one of the cores worked more slowly than it can in more than SLOW_LIMIT of the run: cores.py.
+"""
+
+import os
+import pathlib
+import platform
+import re
+import resource
+import subprocess
+import time
+
+# The server has the one, the load and this program have the other.
+SERVER_CORE = "0"
+LOAD_CORE = "1"
+
+STEAL_LIMIT = 0.01
+FOREIGN_LIMIT = 0.05
+SLOW_LIMIT = 0.15
+
+TICK = os.sysconf("SC_CLK_TCK")
+# How long to wait for others to be done before a run that may be thrown away is tried.
+WAIT_SECONDS = 20
+LOOK_SECONDS = 0.3
+
+
+class TooBusy(Exception):
+    """Too many runs had to be thrown away."""
+
+
+def require_two_cores():
+    if not {0, 1} <= os.sched_getaffinity(0):
+        raise SystemExit("script/bench needs cores 0 and 1: one for the server, one for the load")
+
+
+def cpu_times():
+    """Seconds of all cores together: in use, stolen, all in all."""
+    fields = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    user, nice, system, idle, waiting, irq, softirq, steal = (int(f) / TICK for f in fields[:8])
+    used = user + nice + system + irq + softirq
+    return used, steal, used + steal + idle + waiting
+
+
+def children_seconds():
+    """The CPU time of this process and of its children that have ended."""
+    return sum(
+        u.ru_utime + u.ru_stime
+        for u in map(resource.getrusage, [resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN]))
+
+
+class Watch:
+    """Judges runs."""
+
+    def __init__(self, cores):
+        self.cores = cores
+        self.thrown = 0
+
+    def run(self, measure, processes):
+        """What `measure` returns, and why the run does not count, or None.
+
+        `processes` are those that work for the run and go on after it; what this process starts and
+        waits for is known anyway.
+        """
+        wait_for_quiet()
+        own = children_seconds() + sum(p.cpu_seconds() for p in processes)
+        used, steal, total = cpu_times()
+        start = time.monotonic()
+        result = measure()
+        end = time.monotonic()
+        used_after, steal_after, total_after = cpu_times()
+        own = children_seconds() + sum(p.cpu_seconds() for p in processes) - own
+        return result, verdict(
+            (steal_after - steal) / max(total_after - total, 1 / TICK),
+            (used_after - used - own) / (end - start), self.cores.slow_share(start, end))
+
+
+def wait_for_quiet():
+    """Returns when nobody uses the cores, or after a while."""
+    end = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < end:
+        used = cpu_times()[0]
+        time.sleep(LOOK_SECONDS)
+        if cpu_times()[0] - used <= FOREIGN_LIMIT * LOOK_SECONDS + 1 / TICK:
+            return
+
+
+def verdict(steal, foreign, slow):
+    """Why a run does not count, or None where it does."""
+    if steal > STEAL_LIMIT:
+        return f"{steal:.1%} of the time was stolen"
+    if foreign > FOREIGN_LIMIT:
+        return f"other processes took {foreign:.0%} of a core"
+    if slow > SLOW_LIMIT:
+        return f"a core was slower than it can be for {slow:.0%} of the run"
+    return None
+
+
+def first_match(pattern, text):
+    found = re.search(pattern, text, re.M)
+    return found[1].strip() if found else "unknown"
+
+
+def said(*command):
+    """What a command says, on whichever stream; empty where it is not there."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    except OSError:
+        return ""
+    return done.stdout + done.stderr
+
+
+def facts(program):
+    """The machine and the versions, by name."""
+    memory = first_match(r"^MemTotal:\s+(\d+) kB", pathlib.Path("/proc/meminfo").read_text())
+    return {
+        "processor": first_match(r"^model name\s*:(.*)", pathlib.Path("/proc/cpuinfo").read_text()),
+        "cores": os.cpu_count(),
+        "memory": f"{round(int(memory) / 1024 / 1024)} GiB",
+        "kernel": platform.release().split("-")[0],
+        "system": first_match(r'^PRETTY_NAME="(.*)"', pathlib.Path("/etc/os-release").read_text()),
+        "lookahead": lookahead_version(program),
+        "swift": first_match(r"Swift version ([\d.]+)", said("swift", "--version")),
+        "sqlite": package_version("libsqlite3-0"),
+        "nginx": first_match(r"nginx/([\d.]+)", said("nginx", "-v")),
+        "go": first_match(r"go([\d.]+)", said("go", "version")),
+        "wrk": package_version("wrk"),
+    }
+
+
+def package_version(name):
+    return said("dpkg-query", "--show", "--showformat", "${Version}", name).split("-")[0] or "unknown"
+
+
+def lookahead_version(program):
+    """The program's own version, and the commit of this folder."""
+    commit = said("git", "rev-parse", "--short", "HEAD").strip()
+    changed = "+" if said("git", "status", "--porcelain", "--", "Sources", "Migrations") else ""
+    return f"{said(str(program), '--version').strip()} ({commit}{changed})"
