@@ -65,9 +65,9 @@ class Debian:
         self.shell("apt-get install --yes --no-install-recommends /package/*.deb")
 
     def files(self):
-        """All that is called after the program or belongs to its account, but the package manager's and
-        the journal's own."""
+        """All that is called after the program or belongs to nobody any more, but the package manager's
+        own."""
         return self.shell(
-            "find / -xdev \\( -path /proc -o -path /sys -o -path /package -o -path /var/log"
+            "find / -xdev \\( -path /proc -o -path /sys -o -path /package"
             " -o -path /var/cache -o -path /var/lib/apt \\) -prune"
             " -o \\( -name '*lookahead*' -o -nouser \\) -print").split()

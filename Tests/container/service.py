@@ -92,6 +92,10 @@ def stops(debian):
     require("Result=success" in shown and "ExecMainStatus=0" in shown, shown)
     debian.shell("systemctl start lookahead")
     debian.wait_until_ready(8090)
+    (before,) = debian.processes()
+    debian.shell("systemctl kill --signal=HUP lookahead")
+    debian.wait_until_ready(8090)
+    require(debian.processes() == [before], "SIGHUP has ended it")
     return f"status 0 after {seconds * 1000:.0f} ms"
 
 
@@ -128,6 +132,6 @@ CHECKS = {
     "/etc/default/lookahead": reads_settings,
     "manual, completions, licences": has_its_papers,
     "installed over itself": installs_again,
-    "systemctl stop": stops,
+    "systemctl stop, start, SIGHUP": stops,
     "removed, then purged": is_removed,
 }
