@@ -18,7 +18,7 @@ PEERS = HERE / "peers"
 TOKEN = "token-of-the-benchmarks-0123456789"
 PAGE = "/rp/?feed=featured&limit=30"
 # Options that make Lookahead build every page from SQLite.
-WITHOUT_CACHES = []
+WITHOUT_CACHES = ["--encoded-memory-bytes", "0", "--item-file-bytes", "0"]
 # Fields that nginx makes itself, or that belong to one connection or one request.
 NGINX_OWN = {
     "etag", "content-type", "content-length", "content-encoding", "date", "x-request-id", "connection",
