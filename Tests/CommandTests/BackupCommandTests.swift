@@ -33,13 +33,14 @@ import Testing
     throws
   {
     let server = try ServingProgram(program, environment: Self.token)
+    let port = server.port
     let answered = Mutex<[String]>([])
     let isEnough = Atomic(false)
     let before = Mutex<[String]>([])
     DispatchQueue.concurrentPerform(iterations: 4) { worker in
       if worker > 0 {
         #expect(throws: Never.self) {
-          try write(to: server.port, worker: worker, answered, until: isEnough)
+          try write(to: port, worker: worker, answered, until: isEnough)
         }
         return
       }
