@@ -73,23 +73,33 @@ public enum DatabaseFile {
       guard FileManager.default.fileExists(atPath: folder) else {
         throw StoreError.cannotOpen(path: path, reason: "there is no folder \(folder)")
       }
-      guard access(folder, W_OK) == 0 else { throw StoreError.readOnly(path: path) }
+      try requireAccess(folder, W_OK | X_OK, database: path)
       return
     }
     guard status.st_mode & S_IFMT != S_IFDIR else {
       throw StoreError.cannotOpen(path: path, reason: "it is a folder")
     }
     // The log and the index beside it are written even by who only reads.
-    guard access(folder, W_OK) == 0 else { throw StoreError.readOnly(path: path) }
+    try requireAccess(folder, W_OK | X_OK, database: path)
     guard status.st_size > 0 else { return }
-    guard access(path, R_OK) == 0 else {
-      throw StoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
-    }
+    try requireAccess(path, R_OK, database: path)
     let (applicationID, isEmpty) = try owner(path: path)
     guard applicationID == Self.applicationID || (applicationID == 0 && isEmpty) else {
       throw StoreError.foreign(path: path, applicationID: applicationID)
     }
-    guard access(path, W_OK) == 0 else { throw StoreError.readOnly(path: path) }
+    try requireAccess(path, W_OK, database: path)
+  }
+
+  /// Refuses a file or folder that this user may not use in this way (access(2)).
+  private static func requireAccess(_ file: String, _ mode: Int32, database: String) throws {
+    guard access(file, mode) != 0 else { return }
+    let code = errno
+    var status = stat()
+    if code == EROFS { throw StoreError.readOnly(path: database) }
+    guard code == EACCES, stat(file, &status) == 0, status.st_uid != geteuid() else {
+      throw StoreError.cannotOpen(path: file, reason: String(cString: strerror(code)))
+    }
+    throw StoreError.notPermitted(path: file, owner: status.st_uid, user: geteuid())
   }
 
   private static func owner(path: String) throws -> (applicationID: Int32, isEmpty: Bool) {

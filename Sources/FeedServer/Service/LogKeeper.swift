@@ -12,8 +12,15 @@ final class LogKeeper: Sendable {
   private let log: WriteAheadLog
   private let logger: Logger
   private let count: @Sendable (Outcome) -> Void
-  /// How often in a row the log was too large and held.
-  private let heldLooks = Atomic<Int>(0)
+  private let state = Mutex(State())
+
+  private struct State {
+    /// How often in a row the log was too large and held.
+    var heldLooks = 0
+    /// What the last look said that failed.
+    var problem: String?
+  }
+
   /// As often before it is said: a backup, too, holds it for a while.
   private static let looksBeforeWarning = 6
 
@@ -25,22 +32,31 @@ final class LogKeeper: Sendable {
 
   func look() {
     do {
-      switch try log.look() {
-      case .small: heldLooks.store(0, ordering: .relaxed)
-      case .cut:
-        heldLooks.store(0, ordering: .relaxed)
-        count(.cut)
+      let outcome = try log.look()
+      let heldLooks = state.withLock { state in
+        state.problem = nil
+        if case .held = outcome { state.heldLooks += 1 } else { state.heldLooks = 0 }
+        return state.heldLooks
+      }
+      switch outcome {
+      case .small: break
+      case .cut: count(.cut)
       case .held(let bytes):
         count(.held)
-        let looks = heldLooks.add(1, ordering: .relaxed).newValue
-        guard looks == Self.looksBeforeWarning else { return }
+        guard heldLooks == Self.looksBeforeWarning else { return }
         logger.warning(
           "the write-ahead log cannot be cut: something reads the database for very long",
           metadata: ["bytes": "\(bytes)"])
       }
     } catch {
       count(.failed)
-      logger.error("cannot look after the write-ahead log: \(error)")
+      let problem = "\(error)"
+      let isKnown = state.withLock { state in
+        defer { state.problem = problem }
+        return state.problem == problem
+      }
+      // Said once, and not every few seconds.
+      if !isKnown { logger.error("cannot look after the write-ahead log: \(problem)") }
     }
   }
 }
