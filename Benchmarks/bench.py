@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures Lookahead beside its peers: the rows of the table in docs/benchmarks.md.
 
-Called by script/bench, which says how; prints a table for each row and keeps what was found as JSON.
+Called by script/bench, which says how; prints a table for each row, keeps what was found as JSON.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import tempfile
 import document
 import machine
 import install
-from context import Bench
+from context import Bench, NotYet
 from cores import Cores
 from load import LoadError
 from results import Results
@@ -72,6 +72,9 @@ def measure(bench, names, results, options):
         bench.watch.thrown = 0
         try:
             row = ROWS[name](bench)
+        except NotYet as reason:
+            print(f"{name}: {reason}", flush=True)
+            continue
         except (machine.TooBusy, LoadError, install.Missing) as reason:
             print(f"{name} was not measured: {reason}", flush=True)
             failed.append(name)

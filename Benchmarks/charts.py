@@ -52,24 +52,23 @@ def sizes(results):
         series("ready", "ready_ms"), series("first page", "first_page_ms", True)])
     memory = svg.Panel("Memory and file (MB)", "posts", [
         series("server, RSS", "rss"), series("seeding, peak", "peak"), series("file", "file_mb")])
-    seeding = svg.Panel("Seeding (posts a second)", "posts", [series("seeded", "seed_rate")],
-                        log_y=False)
+    seeding = svg.Panel("Seeding (posts a second)", "posts", [series("seeded", "seed_rate")])
     title = "Cost against size"
-    return title, svg.panels(title, [pages, [start, memory], [seeding]], WIDTH, 260)
+    return title, svg.panels(title, [pages, [start, seeding], [memory]], WIDTH, 240)
 
 
 def connections(results):
     """Rate and slowest answers against the number of connections."""
     lines = results.row("connections")["lines"]
 
-    def panel(title, key, log_y):
+    def panel(title, key):
         return svg.Panel(title, "connections", [
             (server, [(line["connections"], line[key]) for line in lines
                       if line["server"] == server], False)
-            for server in dict.fromkeys(line["server"] for line in lines)], log_y)
+            for server in dict.fromkeys(line["server"] for line in lines)])
 
     title = "Cost against connections"
     return title, svg.panels(title, [
-        [panel("Requests a second", "rate", False), panel("CPU time a request (µs)", "cpu", False)],
-        [panel("p99 (µs)", "p99", True), panel("Memory of the server, PSS (MB)", "pss", True)],
+        [panel("Requests a second", "rate"), panel("CPU time a request (µs)", "cpu")],
+        [panel("p99 (µs)", "p99"), panel("Memory of the server, PSS (MB)", "pss")],
     ], WIDTH, 240)

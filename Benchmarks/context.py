@@ -9,9 +9,13 @@ from runs import Contest
 
 RUNS, SECONDS = 7, 2
 QUICK_RUNS, QUICK_SECONDS = 3, 1
-# How often a run is tried, and how long to rest between two tries, which grows: slow spells last minutes.
+# How often a run is tried; the rests between two tries grow: slow spells last minutes.
 TRIES, QUICK_TRIES = 40, 8
 LONGEST_REST_SECONDS = 10
+
+
+class NotYet(Exception):
+    """A row has its place, and nothing to measure."""
 
 
 class Bench:
@@ -30,7 +34,7 @@ class Bench:
         self.folder = folder
         self.built = built
         self.data = Data(options.program, built / "data")
-        self.watch = Watch(cores)
+        self.watch = Watch(cores, waits=not options.accept_busy)
 
     def kept(self, measure, processes=()):
         """What `measure` finds in a run that had its cores; others are thrown away and repeated."""

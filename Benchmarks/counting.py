@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Adds to an item's counter at a steady rate until it is ended: counting.py PORT ITEM COUNTER RATE."""
+"""Adds to an item's counter at a steady rate until it is ended.
+
+    counting.py PORT ITEM COUNTER RATE
+"""
 
 import http.client
 import json

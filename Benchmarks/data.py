@@ -1,4 +1,4 @@
-"""The databases that are measured: seeded once, kept under .build, seeded anew by another schema."""
+"""The databases that are measured: seeded once and kept, seeded anew for another schema."""
 
 import gzip
 import pathlib
@@ -73,7 +73,8 @@ class Data:
     def run(self, *arguments):
         done = subprocess.run([self.program, *arguments], capture_output=True, text=True)
         if done.returncode != 0:
-            raise RuntimeError(f"lookahead {arguments[0]}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+            said = (done.stdout + done.stderr)[-2000:]
+            raise RuntimeError(f"lookahead {arguments[0]}: {said}")
         return done.stdout
 
     def copy(self, database, target):

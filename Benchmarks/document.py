@@ -8,7 +8,8 @@ END = "<!-- script/bench --write: end -->"
 TOLD = {
     "processor": "Processor", "cores": "Cores", "memory": "Memory", "kernel": "Linux",
     "system": "System", "lookahead": "Lookahead", "swift": "Swift", "sqlite": "SQLite",
-    "nginx": "nginx", "go": "Go", "wrk": "wrk"}
+    "nginx": "nginx", "go": "Go", "wrk": "wrk", "datasette": "Datasette",
+    "hummingbird": "Hummingbird", "grdb": "GRDB"}
 
 
 def write(folder, results):

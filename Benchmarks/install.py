@@ -1,5 +1,6 @@
 """Builds and installs what the servers that are compared need beside Debian's packages."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -49,3 +50,16 @@ def need_datasette(built):
     run(["python3", "-m", "venv", python], "no Python environment could be made")
     run([python / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", DATASETTE],
         "Datasette could not be installed")
+
+
+def versions(built):
+    """The versions of what is not from Debian, by name, of what is there."""
+    found = {}
+    for folder in (built / "python").glob("lib/*/site-packages/datasette-*.dist-info"):
+        found["datasette"] = folder.name.split("-")[1].removesuffix(".dist")
+    resolved = PEERS / "hummingbird-grdb" / "Package.resolved"
+    if resolved.exists():
+        for pin in json.loads(resolved.read_text())["pins"]:
+            if pin["identity"] in ("hummingbird", "grdb.swift"):
+                found[pin["identity"].split(".")[0]] = pin["state"]["version"]
+    return found

@@ -55,8 +55,9 @@ def children_seconds():
 class Watch:
     """Judges runs."""
 
-    def __init__(self, cores):
+    def __init__(self, cores, waits):
         self.cores = cores
+        self.waits = waits
         self.thrown = 0
 
     def run(self, measure, processes):
@@ -65,7 +66,8 @@ class Watch:
         `processes` are those that work for the run and go on after it; what this process starts and
         waits for is known anyway.
         """
-        wait_for_quiet()
+        if self.waits:
+            wait_for_quiet()
         own = children_seconds() + sum(p.cpu_seconds() for p in processes)
         used, steal, total = cpu_times()
         start = time.monotonic()
@@ -132,11 +134,15 @@ def facts(program):
 
 
 def package_version(name):
-    return said("dpkg-query", "--show", "--showformat", "${Version}", name).split("-")[0] or "unknown"
+    version = said("dpkg-query", "--show", "--showformat", "${Version}", name)
+    return version.split("-")[0] or "unknown"
 
 
 def lookahead_version(program):
-    """The program's own version, and the commit of this folder."""
+    """The program's own version, and the commit of this folder where it was built here."""
+    version = said(str(program), "--version").strip()
+    if os.environ.get("LOOKAHEAD_PROGRAM"):
+        return version
     commit = said("git", "rev-parse", "--short", "HEAD").strip()
     changed = "+" if said("git", "status", "--porcelain", "--", "Sources", "Migrations") else ""
-    return f"{said(str(program), '--version').strip()} ({commit}{changed})"
+    return f"{version} ({commit}{changed})"

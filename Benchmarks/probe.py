@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Tells how fast the core is on which it runs, ten times a second: probe.py, pinned by its caller.
 
-A line for each look: the monotonic clock's seconds, and the CPU seconds of a loop of fixed work, the best
-of some, because the first one finds cold caches. CPU time and not elapsed time: what counts is whether the
-core works as fast as it can, not who has it.
+A line for each look: the monotonic clock's seconds, and the CPU seconds of a loop of fixed work, the
+best of some, because the first one finds cold caches. CPU time and not elapsed time: what counts is
+whether the core works as fast as it can, not who has it.
 """
 
 import sys

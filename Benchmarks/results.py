@@ -3,6 +3,7 @@
 import datetime
 import json
 
+from install import versions
 from machine import facts
 from rows import ROWS
 
@@ -21,7 +22,8 @@ class Results:
             # Sizes are measured in several calls: a large one takes minutes.
             row["lines"] = merged(old.get("lines", []), row["lines"])
         self.rows[name] = {
-            "date": datetime.date.today().isoformat(), "machine": facts(bench.program),
+            "date": datetime.date.today().isoformat(),
+            "machine": facts(bench.program) | versions(bench.built),
             "runs": bench.runs, "seconds": bench.seconds, "quick": bench.is_quick,
             "thrown": bench.watch.thrown, "row": row}
         self.file.parent.mkdir(parents=True, exist_ok=True)

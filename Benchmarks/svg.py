@@ -8,7 +8,8 @@ STYLE = """
         --c0: #0b5cad; --c1: #c2410c; --c2: #15803d; --c3: #7c3aed; --c4: #a16207; --c5: #be185d; }
   @media (prefers-color-scheme: dark) {
     svg { --ground: #0d1117; --ink: #e6edf3; --faint: #2d343d; --soft: #9198a1;
-          --c0: #58a6ff; --c1: #ff9a5c; --c2: #4ac26b; --c3: #b794f6; --c4: #e3b341; --c5: #f778ba; } }
+          --c0: #58a6ff; --c1: #ff9a5c; --c2: #4ac26b; --c3: #b794f6; --c4: #e3b341;
+          --c5: #f778ba; } }
   text { font: 12px system-ui, sans-serif; fill: var(--ink); }
   .title { font-size: 14px; font-weight: 600; }
   .soft { fill: var(--soft); }
@@ -16,6 +17,9 @@ STYLE = """
 """
 CHARACTER = 6.4
 LABEL_HEIGHT = 15
+# Figures that differ by no more than this stand on a linear axis that begins at 0.
+LINEAR_RANGE = 10
+GAP = 16
 
 
 class Scale:
@@ -69,7 +73,8 @@ def short(value):
 def text(x, y, words, anchor="start", kind="", style=""):
     kind = f' class="{kind}"' if kind else ""
     style = f' style="{style}"' if style else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{kind}{style}>{escape(words)}</text>'
+    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{kind}{style}>'
+            f'{escape(words)}</text>')
 
 
 def line(x1, y1, x2, y2):
@@ -88,9 +93,9 @@ def document(width, height, parts, title):
 class Panel:
     """Lines over an axis; each is named where it ends."""
 
-    def __init__(self, title, x_name, series, log_y=True):
+    def __init__(self, title, x_name, series):
         """`series`: name, points (x, y) and whether the line is dashed."""
-        self.title, self.x_name, self.series, self.log_y = title, x_name, series, log_y
+        self.title, self.x_name, self.series = title, x_name, series
 
     def draw(self, left, top, width, height):
         labels = max(len(name) for name, _, _ in self.series) * CHARACTER + 14
@@ -98,7 +103,7 @@ class Panel:
         xs = [x for _, points, _ in self.series for x, _ in points]
         ys = [y for _, points, _ in self.series for _, y in points]
         x = Scale(xs, left + 46, right, is_log=True)
-        y = Scale(ys, bottom, top + 34, self.log_y)
+        y = Scale(ys, bottom, top + 34, is_log=max(ys) > LINEAR_RANGE * min(ys))
         parts = [text(left, top + 14, self.title, kind="title"),
                  text((left + 46 + right) / 2, bottom + 34, self.x_name, "middle", "soft")]
         for tick in y.ticks():
@@ -159,5 +164,6 @@ def panels(title, rows, width, height):
     for row_index, row in enumerate(rows):
         each = (width - 24) / len(row)
         for index, panel in enumerate(row):
-            parts += panel.draw(12 + each * index, 10 + height * row_index, each - 8, height)
-    return document(width, 10 + height * len(rows), parts, title)
+            parts += panel.draw(
+                12 + each * index, 10 + (height + GAP) * row_index, each - 8, height)
+    return document(width, 10 + (height + GAP) * len(rows), parts, title)

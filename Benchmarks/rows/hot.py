@@ -2,8 +2,9 @@
 
 import contextlib
 
+from peer_servers import Nginx
 from runs import contender, ratio
-from servers import Lookahead, Nginx
+from servers import Lookahead
 from tables import LOAD_COLUMNS
 
 GZIP = "Accept-Encoding: gzip"

@@ -24,7 +24,8 @@ def measure(bench):
         for name in found[0]]
     return {
         "title": f"Memory with the large feed loaded and {CONNECTIONS} idle connections",
-        "to_reach": f"under {LIMIT_MEGABYTES} MB", "columns": ["name", "rss", "pss"], "lines": lines,
+        "to_reach": f"under {LIMIT_MEGABYTES} MB", "columns": ["name", "rss", "pss"],
+        "lines": lines,
         "ratios": [
             ratio("resident MB with all of it", lines[-1]["rss"], LIMIT_MEGABYTES, at_least=False)],
     }

@@ -7,11 +7,12 @@ import sys
 import time
 from urllib.parse import quote
 
-from load import Steady, wrk
+from load import wrk
 from machine import LOAD_CORE, SERVER_CORE
 from processes import Process
 from runs import Contender, ratio
 from servers import PAGE, TOKEN, Lookahead, environment
+from steady import Steady
 
 COUNTING = pathlib.Path(__file__).parents[1] / "counting.py"
 STEADY_RATE = 1000
@@ -29,9 +30,9 @@ def measure(bench):
     }
     if bench.is_quick:
         del ways["lookahead seed, with nice 19"], ways["POST /v1/import"]
-    lines = bench.contest([
-        Contender(name, lambda begin=begin: once(bench, begin), ()) for name, begin in ways.items()],
-        warm_up=False)
+    lines = bench.contest(
+        [Contender(name, lambda begin=begin: once(bench, begin), ())
+         for name, begin in ways.items()], warm_up=False)
     quiet, *others = lines.values()
     return {
         "title": f"Reads during writes: as fast as it goes (rate), {STEADY_RATE} a second (times)",

@@ -1,16 +1,15 @@
 """Cost against size: what a feed of so many generated posts takes to seed, to load and to read."""
 
 import random
+import socket
 import statistics
 import time
 
-from load import Answer
 from rows.pages import LIMIT
 from rows.seeding import seed
 from rows.start import until
 from servers import Lookahead
-
-import socket
+from steady import Answer
 
 SIZES = [1_000, 10_000, 100_000, 1_000_000, 3_000_000]
 FEED = "newest"

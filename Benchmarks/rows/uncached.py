@@ -3,8 +3,9 @@
 import contextlib
 
 import install
+from peer_servers import Datasette, Go, Hummingbird
 from runs import contender, ratio
-from servers import WITHOUT_CACHES, Datasette, Go, Hummingbird, Lookahead, same_items
+from servers import WITHOUT_CACHES, Lookahead, same_items
 from tables import LOAD_COLUMNS
 
 

@@ -32,5 +32,6 @@ router.get("/rp/") { request, _ -> Response in
 
 // As many event loops as there are cores to run on: one.
 let application = Application(
-  router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)))
+  router: router,
+  configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)))
 try await application.runService()
