@@ -88,6 +88,7 @@ struct BodyStreamTests {
     }
     try withServer(handler) {
       $0.streamBufferBytes = 10_000
+      $0.bodyReadTimeoutMilliseconds = 600_000
     } _: { _, port in
       let client = Client(port, sendBufferBytes: 20_000)
       client.send("POST /a HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")

@@ -41,8 +41,22 @@ final class PageCache: Sendable {
     self.maximumBytes = maximumBytes
   }
 
+  private let hits = Atomic<Int>(0)
+  private let misses = Atomic<Int>(0)
+
   /// What it has done so far and what it holds.
-  var figures: CacheFigures { state.withLock { $0.figures } }
+  var figures: CacheFigures {
+    var figures = state.withLock { $0.figures }
+    figures.hits = hits.load(ordering: .relaxed)
+    figures.misses = misses.load(ordering: .relaxed)
+    return figures
+  }
+
+  /// Counts a page that was found and still right.
+  func noteHit() { hits.wrappingAdd(1, ordering: .relaxed) }
+
+  /// Counts a page that had to be made.
+  func noteMiss() { misses.wrappingAdd(1, ordering: .relaxed) }
 
   /// Whether it keeps anything at all.
   var isOff: Bool { maximumBytes == 0 }
@@ -51,7 +65,6 @@ final class PageCache: Sendable {
   func find(_ text: RequestText) -> ReadyPage? {
     state.withLock { state -> ReadyPage? in
       guard let slot = state.slotsByText[text] else { return nil }
-      state.figures.hits += 1
       state.list.touch(slot)
       return state.list[slot].page
     }
@@ -60,11 +73,7 @@ final class PageCache: Sendable {
   /// The page of this key, which from now on is found by the text as well.
   func find(_ key: PageKey, for text: RequestText) -> ReadyPage? {
     state.withLock { state -> ReadyPage? in
-      guard let slot = state.slotsByKey[key] else {
-        state.figures.misses += 1
-        return nil
-      }
-      state.figures.hits += 1
+      guard let slot = state.slotsByKey[key] else { return nil }
       state.list.touch(slot)
       state.add(text, to: slot)
       return state.list[slot].page

@@ -14,6 +14,7 @@ extension Application {
     guard request.method == .get || request.method == .head, !request.fields.contains("Prefer"),
       let ready = pages.find(RequestText(request)), ready.isCurrent(in: store)
     else { return false }
+    pages.noteHit()
     do {
       try admit(request, responder)
       responder.respond(try ready.variant.answer(to: request))
@@ -37,6 +38,7 @@ extension Application {
       book.networks)
     let key = asked.key(try encoding.coding(for: call.request))
     if let ready = pages.find(key, for: RequestText(call.request)), ready.isCurrent(in: store) {
+      pages.noteHit()
       return call.respond(try ready.variant.answer(to: call.request))
     }
     if store.isAtHand(asked.query) { return try makePage(asked, key, call) }
@@ -47,6 +49,7 @@ extension Application {
   }
 
   private func makePage(_ asked: PageRequest, _ key: PageKey, _ call: Call) throws {
+    pages.noteMiss()
     let page = try assembler.assemble(asked, call.timing)
     var representation = Representation(page.json, caching: caching.pages)
     representation.varyingFields = asked.varyingFields
