@@ -69,6 +69,8 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// - Throws: `StoreError`.
   public func close() throws {
     writes.close()
+    // Who closes last brings the log in and removes it, which a connection that only reads cannot.
+    pool.invalidateReadOnlyConnections()
     try withStoreErrors(path: path) { try pool.close() }
   }
 
