@@ -11,11 +11,11 @@ public struct BackupSchedule: Hashable, Sendable {
 
   /// How long to wait, given how old the newest backup is; nil where there is none.
   ///
-  /// A clock that was set back makes the newest one come from the future: then a whole interval is
-  /// waited, and not until that time comes again.
+  /// A clock that was set back makes the newest one come from the future: then nobody knows how old it
+  /// is, and another is due, which the clock dates as it now is.
   public func secondsUntilDue(newestAgeSeconds age: Int?) -> Int {
-    guard let age else { return 0 }
-    return max(0, intervalSeconds - max(0, age))
+    guard let age, age >= 0 else { return 0 }
+    return max(0, intervalSeconds - age)
   }
 
   /// How long to wait after a failure: an hour of a day.

@@ -61,7 +61,12 @@ public enum DatabaseFile {
 
   /// Refuses a path at which there is nothing.
   static func requireExisting(path: String) throws {
-    guard FileManager.default.fileExists(atPath: path) else { throw StoreError.missing(path: path) }
+    var status = stat()
+    guard stat(path, &status) != 0 else { return }
+    guard errno == ENOENT else {
+      throw StoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
+    }
+    throw StoreError.missing(path: path)
   }
 
   /// Refuses what is not a database, or is one of another application, before anything is written.

@@ -84,8 +84,8 @@ struct FeedTops {
   let feeds: [Int64]
   let limit: Int
   private(set) var posts: Set<Int64> = []
-  /// The newest entry and change when they were read.
-  private var sequences: [Int64]?
+  /// The newest change when they were read.
+  private var changeSequence: Int64?
 
   init(feeds: [Int64], limit: Int) {
     self.feeds = feeds
@@ -98,12 +98,19 @@ struct FeedTops {
     ORDER BY sort_key, id LIMIT ?3
     """
 
-  /// Reads them again where anybody changed the order of a feed.
+  /// Changes that may bring a post to a top: a new entry only pushes others down, and what is within a
+  /// post (the kind `post`) moves nothing.
+  static let isChanged =
+    "SELECT EXISTS (SELECT 1 FROM change_log WHERE change_id > ? AND kind <> 'post')"
+
+  /// Reads them again where somebody may have brought a post to a top.
   mutating func update(_ database: Database) throws {
     guard limit > 0 else { return }
-    let newest = try Self.sequences(database)
-    guard newest != sequences else { return }
-    sequences = newest
+    if let changeSequence {
+      let isChanged = try Bool.fetchOne(
+        database.cachedStatement(sql: Self.isChanged), arguments: [changeSequence])
+      guard isChanged ?? true else { return }
+    }
     posts = []
     let statement = try database.cachedStatement(sql: Self.top)
     for feed in feeds {
@@ -114,16 +121,13 @@ struct FeedTops {
         posts.formUnion(try Int64.fetchAll(statement, arguments: [feed, ranking, limit]))
       }
     }
+    try noteOwnChanges(database)
   }
 
   /// What goes by a rule is at no top, so that these stay as they are.
   mutating func noteOwnChanges(_ database: Database) throws {
-    if limit > 0 { sequences = try Self.sequences(database) }
-  }
-
-  private static func sequences(_ database: Database) throws -> [Int64] {
-    try ["SELECT max(entry_id) FROM feed_entry", "SELECT max(change_id) FROM change_log"].map {
-      try Int64.fetchOne(database.cachedStatement(sql: $0)) ?? 0
-    }
+    changeSequence =
+      try Int64.fetchOne(
+        database.cachedStatement(sql: "SELECT max(change_id) FROM change_log")) ?? 0
   }
 }

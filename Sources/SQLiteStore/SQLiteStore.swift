@@ -88,6 +88,8 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
     try withStoreErrors(path: path) {
       try refreshing.withLock { try $0.close() }
       try readers.close()
+      // Who closes last brings the log in and removes it, which a connection that only reads cannot.
+      pool.invalidateReadOnlyConnections()
       try pool.close()
     }
   }

@@ -64,6 +64,7 @@ extension PageOptions {
       Setting("cache-max-age-seconds", cacheMaxAgeSeconds),
       Setting("cache-stale-while-revalidate-seconds", cacheStaleWhileRevalidateSeconds),
       Setting("encoded-memory-bytes", encodedMemoryBytes),
+      Setting("item-file-bytes", itemFileBytes),
       Setting("compression-minimum-bytes", compressionMinimumBytes),
       Setting("refresh-interval-milliseconds", refreshIntervalMilliseconds),
       Setting("worker-threads", workerThreads), Setting("worker-queue", workerQueue),

@@ -100,7 +100,7 @@ import Testing
   @Test func `a backup is due an interval after the newest, and sooner after a failure`() {
     let schedule = BackupSchedule(intervalSeconds: 86_400)
     let cases: [(age: Int?, wait: Int)] = [
-      (nil, 0), (0, 86_400), (86_000, 400), (86_400, 0), (1_000_000, 0), (-31_536_000, 86_400),
+      (nil, 0), (0, 86_400), (86_000, 400), (86_400, 0), (1_000_000, 0), (-31_536_000, 0), (-1, 0),
     ]
     for (age, wait) in cases { #expect(schedule.secondsUntilDue(newestAgeSeconds: age) == wait) }
     #expect(schedule.secondsUntilRetry == 3_600)

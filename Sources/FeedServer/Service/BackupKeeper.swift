@@ -73,7 +73,7 @@ final class BackupKeeper: Sendable {
       backup, secondsSince1970: WallClock.secondsSince1970, keeping: settings.kept)
   }
 
-  func start() { wait(seconds: secondsUntilDue) }
+  func start() { wait(seconds: secondsUntilDue(after: newest), known: newest) }
 
   /// Gives a running backup up, and returns when it is.
   func stop() {
@@ -85,18 +85,26 @@ final class BackupKeeper: Sendable {
     queue.sync {}
   }
 
-  private var secondsUntilDue: Int {
-    let newest = try? folder.entries().last
-    return schedule.secondsUntilDue(
+  private var newest: BackupFolder.Entry? { try? folder.entries().last }
+
+  private func secondsUntilDue(after newest: BackupFolder.Entry?) -> Int {
+    schedule.secondsUntilDue(
       newestAgeSeconds: newest.map { WallClock.secondsSince1970 - $0.modifiedSecondsSince1970 })
   }
 
-  private func wait(seconds: Int) {
+  /// The wait is by the clock that nobody sets; `known` is the newest backup at its beginning.
+  private func wait(seconds: Int, known: BackupFolder.Entry?) {
     queue.asyncAfter(deadline: .now() + .seconds(seconds)) { [self] in
       guard !state.withLock({ $0.isStopped }) else { return }
-      // Another server of the same database may have made it.
-      let left = secondsUntilDue
-      wait(seconds: left > 0 ? left : run())
+      let found = newest
+      if found?.name.number == known?.name.number {
+        let seconds = run()
+        wait(seconds: seconds, known: newest)
+      } else {
+        // Another server of the same database has made it.
+        noteNewest()
+        wait(seconds: secondsUntilDue(after: found), known: found)
+      }
     }
   }
 
