@@ -17,6 +17,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -40,6 +41,10 @@ let package = Package(
     .systemLibrary(
       name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
 
+    // Which release and commit this is; the plugin writes the latter.
+    .plugin(name: "CommitPlugin", capability: .buildTool()),
+    .target(name: "Version", swiftSettings: strict, plugins: ["CommitPlugin"]),
+
     // The network, from descriptors up to routes.
     module("Sockets", ["CEpoll"]),
     module("HTTP"),
@@ -59,25 +64,27 @@ let package = Package(
       name: "Migrations", path: "Migrations",
       resources: [
         .embedInCode("0001-feeds.sql"), .embedInCode("0002-first-policies.sql"),
-        .embedInCode("0003-writes.sql"),
+        .embedInCode("0003-writes.sql"), .embedInCode("0004-post-changes.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),
     module("Seeding", ["Feed", "JSON"]),
-    module("SQLiteStore", ["Feed", "Prefetch", "JSON", "Migrations", "CXXHash", sqlite]),
+    module("SQLiteStore", ["Feed", "Prefetch", "JSON", "Migrations", "CXXHash", sqlite, sqliteC]),
+    module("Backups", ["SQLiteStore", "Compression"]),
     .target(
       name: "FeedServer",
       dependencies: [
         "HTTPServer", "HTTP", "Sockets", "Feed", "Prefetch", "Seeding", "JSON", "SQLiteStore",
-        "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
+        "Backups", "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability", arguments,
-        logging, metrics,
+        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability", "Backups",
+        "Version",
+        arguments, logging, metrics,
       ],
       swiftSettings: strict),
 
@@ -97,7 +104,9 @@ let package = Package(
     tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "TestSupport", logging]),
     tests("CommandTests", ["lookahead", "TestSupport"]),
     tests(
-      "FeedServerTests", ["FeedServer", "SQLiteStore", "Seeding", "HTTP", "TestSupport", logging]),
+      "FeedServerTests",
+      ["FeedServer", "SQLiteStore", "Seeding", "HTTP", "TestSupport", logging, sqlite]),
+    tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests("SQLiteStoreTests", ["SQLiteStore", "Seeding", "Migrations", "TestSupport", sqlite]),
   ]
 )

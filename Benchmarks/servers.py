@@ -12,7 +12,7 @@ from processes import Process
 TOKEN = "token-of-the-benchmarks-0123456789"
 PAGE = "/rp/?feed=featured&limit=30"
 # Options that make Lookahead build every page from SQLite.
-WITHOUT_CACHES = []
+WITHOUT_CACHES = ["--encoded-memory-bytes", "0", "--item-file-bytes", "0"]
 
 
 def free_port():

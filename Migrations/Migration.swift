@@ -26,5 +26,7 @@ public struct Migration: Hashable, Sendable {
     Migration(
       version: 2, name: "0002-first-policies", sql: PackageResources._002_first_policies_sql),
     Migration(version: 3, name: "0003-writes", sql: PackageResources._003_writes_sql),
+    Migration(
+      version: 4, name: "0004-post-changes", sql: PackageResources._004_post_changes_sql),
   ]
 }

@@ -4,30 +4,45 @@
 /// Theory of operation. The slots form a ring: slot 0 holds no element and closes it, so that its
 /// `older` is the newest element and its `newer` the oldest, and no end is a special case. Slots that
 /// were given up form a chain through `older` and are used again before the array grows.
-struct RecencyList<Element: Sendable>: Sendable {
-  struct Slot: Sendable {
-    var element: Element?
-    var newer: Int
-    var older: Int
+///
+/// Inlinable: with its element known, a look-up in a cache of another module costs a third.
+@usableFromInline package struct RecencyList<Element: Sendable>: Sendable {
+  @usableFromInline package struct Slot: Sendable {
+    @usableFromInline var element: Element?
+    @usableFromInline var newer: Int
+    @usableFromInline var older: Int
+
+    @inlinable init(element: Element?, newer: Int, older: Int) {
+      self.element = element
+      self.newer = newer
+      self.older = older
+    }
   }
 
   /// The slot that closes the ring, and the end of the chain of free slots.
-  private static var end: Int { 0 }
+  @inlinable static var end: Int { 0 }
 
-  private var slots = [Slot(element: nil, newer: 0, older: 0)]
-  private var firstFree = 0
+  @usableFromInline var slots: [Slot]
+  @usableFromInline var firstFree = 0
+
+  @inlinable package init() {
+    slots = [Slot(element: nil, newer: 0, older: 0)]
+  }
 
   /// The slot of the element that was not used for the longest; nil if there is none.
-  var oldest: Int? {
+  @inlinable package var oldest: Int? {
     let slot = slots[Self.end].newer
     return slot == Self.end ? nil : slot
   }
 
   /// The element of a slot that is in use.
-  subscript(slot: Int) -> Element { slots[slot].element! }
+  @inlinable package subscript(slot: Int) -> Element {
+    get { slots[slot].element! }
+    set { slots[slot].element = newValue }
+  }
 
   /// Puts in an element as the newest and returns its slot.
-  mutating func insert(_ element: Element) -> Int {
+  @inlinable package mutating func insert(_ element: Element) -> Int {
     let slot: Int
     if firstFree == Self.end {
       slot = slots.count
@@ -42,14 +57,14 @@ struct RecencyList<Element: Sendable>: Sendable {
   }
 
   /// Makes the element of a slot the newest.
-  mutating func touch(_ slot: Int) {
+  @inlinable package mutating func touch(_ slot: Int) {
     guard slots[Self.end].older != slot else { return }
     unlink(slot)
     linkAsNewest(slot)
   }
 
   /// Takes out the element of a slot.
-  mutating func remove(_ slot: Int) -> Element {
+  @inlinable package mutating func remove(_ slot: Int) -> Element {
     let element = self[slot]
     unlink(slot)
     slots[slot].element = nil
@@ -58,7 +73,7 @@ struct RecencyList<Element: Sendable>: Sendable {
     return element
   }
 
-  private mutating func linkAsNewest(_ slot: Int) {
+  @inlinable mutating func linkAsNewest(_ slot: Int) {
     let second = slots[Self.end].older
     slots[slot].newer = Self.end
     slots[slot].older = second
@@ -66,7 +81,7 @@ struct RecencyList<Element: Sendable>: Sendable {
     slots[Self.end].older = slot
   }
 
-  private mutating func unlink(_ slot: Int) {
+  @inlinable mutating func unlink(_ slot: Int) {
     let (newer, older) = (slots[slot].newer, slots[slot].older)
     slots[newer].older = older
     slots[older].newer = newer

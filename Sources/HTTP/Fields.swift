@@ -2,7 +2,9 @@
 /// without regard to case (RFC 9110 section 5).
 ///
 /// All names and values lie in one array of bytes with an index beside it, so that a parsed header
-/// section costs two allocations however many fields it has; strings are made when asked for.
+/// section costs two allocations however many fields it has; strings are made when asked for. Fields
+/// that are made here lie there as the lines that go over the wire, so that an answer which is sent
+/// again and again costs one copy of its fields.
 public struct Fields: Sendable {
   /// Where a field's name and value lie in `bytes`.
   struct Entry: Sendable {
@@ -10,18 +12,23 @@ public struct Fields: Sendable {
     var value: Range<UInt32>
   }
 
-  var bytes: [UInt8]
-  var entries: [Entry]
+  private(set) var bytes: [UInt8]
+  private(set) var entries: [Entry]
+  /// Whether `bytes` is the fields' lines and nothing else; of parsed fields it is what came.
+  private var areLines: Bool
 
   /// No fields.
   public init() {
     bytes = []
     entries = []
+    areLines = true
   }
 
+  /// Fields that were parsed out of the bytes.
   init(bytes: [UInt8], entries: [Entry]) {
     self.bytes = bytes
     self.entries = entries
+    areLines = false
   }
 
   /// How many field lines there are.
@@ -51,6 +58,18 @@ public struct Fields: Sendable {
     return ([first] + rest).map { text(entries[$0].value) }.joined(separator: ", ")
   }
 
+  /// Appends the values of every field of that name to `output` as they came, each behind a comma but
+  /// the first.
+  public func appendValues(of name: String, to output: inout [UInt8]) {
+    var isFirst = true
+    for index in entries.indices where isNamed(index, name) {
+      if !isFirst { output.append(UInt8(ascii: ",")) }
+      isFirst = false
+      let range = entries[index].value
+      output.append(contentsOf: bytes[Int(range.lowerBound)..<Int(range.upperBound)])
+    }
+  }
+
   /// Adds a field after the others.
   ///
   /// A control character in the value (which could end the field line and split the response) is
@@ -58,11 +77,59 @@ public struct Fields: Sendable {
   public mutating func append(_ name: String, _ value: String) {
     precondition(
       !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter), "not a field name: \(name)")
+    if !areLines { self = lines() }
     let nameStart = UInt32(bytes.count)
-    bytes.append(contentsOf: name.utf8)
+    append(text: name)
     let nameEnd = UInt32(bytes.count)
-    for byte in value.utf8 { bytes.append(byte.isFieldValueCharacter ? byte : .space) }
-    entries.append(Entry(name: nameStart..<nameEnd, value: nameEnd..<UInt32(bytes.count)))
+    bytes.append(UInt8(ascii: ":"))
+    bytes.append(.space)
+    let valueStart = bytes.count
+    append(text: value)
+    for index in valueStart..<bytes.count where !bytes[index].isFieldValueCharacter {
+      bytes[index] = .space
+    }
+    entries.append(
+      Entry(name: nameStart..<nameEnd, value: UInt32(valueStart)..<UInt32(bytes.count)))
+    bytes.append(.carriageReturn)
+    bytes.append(.lineFeed)
+  }
+
+  /// Adds fields after the others.
+  public mutating func append(_ other: Fields) {
+    if !areLines { self = lines() }
+    let other = other.areLines ? other : other.lines()
+    let distance = UInt32(bytes.count)
+    bytes.append(contentsOf: other.bytes)
+    for entry in other.entries {
+      entries.append(
+        Entry(
+          name: (entry.name.lowerBound + distance)..<(entry.name.upperBound + distance),
+          value: (entry.value.lowerBound + distance)..<(entry.value.upperBound + distance)))
+    }
+  }
+
+  private mutating func append(text: String) {
+    var text = text
+    text.withUTF8 { bytes.append(contentsOf: $0) }
+  }
+
+  /// How many bytes the lines take, or about as many.
+  var byteCount: Int { bytes.count + (areLines ? 0 : 4 * entries.count) }
+
+  /// Appends the lines as they go over the wire (RFC 9112 section 5).
+  func write(to output: inout [UInt8]) {
+    if areLines {
+      output.append(contentsOf: bytes)
+    } else {
+      output.append(contentsOf: lines().bytes)
+    }
+  }
+
+  /// The same fields, made anew.
+  private func lines() -> Fields {
+    var fields = Fields()
+    for entry in entries { fields.append(text(entry.name), text(entry.value)) }
+    return fields
   }
 
   /// Replaces every field of that name by one, at the end.
@@ -73,7 +140,9 @@ public struct Fields: Sendable {
 
   /// Removes every field of that name.
   public mutating func remove(_ name: String) {
-    entries = entries.indices.filter { !isNamed($0, name) }.map { entries[$0] }
+    guard contains(name) else { return }
+    let rest = entries.indices.filter { !isNamed($0, name) }.map { entries[$0] }
+    self = Fields(bytes: bytes, entries: rest).lines()
   }
 
   func text(_ range: Range<UInt32>) -> String {

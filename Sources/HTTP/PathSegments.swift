@@ -12,7 +12,7 @@ public enum PathSegments {
     {
       offset += 1
       do throws(PercentEncodingError) {
-        segments.append(try PercentEncoding.decode(piece, plusIsSpace: false))
+        segments.append(try PercentEncoding.decode(Array(piece)[...], plusIsSpace: false))
       } catch {
         throw PercentEncodingError(reason: error.reason, offset: offset + error.offset)
       }

@@ -10,19 +10,22 @@ public enum PercentEncoding {
 
   /// The decoded text.
   public static func decode(_ text: some StringProtocol) throws(PercentEncodingError) -> String {
-    try decode(text.utf8, plusIsSpace: false)
+    try decode(Array(text.utf8)[...], plusIsSpace: false)
   }
 
   /// The decoded text of raw bytes.
-  public static func decode(
-    bytes: some Collection<UInt8>
-  ) throws(PercentEncodingError) -> String {
-    try decode(bytes, plusIsSpace: false)
+  public static func decode(bytes: [UInt8]) throws(PercentEncodingError) -> String {
+    try decode(bytes[...], plusIsSpace: false)
   }
 
   static func decode(
-    _ raw: some Collection<UInt8>, plusIsSpace: Bool
+    _ raw: ArraySlice<UInt8>, plusIsSpace: Bool
   ) throws(PercentEncodingError) -> String {
+    if !raw.contains(where: { $0 == UInt8(ascii: "%") || $0 == 0 || $0 == UInt8(ascii: "+") }),
+      let text = String(validating: raw, as: UTF8.self)
+    {
+      return text
+    }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(raw.count)
     var iterator = raw.makeIterator()
@@ -67,7 +70,7 @@ public enum PercentEncoding {
   }
 
   /// Where in `raw` the first byte stands that makes `decoded` no UTF-8.
-  private static func invalidOffset(in raw: some Collection<UInt8>, of decoded: [UInt8]) -> Int {
+  private static func invalidOffset(in raw: ArraySlice<UInt8>, of decoded: [UInt8]) -> Int {
     var valid = 0
     var decoder = UTF8()
     var iterator = decoded.makeIterator()

@@ -27,27 +27,37 @@ public enum Query {
 
   /// The parameters in order, repeated ones too; `+` is a space; pieces between two `&` with
   /// nothing in them are left out.
-  public static func parse(_ raw: some StringProtocol) throws(Malformed) -> [Parameter] {
+  public static func parse(_ raw: ArraySlice<UInt8>) throws(Malformed) -> [Parameter] {
     var parameters: [Parameter] = []
-    for piece in raw.utf8.split(separator: UInt8(ascii: "&")) {
-      let equals = piece.firstIndex(of: UInt8(ascii: "="))
-      let rawName = piece[..<(equals ?? piece.endIndex)]
-      let rawValue = equals.map { piece[piece.index(after: $0)...] }
-      let name: String
-      do throws(PercentEncodingError) {
-        name = try PercentEncoding.decode(rawName, plusIsSpace: true)
-      } catch {
-        throw Malformed(parameter: String(decoding: rawName, as: UTF8.self), cause: error)
-      }
-      do throws(PercentEncodingError) {
-        let value = try rawValue.map { value throws(PercentEncodingError) in
-          try PercentEncoding.decode(value, plusIsSpace: true)
-        }
-        parameters.append(Parameter(name: name, value: value ?? ""))
-      } catch {
-        throw Malformed(parameter: name, cause: error)
-      }
+    var start = raw.startIndex
+    while start < raw.endIndex {
+      let end = raw[start...].firstIndex(of: UInt8(ascii: "&")) ?? raw.endIndex
+      if start < end { parameters.append(try parameter(raw[start..<end])) }
+      start = end + 1
     }
     return parameters
+  }
+
+  /// The same of a text.
+  public static func parse(_ raw: some StringProtocol) throws(Malformed) -> [Parameter] {
+    try parse(Array(raw.utf8)[...])
+  }
+
+  private static func parameter(_ piece: ArraySlice<UInt8>) throws(Malformed) -> Parameter {
+    let equals = piece.firstIndex(of: UInt8(ascii: "="))
+    let rawName = piece[..<(equals ?? piece.endIndex)]
+    let name: String
+    do throws(PercentEncodingError) {
+      name = try PercentEncoding.decode(rawName, plusIsSpace: true)
+    } catch {
+      throw Malformed(parameter: String(decoding: rawName, as: UTF8.self), cause: error)
+    }
+    guard let equals else { return Parameter(name: name, value: "") }
+    do throws(PercentEncodingError) {
+      let value = try PercentEncoding.decode(piece[(equals + 1)...], plusIsSpace: true)
+      return Parameter(name: name, value: value)
+    } catch {
+      throw Malformed(parameter: name, cause: error)
+    }
   }
 }

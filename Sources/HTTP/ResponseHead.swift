@@ -16,53 +16,58 @@ public struct ResponseHead: Sendable {
   public var fields: Fields
   /// `Content-Length`; nil where there must be none.
   public var contentLength: Int?
-  /// What it says about the connection.
-  public var persistence: Persistence
 
   /// A head.
-  public init(
-    status: Status, fields: Fields, contentLength: Int?, persistence: Persistence
-  ) {
+  public init(status: Status, fields: Fields, contentLength: Int?) {
     self.status = status
     self.fields = fields
     self.contentLength = contentLength
-    self.persistence = persistence
   }
 
   /// The interim answer to `Expect: 100-continue` (RFC 9110 section 15.2.1).
   public static let `continue` = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
-  /// Appends the head to `bytes`, with `Date` and `X-Request-Id` and the empty line.
-  public func write(to bytes: inout [UInt8], date: some Sequence<UInt8>, requestID: String) {
-    bytes.reserveCapacity(bytes.count + fields.bytes.count + 4 * fields.count + 256)
+  /// How many bytes a head takes at the most, but for the application's fields.
+  public static let reservedBytes = 256
+
+  /// Appends the status line, the fields and `Content-Length`: what is the same however often the
+  /// response is sent.
+  public func writeStart(to bytes: inout [UInt8]) {
+    bytes.reserveCapacity(bytes.count + fields.byteCount + Self.reservedBytes)
     bytes.write("HTTP/1.1 ")
     bytes.write(status.code)
     bytes.write(" ")
     bytes.append(contentsOf: status.reason.utf8)
     bytes.write("\r\n")
-    for entry in fields.entries {
-      bytes.append(
-        contentsOf: fields.bytes[Int(entry.name.lowerBound)..<Int(entry.name.upperBound)])
-      bytes.write(": ")
-      bytes.append(
-        contentsOf: fields.bytes[Int(entry.value.lowerBound)..<Int(entry.value.upperBound)])
-      bytes.write("\r\n")
-    }
+    fields.write(to: &bytes)
     if let contentLength {
       bytes.write("Content-Length: ")
       bytes.write(contentLength)
       bytes.write("\r\n")
     }
+  }
+
+  /// Appends what differs from one answer to the next, and the empty line.
+  ///
+  /// - Parameter dateLine: the line of `Date`, with its end.
+  public static func writeEnd(
+    to bytes: inout [UInt8], persistence: Persistence, dateLine: [UInt8], requestID: String
+  ) {
     switch persistence {
     case .kept: break
     case .keptExplicitly: bytes.write("Connection: keep-alive\r\n")
     case .closed: bytes.write("Connection: close\r\n")
     }
-    bytes.write("Date: ")
-    bytes.append(contentsOf: date)
-    bytes.write("\r\nX-Request-Id: ")
-    bytes.append(contentsOf: requestID.utf8)
+    bytes.append(contentsOf: dateLine)
+    bytes.write("X-Request-Id: ")
+    var requestID = requestID
+    requestID.withUTF8 { bytes.append(contentsOf: $0) }
     bytes.write("\r\n\r\n")
+  }
+
+  /// The line of `Date` (RFC 9110 section 6.6.1).
+  public static func dateLine(secondsSince1970: Int) -> [UInt8] {
+    Array("Date: \(HTTPDate.format(secondsSince1970: secondsSince1970))\r\n".utf8)
   }
 }
 

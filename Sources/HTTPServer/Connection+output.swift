@@ -86,19 +86,16 @@ extension Connection {
       !exchange.keepsAlive
       || (worker.isDraining && exchanges.count == 1 && receiving == nil && pending.isEmpty
         && !hasMoreInput)
-    let length: Int? =
-      if response.status.forbidsBody || (exchange.isHead && response.saysLength) {
-        nil
-      } else {
-        response.bodyLength
-      }
-    let head = ResponseHead(
-      status: response.status, fields: response.fields, contentLength: length,
-      persistence: isLast ? .closed : exchange.keepsOldVersion ? .keptExplicitly : .kept)
     let sendsBody = !exchange.isHead && !response.status.forbidsBody
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(512 + (sendsBody ? OutputQueue.copiedBytes(of: response.body) : 0))
-    head.write(to: &bytes, date: worker.currentDate(), requestID: exchange.requestID)
+    bytes.reserveCapacity(
+      ResponseHead.reservedBytes + (response.preparedHead?.count ?? 0)
+        + (sendsBody ? OutputQueue.copiedBytes(of: response.body) : 0))
+    writeHead(of: response, isHead: exchange.isHead, to: &bytes)
+    ResponseHead.writeEnd(
+      to: &bytes,
+      persistence: isLast ? .closed : exchange.keepsOldVersion ? .keptExplicitly : .kept,
+      dateLine: worker.currentDateLine(), requestID: exchange.requestID)
     if output.isEmpty {
       deliveryMilliseconds = loop.nowMilliseconds
       deliveredCount = output.writtenCount
@@ -117,6 +114,19 @@ extension Connection {
       closesAfterOutput = true
       stage = .finishing
     }
+  }
+
+  /// Appends the head up to what differs from one answer to the next.
+  private func writeHead(of response: Response, isHead: Bool, to bytes: inout [UInt8]) {
+    if let prepared = response.preparedHead {
+      bytes.append(contentsOf: prepared)
+      return
+    }
+    let saysNoLength = response.status.forbidsBody || (isHead && response.saysLength)
+    let head = ResponseHead(
+      status: response.status, fields: response.fields,
+      contentLength: saysNoLength ? nil : response.bodyLength)
+    head.writeStart(to: &bytes)
   }
 
   /// Writes all that is queued; false if the client does not take it, or is gone, or if it is the

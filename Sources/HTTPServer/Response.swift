@@ -34,15 +34,17 @@ public struct Response: Sendable {
   }
 
   /// The status.
-  public var status: Status
+  public var status: Status { didSet { preparedHead = nil } }
   /// The header fields, without those that the server adds.
-  public var fields: Fields
+  public var fields: Fields { didSet { preparedHead = nil } }
   /// The body's parts, in order.
   ///
   /// The answer to a HEAD is given its body like that to a GET: the server counts and drops it.
-  public var body: [Part]
+  public var body: [Part] { didSet { preparedHead = nil } }
   /// What answered, for the log and the figures: a route's pattern, and so one of a few.
   public var route = ""
+  /// The head as far as it is the same in each answer to a GET: see `prepared()`.
+  private(set) var preparedHead: [UInt8]?
 
   /// A response.
   public init(_ status: Status, fields: Fields = Fields(), body: [Part] = []) {
@@ -59,6 +61,17 @@ public struct Response: Sendable {
   /// A response with one part of text.
   public init(_ status: Status, fields: Fields = Fields(), text: String) {
     self.init(status, fields: fields, bytes: Array(text.utf8))
+  }
+
+  /// The same response with its head written beforehand, for one that is sent again and again.
+  public func prepared() -> Response {
+    let head = ResponseHead(
+      status: status, fields: fields, contentLength: status.forbidsBody ? nil : bodyLength)
+    var bytes: [UInt8] = []
+    head.writeStart(to: &bytes)
+    var response = self
+    response.preparedHead = bytes
+    return response
   }
 
   /// How much memory it holds until it has left.

@@ -21,7 +21,7 @@ final class Worker: EventHandler, @unchecked Sendable {
   private var listener: Listener?
   private var timer: Registration?
   private var spareBuffer: [UInt8]?
-  private var date: [UInt8] = []
+  private var dateLine: [UInt8] = []
   private var dateSecond = Int.min
   private var requestIDs = RequestIDGenerator()
   /// Connections of this loop, and how many of them were only accepted to be refused.
@@ -50,14 +50,14 @@ final class Worker: EventHandler, @unchecked Sendable {
 
   func giveBack(_ buffer: [UInt8]) { spareBuffer = buffer }
 
-  /// The value of `Date`, made once a second.
-  func currentDate() -> [UInt8] {
+  /// The line of `Date`, made once a second.
+  func currentDateLine() -> [UInt8] {
     let second = WallClock.secondsSince1970
     if second != dateSecond {
       dateSecond = second
-      date = Array(HTTPDate.format(secondsSince1970: second).utf8)
+      dateLine = ResponseHead.dateLine(secondsSince1970: second)
     }
-    return date
+    return dateLine
   }
 
   func nextRequestID() -> String { requestIDs.next() }

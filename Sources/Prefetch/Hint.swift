@@ -22,28 +22,37 @@ struct MediaCost {
 extension Policy {
   /// What the post costs under this policy.
   public func hint(for post: Post) -> Hint {
-    let costs = post.media.map(cost(of:))
-    let weight = weight(of: post)
-    guard !costs.isEmpty else {
-      let bytes = unknownBytes(of: post)
+    hint(for: ItemLoad(post))
+  }
+
+  /// What the item costs under this policy.
+  public func hint(for item: ItemLoad) -> Hint {
+    let weight = weight(of: item)
+    guard !item.media.isEmpty else {
+      let bytes = unknownBytes(of: item)
       return Hint(
         weight: weight, minimumBytes: bytes.minimum, entireBytes: bytes.entire,
         isEstimated: bytes.entire > 0)
     }
-    let visible = costs.prefix(visibleParts(of: post))
+    let visible = visibleParts(of: item)
+    var (minimumBytes, entireBytes, isEstimated) = (0, 0, false)
+    for (index, media) in item.media.enumerated() {
+      let cost = cost(of: media)
+      if index < visible { minimumBytes += cost.minimumBytes }
+      entireBytes += cost.entireBytes
+      isEstimated = isEstimated || cost.isEstimated
+    }
     return Hint(
-      weight: weight,
-      minimumBytes: visible.reduce(0) { $0 + $1.minimumBytes },
-      entireBytes: costs.reduce(0) { $0 + $1.entireBytes },
-      isEstimated: costs.contains(where: \.isEstimated))
+      weight: weight, minimumBytes: minimumBytes, entireBytes: entireBytes,
+      isEstimated: isEstimated)
   }
 
-  /// How many of the post's media are seen at first.
-  func visibleParts(of post: Post) -> Int {
-    post.type == .carousel ? min(max(carouselVisibleParts, 1), post.media.count) : post.media.count
+  /// How many of the item's media are seen at first.
+  func visibleParts(of item: ItemLoad) -> Int {
+    item.type == .carousel ? min(max(carouselVisibleParts, 1), item.media.count) : item.media.count
   }
 
-  func cost(of media: Media) -> MediaCost {
+  func cost(of media: MediaLoad) -> MediaCost {
     switch media.kind {
     case .image:
       let bytes = media.bytes ?? imageBytes
@@ -59,17 +68,17 @@ extension Policy {
     }
   }
 
-  private func weight(of post: Post) -> Int {
-    switch post.type {
+  private func weight(of item: ItemLoad) -> Int {
+    switch item.type {
     case .image: imageWeight
     case .video: videoWeight
     case .webapp: webappWeight
     case .ad: adWeight
     case .text: textWeight
     case .carousel:
-      post.media.isEmpty
+      item.media.isEmpty
         ? imageWeight * max(carouselVisibleParts, 1)
-        : post.media.prefix(visibleParts(of: post))
+        : item.media.prefix(visibleParts(of: item))
           .reduce(0) { $0 + ($1.kind == .video ? videoWeight : imageWeight) }
     }
   }
@@ -81,9 +90,9 @@ extension Policy {
     return overflow ? RecordLimits.fileBytes : min(bytes, RecordLimits.fileBytes)
   }
 
-  /// The bytes of a post none of whose media is known.
-  private func unknownBytes(of post: Post) -> (minimum: Int, entire: Int) {
-    switch post.type {
+  /// The bytes of an item none of whose media is known.
+  private func unknownBytes(of item: ItemLoad) -> (minimum: Int, entire: Int) {
+    switch item.type {
     case .image: (imageBytes, imageBytes)
     case .carousel:
       (imageBytes * max(carouselVisibleParts, 1), imageBytes * max(carouselVisibleParts, 1))

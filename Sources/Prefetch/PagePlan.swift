@@ -56,28 +56,36 @@ extension Policy {
     for posts: [Post], on network: NetworkProfile, bounds: PlanBounds = PlanBounds(),
     hasNextPage: Bool
   ) -> PagePlan {
-    let parts = network.downlinkKbps > 0 ? parts(of: posts, bounds: bounds) : []
+    plan(for: posts.map { ItemLoad($0) }, on: network, bounds: bounds, hasNextPage: hasNextPage)
+  }
+
+  /// The plan for a page of these items on the network.
+  public func plan(
+    for items: [ItemLoad], on network: NetworkProfile, bounds: PlanBounds = PlanBounds(),
+    hasNextPage: Bool
+  ) -> PagePlan {
+    let parts = network.downlinkKbps > 0 ? parts(of: items, bounds: bounds) : []
     return PagePlan(
       parts: parts,
-      nextPageAt: hasNextPage ? nextPageIndex(count: posts.count, on: network) : nil)
+      nextPageAt: hasNextPage ? nextPageIndex(count: items.count, on: network) : nil)
   }
 
   /// The parts in the order in which to load them: the active item, then the ones below it.
   ///
   /// The plan ends at the first item that the policy or the budget has no room for. Passing over it
   /// for a smaller one further down would load what is seen later before what is seen sooner.
-  private func parts(of posts: [Post], bounds: PlanBounds) -> [PagePlan.Part] {
+  private func parts(of items: [ItemLoad], bounds: PlanBounds) -> [PagePlan.Part] {
     var parts: [PagePlan.Part] = []
     var cost = 0
     var budget = bounds.budgetBytes ?? .max
-    for (index, post) in posts.enumerated() {
+    for (index, item) in items.enumerated() {
       if index > 0 {
         guard !bounds.savesData, index <= leading else { break }
-        cost += weight(toLoad: post)
+        cost += weight(toLoad: item)
         guard strategy == .plain || cost <= maxCost else { break }
       }
-      for part in self.parts(of: post, at: index) {
-        guard let affordable = affordable(part, of: post, budget: budget) else { return parts }
+      for part in self.parts(of: item, at: index) {
+        guard let affordable = affordable(part, of: item, budget: budget) else { return parts }
         parts.append(affordable)
         budget -= affordable.bytes
       }
@@ -86,23 +94,23 @@ extension Policy {
   }
 
   /// What an item counts towards `maxCost`: nothing where there is nothing to load.
-  private func weight(toLoad post: Post) -> Int {
-    parts(of: post, at: 1).isEmpty ? 0 : hint(for: post).weight
+  private func weight(toLoad item: ItemLoad) -> Int {
+    parts(of: item, at: 1).isEmpty ? 0 : hint(for: item).weight
   }
 
-  private func parts(of post: Post, at index: Int) -> [PagePlan.Part] {
+  private func parts(of item: ItemLoad, at index: Int) -> [PagePlan.Part] {
     let isActive = index == 0
-    guard !post.media.isEmpty else {
-      let isLoadable = post.type == .webapp || post.type == .ad
-      guard isLoadable, post.url != nil, webappBytes > 0 else { return [] }
+    guard !item.media.isEmpty else {
+      let isLoadable = item.type == .webapp || item.type == .ad
+      guard isLoadable, item.hasPage, webappBytes > 0 else { return [] }
       return [
         PagePlan.Part(
           itemIndex: index, mediaIndex: nil, bytes: webappBytes,
           reason: isActive ? .active : .whole, isEstimated: true)
       ]
     }
-    let seen = isActive ? post.media.count : visibleParts(of: post)
-    return post.media.prefix(seen).enumerated().compactMap { mediaIndex, media in
+    let seen = isActive ? item.media.count : visibleParts(of: item)
+    return item.media.prefix(seen).enumerated().compactMap { mediaIndex, media in
       let cost = cost(of: media)
       let bytes = isActive ? cost.entireBytes : cost.minimumBytes
       guard bytes > 0 else { return nil }
@@ -115,11 +123,13 @@ extension Policy {
 
   /// The part as far as the budget reaches: a video from its start bytes on is worth having, a piece
   /// of an image is not. `nil` where the budget does not reach so far.
-  private func affordable(_ part: PagePlan.Part, of post: Post, budget: Int) -> PagePlan.Part? {
+  private func affordable(_ part: PagePlan.Part, of item: ItemLoad, budget: Int) -> PagePlan.Part? {
     if part.bytes <= budget { return part }
-    guard let mediaIndex = part.mediaIndex, post.media[mediaIndex].kind == .video, budget > 0,
-      budget >= cost(of: post.media[mediaIndex]).minimumBytes
-    else { return nil }
+    guard let mediaIndex = part.mediaIndex else { return nil }
+    let media = item.media[item.media.startIndex + mediaIndex]
+    guard media.kind == .video, budget > 0, budget >= cost(of: media).minimumBytes else {
+      return nil
+    }
     return PagePlan.Part(
       itemIndex: part.itemIndex, mediaIndex: mediaIndex, bytes: budget, reason: part.reason,
       isEstimated: part.isEstimated)

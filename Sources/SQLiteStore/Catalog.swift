@@ -4,35 +4,69 @@ import Prefetch
 /// What readers hold in memory of the database as it was at one moment: the order of every feed, the
 /// network profiles and the policies.
 struct Catalog: Sendable {
+  /// A feed as its row says.
+  struct FeedRow: Equatable {
+    let id: Int64
+    let name: String
+    let title: String?
+    let ranking: Int
+    let oldestRanking: Int
+
+    /// To the byte: equal strings may differ in how they are written.
+    static func == (left: FeedRow, right: FeedRow) -> Bool {
+      left.id == right.id && left.ranking == right.ranking
+        && left.oldestRanking == right.oldestRanking
+        && left.name.utf8.elementsEqual(right.name.utf8)
+        && left.title.map { Array($0.utf8) } == right.title.map { Array($0.utf8) }
+    }
+  }
+
   /// A feed and its row's number.
   struct Entry: Sendable {
     let feedID: Int64
     var order: FeedOrder
-    var summary: FeedSummary
+    let summary: FeedSummary
 
     init(feedID: Int64, order: FeedOrder) {
       self.feedID = feedID
       self.order = order
-      summary = Self.summary(of: order)
-    }
-
-    mutating func summarize() {
-      summary = Self.summary(of: order)
-    }
-
-    private static func summary(of order: FeedOrder) -> FeedSummary {
-      FeedSummary(
+      summary = FeedSummary(
         name: order.name, title: order.title, total: order.current.count, ranking: order.ranking,
         newestPublishedAt: order.current.newestPublishedAt)
     }
+
+    var row: FeedRow {
+      FeedRow(
+        id: feedID, name: order.name, title: order.title, ranking: order.ranking,
+        oldestRanking: order.oldestRanking)
+    }
   }
 
+  /// Every order is there; else the top of each.
+  let isWhole: Bool
+  /// As of when it is.
+  var version = StoreVersion.start
   /// The newest `feed_entry` that is in it.
   var entrySequence: Int64 = 0
   /// The newest `change_log` row that is in it.
   var changeSequence: Int64 = 0
   var feeds: [String: Entry] = [:]
   var policyBook = PolicyBook(networks: [], policies: [:])
+
+  init(isWhole: Bool) {
+    self.isWhole = isWhole
+  }
+
+  /// The tops of the feeds are enough for the page.
+  func hasInTops(_ query: PageQuery) -> Bool {
+    guard let feed = feeds[query.feed] else { return true }
+    guard query.start == .top else { return false }
+    let order = feed.order.current
+    // Past the end nothing is read.
+    guard query.offset < order.count else { return true }
+    return query.offset <= order.heldCount
+      && min(query.limit, order.count - query.offset) <= order.heldCount - query.offset
+  }
 }
 
 /// The rankings in which an entry is shown: from `since`, up to but without `until`.
@@ -47,6 +81,12 @@ struct RankingInterval: Hashable {
   func touches(_ ranking: Int) -> Bool {
     since == ranking || until == ranking
   }
+
+  /// What of it is seen as long as this ranking is the current one; `nil` where nothing is.
+  func seen(upTo ranking: Int) -> RankingInterval? {
+    guard since <= ranking else { return nil }
+    return RankingInterval(since: since, until: until.flatMap { $0 > ranking ? nil : $0 })
+  }
 }
 
 /// A change of a feed's order, as the database tells it.
@@ -57,6 +97,12 @@ struct EntryChange {
   let old: RankingInterval?
   /// `nil` where the entry is gone.
   let new: RankingInterval?
+
+  /// Whoever reads the current ranking or an older one sees a difference. The same rankings twice are a
+  /// new time.
+  func isSeen(upTo ranking: Int) -> Bool {
+    old == new || old?.seen(upTo: ranking) != new?.seen(upTo: ranking)
+  }
 }
 
 extension FeedOrder {

@@ -13,11 +13,20 @@ public enum DatabaseFile {
     public var busyTimeoutMilliseconds: Int
     /// How many connections may read at once.
     public var readers: Int
+    /// How large the write-ahead log's file may stay (`PRAGMA journal_size_limit`).
+    public var logLimitBytes: Int
 
-    /// Options; by default five seconds and five readers.
-    public init(busyTimeoutMilliseconds: Int = 5_000, readers: Int = 5) {
+    /// The default of `logLimitBytes`: 64 MiB.
+    public static let defaultLogLimitBytes = 64 << 20
+
+    /// Options; by default five seconds, five readers, 64 MiB.
+    public init(
+      busyTimeoutMilliseconds: Int = 5_000, readers: Int = 5,
+      logLimitBytes: Int = Options.defaultLogLimitBytes
+    ) {
       self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
       self.readers = readers
+      self.logLimitBytes = logLimitBytes
     }
   }
 
@@ -28,23 +37,40 @@ public enum DatabaseFile {
   static func open(path: String, options: Options) throws -> DatabasePool {
     try withStoreErrors(path: path) {
       try checkOwner(path: path)
-      var configuration = Configuration()
-      configuration.busyMode = .timeout(Double(options.busyTimeoutMilliseconds) / 1000)
-      configuration.maximumReaderCount = options.readers
-      let pool = try DatabasePool(path: path, configuration: configuration)
+      let pool = try DatabasePool(path: path, configuration: configuration(options))
       // Not in `prepareDatabase`: the pool sets NORMAL after it, when it turns WAL on.
-      try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+      try pool.writeWithoutTransaction {
+        try $0.execute(sql: "PRAGMA synchronous = FULL")
+        try $0.execute(sql: "PRAGMA journal_size_limit = \(options.logLimitBytes)")
+      }
       return pool
     }
   }
 
+  /// Opens the database once more, for reading alone. What `open` made must be open.
+  static func openForReading(path: String, options: Options) throws -> ReadConnection {
+    try ReadConnection(path: path, configuration: configuration(options))
+  }
+
+  private static func configuration(_ options: Options) -> Configuration {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(Double(options.busyTimeoutMilliseconds) / 1000)
+    configuration.maximumReaderCount = options.readers
+    return configuration
+  }
+
   /// Refuses a path at which there is nothing.
   static func requireExisting(path: String) throws {
-    guard FileManager.default.fileExists(atPath: path) else { throw StoreError.missing(path: path) }
+    var status = stat()
+    guard stat(path, &status) != 0 else { return }
+    guard errno == ENOENT else {
+      throw StoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
+    }
+    throw StoreError.missing(path: path)
   }
 
   /// Refuses what is not a database, or is one of another application, before anything is written.
-  private static func checkOwner(path: String) throws {
+  static func checkOwner(path: String) throws {
     let parent = (path as NSString).deletingLastPathComponent
     let folder = parent.isEmpty ? "." : parent
     var status = stat()
@@ -52,23 +78,33 @@ public enum DatabaseFile {
       guard FileManager.default.fileExists(atPath: folder) else {
         throw StoreError.cannotOpen(path: path, reason: "there is no folder \(folder)")
       }
-      guard access(folder, W_OK) == 0 else { throw StoreError.readOnly(path: path) }
+      try requireAccess(folder, W_OK | X_OK, database: path)
       return
     }
     guard status.st_mode & S_IFMT != S_IFDIR else {
       throw StoreError.cannotOpen(path: path, reason: "it is a folder")
     }
     // The log and the index beside it are written even by who only reads.
-    guard access(folder, W_OK) == 0 else { throw StoreError.readOnly(path: path) }
+    try requireAccess(folder, W_OK | X_OK, database: path)
     guard status.st_size > 0 else { return }
-    guard access(path, R_OK) == 0 else {
-      throw StoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
-    }
+    try requireAccess(path, R_OK, database: path)
     let (applicationID, isEmpty) = try owner(path: path)
     guard applicationID == Self.applicationID || (applicationID == 0 && isEmpty) else {
       throw StoreError.foreign(path: path, applicationID: applicationID)
     }
-    guard access(path, W_OK) == 0 else { throw StoreError.readOnly(path: path) }
+    try requireAccess(path, W_OK, database: path)
+  }
+
+  /// Refuses a file or folder that this user may not use in this way (access(2)).
+  private static func requireAccess(_ file: String, _ mode: Int32, database: String) throws {
+    guard access(file, mode) != 0 else { return }
+    let code = errno
+    var status = stat()
+    if code == EROFS { throw StoreError.readOnly(path: database) }
+    guard code == EACCES, stat(file, &status) == 0, status.st_uid != geteuid() else {
+      throw StoreError.cannotOpen(path: file, reason: String(cString: strerror(code)))
+    }
+    throw StoreError.notPermitted(path: file, owner: status.st_uid, user: geteuid())
   }
 
   private static func owner(path: String) throws -> (applicationID: Int32, isEmpty: Bool) {

@@ -41,8 +41,10 @@ public struct Migrator: Sendable {
   /// - Throws: `StoreError`; a migration that fails leaves no trace, the ones before it stay.
   func migrate(_ writer: some DatabaseWriter) throws -> [String] {
     try verify(writer)
+    // What is up to date is not written to: it may lie on a disk that is full.
+    let known = Set(try writer.read(recorded).map(\.version))
     var applied: [String] = []
-    for migration in migrations {
+    for migration in migrations where !known.contains(migration.version) {
       let isNew = try writer.writeWithoutTransaction { database in
         var isNew = false
         try database.inTransaction(.immediate) {

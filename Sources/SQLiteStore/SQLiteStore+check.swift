@@ -22,28 +22,34 @@ extension SQLiteStore {
   /// - Throws: `StoreError`.
   public func check() throws -> [CheckFinding] {
     try withStoreErrors(path: path) {
-      try pool.read { database in
-        var findings: [CheckFinding] = []
-        let integrity = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
-        findings += integrity.filter { $0 != "ok" }.map {
-          CheckFinding(severity: .error, text: "integrity: \($0)")
-        }
-        for row in try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").prefix(20) {
-          let table: String = row[0]
-          let parent: String = row[2]
-          let number = (row[1] as Int64?).map(String.init) ?? "?"
-          findings.append(
-            CheckFinding(
-              severity: .error,
-              text: "foreign key: row \(number) of \(table) has no row of \(parent)"))
-        }
-        for invariant in Self.invariants {
-          for subject in try String.fetchAll(database, sql: invariant.sql + " LIMIT 20") {
-            findings.append(
-              CheckFinding(severity: invariant.severity, text: "\(invariant.name): \(subject)"))
-          }
-        }
-        return findings
+      try pool.read { try Self.integrityFindings($0) + Self.invariantFindings($0) }
+    }
+  }
+
+  /// What SQLite itself finds, whatever the schema is.
+  static func integrityFindings(_ database: Database) throws -> [CheckFinding] {
+    var findings: [CheckFinding] = []
+    let integrity = try String.fetchAll(database, sql: "PRAGMA integrity_check(20)")
+    findings += integrity.filter { $0 != "ok" }.map {
+      CheckFinding(severity: .error, text: "integrity: \($0)")
+    }
+    for row in try Row.fetchAll(database, sql: "PRAGMA foreign_key_check").prefix(20) {
+      let table: String = row[0]
+      let parent: String = row[2]
+      let number = (row[1] as Int64?).map(String.init) ?? "?"
+      findings.append(
+        CheckFinding(
+          severity: .error,
+          text: "foreign key: row \(number) of \(table) has no row of \(parent)"))
+    }
+    return findings
+  }
+
+  /// The broken invariants of a database that is up to date.
+  static func invariantFindings(_ database: Database) throws -> [CheckFinding] {
+    try invariants.flatMap { invariant in
+      try String.fetchAll(database, sql: invariant.sql + " LIMIT 20").map {
+        CheckFinding(severity: invariant.severity, text: "\(invariant.name): \($0)")
       }
     }
   }

@@ -18,15 +18,16 @@ extension SQLiteStore {
         for feed in feeds { try body(.feed(name: feed[0], title: feed[1])) }
 
         let reader = PostReader(database: database)
-        var last = ""
+        var lastID = ""
         while true {
-          let posts = try reader.posts(afterID: last, limit: Self.portion)
-          for stored in posts {
-            let item = try reader.item(stored)
+          let posts = try reader.posts(afterID: lastID, limit: Self.portion)
+          for index in posts.posts.indices {
+            let item = try reader.item(
+              .init(number: posts.posts[index].number, post: posts.post(at: index)))
             try body(.post(item.post, placements: item.placements))
           }
-          guard let id = posts.last?.post.id else { return }
-          last = id
+          guard let last = posts.posts.last else { return }
+          lastID = posts.string(last.id)
         }
       }
     }

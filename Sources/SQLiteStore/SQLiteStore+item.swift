@@ -7,7 +7,7 @@ extension SQLiteStore {
   /// - Throws: `StoreError`.
   public func item(withID id: String) throws -> StoredItem? {
     try withStoreErrors(path: path) {
-      try pool.read { database in
+      try readers.read { database, _ in
         let reader = PostReader(database: database)
         return try reader.post(withID: id).map(reader.item)
       }

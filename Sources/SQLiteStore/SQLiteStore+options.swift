@@ -17,6 +17,12 @@ extension SQLiteStore {
     public var idempotencyKeepSeconds: Int
     /// How many idempotency keys are kept; the oldest goes first.
     public var maximumIdempotencyKeys: Int
+    /// How many changes of posts are remembered, for those who keep what they read and ask what of it
+    /// still holds; whoever asks for an older one is told that anything may have changed.
+    public var journalledChanges: Int
+    /// How many entries of each feed are read before anything else, by `beginLoading`, for the first
+    /// pages that are asked for.
+    public var firstEntries: Int
     /// The time, as idempotency keys are dated.
     public var now: @Sendable () -> Timestamp
 
@@ -30,6 +36,10 @@ extension SQLiteStore {
     public static let defaultIdempotencyKeepSeconds = 86_400
     /// The default of `maximumIdempotencyKeys`.
     public static let defaultMaximumIdempotencyKeys = 100_000
+    /// The default of `journalledChanges`: some 4 MB where each is of another post.
+    public static let defaultJournalledChanges = 65_536
+    /// The default of `firstEntries`: ten pages of the largest size.
+    public static let defaultFirstEntries = 1_000
 
     /// Options; by default the system's clock and the defaults above.
     public init(
@@ -39,6 +49,8 @@ extension SQLiteStore {
       maximumWritesInGroup: Int = Options.defaultMaximumWritesInGroup,
       idempotencyKeepSeconds: Int = Options.defaultIdempotencyKeepSeconds,
       maximumIdempotencyKeys: Int = Options.defaultMaximumIdempotencyKeys,
+      journalledChanges: Int = Options.defaultJournalledChanges,
+      firstEntries: Int = Options.defaultFirstEntries,
       now: @escaping @Sendable () -> Timestamp = Options.systemTime
     ) {
       self.file = file
@@ -47,6 +59,8 @@ extension SQLiteStore {
       self.maximumWritesInGroup = maximumWritesInGroup
       self.idempotencyKeepSeconds = idempotencyKeepSeconds
       self.maximumIdempotencyKeys = maximumIdempotencyKeys
+      self.journalledChanges = journalledChanges
+      self.firstEntries = firstEntries
       self.now = now
     }
 
@@ -60,7 +74,7 @@ extension SQLiteStore {
     func requireSensible() {
       let numbers = [
         keptRankings, maximumWaitingWrites, maximumWritesInGroup, idempotencyKeepSeconds,
-        maximumIdempotencyKeys,
+        maximumIdempotencyKeys, journalledChanges, firstEntries,
       ]
       precondition(numbers.allSatisfy { $0 >= 1 }, "an option is less than 1")
     }

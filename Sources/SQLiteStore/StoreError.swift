@@ -16,8 +16,12 @@ public enum StoreError: Error, Equatable, Sendable {
   case pendingMigrations([String])
   case migrationFailed(name: String, reason: String)
   case readOnly(path: String)
+  /// The file, or the folder that it is in, is another user's (user numbers, as `id -u` says them).
+  case notPermitted(path: String, owner: UInt32, user: UInt32)
   case full(path: String)
   case busy(path: String)
+  /// Another connection has the database open, where it has to be alone.
+  case inUse(path: String)
   /// As many writes wait as may; this one was not taken.
   case tooManyWrites(limit: Int)
   /// The write came after the store was closed.
@@ -52,8 +56,12 @@ extension StoreError: CustomStringConvertible {
       "the migration \(name) failed and was undone: \(reason)"
     case .readOnly(let path):
       "the database \(path) cannot be written: it or its folder is read-only"
+    case .notPermitted(let path, let owner, let user):
+      "\(path) belongs to user \(owner), and user \(user), as whom this program runs, may not use it"
     case .full(let path): "the disk of the database \(path) is full; the last batch was undone"
     case .busy(let path): "the database \(path) is locked by another process for too long"
+    case .inUse(let path):
+      "the database \(path) is in use: stop the server, and whatever else has it open"
     case .tooManyWrites(let limit): "\(limit) writes wait already, which is the limit"
     case .closed(let path): "the database \(path) was closed"
     case .damaged(let path, let reason): "the database \(path) is damaged: \(reason)"

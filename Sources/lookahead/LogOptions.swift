@@ -3,13 +3,16 @@ import FeedServer
 import Logging
 import Observability
 
-/// What is logged, and how.
+/// What is logged, where to, and how.
 struct LogOptions: ParsableArguments {
   @Option(help: "trace, debug, info, notice, warning, error or critical.")
   var logLevel = Environment.logLevel("LOG_LEVEL", default: .info)
 
   @Option(help: "text or json; by default text on a terminal and json elsewhere.")
   var logFormat: LogFormat?
+
+  @Option(help: "Where the log goes instead of standard error; SIGHUP opens it anew.")
+  var logFile: String?
 
   @Flag(inversion: .prefixedNo, help: "A line for each request, at the level info.")
   var accessLog = Environment.flag("ACCESS_LOG", default: true)
@@ -20,16 +23,21 @@ struct LogOptions: ParsableArguments {
 
   mutating func validate() throws {
     logFormat = logFormat ?? Environment.option("LOG_FORMAT")
+    logFile = logFile ?? Environment.text("LOG_FILE")
     try Environment.validate()
     try atLeast(4096, ("--log-buffer-bytes", logBufferBytes))
   }
 
-  /// Standard error, and swift-log through it.
-  func bootstrap() -> LogSink {
-    let sink = LogSink(format: logFormat, maximumBytes: logBufferBytes)
+  /// The file, or else standard error, and swift-log through it.
+  ///
+  /// - Throws: `LogFile.Failure`.
+  func bootstrap() throws -> (sink: LogSink, file: LogFile?) {
+    let file = try logFile.map { try LogFile(path: $0) }
+    let sink = LogSink(
+      descriptor: file?.descriptor ?? 2, format: logFormat, maximumBytes: logBufferBytes)
     let level = logLevel
     LoggingSystem.bootstrap { LineLogHandler(label: $0, sink: sink, logLevel: level) }
-    return sink
+    return (sink, file)
   }
 
   func apply(to configuration: inout FeedServiceConfiguration, _ sink: LogSink) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Version
 
 /// The program: parses arguments, calls a library, sets the exit status.
 @main
@@ -9,13 +10,15 @@ struct Lookahead: ParsableCommand {
     discussion: """
       Every option is also an environment variable: --database is LOOKAHEAD_DATABASE, \
       --idle-timeout-milliseconds is LOOKAHEAD_IDLE_TIMEOUT_MILLISECONDS. An option that is given \
-      comes first.
+      comes first. What every run has to be told anew, such as --overwrite, has no variable.
 
       Exit status: 0 done, 1 failed, 64 unusable arguments.
       """,
-    version: "0.1.0",
+    version: ProgramVersion.text,
     subcommands: [
       ServeCommand.self, SeedCommand.self, MigrateCommand.self, ExportCommand.self,
-      CheckCommand.self,
+      CheckCommand.self, BackupCommand.self, RestoreCommand.self, VacuumCommand.self,
+      PruneCommand.self,
+      ConfigCommand.self, HealthCommand.self,
     ])
 }

@@ -13,6 +13,9 @@ final class ProgressMeter: Sendable {
     return Double(seconds) + Double(attoseconds) * 1e-18
   }
 
+  /// The seconds so far with one decimal.
+  var secondsText: String { String(format: "%.1f", seconds) }
+
   func show(_ progress: SeedProgress) {
     guard isTerminal else { return }
     let rate = Int(Double(progress.records) / max(seconds, 0.001))

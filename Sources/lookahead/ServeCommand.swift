@@ -3,7 +3,7 @@ import CoreMetrics
 import FeedServer
 import Foundation
 import Logging
-import SQLiteStore
+import Observability
 import Sockets
 
 struct ServeCommand: ParsableCommand {
@@ -12,42 +12,44 @@ struct ServeCommand: ParsableCommand {
     abstract: "Serve the feeds, migrating the database first if needed.",
     discussion: """
       SIGTERM or SIGINT ends it without losing a request: /readyz turns 503, nothing more is accepted, \
-      requests in flight finish, and the exit status is 0.
+      requests in flight finish, and the exit status is 0. SIGHUP opens --log-file anew, and does \
+      nothing without one.
       """)
 
-  @OptionGroup var options: DatabaseOptions
-  @OptionGroup(title: "Listening") var listening: ListeningOptions
-  @OptionGroup(title: "Limits of messages") var messages: MessageOptions
-  @OptionGroup(title: "Limits of connections") var connections: ConnectionOptions
-  @OptionGroup(title: "Clients") var clients: ClientOptions
-  @OptionGroup(title: "Pages") var pages: PageOptions
-  @OptionGroup(title: "Media") var media: MediaOptions
-  @OptionGroup(title: "Writes") var writes: WriteOptions
-  @OptionGroup(title: "Log") var log: LogOptions
+  @OptionGroup var settings: ServeSettings
 
   func run() throws {
     // Before any thread is started, so that every thread blocks them.
     Signals.block()
-    var configuration = FeedServiceConfiguration(databasePath: options.database)
-    configuration.store.file = options.file
-    listening.apply(to: &configuration.server)
-    messages.apply(to: &configuration.server)
-    connections.apply(to: &configuration.server)
-    pages.apply(to: &configuration)
-    media.apply(to: &configuration)
-    try clients.apply(to: &configuration)
-    try writes.apply(to: &configuration)
-    let sink = log.bootstrap()
+    var configuration = try settings.configuration()
+    let findings = try settings.startFindings()
+    let refusals = findings.filter { $0.severity == .refusal }.map(\.text)
+    guard refusals.isEmpty else { throw ValidationError(refusals.joined(separator: "\n")) }
+    let (sink, logFile) = try settings.log.bootstrap()
     defer { sink.flush() }
-    log.apply(to: &configuration, sink)
+    settings.log.apply(to: &configuration, sink)
     MetricsSystem.bootstrap(configuration.figures)
+    let logger = Logger(label: "lookahead")
+    for finding in findings { logger.warning("\(finding.text)") }
 
-    let service = try FeedService(configuration, logger: Logger(label: "lookahead"))
+    let service = try FeedService(configuration, logger: logger)
     let port = try service.start()
-    print("serving \(options.database) on http://\(listening.urlHost):\(port)/")
+    let host = settings.listening.urlHost
+    print("serving \(configuration.databasePath) on http://\(host):\(port)/")
     fflush(nil)
-    while Signals.wait() == .hangUp {}
+    while Signals.wait() == .hangUp { reopen(logFile, logger) }
     service.drain()
     try service.wait()
+  }
+
+  /// Who has moved the log away says so by SIGHUP; without a file that means nothing.
+  private func reopen(_ file: LogFile?, _ logger: Logger) {
+    guard let file else { return }
+    do {
+      try file.reopen()
+      logger.notice("log opened anew")
+    } catch {
+      logger.error("\(error)")
+    }
   }
 }

@@ -5,11 +5,14 @@ import SQLiteStore
 
 /// Where to listen, and with how many threads.
 struct ListeningOptions: ParsableArguments {
+  static let defaultHost = "127.0.0.1"
+  static let defaultPort: UInt16 = 8080
+
   @Option(help: "The address to listen on.")
-  var host = Environment.text("HOST", default: "127.0.0.1")
+  var host = Environment.text("HOST", default: defaultHost)
 
   @Option(help: "The port; 0 lets the system pick one.")
-  var port = Environment.number("PORT", default: UInt16(8080))
+  var port = Environment.number("PORT", default: defaultPort)
 
   @Option(help: "Threads that serve connections.")
   var eventLoops = Environment.number("EVENT_LOOPS", default: 1)
@@ -177,9 +180,12 @@ struct PageOptions: ParsableArguments {
   var cacheStaleWhileRevalidateSeconds = Environment.number(
     "CACHE_STALE_WHILE_REVALIDATE_SECONDS", default: defaults.cacheStaleWhileRevalidateSeconds)
 
-  @Option(help: "Memory for compressed pages.")
+  @Option(help: "Memory for encoded pages; with 0 each is made anew.")
   var encodedMemoryBytes = Environment.number(
     "ENCODED_MEMORY_BYTES", default: defaults.encodedMemoryBytes)
+
+  @Option(help: "Length of the file of encoded items beside the database; with 0 there is none.")
+  var itemFileBytes = Environment.number("ITEM_FILE_BYTES", default: defaults.itemFileBytes)
 
   @Option(help: "From how many bytes on an answer is compressed.")
   var compressionMinimumBytes = Environment.number(
@@ -205,7 +211,7 @@ struct PageOptions: ParsableArguments {
       0, ("--cache-max-age-seconds", cacheMaxAgeSeconds),
       ("--cache-stale-while-revalidate-seconds", cacheStaleWhileRevalidateSeconds),
       ("--drain-grace-milliseconds", drainGraceMilliseconds),
-      ("--encoded-memory-bytes", encodedMemoryBytes),
+      ("--encoded-memory-bytes", encodedMemoryBytes), ("--item-file-bytes", itemFileBytes),
       ("--compression-minimum-bytes", compressionMinimumBytes))
     try atLeast(
       1, ("--refresh-interval-milliseconds", refreshIntervalMilliseconds),
@@ -216,6 +222,7 @@ struct PageOptions: ParsableArguments {
     configuration.cacheMaxAgeSeconds = cacheMaxAgeSeconds
     configuration.cacheStaleWhileRevalidateSeconds = cacheStaleWhileRevalidateSeconds
     configuration.encodedMemoryBytes = encodedMemoryBytes
+    configuration.itemFileBytes = itemFileBytes
     configuration.compressionMinimumBytes = compressionMinimumBytes
     configuration.refreshIntervalMilliseconds = refreshIntervalMilliseconds
     configuration.workerThreads = workerThreads

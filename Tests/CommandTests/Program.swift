@@ -42,6 +42,13 @@ struct Program {
   func run(_ arguments: String..., input: String? = nil, environment: [String: String] = [:]) throws
     -> Outcome
   {
+    try run(arguments, input: input, environment: environment)
+  }
+
+  /// Runs it to its end.
+  func run(_ arguments: [String], input: String? = nil, environment: [String: String] = [:]) throws
+    -> Outcome
+  {
     let process = process(arguments, environment: environment)
     // Files and not pipes: nothing waits for anybody to read.
     let name = UUID().uuidString

@@ -11,6 +11,8 @@ import Testing
       $0.writeToken = WriteTests.token
     }
     let client = try service.client()
+    // Answered when all is read: pages of before would be made anew.
+    _ = try client.get("/v1/feeds")
     for _ in 0..<3 { _ = try client.get("/rp/?feed=newest", ["Accept-Encoding": "gzip"]) }
     _ = try client.get("/v1/items/a")
     _ = try client.get("/v1/items/b")
@@ -29,7 +31,8 @@ import Testing
       #"lookahead_http_request_duration_seconds_bucket{route="/rp/",le="+Inf"} 3"#,
       #"lookahead_http_connections 1"#,
       #"lookahead_http_connection_events_total{event="accepted"} 1"#,
-      #"lookahead_encoded_bodies_hits_total 2"#, #"lookahead_encoded_bodies_misses_total 1"#,
+      #"lookahead_pages_hits_total 2"#, #"lookahead_pages_misses_total 1"#,
+      #"lookahead_encoded_bodies_misses_total 1"#,
       #"lookahead_sqlite_write_seconds_count 1"#,
     ] {
       #expect(lines.contains(line), "\(line)")

@@ -10,31 +10,38 @@ import Testing
 final class RunningService: Sendable {
   let folder = TemporaryFolder()
   let port: UInt16
+  let databasePath: String
   private let service: FeedService
-
-  var databasePath: String { folder.file("feed.sqlite") }
 
   init(
     _ records: some Sequence<SeedRecord> = [SeedRecord](),
     configure: (inout FeedServiceConfiguration) -> Void = { _ in }
   ) throws {
-    let path = folder.file("feed.sqlite")
-    let store = try SQLiteStore(path: path)
+    databasePath = folder.file("feed.sqlite")
+    let store = try SQLiteStore(path: databasePath)
     try store.load(Array(records), batch: 2_000)
     try store.close()
-    (service, port) = try Self.start(path, configure)
+    (service, port) = try Self.start(databasePath, configure)
+  }
+
+  /// A second service on the database of another, as a second process would be.
+  init(
+    beside other: RunningService, configure: (inout FeedServiceConfiguration) -> Void = { _ in }
+  ) throws {
+    databasePath = other.databasePath
+    (service, port) = try Self.start(databasePath, configure)
   }
 
   /// A service on feed files.
   init(files: [String]) throws {
-    let path = folder.file("feed.sqlite")
-    let store = try SQLiteStore(path: path)
+    databasePath = folder.file("feed.sqlite")
+    let store = try SQLiteStore(path: databasePath)
     let report = try Seeder().run(
       try files.map { try SeedInput(path: $0) }, into: store,
       onProblem: { Issue.record("\($0)") }, onProgress: { _ in })
     precondition(report.skipped == 0)
     try store.close()
-    (service, port) = try Self.start(path) { _ in }
+    (service, port) = try Self.start(databasePath) { _ in }
   }
 
   private static func start(

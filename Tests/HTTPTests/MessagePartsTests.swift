@@ -16,14 +16,20 @@ struct MessagePartsTests {
   }
 
   @Test func `a response head is written with what the server adds`() {
-    let head = ResponseHead(
-      status: .ok, fields: ["ETag": "\"a\""], contentLength: 1205, persistence: .closed)
+    var fields: Fields = ["A": "1", "ETag": "\"a\"", "a": "2"]
+    fields.remove("A")
+    fields.append(["B": "c\r\nd"])
+    let head = ResponseHead(status: .ok, fields: fields, contentLength: 1205)
     var bytes: [UInt8] = []
-    head.write(to: &bytes, date: Array("D".utf8), requestID: "r")
+    head.writeStart(to: &bytes)
+    ResponseHead.writeEnd(
+      to: &bytes, persistence: .closed, dateLine: ResponseHead.dateLine(secondsSince1970: 0),
+      requestID: "r")
     #expect(
       String(decoding: bytes, as: UTF8.self)
-        == "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 1205\r\nConnection: close\r\n"
-        + "Date: D\r\nX-Request-Id: r\r\n\r\n")
+        == "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nB: c  d\r\nContent-Length: 1205\r\n"
+        + "Connection: close\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nX-Request-Id: r\r\n\r\n")
+    #expect(fields["b"] == "c  d" && fields.count == 2)
   }
 
   @Test(arguments: [

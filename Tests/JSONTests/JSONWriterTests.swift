@@ -56,6 +56,30 @@ struct JSONWriterTests {
     }
   }
 
+  /// Texts are looked through eight bytes at a time.
+  @Test func `an escape is found at every place of a long text`() {
+    for place in 0..<40 {
+      for (byte, escape) in [
+        ("\"", #"\""#), ("\\", #"\\"#), ("\n", #"\n"#), ("\u{1f}", #"\u001f"#),
+      ] {
+        // Beside bytes that differ in one bit, or have the highest.
+        let before = String(repeating: "\u{e9}", count: place / 2) + (place % 2 == 0 ? "" : "#")
+        let after = String(repeating: " ]\u{a0}", count: 5)
+        let expected = "\"" + before + escape + after + "\""
+        #expect(Array(Self.text { $0.string(before + byte + after) }.utf8) == Array(expected.utf8))
+        let utf8 = Array((before + byte + after).utf8)
+        #expect(Self.text { $0.string(utf8: utf8.span) } == expected)
+        #expect(
+          Self.text {
+            $0.string { writer in
+              writer.piece(utf8: utf8.span)
+              writer.piece(".1")
+            }
+          } == expected.dropLast() + ".1\"")
+      }
+    }
+  }
+
   @Test func `any text is read back by another reader`() throws {
     var random = TestRandom()
     for _ in 0..<1_000 {
@@ -82,6 +106,8 @@ struct JSONWriterTests {
 
   static let integers: [(Int, String)] = [
     (0, "0"), (9, "9"), (10, "10"), (-1, "-1"), (-10, "-10"), (1_000, "1000"),
+    (99_999_999, "99999999"), (100_000_000, "100000000"), (1_000_000_007, "1000000007"),
+    (-70_000_000_100_000_000, "-70000000100000000"),
     (9_007_199_254_740_991, "9007199254740991"), (.max, "9223372036854775807"),
     (.min, "-9223372036854775808"),
   ]
@@ -91,10 +117,27 @@ struct JSONWriterTests {
     #expect(Self.text { $0.integer(value) } == expected)
   }
 
-  @Test func `whole numbers of any width are written`() {
-    #expect(Self.text { $0.integer(UInt64.max) } == "18446744073709551615")
-    #expect(Self.text { $0.integer(UInt8(7)) } == "7")
-    #expect(Self.text { $0.integer(Int8.min) } == "-128")
+  @Test func `an object goes on from what was written before, and documents stand side by side`() {
+    var opened = JSONWriter()
+    for id in ["a", "b"] {
+      opened.beginDocument()
+      opened.object { writer in writer.member("id", id) }
+    }
+    #expect(String(decoding: opened.bytes, as: UTF8.self) == #"{"id":"a"}{"id":"b"}"#)
+    let text = Self.text { writer in
+      writer.array { writer in
+        for range in [0..<9, 10..<19] {
+          writer.object(continuing: opened.bytes.span.extracting(range)) { writer in
+            writer.member("n", 1)
+            writer.literal(#","m":"#)
+            writer.literal(capacity: 20) { $0.append(decimal: -20) }
+            writer.literal(#","t":true"#)
+          }
+        }
+        writer.integer(7)
+      }
+    }
+    #expect(text == #"[{"id":"a","n":1,"m":-20,"t":true},{"id":"b","n":1,"m":-20,"t":true},7]"#)
   }
 
   static let numbers: [(Double, String)] = [

@@ -19,167 +19,120 @@ public struct OrderEntry: Hashable, Sendable {
 ///
 /// Theory of operation. The sorted entries are cut into chunks of a few hundred; beside them stands
 /// the offset at which each chunk starts. A look-up is a binary search over the chunks and one within
-/// a chunk. The index is a value: copying it shares every chunk, and a change copies the chunk it
+/// a chunk. The index is a value: copying it shares every chunk, and a change makes anew the chunks it
 /// hits and the list of chunks, so that readers keep the order they started with while a writer makes
-/// the next one. Many changes at once are merged in one pass instead.
+/// the next one.
+///
+/// Before it is read whole, an order may be a part: its top, and how many entries there are in all.
 public struct OrderIndex: Sendable {
-  /// Chunks are split beyond this; a merge fills them to half.
-  static let chunkCapacity = 512
+  /// Chunks are split beyond this; they are filled to half.
+  static let chunkCapacity = 1024
 
-  private var chunks: [[OrderEntry]] = []
-  /// `starts[i]` entries lie before `chunks[i]`; one more at the end holds the count.
-  private var starts: [Int] = [0]
+  let chunks: [OrderChunk]
+  /// `starts[i]` entries lie before `chunks[i]`; one more at the end holds how many there are.
+  let starts: [Int]
+  /// How many entries there are.
+  public let count: Int
+  /// The newest time of any entry; `nil` where none has a time, and as long as only a part is there.
+  public let newestPublishedAt: Timestamp?
 
   /// An order of nothing.
-  public init() {}
+  public init() {
+    self.init(chunks: [])
+  }
 
   /// The order of these entries, which may come in any order.
   public init(_ entries: [OrderEntry]) {
-    // A load in index order is sorted already, which the standard library's sort notices.
-    fill(with: entries.sorted { $0.position < $1.position })
+    var builder = Builder()
+    for entry in entries.sorted(by: { $0.position < $1.position }) { builder.append(entry) }
+    self = builder.index()
   }
 
-  /// How many entries there are.
-  public var count: Int { starts[starts.count - 1] }
+  /// A part of an order: its top, and how many entries there are in all.
+  public init(top: OrderIndex, count: Int) {
+    precondition(count >= top.count, "the top has more than there are")
+    chunks = top.chunks
+    starts = top.starts
+    self.count = count
+    newestPublishedAt = count == top.count ? top.newestPublishedAt : nil
+  }
 
-  /// The entry at an offset from the top; `offset` must be in `0..<count`.
+  init(chunks: [OrderChunk]) {
+    self.chunks = chunks
+    var starts: [Int] = []
+    starts.reserveCapacity(chunks.count + 1)
+    var start = 0
+    var newest = OrderChunk.unknownTime
+    for chunk in chunks {
+      starts.append(start)
+      start += chunk.count
+      newest = max(newest, chunk.newest)
+    }
+    starts.append(start)
+    self.starts = starts
+    count = start
+    newestPublishedAt = newest == OrderChunk.unknownTime ? nil : Timestamp(microseconds: newest)
+  }
+
+  /// How many entries from the top are there to be read.
+  public var heldCount: Int { starts[starts.count - 1] }
+
+  /// Everything is there; of a part, only offsets below `heldCount` may be asked for.
+  public var isWhole: Bool { heldCount == count }
+}
+
+// MARK: Reading
+
+extension OrderIndex {
+  /// The entry at an offset from the top; `offset` must be in `0..<heldCount`.
   public subscript(offset: Int) -> OrderEntry {
     let chunk = chunkIndex(ofOffset: offset)
     return chunks[chunk][offset - starts[chunk]]
   }
 
-  /// The entries at these offsets, which must lie in `0..<count`.
+  /// The entries at these offsets, which must lie in `0..<heldCount`; a range without any may lie
+  /// anywhere.
   public func entries(in range: Range<Int>) -> [OrderEntry] {
-    guard !range.isEmpty else { return [] }
     var result: [OrderEntry] = []
     result.reserveCapacity(range.count)
+    forEach(in: range) { chunk, index in result.append(chunk[index]) }
+    return result
+  }
+
+  /// The numbers of all posts, from the top.
+  var allPosts: [Int64] {
+    chunks.flatMap { $0.entries.map(\.post) }
+  }
+
+  /// Every entry, from the top.
+  public var allEntries: [OrderEntry] { entries(in: 0..<heldCount) }
+
+  private func forEach(in range: Range<Int>, _ body: (OrderChunk, Int) -> Void) {
+    guard !range.isEmpty else { return }
     var chunk = chunkIndex(ofOffset: range.lowerBound)
     var offset = range.lowerBound
     while offset < range.upperBound {
-      let from = offset - starts[chunk]
-      let to = min(range.upperBound - starts[chunk], chunks[chunk].count)
-      result.append(contentsOf: chunks[chunk][from..<to])
-      offset = starts[chunk] + to
+      let end = min(range.upperBound, starts[chunk + 1])
+      for index in offset - starts[chunk]..<end - starts[chunk] { body(chunks[chunk], index) }
+      offset = end
       chunk += 1
     }
-    return result
   }
 
   /// How many entries stand above the position, whether or not an entry is there.
   public func offset(of position: Position) -> Int {
     let chunk = chunkIndex(holding: position)
     guard chunk < chunks.count else { return count }
-    return starts[chunk] + Self.lowerBound(of: position, in: chunks[chunk])
+    return starts[chunk] + chunks[chunk].lowerBound(of: position)
   }
 
   /// How many entries stand above the position or at it.
   public func offset(after position: Position) -> Int {
-    let offset = offset(of: position)
-    return offset < count && self[offset].position == position ? offset + 1 : offset
-  }
-
-  /// The newest time of any entry.
-  public var newestPublishedAt: Timestamp? {
-    var newest: Timestamp?
-    for chunk in chunks {
-      for entry in chunk {
-        guard let time = entry.publishedAt else { continue }
-        if newest.map({ $0 < time }) ?? true { newest = time }
-      }
-    }
-    return newest
-  }
-
-  /// Every entry, from the top.
-  public var allEntries: [OrderEntry] { chunks.flatMap { $0 } }
-}
-
-// MARK: Changes
-
-extension OrderIndex {
-  /// Above this many changes, and above one for every 64 entries, a merge of everything is cheaper
-  /// than one search and copy for each.
-  private static let mergeThreshold = 64
-
-  /// Takes out the entries at `removals` and puts in `insertions`, in this order.
-  ///
-  /// A removal of what is not there, and an insertion of a position that is taken, change nothing:
-  /// changes can be replayed.
-  public mutating func apply(removals: [Position], insertions: [OrderEntry]) {
-    if removals.count + insertions.count > max(Self.mergeThreshold, count / 64) {
-      merge(removals: removals, insertions: insertions)
-    } else {
-      for position in removals { remove(position) }
-      for entry in insertions { insert(entry) }
-    }
-  }
-
-  private mutating func insert(_ entry: OrderEntry) {
-    guard !chunks.isEmpty else {
-      fill(with: [entry])
-      return
-    }
-    let chunk = min(chunkIndex(holding: entry.position), chunks.count - 1)
-    let index = Self.lowerBound(of: entry.position, in: chunks[chunk])
-    if index < chunks[chunk].count, chunks[chunk][index].position == entry.position { return }
-    chunks[chunk].insert(entry, at: index)
-    if chunks[chunk].count > Self.chunkCapacity {
-      let half = chunks[chunk].count / 2
-      chunks.insert(Array(chunks[chunk][half...]), at: chunk + 1)
-      chunks[chunk].removeSubrange(half...)
-    }
-    renumber(from: chunk)
-  }
-
-  private mutating func remove(_ position: Position) {
     let chunk = chunkIndex(holding: position)
-    guard chunk < chunks.count else { return }
-    let index = Self.lowerBound(of: position, in: chunks[chunk])
-    guard index < chunks[chunk].count, chunks[chunk][index].position == position else { return }
-    chunks[chunk].remove(at: index)
-    if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
-    renumber(from: chunk)
-  }
-
-  private mutating func merge(removals: [Position], insertions: [OrderEntry]) {
-    let gone = Set(removals)
-    let added = insertions.sorted { $0.position < $1.position }
-    var merged: [OrderEntry] = []
-    merged.reserveCapacity(count + added.count)
-    var next = added.startIndex
-    func append(_ entry: OrderEntry) {
-      if merged.last?.position != entry.position { merged.append(entry) }
-    }
-    for chunk in chunks {
-      for entry in chunk where gone.isEmpty || !gone.contains(entry.position) {
-        while next < added.endIndex, added[next].position < entry.position {
-          append(added[next])
-          next += 1
-        }
-        append(entry)
-      }
-    }
-    while next < added.endIndex {
-      append(added[next])
-      next += 1
-    }
-    fill(with: merged)
-  }
-
-  private mutating func fill(with sorted: [OrderEntry]) {
-    let step = Self.chunkCapacity / 2
-    chunks = stride(from: 0, to: sorted.count, by: step).map { start in
-      Array(sorted[start..<min(start + step, sorted.count)])
-    }
-    starts = [0]
-    renumber(from: 0)
-  }
-
-  private mutating func renumber(from first: Int) {
-    starts.removeSubrange((first + 1)...)
-    for chunk in chunks[min(first, chunks.count)...] {
-      starts.append(starts[starts.count - 1] + chunk.count)
-    }
+    guard chunk < chunks.count else { return count }
+    let index = chunks[chunk].lowerBound(of: position)
+    let isThere = chunks[chunk].order(at: index, comparedTo: position) == 0
+    return starts[chunk] + index + (isThere ? 1 : 0)
   }
 }
 
@@ -198,12 +151,12 @@ extension OrderIndex {
   }
 
   /// The first chunk whose last entry is not above the position; the number of chunks if none is.
-  private func chunkIndex(holding position: Position) -> Int {
+  func chunkIndex(holding position: Position) -> Int {
     var low = 0
     var high = chunks.count
     while low < high {
       let middle = (low + high) / 2
-      if chunks[middle][chunks[middle].count - 1].position < position {
+      if chunks[middle].order(at: chunks[middle].count - 1, comparedTo: position) < 0 {
         low = middle + 1
       } else {
         high = middle
@@ -211,14 +164,11 @@ extension OrderIndex {
     }
     return low
   }
+}
 
-  private static func lowerBound(of position: Position, in chunk: [OrderEntry]) -> Int {
-    var low = 0
-    var high = chunk.count
-    while low < high {
-      let middle = (low + high) / 2
-      if chunk[middle].position < position { low = middle + 1 } else { high = middle }
-    }
-    return low
+extension OrderIndex {
+  /// The orders are made of the very same chunks: neither was changed since one was copied.
+  package func sharesAll(with other: OrderIndex) -> Bool {
+    chunks.elementsEqual(other.chunks, by: ===)
   }
 }

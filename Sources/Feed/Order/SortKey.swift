@@ -66,6 +66,7 @@ public struct Position: Hashable, Comparable, Sendable {
   /// Of the id's bytes, as `==` compares them.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(key)
-    for byte in id.utf8 { hasher.combine(byte) }
+    var id = id
+    id.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 }

@@ -13,20 +13,24 @@ enum Base64URL {
   }()
 
   static func encode(_ bytes: [UInt8]) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity(bytes.count * 4 / 3 + 3)
-    var buffer: UInt32 = 0
-    var bits = 0
-    for byte in bytes {
-      buffer = buffer << 8 | UInt32(byte)
-      bits += 8
-      while bits >= 6 {
-        bits -= 6
-        text.append(alphabet[Int(buffer >> UInt32(bits) & 63)])
+    let count = (bytes.count * 8 + 5) / 6
+    return String(unsafeUninitializedCapacity: count) { text in
+      // Each six bits are one letter, which is written once: `count` of them.
+      var position = 0
+      var buffer: UInt32 = 0
+      var bits = 0
+      for byte in bytes {
+        buffer = buffer << 8 | UInt32(byte)
+        bits += 8
+        while bits >= 6 {
+          bits -= 6
+          text[position] = alphabet[Int(buffer >> UInt32(bits) & 63)]
+          position += 1
+        }
       }
+      if bits > 0 { text[position] = alphabet[Int(buffer << UInt32(6 - bits) & 63)] }
+      return count
     }
-    if bits > 0 { text.append(alphabet[Int(buffer << UInt32(6 - bits) & 63)]) }
-    return String(decoding: text, as: UTF8.self)
   }
 
   /// The bytes, or `nil` where the text is not the one that `encode` makes: unused bits must be zero,

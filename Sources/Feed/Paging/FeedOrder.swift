@@ -178,7 +178,7 @@ extension FeedOrder {
     from: Int, to: Int, above anchor: Cursor.Anchor, offset: Int, limit: Int
   ) throws(FeedError) -> PageSlice {
     let index = try order(of: to, .before)
-    let before = Set(try order(of: from, .before).allEntries.map(\.post))
+    let before = Set(try order(of: from, .before).allPosts)
     let arrived = OrderIndex(index.allEntries.filter { !before.contains($0.post) })
     let end = max(0, anchor.offset(in: arrived) - offset)
     let start = max(0, end - limit)

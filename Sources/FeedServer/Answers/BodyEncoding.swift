@@ -12,92 +12,82 @@ struct BodyEncoding: Sendable {
   /// In the order of the server's preference, where a client likes several the same.
   private static let codings: [ContentCoding] = [.brotli, .gzip, .identity]
 
-  enum Answer {
-    case ready(Response)
+  /// What becomes of a representation in a coding.
+  enum Outcome {
+    case ready(Variant)
     /// Has to be compressed first.
-    case toEncode(Body)
+    case toEncode(Pending)
   }
 
-  /// A body that has to be compressed.
-  struct Body: Sendable {
+  /// A variant that has to be compressed.
+  struct Pending: Sendable {
+    let tag: EntityTag
+    let notModified: Response
     fileprivate let json: [UInt8]
     fileprivate let hash: (high: UInt64, low: UInt64)
     fileprivate let coding: ContentCoding
     fileprivate let fields: Fields
-    /// The answer without a coding; `nil` where the client does not take that.
-    fileprivate let plain: Fields?
   }
 
-  /// The answer: the bytes, or 304 where the client has them.
+  /// The coding that the client likes best.
   ///
-  /// - Throws: `Problem` 406 where the client takes no coding that there is, 412 where a precondition
-  ///   fails.
-  func answer(_ representation: Representation, to request: Request) throws -> Answer {
-    guard representation.caching.value != nil else {
-      var fields: Fields = ["Cache-Control": "no-store"]
-      fields.appendCORS()
-      fields.appendJSON()
-      return .ready(Response(.ok, fields: fields, bytes: representation.json))
-    }
+  /// - Throws: `Problem` 406 where it takes no coding that there is.
+  func coding(for request: Request) throws -> ContentCoding {
     let accepted = AcceptEncoding(request.fields.combined("Accept-Encoding"))
-    guard let coding = coding(accepted, bytes: representation.json.count) else {
-      throw Problem(
-        .notAcceptable, .notAcceptable,
-        "Accept-Encoding takes none of br, gzip and identity, which is what there is.")
-    }
+    if let coding = accepted.best(of: Self.codings) { return coding }
+    throw Problem(
+      .notAcceptable, .notAcceptable,
+      "Accept-Encoding takes none of br, gzip and identity, which is what there is.")
+  }
+
+  /// The representation in this coding; a small one in none, where the client takes that.
+  func variant(
+    of representation: Representation, in coding: ContentCoding, for request: Request
+  ) -> Outcome {
+    let isSmall = representation.json.count < minimumBytes
+    let coding = isSmall && takesIdentity(request) ? .identity : coding
     let hash = representation.hash
     let tag = representation.entityTag(hash, coding)
     var fields = representation.fields(tag)
-    switch Preconditions.evaluate(request.method, request.fields, current: tag) {
-    case .notModified: return .ready(Response(.notModified, fields: fields))
-    case .failed:
-      throw Problem(
-        .preconditionFailed, .preconditionFailed, "The representation's entity tag is \(tag).")
-    case .proceed: break
-    }
+    let notModified = Response(.notModified, fields: fields)
     fields.appendJSON()
-    guard coding != .identity else {
-      return .ready(Response(.ok, fields: fields, bytes: representation.json))
+    let body: [UInt8]
+    if coding == .identity {
+      body = representation.json
+    } else {
+      fields.append("Content-Encoding", coding.rawValue)
+      guard let encoded = bodies.find(hash: hash, coding: coding) else {
+        return .toEncode(
+          Pending(
+            tag: tag, notModified: notModified, json: representation.json, hash: hash,
+            coding: coding, fields: fields))
+      }
+      body = encoded
     }
-    fields.append("Content-Encoding", coding.rawValue)
-    if let encoded = bodies.find(hash: hash, coding: coding) {
-      return .ready(Response(.ok, fields: fields, bytes: encoded))
-    }
-    var plain: Fields?
-    if accepted.best(of: [.identity]) != nil {
-      plain = representation.fields(representation.entityTag(hash, .identity))
-      plain?.appendJSON()
-    }
-    return .toEncode(
-      Body(json: representation.json, hash: hash, coding: coding, fields: fields, plain: plain))
-  }
-
-  /// The same, compressing at once what has to be.
-  func encodedAnswer(_ representation: Representation, to request: Request) throws -> Response {
-    switch try answer(representation, to: request) {
-    case .ready(let response): response
-    case .toEncode(let body): try encode(body)
-    }
+    return .ready(
+      Variant(
+        tag: tag, whole: Response(.ok, fields: fields, bytes: body), notModified: notModified))
   }
 
   /// Compresses.
-  func encode(_ body: Body) throws -> Response {
-    let encoded = try bodies.make(body.json, hash: body.hash, coding: body.coding)
-    return Response(.ok, fields: body.fields, bytes: encoded)
+  func encode(_ pending: Pending) throws -> Variant {
+    let body = try bodies.make(pending.json, hash: pending.hash, coding: pending.coding)
+    return Variant(
+      tag: pending.tag, whole: Response(.ok, fields: pending.fields, bytes: body),
+      notModified: pending.notModified)
   }
 
-  /// The answer where there is no time to compress.
+  /// The representation as it is, where there is no time to compress it.
   ///
   /// - Throws: `Problem` 503 where the client takes nothing else.
-  func withoutCoding(_ body: Body) throws -> Response {
-    guard let fields = body.plain else {
-      throw Problem(.overloaded, .serviceUnavailable, "Too much waits to be compressed.")
-    }
-    return Response(.ok, fields: fields, bytes: body.json)
+  func withoutCoding(_ representation: Representation, for request: Request) throws -> Variant {
+    guard takesIdentity(request),
+      case .ready(let variant) = variant(of: representation, in: .identity, for: request)
+    else { throw Problem(.overloaded, .serviceUnavailable, "Too much waits to be compressed.") }
+    return variant
   }
 
-  private func coding(_ accepted: AcceptEncoding, bytes: Int) -> ContentCoding? {
-    if bytes < minimumBytes, accepted.best(of: [.identity]) != nil { return .identity }
-    return accepted.best(of: Self.codings)
+  private func takesIdentity(_ request: Request) -> Bool {
+    AcceptEncoding(request.fields.combined("Accept-Encoding")).best(of: [.identity]) != nil
   }
 }

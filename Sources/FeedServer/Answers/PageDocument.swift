@@ -5,26 +5,33 @@ import Seeding
 
 /// A page as JSON.
 struct PageDocument {
-  let page: FeedPage
+  let cut: PageCut
+  let items: EncodedItems
   let policy: Policy
   let network: NetworkProfile
   let bounds: PlanBounds
-  /// Ready to follow.
-  let links: (next: String?, previous: String?)
+  let links: PageLinks
 
-  /// A page of 30 items has some 15 KB.
-  private static let capacity = 1 << 15
+  /// What hints, plan and paging take at the most, beside an item's own bytes.
+  private static let itemCapacity = 256
+  private static let pageCapacity = 4096
 
   var json: [UInt8] {
-    var writer = JSONWriter(capacity: Self.capacity)
+    let loads = items.items.indices.map(items.load(at:))
+    var writer = JSONWriter(
+      capacity: items.bytes.count + Self.itemCapacity * loads.count + Self.pageCapacity)
     writer.object { writer in
       writeFeed(to: &writer)
       writer.key("items")
       writer.array { writer in
-        for post in page.posts { writer.item(post, policy.hint(for: post)) }
+        for (item, load) in zip(items.items, loads) {
+          writer.object(continuing: items.bytes.span.extracting(item.json)) { writer in
+            writer.hint(policy.hint(for: load))
+          }
+        }
       }
       writePaging(to: &writer)
-      writePrefetch(to: &writer)
+      writePrefetch(of: loads, to: &writer)
     }
     return writer.bytes
   }
@@ -32,22 +39,22 @@ struct PageDocument {
   private func writeFeed(to writer: inout JSONWriter) {
     writer.key("feed")
     writer.object { writer in
-      writer.member("name", page.feed.name)
-      writer.member("title", page.feed.title)
-      writer.member("total", page.feed.total)
-      writer.member("ranking", page.feed.ranking)
+      writer.member("name", cut.feed.name)
+      writer.member("title", cut.feed.title)
+      writer.member("total", cut.feed.total)
+      writer.member("ranking", cut.feed.ranking)
     }
   }
 
   private func writePaging(to writer: inout JSONWriter) {
-    let slice = page.slice
+    let slice = cut.slice
     writer.key("paging")
     writer.object { writer in
       writer.member("offset", slice.offset)
       writer.member("ranking", slice.ranking)
-      writer.nullable("next", slice.next?.text)
-      writer.nullable("prev", slice.previous?.text)
-      writer.member("newer", slice.newer.text)
+      writer.nullable("next", links.nextCursor)
+      writer.nullable("prev", links.previousCursor)
+      writer.member("newer", links.newerCursor)
       writer.key("links")
       writer.object { writer in
         writer.member("next", links.next)
@@ -56,9 +63,9 @@ struct PageDocument {
     }
   }
 
-  private func writePrefetch(to writer: inout JSONWriter) {
+  private func writePrefetch(of loads: [ItemLoad], to writer: inout JSONWriter) {
     let plan = policy.plan(
-      for: page.posts, on: network, bounds: bounds, hasNextPage: page.slice.next != nil)
+      for: loads, on: network, bounds: bounds, hasNextPage: cut.slice.next != nil)
     writer.key("prefetch")
     writer.object { writer in
       writer.member("network", network.name)
@@ -77,16 +84,24 @@ struct PageDocument {
   }
 
   private func write(_ part: PagePlan.Part, to writer: inout JSONWriter) {
-    let post = page.posts[part.itemIndex]
+    let id = items.bytes.span.extracting(items.items[part.itemIndex].openID)
     writer.object { writer in
-      writer.member("item", post.id)
-      writer.member("media", part.mediaIndex.map(post.mediaID(at:)))
-      writer.key("range")
-      writer.array { writer in
-        writer.integer(0)
-        writer.integer(part.bytes - 1)
+      writer.literal(#""item":"#)
+      writer.literal(id)
+      if let index = part.mediaIndex {
+        writer.literal(#"","media":"#)
+        writer.literal(id)
+        writer.literal(capacity: 32) { text in
+          text.append(".")
+          text.append(decimal: index)
+        }
       }
-      writer.member("bytes", part.bytes)
+      writer.literal(capacity: 100) { text in
+        text.append(#"","range":[0,"#)
+        text.append(decimal: part.bytes - 1)
+        text.append(#"],"bytes":"#)
+        text.append(decimal: part.bytes)
+      }
       writer.member("why", part.reason.rawValue)
       writer.estimated(part.isEstimated)
     }
@@ -94,22 +109,28 @@ struct PageDocument {
 }
 
 extension JSONWriter {
-  /// An item of a page, or on its own, with the feeds in which it is.
-  mutating func item(_ post: Post, _ hint: Hint, placements: [Placement]? = nil) {
+  /// An item on its own, with the feeds in which it is.
+  mutating func item(_ item: StoredItem, _ hint: Hint) {
+    let post = FlatPosts(item.post)
     object { writer in
-      writer.member("id", post.id)
-      if let placements { writer.feeds(placements) }
-      writer.member("type", post.type.rawValue)
-      writer.details(of: post) { writer, index in
-        writer.member("id", post.mediaID(at: index))
-      }
-      writer.key("prefetch")
-      writer.object { writer in
-        writer.member("weight", hint.weight)
-        writer.member("minimumBytes", hint.minimumBytes)
-        writer.member("entireBytes", hint.entireBytes)
-        writer.estimated(hint.isEstimated)
-      }
+      writer.member("id", item.post.id)
+      writer.feeds(item.placements)
+      writer.member("type", item.post.type.rawValue)
+      writer.mediaDetails(of: post, at: 0)
+      writer.hint(hint)
+    }
+  }
+
+  /// The member `prefetch` of an item, behind other members.
+  mutating func hint(_ hint: Hint) {
+    literal(capacity: 160) { text in
+      text.append(#","prefetch":{"weight":"#)
+      text.append(decimal: hint.weight)
+      text.append(#","minimumBytes":"#)
+      text.append(decimal: hint.minimumBytes)
+      text.append(#","entireBytes":"#)
+      text.append(decimal: hint.entireBytes)
+      text.append(hint.isEstimated ? #","estimated":true}"# : "}")
     }
   }
 

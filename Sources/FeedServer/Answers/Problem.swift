@@ -125,12 +125,12 @@ struct Problem: Error, Sendable {
 }
 
 extension Fields {
-  private static let exposed =
-    "Accept-Ranges, Content-Range, ETag, Link, Retry-After, Server-Timing, X-Request-Id"
+  private static let crossOrigin: Fields = [
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Expose-Headers":
+      "Accept-Ranges, Content-Range, ETag, Link, Retry-After, Server-Timing, X-Request-Id",
+  ]
 
   /// Read routes may be read from any page, with the fields that a client needs to page on.
-  mutating func appendCORS() {
-    append("Access-Control-Allow-Origin", "*")
-    append("Access-Control-Expose-Headers", Self.exposed)
-  }
+  mutating func appendCORS() { append(Self.crossOrigin) }
 }

@@ -1,5 +1,6 @@
 import CXXHash
 import HTTP
+import HTTPServer
 
 /// What a route answers with when all is well: JSON, and what caches and clients need to know of it.
 struct Representation: Sendable {
@@ -28,8 +29,26 @@ struct Representation: Sendable {
   /// restart.
   func entityTag(_ hash: (high: UInt64, low: UInt64), _ coding: ContentCoding) -> EntityTag {
     let version = version.map { $0 + EntityTag.versionEnd } ?? ""
-    let bytes = String(hash.high, radix: 36) + "-" + String(hash.low, radix: 36)
+    let bytes = Self.hexadecimal(hash.high) + Self.hexadecimal(hash.low)
     return EntityTag(version + bytes + (coding == .identity ? "" : "-" + coding.rawValue))
+  }
+
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  private static func hexadecimal(_ number: UInt64) -> String {
+    String(unsafeUninitializedCapacity: 16) { text in
+      // Sixteen digits of four bits each.
+      for index in 0..<16 { text[index] = digits[Int(number >> UInt64(60 - 4 * index) & 15)] }
+      return 16
+    }
+  }
+
+  /// The answer with what nobody is to keep.
+  var uncached: Response {
+    var fields: Fields = ["Cache-Control": "no-store"]
+    fields.appendCORS()
+    fields.appendJSON()
+    return Response(.ok, fields: fields, bytes: json)
   }
 
   /// The fields that every answer with it has, 304 among them.
@@ -37,10 +56,12 @@ struct Representation: Sendable {
     var fields = Fields()
     fields.append("ETag", tag.description)
     fields.append("Cache-Control", caching.value ?? "no-store")
-    fields.append("Vary", (["Accept-Encoding"] + varyingFields).joined(separator: ", "))
-    if !links.isEmpty {
-      let values = links.map { "<\($0.target)>; rel=\"\($0.relation)\"" }
-      fields.append("Link", values.joined(separator: ", "))
+    fields.append("Vary", varyingFields.reduce("Accept-Encoding") { $0 + ", " + $1 })
+    if let first = links.first {
+      let value = links.dropFirst().reduce("<\(first.target)>; rel=\"\(first.relation)\"") {
+        $0 + ", <" + $1.target + ">; rel=\"" + $1.relation + "\""
+      }
+      fields.append("Link", value)
     }
     fields.appendCORS()
     return fields
@@ -53,8 +74,9 @@ extension EntityTag {
 }
 
 extension Fields {
-  mutating func appendJSON() {
-    append("Content-Type", "application/json")
-    append("X-Content-Type-Options", "nosniff")
-  }
+  private static let json: Fields = [
+    "Content-Type": "application/json", "X-Content-Type-Options": "nosniff",
+  ]
+
+  mutating func appendJSON() { append(Self.json) }
 }

@@ -33,54 +33,63 @@ struct PageRequest {
   let query: PageQuery
   let network: NetworkChoice
   let bounds: PlanBounds
+  /// Asked for by the compact route, to which its links lead then.
+  let isCompact: Bool
   /// The request's fields that the page depends on.
   let varyingFields: [String]
-  /// The parameters that links repeat, beside `after` and `before`; places are in their cursors.
-  private let repeated: [(name: String, value: String)]
+  /// A link up to its cursor: the route, and the parameters that links repeat; places are in cursors.
+  private let linkStart: String
   private let texts: (after: String?, before: String?)
+  private let savesData: Bool?
 
   /// - Throws: `ParameterError`, `CursorError`.
   init(
-    feed: String, _ parameters: Parameters, _ fields: Fields, _ networks: [NetworkProfile]
+    feed: String, isCompact: Bool, _ parameters: Parameters, _ fields: Fields,
+    _ networks: [NetworkProfile]
   ) throws {
+    self.isCompact = isCompact
     network = try NetworkChoice(parameters, fields, networks)
     query = try Self.pageQuery(feed: feed, parameters)
     texts = (parameters["after"], parameters["before"])
 
-    let savesData = try parameters.boolean("saveData")
+    savesData = try parameters.boolean("saveData")
     let asksToSaveData = fields.combined("Save-Data")?.asciiLowercased == "on"
     bounds = PlanBounds(
       budgetBytes: try parameters.number("budget", in: Self.budgets),
       savesData: savesData ?? asksToSaveData)
     varyingFields = network.varyingFields + (savesData == nil ? ["Save-Data"] : [])
 
-    var repeated = [(name: "limit", value: String(query.limit))]
-    if network.isNamed { repeated.append(("network", network.profile.name)) }
-    if let savesData { repeated.append(("saveData", String(savesData))) }
-    if let budget = bounds.budgetBytes { repeated.append(("budget", String(budget))) }
-    self.repeated = repeated
+    var start =
+      isCompact
+      ? "/rp/?feed=\(PercentEncoding.encode(feed, for: .queryValue))&limit=\(query.limit)"
+      : "/v1/feeds/\(PercentEncoding.encode(feed, for: .pathSegment))/items?limit=\(query.limit)"
+    if network.isNamed {
+      start += "&network=\(PercentEncoding.encode(network.profile.name, for: .queryValue))"
+    }
+    if let savesData { start += "&saveData=\(savesData)" }
+    if let budget = bounds.budgetBytes { start += "&budget=\(budget)" }
+    linkStart = start
   }
 
-  /// The query of the page below, as a link has it.
-  func nextQuery(after cursor: String) -> String {
+  /// What the page's representation rests on beside the store.
+  func key(_ coding: ContentCoding) -> PageKey {
+    PageKey(
+      isCompact: isCompact, query: query, network: network.profile.name,
+      isNetworkNamed: network.isNamed, savesData: savesData, bounds: bounds, coding: coding)
+  }
+
+  /// A link to the page below. (A cursor's text needs no encoding.)
+  func link(after cursor: String) -> String {
     // The lower end of a gap stays where it is.
-    query(after: cursor, before: isGap ? texts.before : nil)
+    linkStart + "&after=" + cursor + (isGap ? "&before=" + (texts.before ?? "") : "")
   }
 
-  /// The query of the page above, as a link has it.
-  func previousQuery(before cursor: String) -> String {
-    query(after: isGap ? texts.after : nil, before: cursor)
+  /// A link to the page above.
+  func link(before cursor: String) -> String {
+    linkStart + (isGap ? "&after=" + (texts.after ?? "") : "") + "&before=" + cursor
   }
 
   private var isGap: Bool { texts.after != nil && texts.before != nil }
-
-  private func query(after: String?, before: String?) -> String {
-    var pairs = repeated
-    if let after { pairs.append(("after", after)) }
-    if let before { pairs.append(("before", before)) }
-    return pairs.map { "\($0.name)=\(PercentEncoding.encode($0.value, for: .queryValue))" }
-      .joined(separator: "&")
-  }
 }
 
 // MARK: Where the page lies

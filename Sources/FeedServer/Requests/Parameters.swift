@@ -17,7 +17,7 @@ struct Parameters {
   /// - Throws: `ParameterError`, `Query.Malformed`.
   init(_ request: Request, known: [String]) throws {
     var values: [String: String] = [:]
-    for parameter in try request.query.map({ try Query.parse($0) }) ?? [] {
+    for parameter in try request.queryBytes.map({ try Query.parse($0) }) ?? [] {
       let name = parameter.name
       guard known.contains(name) else {
         let names = known.isEmpty ? "none" : known.joined(separator: ", ")

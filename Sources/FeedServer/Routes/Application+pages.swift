@@ -8,6 +8,24 @@ import Sockets
 // MARK: What is read
 
 extension Application {
+  /// Answers a page's request that came before, without reading it anew, if the page has not changed
+  /// since; false where it has, or is not at hand.
+  func answerReadyPage(_ request: Request, _ responder: Responder) -> Bool {
+    guard request.method == .get || request.method == .head, !request.fields.contains("Prefer"),
+      let ready = pages.find(RequestText(request)), ready.isCurrent(in: store)
+    else { return false }
+    pages.noteHit()
+    do {
+      try admit(request, responder)
+      responder.respond(try ready.variant.answer(to: request))
+    } catch {
+      let route = Route.allCases.first { $0.path == ready.variant.whole.route }
+      Call(request: request, responder: responder, route: route, timing: nil, logger: logger)
+        .refuse(error)
+    }
+    return true
+  }
+
   /// A page is answered at once where the store has it at hand, and by a worker where it has to load
   /// or compare rankings first.
   func page(_ path: [String: String], _ parameters: Parameters, _ call: Call) throws {
@@ -15,56 +33,35 @@ extension Application {
     guard let feed = path["feed"] ?? parameters["feed"] else {
       throw ParameterError(parameter: "feed", problem: "is missing: it names the feed to read")
     }
-    let asked = try PageRequest(feed: feed, parameters, call.request.fields, book.networks)
-    if store.isAtHand(asked.query) {
-      return answer(try represent(asked, book, call), to: call)
+    let asked = try PageRequest(
+      feed: feed, isCompact: call.route == .compactPage, parameters, call.request.fields,
+      book.networks)
+    let key = asked.key(try encoding.coding(for: call.request))
+    if let ready = pages.find(key, for: RequestText(call.request)), ready.isCurrent(in: store) {
+      pages.noteHit()
+      return call.respond(try ready.variant.answer(to: call.request))
     }
-    let isTaken = workers.run {
-      do {
-        // The worker compresses as well: another wait would be no use.
-        let representation = try represent(asked, book, call)
-        call.answer { try encoding.encodedAnswer(representation, to: call.request) }
-      } catch {
-        call.refuse(error)
-      }
-    }
+    if store.isAtHand(asked.query) { return try makePage(asked, key, call) }
+    let isTaken = workers.run { call.attempt { try makePage(asked, key, call) } }
     guard isTaken else {
       throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for the database.")
     }
   }
 
-  private func represent(_ asked: PageRequest, _ book: PolicyBook, _ call: Call) throws
-    -> Representation
-  {
-    let start = MonotonicClock.nanoseconds
-    let page = try call.timing.measure("read") { try store.page(asked.query) }
-    figures.reads.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))
-    return call.timing.measure("encode") { represent(page, asked, book, call.route) }
-  }
-
-  private func represent(
-    _ page: FeedPage, _ asked: PageRequest, _ book: PolicyBook, _ route: Route?
-  ) -> Representation {
-    func link(_ query: String) -> String {
-      route == .compactPage
-        ? "/rp/?feed=\(PercentEncoding.encode(asked.query.feed, for: .queryValue))&\(query)"
-        : "/v1/feeds/\(PercentEncoding.encode(asked.query.feed, for: .pathSegment))/items?\(query)"
-    }
-    let links = (
-      next: page.slice.next.map { link(asked.nextQuery(after: $0.text)) },
-      previous: page.slice.previous.map { link(asked.previousQuery(before: $0.text)) }
-    )
-    let document = PageDocument(
-      page: page,
-      policy: book.policy(feed: asked.query.feed, network: asked.network.profile),
-      network: asked.network.profile, bounds: asked.bounds, links: links)
-    var representation = Representation(document.json, caching: caching.pages)
+  private func makePage(_ asked: PageRequest, _ key: PageKey, _ call: Call) throws {
+    pages.noteMiss()
+    let page = try assembler.assemble(asked, call.timing)
+    var representation = Representation(page.json, caching: caching.pages)
     representation.varyingFields = asked.varyingFields
-    representation.links = [("next", links.next), ("prev", links.previous)].compactMap {
+    representation.links = [("next", page.links.next), ("prev", page.links.previous)].compactMap {
       name, link in
       link.map { (relation: name, target: $0) }
     }
-    return representation
+    try answer(representation, in: key.coding, to: call) { [pages] variant in
+      guard pages.admits(key, bytes: variant.whole.bodyLength) else { return }
+      let ready = variant.prepared(route: call.route?.path ?? "")
+      pages.insert(ReadyPage(ready, of: page.cut), key: key, for: RequestText(call.request))
+    }
   }
 
   func item(_ id: String, _ parameters: Parameters, _ call: Call) throws -> Representation {
@@ -75,8 +72,7 @@ extension Application {
     }
     var writer = JSONWriter(capacity: 1024)
     writer.item(
-      item.post, book.policy(feed: nil, network: network.profile).hint(for: item.post),
-      placements: item.placements)
+      item, book.policy(feed: nil, network: network.profile).hint(for: ItemLoad(item.post)))
     var representation = Representation(writer.bytes, caching: caching.pages)
     representation.version = ItemVersion(item).text
     representation.varyingFields = network.varyingFields

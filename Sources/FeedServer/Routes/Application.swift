@@ -19,6 +19,8 @@ struct Application: Handler {
   let imports: WorkerPool
   let caching: CachePolicy
   let encoding: BodyEncoding
+  let pages: PageCache
+  let assembler: PageAssembler
   let media: MediaFolder?
   let access: WriteAccess
   let rate: RequestRate?
@@ -54,6 +56,7 @@ struct Application: Handler {
   }
 
   func handle(_ request: Request, _ responder: Responder) {
+    if answerReadyPage(request, responder) { return }
     let match = Route.router.match(request.method, path: request.path)
     var route: Route?
     if case .found(let found, _) = match { route = found }
@@ -61,9 +64,7 @@ struct Application: Handler {
       request: request, responder: responder, route: route, timing: Timing(request.fields),
       logger: logger)
     do {
-      if let rate, route?.isForWatchers != true {
-        try rate.admit(clients.address(request.fields, peer: responder.peer))
-      }
+      if route?.isForWatchers != true { try admit(request, responder) }
       if request.path == "*" {
         return call.respond(Self.options(request, allowed: Route.router.methods))
       }
@@ -83,6 +84,14 @@ struct Application: Handler {
     } catch {
       call.refuse(error)
     }
+  }
+
+  /// Counts the client's request, where there is a rate.
+  ///
+  /// - Throws: `Problem` 429.
+  func admit(_ request: Request, _ responder: Responder) throws {
+    guard let rate else { return }
+    try rate.admit(clients.address(request.fields, peer: responder.peer))
   }
 
   private func begin(
@@ -110,18 +119,39 @@ struct Application: Handler {
 
   /// Answers with the representation, in the coding that the client likes best.
   func answer(_ representation: Representation, to call: Call) {
-    do {
-      switch try encoding.answer(representation, to: call.request) {
-      case .ready(let response): call.respond(response)
-      case .toEncode(let body):
-        // Once for each page that changed: too long for an event loop.
-        let isTaken = workers.run {
-          call.answer { try call.timing.measure("compress") { try encoding.encode(body) } }
-        }
-        if !isTaken { call.answer { try encoding.withoutCoding(body) } }
+    guard representation.caching.value != nil else {
+      return call.respond(representation.uncached)
+    }
+    call.attempt {
+      let coding = try encoding.coding(for: call.request)
+      try answer(representation, in: coding, to: call) { _ in }
+    }
+  }
+
+  /// Answers with the representation in a coding; `made` gets the variant where there was one to make.
+  func answer(
+    _ representation: Representation, in coding: ContentCoding, to call: Call,
+    made: @escaping @Sendable (Variant) -> Void
+  ) throws {
+    switch encoding.variant(of: representation, in: coding, for: call.request) {
+    case .ready(let variant):
+      made(variant)
+      call.respond(try variant.answer(to: call.request))
+    case .toEncode(let pending):
+      guard try pending.tag.isNews(to: call.request) else {
+        return call.respond(pending.notModified)
       }
-    } catch {
-      call.refuse(error)
+      // Once for each page that changed: too long for an event loop.
+      let isTaken = workers.run {
+        call.answer {
+          let variant = try call.timing.measure("compress") { try encoding.encode(pending) }
+          made(variant)
+          return variant.whole
+        }
+      }
+      if !isTaken {
+        call.respond(try encoding.withoutCoding(representation, for: call.request).whole)
+      }
     }
   }
 

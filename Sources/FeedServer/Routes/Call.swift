@@ -21,6 +21,15 @@ struct Call: Sendable {
     }
   }
 
+  /// Does what answers the request; answers with the problem that keeps it from being done.
+  func attempt(_ work: () throws -> Void) {
+    do {
+      try work()
+    } catch {
+      refuse(error)
+    }
+  }
+
   /// Answers with the problem; what is the server's own fault goes to the log.
   func refuse(_ error: any Error) {
     let problem = Problem(error)

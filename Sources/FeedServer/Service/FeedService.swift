@@ -1,3 +1,4 @@
+import Backups
 import Compression
 import Feed
 import HTTPServer
@@ -14,25 +15,38 @@ public final class FeedService: Sendable {
   private let readiness = Readiness()
   private let server: Server
   private let imports: WorkerPool
+  private let itemWriters: WorkerPool
+  private let filler: ItemFiller
   private let refresher: Refresher
+  private let checkpoints: Refresher
+  private let backups: BackupKeeper?
 
   /// Opens and migrates the database.
   ///
-  /// - Throws: `StoreError`, and `MediaError` for a media folder that cannot be used.
+  /// - Throws: `StoreError`, `MediaError` for a media folder that cannot be used, and for backups what
+  ///   `BackupFolder` throws.
   public init(_ configuration: FeedServiceConfiguration, logger: Logger) throws {
     self.configuration = configuration
     let media = try configuration.mediaRoot.map { try MediaRoot(path: $0) }
     var options = configuration.store
     // One reader for each thread that may read at once, and one for the refresh.
     options.file.readers = configuration.server.eventLoops + configuration.workerThreads + 1
-    store = try SQLiteStore(path: configuration.databasePath, options: options)
-    // The first request should not be the one that waits for the order of every feed.
-    _ = try store.feeds()
     let figures = ServiceFigures(registry: configuration.figures)
+    backups = try configuration.backups.map {
+      try BackupKeeper(
+        $0, database: configuration.databasePath, options: options.file, logger: logger,
+        count: figures.note)
+    }
+    try backups?.makeBeforeMigration(logger)
+    store = try SQLiteStore(path: configuration.databasePath, options: options)
+    // First pages are answered while the order of every feed is still being read.
+    try store.beginLoading()
     let clients = ClientAddresses(trustedProxies: configuration.trustedProxies)
     let application = Application(
       configuration, store, readiness, figures, clients, media, logger)
     imports = application.imports
+    itemWriters = application.assembler.source.writers
+    filler = ItemFiller(store: store, file: application.assembler.source.file)
     server = Server(
       configuration: configuration.server, handler: application, logger: logger,
       observer: ServiceObserver(
@@ -51,6 +65,12 @@ public final class FeedService: Sendable {
         }
       }
     }
+    let log = LogKeeper(
+      WriteAheadLog(
+        path: configuration.databasePath, limitBytes: configuration.store.file.logLimitBytes),
+      logger: logger, count: figures.note)
+    checkpoints = Refresher(
+      intervalMilliseconds: configuration.checkpointIntervalSeconds * 1000, log.look)
     register(figures, application)
   }
 
@@ -58,6 +78,7 @@ public final class FeedService: Sendable {
   private func register(_ figures: ServiceFigures, _ application: Application) {
     let (server, store, log) = (server, store, configuration.requestLog)
     let (workers, bodies) = (application.workers, application.encoding.bodies)
+    let (pages, items) = (application.pages, application.assembler.source.file)
     figures.gauge("lookahead_http_connections") { server.connectionCount }
     figures.gauge("lookahead_workers") { workers.count }
     figures.gauge("lookahead_sqlite_file_bytes", [("file", "database")]) {
@@ -70,7 +91,22 @@ public final class FeedService: Sendable {
     figures.total("lookahead_encoded_bodies_hits_total") { bodies.figures.hits }
     figures.total("lookahead_encoded_bodies_misses_total") { bodies.figures.misses }
     figures.total("lookahead_encoded_bodies_evictions_total") { bodies.figures.evictions }
+    figures.gauge("lookahead_pages_bytes") { pages.figures.bytes }
+    figures.total("lookahead_pages_hits_total") { pages.figures.hits }
+    figures.total("lookahead_pages_misses_total") { pages.figures.misses }
+    figures.total("lookahead_pages_evictions_total") { pages.figures.evictions }
+    figures.gauge("lookahead_item_file_bytes") { items.figures.bytes }
+    figures.gauge("lookahead_item_file_items") { items.figures.items }
+    figures.total("lookahead_item_file_hits_total") { items.figures.hits }
+    figures.total("lookahead_item_file_misses_total") { items.figures.misses }
+    figures.total("lookahead_item_file_renewals_total") { items.figures.renewals }
+    figures.total("lookahead_item_file_failures_total") { items.figures.failures }
     figures.total("lookahead_log_dropped_lines_total") { log?.droppedLines ?? 0 }
+    if let backups {
+      figures.gauge("lookahead_backup_timestamp_seconds") { backups.figures.secondsSince1970 }
+      figures.gauge("lookahead_backup_bytes") { backups.figures.bytes }
+      figures.gauge("lookahead_backup_duration_seconds") { backups.figures.durationSeconds }
+    }
     figures.feeds { (try? store.feeds()) ?? [] }
   }
 
@@ -81,6 +117,9 @@ public final class FeedService: Sendable {
   public func start() throws -> UInt16 {
     let port = try server.start()
     refresher.start()
+    _ = itemWriters.run { [filler] in filler.run() }
+    checkpoints.start()
+    backups?.start()
     return port
   }
 
@@ -96,13 +135,20 @@ public final class FeedService: Sendable {
     server.wait()
     // Their connections are gone: imports hear that, and end with the batch that they are writing.
     imports.wait()
+    filler.stop()
+    itemWriters.wait()
     refresher.stop()
+    checkpoints.stop()
+    backups?.stop()
     configuration.figures.endScrapes()
     try store.close()
   }
 }
 
 extension Application {
+  /// How many pages' items may wait to be written to the item file; those of one more are not kept.
+  private static let waitingItemWrites = 64
+
   fileprivate init(
     _ configuration: FeedServiceConfiguration, _ store: any FeedStore & PolicyStore,
     _ readiness: Readiness, _ figures: ServiceFigures, _ clients: ClientAddresses,
@@ -112,6 +158,13 @@ extension Application {
       maxAgeSeconds: configuration.cacheMaxAgeSeconds,
       staleWhileRevalidateSeconds: configuration.cacheStaleWhileRevalidateSeconds,
       mediaMaxAgeSeconds: configuration.mediaMaxAgeSeconds)
+    let file = ItemFile(
+      store: store, folder: configuration.scratchFolder, maximumBytes: configuration.itemFileBytes)
+    let source = ItemSource(
+      store: store, file: file, writers: WorkerPool(threads: 1, limit: Self.waitingItemWrites),
+      figures: figures)
+    // Whole pages are what is asked for most; what is compressed is a third of the size.
+    let bodiesBytes = configuration.encodedMemoryBytes / 4
     self.init(
       store: store, readiness: readiness,
       workers: WorkerPool(
@@ -120,8 +173,10 @@ extension Application {
         threads: configuration.maximumImports, limit: configuration.maximumImports),
       caching: caching,
       encoding: BodyEncoding(
-        bodies: EncodedBodies(maximumBytes: configuration.encodedMemoryBytes),
+        bodies: EncodedBodies(maximumBytes: bodiesBytes),
         minimumBytes: configuration.compressionMinimumBytes),
+      pages: PageCache(maximumBytes: configuration.encodedMemoryBytes - bodiesBytes),
+      assembler: PageAssembler(store: store, source: source),
       media: media.map { MediaFolder(root: $0, caching: caching.media) },
       access: WriteAccess(token: configuration.writeToken),
       rate: configuration.requestsPerSecond == 0

@@ -39,14 +39,23 @@ public struct FeedServiceConfiguration: Sendable {
   public var cacheStaleWhileRevalidateSeconds = 60
   /// How long a client may keep a media file without asking again.
   public var mediaMaxAgeSeconds = 30 * 86_400
-  /// How much memory compressed pages take at the most.
+  /// How much memory encoded pages take at the most: three quarters of it for whole pages with their
+  /// heads, a quarter for compressed bodies. With 0 each page is made anew.
   public var encodedMemoryBytes = 64 << 20
+  /// How long the file gets that holds encoded items, which has no name and lies beside the database; it
+  /// is no memory of the process. With 0 there is none.
+  public var itemFileBytes = 1 << 30
   /// From how many bytes on a body is compressed.
   public var compressionMinimumBytes = 1024
 
   /// How often the database is looked at for what other processes wrote: a page is behind by no more
   /// than this and the time that it takes to read the change.
   public var refreshIntervalMilliseconds = 20
+  /// How often the size of the write-ahead log is looked at.
+  public var checkpointIntervalSeconds = 10
+  /// How the service backs its database up; nil where it does not.
+  public var backups: BackupSettings?
+
   /// How many requests that take long run at once.
   public var workerThreads = 2
   /// How many such requests run or wait at the most; one more is answered with 503.
@@ -58,6 +67,13 @@ public struct FeedServiceConfiguration: Sendable {
   public var figures = PrometheusRegistry()
   /// Where the lines of requests go; nil writes none.
   public var requestLog: LogSink?
+
+  /// Where the item file is.
+  var scratchFolder: String {
+    let parts = databasePath.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    return parts.isEmpty
+      ? "." : parts.count == 1 && parts[0].isEmpty ? "/" : parts.joined(separator: "/")
+  }
 
   /// The defaults, on the database at this path.
   public init(databasePath: String) {

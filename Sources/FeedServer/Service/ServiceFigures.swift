@@ -14,6 +14,8 @@ final class ServiceFigures: Sendable {
   let writes: Timer
   let refreshes: Counter
   let failedRefreshes: Counter
+  private let checkpoints: [LogKeeper.Outcome: Counter]
+  private let backups: [BackupKeeper.Outcome: Counter]
   private let imported: [String: Counter]
   private let events: [ServerEvent: Counter]
   private let requests = Mutex<[RequestKey: RequestFigures]>([:])
@@ -41,11 +43,27 @@ final class ServiceFigures: Sendable {
     "lookahead_encoded_bodies_misses_total": "Compressed bodies that were not.",
     "lookahead_encoded_bodies_evictions_total": "Compressed bodies that had to make room.",
     "lookahead_encoded_bodies_bytes": "Memory that compressed bodies take.",
+    "lookahead_pages_hits_total": "Pages that were at hand whole.",
+    "lookahead_pages_misses_total": "Pages that had to be made.",
+    "lookahead_pages_evictions_total": "Pages that had to make room.",
+    "lookahead_pages_bytes": "Memory that whole pages take.",
+    "lookahead_item_file_bytes": "Length of the file of encoded items.",
+    "lookahead_item_file_items": "Items that it holds.",
+    "lookahead_item_file_hits_total": "Items of pages that were in it.",
+    "lookahead_item_file_misses_total": "Items of pages that were not.",
+    "lookahead_item_file_renewals_total": "Times that it was begun anew.",
+    "lookahead_item_file_failures_total": "Times that it could not be written or read.",
     "lookahead_sqlite_read_seconds": "Reading the posts of a page or an item.",
     "lookahead_sqlite_write_seconds": "From a single write to its durable end.",
     "lookahead_sqlite_refreshes_total": "Looks at what other processes wrote.",
     "lookahead_sqlite_failed_refreshes_total": "Those that failed.",
     "lookahead_sqlite_file_bytes": "Size of the database's files.",
+    "lookahead_sqlite_checkpoints_total":
+      "Write-ahead logs that were brought in and cut, or could not be.",
+    "lookahead_backups_total": "Scheduled backups.",
+    "lookahead_backup_timestamp_seconds": "When the newest backup was made; 0: there is none.",
+    "lookahead_backup_bytes": "Size of the newest backup.",
+    "lookahead_backup_duration_seconds": "How long it took to make it.",
     "lookahead_feed_items": "Items of a feed.",
     "lookahead_imported_records_total": "Records of imports.",
     "lookahead_workers": "Requests that workers have, running or waiting.",
@@ -59,6 +77,8 @@ final class ServiceFigures: Sendable {
     writes = Timer(label: "lookahead_sqlite_write_seconds", dimensions: [], factory: registry)
     refreshes = Counter(label: "lookahead_sqlite_refreshes_total", factory: registry)
     failedRefreshes = Counter(label: "lookahead_sqlite_failed_refreshes_total", factory: registry)
+    checkpoints = Self.counters("lookahead_sqlite_checkpoints_total", registry)
+    backups = Self.counters("lookahead_backups_total", registry)
     let outcomes = ["added", "changed", "unchanged", "refused"]
     imported = Dictionary(
       uniqueKeysWithValues: outcomes.map { outcome in
@@ -76,6 +96,23 @@ final class ServiceFigures: Sendable {
       })
     ProcessFigures.register(in: registry)
   }
+
+  /// A counter for each outcome that there may be.
+  private static func counters<Outcome: CaseIterable & RawRepresentable & Hashable>(
+    _ name: String, _ registry: PrometheusRegistry
+  ) -> [Outcome: Counter] where Outcome.RawValue == String {
+    Dictionary(
+      uniqueKeysWithValues: Outcome.allCases.map { outcome in
+        (
+          outcome,
+          Counter(label: name, dimensions: [("outcome", outcome.rawValue)], factory: registry)
+        )
+      })
+  }
+
+  @Sendable func note(_ outcome: LogKeeper.Outcome) { checkpoints[outcome]?.increment() }
+
+  @Sendable func note(_ outcome: BackupKeeper.Outcome) { backups[outcome]?.increment() }
 
   func note(_ event: ServerEvent) { events[event]?.increment() }
 

@@ -23,23 +23,6 @@ public struct FeedSummary: Hashable, Sendable {
   }
 }
 
-/// A page of a feed.
-public struct FeedPage: Sendable {
-  /// The feed as it was when the page was cut.
-  public let feed: FeedSummary
-  /// Which entries the page has, and the cursors around them.
-  public let slice: PageSlice
-  /// The posts of the slice's entries, in their order.
-  public let posts: [Post]
-
-  /// A page of these parts.
-  public init(feed: FeedSummary, slice: PageSlice, posts: [Post]) {
-    self.feed = feed
-    self.slice = slice
-    self.posts = posts
-  }
-}
-
 /// What a whole import did to the store.
 public struct ImportSummary: Hashable, Sendable {
   /// Records whose post or feed was not there before.
@@ -70,18 +53,36 @@ public protocol FeedImport: AnyObject, Sendable {
 
 /// Where posts and feeds are kept.
 ///
-/// Beside the errors that a method names, each throws what its store says of its own failure.
+/// What a feed's pages are made of is in memory, and so is what changed lately: whoever keeps pages
+/// compares versions to know whether they still hold. Beside the errors that a method names, each throws what its store says of its own failure.
 public protocol FeedStore: Sendable {
   /// The feeds, in the order of their names.
   func feeds() throws -> [FeedSummary]
   /// The feed of this name; `nil` where there is none.
   func feed(named name: String) throws -> FeedSummary?
-  /// A page of a feed.
+  /// Where the store is in its history: cheap enough to be asked for every request.
+  ///
+  /// Whoever keeps what was read asks for it before reading. A write of this process is answered, and
+  /// another's is seen by `refresh()`, only when it is greater.
+  var version: StoreVersion { get }
+  /// A page of a feed without its posts: read from memory where `isAtHand(query)`.
   ///
   /// - Throws: `FeedError` for what the store does not have.
-  func page(_ query: PageQuery) throws -> FeedPage
-  /// The page can be read at once: no order has to be loaded or compared for it.
+  func cut(_ query: PageQuery) throws -> PageCut
+  /// The page can be cut at once: no order has to be loaded or compared for it.
   func isAtHand(_ query: PageQuery) -> Bool
+  /// The posts with these numbers, in this order, as they are now; those that are gone are left out.
+  func posts(_ numbers: [Int64]) throws -> FlatPosts
+  /// Whether the feed (its order, title, ranking and total), the settings (networks, policies) and
+  /// these posts are what they were at `version`. Where that is no longer known, they are not.
+  func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool
+  /// The posts whose content changed or that went since `version`, each once; `nil` where that is no
+  /// longer known: then all may have. New posts are not among them.
+  func changedPosts(since version: StoreVersion) -> [Int64]?
+  /// Takes in what was written since the last time, whichever program wrote it.
+  ///
+  /// - Returns: whether `version` is greater now.
+  @discardableResult func refresh() throws -> Bool
   /// The item with this id; `nil` where there is none.
   func item(withID id: String) throws -> StoredItem?
   /// Begins a run of records.

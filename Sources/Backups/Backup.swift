@@ -1,0 +1,168 @@
+import Compression
+import Glibc
+import SQLiteStore
+import Synchronization
+
+/// Makes one backup of a database that is being used.
+///
+/// It is copied under another name beside where it will be, read through, compressed where that is
+/// wished, brought to the disk, and then given its name: a file with a backup's name is a backup.
+public final class Backup: Sendable {
+  /// What was made.
+  public struct Report: Sendable {
+    /// Where it is.
+    public let path: String
+    /// Its size.
+    public let bytes: Int
+    /// The database's size in it.
+    public let databaseBytes: Int
+    /// Posts in it.
+    public let posts: Int
+    /// What the check noted, which is no fault.
+    public let notes: [String]
+  }
+
+  private let database: String
+  private let options: DatabaseFile.Options
+  /// Whether it is made as gzip.
+  public let isCompressed: Bool
+  private let overwrites: Bool
+  private let state = Mutex<(isCancelled: Bool, copy: DatabaseCopy?)>((false, nil))
+
+  /// What is put behind the name of a compressed one.
+  public static let compressedSuffix = ".gz"
+  /// After so many bytes the disk is waited for, so that the writes of others, which wait for the disk
+  /// as well, find little before them.
+  private static let bytesBetweenSyncs = 16 << 20
+
+  /// A backup that has yet to be made.
+  ///
+  /// - Parameters:
+  ///   - database: the database's path.
+  ///   - compress: as gzip; the name then ends in `.gz`.
+  ///   - overwrite: what is at the path may be replaced.
+  public init(
+    of database: String, options: DatabaseFile.Options = DatabaseFile.Options(),
+    compress: Bool = false, overwrite: Bool = false
+  ) {
+    self.database = database
+    self.options = options
+    isCompressed = compress
+    overwrites = overwrite
+  }
+
+  /// Where a backup lies that is to be made at the path.
+  public func destination(_ path: String) -> String {
+    isCompressed && !path.hasSuffix(Self.compressedSuffix) ? path + Self.compressedSuffix : path
+  }
+
+  /// Makes the backup. Whatever was answered before this is called is in it.
+  ///
+  /// - Throws: `BackupError`, `StoreError`, `FileError`, `GzipError`, `DatabaseCopyCancelled`; then
+  ///   nothing of it is left, and what was at the path is as it was.
+  public func make(at path: String) throws -> Report {
+    let path = destination(path)
+    try refuse(path)
+    let copied = try PartialFile(
+      for: path, suffix: isCompressed ? PartialFile.copySuffix : PartialFile.suffix)
+    let report = try copy(into: copied)
+    let databaseBytes = Int(try copied.file.status.st_size)
+    var bytes = databaseBytes
+    if isCompressed {
+      let compressed = try PartialFile(for: path)
+      try compress(copied.file, into: compressed.file)
+      bytes = Int(try compressed.file.status.st_size)
+      try refuse(path)
+      try compressed.finish()
+      copied.discard()
+    } else {
+      try refuse(path)
+      try copied.finish()
+    }
+    return Report(
+      path: path, bytes: bytes, databaseBytes: databaseBytes, posts: report.posts,
+      notes: report.findings.map(\.text))
+  }
+
+  /// Makes a running `make` end soon, with `DatabaseCopyCancelled`, and any later one at once. For any
+  /// thread.
+  public func cancel() {
+    let copy = state.withLock { state in
+      state.isCancelled = true
+      return state.copy
+    }
+    copy?.cancel()
+  }
+
+  private func refuse(_ path: String) throws {
+    guard let existing = status(of: path) else { return }
+    if let database = status(of: database), database.st_ino == existing.st_ino,
+      database.st_dev == existing.st_dev
+    {
+      throw BackupError.isTheDatabase(path: path)
+    }
+    guard existing.st_mode & S_IFMT == S_IFREG else {
+      throw FileError("write \(path)", code: existing.st_mode & S_IFMT == S_IFDIR ? EISDIR : EEXIST)
+    }
+    guard overwrites else { throw BackupError.exists(path: path) }
+  }
+
+  private func copy(into partial: PartialFile) throws -> DatabaseCopy.Report {
+    let copy = DatabaseCopy(of: database, at: partial.path, options: options)
+    try state.withLock { state in
+      if state.isCancelled { throw DatabaseCopyCancelled() }
+      state.copy = copy
+    }
+    defer { state.withLock { $0.copy = nil } }
+    var syncedBytes = 0
+    try copy.make { _ in
+      let bytes = Int(try partial.file.status.st_size)
+      guard bytes - syncedBytes >= Self.bytesBetweenSyncs else { return }
+      try partial.file.syncData()
+      syncedBytes = bytes
+    }
+    try partial.file.sync()
+    let report = try copy.verify()
+    guard report.errors.isEmpty else {
+      throw BackupError.notSound(path: "the copy of \(database)", findings: report.errors)
+    }
+    return report
+  }
+
+  private func compress(_ source: Descriptor, into target: Descriptor) throws {
+    let encoder = try GzipEncoder()
+    var writtenBytes = 0
+    var syncedBytes = 0
+    try readPieces(of: source) { piece in
+      if state.withLock({ $0.isCancelled }) { throw DatabaseCopyCancelled() }
+      try encoder.encode(piece) {
+        try target.write($0)
+        writtenBytes += $0.count
+      }
+      guard writtenBytes - syncedBytes >= Self.bytesBetweenSyncs else { return }
+      try target.syncData()
+      syncedBytes = writtenBytes
+    }
+    try encoder.finish { try target.write($0) }
+    try readBack(target, asCopyOf: source)
+  }
+
+  /// What was compressed was verified before: sees that the very same comes back.
+  private func readBack(_ compressed: Descriptor, asCopyOf source: Descriptor) throws {
+    let decoder = try GzipDecoder()
+    var offset = 0
+    try readPieces(of: compressed) { piece in
+      if state.withLock({ $0.isCancelled }) { throw DatabaseCopyCancelled() }
+      try decoder.decode(piece) { bytes in
+        guard try source.read(at: offset, count: bytes.count)[...] == bytes else {
+          throw BackupError.readBackDiffers(path: compressed.path)
+        }
+        offset += bytes.count
+      }
+    }
+    try decoder.finish()
+    guard offset == Int(try source.status.st_size) else {
+      throw BackupError.readBackDiffers(path: compressed.path)
+    }
+  }
+}

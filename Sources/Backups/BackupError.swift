@@ -1,0 +1,41 @@
+import SQLiteStore
+
+/// Why a backup was not made or not restored.
+public enum BackupError: Error, Equatable, Sendable {
+  /// There is a file already, and nobody said that it may go.
+  case exists(path: String)
+  /// The backup would take the place of its own database.
+  case isTheDatabase(path: String)
+  /// Somebody is making the same file.
+  case isBeingMade(path: String)
+  /// The copy was read through and has faults.
+  case notSound(path: String, findings: [String])
+  /// What was read back is not what was written.
+  case readBackDiffers(path: String)
+  /// There is nothing at the path to restore.
+  case missing(path: String)
+  /// What is at the path cannot be a backup.
+  case notABackup(path: String, reason: String)
+}
+
+extension BackupError: CustomStringConvertible {
+  /// What is wrong and what mends it.
+  public var description: String {
+    switch self {
+    case .exists(let path): "\(path) exists; --overwrite lets it be replaced"
+    case .isTheDatabase(let path): "\(path) is the database itself"
+    case .isBeingMade(let path): "another program is writing \(path) at this moment"
+    case .notSound(let path, let findings):
+      "\(path) is not sound:\n" + findings.joined(separator: "\n")
+    case .readBackDiffers(let path):
+      "\(path) was read back and differs from what was written: the disk is not to be trusted"
+    case .missing(let path): "there is no backup \(path)"
+    case .notABackup(let path, let reason): "\(path) is no backup of a database: \(reason)"
+    }
+  }
+}
+
+extension DatabaseCopy.Report {
+  /// What keeps a copy from being used.
+  var errors: [String] { findings.filter { $0.severity == .error }.map(\.text) }
+}

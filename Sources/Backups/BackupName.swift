@@ -1,0 +1,60 @@
+import Glibc
+
+/// The name of one of a series of backups: `feed-000042-20261121T083700Z.sqlite.gz`.
+///
+/// The number says which is newer, and the time, in UTC, is for a person: a clock that is set back
+/// makes no backup look older than the ones before it.
+public struct BackupName: Hashable, Sendable {
+  /// What the series is called: the database's file name without its ending.
+  public let series: String
+  /// Ascends.
+  public let number: Int
+  /// When it was begun, as the clock had it.
+  public let time: String
+  /// Whether it is gzip.
+  public let isCompressed: Bool
+
+  /// The name of a backup that is begun so many seconds after 1970.
+  init(series: String, number: Int, secondsSince1970: Int, isCompressed: Bool) {
+    self.series = series
+    self.number = number
+    time = Self.text(ofSecondsSince1970: secondsSince1970)
+    self.isCompressed = isCompressed
+  }
+
+  /// The name that is written like this; nil if it is none of the series.
+  init?(_ text: String, series: String) {
+    guard text.hasPrefix(series + "-"),
+      let match = text.dropFirst(series.count + 1)
+        .wholeMatch(of: /([0-9]{6,12})-([0-9]{8}T[0-9]{6}Z)\.sqlite(\.gz)?/),
+      let number = Int(match.output.1)
+    else { return nil }
+    self.series = series
+    self.number = number
+    time = String(match.output.2)
+    isCompressed = match.output.3 != nil
+  }
+
+  /// The file's name.
+  public var text: String {
+    let digits = String(number)
+    let padding = String(repeating: "0", count: max(0, 6 - digits.count))
+    return "\(series)-\(padding)\(digits)-\(time).sqlite\(isCompressed ? ".gz" : "")"
+  }
+
+  /// The series of a database at the path.
+  static func series(ofDatabase path: String) -> String {
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
+    return String(name[..<dot])
+  }
+
+  private static func text(ofSecondsSince1970 seconds: Int) -> String {
+    var seconds = time_t(seconds)
+    var parts = tm()
+    gmtime_r(&seconds, &parts)
+    var text = [CChar](repeating: 0, count: 32)
+    let count = strftime(&text, text.count, "%Y%m%dT%H%M%SZ", &parts)
+    return String(decoding: text[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,83 @@
+/// Posts as they lie in a store's rows: all their text in one run of bytes, without a `String` or an
+/// array of each.
+///
+/// A page reads some ten texts a post only to write them out again; this is what lies between. What it
+/// holds is in the order in which posts were begun, tags and media in the order of the post, counters
+/// in the order of their names.
+public struct FlatPosts: Sendable {
+  /// The texts, UTF-8, one behind the other.
+  public private(set) var bytes: [UInt8] = []
+  /// The posts, in their order.
+  public private(set) var posts: [FlatPost] = []
+  /// The tags of all posts; each post knows which are its own.
+  public private(set) var tags: [FlatText] = []
+  /// The counters of all posts; each post knows which are its own.
+  public private(set) var counters: [FlatCounter] = []
+  /// The media files of all posts; each post knows which are its own.
+  public private(set) var media: [FlatMedia] = []
+  /// What decides how much of each file of `media` is loaded ahead, at the same index.
+  public private(set) var mediaLoads: [MediaLoad] = []
+
+  /// No posts, and room for so many and their bytes of text.
+  public init(reservingPosts count: Int = 0, bytes byteCount: Int = 0) {
+    guard count > 0 else { return }
+    bytes.reserveCapacity(byteCount)
+    posts.reserveCapacity(count)
+    media.reserveCapacity(count)
+    mediaLoads.reserveCapacity(count)
+  }
+
+  /// How many posts there are.
+  public var count: Int { posts.count }
+  /// The text as a string of its own.
+  public func string(_ text: FlatText) -> String {
+    String(decoding: bytes[text.range], as: UTF8.self)
+  }
+}
+
+// MARK: Filling it
+
+extension FlatPosts {
+  /// Keeps the text. All texts together have less than 4 GiB: a page of posts within `RecordLimits` has
+  /// some 200 MB at the very most.
+  public mutating func add(text: UnsafeBufferPointer<UInt8>) -> FlatText {
+    let added = FlatText(start: UInt32(bytes.count), count: UInt32(text.count))
+    bytes.append(contentsOf: text)
+    return added
+  }
+
+  /// Keeps the text.
+  public mutating func add(text: String) -> FlatText {
+    var text = text
+    return text.withUTF8 { add(text: $0) }
+  }
+
+  /// Appends the post; tags, counters and media that are added from now on are its own.
+  public mutating func append(_ post: FlatPost) {
+    var post = post
+    post.tags = tags.count..<tags.count
+    post.counters = counters.count..<counters.count
+    post.media = media.count..<media.count
+    posts.append(post)
+  }
+
+  /// Adds a tag to the last post.
+  public mutating func add(tag: FlatText) {
+    tags.append(tag)
+    posts[posts.count - 1].tags = posts[posts.count - 1].tags.lowerBound..<tags.count
+  }
+
+  /// Adds a counter to the last post. They come in the order of their names' bytes, each name once.
+  public mutating func add(counter: FlatCounter) {
+    counters.append(counter)
+    posts[posts.count - 1].counters =
+      posts[posts.count - 1].counters.lowerBound..<counters.count
+  }
+
+  /// Adds a media file to the last post.
+  public mutating func add(media file: FlatMedia, load: MediaLoad) {
+    media.append(file)
+    mediaLoads.append(load)
+    posts[posts.count - 1].media = posts[posts.count - 1].media.lowerBound..<media.count
+  }
+}

@@ -1,0 +1,55 @@
+import Feed
+import Glibc
+import Prefetch
+import Sockets
+import Synchronization
+
+/// Puts every item into the item file while nobody has asked for it yet, in the order in which pages
+/// show them, so that a page's items lie together and are read at once.
+///
+/// It takes half a core at the most: after each step it rests for as long as that took.
+final class ItemFiller: Sendable {
+  /// How many items it reads at once.
+  private static let stepItems = 512
+
+  private let store: any FeedStore & PolicyStore
+  private let file: ItemFile
+  private let isStopping = Atomic<Bool>(false)
+
+  init(store: any FeedStore & PolicyStore, file: ItemFile) {
+    self.store = store
+    self.file = file
+  }
+
+  /// Ends a run soon, and lets no other begin.
+  func stop() { isStopping.store(true, ordering: .relaxed) }
+
+  /// Goes through every feed from its top; what the store cannot give now is left for whoever asks.
+  func run() {
+    guard !file.isOff, let feeds = try? store.feeds() else { return }
+    for feed in feeds {
+      var offset = 0
+      while offset < feed.total, !isStopping.load(ordering: .relaxed), file.hasRoom {
+        let start = MonotonicClock.nanoseconds
+        guard (try? step(feed: feed.name, offset: offset)) != nil else { break }
+        offset += Self.stepItems
+        rest(nanoseconds: MonotonicClock.nanoseconds - start)
+      }
+    }
+  }
+
+  private func step(feed: String, offset: Int) throws {
+    let query = PageQuery(feed: feed, offset: offset, limit: Self.stepItems)
+    let missing = file.missing(try store.cut(query).posts)
+    guard !missing.isEmpty else { return }
+    let version = store.version
+    let posts = try store.posts(missing)
+    file.append(EncodedItems(posts), posts.posts.map(\.number), asOf: version)
+  }
+
+  private func rest(nanoseconds: UInt64) {
+    var time = timespec(
+      tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+    nanosleep(&time, nil)
+  }
+}

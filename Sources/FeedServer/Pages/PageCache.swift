@@ -1,0 +1,154 @@
+import Compression
+import HTTP
+import Synchronization
+
+/// Whole pages, ready to be sent, within a budget of bytes: what was not asked for for the longest gives
+/// way.
+///
+/// When it is full, a page has to be asked for twice before it is kept: who walks through a whole feed
+/// takes no place from the pages that everybody asks for.
+///
+/// A page is found by the text of a request that it answered before, without that being parsed, or else
+/// by its key. Whether it is still right is for whoever finds it to ask.
+final class PageCache: Sendable {
+  /// How many texts of requests lead to a page: one more takes the place of the oldest.
+  fileprivate static let maximumTexts = 32
+
+  fileprivate struct Entry: Sendable {
+    let key: PageKey
+    let page: ReadyPage
+    var texts: [RequestText]
+    var bytes: Int
+  }
+
+  fileprivate struct State: Sendable {
+    var slotsByText: [RequestText: Int] = [:]
+    var slotsByKey: [PageKey: Int] = [:]
+    var list = RecencyList<Entry>()
+    /// The hashes of keys that were not kept, each in the one place that it can have.
+    var passed = [Int](repeating: 0, count: PageCache.passedKeys)
+    var figures = CacheFigures()
+  }
+
+  /// How many keys are remembered that were asked for once.
+  fileprivate static let passedKeys = 4_096
+
+  private let maximumBytes: Int
+  private let state = Mutex(State())
+
+  /// Pages that take no more than so many bytes together; with 0 none is kept.
+  init(maximumBytes: Int) {
+    self.maximumBytes = maximumBytes
+  }
+
+  private let hits = Atomic<Int>(0)
+  private let misses = Atomic<Int>(0)
+
+  /// What it has done so far and what it holds.
+  var figures: CacheFigures {
+    var figures = state.withLock { $0.figures }
+    figures.hits = hits.load(ordering: .relaxed)
+    figures.misses = misses.load(ordering: .relaxed)
+    return figures
+  }
+
+  /// Counts a page that was found and still right.
+  func noteHit() { hits.wrappingAdd(1, ordering: .relaxed) }
+
+  /// Counts a page that had to be made.
+  func noteMiss() { misses.wrappingAdd(1, ordering: .relaxed) }
+
+  /// Whether it keeps anything at all.
+  var isOff: Bool { maximumBytes == 0 }
+
+  /// The page that answered such a request before.
+  func find(_ text: RequestText) -> ReadyPage? {
+    state.withLock { state -> ReadyPage? in
+      guard let slot = state.slotsByText[text] else { return nil }
+      state.list.touch(slot)
+      return state.list[slot].page
+    }
+  }
+
+  /// The page of this key, which from now on is found by the text as well.
+  func find(_ key: PageKey, for text: RequestText) -> ReadyPage? {
+    state.withLock { state -> ReadyPage? in
+      guard let slot = state.slotsByKey[key] else { return nil }
+      state.list.touch(slot)
+      state.add(text, to: slot)
+      return state.list[slot].page
+    }
+  }
+
+  /// Whether a page of so many bytes should be kept now.
+  func admits(_ key: PageKey, bytes: Int) -> Bool {
+    let hash = key.hashValue
+    return state.withLock { state in
+      if state.figures.bytes + bytes <= maximumBytes || state.slotsByKey[key] != nil { return true }
+      let place = Int(hash.magnitude % UInt(Self.passedKeys))
+      defer { state.passed[place] = hash }
+      return state.passed[place] == hash
+    }
+  }
+
+  /// Keeps a page instead of the one before.
+  func insert(_ page: ReadyPage, key: PageKey, for text: RequestText) {
+    let bytes = page.bytes + Self.overheadBytes
+    guard bytes + text.bytes.count <= maximumBytes / 8 else { return remove(key) }
+    state.withLock { state in
+      if let slot = state.slotsByKey[key] { state.remove(slot) }
+      let slot = state.list.insert(Entry(key: key, page: page, texts: [], bytes: bytes))
+      state.slotsByKey[key] = slot
+      state.figures.entries += 1
+      state.figures.bytes += bytes
+      state.add(text, to: slot)
+      while state.figures.bytes > maximumBytes, let oldest = state.list.oldest, oldest != slot {
+        state.remove(oldest)
+        state.figures.evictions += 1
+      }
+    }
+  }
+
+  /// Forgets the page of this key.
+  func remove(_ key: PageKey) {
+    state.withLock { state in
+      if let slot = state.slotsByKey[key] { state.remove(slot) }
+    }
+  }
+
+  /// What an entry takes beside the page: its place in the list and in the dictionary of keys.
+  private static let overheadBytes = 1024
+}
+
+extension PageCache.State {
+  /// Lets the text lead to the page in the slot.
+  mutating func add(_ text: RequestText, to slot: Int) {
+    if let other = slotsByText[text] {
+      guard other != slot else { return }
+      drop(text, of: other)
+    }
+    if list[slot].texts.count >= PageCache.maximumTexts { drop(list[slot].texts[0], of: slot) }
+    list[slot].texts.append(text)
+    list[slot].bytes += Self.bytes(of: text)
+    figures.bytes += Self.bytes(of: text)
+    slotsByText[text] = slot
+  }
+
+  private mutating func drop(_ text: RequestText, of slot: Int) {
+    list[slot].texts.removeAll { $0 == text }
+    list[slot].bytes -= Self.bytes(of: text)
+    figures.bytes -= Self.bytes(of: text)
+    slotsByText[text] = nil
+  }
+
+  mutating func remove(_ slot: Int) {
+    let entry = list.remove(slot)
+    slotsByKey[entry.key] = nil
+    for text in entry.texts { slotsByText[text] = nil }
+    figures.entries -= 1
+    figures.bytes -= entry.bytes
+  }
+
+  /// With the array around it, and its places in the dictionary and in the page's list.
+  private static func bytes(of text: RequestText) -> Int { text.bytes.count + 128 }
+}

@@ -1,0 +1,43 @@
+import Feed
+import HTTP
+import Prefetch
+
+/// What a page's representation rests on beside the store: two requests with equal keys get equal
+/// bytes.
+struct PageKey: Hashable, Sendable {
+  /// Links lead to the route that was asked.
+  let isCompact: Bool
+  let query: PageQuery
+  let network: String
+  /// Whether links name the network.
+  let isNetworkNamed: Bool
+  /// What the query says of saving data, which links repeat.
+  let savesData: Bool?
+  let bounds: PlanBounds
+  let coding: ContentCoding
+}
+
+/// The part of a request that decides about its page, as it came: its target, and the fields that a page
+/// can depend on. Requests with the same text have the same key; many texts may have one.
+struct RequestText: Hashable, Sendable {
+  let bytes: [UInt8]
+
+  /// What a page depends on at the most; each page says in `Vary` on which of them it does.
+  static let fields = ["Accept-Encoding", "ECT", "Downlink", "RTT", "Save-Data"]
+
+  init(_ request: Request) {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(request.target.count + 64)
+    bytes.append(contentsOf: request.target)
+    for field in Self.fields {
+      // No target and no value has a line feed.
+      bytes.append(UInt8(ascii: "\n"))
+      request.fields.appendValues(of: field, to: &bytes)
+    }
+    self.bytes = bytes
+  }
+
+  func hash(into hasher: inout Hasher) {
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+  }
+}

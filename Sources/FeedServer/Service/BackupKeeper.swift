@@ -1,0 +1,144 @@
+import Backups
+import Dispatch
+import Logging
+import SQLiteStore
+import Sockets
+import Synchronization
+
+/// Makes the scheduled backups, on a thread of its own. A failure is logged and counted, and keeps
+/// nobody from being served.
+final class BackupKeeper: Sendable {
+  /// What happened to one.
+  enum Outcome: String, CaseIterable, Sendable {
+    case made, failed
+  }
+
+  private struct State {
+    var isStopped = false
+    var running: Backup?
+    var last = Figures()
+  }
+
+  /// Of the newest backup.
+  struct Figures: Sendable {
+    /// When it was made; 0 where there is none.
+    var secondsSince1970 = 0
+    var bytes = 0
+    /// How long it took; 0 where another program made it.
+    var durationSeconds = 0
+  }
+
+  private let queue = DispatchQueue(label: "lookahead.backup", qos: .utility)
+  private let state = Mutex(State())
+  private let folder: BackupFolder
+  private let schedule: BackupSchedule
+  private let settings: BackupSettings
+  let database: String
+  let options: DatabaseFile.Options
+  private let logger: Logger
+  private let count: @Sendable (Outcome) -> Void
+
+  /// - Parameter count: told of each backup that was made, or was not.
+  /// - Throws: `FileError` for a folder that cannot be used.
+  init(
+    _ settings: BackupSettings, database: String, options: DatabaseFile.Options, logger: Logger,
+    count: @escaping @Sendable (Outcome) -> Void
+  ) throws {
+    self.settings = settings
+    self.database = database
+    self.options = options
+    self.logger = logger
+    self.count = count
+    folder = BackupFolder(path: settings.folder, database: database)
+    schedule = BackupSchedule(intervalSeconds: settings.intervalSeconds)
+    try folder.requireUsable()
+    noteNewest()
+  }
+
+  /// Of the newest backup.
+  var figures: Figures { state.withLock { $0.last } }
+
+  /// Makes a backup at once, in the caller's thread.
+  ///
+  /// - Throws: what `BackupFolder.add` throws.
+  func make() throws -> Backup.Report {
+    let backup = Backup(of: database, options: options, compress: settings.isCompressed)
+    let isStopped = state.withLock { state in
+      state.running = backup
+      return state.isStopped
+    }
+    if isStopped { backup.cancel() }
+    defer { state.withLock { $0.running = nil } }
+    return try folder.add(
+      backup, secondsSince1970: WallClock.secondsSince1970, keeping: settings.kept)
+  }
+
+  func start() { wait(seconds: secondsUntilDue(after: newest), known: newest) }
+
+  /// Gives a running backup up, and returns when it is.
+  func stop() {
+    let running = state.withLock { state in
+      state.isStopped = true
+      return state.running
+    }
+    running?.cancel()
+    queue.sync {}
+  }
+
+  private var newest: BackupFolder.Entry? { try? folder.entries().last }
+
+  private func secondsUntilDue(after newest: BackupFolder.Entry?) -> Int {
+    schedule.secondsUntilDue(
+      newestAgeSeconds: newest.map { WallClock.secondsSince1970 - $0.modifiedSecondsSince1970 })
+  }
+
+  /// The wait is by the clock that nobody sets; `known` is the newest backup at its beginning.
+  private func wait(seconds: Int, known: BackupFolder.Entry?) {
+    queue.asyncAfter(deadline: .now() + .seconds(seconds)) { [self] in
+      guard !state.withLock({ $0.isStopped }) else { return }
+      let found = newest
+      if found?.name.number == known?.name.number {
+        let seconds = run()
+        wait(seconds: seconds, known: newest)
+      } else {
+        // Another server of the same database has made it.
+        noteNewest()
+        wait(seconds: secondsUntilDue(after: found), known: found)
+      }
+    }
+  }
+
+  /// Makes a backup; returns after how many seconds to look again.
+  private func run() -> Int {
+    let start = MonotonicClock.milliseconds
+    do {
+      let report = try make()
+      let duration = Int(MonotonicClock.milliseconds - start) / 1000
+      noteNewest(durationSeconds: duration)
+      count(.made)
+      logger.info(
+        "backup made",
+        metadata: [
+          "file": "\(report.path)", "bytes": "\(report.bytes)", "posts": "\(report.posts)",
+          "seconds": "\(duration)",
+        ])
+      return schedule.secondsUntilDue(newestAgeSeconds: 0)
+    } catch BackupError.isBeingMade {
+      return schedule.secondsUntilRetry
+    } catch is DatabaseCopyCancelled {
+      return schedule.secondsUntilRetry
+    } catch {
+      count(.failed)
+      logger.error("backup failed: \(error)")
+      return schedule.secondsUntilRetry
+    }
+  }
+
+  func noteNewest(durationSeconds: Int = 0) {
+    guard let newest = try? folder.entries().last else { return }
+    let figures = Figures(
+      secondsSince1970: newest.modifiedSecondsSince1970, bytes: newest.bytes,
+      durationSeconds: durationSeconds)
+    state.withLock { $0.last = figures }
+  }
+}

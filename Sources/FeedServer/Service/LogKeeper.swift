@@ -1,0 +1,62 @@
+import Logging
+import SQLiteStore
+import Synchronization
+
+/// Looks at the database's write-ahead log now and then, and keeps it small.
+final class LogKeeper: Sendable {
+  /// What a look came to.
+  enum Outcome: String, CaseIterable, Sendable {
+    case cut, held, failed
+  }
+
+  private let log: WriteAheadLog
+  private let logger: Logger
+  private let count: @Sendable (Outcome) -> Void
+  private let state = Mutex(State())
+
+  private struct State {
+    /// How often in a row the log was too large and held.
+    var heldLooks = 0
+    /// What the last look said that failed.
+    var problem: String?
+  }
+
+  /// As often before it is said: a backup, too, holds it for a while.
+  private static let looksBeforeWarning = 6
+
+  init(_ log: WriteAheadLog, logger: Logger, count: @escaping @Sendable (Outcome) -> Void) {
+    self.log = log
+    self.logger = logger
+    self.count = count
+  }
+
+  func look() {
+    do {
+      let outcome = try log.look()
+      let heldLooks = state.withLock { state in
+        state.problem = nil
+        if case .held = outcome { state.heldLooks += 1 } else { state.heldLooks = 0 }
+        return state.heldLooks
+      }
+      switch outcome {
+      case .small: break
+      case .cut: count(.cut)
+      case .held(let bytes):
+        count(.held)
+        guard heldLooks == Self.looksBeforeWarning else { return }
+        logger.warning(
+          "the write-ahead log cannot be cut: something reads the database for very long",
+          metadata: ["bytes": "\(bytes)"])
+      }
+    } catch {
+      count(.failed)
+      let problem = "\(error)"
+      let isKnown = state.withLock { state in
+        defer { state.problem = problem }
+        return state.problem == problem
+      }
+      // Said once, and not every few seconds.
+      if !isKnown { logger.error("cannot look after the write-ahead log: \(problem)") }
+    }
+  }
+}

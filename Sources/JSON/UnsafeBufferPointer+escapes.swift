@@ -1,0 +1,37 @@
+extension UnsafeBufferPointer<UInt8> {
+  /// The index of the first byte that a JSON text must escape (RFC 8259 section 7): a quotation mark, a
+  /// backslash, or what is below a space. `count` where there is none.
+  func firstToEscape(from start: Int) -> Int {
+    var index = start
+    while index + 8 <= count {
+      let word = UnsafeRawPointer(baseAddress! + index).loadUnaligned(as: UInt64.self)
+      if word.hasByteToEscape { break }
+      index += 8
+    }
+    while index < count, !self[index].mustBeEscaped { index += 1 }
+    return index
+  }
+}
+
+extension UInt8 {
+  fileprivate var mustBeEscaped: Bool {
+    self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\")
+  }
+}
+
+extension UInt64 {
+  private static let ones: UInt64 = 0x0101_0101_0101_0101
+  private static let highBits: UInt64 = 0x8080_8080_8080_8080
+
+  /// One of the eight bytes must be escaped. A byte of the difference has its high bit set, where the
+  /// byte itself has not, if the byte was less than what was taken from it; behind such a byte a borrow
+  /// may set another one, but never the first.
+  fileprivate var hasByteToEscape: Bool {
+    let below = (self &- Self.ones &* 0x20) & ~self
+    let quote = self ^ Self.ones &* UInt64(UInt8(ascii: "\""))
+    let backslash = self ^ Self.ones &* UInt64(UInt8(ascii: "\\"))
+    let isQuote = (quote &- Self.ones) & ~quote
+    let isBackslash = (backslash &- Self.ones) & ~backslash
+    return (below | isQuote | isBackslash) & Self.highBits != 0
+  }
+}

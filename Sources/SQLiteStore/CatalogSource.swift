@@ -1,0 +1,47 @@
+import GRDB
+
+/// The connection by which the catalog follows the file.
+struct CatalogSource {
+  private let path: String
+  private let options: DatabaseFile.Options
+  private var connection: ReadConnection?
+  private var isClosed = false
+  /// The file's data version when the catalog was read last.
+  private var seenVersion: Int64?
+
+  init(path: String, options: DatabaseFile.Options) {
+    self.path = path
+    self.options = options
+  }
+
+  /// Reads within one snapshot of the file, whether or not anything was written.
+  mutating func read<Result>(_ body: (CatalogReader) throws -> Result) throws -> Result {
+    let connection = try open()
+    // Before reading: what is written from here on makes another one.
+    let version = try connection.dataVersion()
+    let result = try connection.read { database, _ in try body(CatalogReader(database: database)) }
+    seenVersion = version
+    return result
+  }
+
+  /// Reads if anything was written since the last time: a look costs 2 µs where nothing was.
+  mutating func readIfChanged<Result>(
+    _ body: (CatalogReader) throws -> Result?
+  ) throws -> Result? {
+    guard try open().dataVersion() != seenVersion else { return nil }
+    return try read(body)
+  }
+
+  private mutating func open() throws -> ReadConnection {
+    if isClosed { throw StoreError.closed(path: path) }
+    let connection = try connection ?? DatabaseFile.openForReading(path: path, options: options)
+    self.connection = connection
+    return connection
+  }
+
+  mutating func close() throws {
+    isClosed = true
+    try connection?.close()
+    connection = nil
+  }
+}

@@ -1,0 +1,87 @@
+import GRDB
+import Glibc
+
+/// Keeps every SQLite connection out of a database's files while they are replaced.
+///
+/// It locks the bytes that SQLite itself locks, whatever the file holds: those of the file
+/// (https://sqlite.org/fileformat2.html#the_lock_byte_page), of which a connection in WAL mode shares
+/// one for as long as it is open, and the one of the log's index that says somebody uses it
+/// (https://sqlite.org/walformat.html, section 2.3.1). So nobody has to speak SQLite, which a damaged
+/// file could not answer.
+public final class DatabaseLock {
+  private var descriptors: [Int32] = []
+
+  /// `PENDING_BYTE`, and the 512 bytes of locks from there on.
+  private static let fileLocks = (offset: 0x4000_0000, count: 512)
+  /// `UNIX_SHM_DMS`: the byte behind the eight locks, which begin at 120.
+  private static let indexLocks = (offset: 120, count: 9)
+  /// `F_OFD_SETLK`: a lock of this open file and not of the process, so that SQLite within this
+  /// process neither shares nor drops it (fcntl(2)).
+  private static let setLock: Int32 = 37
+
+  /// Locks what there is of the database at the path.
+  ///
+  /// - Throws: `StoreError.inUse` where somebody has it open, `StoreError.cannotOpen`.
+  public init(path: String) throws {
+    do {
+      try lock(path, Self.fileLocks, database: path)
+      try lock(path + "-shm", Self.indexLocks, database: path)
+    } catch {
+      release()
+      throw error
+    }
+  }
+
+  deinit { release() }
+
+  private func release() {
+    for descriptor in descriptors { close(descriptor) }
+    descriptors = []
+  }
+
+  private func lock(_ file: String, _ range: (offset: Int, count: Int), database: String) throws {
+    let descriptor = open(file, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return }
+      throw StoreError.cannotOpen(path: file, reason: String(cString: strerror(errno)))
+    }
+    descriptors.append(descriptor)
+    var request = flock()
+    request.l_type = Int16(F_WRLCK)
+    request.l_whence = Int16(SEEK_SET)
+    request.l_start = off_t(range.offset)
+    request.l_len = off_t(range.count)
+    if fcntl(descriptor, Self.setLock, &request) == -1 { throw StoreError.inUse(path: database) }
+  }
+}
+
+extension DatabaseFile {
+  /// The names of what SQLite keeps beside a database.
+  static let companions = ["-wal", "-shm", "-journal"]
+
+  /// Brings all that the log holds into the file and leaves it without companions, so that it stands
+  /// for itself. A file that SQLite cannot read any more stays as it is.
+  ///
+  /// - Throws: `StoreError.inUse` where somebody has it open, and what else keeps it from being done.
+  public static func fold(path: String) throws {
+    do {
+      try withStoreErrors(path: path) {
+        try checkOwner(path: path)
+        let queue = try DatabaseQueue(path: path)
+        defer { try? queue.close() }
+        // Needs the database alone (https://sqlite.org/wal.html, section 3.2).
+        try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }
+      }
+    } catch StoreError.busy {
+      throw StoreError.inUse(path: path)
+    } catch StoreError.damaged, StoreError.notADatabase {
+      return
+    }
+  }
+
+  /// Removes what SQLite keeps beside a database: only while a `DatabaseLock` is held, and once what
+  /// they hold is folded or of no use.
+  public static func removeCompanions(path: String) {
+    for companion in companions { unlink(path + companion) }
+  }
+}

@@ -1,0 +1,144 @@
+import Feed
+import GRDB
+import Glibc
+
+/// Lets go of old posts and of old rankings, a batch a transaction, while others read and write.
+///
+/// A post goes when it is older than `publishedBefore` and, in every feed that it is in, beyond the
+/// first `keptPosts`; of these two, what is not given does not matter. A post without a time is never
+/// older. With a feed, posts only leave that feed; who then is in none goes.
+public struct Pruning {
+  /// What is to go.
+  public struct Rule: Sendable {
+    /// Posts published before this.
+    public var publishedBefore: Timestamp?
+    /// So many posts stay at the top of each feed, however old they are.
+    public var keptPosts: Int?
+    /// Only posts of this feed, and only from there.
+    public var feed: String?
+    /// So many rankings of each feed stay; nil leaves them alone.
+    public var keptRankings: Int?
+
+    /// A rule by which nothing goes.
+    public init() {}
+  }
+
+  /// What went, or would.
+  public struct Summary: Sendable, Equatable {
+    /// Posts that are gone.
+    public var posts = 0
+    /// Posts that left the feed and are still in another.
+    public var departures = 0
+    /// Posts that were looked at and have no time.
+    public var withoutTime = 0
+    /// Rankings that are gone.
+    public var rankings = 0
+
+    /// Nothing.
+    public init() {}
+  }
+
+  private let store: SQLiteStore
+  private let rule: Rule
+  private let isDryRun: Bool
+  /// How many posts a transaction looks at.
+  private let batch: Int
+
+  /// How many posts a transaction looks at by default: some 10 ms.
+  public static let defaultBatch = 500
+
+  /// - Parameters:
+  ///   - isDryRun: only count.
+  ///   - batch: how many posts a transaction looks at.
+  public init(
+    _ store: SQLiteStore, rule: Rule, isDryRun: Bool = false, batch: Int = defaultBatch
+  ) {
+    precondition(batch >= 1 && rule.keptRankings ?? 1 >= 1 && rule.keptPosts ?? 0 >= 0)
+    self.store = store
+    self.rule = rule
+    self.isDryRun = isDryRun
+    self.batch = batch
+  }
+
+  /// Does it. `pause` is called between the transactions with how long the last one took, in
+  /// microseconds: for as long again the writers of other processes are to have their turn.
+  ///
+  /// - Throws: `StoreError`, `FeedError.unknownFeed`.
+  public func run(pause: (Int) -> Void = { usleep(UInt32(clamping: $0)) }) throws -> Summary {
+    var summary = Summary()
+    let feeds = try transaction({ _ in }, body: { try Self.feeds($0, named: rule.feed) })
+    if rule.publishedBefore != nil || rule.keptPosts != nil {
+      var tops = FeedTops(feeds: feeds.map(\.id), limit: rule.keptPosts ?? 0)
+      var last: Int64? = 0
+      while let number = last {
+        last = try transaction(pause) { database in
+          let batch = PruningBatch(
+            database: database, rule: rule, feed: rule.feed == nil ? nil : feeds.first?.id,
+            isDryRun: isDryRun)
+          return try batch.run(after: number, limit: self.batch, &tops, &summary)
+        }
+      }
+    }
+    if let kept = rule.keptRankings {
+      for feed in feeds { try pruneRankings(of: feed.id, keeping: kept, &summary, pause) }
+    }
+    return summary
+  }
+
+  private func transaction<Result>(
+    _ pause: (Int) -> Void, body: (Database) throws -> Result
+  ) throws -> Result {
+    let start = ContinuousClock.now
+    let result = try withStoreErrors(path: store.path) {
+      isDryRun ? try store.pool.read(body) : try store.pool.write(body)
+    }
+    if !isDryRun { pause(Int((ContinuousClock.now - start) / .microseconds(1))) }
+    return result
+  }
+
+  private static func feeds(_ database: Database, named name: String?) throws -> [(
+    id: Int64, name: String
+  )] {
+    let feeds: [(id: Int64, name: String)] = try Row.fetchAll(
+      database, sql: "SELECT feed_id, name FROM feed ORDER BY feed_id"
+    ).map { ($0[0], $0[1]) }
+    guard let name else { return feeds }
+    guard let feed = feeds.first(where: { $0.name.utf8.elementsEqual(name.utf8) }) else {
+      throw FeedError.unknownFeed(name)
+    }
+    return [feed]
+  }
+
+  /// First no cursor can ask for them, then their rows go.
+  private func pruneRankings(
+    of feedID: Int64, keeping kept: Int, _ summary: inout Summary, _ pause: (Int) -> Void
+  ) throws {
+    let oldest = try transaction(pause) { database -> Int? in
+      let row = try Row.fetchOne(
+        database, sql: "SELECT ranking, oldest_ranking FROM feed WHERE feed_id = ?",
+        arguments: [feedID])
+      guard let row else { return nil }
+      let (ranking, known): (Int, Int) = (row[0], row[1])
+      let oldest = max(known, ranking - kept + 1)
+      guard oldest > known else { return nil }
+      summary.rankings += oldest - known
+      guard !isDryRun else { return nil }
+      try database.execute(
+        sql: "UPDATE feed SET oldest_ranking = ? WHERE feed_id = ?", arguments: [oldest, feedID])
+      return oldest
+    }
+    guard let oldest else { return }
+    var isMore = true
+    while isMore {
+      isMore = try transaction(pause) { database in
+        try database.execute(sql: Self.deleteClosed, arguments: [feedID, oldest, batch])
+        return database.changesCount > 0
+      }
+    }
+  }
+
+  static let deleteClosed = """
+    DELETE FROM feed_entry WHERE entry_id IN
+      (SELECT entry_id FROM feed_entry WHERE feed_id = ? AND until <= ? LIMIT ?)
+    """
+}

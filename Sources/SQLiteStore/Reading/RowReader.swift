@@ -1,0 +1,80 @@
+import GRDB
+import GRDBSQLite
+
+/// Steps through a statement's rows and hands out columns as they lie in SQLite's memory
+/// (https://sqlite.org/c3ref/column_blob.html).
+///
+/// GRDB's `Row` makes a value of each column, which for a page costs more than reading it. A statement
+/// has one reader at a time, which begins anew and ends with `reset()`.
+struct RowReader {
+  private let statement: SQLiteStatement
+
+  init(_ statement: Statement) {
+    self.statement = statement.sqliteStatement
+    reset()
+  }
+
+  /// Lets go of the rows; without it the statement holds its snapshot of the file.
+  func reset() {
+    sqlite3_reset(statement)
+  }
+
+  /// Binds the number, or NULL, to the `index`-th question mark, from 1.
+  func bind(_ number: Int64?, at index: Int) {
+    if let number {
+      sqlite3_bind_int64(statement, Int32(index), number)
+    } else {
+      sqlite3_bind_null(statement, Int32(index))
+    }
+  }
+
+  /// Binds the text to the `index`-th question mark, from 1.
+  func bind(_ text: String, at index: Int) {
+    // SQLITE_TRANSIENT: SQLite copies the text.
+    let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    var text = text
+    text.withUTF8 { utf8 in
+      utf8.withMemoryRebound(to: CChar.self) {
+        _ = sqlite3_bind_text(statement, Int32(index), $0.baseAddress, Int32($0.count), transient)
+      }
+    }
+  }
+
+  /// Goes to the next row.
+  ///
+  /// - Returns: whether there is one.
+  /// - Throws: `DatabaseError`.
+  func next() throws -> Bool {
+    let code = sqlite3_step(statement)
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE { return false }
+    throw DatabaseError(
+      resultCode: ResultCode(rawValue: code),
+      message: sqlite3_errmsg(sqlite3_db_handle(statement)).map { String(cString: $0) },
+      sql: sqlite3_sql(statement).map { String(cString: $0) })
+  }
+
+  /// The number in the column, 0 for NULL.
+  func integer(_ column: Int32) -> Int64 {
+    sqlite3_column_int64(statement, column)
+  }
+
+  /// The number in the column, `nil` for NULL.
+  func optionalInteger(_ column: Int32) -> Int64? {
+    sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : integer(column)
+  }
+
+  /// The text in the column, `nil` for NULL and the empty text; it is there until the next step.
+  func text(_ column: Int32) -> UnsafeBufferPointer<UInt8>? {
+    // The blob of a text is its UTF-8, without the copy that adds a zero byte.
+    guard let start = sqlite3_column_blob(statement, column) else { return nil }
+    return UnsafeBufferPointer(
+      start: start.assumingMemoryBound(to: UInt8.self),
+      count: Int(sqlite3_column_bytes(statement, column)))
+  }
+
+  /// The text in the column, empty for NULL.
+  func string(_ column: Int32) -> String {
+    text(column).map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+}

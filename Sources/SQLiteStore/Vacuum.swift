@@ -1,0 +1,92 @@
+import GRDB
+import Glibc
+
+/// Gives a database's unused pages back to the disk (https://sqlite.org/lang_vacuum.html).
+///
+/// Readers go on meanwhile, each with its snapshot; writers wait, and those that wait for longer than
+/// their busy time-out are refused. The numbers of posts and entries stay what they are, so that a
+/// running server does not notice.
+public struct Vacuum {
+  /// How much room there is, and how much is needed.
+  public struct Room: Sendable {
+    /// What the file has now.
+    public let fileBytes: Int
+    /// What of it is in use: about what it will have.
+    public let usedBytes: Int
+    /// What is free on the disk, for who is not root.
+    public let freeBytes: Int
+
+    /// The new content is written twice before the old one goes: to a temporary file, and to the
+    /// write-ahead log; and a little more, since pages are laid out anew.
+    public var neededBytes: Int { usedBytes * 2 + usedBytes / 10 + (1 << 20) }
+  }
+
+  /// Why it is not done.
+  public struct NoRoom: Error, Sendable {
+    /// How much there is and how much is needed.
+    public let room: Room
+  }
+
+  private let path: String
+  private let options: DatabaseFile.Options
+
+  /// A vacuum of the database at the path. Temporary files lie beside it from here on, and not where
+  /// the disk may be smaller: to be called before any database is opened.
+  public init(path: String, options: DatabaseFile.Options = DatabaseFile.Options()) {
+    self.path = path
+    self.options = options
+    setenv("SQLITE_TMPDIR", Self.folder(of: path), 1)
+  }
+
+  /// How much room there is, and how much is needed.
+  ///
+  /// - Throws: `StoreError`.
+  public func room() throws -> Room {
+    try DatabaseFile.requireExisting(path: path)
+    let pool = try DatabaseFile.open(path: path, options: options)
+    return try withStoreErrors(path: path) {
+      try pool.read { database in
+        func number(_ pragma: String) throws -> Int {
+          try Int.fetchOne(database, sql: "PRAGMA \(pragma)") ?? 0
+        }
+        let (page, pages) = (try number("page_size"), try number("page_count"))
+        let unused = try number("freelist_count")
+        return Room(
+          fileBytes: page * pages, usedBytes: page * (pages - unused),
+          freeBytes: try Self.freeBytes(beside: path))
+      }
+    }
+  }
+
+  /// Does it.
+  ///
+  /// - Returns: what the file has then.
+  /// - Throws: `NoRoom`, `StoreError`.
+  public func run() throws -> Int {
+    let room = try room()
+    guard room.freeBytes >= room.neededBytes else { throw NoRoom(room: room) }
+    let pool = try DatabaseFile.open(path: path, options: options)
+    try withStoreErrors(path: path) {
+      try pool.vacuum()
+      // Readers may keep the log from being brought in now; then somebody does it later.
+      do {
+        try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {}
+      try pool.close()
+    }
+    return try self.room().fileBytes
+  }
+
+  private static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private static func freeBytes(beside path: String) throws -> Int {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else {
+      throw StoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
+    }
+    return Int(status.f_bavail) * Int(status.f_frsize)
+  }
+}

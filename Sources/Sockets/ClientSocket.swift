@@ -1,0 +1,84 @@
+import Glibc
+
+/// A connection that this program makes, for a question and its answer: every call waits, but none
+/// longer than until the deadline that was given first.
+///
+/// Whoever made it calls `close` once.
+public struct ClientSocket: Sendable {
+  private let socket: Socket
+  /// Of `MonotonicClock`.
+  private let deadlineMilliseconds: UInt64
+
+  /// Connects within so many milliseconds, which hold for all that follows, too.
+  ///
+  /// - Throws: `SocketError`; with `ETIMEDOUT` where the time is over.
+  public init(
+    connectingTo address: SocketAddress, timeoutMilliseconds: Int
+  ) throws(SocketError) {
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    socket = Socket(
+      descriptor: try retrying("socket", "connect") { Glibc.socket(address.family, type, 0) })
+    deadlineMilliseconds = MonotonicClock.milliseconds + UInt64(timeoutMilliseconds)
+    do throws(SocketError) {
+      try connect(to: address)
+    } catch {
+      close()
+      throw error
+    }
+  }
+
+  /// Sends all of the bytes.
+  public func send(_ bytes: [UInt8]) throws(SocketError) {
+    var sent = 0
+    while sent < bytes.count {
+      let outcome = try retryingOrBlocking("send", "ask") {
+        bytes.withUnsafeBytes {
+          Glibc.send(
+            socket.descriptor, $0.baseAddress! + sent, $0.count - sent, Int32(MSG_NOSIGNAL))
+        }
+      }
+      switch outcome {
+      case .done(let count): sent += count
+      case .wouldBlock: try wait(for: POLLOUT, "ask")
+      }
+    }
+  }
+
+  /// What comes next, up to as many bytes as `buffer` has; 0 at the end.
+  public func receive(into buffer: inout [UInt8]) throws(SocketError) -> Int {
+    while true {
+      if case .done(let count) = try socket.read(into: &buffer) { return count }
+      try wait(for: POLLIN, "read the answer")
+    }
+  }
+
+  /// `close(2)`.
+  public func close() { socket.close() }
+
+  /// A connection in the making becomes writable, and then tells how it went (`connect(2)`).
+  private func connect(to address: SocketAddress) throws(SocketError) {
+    let result = address.withPointer { Glibc.connect(socket.descriptor, $0, $1) }
+    guard result != 0 else { return }
+    guard errno == EINPROGRESS || errno == EINTR else {
+      throw SocketError(call: "connect", purpose: "connect")
+    }
+    try wait(for: POLLOUT, "connect")
+    var code: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    try retrying("getsockopt", "connect") {
+      getsockopt(socket.descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
+    }
+    if code != 0 { throw SocketError(call: "connect", purpose: "connect", code: code) }
+  }
+
+  private func wait(for events: Int32, _ purpose: String) throws(SocketError) {
+    let now = MonotonicClock.milliseconds
+    guard now < deadlineMilliseconds else {
+      throw SocketError(call: "poll", purpose: purpose, code: ETIMEDOUT)
+    }
+    var polled = pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)
+    let left = Int32(clamping: deadlineMilliseconds - now)
+    // Whatever it says, the next call on the socket says it, too, or the time is over.
+    _ = poll(&polled, 1, left)
+  }
+}

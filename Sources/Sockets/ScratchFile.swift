@@ -1,0 +1,79 @@
+import Glibc
+
+/// A file without a name, for bytes that need not outlive the process: the system writes it to the disk
+/// when it needs the memory, and takes it away when it is closed, however the process ends.
+///
+/// Reads and writes may overlap, from any thread: `pread` and `pwrite` share no position.
+public final class ScratchFile: Sendable {
+  private let descriptor: Int32
+
+  /// Makes one in a folder that can be written to (`O_TMPFILE`, open(2); where the file system has no
+  /// such thing, a file whose name is taken away at once).
+  public init(folder: String) throws(SocketError) {
+    let flags = O_RDWR | O_CLOEXEC
+    // O_TMPFILE, which is a macro of macros that Swift does not see: __O_TMPFILE | O_DIRECTORY.
+    let unnamed = open(folder, flags | 0o20000000 | O_DIRECTORY, 0o600)
+    if unnamed >= 0 {
+      descriptor = unnamed
+      return
+    }
+    var name = Array("\(folder)/lookahead-scratch-XXXXXX".utf8CString)
+    descriptor = try retrying("mkstemp", "make a scratch file in \(folder)") { mkstemp(&name) }
+    unlink(name)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+  }
+
+  deinit { close(descriptor) }
+
+  /// `pwrite(2)` of all the bytes.
+  public func write(_ bytes: [UInt8], at offset: Int) throws(SocketError) {
+    var written = 0
+    while written < bytes.count {
+      written += try retrying("pwrite", "write to a scratch file") {
+        bytes.withUnsafeBytes {
+          pwrite(
+            descriptor, $0.baseAddress.map { $0 + written }, bytes.count - written,
+            off_t(offset + written))
+        }
+      }
+    }
+  }
+
+  /// `pread(2)` of the pieces, one behind the other; nil where the file ends before one of them does.
+  public func read(_ pieces: [Range<Int>]) throws(SocketError) -> [UInt8]? {
+    var total = 0
+    for piece in pieces { total += piece.count }
+    var failure: SocketError?
+    let bytes = [UInt8](unsafeUninitializedCapacity: total) { buffer, count in
+      // What is counted was filled: each piece in turn, to its end.
+      for piece in pieces {
+        do throws(SocketError) {
+          guard try fill(buffer.baseAddress.map { $0 + count }, piece) else { return }
+        } catch {
+          failure = error
+          return
+        }
+        count += piece.count
+      }
+    }
+    if let failure { throw failure }
+    return bytes.count == total ? bytes : nil
+  }
+
+  /// Reads a piece to where there is room for it; false where the file ends before.
+  private func fill(_ target: UnsafeMutablePointer<UInt8>?, _ piece: Range<Int>)
+    throws(SocketError) -> Bool
+  {
+    var filled = 0
+    while filled < piece.count {
+      let done = try retrying("pread", "read a scratch file") {
+        pread(
+          descriptor, target.map { $0 + filled }, piece.count - filled,
+          off_t(piece.lowerBound + filled))
+      }
+      if done == 0 { return false }
+      filled += done
+    }
+    return true
+  }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import Foundation
+
+struct ConfigCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "config",
+    abstract: "Show every setting of `serve`, its value, and where it came from.",
+    discussion: """
+      Takes the options of `serve`, and the same environment. Secrets are shown as set or not set. Exit \
+      status: 0 `serve` would start with these settings, 1 it would refuse them, and why is said; what \
+      depends on files and ports is not tried.
+      """)
+
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    case text, json
+  }
+
+  @Option(help: "text or json.")
+  var format = Format.text
+
+  @OptionGroup var settings: ServeSettings
+
+  func run() throws {
+    let findings = try settings.startFindings()
+    switch format {
+    case .text: showText(findings)
+    case .json: try showJSON(findings)
+    }
+    if findings.contains(where: { $0.severity == .refusal }) { throw ExitCode.failure }
+  }
+
+  private func origin(_ setting: Setting) -> Setting.Origin {
+    setting.origin(
+      arguments: CommandLine.arguments, environment: ProcessInfo.processInfo.environment)
+  }
+
+  private func showText(_ findings: [StartFinding]) {
+    let list = settings.list
+    let width = list.map(\.name.count).max() ?? 0
+    for setting in list {
+      let name = setting.name.padding(toLength: width, withPad: " ", startingAt: 0)
+      print("\(name)  \(setting.text)  [\(origin(setting).rawValue)]")
+    }
+    for finding in findings { print("\(finding.severity.rawValue): \(finding.text)") }
+  }
+
+  private func showJSON(_ findings: [StartFinding]) throws {
+    let document: [String: Any] = [
+      "settings": settings.list.map { setting in
+        [
+          "name": setting.name, "variable": setting.variable, "value": setting.json,
+          "origin": origin(setting).rawValue,
+        ]
+      },
+      "findings": findings.map { ["severity": $0.severity.rawValue, "text": $0.text] },
+    ]
+    let data = try JSONSerialization.data(
+      withJSONObject: document, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+    print(String(decoding: data, as: UTF8.self))
+  }
+}

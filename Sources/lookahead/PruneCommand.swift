@@ -1,0 +1,84 @@
+import ArgumentParser
+import Feed
+import SQLiteStore
+
+struct PruneCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "prune",
+    abstract: "Let go of old posts and old rankings.",
+    discussion: """
+      A post goes when it is published before --older-than days, and beyond the first --keep-posts of \
+      every feed that it is in; of these two, what is not given does not matter. A post without a time \
+      is never older. With --feed posts only leave that feed; who then is in none goes. Servers and \
+      their writers go on meanwhile. Media files stay where they are.
+      """)
+
+  @OptionGroup var options: DatabaseOptions
+
+  @Option(
+    help: ArgumentHelp("Posts published so many days ago or earlier go.", valueName: "days"))
+  var olderThan: Int?
+
+  @Option(help: "So many posts stay at the top of each feed, however old they are.")
+  var keepPosts: Int?
+
+  @Option(help: "Only posts of this feed, and only from there.")
+  var feed: String?
+
+  @Option(help: "So many rankings of each feed stay; without it, all that are kept.")
+  var keptRankings: Int?
+
+  @Flag(help: "Say what would go, and change nothing.")
+  var dryRun = false
+
+  /// Times before the year 0 cannot be told.
+  private static let mostDays = 700_000
+
+  mutating func validate() throws {
+    try Environment.validate()
+    try atLeast(
+      0, ("--older-than", olderThan ?? 0), ("--keep-posts", keepPosts ?? 0))
+    try atLeast(1, ("--kept-rankings", keptRankings ?? 1))
+    if let olderThan, olderThan > Self.mostDays {
+      throw ValidationError("--older-than: \(olderThan) is more than \(Self.mostDays)")
+    }
+    guard olderThan != nil || keepPosts != nil || keptRankings != nil else {
+      throw ValidationError("give --older-than, --keep-posts or --kept-rankings")
+    }
+  }
+
+  private var rule: Pruning.Rule {
+    var rule = Pruning.Rule()
+    rule.publishedBefore = olderThan.map {
+      let now = SQLiteStore.Options.systemTime().microseconds
+      return Timestamp(microseconds: now - Int64($0) * 86_400_000_000)
+    }
+    rule.keptPosts = keepPosts
+    rule.feed = feed
+    rule.keptRankings = keptRankings
+    return rule
+  }
+
+  func run() throws {
+    let meter = ProgressMeter()
+    let store = try SQLiteStore(
+      existing: options.database, options: SQLiteStore.Options(file: options.file))
+    let summary: Pruning.Summary
+    do {
+      summary = try Pruning(store, rule: rule, isDryRun: dryRun).run()
+    } catch FeedError.unknownFeed(let name) {
+      printError("there is no feed \"\(name)\"")
+      throw ExitCode.failure
+    }
+    try store.close()
+    var parts = ["\(summary.posts) posts"]
+    if let feed { parts.append("\(summary.departures) more from \(feed) only") }
+    if keptRankings != nil { parts.append("\(summary.rankings) rankings") }
+    print(
+      parts.joined(separator: ", ") + (dryRun ? " would go" : " are gone")
+        + ", in \(meter.secondsText) s")
+    if summary.withoutTime > 0 {
+      print("\(summary.withoutTime) posts have no time and stay")
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import FeedServer
+import Foundation
+import Glibc
+import Sockets
+
+/// Finds settings that are safe each for itself and not together.
+struct StartCheck {
+  let configuration: FeedServiceConfiguration
+  var tokenFile: String?
+  var logFile: String?
+  /// The token stands in the arguments, which everybody on the machine can read (ps(1)).
+  var isTokenAnArgument = false
+  var isRoot = false
+  /// How many descriptors the process may have.
+  var descriptorLimit = Int.max
+
+  /// What can be reached from other machines wants a token that nobody guesses: 16 characters of
+  /// base64 are 96 bits.
+  private static let leastTokenCharacters = 16
+  /// What the server needs beside connections: its database, logs, listening sockets.
+  private static let otherDescriptors = 64
+  /// The size of a page of 30 posts is some 16 KB, that of the largest ones more.
+  private static let pageBytes = 1 << 16
+
+  var findings: [StartFinding] { mediaFindings + writeFindings + clientFindings + limitFindings }
+
+  private var isReachable: Bool {
+    let host = configuration.server.host
+    if host == "localhost" { return false }
+    guard let address = IPAddress(host) else { return true }
+    return !["127.0.0.0/8", "::1"].contains { IPAddressBlock($0)?.contains(address) ?? false }
+  }
+
+  /// Whoever asks gets every file beneath the media folder.
+  private var mediaFindings: [StartFinding] {
+    guard let root = configuration.mediaRoot.map(Self.resolved) else { return [] }
+    let files = [
+      ("the database", configuration.databasePath),
+      ("the backup folder", configuration.backups?.folder),
+      ("the token's file", tokenFile), ("the log", logFile),
+    ]
+    return files.compactMap { name, path in
+      guard let path = path.map(Self.resolved),
+        path == root || path.hasPrefix(root == "/" ? root : root + "/")
+      else {
+        return nil
+      }
+      return .refusal("\(name) (\(path)) lies in --media-root (\(root)), where anybody can read it")
+    }
+  }
+
+  private var writeFindings: [StartFinding] {
+    guard let token = configuration.writeToken else { return [] }
+    var findings: [StartFinding] = []
+    if token.utf8.count < Self.leastTokenCharacters {
+      let text =
+        "the write token has \(token.utf8.count) characters, at least "
+        + "\(Self.leastTokenCharacters) are wanted: `openssl rand -hex 32` makes one"
+      findings.append(isReachable ? .refusal(text) : .warning(text))
+    }
+    if isTokenAnArgument {
+      findings.append(
+        .warning("--write-token can be read by everybody on this machine: use --write-token-file"))
+    }
+    if let tokenFile, let status = Self.status(of: tokenFile), status.st_mode & 0o007 != 0 {
+      findings.append(
+        .warning("\(tokenFile) can be read by everybody on this machine: chmod o= \(tokenFile)"))
+    }
+    return findings
+  }
+
+  private var clientFindings: [StartFinding] {
+    var findings: [StartFinding] = []
+    let ends = ["0.0.0.0", "255.255.255.255", "::1:0:0:0", "ffff::"].compactMap { IPAddress($0) }
+    let trustsAll = [ends[..<2], ends[2...]].contains { ends in
+      configuration.trustedProxies.contains { block in ends.allSatisfy(block.contains) }
+    }
+    if trustsAll {
+      let text =
+        "--trusted-proxies believes everybody, so that a client can name any address as its own"
+      findings.append(
+        configuration.requestsPerSecond > 0
+          ? .refusal("\(text), and --requests-per-second counts nobody: name the proxies")
+          : .warning("\(text): the log's addresses are worth nothing"))
+    }
+    if isRoot, isReachable {
+      findings.append(
+        .warning("the server runs as root and can be reached from other machines: give it a user"))
+    }
+    return findings
+  }
+
+  private var limitFindings: [StartFinding] {
+    var findings: [StartFinding] = []
+    let encoded = configuration.encodedMemoryBytes
+    if encoded > 0, encoded < Self.pageBytes {
+      findings.append(
+        .refusal(
+          "--encoded-memory-bytes \(encoded) has no room for a page; 0 keeps none, "
+            + "\(Self.pageBytes) is the least"))
+    }
+    let record = configuration.seeder.recordLimitBytes
+    if configuration.importBytes < record {
+      findings.append(
+        .refusal(
+          "--import-bytes \(configuration.importBytes) is less than one record may have "
+            + "(--record-limit-bytes \(record))"))
+    }
+    let connections = configuration.server.maximumConnections
+    if connections + Self.otherDescriptors > descriptorLimit {
+      findings.append(
+        .warning(
+          "--maximum-connections \(connections) are more than the \(descriptorLimit) files that the "
+            + "process may open (ulimit -n) have room for"))
+    }
+    return findings
+  }
+}
+
+// MARK: Paths
+
+extension StartCheck {
+  /// The path without links (realpath(3)), as far as it exists.
+  static func resolved(_ path: String) -> String {
+    if let real = realpath(path, nil) {
+      defer { free(real) }
+      return String(cString: real)
+    }
+    let parent = (path as NSString).deletingLastPathComponent
+    guard parent != path else { return path }
+    let folder = resolved(parent.isEmpty ? "." : parent)
+    return (folder as NSString).appendingPathComponent((path as NSString).lastPathComponent)
+  }
+
+  fileprivate static func status(of path: String) -> stat? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status : nil
+  }
+}
+
+extension ServeSettings {
+  /// What is to be said of these settings before a start.
+  ///
+  /// - Throws: `ValidationError`.
+  func startFindings() throws -> [StartFinding] {
+    let arguments = CommandLine.arguments
+    return StartCheck(
+      configuration: try configuration(), tokenFile: writes.writeTokenFile, logFile: log.logFile,
+      isTokenAnArgument: Setting("write-token", secret: nil)
+        .origin(arguments: arguments, environment: [:]) == .option,
+      isRoot: geteuid() == 0, descriptorLimit: DescriptorLimit.raise()
+    ).findings
+  }
+}

@@ -1,0 +1,20 @@
+/// What a look at the settings before the start came to.
+struct StartFinding: Equatable {
+  enum Severity: String {
+    /// The server does not start.
+    case refusal
+    /// It starts, and says this in its log.
+    case warning
+  }
+
+  let severity: Severity
+  let text: String
+
+  static func refusal(_ text: String) -> StartFinding {
+    StartFinding(severity: .refusal, text: text)
+  }
+
+  static func warning(_ text: String) -> StartFinding {
+    StartFinding(severity: .warning, text: text)
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The commands and signals that keep a service going, beside a server that runs.
+@Suite struct CareCommandTests {
+  let program = Program()
+
+  @Test func `a server sees at once what was pruned and vacuumed beside it`() throws {
+    #expect(try program.run("seed", "--generate", "500").status == 0)
+    let server = try ServingProgram(program)
+    let client = try TestClient(port: server.port)
+    func total() throws -> Int { try client.get("/v1/feeds/newest").value("total") ?? -1 }
+    #expect(try total() == 500)
+    let dry = try program.run("prune", "--keep-posts", "40", "--dry-run")
+    #expect(dry.status == 0 && dry.output.contains("would go"), "\(dry.output)")
+    #expect(try total() == 500)
+    let prune = try program.run("prune", "--keep-posts", "40")
+    #expect(prune.status == 0 && prune.output.contains("are gone"), "\(prune.errors)")
+    for _ in 0..<500 where try total() == 500 { usleep(10_000) }
+    let left = try total()
+    #expect(left >= 40 && left < 200)
+    let vacuum = try program.run("vacuum")
+    #expect(vacuum.status == 0, "\(vacuum.errors)")
+    #expect(try client.get("/rp/?feed=newest&limit=40").itemIDs.count == 40)
+    #expect(server.terminate() == 0)
+    #expect(try program.run("check").status == 0)
+  }
+
+  @Test func `arguments of prune that cannot be used are named`() throws {
+    #expect(try program.run("seed", "--generate", "1").status == 0)
+    let cases: [(arguments: [String], status: Int32, says: String)] = [
+      ([], 64, "give --older-than, --keep-posts or --kept-rankings"),
+      (["--older-than=-1"], 64, "--older-than: -1 is less than 0"),
+      (["--older-than", "99999999"], 64, "--older-than"),
+      (["--kept-rankings", "0"], 64, "--kept-rankings: 0 is less than 1"),
+      (["--keep-posts", "1", "--feed", "none"], 1, "there is no feed \"none\""),
+    ]
+    for (arguments, status, says) in cases {
+      let outcome = try program.run(["prune"] + arguments)
+      #expect(outcome.status == status && outcome.errors.contains(says), "\(outcome.errors)")
+    }
+  }
+
+  @Test func `SIGHUP opens the log anew, and ends nobody`() throws {
+    let log = program.folder.file("log")
+    let server = try ServingProgram(program, ["--log-file", log, "--log-level", "info"])
+    let client = try TestClient(port: server.port)
+    #expect(try client.get("/v1/feeds").status == 200)
+    func text(_ path: String) -> String {
+      (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    }
+    for _ in 0..<500 where !text(log).contains("/v1/feeds") { usleep(10_000) }
+    try FileManager.default.moveItem(atPath: log, toPath: log + ".1")
+    kill(server.process.processIdentifier, SIGHUP)
+    for _ in 0..<500 where !text(log).contains("opened anew") { usleep(10_000) }
+    #expect(try client.get("/v1/networks").status == 200)
+    for _ in 0..<500 where !text(log).contains("/v1/networks") { usleep(10_000) }
+    #expect(text(log).contains("/v1/networks") && !text(log).contains("/v1/feeds"))
+    #expect(text(log + ".1").contains("/v1/feeds"))
+    #expect(server.terminate() == 0)
+
+    let plain = try ServingProgram(program)
+    kill(plain.process.processIdentifier, SIGHUP)
+    #expect(try TestClient(port: plain.port).get("/healthz").status == 200)
+    #expect(plain.terminate() == 0)
+  }
+
+  @Test func `two servers on one database serve and write side by side`() throws {
+    let token = ["LOOKAHEAD_WRITE_TOKEN": "0123456789abcdef"]
+    let authorization = ["Authorization": "Bearer 0123456789abcdef"]
+    let servers = try (0..<2).map { _ in try ServingProgram(program, environment: token) }
+    let clients = try servers.map { try TestClient(port: $0.port) }
+    for number in 0..<60 {
+      let put = try clients[number % 2].request(
+        "PUT", "/v1/items/p\(number)", authorization,
+        body: #"{"type":"image","feeds":[{"name":"f","rank":\#(number)}]}"#)
+      #expect(put.status == 201, "\(put.text)")
+    }
+    for client in clients {
+      var ids: [String] = []
+      for _ in 0..<500 where ids.count < 60 {
+        ids = try client.get("/rp/?feed=f&limit=100").itemIDs
+        if ids.count < 60 { usleep(10_000) }
+      }
+      #expect(ids == (0..<60).map { "p\($0)" })
+    }
+    for server in servers { #expect(server.terminate() == 0) }
+    #expect(try program.run("check").status == 0)
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import lookahead
+
+@Suite struct ConfigCommandTests {
+  let program = Program()
+
+  /// The settings by name, as `config --format json` has them.
+  private func settings(
+    _ arguments: [String] = [], environment: [String: String] = [:]
+  ) throws -> [String: [String: Any]] {
+    let outcome = try program.run(
+      ["config", "--format", "json"] + arguments, environment: environment)
+    let document = try #require(
+      try JSONSerialization.jsonObject(with: Data(outcome.output.utf8)) as? [String: Any])
+    let list = try #require(document["settings"] as? [[String: Any]])
+    return Dictionary(
+      uniqueKeysWithValues: list.map { ($0["name"] as? String ?? "?", $0) })
+  }
+
+  @Test func `every option of serve is shown, and nothing else`() throws {
+    let help = try program.run("serve", "--help").output
+    let options = help.matches(of: /^ +--([a-z-]+)/.anchorsMatchLineEndings())
+      .map { String($0.output.1) }
+    let names = Set(options).subtracting(["version", "help"])
+    #expect(names.count > 40)
+    #expect(Set(try settings().keys) == names)
+  }
+
+  @Test func `a value is shown with where it came from`() throws {
+    let shown = try settings(
+      ["--port", "1", "--no-access-log", "--backups-kept=3"],
+      environment: [
+        "LOOKAHEAD_PORT": "2", "LOOKAHEAD_EVENT_LOOPS": "2", "LOOKAHEAD_HOST": "",
+        "LOOKAHEAD_MEDIA_ROOT": "/media", "LOOKAHEAD_LOG_LEVEL": "debug",
+      ])
+    let cases: [(name: String, value: String, origin: String)] = [
+      ("port", "1", "option"), ("access-log", "0", "option"), ("backups-kept", "3", "option"),
+      ("event-loops", "2", "environment"), ("media-root", "/media", "environment"),
+      ("log-level", "debug", "environment"), ("host", "127.0.0.1", "default"),
+      ("database", program.database, "environment"), ("log-file", "<null>", "default"),
+    ]
+    for (name, value, origin) in cases {
+      let setting = try #require(shown[name])
+      #expect(
+        "\(setting["value"] ?? "")" == value || setting["value"] as? Bool == (value == "1"),
+        "\(name)")
+      #expect(setting["origin"] as? String == origin, "\(name)")
+    }
+  }
+
+  @Test func `a secret is not shown, in neither form`() throws {
+    let secret = "0123456789abcdef"
+    for format in ["text", "json"] {
+      let outcome = try program.run(
+        "config", "--format", format, environment: ["LOOKAHEAD_WRITE_TOKEN": secret])
+      #expect(outcome.status == 0)
+      #expect(outcome.output.contains("write-token"))
+      #expect(!outcome.output.contains(secret) && !outcome.errors.contains(secret))
+    }
+    let text = try program.run("config", environment: ["LOOKAHEAD_WRITE_TOKEN": secret]).output
+    #expect(text.contains(/\nwrite-token +\(set\)  \[environment\]\n/))
+    #expect(try program.run("config").output.contains(/\nwrite-token +\(not set\)  \[default\]\n/))
+  }
+
+  @Test func `what serve refuses, config refuses, in the same words`() throws {
+    let arguments = ["--media-root", program.folder.path]
+    let config = try program.run(["config"] + arguments)
+    #expect(config.status == 1)
+    let serve = try program.run(["serve", "--port", "0"] + arguments)
+    #expect(serve.status == 64)
+    let words = "the database (\(StartCheck.resolved(program.database))) lies in --media-root"
+    #expect(config.output.contains("refusal: \(words)"), "\(config.output)")
+    #expect(serve.errors.contains("Error: \(words)"), "\(serve.errors)")
+    #expect(!FileManager.default.fileExists(atPath: program.database))
+    #expect(try program.run("config", "--port", "http").status == 64)
+  }
+}

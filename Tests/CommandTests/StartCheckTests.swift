@@ -1,0 +1,113 @@
+import FeedServer
+import Foundation
+import Sockets
+import TestSupport
+import Testing
+
+@testable import lookahead
+
+@Suite struct StartCheckTests {
+  private static let token = "0123456789abcdef"
+
+  private func check(_ change: (inout FeedServiceConfiguration) -> Void) -> StartCheck {
+    var configuration = FeedServiceConfiguration(databasePath: "/data/feed.sqlite")
+    change(&configuration)
+    return StartCheck(configuration: configuration)
+  }
+
+  @Test func `the defaults and a careful set-up are without findings`() {
+    #expect(check { _ in }.findings == [])
+    let careful = check {
+      $0.server.host = "0.0.0.0"
+      $0.writeToken = Self.token
+      $0.mediaRoot = "/media"
+      $0.backups = BackupSettings(folder: "/backups")
+      $0.trustedProxies = [IPAddressBlock("10.0.0.0/8")!, IPAddressBlock("2001:db8::/32")!]
+      $0.requestsPerSecond = 10
+    }
+    #expect(careful.findings == [])
+  }
+
+  @Test func `settings that are unsafe together are named`() {
+    let everybody = [IPAddressBlock("0.0.0.0/0")!]
+    let cases: [(StartCheck, StartFinding.Severity, says: String)] = [
+      (check { $0.mediaRoot = "/data" }, .refusal, "the database (/data/feed.sqlite)"),
+      (check { $0.mediaRoot = "/" }, .refusal, "the database"),
+      (
+        check {
+          $0.mediaRoot = "/media"
+          $0.backups = BackupSettings(folder: "/media/backups")
+        }, .refusal, "the backup folder (/media/backups)"
+      ),
+      (
+        check {
+          $0.server.host = "::"
+          $0.writeToken = "short"
+        }, .refusal, "5 characters"
+      ),
+      (check { $0.writeToken = "short" }, .warning, "5 characters"),
+      (
+        check {
+          $0.trustedProxies = everybody
+          $0.requestsPerSecond = 1
+        }, .refusal, "counts nobody"
+      ),
+      (check { $0.trustedProxies = everybody }, .warning, "believes everybody"),
+      (check { $0.trustedProxies = [IPAddressBlock("::/0")!] }, .warning, "believes everybody"),
+      (check { $0.encodedMemoryBytes = 1_000 }, .refusal, "--encoded-memory-bytes 1000"),
+      (check { $0.importBytes = 1_000 }, .refusal, "--record-limit-bytes 1048576"),
+    ]
+    for (check, severity, says) in cases {
+      let findings = check.findings
+      #expect(findings.map(\.severity) == [severity], "\(findings)")
+      #expect(findings.first?.text.contains(says) == true, "\(findings)")
+    }
+    #expect(check { $0.encodedMemoryBytes = 0 }.findings == [])
+  }
+
+  @Test func `what the process is says more`() {
+    var check = check { $0.server.host = "192.0.2.1" }
+    check.isRoot = true
+    check.descriptorLimit = 1_024
+    check.isTokenAnArgument = true
+    check.logFile = "/data/log"
+    #expect(check.findings.map(\.severity) == [.warning, .warning])
+    var writing = self.check { $0.writeToken = Self.token }
+    writing.isTokenAnArgument = true
+    #expect(writing.findings.first?.text.contains("use --write-token-file") == true)
+    for host in ["127.0.0.1", "127.9.9.9", "::1", "localhost"] {
+      var local = self.check { $0.server.host = host }
+      local.isRoot = true
+      #expect(local.findings == [], "\(host)")
+    }
+  }
+
+  @Test func `a link does not hide where a file is`() throws {
+    let folder = TemporaryFolder()
+    let real = folder.file("real")
+    try FileManager.default.createDirectory(atPath: real, withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.file("link"), withDestinationPath: real)
+    // The database is yet to be made.
+    let check = check {
+      $0.databasePath = folder.file("link/new/feed.sqlite")
+      $0.mediaRoot = real
+    }
+    #expect(check.findings.map(\.severity) == [.refusal])
+    let beside = self.check {
+      $0.databasePath = folder.file("real-data.sqlite")
+      $0.mediaRoot = real
+    }
+    #expect(beside.findings == [])
+  }
+
+  @Test func `a token that everybody may read is warned of`() throws {
+    let folder = TemporaryFolder()
+    var check = check { $0.writeToken = Self.token }
+    check.tokenFile = try folder.write(Self.token, to: "token")
+    chmod(folder.file("token"), 0o644)
+    #expect(check.findings.first?.text.contains("chmod o=") == true)
+    chmod(folder.file("token"), 0o640)
+    #expect(check.findings == [])
+  }
+}

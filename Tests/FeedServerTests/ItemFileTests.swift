@@ -1,0 +1,84 @@
+import Feed
+import Prefetch
+import SQLiteStore
+import Seeding
+import TestSupport
+import Testing
+
+@testable import FeedServer
+
+/// Encoded items in a file: what comes out is what went in, or nothing.
+@Suite struct ItemFileTests {
+  private let folder = TemporaryFolder()
+
+  private func store(_ count: Int) throws -> SQLiteStore {
+    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
+    try store.load(Array(PostGenerator(count: count, seed: 4)), batch: 2_000)
+    return store
+  }
+
+  private func numbers(_ store: SQLiteStore) throws -> [Int64] {
+    try store.feeds().flatMap { feed in
+      try store.cut(PageQuery(feed: feed.name, limit: feed.total)).posts
+    }
+  }
+
+  /// Every item with all that is known of it, as text.
+  private static func texts(_ items: EncodedItems) -> [String] {
+    items.items.enumerated().map { index, item in
+      let json = String(decoding: items.bytes[item.json], as: UTF8.self)
+      let id = String(decoding: items.bytes[item.openID], as: UTF8.self)
+      return "\(json) \(id) \(items.load(at: index))"
+    }
+  }
+
+  @Test func `items come back as they were, from the file and from the store alike`() throws {
+    var random = TestRandom()
+    let store = try store(300)
+    let file = ItemFile(store: store, folder: folder.path, maximumBytes: 1 << 20)
+    let all = try numbers(store)
+    for _ in 0..<40 {
+      let asked = (0..<random.number(1...40)).map { _ in all.randomElement(using: &random)! }
+      let wanted = try asked.map { EncodedItems(try store.posts([$0])) }.flatMap(Self.texts)
+      let found = file.read(asked)
+      let missing = zip(asked, found.ranges).filter { $1 == nil }.map(\.0)
+      let rest = try store.posts(missing)
+      let items = EncodedItems(
+        found, of: asked, rest: EncodedItems(rest), of: rest.posts.map(\.number))
+      #expect(Self.texts(items) == wanted, TestRandom.replay)
+      file.append(EncodedItems(rest), rest.posts.map(\.number), asOf: store.version)
+    }
+    #expect(file.figures.hits > 0 && file.figures.failures == 0)
+  }
+
+  @Test func `what changed after it was read is not kept, and what changes is lost`() throws {
+    let store = try store(20)
+    let file = ItemFile(store: store, folder: folder.path, maximumBytes: 1 << 20)
+    let numbers = try numbers(store)
+    let version = store.version
+    let posts = try store.posts([numbers[0], numbers[1]])
+    let id = posts.string(posts.posts[0].id)
+    try store.outcome(of: ItemWrite(id: id, change: .increment([Counter("likes", 1)], key: nil)))
+    file.append(EncodedItems(posts), posts.posts.map(\.number), asOf: version)
+    #expect(file.missing([numbers[0], numbers[1]]) == [numbers[0]])
+    let second = posts.string(posts.posts[1].id)
+    try store.outcome(of: ItemWrite(id: second, change: .increment([Counter("a", 1)], key: nil)))
+    #expect(file.missing([numbers[1]]) == [numbers[1]])
+  }
+
+  @Test func `a full file is begun anew, and one that cannot be written is done without`() throws {
+    let store = try store(200)
+    let numbers = try numbers(store)
+    let small = ItemFile(store: store, folder: folder.path, maximumBytes: 20_000)
+    for number in numbers {
+      small.append(EncodedItems(try store.posts([number])), [number], asOf: store.version)
+      #expect(small.missing([number]).isEmpty && small.figures.bytes <= 20_000)
+    }
+    #expect(small.figures.renewals > 1)
+    let nowhere = ItemFile(store: store, folder: folder.file("nowhere"), maximumBytes: 20_000)
+    for _ in 0..<3 {
+      nowhere.append(EncodedItems(try store.posts([numbers[0]])), [numbers[0]], asOf: store.version)
+    }
+    #expect(nowhere.missing([numbers[0]]) == [numbers[0]] && nowhere.figures.failures == 1)
+  }
+}

@@ -1,0 +1,177 @@
+import Feed
+import GRDB
+import Seeding
+import TestSupport
+import Testing
+
+@testable import SQLiteStore
+
+@Suite struct PruningTests {
+  let folder = TemporaryFolder()
+
+  private func openStore(_ records: [SeedRecord]) throws -> SQLiteStore {
+    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
+    try store.load(records)
+    return store
+  }
+
+  private func rule(_ change: (inout Pruning.Rule) -> Void) -> Pruning.Rule {
+    var rule = Pruning.Rule()
+    change(&rule)
+    return rule
+  }
+
+  private func second(_ number: Int) -> Timestamp {
+    Timestamp(microseconds: Int64(number) * 1_000_000)
+  }
+
+  @discardableResult
+  private func prune(
+    _ store: SQLiteStore, dry: Bool = false, batch: Int = 2, _ change: (inout Pruning.Rule) -> Void
+  ) throws -> Pruning.Summary {
+    try Pruning(store, rule: rule(change), isDryRun: dry, batch: batch).run { _ in }
+  }
+
+  private func summary(posts: Int = 0, departures: Int = 0, withoutTime: Int = 0, rankings: Int = 0)
+    -> Pruning.Summary
+  {
+    var summary = Pruning.Summary()
+    summary.posts = posts
+    summary.departures = departures
+    summary.withoutTime = withoutTime
+    summary.rankings = rankings
+    return summary
+  }
+
+  @Test func `old posts go, those without a time stay, and a server sees it`() throws {
+    let store = try openStore(
+      (1...9).map { .timed("t\($0)", $0) } + [.ranked("r1", 1), .ranked("r2", 2)])
+    #expect(try store.walk("newest").count == 9)
+    // Another process: its store does not tell this one.
+    let other = try SQLiteStore(existing: store.path)
+    let dry = try prune(other, dry: true) { $0.publishedBefore = second(5) }
+    #expect(dry == summary(posts: 4, withoutTime: 2))
+    #expect(try store.refresh() == false)
+    let done = try prune(other) { $0.publishedBefore = second(5) }
+    #expect(done == dry)
+    try store.refresh()
+    #expect(try store.walk("newest") == ["t9", "t8", "t7", "t6", "t5"])
+    #expect(try store.walk("featured") == ["r1", "r2"])
+    #expect(try store.check().isEmpty)
+    #expect(try prune(other) { $0.publishedBefore = second(5) } == summary(withoutTime: 2))
+  }
+
+  @Test func `the top of every feed stays, however old`() throws {
+    let store = try openStore(
+      (1...9).map { .timed("a\($0)", $0, feed: "a") }
+        + (1...9).map { .timed("b\($0)", $0, feed: "b") }
+        // At the top of the one, far down in the other.
+        + [
+          .post(
+            Post(id: "both", type: .image, publishedAt: second(100)),
+            placements: [Placement(feed: "a"), Placement(feed: "b", rank: nil)]),
+          .post(Post(id: "alone", type: .image, publishedAt: second(1)), placements: []),
+        ])
+    let done = try prune(store) {
+      $0.publishedBefore = second(8)
+      $0.keptPosts = 4
+    }
+    #expect(try store.walk("a") == ["both", "a9", "a8", "a7"])
+    #expect(try store.walk("b") == ["both", "b9", "b8", "b7"])
+    // In no feed, and old.
+    #expect(try store.post(withID: "alone") == nil)
+    #expect(done == summary(posts: 13))
+    #expect(try store.check().isEmpty)
+  }
+
+  @Test func `by place alone, what lies beyond the top goes, and what is in no feed stays`() throws
+  {
+    let store = try openStore(
+      (1...9).map { .ranked("r\($0)", $0) }
+        + [.post(Post(id: "alone", type: .image, title: "a"), placements: [])])
+    #expect(try prune(store) { $0.keptPosts = 2 } == summary(posts: 7))
+    #expect(try store.walk("featured") == ["r1", "r2"])
+    #expect(try store.post(withID: "alone") != nil)
+    #expect(try prune(store) { $0.keptPosts = 0 } == summary(posts: 2))
+    #expect(try store.walk("featured") == [])
+  }
+
+  @Test func `of one feed, posts leave it, and go where they are in no other`() throws {
+    let store = try openStore(
+      (1...6).map {
+        .post(
+          Post(id: "p\($0)", type: .image, publishedAt: second($0)),
+          placements: $0 % 2 == 0
+            ? [Placement(feed: "a"), Placement(feed: "b")] : [Placement(feed: "a")])
+      })
+    let dry = try prune(store, dry: true) {
+      $0.feed = "a"
+      $0.publishedBefore = second(5)
+    }
+    #expect(dry == summary(posts: 2, departures: 2))
+    let done = try prune(store) {
+      $0.feed = "a"
+      $0.publishedBefore = second(5)
+    }
+    #expect(done == dry)
+    #expect(try store.walk("a") == ["p6", "p5"])
+    #expect(try store.walk("b") == ["p6", "p4", "p2"])
+    #expect(try store.check().isEmpty)
+    #expect(throws: FeedError.unknownFeed("c")) {
+      try prune(store) {
+        $0.feed = "c"
+        $0.keptPosts = 1
+      }
+    }
+  }
+
+  @Test func `rankings beyond so many go, with their cursors, and the current order stays`() throws
+  {
+    let store = try openStore((1...5).map { .ranked("r\($0)", $0) })
+    for round in 1...6 {
+      try store.load((1...5).map { .ranked("r\($0)", ($0 + round) % 5) })
+    }
+    let order = try store.walk("featured")
+    let closed = "SELECT count(*) FROM feed_entry WHERE until IS NOT NULL"
+    #expect(try store.pool.read { try Int.fetchOne($0, sql: closed) } ?? 0 > 4)
+    #expect(try prune(store, dry: true) { $0.keptRankings = 2 } == summary(rankings: 5))
+    #expect(try prune(store) { $0.keptRankings = 2 } == summary(rankings: 5))
+    #expect(try prune(store) { $0.keptRankings = 1 } == summary(rankings: 1))
+    #expect(try prune(store) { $0.keptRankings = 1 } == summary())
+    #expect(try store.pool.read { try Int.fetchOne($0, sql: closed) } == 0)
+    try store.refresh()
+    #expect(try store.walk("featured") == order)
+    #expect(try store.check().isEmpty)
+  }
+
+  @Test(arguments: [1, 7, 500])
+  func `whatever the batches, the same goes`(_ batch: Int) throws {
+    let store = try openStore(Array(PostGenerator(count: 300, seed: 3)))
+    let times = try store.pool.read {
+      try Int64.fetchAll(
+        $0, sql: "SELECT published_at FROM post WHERE published_at NOT NULL ORDER BY published_at")
+    }
+    let middle = Timestamp(microseconds: times[times.count / 2])
+    let expected = try store.pool.read {
+      try String.fetchAll(
+        $0, sql: "SELECT id FROM post WHERE published_at IS NULL OR published_at >= ?",
+        arguments: [middle.microseconds])
+    }
+    try prune(store, batch: batch) { $0.publishedBefore = middle }
+    let left = try store.pool.read { try String.fetchAll($0, sql: "SELECT id FROM post") }
+    #expect(left.sorted() == expected.sorted() && left.count > 10)
+    #expect(try store.check().isEmpty)
+  }
+
+  @Test func `a post that comes to the top while others go stays`() throws {
+    let store = try openStore((1...6).map { .ranked("r\($0)", $0) })
+    var isRanked = false
+    _ = try Pruning(store, rule: rule { $0.keptPosts = 1 }, batch: 2).run { _ in
+      guard !isRanked else { return }
+      isRanked = true
+      #expect(throws: Never.self) { try store.load([.ranked("r6", 0)]) }
+    }
+    #expect(try store.walk("featured") == ["r6"] || store.walk("featured") == ["r6", "r1"])
+    #expect(try store.check().isEmpty)
+  }
+}

@@ -1,0 +1,135 @@
+"""docker/README.md, followed word for word: its commands, with podman in Docker's place."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import images
+from checks import Skipped, require
+from engine import NETWORK
+from machine import run
+from operation import make_media
+
+README = images.ROOT / "docker/README.md"
+
+# What this test has otherwise than compose.yaml: the network, health checks without a timer, and a limit
+# that podman otherwise wants to raise, which it may not everywhere.
+OVERRIDE = """\
+services:
+  server:
+    network_mode: ns:/run/netns/{network}
+    ports: !reset []
+    ulimits:
+      nofile: 20000
+      nproc: 4096
+  proxy:
+    network_mode: ns:/run/netns/{network}
+    ports: !reset []
+    extra_hosts: ["server:127.0.0.1"]
+    depends_on: !reset []
+"""
+
+# A clone is here, and the image is built.
+DONE_BEFORE = ("git ", "cd ", "docker build", "docker compose build")
+
+
+def documented(heading):
+    """The commands of a section, a line each."""
+    section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", README.read_text(), re.M | re.S)
+    require(section, f"docker/README.md has no section {heading}")
+    blocks = re.findall(r"^```sh\n(.*?)^```", section[1], re.M | re.S)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    commands = [re.sub(r"\s+# .*", "", line) for line in lines if line.strip()]
+    return [command for command in commands if not command.startswith(DONE_BEFORE)]
+
+
+class Reader:
+    """Somebody who has the folder docker/ and types what its README says."""
+
+    def __init__(self, engine):
+        self.engine = engine
+        self.folder = engine.folder / "docker"
+        shutil.rmtree(self.folder, ignore_errors=True)
+        unwanted = shutil.ignore_patterns("certificates", "media")
+        shutil.copytree(images.ROOT / "docker", self.folder, ignore=unwanted)
+        (self.folder / "compose.override.yaml").write_text(OVERRIDE.format(network=NETWORK))
+        record = {"id": "own", "type": "text", "feeds": [{"name": "own"}]}
+        (self.folder / "posts.ndjson").write_text(json.dumps(record) + "\n")
+        engine.podman("tag", images.IMAGE, "localhost/lookahead:latest")
+        self.environment = engine.environment | {
+            "LOOKAHEAD_MEDIA": str(make_media(engine)),
+            "NGINX_VERSION": images.named()["nginx"].split(":")[1]}
+        self.compose = self._podman_compose()
+
+    def _podman_compose(self):
+        """podman-compose, from PyPI, in the test's own folder."""
+        python = self.engine.folder / "python"
+        if not (python / "bin/podman-compose").exists():
+            run("python3", "-m", "venv", python, timeout=120)
+            try:
+                run(python / "bin/pip", "install", "--quiet", "podman-compose", timeout=180)
+            except RuntimeError as error:
+                raise Skipped("podman-compose could not be installed") from error
+        return python / "bin/podman-compose"
+
+    def follow(self, heading):
+        """Types the section's commands; what the last of them printed."""
+        for command in documented(heading):
+            output = self.type(command)
+        return output
+
+    def type(self, command):
+        # podman-compose has no `cp`, and no `run` of a service whose profile is off.
+        translated = re.sub(r"^docker compose cp (\w+):", r"podman cp lookahead_\1_1:", command)
+        translated = re.sub(r"^docker compose", f"{self.compose} --profile seed", translated)
+        options = f"--network ns:/run/netns/{NETWORK} --ulimit nofile=20000 --ulimit nproc=4096"
+        for taken_over in ["--publish 127.0.0.1:8080:8080", "--ulimit nofile=20000"]:
+            translated = translated.replace(taken_over, "")
+        translated = re.sub(r"^docker run", f"podman run {options}", translated)
+        translated = re.sub(r"^docker ", "podman ", translated)
+        if translated.startswith("curl"):
+            translated = f"ip netns exec {NETWORK} {self.until_it_answers(translated)}"
+        done = subprocess.run(
+            ["bash", "-c", translated], env=self.environment, cwd=self.folder, text=True,
+            capture_output=True, timeout=180, stdin=subprocess.DEVNULL)
+        require(done.returncode == 0, f"{command}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def until_it_answers(self, curl):
+        """A person would try again."""
+        return f"{curl} --silent --show-error --fail --retry 40 --retry-delay 1 --retry-all-errors"
+
+
+def with_compose(engine):
+    reader = Reader(engine)
+    try:
+        page = reader.follow("From nothing to a feed, with Compose")
+        require("own" in reader.type("curl http://127.0.0.1:8080/v1/feeds"), "posts of one's own")
+        reader.follow("Backups")
+        page = reader.follow("TLS")
+        require(len(json.loads(page)["items"]) == 3, page)
+        film = "https://localhost/media/film.mp4"
+        reader.type(f"curl --cacert certificates/server.crt --output /dev/null {film}")
+        reader.type("docker compose --profile tls stop")
+        states = [engine.inspect("container", name)["State"]["ExitCode"]
+                  for name in engine.podman("ps", "--all", "--format", "{{.Names}}").split()]
+        require(len(states) >= 2 and set(states) == {0}, f"they ended with {states}")
+    finally:
+        reader.type("docker compose --profile tls down --volumes")
+
+
+def without_compose(engine):
+    reader = Reader(engine)
+    try:
+        reader.follow("From nothing to a feed, without")
+        page = reader.type("curl 'http://127.0.0.1:8080/rp/?feed=featured&limit=3'")
+        require(len(json.loads(page)["items"]) == 3, page)
+    finally:
+        reader.type("docker rm --force --time 0 lookahead")
+
+
+CHECKS = {
+    "docker/README.md, with Compose": with_compose,
+    "docker/README.md, without Compose": without_compose,
+}

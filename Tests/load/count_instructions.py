@@ -1,0 +1,128 @@
+"""Counts the instructions that a request takes in user space, and compares them with limits.
+
+callgrind runs one thread at a time and counts instead of measuring, so a count is the same on a busy
+machine. The refresh and the item filler are kept out of it: the one by a long interval, the other by
+waiting until it is done. Hashing is made deterministic, or else collisions would differ from run to run.
+"""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PATH = '/rp/?feed=featured&limit=30'
+REQUESTS = 200
+
+# What is counted: options of the server, and how many instructions a request may take. The limits are
+# some tenths above what was counted when they were set; lower them with what gets faster.
+CASES = [
+    ('a page asked for before', [], 40_000),
+    ('a page made of encoded items', ['--encoded-memory-bytes', '0'], 330_000),
+    ('a page read from SQLite', ['--encoded-memory-bytes', '0', '--item-file-bytes', '0'], 3_000_000),
+]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+class Client:
+    """One connection that asks for the same page again and again."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(('127.0.0.1', port), timeout=60)
+        self.file = self.socket.makefile('rb')
+
+    def get(self, path):
+        self.socket.sendall(f'GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n'.encode())
+        status = int(self.file.readline().split()[1])
+        length = 0
+        while (line := self.file.readline()) != b'\r\n':
+            if line.lower().startswith(b'content-length:'):
+                length = int(line.split(b':')[1])
+        return status, self.file.read(length)
+
+
+def connect(port, process):
+    """A client, as soon as the server listens; under valgrind that takes a while."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            client = Client(port)
+            if client.get('/readyz')[0] == 200:
+                return client
+        except OSError:
+            pass
+        time.sleep(0.2)
+    sys.exit('the server does not become ready')
+
+
+def wait_for_items(client, total):
+    """Until every item is in the file."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        metrics = client.get('/metrics')[1].decode()
+        items = re.search(r'^lookahead_item_file_items (\d+)', metrics, re.MULTILINE)
+        if items and int(items[1]) >= total:
+            return
+        time.sleep(0.2)
+    sys.exit(f'the item file does not get its {total} items')
+
+
+def instructions(program, database, options, total, folder):
+    """How many instructions a request takes."""
+    counts = os.path.join(folder, 'counts')
+    port = free_port()
+    with open(os.path.join(folder, 'log'), 'w') as log:
+        process = subprocess.Popen(
+            ['valgrind', '--tool=callgrind', f'--callgrind-out-file={counts}', '--instr-atstart=no',
+             program, 'serve', '--database', database, '--port', str(port), '--event-loops', '1',
+             '--no-access-log', '--refresh-interval-milliseconds', '3600000', *options],
+            stdout=log, stderr=log, env={**os.environ, 'SWIFT_DETERMINISTIC_HASHING': '1'})
+    try:
+        client = connect(port, process)
+        if '--item-file-bytes' not in options:
+            wait_for_items(client, total)
+        for _ in range(20):
+            assert client.get(PATH)[0] == 200
+        control = ['callgrind_control', '-i']
+        subprocess.run([*control, 'on', str(process.pid)], check=True, capture_output=True)
+        for _ in range(REQUESTS):
+            client.get(PATH)
+        subprocess.run([*control, 'off', str(process.pid)], check=True, capture_output=True)
+    finally:
+        process.terminate()
+        process.wait(60)
+    with open(counts) as lines:
+        for line in lines:
+            if line.startswith('totals:'):
+                return int(line.split()[1]) // REQUESTS
+    sys.exit('callgrind wrote no total')
+
+
+def main(program):
+    failures = 0
+    with tempfile.TemporaryDirectory(prefix='lookahead-count-') as folder:
+        database = os.path.join(folder, 'feed.sqlite')
+        feed = os.path.join(ROOT, 'Fixtures', 'featured.ndjson')
+        subprocess.run(
+            [program, 'seed', '--database', database, feed], check=True, capture_output=True)
+        with open(feed, 'rb') as lines:
+            total = sum(1 for line in lines if b'"type"' in line)
+        for name, options, limit in CASES:
+            count = instructions(program, database, options, total, folder)
+            verdict = 'ok    ' if count <= limit else 'FAILED'
+            failures += count > limit
+            print(f'{verdict}  {name}: {count} instructions, {limit} allowed', flush=True)
+    print(f'{len(CASES) - failures} passed, {failures} failed')
+    return 1 if failures else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1]))
