@@ -34,11 +34,11 @@ def arguments():
     parser.add_argument("--connections", action="store_true",
                         help="cost against connections, and against event loops")
     parser.add_argument("--quick", action="store_true",
-                        help="three short runs instead of seven, without the slowest peers")
+                        help="three runs instead of nine, without the slowest peers")
     parser.add_argument("--with-hummingbird", action="store_true",
                         help="build and measure Hummingbird + GRDB, too: some minutes of building")
-    parser.add_argument("--runs", type=int, metavar="N", help="so many runs of each, 7 by default")
-    parser.add_argument("--seconds", type=int, metavar="N", help="each so long, 2 by default")
+    parser.add_argument("--runs", type=int, metavar="N", help="so many runs of each, 9 by default")
+    parser.add_argument("--seconds", type=int, metavar="N", help="each so long, 1 by default")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE",
                         help="where results are kept; .build/bench/results.json by default")
     parser.add_argument("--accept-busy", action="store_true",
@@ -69,7 +69,7 @@ def measure(bench, names, results, options):
     failed = []
     for name in names:
         print(f"\n{name}", flush=True)
-        bench.watch.thrown = 0
+        bench.watch.thrown.clear()
         try:
             row = ROWS[name](bench)
         except NotYet as reason:

@@ -7,11 +7,10 @@ from machine import TooBusy, Watch
 from load import wrk
 from runs import Contest
 
-RUNS, SECONDS = 7, 2
-QUICK_RUNS, QUICK_SECONDS = 3, 1
-# How often a run is tried; the rests between two tries grow: slow spells last minutes.
-TRIES, QUICK_TRIES = 40, 8
-LONGEST_REST_SECONDS = 10
+# Runs are short: at times a core keeps its speed for little longer than a second.
+RUNS, QUICK_RUNS, SECONDS = 9, 3, 1
+# How long to try for one run that counts.
+PATIENCE_SECONDS, QUICK_PATIENCE_SECONDS = 150, 20
 
 
 class NotYet(Exception):
@@ -28,28 +27,29 @@ class Bench:
         self.with_hummingbird = options.with_hummingbird
         self.sizes = options.sizes
         self.runs = options.runs or (QUICK_RUNS if options.quick else RUNS)
-        self.seconds = options.seconds or (QUICK_SECONDS if options.quick else SECONDS)
-        self.tries = QUICK_TRIES if options.quick else TRIES
+        self.seconds = options.seconds or SECONDS
+        self.patience_seconds = QUICK_PATIENCE_SECONDS if options.quick else PATIENCE_SECONDS
         # For this call, and for all.
         self.folder = folder
         self.built = built
         self.data = Data(options.program, built / "data")
         self.watch = Watch(cores, waits=not options.accept_busy)
 
-    def kept(self, measure, processes=()):
+    def kept(self, measure, processes=(), judges_speed=True):
         """What `measure` finds in a run that had its cores; others are thrown away and repeated."""
-        for tried in range(self.tries):
-            time.sleep(min(tried, LONGEST_REST_SECONDS))
-            result, fault = self.watch.run(measure, processes)
+        end = time.monotonic() + self.patience_seconds
+        while True:
+            result, fault = self.watch.run(measure, processes, judges_speed)
             if fault is None or self.accepts_busy:
                 return result
-            self.watch.thrown += 1
-            print(f"  thrown away: {fault}", flush=True)
-        raise TooBusy(f"{self.tries} runs in a row were thrown away, the last one because {fault}")
+            reason, said = fault
+            self.watch.thrown[reason] += 1
+            if time.monotonic() > end:
+                raise TooBusy(f"no run counted in {self.patience_seconds} s; in the last, {said}")
 
-    def contest(self, contenders, warm_up=True):
+    def contest(self, contenders):
         """Lets the contenders run in turn, A B A B …; the line of each by name."""
-        return Contest(self, contenders).run(warm_up)
+        return Contest(self, contenders).run()
 
     def load(self, server, path=None, **more):
         """A run of wrk against the server's page, to be called later."""

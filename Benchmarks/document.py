@@ -1,7 +1,7 @@
 """Writes what was measured into docs/benchmarks.md, between its markers, with charts beside it."""
 
 import charts
-from tables import lines_table, ratios_table
+from tables import lines_table, ratios_table, reasons
 
 BEGIN = "<!-- script/bench --write: begin -->"
 END = "<!-- script/bench --write: end -->"
@@ -33,7 +33,7 @@ def measured(results, drawn):
         kept = results.rows[name]
         runs = f"{kept['runs']} runs of {kept['seconds']} s each" if not kept["quick"] else "quick"
         parts += [f"### {row['title']}", lines_table(row),
-                  f"`{name}`, {kept['date']}, {runs}, {kept['thrown']} thrown away."]
+                  f"`{name}`, {kept['date']}, {runs}, {reasons(kept['thrown'])} thrown away."]
         parts += [f"![{alternative}]({file})" for file, alternative in drawn.get(name, [])]
     return "\n\n".join(parts)
 

@@ -33,6 +33,8 @@ class Sample:
     pss: float = 0
     broken: int = 0
     writes: float = 0
+    # When it was taken, by the monotonic clock.
+    window: tuple = None
 
 
 def wrk(server, path, seconds, connections=CONNECTIONS, paths=None, fields=(), cores=LOAD_CORE,
@@ -46,7 +48,7 @@ def wrk(server, path, seconds, connections=CONNECTIONS, paths=None, fields=(), c
     server_seconds, load_seconds = server.cpu_seconds(), children_seconds()
     start = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 60)
-    wall = time.monotonic() - start
+    end = time.monotonic()
     server_seconds = server.cpu_seconds() - server_seconds
     load_seconds = children_seconds() - load_seconds
     if done.returncode != 0:
@@ -58,6 +60,6 @@ def wrk(server, path, seconds, connections=CONNECTIONS, paths=None, fields=(), c
     return Sample(
         rate=found["requests"] / found["microseconds"] * 1e6, p50=found["p50"], p99=found["p99"],
         longest=found["longest"], cpu=server_seconds / found["requests"] * 1e6,
-        server_core=server_seconds / wall, load_core=load_seconds / wall,
+        server_core=server_seconds / (end - start), load_core=load_seconds / (end - start),
         load_cpu=load_seconds / found["requests"] * 1e6, rss=rss, pss=pss,
-        broken=found["broken"] + found["late"])
+        broken=found["broken"] + found["late"], window=(start, end))

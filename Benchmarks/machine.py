@@ -6,6 +6,7 @@ The rule, which docs/benchmarks.md states: a run is thrown away and repeated whe
 - one of the cores worked more slowly than it can in more than SLOW_LIMIT of the run: cores.py.
 """
 
+import collections
 import os
 import pathlib
 import platform
@@ -23,9 +24,9 @@ FOREIGN_LIMIT = 0.05
 SLOW_LIMIT = 0.15
 
 TICK = os.sysconf("SC_CLK_TCK")
-# How long to wait for others to be done before a run that may be thrown away is tried.
-WAIT_SECONDS = 20
-LOOK_SECONDS = 0.3
+# Before a run: how long to look whether the cores are free and fast, and how long to wait for it.
+LOOK_SECONDS = 0.2
+WAIT_SECONDS = 10
 
 
 class TooBusy(Exception):
@@ -58,46 +59,65 @@ class Watch:
     def __init__(self, cores, waits):
         self.cores = cores
         self.waits = waits
-        self.thrown = 0
+        # How many runs were thrown away, by reason.
+        self.thrown = collections.Counter()
 
-    def run(self, measure, processes):
-        """What `measure` returns, and why the run does not count, or None.
+    def run(self, measure, processes, judges_speed):
+        """What `measure` returns, and why the run does not count (see `verdict`), or None.
 
         `processes` are those that work for the run and go on after it; what this process starts and
-        waits for is known anyway.
+        waits for is known anyway. A sample tells itself from when to when it was taken.
         """
         if self.waits:
-            wait_for_quiet()
-        own = children_seconds() + sum(p.cpu_seconds() for p in processes)
-        used, steal, total = cpu_times()
-        start = time.monotonic()
+            self.wait(processes)
+        usage, start = Usage(processes), time.monotonic()
         result = measure()
-        end = time.monotonic()
-        used_after, steal_after, total_after = cpu_times()
-        own = children_seconds() + sum(p.cpu_seconds() for p in processes) - own
-        return result, verdict(
-            (steal_after - steal) / max(total_after - total, 1 / TICK),
-            (used_after - used - own) / (end - start), self.cores.slow_share(start, end))
+        steal, foreign = usage.since()
+        window = getattr(result, "window", None) or (start, time.monotonic())
+        slow = self.cores.slow_share(*window) if judges_speed else 0
+        return result, verdict(steal, foreign, slow)
+
+    def wait(self, processes):
+        """Returns when the cores are free of others and fast, or after a while."""
+        end = time.monotonic() + WAIT_SECONDS
+        while time.monotonic() < end:
+            usage, start = Usage(processes), time.monotonic()
+            time.sleep(LOOK_SECONDS)
+            # A single tick of the clock is no process.
+            _, foreign = usage.since()
+            is_free = foreign <= FOREIGN_LIMIT + 1 / TICK / LOOK_SECONDS
+            if is_free and self.cores.slow_share(start, time.monotonic()) == 0:
+                return
 
 
-def wait_for_quiet():
-    """Returns when nobody uses the cores, or after a while."""
-    end = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < end:
-        used = cpu_times()[0]
-        time.sleep(LOOK_SECONDS)
-        if cpu_times()[0] - used <= FOREIGN_LIMIT * LOOK_SECONDS + 1 / TICK:
-            return
+class Usage:
+    """How the cores are used from now on."""
+
+    def __init__(self, processes):
+        self.processes = processes
+        self.start = time.monotonic()
+        self.own = self.own_seconds()
+        self.used, self.steal, self.total = cpu_times()
+
+    def own_seconds(self):
+        return children_seconds() + sum(p.cpu_seconds() for p in self.processes)
+
+    def since(self):
+        """The share of all time that was stolen, and what others took, as a share of one core."""
+        used, steal, total = cpu_times()
+        own = self.own_seconds() - self.own
+        foreign = (used - self.used - own) / (time.monotonic() - self.start)
+        return (steal - self.steal) / max(total - self.total, 1 / TICK), foreign
 
 
 def verdict(steal, foreign, slow):
-    """Why a run does not count, or None where it does."""
+    """Why a run does not count, in short and in full; None where it does."""
     if steal > STEAL_LIMIT:
-        return f"{steal:.1%} of the time was stolen"
+        return "time stolen", f"{steal:.1%} of the time was stolen"
     if foreign > FOREIGN_LIMIT:
-        return f"other processes took {foreign:.0%} of a core"
+        return "other processes", f"other processes took {foreign:.0%} of a core"
     if slow > SLOW_LIMIT:
-        return f"a core was slower than it can be for {slow:.0%} of the run"
+        return "slow core", f"a core was slower than it can be for {slow:.0%} of the run"
     return None
 
 

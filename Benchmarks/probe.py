@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tells how fast the core is on which it runs, ten times a second: probe.py, pinned by its caller.
+"""Tells how fast the core is on which it runs, twenty times a second: probe.py, pinned by its caller.
 
 A line for each look: the monotonic clock's seconds, and the CPU seconds of a loop of fixed work, the
 best of some, because the first one finds cold caches. CPU time and not elapsed time: what counts is
@@ -10,8 +10,8 @@ import sys
 import time
 
 LOOP_ITEMS = 3000
-LOOPS = 6
-EVERY_SECONDS = 0.1
+LOOPS = 5
+EVERY_SECONDS = 0.05
 
 
 def loop_seconds():

@@ -25,7 +25,7 @@ class Results:
             "date": datetime.date.today().isoformat(),
             "machine": facts(bench.program) | versions(bench.built),
             "runs": bench.runs, "seconds": bench.seconds, "quick": bench.is_quick,
-            "thrown": bench.watch.thrown, "row": row}
+            "thrown": dict(bench.watch.thrown), "row": row}
         self.file.parent.mkdir(parents=True, exist_ok=True)
         unfinished = self.file.with_suffix(".new")
         unfinished.write_text(json.dumps(self.rows, indent=1, ensure_ascii=False) + "\n")

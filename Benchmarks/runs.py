@@ -22,11 +22,10 @@ class Contest:
         self.bench = bench
         self.contenders = contenders
 
-    def run(self, warm_up):
-        if warm_up:
+    def run(self):
+        for contender in self.contenders:
             # Fills caches; counts for nothing.
-            for contender in self.contenders:
-                contender.measure()
+            contender.measure()
         samples = {contender.name: [] for contender in self.contenders}
         for _ in range(self.bench.runs):
             for contender in self.contenders:
@@ -43,7 +42,7 @@ def line(name, samples):
     """A line of a table: the medians of the samples, and what the runs found."""
     medians = {
         field.name: statistics.median(getattr(sample, field.name) for sample in samples)
-        for field in dataclasses.fields(Sample)}
+        for field in dataclasses.fields(Sample) if field.name != "window"}
     return {"name": name, **medians, "rates": [round(sample.rate) for sample in samples],
             "cpus": [round(sample.cpu, 2) for sample in samples]}
 

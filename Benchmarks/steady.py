@@ -32,21 +32,21 @@ class Steady:
 
     def run(self, seconds):
         """A sample of the requests due within so many seconds."""
-        server_seconds, start = self.server.cpu_seconds(), time.perf_counter()
+        server_seconds, start = self.server.cpu_seconds(), time.monotonic()
         self.milliseconds = []
         due, end, busy = start, start + seconds, 0
         while due < end or busy:
-            while self.free and due < min(end, time.perf_counter()):
+            while self.free and due < min(end, time.monotonic()):
                 self.ask(self.free.pop(), due)
                 due += self.interval
                 busy += 1
-            wait = due - time.perf_counter() if self.free and due < end else TIMEOUT_SECONDS
+            wait = due - time.monotonic() if self.free and due < end else TIMEOUT_SECONDS
             events = self.selector.select(max(0, wait))
             if not events and busy and wait >= TIMEOUT_SECONDS:
                 raise LoadError(f"{self.server.name} left {busy} requests without an answer")
             for key, _ in events:
                 busy -= self.take(key.fileobj, key.data)
-        return self.sample(self.server.cpu_seconds() - server_seconds, time.perf_counter() - start)
+        return self.sample(self.server.cpu_seconds() - server_seconds, start, time.monotonic())
 
     def ask(self, connection, due):
         self.selector.get_key(connection).data.due = due
@@ -59,19 +59,19 @@ class Steady:
             raise LoadError(f"{self.server.name} closed a connection")
         if not answer.take(piece):
             return 0
-        self.milliseconds.append((time.perf_counter() - answer.due) * 1000)
+        self.milliseconds.append((time.monotonic() - answer.due) * 1000)
         self.free.append(connection)
         return 1
 
-    def sample(self, server_seconds, seconds):
+    def sample(self, server_seconds, start, end):
         ordered = sorted(self.milliseconds)
-        count = len(ordered)
+        count, seconds = len(ordered), end - start
         rss, pss = self.server.memory()
         return Sample(
             rate=count / seconds, p50=statistics.median(ordered) * 1000,
             p99=ordered[min(count - 1, count * 99 // 100)] * 1000, longest=ordered[-1] * 1000,
             cpu=server_seconds / count * 1e6, server_core=server_seconds / seconds,
-            rss=rss, pss=pss)
+            rss=rss, pss=pss, window=(start, end))
 
     def close(self):
         for key in list(self.selector.get_map().values()):

@@ -74,4 +74,10 @@ def print_row(name, row, thrown):
     print(f"\n{row['title']}\n\n{lines_table(row)}\n")
     if row["ratios"]:
         print(ratios_table([(name, row)]))
-    print(f"runs thrown away: {thrown}", flush=True)
+    print(f"Runs thrown away: {reasons(thrown)}.", flush=True)
+
+
+def reasons(thrown):
+    """How many runs were thrown away, and why."""
+    listed = ", ".join(f"{count} for {reason}" for reason, count in sorted(thrown.items()))
+    return f"{sum(thrown.values())}" + (f" ({listed})" if listed else "")

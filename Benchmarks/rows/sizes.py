@@ -34,7 +34,8 @@ def measure(bench):
 def measure_size(bench, size):
     print(f"  {size} posts", flush=True)
     database = bench.folder / f"size-{size}.sqlite"
-    seeded = bench.kept(lambda: seed(bench, database, ["--generate", str(size)]))
+    seeded = bench.kept(
+        lambda: seed(bench, database, ["--generate", str(size)]), judges_speed=False)
     line = {"name": f"{size}", "posts": size, **{
         name: seeded[name] for name in ["seconds", "seed_rate", "peak", "file_mb"]}}
     first_page = f"/rp/?feed={FEED}&limit={LIMIT}"
