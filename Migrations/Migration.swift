@@ -28,5 +28,6 @@ public struct Migration: Hashable, Sendable {
     Migration(version: 3, name: "0003-writes", sql: PackageResources._003_writes_sql),
     Migration(
       version: 4, name: "0004-post-changes", sql: PackageResources._004_post_changes_sql),
+    Migration(version: 5, name: "0005-order-alone", sql: PackageResources._005_order_alone_sql),
   ]
 }

@@ -136,6 +136,12 @@ extension FeedOrder {
 
 extension OrderIndex {
   fileprivate mutating func apply(_ changes: [EntryChange], ranking: Int) {
+    // New entries alone, which is what a seed brings, take the place of nothing.
+    guard changes.contains(where: { $0.old != nil }) else {
+      let added = changes.filter { $0.new?.contains(ranking) ?? false }.map(\.entry)
+      if !added.isEmpty { apply(removals: [], insertions: added) }
+      return
+    }
     var last: [Position: OrderEntry?] = [:]
     for change in changes {
       if change.new?.contains(ranking) ?? false {

@@ -32,6 +32,12 @@ extension ImportBatch {
     WHERE post_id = ? AND until IS NULL
     """
 
+  // Left to itself, SQLite goes by what was closed in this ranking: all that moved.
+  static let reopenEntry = """
+    UPDATE feed_entry INDEXED BY feed_entry_by_post SET until = NULL, published_at = ?
+    WHERE post_id = ? AND feed_id = ? AND until = ? AND sort_key = ? AND rank IS ?
+    """
+
   func openEntries(ofPost number: Int64) throws -> [Int64: OpenEntry] {
     let statement = try database.cachedStatement(sql: Self.openEntries)
     let entries = try Row.fetchAll(statement, arguments: [number]).map(OpenEntry.init)
@@ -91,10 +97,7 @@ extension ImportBatch {
       try execute("DELETE FROM feed_entry WHERE entry_id = ?", [entry.id])
       // Moved back to where the current ranking has it: then nothing moved.
       try execute(
-        """
-        UPDATE feed_entry SET until = NULL, published_at = ?
-        WHERE post_id = ? AND feed_id = ? AND until = ? AND sort_key = ? AND rank IS ?
-        """, [publishedAt, entry.post, feed.id, next, key.rawValue, placement.rank])
+        Self.reopenEntry, [publishedAt, entry.post, feed.id, next, key.rawValue, placement.rank])
       if database.changesCount > 0 { return }
     } else {
       try execute("UPDATE feed_entry SET until = ? WHERE entry_id = ?", [next, entry.id])

@@ -54,14 +54,14 @@ extension SQLiteStore {
     }
   }
 
-  private struct Invariant {
+  struct Invariant {
     let name: String
     var severity = CheckFinding.Severity.error
     /// Selects a text for each row that breaks it.
     let sql: String
   }
 
-  private static let invariants = [
+  static let invariants = [
     Invariant(
       name: "an entry repeats its post's id and time",
       sql: """
@@ -75,12 +75,13 @@ extension SQLiteStore {
         SELECT 'entry ' || entry_id FROM feed_entry WHERE until IS NULL AND sort_key <>
           coalesce(rank, (1 << 62) - published_at, 9223372036854775807)
         """),
+    // The order and the index are given: left to itself, SQLite compares each entry with its whole feed.
     Invariant(
       name: "a post is in a ranking once",
       sql: """
         SELECT 'post ' || a.id || ' in feed ' || a.feed_id FROM feed_entry AS a
-        JOIN feed_entry AS b ON b.post_id = a.post_id AND b.feed_id = a.feed_id
-          AND b.entry_id > a.entry_id
+        CROSS JOIN feed_entry AS b INDEXED BY feed_entry_by_post
+          ON b.post_id = a.post_id AND b.feed_id = a.feed_id AND b.entry_id > a.entry_id
         WHERE (a.until IS NULL OR b.since < a.until) AND (b.until IS NULL OR a.since < b.until)
         """),
     Invariant(
@@ -124,7 +125,9 @@ extension SQLiteStore {
       name: "a re-ranking is unfinished; seed the same input again to finish it", severity: .note,
       sql: """
         SELECT name FROM feed WHERE EXISTS (SELECT 1 FROM feed_entry
-          WHERE feed_entry.feed_id = feed.feed_id AND (since > ranking OR until > ranking))
+            WHERE feed_entry.feed_id = feed.feed_id AND since > ranking AND since > 1)
+          OR EXISTS (SELECT 1 FROM feed_entry
+            WHERE feed_entry.feed_id = feed.feed_id AND until > ranking)
         """),
   ]
 }

@@ -64,7 +64,7 @@ import Testing
     let group = DispatchGroup()
     DispatchQueue.global().async(group: group) {
       // Every post always has the same title as the others.
-      for step in 0..<200 {
+      for step in 0..<40 {
         try? writer.write {
           try $0.execute(sql: "UPDATE post SET title = ?", arguments: ["t\(step)"])
         }

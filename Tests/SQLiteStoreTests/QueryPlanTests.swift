@@ -23,6 +23,7 @@ import Testing
     ("the log's old end", CatalogReader.oldestChange),
     ("a feed's rankings", SQLiteStore.keptRankingsOfFeed),
     ("a post's entries", ImportBatch.openEntries),
+    ("an entry that moves back", ImportBatch.reopenEntry),
     ("a post's feeds", ImportBatch.feedsOfPost),
     ("a post's removal from a feed", ImportBatch.removeFromFeed),
     ("an item's places", PostReader.placementsOfPost),
@@ -56,6 +57,30 @@ import Testing
       #expect(!readsWhole, "\(statement.name): \(step)")
       #expect(!step.contains("TEMP B-TREE"), "\(statement.name): \(step)")
       #expect(!step.contains("AUTOMATIC"), "\(statement.name): \(step)")
+    }
+  }
+
+  /// Of what goes by a feed's number alone, there are as many rows as the feed has.
+  private static func readsWholeFeed(_ step: String) -> Bool {
+    step.contains("feed_entry_order (feed_id=?)")
+  }
+
+  @Test func `what looks for one entry does not read its feed`() throws {
+    let folder = TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
+    let reading: Set = ["a feed's order", "a feed's number of entries"]
+    let statements =
+      Self.statements.filter { !reading.contains($0.name) }
+      + SQLiteStore.invariants.map { ($0.name, $0.sql) }
+    for statement in statements {
+      let plan = try store.pool.read { database in
+        let count = statement.sql.count { $0 == "?" }
+        return try Row.fetchAll(
+          database, sql: "EXPLAIN QUERY PLAN " + statement.sql,
+          arguments: StatementArguments(Array(repeating: 1, count: count))
+        ).map { $0["detail"] as String }
+      }
+      #expect(!plan.contains(where: Self.readsWholeFeed), "\(statement.name): \(plan)")
     }
   }
 }

@@ -14,11 +14,16 @@ final class OrderChunk: Sendable {
     let idCount: UInt32
 
     var idRange: Range<Int> { Int(idStart)..<Int(idStart) + Int(idCount) }
+
+    /// The entry in other bytes, where what began at `start` begins at `other`.
+    func moved(from start: UInt32, to other: UInt32) -> Entry {
+      Entry(key: key, post: post, time: time, idStart: idStart - start + other, idCount: idCount)
+    }
   }
 
   /// From the top down; never empty.
   let entries: [Entry]
-  /// The ids of all entries, one behind the other.
+  /// The ids of all entries, one behind the other in the order of the entries.
   let ids: [UInt8]
   /// The newest time of any entry, as `Entry.time`.
   let newest: Int64
@@ -54,6 +59,11 @@ final class OrderChunk: Sendable {
     return ids.withUnsafeBufferPointer {
       $0[entry.idRange].order(comparedTo: position.id.utf8)
     }
+  }
+
+  /// The entry at the index, if there is one, stands at the position.
+  func isEntry(at index: Int, _ position: Position) -> Bool {
+    index < count && order(at: index, comparedTo: position) == 0
   }
 
   /// How many entries stand above the position.

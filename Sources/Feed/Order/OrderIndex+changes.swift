@@ -52,37 +52,36 @@ private struct OrderChanges {
   /// The chunk with the changes down to the last entry of `end`, or with all that are left.
   mutating func merge(into chunk: OrderChunk?, upTo end: OrderChunk?) -> [OrderChunk] {
     var merged = MergedEntries()
-    for index in 0..<(chunk?.count ?? 0) {
-      let chunk = chunk!
-      insert(into: &merged) { chunk.order(at: index, comparedTo: $0) > 0 }
-      var isRemoved = false
-      while let position = nextRemoval {
-        let order = chunk.order(at: index, comparedTo: position)
-        if order < 0 { break }
-        isRemoved = isRemoved || order == 0
-        removal += 1
-      }
-      if isRemoved { continue }
-      // The place is taken.
-      while let position = nextInsertion, chunk.order(at: index, comparedTo: position) == 0 {
-        insertion += 1
-      }
-      merged.append(chunk, at: index)
+    var copied = 0
+    while let position = next {
+      if let end, end.order(at: end.count - 1, comparedTo: position) < 0 { break }
+      let place = chunk?.lowerBound(of: position) ?? 0
+      if let chunk { merged.append(chunk, copied..<place) }
+      copied = place
+      let isTaken = chunk?.isEntry(at: place, position) ?? false
+      let isRemoved = takeRemovals(at: position)
+      let insertion = takeInsertion(at: position)
+      if isTaken, !isRemoved { continue }
+      if isTaken { copied += 1 }
+      if let insertion { merged.append(insertion) }
     }
-    insert(into: &merged) { position in
-      end.map { $0.order(at: $0.count - 1, comparedTo: position) >= 0 } ?? true
-    }
-    if end == nil { removal = removals.count }
+    if let chunk { merged.append(chunk, copied..<chunk.count) }
     return merged.chunks
   }
 
-  private mutating func insert(
-    into merged: inout MergedEntries, while isInReach: (Position) -> Bool
-  ) {
-    while let position = nextInsertion, isInReach(position) {
-      merged.append(insertions[insertion])
-      repeat { insertion += 1 } while nextInsertion == position
-    }
+  /// Whether what is at the position goes.
+  private mutating func takeRemovals(at position: Position) -> Bool {
+    let first = removal
+    while nextRemoval == position { removal += 1 }
+    return removal > first
+  }
+
+  /// What comes to the position.
+  private mutating func takeInsertion(at position: Position) -> OrderEntry? {
+    guard nextInsertion == position else { return nil }
+    let entry = insertions[insertion]
+    while nextInsertion == position { insertion += 1 }
+    return entry
   }
 }
 
@@ -91,26 +90,23 @@ private struct MergedEntries {
   private var entries: [OrderChunk.Entry] = []
   private var ids: [UInt8] = []
 
-  mutating func append(_ chunk: OrderChunk, at index: Int) {
-    let entry = chunk.entries[index]
-    append(entry.key, entry.post, entry.time, chunk.ids[entry.idRange])
+  mutating func append(_ chunk: OrderChunk, _ range: Range<Int>) {
+    guard let first = range.first else { return }
+    let start = chunk.entries[first].idStart
+    let end = chunk.entries[range.upperBound - 1].idRange.upperBound
+    let base = UInt32(ids.count)
+    ids.append(contentsOf: chunk.ids[Int(start)..<end])
+    entries.append(contentsOf: chunk.entries[range].lazy.map { $0.moved(from: start, to: base) })
   }
 
   mutating func append(_ entry: OrderEntry) {
-    append(
-      entry.position.key.rawValue, entry.post,
-      entry.publishedAt?.microseconds ?? OrderChunk.unknownTime, entry.position.id.utf8)
-  }
-
-  private mutating func append(
-    _ key: Int64, _ post: Int64, _ time: Int64, _ id: some Collection<UInt8>
-  ) {
     let start = ids.count
-    ids.append(contentsOf: id)
+    ids.append(contentsOf: entry.position.id.utf8)
     entries.append(
       OrderChunk.Entry(
-        key: key, post: post, time: time, idStart: UInt32(start),
-        idCount: UInt32(ids.count - start)))
+        key: entry.position.key.rawValue, post: entry.post,
+        time: entry.publishedAt?.microseconds ?? OrderChunk.unknownTime,
+        idStart: UInt32(start), idCount: UInt32(ids.count - start)))
   }
 
   /// Chunks of equal size; more than one only where one would be too large.
@@ -123,11 +119,7 @@ private struct MergedEntries {
       let start = entries[range.lowerBound].idStart
       let end = entries[range.upperBound - 1].idRange.upperBound
       return OrderChunk(
-        entries[range].map { entry in
-          OrderChunk.Entry(
-            key: entry.key, post: entry.post, time: entry.time, idStart: entry.idStart - start,
-            idCount: entry.idCount)
-        }, ids: Array(ids[Int(start)..<end]))
+        entries[range].map { $0.moved(from: start, to: 0) }, ids: Array(ids[Int(start)..<end]))
     }
   }
 }

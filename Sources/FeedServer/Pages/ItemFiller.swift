@@ -11,6 +11,9 @@ import Synchronization
 final class ItemFiller: Sendable {
   /// How many items it reads at once.
   private static let stepItems = 512
+  /// How often it reads items whose store changes before they are in the file, as it does when the
+  /// orders of the feeds have just been read.
+  private static let stepAttempts = 3
 
   private let store: any FeedStore & PolicyStore
   private let file: ItemFile
@@ -40,11 +43,13 @@ final class ItemFiller: Sendable {
 
   private func step(feed: String, offset: Int) throws {
     let query = PageQuery(feed: feed, offset: offset, limit: Self.stepItems)
-    let missing = file.missing(try store.cut(query).posts)
-    guard !missing.isEmpty else { return }
-    let version = store.version
-    let posts = try store.posts(missing)
-    file.append(EncodedItems(posts), posts.posts.map(\.number), asOf: version)
+    for _ in 0..<Self.stepAttempts {
+      let missing = file.missing(try store.cut(query).posts)
+      guard !missing.isEmpty else { return }
+      let version = store.version
+      let posts = try store.posts(missing)
+      file.append(EncodedItems(posts), posts.posts.map(\.number), asOf: version)
+    }
   }
 
   private func rest(nanoseconds: UInt64) {
