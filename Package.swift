@@ -103,7 +103,11 @@ let package = Package(
     tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "TestSupport", logging]),
     tests("CommandTests", ["lookahead", "TestSupport"]),
     tests(
-      "FeedServerTests", ["FeedServer", "SQLiteStore", "Seeding", "HTTP", "TestSupport", logging]),
+      "FeedServerTests",
+      [
+        "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "HTTP", "TestSupport",
+        logging,
+      ]),
     tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests("SQLiteStoreTests", ["SQLiteStore", "Seeding", "Migrations", "TestSupport", sqlite]),
   ]
