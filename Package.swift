@@ -106,7 +106,10 @@ let package = Package(
     tests("CommandTests", ["lookahead", "TestSupport"]),
     tests(
       "FeedServerTests",
-      ["FeedServer", "SQLiteStore", "Seeding", "HTTP", "TestSupport", logging, sqlite]),
+      [
+        "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "HTTP", "TestSupport",
+        logging,
+      ]),
     tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests("SQLiteStoreTests", ["SQLiteStore", "Seeding", "Migrations", "TestSupport", sqlite]),
   ]

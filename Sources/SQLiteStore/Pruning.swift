@@ -44,8 +44,12 @@ public struct Pruning {
   /// How many posts a transaction looks at.
   private let batch: Int
 
-  /// How many posts a transaction looks at by default: some 10 ms.
-  public static let defaultBatch = 500
+  /// How many posts a transaction looks at by default: a few milliseconds.
+  public static let defaultBatch = 100
+  /// For so many times as long as a transaction took, others have their turn: who waits for a lock
+  /// looks only now and then whether it is free (https://sqlite.org/c3ref/busy_timeout.html), and
+  /// with a quarter of the time taken is in at the second look.
+  private static let pauseShare = 3
 
   /// - Parameters:
   ///   - isDryRun: only count.
@@ -60,8 +64,8 @@ public struct Pruning {
     self.batch = batch
   }
 
-  /// Does it. `pause` is called between the transactions with how long the last one took, in
-  /// microseconds: for as long again the writers of other processes are to have their turn.
+  /// Does it. `pause` is called between the transactions with how many microseconds the writers of
+  /// other processes are to have.
   ///
   /// - Throws: `StoreError`, `FeedError.unknownFeed`.
   public func run(pause: (Int) -> Void = { usleep(UInt32(clamping: $0)) }) throws -> Summary {
@@ -92,7 +96,8 @@ public struct Pruning {
     let result = try withStoreErrors(path: store.path) {
       isDryRun ? try store.pool.read(body) : try store.pool.write(body)
     }
-    if !isDryRun { pause(Int((ContinuousClock.now - start) / .microseconds(1))) }
+    let microseconds = Int((ContinuousClock.now - start) / .microseconds(1))
+    if !isDryRun { pause(microseconds * Self.pauseShare) }
     return result
   }
 

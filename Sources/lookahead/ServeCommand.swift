@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import Observability
 import Sockets
+import Version
 
 struct ServeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -29,6 +30,11 @@ struct ServeCommand: ParsableCommand {
     defer { sink.flush() }
     settings.log.apply(to: &configuration, sink)
     MetricsSystem.bootstrap(configuration.figures)
+    let version = [
+      ("version", ProgramVersion.number), ("commit", ProgramVersion.commit ?? "unknown"),
+    ]
+    configuration.figures.describe("lookahead_build_info", help: "Which program this is.")
+    Meter(label: "lookahead_build_info", dimensions: version).set(1)
     let logger = Logger(label: "lookahead")
     for finding in findings { logger.warning("\(finding.text)") }
 

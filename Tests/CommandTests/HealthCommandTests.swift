@@ -68,5 +68,8 @@ import Testing
     #expect(
       outcome.output.wholeMatch(of: /\d+\.\d+\.\d+ \(commit ([0-9a-f]{12}|unknown)\)\n/) != nil,
       "\(outcome.output)")
+    let server = try ServingProgram(program)
+    let metrics = try TestClient(port: server.port).get("/metrics").text
+    #expect(metrics.contains(/\nlookahead_build_info\{.*version="\d+\.\d+\.\d+".*\} 1\n/))
   }
 }
