@@ -108,7 +108,7 @@ let package = Package(
       "FeedServerTests",
       [
         "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "HTTP", "TestSupport",
-        logging,
+        logging, sqlite,
       ]),
     tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests("SQLiteStoreTests", ["SQLiteStore", "Seeding", "Migrations", "TestSupport", sqlite]),

@@ -55,7 +55,9 @@ def wrk(server, path, seconds, connections=CONNECTIONS, paths=None, fields=(), c
         raise LoadError(f"wrk: {done.stdout}{done.stderr}")
     found = json.loads(done.stdout.splitlines()[-1])
     if found["requests"] == 0 or found["refused"]:
-        raise LoadError(f"{server.name}: {found['refused']} of {found['requests']} were refused")
+        raise LoadError(
+            f"{server.name} answered {found['requests']} requests, {found['refused']} not with 200; "
+            f"{found['broken']} connections broke")
     rss, pss = server.memory()
     return Sample(
         rate=found["requests"] / found["microseconds"] * 1e6, p50=found["p50"], p99=found["p99"],

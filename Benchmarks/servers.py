@@ -11,6 +11,9 @@ from processes import Process
 
 TOKEN = "token-of-the-benchmarks-0123456789"
 PAGE = "/rp/?feed=featured&limit=30"
+# A server that uses less than this share of a core for so long is at rest.
+IDLE_SECONDS = 0.5
+IDLE_SHARE = 0.05
 # Options that make Lookahead build every page from SQLite.
 WITHOUT_CACHES = ["--encoded-memory-bytes", "0", "--item-file-bytes", "0"]
 
@@ -42,6 +45,7 @@ class Server:
         self.start()
         try:
             self.wait_for(self.page)
+            self.settle()
         except BaseException:
             self.process.kill()
             raise
@@ -75,6 +79,15 @@ class Server:
                 log = (self.bench.folder / "server.log").read_text(errors="replace")
                 raise RuntimeError(f"{self.name} does not answer {path}: {log[-2000:]}")
             time.sleep(0.02)
+
+    def settle(self, within_seconds=60):
+        """Returns when the server is done with what it does at its start, beside answering."""
+        end = time.monotonic() + within_seconds
+        while time.monotonic() < end:
+            seconds = self.cpu_seconds()
+            time.sleep(IDLE_SECONDS)
+            if self.cpu_seconds() - seconds <= IDLE_SHARE * IDLE_SECONDS:
+                return
 
     def url(self, path=""):
         return f"http://127.0.0.1:{self.port}{path}"
