@@ -15,11 +15,11 @@ final class ItemFiller: Sendable {
   /// orders of the feeds have just been read.
   private static let stepAttempts = 3
 
-  private let store: any FeedStore & PolicyStore
+  private let store: any FeedStore
   private let file: ItemFile
   private let isStopping = Atomic<Bool>(false)
 
-  init(store: any FeedStore & PolicyStore, file: ItemFile) {
+  init(store: any FeedStore, file: ItemFile) {
     self.store = store
     self.file = file
   }

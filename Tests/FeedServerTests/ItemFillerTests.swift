@@ -1,0 +1,68 @@
+import Feed
+import Prefetch
+import SQLiteStore
+import Seeding
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FeedServer
+
+/// The item file is filled by itself, whatever happens to the store meanwhile.
+@Suite struct ItemFillerTests {
+  private let folder = TemporaryFolder()
+
+  @Test func `what changes while it is read is read again`() throws {
+    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
+    try store.load(Array(PostGenerator(count: 40, seed: 4)), batch: 2_000)
+    let total = try store.feeds().map(\.total).max()!
+    for changes in [0, 1, 2] {
+      let changing = ChangingStore(store, changes: changes)
+      let file = ItemFile(store: changing, folder: folder.path, maximumBytes: 1 << 20)
+      ItemFiller(store: changing, file: file).run()
+      #expect(file.figures.items == total, "\(changes) changes")
+    }
+  }
+}
+
+/// A store in which a post changes whenever posts have been read, for the first times.
+private final class ChangingStore: FeedStore {
+  private let store: SQLiteStore
+  private let changesLeft: Mutex<Int>
+
+  init(_ store: SQLiteStore, changes: Int) {
+    self.store = store
+    changesLeft = Mutex(changes)
+  }
+
+  func posts(_ numbers: [Int64]) throws -> FlatPosts {
+    let posts = try store.posts(numbers)
+    let isToChange = changesLeft.withLock { left in
+      left -= 1
+      return left >= 0
+    }
+    if isToChange {
+      let id = posts.string(posts.posts[0].id)
+      try store.outcome(of: ItemWrite(id: id, change: .increment([Counter("likes", 1)], key: nil)))
+    }
+    return posts
+  }
+
+  var version: StoreVersion { store.version }
+  func feeds() throws -> [FeedSummary] { try store.feeds() }
+  func feed(named name: String) throws -> FeedSummary? { try store.feed(named: name) }
+  func cut(_ query: PageQuery) throws -> PageCut { try store.cut(query) }
+  func isAtHand(_ query: PageQuery) -> Bool { store.isAtHand(query) }
+  func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
+    store.isUnchanged(feed: feed, posts: posts, since: version)
+  }
+  func changedPosts(since version: StoreVersion) -> [Int64]? { store.changedPosts(since: version) }
+  func refresh() throws -> Bool { try store.refresh() }
+  func item(withID id: String) throws -> StoredItem? { try store.item(withID: id) }
+  func beginImport() throws -> any FeedImport { store.beginImport() }
+  func write(
+    _ write: ItemWrite,
+    completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
+  ) { store.write(write, completion: completion) }
+  func exportRecords(_ body: (SeedRecord) throws -> Void) throws { try store.exportRecords(body) }
+}
