@@ -48,6 +48,13 @@ public struct EntityTag: Sendable, Hashable {
 extension EntityTag: CustomStringConvertible {
   /// The tag as it is written in a field, with its quotes.
   public var description: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
+
+  /// Appends the tag as it is written in a field.
+  public func write(to output: inout [UInt8]) {
+    output.append(text: isWeak ? "W/\"" : "\"")
+    output.append(text: opaque)
+    output.append(UInt8(ascii: "\""))
+  }
 }
 
 extension UInt8 {

@@ -75,18 +75,25 @@ public struct Fields: Sendable {
   /// A control character in the value (which could end the field line and split the response) is
   /// written as a space, as RFC 9110 section 5.5 has it; the name must be a token.
   public mutating func append(_ name: String, _ value: String) {
+    append(name) { $0.append(text: value) }
+  }
+
+  /// Adds a field after the others, with the value that `write` appends: for one of several pieces.
+  public mutating func append(_ name: String, writing write: (inout [UInt8]) -> Void) {
     precondition(
       !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter), "not a field name: \(name)")
     if !areLines { self = lines() }
     let nameStart = UInt32(bytes.count)
-    append(text: name)
+    bytes.append(text: name)
     let nameEnd = UInt32(bytes.count)
     bytes.append(UInt8(ascii: ":"))
     bytes.append(.space)
     let valueStart = bytes.count
-    append(text: value)
-    for index in valueStart..<bytes.count where !bytes[index].isFieldValueCharacter {
-      bytes[index] = .space
+    write(&bytes)
+    bytes.withUnsafeMutableBufferPointer { bytes in
+      for index in valueStart..<bytes.count where !bytes[index].isFieldValueCharacter {
+        bytes[index] = .space
+      }
     }
     entries.append(
       Entry(name: nameStart..<nameEnd, value: UInt32(valueStart)..<UInt32(bytes.count)))
@@ -108,9 +115,11 @@ public struct Fields: Sendable {
     }
   }
 
-  private mutating func append(text: String) {
-    var text = text
-    text.withUTF8 { bytes.append(contentsOf: $0) }
+  /// Makes room for so many bytes of lines.
+  public mutating func reserveCapacity(_ byteCount: Int) {
+    bytes.reserveCapacity(byteCount)
+    // Lines of some thirty bytes.
+    entries.reserveCapacity(byteCount / 32)
   }
 
   /// How many bytes the lines take, or about as many.
@@ -164,5 +173,13 @@ public struct Fields: Sendable {
       position += 1
     }
     return true
+  }
+}
+
+extension [UInt8] {
+  /// Appends the text in UTF-8.
+  public mutating func append(text: String) {
+    var text = text
+    text.withUTF8 { append(contentsOf: $0) }
   }
 }

@@ -52,9 +52,14 @@ public enum PercentEncoding {
 
   /// The text with everything encoded that cannot stand in `place`.
   public static func encode(_ text: some StringProtocol, for place: Place) -> String {
+    func stays(_ byte: UInt8) -> Bool {
+      byte.isUnreserved || (place == .pathSegment && byte.isPathCharacter)
+    }
+    // As most are.
+    if text.utf8.allSatisfy(stays) { return String(text) }
     var bytes: [UInt8] = []
     for byte in text.utf8 {
-      if byte.isUnreserved || (place == .pathSegment && byte.isPathCharacter) {
+      if stays(byte) {
         bytes.append(byte)
       } else {
         bytes.append(UInt8(ascii: "%"))

@@ -91,6 +91,10 @@ extension Connection {
     while true {
       let isStarved = parse(bytes, &position)
       hasMoreInput = position < bytes.count
+      if isStarved, stage == .open, exchanges.first?.response != nil {
+        writeSoon()
+        break
+      }
       flush()
       if isStarved || stage != .open || isBlocked { break }
     }

@@ -56,6 +56,20 @@ extension Connection {
     worker.context.logger.debug("message refused: \(error)")
   }
 
+  /// Has the answers that are ready written with those of other connections.
+  func writeSoon() {
+    guard !isWriting else { return }
+    isWriting = true
+    worker.writeSoon(self)
+  }
+
+  /// Called by the worker after `writeSoon`.
+  func writeAnswers() {
+    isWriting = false
+    guard stage != .closed else { return }
+    resume()
+  }
+
   /// Writes the answers that are ready, in order, as far as the client takes them.
   func flush() {
     guard stage == .open || stage == .finishing else { return }

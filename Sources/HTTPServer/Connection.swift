@@ -53,6 +53,8 @@ final class Connection: EventHandler, @unchecked Sendable {
   var pending: [UInt8] = []
   var receiving: Receiving?
   var inputEnded = false
+  /// Whether the answers that are ready leave at the end of the turn.
+  var isWriting = false
   /// Whether `advance` is running, which flushes by itself.
   var isAdvancing = false
   /// How many requests were begun in this turn, and whether it is the others' turn.

@@ -62,6 +62,9 @@ public struct ServerConfiguration: Sendable {
   /// How much of a body waits in memory to be read by the application, for each request whose body
   /// it reads as it comes; then the client has to wait.
   public var streamBufferBytes = 262_144
+  /// How long an answer that is ready may wait for those of other connections that came with it, so
+  /// that they leave together.
+  public var answerGatheringMicroseconds = 100
   /// How much of an answer the kernel holds that it has not sent yet; the rest waits here.
   public var unsentBytes = 131_072
   /// How much of a connection's answers is written before the others get their turn.

@@ -30,10 +30,14 @@ final class Worker: EventHandler, @unchecked Sendable {
   /// How much memory the answers of this loop's connections hold that their clients have not taken.
   var heldBytes = 0
   private(set) var drainStartMilliseconds: UInt64 = 0
+  /// Connections whose answers are ready, and since when the first of them is.
+  private var ready: [Connection] = []
+  private var readySinceNanoseconds: UInt64 = 0
 
   init(_ context: ServerContext) throws(SocketError) {
     self.context = context
     loop = try EventLoop()
+    loop.turnEnded = { [weak self] in self?.writeAnswers() }
   }
 
   /// Whether connections end as soon as they have nothing to do.
@@ -61,6 +65,26 @@ final class Worker: EventHandler, @unchecked Sendable {
   }
 
   func nextRequestID() -> String { requestIDs.next() }
+
+  // MARK: Answers that leave together
+
+  /// Has the connection's answers written soon, with those of others: a client that reads from many
+  /// connections, as a proxy does, is then woken once and not once an answer.
+  func writeSoon(_ connection: Connection) {
+    let now = MonotonicClock.nanoseconds
+    if ready.isEmpty { readySinceNanoseconds = now }
+    ready.append(connection)
+    let patience = UInt64(context.configuration.answerGatheringMicroseconds) * 1000
+    if now - readySinceNanoseconds >= patience { writeAnswers() }
+  }
+
+  private func writeAnswers() {
+    while !ready.isEmpty {
+      let connections = ready
+      ready.removeAll(keepingCapacity: true)
+      for connection in connections { connection.writeAnswers() }
+    }
+  }
 
   // MARK: Connections
 

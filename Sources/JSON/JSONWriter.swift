@@ -22,19 +22,6 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// Writes an object whose first members, one at the least, are JSON already: `opened` is the object up
-  /// to its closing brace, and goes on with what the body writes.
-  public mutating func object(
-    continuing opened: Span<UInt8>, _ body: (inout JSONWriter) throws -> Void
-  ) rethrows {
-    separate()
-    opened.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
-    needsComma = true
-    try body(&self)
-    bytes.append(UInt8(ascii: "}"))
-    needsComma = true
-  }
-
   /// Ends what was written: what comes next is a document of its own, directly behind it.
   public mutating func beginDocument() { needsComma = false }
 

@@ -1,17 +1,26 @@
 /// Text that is written where it is to stand, for pieces of a document that come many times a page.
 extension OutputSpan where Element == UInt8 {
   /// Appends the text, which is ASCII or UTF-8, as it is.
-  @inlinable
+  @inlinable @inline(__always)
   public mutating func append(_ text: StaticString) {
-    text.withUTF8Buffer { text in
-      withUnsafeMutableBufferPointer { buffer, count in
-        precondition(text.count <= buffer.count - count, "more than the capacity")
-        // So many bytes behind the ones that are there: within the capacity, as just looked.
-        for index in 0..<text.count {
-          buffer.initializeElement(at: count &+ index, to: text[index])
-        }
-        count += text.count
-      }
+    // Constants both: what is left of this is a few stores.
+    append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
+  /// Appends the bytes.
+  @inlinable
+  public mutating func append(_ bytes: Span<UInt8>) {
+    bytes.withUnsafeBufferPointer { append($0) }
+  }
+
+  @inlinable @inline(__always)
+  mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+    withUnsafeMutableBufferPointer { buffer, count in
+      precondition(bytes.count <= buffer.count - count, "more than the capacity")
+      guard let start = buffer.baseAddress, let source = bytes.baseAddress else { return }
+      // So many bytes behind the ones that are there: within the capacity, as just looked.
+      (start + count).initialize(from: source, count: bytes.count)
+      count += bytes.count
     }
   }
 
@@ -19,29 +28,37 @@ extension OutputSpan where Element == UInt8 {
   @inlinable
   public mutating func append(decimal value: Int) {
     if value < 0 { append(UInt8(ascii: "-")) }
-    append(magnitude: value.magnitude)
+    var rest = value.magnitude
+    let length = rest.decimalDigits
+    withUnsafeMutableBufferPointer { buffer, count in
+      precondition(length <= buffer.count - count, "more than the capacity")
+      guard let start = buffer.baseAddress else { return }
+      // From the last digit to the first, two at a time, within the capacity, as just looked.
+      var position = start + count + length
+      while rest >= 10 {
+        let pair = UInt16(truncatingIfNeeded: rest % 100)
+        rest /= 100
+        position -= 2
+        position.initialize(to: UInt8(truncatingIfNeeded: pair / 10) | 0x30)
+        (position + 1).initialize(to: UInt8(truncatingIfNeeded: pair % 10) | 0x30)
+      }
+      if position > start + count {
+        (position - 1).initialize(to: UInt8(truncatingIfNeeded: rest) | 0x30)
+      }
+      count += length
+    }
   }
+}
 
-  /// Eight digits fit a register, where they are collected from the last to the first.
+extension UInt {
+  /// How many digits it has in decimal.
   @inlinable
-  mutating func append(magnitude: UInt) {
-    var rest = magnitude
-    if rest >= 100_000_000 {
-      append(magnitude: rest / 100_000_000)
-      rest = rest % 100_000_000 + 100_000_000
+  var decimalDigits: Int {
+    var (digits, rest) = (1, self)
+    while rest >= 1000 {
+      digits += 3
+      rest /= 1000
     }
-    var digits: UInt64 = 0
-    var count = 0
-    // A leading one stands for the zeros behind the higher digits, and is not written.
-    while rest > 0, count < 8 {
-      digits = digits << 8 | UInt64(rest % 10) | 0x30
-      rest /= 10
-      count += 1
-    }
-    if count == 0 { return append(UInt8(ascii: "0")) }
-    for _ in 0..<count {
-      append(UInt8(truncatingIfNeeded: digits))
-      digits >>= 8
-    }
+    return rest >= 100 ? digits + 2 : rest >= 10 ? digits + 1 : digits
   }
 }

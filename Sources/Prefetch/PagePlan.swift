@@ -60,15 +60,22 @@ extension Policy {
   }
 
   /// The plan for a page of these items on the network.
+  ///
+  /// - Parameter count: how many items the page has, where `items` are only the first of them: as many
+  ///   as `plannedItems`, for the plan never goes further.
   public func plan(
-    for items: [ItemLoad], on network: NetworkProfile, bounds: PlanBounds = PlanBounds(),
-    hasNextPage: Bool
+    for items: [ItemLoad], of count: Int? = nil, on network: NetworkProfile,
+    bounds: PlanBounds = PlanBounds(), hasNextPage: Bool
   ) -> PagePlan {
-    let parts = network.downlinkKbps > 0 ? parts(of: items, bounds: bounds) : []
+    let count = count ?? items.count
+    precondition(items.count >= min(count, plannedItems), "more items are needed for the plan")
     return PagePlan(
-      parts: parts,
-      nextPageAt: hasNextPage ? nextPageIndex(count: items.count, on: network) : nil)
+      parts: network.downlinkKbps > 0 ? parts(of: items, bounds: bounds) : [],
+      nextPageAt: hasNextPage ? nextPageIndex(count: count, on: network) : nil)
   }
+
+  /// How many of a page's items the plan looks at, at the most: the active one and `leading` below it.
+  public var plannedItems: Int { max(0, leading) + 1 }
 
   /// The parts in the order in which to load them: the active item, then the ones below it.
   ///
@@ -84,41 +91,50 @@ extension Policy {
         cost += weight(toLoad: item)
         guard strategy == .plain || cost <= maxCost else { break }
       }
-      for part in self.parts(of: item, at: index) {
-        guard let affordable = affordable(part, of: item, budget: budget) else { return parts }
+      let isAffordable = forEachPart(of: item, at: index) { part in
+        guard let affordable = affordable(part, of: item, budget: budget) else { return false }
         parts.append(affordable)
         budget -= affordable.bytes
+        return true
       }
+      guard isAffordable else { break }
     }
     return parts
   }
 
   /// What an item counts towards `maxCost`: nothing where there is nothing to load.
   private func weight(toLoad item: ItemLoad) -> Int {
-    parts(of: item, at: 1).isEmpty ? 0 : hint(for: item).weight
+    let hasNone = forEachPart(of: item, at: 1) { _ in false }
+    return hasNone ? 0 : hint(for: item).weight
   }
 
-  private func parts(of item: ItemLoad, at index: Int) -> [PagePlan.Part] {
+  /// Hands out the parts of an item, in their order, as long as `body` returns true.
+  ///
+  /// - Returns: whether it did for all of them.
+  private func forEachPart(of item: ItemLoad, at index: Int, _ body: (PagePlan.Part) -> Bool)
+    -> Bool
+  {
     let isActive = index == 0
     guard !item.media.isEmpty else {
       let isLoadable = item.type == .webapp || item.type == .ad
-      guard isLoadable, item.hasPage, webappBytes > 0 else { return [] }
-      return [
+      guard isLoadable, item.hasPage, webappBytes > 0 else { return true }
+      return body(
         PagePlan.Part(
           itemIndex: index, mediaIndex: nil, bytes: webappBytes,
-          reason: isActive ? .active : .whole, isEstimated: true)
-      ]
+          reason: isActive ? .active : .whole, isEstimated: true))
     }
     let seen = isActive ? item.media.count : visibleParts(of: item)
-    return item.media.prefix(seen).enumerated().compactMap { mediaIndex, media in
+    for (mediaIndex, media) in item.media.prefix(seen).enumerated() {
       let cost = cost(of: media)
       let bytes = isActive ? cost.entireBytes : cost.minimumBytes
-      guard bytes > 0 else { return nil }
-      return PagePlan.Part(
+      guard bytes > 0 else { continue }
+      let part = PagePlan.Part(
         itemIndex: index, mediaIndex: mediaIndex, bytes: bytes,
         reason: isActive ? .active : media.kind == .video ? .start : .whole,
         isEstimated: isActive || media.kind == .image ? media.bytes == nil : cost.isEstimated)
+      guard body(part) else { return false }
     }
+    return true
   }
 
   /// The part as far as the budget reaches: a video from its start bytes on is worth having, a piece

@@ -24,6 +24,16 @@ struct CatalogSource {
     return result
   }
 
+  /// Reads what is the same as the last time, only more of it, where nothing was written since.
+  mutating func readMore<Result>(_ body: (CatalogReader) throws -> Result) throws -> (
+    Result, isUnchanged: Bool
+  ) {
+    let last = seenVersion
+    let result = try read(body)
+    guard let last, last == seenVersion else { return (result, false) }
+    return (result, try open().dataVersion() == last)
+  }
+
   /// Reads if anything was written since the last time: a look costs 2 µs where nothing was.
   mutating func readIfChanged<Result>(
     _ body: (CatalogReader) throws -> Result?

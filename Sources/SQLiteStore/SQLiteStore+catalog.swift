@@ -60,7 +60,10 @@ extension SQLiteStore {
 
   @discardableResult
   private func load(from source: inout CatalogSource) throws -> Catalog {
-    publish(CatalogUpdate(catalog: try source.read { try $0.load() }, changes: nil))
+    let (catalog, isUnchanged) = try source.readMore { try $0.load() }
+    // Where the tops were right, what was made of them still is.
+    return publish(
+      CatalogUpdate(catalog: catalog, changes: isUnchanged ? CatalogUpdate.Changes() : nil))
   }
 
   /// Makes the catalog the one that is read, as the next version. Only while `refreshing` is held.

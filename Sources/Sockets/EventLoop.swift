@@ -45,6 +45,8 @@ public final class EventLoop: @unchecked Sendable {
   private var slots: [Slot] = []
   private var freeSlots: [UInt32] = []
   private var wheel: TimerWheel
+  /// Called after each turn's events, on the loop's thread; set before the loop starts.
+  public var turnEnded: () -> Void = {}
   /// Milliseconds of the monotonic clock when the loop last woke.
   public private(set) var nowMilliseconds: UInt64
 
@@ -199,6 +201,7 @@ public final class EventLoop: @unchecked Sendable {
       }
       if isWoken, !runSubmitted() { break }
       passDeadlines()
+      turnEnded()
     }
     for index in slots.indices { slots[index].handler = nil }
     // Thread numbers are used again: nobody is on this loop's thread any more.

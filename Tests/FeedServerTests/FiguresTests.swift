@@ -11,7 +11,6 @@ import Testing
       $0.writeToken = WriteTests.token
     }
     let client = try service.client()
-    // Answered when all is read: pages of before would be made anew.
     _ = try client.get("/v1/feeds")
     for _ in 0..<3 { _ = try client.get("/rp/?feed=newest", ["Accept-Encoding": "gzip"]) }
     _ = try client.get("/v1/items/a")

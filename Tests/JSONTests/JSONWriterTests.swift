@@ -117,7 +117,7 @@ struct JSONWriterTests {
     #expect(Self.text { $0.integer(value) } == expected)
   }
 
-  @Test func `an object goes on from what was written before, and documents stand side by side`() {
+  @Test func `documents stand side by side, and pieces of them where others are`() {
     var opened = JSONWriter()
     for id in ["a", "b"] {
       opened.beginDocument()
@@ -126,18 +126,28 @@ struct JSONWriterTests {
     #expect(String(decoding: opened.bytes, as: UTF8.self) == #"{"id":"a"}{"id":"b"}"#)
     let text = Self.text { writer in
       writer.array { writer in
-        for range in [0..<9, 10..<19] {
-          writer.object(continuing: opened.bytes.span.extracting(range)) { writer in
-            writer.member("n", 1)
-            writer.literal(#","m":"#)
-            writer.literal(capacity: 20) { $0.append(decimal: -20) }
-            writer.literal(#","t":true"#)
-          }
+        writer.literal(opened.bytes.span.extracting(0..<9))
+        writer.literal(#","m":"#)
+        writer.literal(capacity: 40) { text in
+          text.append(decimal: -20)
+          text.append("},")
+          text.append(opened.bytes.span.extracting(10..<20))
         }
         writer.integer(7)
       }
     }
-    #expect(text == #"[{"id":"a","n":1,"m":-20,"t":true},{"id":"b","n":1,"m":-20,"t":true},7]"#)
+    #expect(text == #"[{"id":"a","m":-20},{"id":"b"},7]"#)
+  }
+
+  @Test func `a number has as many digits as it needs`() {
+    var values = [0, Int.max, Int.min]
+    for power in 1...18 {
+      let value = (0..<power).reduce(1) { value, _ in value * 10 }
+      values += [value - 1, value, value + 1, -value, 1 - value]
+    }
+    for value in values {
+      #expect(Self.text { $0.literal(capacity: 20) { $0.append(decimal: value) } } == "\(value)")
+    }
   }
 
   static let numbers: [(Double, String)] = [

@@ -82,6 +82,26 @@ import Testing
     #expect(try store.feeds() == SQLiteStore(path: path).feeds())
   }
 
+  @Test(arguments: [false, true])
+  func `what was made of the tops holds if nothing was written meanwhile`(_ isWritten: Bool) throws
+  {
+    let folder = TemporaryFolder()
+    let path = try Self.file(folder, count: 100)
+    let store = try SQLiteStore(path: path, options: .init(firstEntries: 10))
+    store.loading.suspend()
+    try store.beginLoading()
+    let top = try store.cut(PageQuery(feed: "featured", limit: 10))
+    if isWritten {
+      try SQLiteStore(path: path).outcome(of: ItemWrite(id: "p0", change: .delete))
+    }
+    store.loading.resume()
+    store.loading.sync {}
+    #expect(store.version > top.version)
+    #expect(
+      store.isUnchanged(feed: "featured", posts: top.posts, since: top.version) == !isWritten)
+    #expect(store.changedPosts(since: top.version) == (isWritten ? nil : []))
+  }
+
   @Test func `what is at hand is cut without the file`() throws {
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: try Self.file(folder, count: 300))

@@ -95,7 +95,25 @@ extension OrderIndex {
   public func entries(in range: Range<Int>) -> [OrderEntry] {
     var result: [OrderEntry] = []
     result.reserveCapacity(range.count)
-    forEach(in: range) { chunk, index in result.append(chunk[index]) }
+    forEachChunk(in: range) { chunk, range in
+      result.append(contentsOf: range.lazy.map { chunk[$0] })
+    }
+    return result
+  }
+
+  /// Where the entry at an offset stands; `offset` must be in `0..<heldCount`.
+  public func position(at offset: Int) -> Position {
+    let chunk = chunkIndex(ofOffset: offset)
+    return chunks[chunk].position(at: offset - starts[chunk])
+  }
+
+  /// The numbers of the posts at these offsets, as `entries` has them.
+  public func posts(in range: Range<Int>) -> [Int64] {
+    var result: [Int64] = []
+    result.reserveCapacity(range.count)
+    forEachChunk(in: range) { chunk, range in
+      result.append(contentsOf: chunk.entries[range].lazy.map(\.post))
+    }
     return result
   }
 
@@ -107,13 +125,13 @@ extension OrderIndex {
   /// Every entry, from the top.
   public var allEntries: [OrderEntry] { entries(in: 0..<heldCount) }
 
-  private func forEach(in range: Range<Int>, _ body: (OrderChunk, Int) -> Void) {
+  private func forEachChunk(in range: Range<Int>, _ body: (OrderChunk, Range<Int>) -> Void) {
     guard !range.isEmpty else { return }
     var chunk = chunkIndex(ofOffset: range.lowerBound)
     var offset = range.lowerBound
     while offset < range.upperBound {
       let end = min(range.upperBound, starts[chunk + 1])
-      for index in offset - starts[chunk]..<end - starts[chunk] { body(chunks[chunk], index) }
+      body(chunks[chunk], offset - starts[chunk]..<end - starts[chunk])
       offset = end
       chunk += 1
     }

@@ -15,20 +15,26 @@ enum Base64URL {
   static func encode(_ bytes: [UInt8]) -> String {
     let count = (bytes.count * 8 + 5) / 6
     return String(unsafeUninitializedCapacity: count) { text in
-      // Each six bits are one letter, which is written once: `count` of them.
-      var position = 0
-      var buffer: UInt32 = 0
-      var bits = 0
-      for byte in bytes {
-        buffer = buffer << 8 | UInt32(byte)
-        bits += 8
-        while bits >= 6 {
-          bits -= 6
-          text[position] = alphabet[Int(buffer >> UInt32(bits) & 63)]
-          position += 1
+      alphabet.withUnsafeBufferPointer { alphabet in
+        // Three bytes are four letters, and what is left is a letter more than its bytes: `count`.
+        var (source, target) = (0, 0)
+        func write(_ letters: Int, of bits: UInt32) {
+          for letter in 0..<letters {
+            text[target] = alphabet[Int(bits >> UInt32(18 - 6 * letter) & 63)]
+            target += 1
+          }
+        }
+        while source + 3 <= bytes.count {
+          let high = UInt32(bytes[source]) << 16
+          write(4, of: high | UInt32(bytes[source + 1]) << 8 | UInt32(bytes[source + 2]))
+          source += 3
+        }
+        switch bytes.count - source {
+        case 1: write(2, of: UInt32(bytes[source]) << 16)
+        case 2: write(3, of: UInt32(bytes[source]) << 16 | UInt32(bytes[source + 1]) << 8)
+        default: break
         }
       }
-      if bits > 0 { text[position] = alphabet[Int(buffer << UInt32(6 - bits) & 63)] }
       return count
     }
   }
@@ -64,10 +70,12 @@ enum CRC32 {
   }
 
   static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
-    var value = UInt32.max
-    for byte in bytes {
-      value = value >> 8 ^ table[Int((value ^ UInt32(byte)) & 0xff)]
+    table.withUnsafeBufferPointer { table in
+      var value = UInt32.max
+      for byte in bytes {
+        value = value >> 8 ^ table[Int((value ^ UInt32(byte)) & 0xff)]
+      }
+      return ~value
     }
-    return ~value
   }
 }

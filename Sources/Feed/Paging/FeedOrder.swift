@@ -31,8 +31,9 @@ public struct FeedOrder: Sendable {
 public struct PageSlice: Sendable {
   /// The ranking that the page shows.
   public let ranking: Int
-  /// The entries from the top down; empty past the end.
-  public let entries: [OrderEntry]
+  /// The order in which the page lies, and where.
+  private let order: OrderIndex
+  private let range: Range<Int>
   /// The first entry's offset from the top; past the end, the offset that was asked for; 0 where
   /// nothing has arrived.
   public let offset: Int
@@ -42,6 +43,28 @@ public struct PageSlice: Sendable {
   public let previous: Cursor?
   /// What to read `before` for what has come since: pull-to-refresh.
   public let newer: Cursor
+
+  fileprivate init(
+    ranking: Int, _ range: Range<Int>, of order: OrderIndex, offset: Int, next: Cursor?,
+    previous: Cursor?, newer: Cursor
+  ) {
+    self.ranking = ranking
+    self.order = order
+    self.range = range
+    self.offset = offset
+    self.next = next
+    self.previous = previous
+    self.newer = newer
+  }
+
+  /// How many entries it has.
+  public var count: Int { range.count }
+
+  /// The entries from the top down; empty past the end.
+  public var entries: [OrderEntry] { order.entries(in: range) }
+
+  /// The numbers of the entries' posts.
+  public var posts: [Int64] { order.posts(in: range) }
 }
 
 extension FeedOrder {
@@ -129,17 +152,17 @@ extension FeedOrder {
     let index = orders[ranking] ?? OrderIndex()
     let lower = min(start, window.upperBound)
     let upper = min(lower.saturatingAdd(limit), window.upperBound)
-    let entries = index.entries(in: lower..<upper)
-    let top = entries.first.map { Cursor.Anchor.position($0.position) }
-    let newest = index.count > 0 ? Cursor.Anchor.position(index[0].position) : .end
+    let top = lower < upper ? Cursor.Anchor.position(index.position(at: lower)) : nil
+    let newest = index.count > 0 ? Cursor.Anchor.position(index.position(at: 0)) : .end
     let walkTop = top.map { $0.upper(seen ?? newest) } ?? seen ?? newest
     let view = Cursor.View.ranking(ranking)
     func cursor(_ anchor: Cursor.Anchor) -> Cursor {
       Cursor(feed: name, view: view, anchor: anchor, seen: walkTop)
     }
-    let next = entries.last.map { Cursor.Anchor.position($0.position) } ?? .start
+    let next =
+      lower < upper ? Cursor.Anchor.position(index.position(at: upper - 1)) : .start
     return PageSlice(
-      ranking: ranking, entries: entries, offset: start,
+      ranking: ranking, lower..<upper, of: index, offset: start,
       next: upper < window.upperBound ? cursor(next) : nil,
       previous: lower > window.lowerBound ? cursor(top ?? below) : nil,
       newer: Cursor(feed: name, view: .newer(than: ranking), anchor: walkTop, seen: walkTop))
@@ -184,7 +207,7 @@ extension FeedOrder {
     let start = max(0, end - limit)
     let entries = arrived.entries(in: start..<end)
 
-    let newest = index.count > 0 ? Cursor.Anchor.position(index[0].position) : .end
+    let newest = index.count > 0 ? Cursor.Anchor.position(index.position(at: 0)) : .end
     let first = entries.first.map { index.offset(of: $0.position) } ?? 0
     let last = entries.last.map { index.offset(after: $0.position) } ?? 0
     let top = entries.first.map { Cursor.Anchor.position($0.position) } ?? .start
@@ -195,7 +218,7 @@ extension FeedOrder {
     }
     let bottom = entries.last.map { Cursor.Anchor.position($0.position) } ?? .start
     return PageSlice(
-      ranking: to, entries: entries, offset: first,
+      ranking: to, start..<end, of: arrived, offset: first,
       next: last < index.count ? cursor(.ranking(to), bottom) : nil,
       previous: first > 0 ? cursor(.ranking(to), top) : nil,
       newer: start > 0

@@ -15,5 +15,5 @@ public struct PageCut: Sendable {
   }
 
   /// The numbers of the page's posts, in their order.
-  public var posts: [Int64] { slice.entries.map(\.post) }
+  public var posts: [Int64] { slice.posts }
 }

@@ -28,7 +28,7 @@ extension FeedStore {
       let posts = try posts(cut.posts)
       // Where deletions are faster than this reader, what is left of the page is right as far as it
       // goes.
-      if posts.count == cut.slice.entries.count || attempt == 3 {
+      if posts.count == cut.slice.count || attempt == 3 {
         return FeedPage(feed: cut.feed, slice: cut.slice, posts: posts.allPosts)
       }
       try refresh()

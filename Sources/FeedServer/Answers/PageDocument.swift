@@ -14,24 +14,31 @@ struct PageDocument {
 
   /// What hints, plan and paging take at the most, beside an item's own bytes.
   private static let itemCapacity = 256
+  /// What a part of the plan takes at the most, beside its item's id.
+  private static let partCapacity = 160
   private static let pageCapacity = 4096
 
   var json: [UInt8] {
-    let loads = items.items.indices.map(items.load(at:))
+    let items = items
+    let count = items.items.count
     var writer = JSONWriter(
-      capacity: items.bytes.count + Self.itemCapacity * loads.count + Self.pageCapacity)
+      capacity: items.bytes.count + Self.itemCapacity * count + Self.pageCapacity)
     writer.object { writer in
       writeFeed(to: &writer)
       writer.key("items")
       writer.array { writer in
-        for (item, load) in zip(items.items, loads) {
-          writer.object(continuing: items.bytes.span.extracting(item.json)) { writer in
-            writer.hint(policy.hint(for: load))
+        writer.literal(capacity: items.bytes.count + Self.itemCapacity * count) { text in
+          let bytes = items.bytes.span
+          for index in 0..<count {
+            if index > 0 { text.append(",") }
+            text.append(bytes.extracting(items.items[index].json))
+            text.append(policy.hint(for: items.load(at: index)))
+            text.append("}")
           }
         }
       }
       writePaging(to: &writer)
-      writePrefetch(of: loads, to: &writer)
+      writePrefetch(to: &writer)
     }
     return writer.bytes
   }
@@ -63,9 +70,10 @@ struct PageDocument {
     }
   }
 
-  private func writePrefetch(of loads: [ItemLoad], to writer: inout JSONWriter) {
+  private func writePrefetch(to writer: inout JSONWriter) {
     let plan = policy.plan(
-      for: loads, on: network, bounds: bounds, hasNextPage: cut.slice.next != nil)
+      for: items.items.indices.prefix(policy.plannedItems).map(items.load(at:)),
+      of: items.items.count, on: network, bounds: bounds, hasNextPage: cut.slice.next != nil)
     writer.key("prefetch")
     writer.object { writer in
       writer.member("network", network.name)
@@ -77,34 +85,38 @@ struct PageDocument {
       writer.nullable("nextPageAt", plan.nextPageAt)
       writer.key("plan")
       writer.array { writer in
-        for part in plan.parts { write(part, to: &writer) }
+        let ids = plan.parts.reduce(0) { $0 + 2 * items.items[$1.itemIndex].idCount }
+        writer.literal(capacity: ids + Self.partCapacity * plan.parts.count) { text in
+          for (index, part) in plan.parts.enumerated() {
+            if index > 0 { text.append(",") }
+            write(part, to: &text)
+          }
+        }
       }
       writer.member("planBytes", plan.bytes)
     }
   }
 
-  private func write(_ part: PagePlan.Part, to writer: inout JSONWriter) {
+  private func write(_ part: PagePlan.Part, to text: inout OutputSpan<UInt8>) {
     let id = items.bytes.span.extracting(items.items[part.itemIndex].openID)
-    writer.object { writer in
-      writer.literal(#""item":"#)
-      writer.literal(id)
-      if let index = part.mediaIndex {
-        writer.literal(#"","media":"#)
-        writer.literal(id)
-        writer.literal(capacity: 32) { text in
-          text.append(".")
-          text.append(decimal: index)
-        }
-      }
-      writer.literal(capacity: 100) { text in
-        text.append(#"","range":[0,"#)
-        text.append(decimal: part.bytes - 1)
-        text.append(#"],"bytes":"#)
-        text.append(decimal: part.bytes)
-      }
-      writer.member("why", part.reason.rawValue)
-      writer.estimated(part.isEstimated)
+    text.append(#"{"item":"#)
+    text.append(id)
+    if let index = part.mediaIndex {
+      text.append(#"","media":"#)
+      text.append(id)
+      text.append(".")
+      text.append(decimal: index)
     }
+    text.append(#"","range":[0,"#)
+    text.append(decimal: part.bytes - 1)
+    text.append(#"],"bytes":"#)
+    text.append(decimal: part.bytes)
+    switch part.reason {
+    case .active: text.append(#","why":"active""#)
+    case .start: text.append(#","why":"start""#)
+    case .whole: text.append(#","why":"whole""#)
+    }
+    text.append(part.isEstimated ? #","estimated":true}"# : "}")
   }
 }
 
@@ -123,22 +135,7 @@ extension JSONWriter {
 
   /// The member `prefetch` of an item, behind other members.
   mutating func hint(_ hint: Hint) {
-    literal(capacity: 160) { text in
-      text.append(#","prefetch":{"weight":"#)
-      text.append(decimal: hint.weight)
-      text.append(#","minimumBytes":"#)
-      text.append(decimal: hint.minimumBytes)
-      text.append(#","entireBytes":"#)
-      text.append(decimal: hint.entireBytes)
-      text.append(hint.isEstimated ? #","estimated":true}"# : "}")
-    }
-  }
-
-  /// Said where it is so, and only there.
-  mutating func estimated(_ isEstimated: Bool) {
-    guard isEstimated else { return }
-    key("estimated")
-    boolean(true)
+    literal(capacity: 160) { $0.append(hint) }
   }
 
   /// A member that is `null` where there is nothing.
@@ -151,5 +148,18 @@ extension JSONWriter {
   mutating func nullable(_ name: StaticString, _ value: Int?) {
     key(name)
     if let value { integer(value) } else { null() }
+  }
+}
+
+extension OutputSpan<UInt8> {
+  /// The member `prefetch` of an item, behind other members: 160 bytes at the most.
+  fileprivate mutating func append(_ hint: Hint) {
+    append(#","prefetch":{"weight":"#)
+    append(decimal: hint.weight)
+    append(#","minimumBytes":"#)
+    append(decimal: hint.minimumBytes)
+    append(#","entireBytes":"#)
+    append(decimal: hint.entireBytes)
+    append(hint.isEstimated ? #","estimated":true}"# : "}")
   }
 }

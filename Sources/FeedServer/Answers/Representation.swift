@@ -28,19 +28,25 @@ struct Representation: Sendable {
   /// nothing else, so it changes when they do, and is the same on every replica and after every
   /// restart.
   func entityTag(_ hash: (high: UInt64, low: UInt64), _ coding: ContentCoding) -> EntityTag {
-    let version = version.map { $0 + EntityTag.versionEnd } ?? ""
-    let bytes = Self.hexadecimal(hash.high) + Self.hexadecimal(hash.low)
-    return EntityTag(version + bytes + (coding == .identity ? "" : "-" + coding.rawValue))
+    var tag = Self.hexadecimal(hash)
+    if let version { tag = version + EntityTag.versionEnd + tag }
+    return EntityTag(coding == .identity ? tag : tag + "-" + coding.rawValue)
   }
 
-  private static let digits = Array("0123456789abcdef".utf8)
-
-  private static func hexadecimal(_ number: UInt64) -> String {
-    String(unsafeUninitializedCapacity: 16) { text in
-      // Sixteen digits of four bits each.
-      for index in 0..<16 { text[index] = digits[Int(number >> UInt64(60 - 4 * index) & 15)] }
-      return 16
+  private static func hexadecimal(_ hash: (high: UInt64, low: UInt64)) -> String {
+    String(unsafeUninitializedCapacity: 32) { text in
+      // Sixteen digits of four bits for each half.
+      for index in 0..<16 {
+        text[index] = digit(hash.high >> UInt64(60 - 4 * index))
+        text[16 + index] = digit(hash.low >> UInt64(60 - 4 * index))
+      }
+      return 32
     }
+  }
+
+  private static func digit(_ bits: UInt64) -> UInt8 {
+    let value = UInt8(truncatingIfNeeded: bits & 15)
+    return value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
   }
 
   /// The answer with what nobody is to keep.
@@ -54,14 +60,26 @@ struct Representation: Sendable {
   /// The fields that every answer with it has, 304 among them.
   func fields(_ tag: EntityTag) -> Fields {
     var fields = Fields()
-    fields.append("ETag", tag.description)
+    fields.reserveCapacity(1024)
+    fields.append("ETag") { value in tag.write(to: &value) }
     fields.append("Cache-Control", caching.value ?? "no-store")
-    fields.append("Vary", varyingFields.reduce("Accept-Encoding") { $0 + ", " + $1 })
-    if let first = links.first {
-      let value = links.dropFirst().reduce("<\(first.target)>; rel=\"\(first.relation)\"") {
-        $0 + ", <" + $1.target + ">; rel=\"" + $1.relation + "\""
+    fields.append("Vary") { value in
+      value.append(text: "Accept-Encoding")
+      for field in varyingFields {
+        value.append(text: ", ")
+        value.append(text: field)
       }
-      fields.append("Link", value)
+    }
+    if !links.isEmpty {
+      fields.append("Link") { value in
+        for (index, link) in links.enumerated() {
+          value.append(text: index == 0 ? "<" : ", <")
+          value.append(text: link.target)
+          value.append(text: ">; rel=\"")
+          value.append(text: link.relation)
+          value.append(UInt8(ascii: "\""))
+        }
+      }
     }
     fields.appendCORS()
     return fields

@@ -35,27 +35,28 @@ extension EncodedItems {
 
   /// Adds the item whose record lies in this range of `bytes`.
   mutating func appendItem(ofRecord record: Range<Int>) {
-    var position = record.lowerBound
-    let first = bytes[position]
-    let mediaCount = Int(bytes[position + 1])
-    position += 2
-    let idCount = bytes.number(at: &position, byteCount: 2)
     let start = media.count
-    for _ in 0..<mediaCount {
-      let flags = bytes[position]
-      position += 1
-      var load = MediaLoad(kind: flags & Self.isVideoFlag == 0 ? .image : .video)
-      if flags & Self.hasBytesFlag != 0 { load.bytes = bytes.number(at: &position, byteCount: 8) }
-      if flags & Self.hasDurationFlag != 0 {
-        load.durationMilliseconds = bytes.number(at: &position, byteCount: 8)
+    let (first, position, idCount) = bytes.withUnsafeBytes { bytes in
+      var reader = RecordReader(bytes: UnsafeRawBufferPointer(rebasing: bytes[record]))
+      let first = reader.number(UInt8.self)
+      let mediaCount = reader.number(UInt8.self)
+      let idCount = reader.number(UInt16.self)
+      for _ in 0..<mediaCount {
+        let flags = reader.number(UInt8.self)
+        var load = MediaLoad(kind: flags & Self.isVideoFlag == 0 ? .image : .video)
+        if flags & Self.hasBytesFlag != 0 { load.bytes = Int(reader.number(Int64.self)) }
+        if flags & Self.hasDurationFlag != 0 {
+          load.durationMilliseconds = Int(reader.number(Int64.self))
+        }
+        media.append(load)
       }
-      media.append(load)
+      return (first, reader.position, idCount)
     }
     items.append(
       Item(
         type: Self.types[Int(first & ~Self.hasPageFlag)],
         hasPage: first & Self.hasPageFlag != 0, media: start..<media.count,
-        json: position..<record.upperBound, idCount: idCount))
+        json: (record.lowerBound + position)..<record.upperBound, idCount: Int(idCount)))
   }
 }
 
@@ -64,10 +65,17 @@ extension [UInt8] {
     for byte in 0..<byteCount { append(UInt8(truncatingIfNeeded: number >> (8 * byte))) }
   }
 
-  fileprivate func number(at position: inout Int, byteCount: Int) -> Int {
-    var number = 0
-    for byte in 0..<byteCount { number |= Int(self[position + byte]) << (8 * byte) }
-    position += byteCount
-    return number
+}
+
+/// Reads the numbers of a record from its first byte on, each where the one before ended.
+private struct RecordReader {
+  let bytes: UnsafeRawBufferPointer
+  private(set) var position = 0
+
+  mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type) -> Number {
+    let size = MemoryLayout<Number>.size
+    precondition(position + size <= bytes.count, "a record ends in its middle")
+    defer { position += size }
+    return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: Number.self))
   }
 }

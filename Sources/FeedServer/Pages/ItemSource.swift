@@ -13,8 +13,8 @@ struct ItemSource: Sendable {
   /// The items of these posts, in their order, without those that are gone.
   func items(_ posts: [Int64]) throws -> EncodedItems {
     let found = file.read(posts)
+    guard found.ranges.contains(nil) else { return EncodedItems(found) }
     let missing = zip(posts, found.ranges).filter { $1 == nil }.map(\.0)
-    guard !missing.isEmpty else { return EncodedItems(found) }
     // Asked for before reading: what changes meanwhile is not kept.
     let version = store.version
     let start = MonotonicClock.nanoseconds

@@ -28,7 +28,7 @@ struct PageAssembler: Sendable {
       let items = try timing.measure("read") { try source.items(cut.posts) }
       // Where deletions are faster than this reader, what is left of the page is right as far as it
       // goes.
-      if items.items.count == cut.slice.entries.count || attempt == 3 {
+      if items.items.count == cut.slice.count || attempt == 3 {
         return timing.measure("encode") { encode(cut, items, asked, book) }
       }
       try store.refresh()

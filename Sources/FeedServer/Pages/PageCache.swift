@@ -82,6 +82,7 @@ final class PageCache: Sendable {
 
   /// Whether a page of so many bytes should be kept now.
   func admits(_ key: PageKey, bytes: Int) -> Bool {
+    guard bytes <= maximumBytes / Self.largestShare else { return false }
     let hash = key.hashValue
     return state.withLock { state in
       if state.figures.bytes + bytes <= maximumBytes || state.slotsByKey[key] != nil { return true }
@@ -94,7 +95,7 @@ final class PageCache: Sendable {
   /// Keeps a page instead of the one before.
   func insert(_ page: ReadyPage, key: PageKey, for text: RequestText) {
     let bytes = page.bytes + Self.overheadBytes
-    guard bytes + text.bytes.count <= maximumBytes / 8 else { return remove(key) }
+    guard bytes + text.bytes.count <= maximumBytes / Self.largestShare else { return remove(key) }
     state.withLock { state in
       if let slot = state.slotsByKey[key] { state.remove(slot) }
       let slot = state.list.insert(Entry(key: key, page: page, texts: [], bytes: bytes))
@@ -115,6 +116,9 @@ final class PageCache: Sendable {
       if let slot = state.slotsByKey[key] { state.remove(slot) }
     }
   }
+
+  /// No page takes more than one of so many parts of the budget.
+  private static let largestShare = 8
 
   /// What an entry takes beside the page: its place in the list and in the dictionary of keys.
   private static let overheadBytes = 1024

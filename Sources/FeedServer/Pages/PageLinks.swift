@@ -14,7 +14,8 @@ struct PageLinks: Sendable {
     nextCursor = slice.next?.text
     previousCursor = slice.previous?.text
     newerCursor = slice.newer.text
-    next = nextCursor.map(asked.link(after:))
-    previous = previousCursor.map(asked.link(before:))
+    let start = asked.linkStart
+    next = nextCursor.map { start + asked.linkEnd(after: $0) }
+    previous = previousCursor.map { start + asked.linkEnd(before: $0) }
   }
 }

@@ -25,21 +25,30 @@ struct Place: Hashable, Sendable {
 /// A place for each post that has one, by the store's numbers, which are dense: pages of a thousand.
 struct PlaceTable: Sendable {
   private static let pageBits: Int64 = 10
+  /// Posts with higher numbers get no place.
+  private static let maximumNumber: Int64 = 1 << 30
 
-  private var pages: [Int64: [UInt64]] = [:]
+  /// Empty where no post has one.
+  private var pages: [[UInt64]] = []
 
   subscript(post: Int64) -> Place? {
     get {
-      guard let page = pages[post >> Self.pageBits] else { return nil }
-      return Place(packed: page[Int(post & (1 << Self.pageBits - 1))])
+      let number = post >> Self.pageBits
+      guard number >= 0, number < pages.count else { return nil }
+      let page = pages[Int(number)]
+      return page.isEmpty ? nil : Place(packed: page[Self.index(of: post)])
     }
     set {
-      let number = post >> Self.pageBits
-      if pages[number] == nil {
+      guard (0...Self.maximumNumber).contains(post) else { return }
+      let number = Int(post >> Self.pageBits)
+      if number >= pages.count || pages[number].isEmpty {
         guard newValue != nil else { return }
+        while pages.count <= number { pages.append([]) }
         pages[number] = [UInt64](repeating: 0, count: 1 << Self.pageBits)
       }
-      pages[number]?[Int(post & (1 << Self.pageBits - 1))] = Place.packed(newValue)
+      pages[number][Self.index(of: post)] = Place.packed(newValue)
     }
   }
+
+  private static func index(of post: Int64) -> Int { Int(post & (1 << pageBits - 1)) }
 }

@@ -37,8 +37,6 @@ struct PageRequest {
   let isCompact: Bool
   /// The request's fields that the page depends on.
   let varyingFields: [String]
-  /// A link up to its cursor: the route, and the parameters that links repeat; places are in cursors.
-  private let linkStart: String
   private let texts: (after: String?, before: String?)
   private let savesData: Bool?
 
@@ -58,17 +56,24 @@ struct PageRequest {
       budgetBytes: try parameters.number("budget", in: Self.budgets),
       savesData: savesData ?? asksToSaveData)
     varyingFields = network.varyingFields + (savesData == nil ? ["Save-Data"] : [])
+  }
 
-    var start =
-      isCompact
-      ? "/rp/?feed=\(PercentEncoding.encode(feed, for: .queryValue))&limit=\(query.limit)"
-      : "/v1/feeds/\(PercentEncoding.encode(feed, for: .pathSegment))/items?limit=\(query.limit)"
+  /// A link up to its cursor: the route, and the parameters that links repeat; places are in cursors.
+  var linkStart: String {
+    var start = isCompact ? "/rp/?feed=" : "/v1/feeds/"
+    start += PercentEncoding.encode(query.feed, for: isCompact ? .queryValue : .pathSegment)
+    start += isCompact ? "&limit=" : "/items?limit="
+    start += String(query.limit)
     if network.isNamed {
-      start += "&network=\(PercentEncoding.encode(network.profile.name, for: .queryValue))"
+      start += "&network="
+      start += PercentEncoding.encode(network.profile.name, for: .queryValue)
     }
-    if let savesData { start += "&saveData=\(savesData)" }
-    if let budget = bounds.budgetBytes { start += "&budget=\(budget)" }
-    linkStart = start
+    if let savesData { start += savesData ? "&saveData=true" : "&saveData=false" }
+    if let budget = bounds.budgetBytes {
+      start += "&budget="
+      start += String(budget)
+    }
+    return start
   }
 
   /// What the page's representation rests on beside the store.
@@ -78,18 +83,18 @@ struct PageRequest {
       isNetworkNamed: network.isNamed, savesData: savesData, bounds: bounds, coding: coding)
   }
 
-  /// A link to the page below. (A cursor's text needs no encoding.)
-  func link(after cursor: String) -> String {
+  /// What follows a link's start on the way to the page below. (A cursor's text needs no encoding.)
+  func linkEnd(after cursor: String) -> String {
+    guard texts.after != nil, let before = texts.before else { return "&after=" + cursor }
     // The lower end of a gap stays where it is.
-    linkStart + "&after=" + cursor + (isGap ? "&before=" + (texts.before ?? "") : "")
+    return "&after=" + cursor + "&before=" + before
   }
 
-  /// A link to the page above.
-  func link(before cursor: String) -> String {
-    linkStart + (isGap ? "&after=" + (texts.after ?? "") : "") + "&before=" + cursor
+  /// What follows a link's start on the way to the page above.
+  func linkEnd(before cursor: String) -> String {
+    guard let after = texts.after, texts.before != nil else { return "&before=" + cursor }
+    return "&after=" + after + "&before=" + cursor
   }
-
-  private var isGap: Bool { texts.after != nil && texts.before != nil }
 }
 
 // MARK: Where the page lies

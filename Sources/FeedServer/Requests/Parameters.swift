@@ -11,35 +11,35 @@ struct ParameterError: Error, Hashable, CustomStringConvertible {
 /// The parameters of a query: each known, there once at the most, and not empty. Nothing is silently
 /// passed over.
 struct Parameters {
-  private let values: [String: String]
+  /// A few: looked through faster than hashed.
+  private let values: [Query.Parameter]
 
   /// - Parameter known: the names that the route has.
   /// - Throws: `ParameterError`, `Query.Malformed`.
   init(_ request: Request, known: [String]) throws {
-    var values: [String: String] = [:]
-    for parameter in try request.queryBytes.map({ try Query.parse($0) }) ?? [] {
+    values = try request.queryBytes.map { try Query.parse($0) } ?? []
+    for (index, parameter) in values.enumerated() {
       let name = parameter.name
       guard known.contains(name) else {
         let names = known.isEmpty ? "none" : known.joined(separator: ", ")
         throw ParameterError(
           parameter: String(name.prefix(100)), problem: "is unknown; the route has \(names)")
       }
-      guard values[name] == nil else {
+      // Unknown ones end the loop: there are no more to compare than the route has, and one.
+      guard !values[..<index].contains(where: { $0.name == name }) else {
         throw ParameterError(parameter: name, problem: "is there more than once")
       }
       guard !parameter.value.isEmpty else {
         throw ParameterError(parameter: name, problem: "is empty")
       }
-      values[name] = parameter.value
     }
-    self.values = values
   }
 
-  subscript(name: String) -> String? { values[name] }
+  subscript(name: String) -> String? { values.first { $0.name == name }?.value }
 
   /// A whole number, in decimal digits without sign or leading zeros.
   func number(_ name: String, in range: ClosedRange<Int>) throws(ParameterError) -> Int? {
-    guard let text = values[name] else { return nil }
+    guard let text = self[name] else { return nil }
     guard let number = Int(digits: text) else {
       throw ParameterError(
         parameter: name, problem: "is not a whole number: \"\(text.prefix(40))\"")
@@ -54,7 +54,7 @@ struct Parameters {
 
   /// `true` or `on` or `1`, or their opposites.
   func boolean(_ name: String) throws(ParameterError) -> Bool? {
-    switch values[name] {
+    switch self[name] {
     case nil: return nil
     case "true", "on", "1": return true
     case "false", "off", "0": return false

@@ -10,9 +10,9 @@ import Sockets
 extension Application {
   /// Answers a page's request that came before, without reading it anew, if the page has not changed
   /// since; false where it has, or is not at hand.
-  func answerReadyPage(_ request: Request, _ responder: Responder) -> Bool {
+  func answerReadyPage(_ request: Request, _ text: RequestText, _ responder: Responder) -> Bool {
     guard request.method == .get || request.method == .head, !request.fields.contains("Prefer"),
-      let ready = pages.find(RequestText(request)), ready.isCurrent(in: store)
+      let ready = pages.find(text), ready.isCurrent(in: store)
     else { return false }
     pages.noteHit()
     do {
@@ -20,8 +20,10 @@ extension Application {
       responder.respond(try ready.variant.answer(to: request))
     } catch {
       let route = Route.allCases.first { $0.path == ready.variant.whole.route }
-      Call(request: request, responder: responder, route: route, timing: nil, logger: logger)
-        .refuse(error)
+      Call(
+        request: request, text: text, responder: responder, route: route, timing: nil,
+        logger: logger
+      ).refuse(error)
     }
     return true
   }
@@ -37,7 +39,7 @@ extension Application {
       feed: feed, isCompact: call.route == .compactPage, parameters, call.request.fields,
       book.networks)
     let key = asked.key(try encoding.coding(for: call.request))
-    if let ready = pages.find(key, for: RequestText(call.request)), ready.isCurrent(in: store) {
+    if let ready = pages.find(key, for: call.text), ready.isCurrent(in: store) {
       pages.noteHit()
       return call.respond(try ready.variant.answer(to: call.request))
     }
@@ -53,14 +55,12 @@ extension Application {
     let page = try assembler.assemble(asked, call.timing)
     var representation = Representation(page.json, caching: caching.pages)
     representation.varyingFields = asked.varyingFields
-    representation.links = [("next", page.links.next), ("prev", page.links.previous)].compactMap {
-      name, link in
-      link.map { (relation: name, target: $0) }
-    }
+    if let next = page.links.next { representation.links.append(("next", next)) }
+    if let previous = page.links.previous { representation.links.append(("prev", previous)) }
     try answer(representation, in: key.coding, to: call) { [pages] variant in
       guard pages.admits(key, bytes: variant.whole.bodyLength) else { return }
       let ready = variant.prepared(route: call.route?.path ?? "")
-      pages.insert(ReadyPage(ready, of: page.cut), key: key, for: RequestText(call.request))
+      pages.insert(ReadyPage(ready, of: page.cut), key: key, for: call.text)
     }
   }
 

@@ -56,12 +56,14 @@ struct Application: Handler {
   }
 
   func handle(_ request: Request, _ responder: Responder) {
-    if answerReadyPage(request, responder) { return }
+    let text = RequestText(request)
+    if answerReadyPage(request, text, responder) { return }
     let match = Route.router.match(request.method, path: request.path)
     var route: Route?
     if case .found(let found, _) = match { route = found }
     let call = Call(
-      request: request, responder: responder, route: route, timing: Timing(request.fields),
+      request: request, text: text, responder: responder, route: route,
+      timing: Timing(request.fields),
       logger: logger)
     do {
       if route?.isForWatchers != true { try admit(request, responder) }

@@ -5,6 +5,8 @@ import Logging
 /// A request on its way through the application, and the answer that it waits for.
 struct Call: Sendable {
   let request: Request
+  /// What of it decides about a page.
+  let text: RequestText
   let responder: Responder
   /// What answers; nil as long as that is not known.
   let route: Route?

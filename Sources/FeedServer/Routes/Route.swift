@@ -55,7 +55,7 @@ enum Route: CaseIterable, Sendable {
   /// The names of the query's parameters.
   var parameters: [String] {
     switch self {
-    case .compactPage: ["feed"] + PageRequest.parameters
+    case .compactPage: Self.compactPageParameters
     case .page: PageRequest.parameters
     case .item: NetworkChoice.parameters
     case .networks: ["feed"]
@@ -64,6 +64,8 @@ enum Route: CaseIterable, Sendable {
       []
     }
   }
+
+  private static let compactPageParameters = ["feed"] + PageRequest.parameters
 
   /// Whether it changes the database, and so needs the token.
   var isWrite: Bool { method != .get }
