@@ -60,13 +60,23 @@ public struct Fields: Sendable {
 
   /// Appends the values of every field of that name to `output` as they came, each behind a comma but
   /// the first.
-  public func appendValues(of name: String, to output: inout [UInt8]) {
+  public func appendValues(of name: StaticString, to output: inout [UInt8]) {
+    let length = UInt32(name.utf8CodeUnitCount)
     var isFirst = true
-    for index in entries.indices where isNamed(index, name) {
+    for entry in entries where entry.name.upperBound - entry.name.lowerBound == length {
+      guard isEqual(entry.name, name) else { continue }
       if !isFirst { output.append(UInt8(ascii: ",")) }
       isFirst = false
-      let range = entries[index].value
-      output.append(contentsOf: bytes[Int(range.lowerBound)..<Int(range.upperBound)])
+      output.append(contentsOf: bytes[Int(entry.value.lowerBound)..<Int(entry.value.upperBound)])
+    }
+  }
+
+  /// Whether the name of so many bytes is this one.
+  private func isEqual(_ range: Range<UInt32>, _ name: StaticString) -> Bool {
+    name.withUTF8Buffer { name in
+      name.indices.allSatisfy {
+        bytes[Int(range.lowerBound) + $0].asciiLowercased == name[$0].asciiLowercased
+      }
     }
   }
 

@@ -65,7 +65,7 @@ extension Connection {
       if headStartMilliseconds == 0 { headStartMilliseconds = loop.nowMilliseconds }
       return headStartMilliseconds + UInt64(configuration.headerReadTimeoutMilliseconds)
     case .application:
-      let start = exchanges.first?.handedOverMilliseconds ?? loop.nowMilliseconds
+      let start = exchanges.firstHandedOverMilliseconds ?? loop.nowMilliseconds
       return start + UInt64(configuration.answerTimeoutMilliseconds)
     case .request:
       if worker.isDraining {

@@ -18,16 +18,18 @@ extension Connection {
     let written = output.writtenCount
     guard departing[0].endsAt <= written else { return }
     let now = MonotonicClock.nanoseconds
+    if departing.count == 1 {
+      let answer = departing.removeLast()
+      if departing.capacity > 2 { departing = [] }
+      return tell(observer, answer, written: written, now: now)
+    }
     var count = 0
     while count < departing.count, departing[count].endsAt <= written {
       tell(observer, departing[count], written: written, now: now)
       count += 1
     }
-    if count == departing.count {
-      departing.removeAll(keepingCapacity: departing.capacity <= 2)
-    } else {
-      departing.removeFirst(count)
-    }
+    departing.removeFirst(count)
+    if departing.isEmpty { departing = [] }
   }
 
   /// Tells the observer of the answers that will not leave whole.
@@ -39,7 +41,7 @@ extension Connection {
   }
 
   private func tell(
-    _ observer: any ServerObserver, _ answer: Departing, written: Int, now: UInt64
+    _ observer: any ServerObserver, _ answer: consuming Departing, written: Int, now: UInt64
   ) {
     var request = answer.request
     request.bytes = max(0, min(written, answer.endsAt) - answer.beginsAt)

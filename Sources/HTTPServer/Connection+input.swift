@@ -17,7 +17,8 @@ extension Connection {
       close()
     }
     worker.giveBack(buffer)
-    settle()
+    // Where answers are about to be written, that is when it settles.
+    if !isWriting { settle() }
   }
 
   /// Goes on after something was answered or written.
@@ -91,7 +92,7 @@ extension Connection {
     while true {
       let isStarved = parse(bytes, &position)
       hasMoreInput = position < bytes.count
-      if isStarved, stage == .open, exchanges.first?.response != nil {
+      if isStarved, stage == .open, exchanges.isFirstAnswered {
         writeSoon()
         break
       }

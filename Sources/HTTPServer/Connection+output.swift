@@ -76,30 +76,26 @@ extension Connection {
     repeat {
       queueAnswers()
       guard write() else { return }
-    } while exchanges.first?.response != nil && !closesAfterOutput
+    } while exchanges.isFirstAnswered && !closesAfterOutput
     if closesAfterOutput { linger() }
   }
 
   private func queueAnswers() {
-    while !closesAfterOutput, !output.isFull, var exchange = exchanges.first {
-      guard let response = exchange.response else {
-        if exchange.needsContinue {
-          exchange.needsContinue = false
-          exchanges.first = exchange
-          output.append(ResponseHead.continue)
-        }
+    while !closesAfterOutput, !output.isFull {
+      // While draining, the last request that is here is the connection's last.
+      let isOnlyOne = exchanges.count == 1
+      guard let (exchange, response) = exchanges.popFirstAnswered() else {
+        if exchanges.takeNeedOfContinue() { output.append(ResponseHead.continue) }
         return
       }
-      queue(response, of: exchange)
+      queue(response, of: exchange, isOnlyOne: isOnlyOne)
     }
   }
 
-  private func queue(_ response: Response, of exchange: Exchange) {
-    // While draining, the last request that is here is the connection's last.
+  private func queue(_ response: Response, of exchange: Exchange, isOnlyOne: Bool) {
     let isLast =
       !exchange.keepsAlive
-      || (worker.isDraining && exchanges.count == 1 && receiving == nil && pending.isEmpty
-        && !hasMoreInput)
+      || (worker.isDraining && isOnlyOne && receiving == nil && pending.isEmpty && !hasMoreInput)
     let sendsBody = !exchange.isHead && !response.status.forbidsBody
     var bytes: [UInt8] = []
     bytes.reserveCapacity(
@@ -123,7 +119,6 @@ extension Connection {
           startNanoseconds: exchange.startNanoseconds,
           request: FinishedRequest(response, of: exchange, peer: peer)))
     }
-    exchanges.popFirst()
     if isLast {
       closesAfterOutput = true
       stage = .finishing

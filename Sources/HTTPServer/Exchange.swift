@@ -57,12 +57,19 @@ struct ExchangeQueue {
   var count: Int { items.count - start }
   var isEmpty: Bool { start == items.count }
 
-  /// The oldest one.
-  var first: Exchange? {
-    get { isEmpty ? nil : items[start] }
-    set {
-      if let newValue, !isEmpty { items[start] = newValue }
-    }
+  /// Whether the oldest one has its answer.
+  var isFirstAnswered: Bool { !isEmpty && items[start].response != nil }
+
+  /// Whether the client of the oldest one waits for `100 Continue`; from now on it does not.
+  mutating func takeNeedOfContinue() -> Bool {
+    guard !isEmpty, items[start].needsContinue else { return false }
+    items[start].needsContinue = false
+    return true
+  }
+
+  /// When the application got the oldest one.
+  var firstHandedOverMilliseconds: UInt64? {
+    isEmpty ? nil : items[start].handedOverMilliseconds
   }
 
   /// Whether the newest one may still change something.
@@ -100,20 +107,25 @@ struct ExchangeQueue {
     return true
   }
 
-  mutating func popFirst() {
-    guard !isEmpty else { return }
-    heldBytes -= items[start].response?.heldBytes ?? 0
-    items[start].response = nil
-    start += 1
+  /// Takes the oldest one if it has its answer.
+  mutating func popFirstAnswered() -> (Exchange, Response)? {
+    guard !isEmpty, let response = items[start].response.take() else { return nil }
+    heldBytes -= response.heldBytes
     firstNumber += 1
-    if start == items.count {
-      // An idle connection holds no memory for them.
-      items = []
+    if count == 1 {
+      let exchange = items.removeLast()
+      // An idle connection holds next to no memory for them.
+      items.removeAll(keepingCapacity: start == 0 && items.capacity <= 2)
       start = 0
-    } else if start >= 64 {
+      return (exchange, response)
+    }
+    let exchange = items[start]
+    start += 1
+    if start >= 64 {
       items.removeFirst(start)
       start = 0
     }
+    return (exchange, response)
   }
 
   mutating func removeAll() {

@@ -23,7 +23,7 @@ struct RequestText: Hashable, Sendable {
   let bytes: [UInt8]
 
   /// What a page depends on at the most; each page says in `Vary` on which of them it does.
-  static let fields = ["Accept-Encoding", "ECT", "Downlink", "RTT", "Save-Data"]
+  static let fields: [StaticString] = ["Accept-Encoding", "ECT", "Downlink", "RTT", "Save-Data"]
 
   init(_ request: Request) {
     var bytes: [UInt8] = []
