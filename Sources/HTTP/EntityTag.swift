@@ -47,7 +47,11 @@ public struct EntityTag: Sendable, Hashable {
 
 extension EntityTag: CustomStringConvertible {
   /// The tag as it is written in a field, with its quotes.
-  public var description: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
+  public var description: String {
+    var text: [UInt8] = []
+    write(to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
 
   /// Appends the tag as it is written in a field.
   public func write(to output: inout [UInt8]) {

@@ -64,19 +64,10 @@ public struct Fields: Sendable {
     let length = UInt32(name.utf8CodeUnitCount)
     var isFirst = true
     for entry in entries where entry.name.upperBound - entry.name.lowerBound == length {
-      guard isEqual(entry.name, name) else { continue }
+      guard name.withUTF8Buffer({ isEqual(entry.name, $0) }) else { continue }
       if !isFirst { output.append(UInt8(ascii: ",")) }
       isFirst = false
       output.append(contentsOf: bytes[Int(entry.value.lowerBound)..<Int(entry.value.upperBound)])
-    }
-  }
-
-  /// Whether the name of so many bytes is this one.
-  private func isEqual(_ range: Range<UInt32>, _ name: StaticString) -> Bool {
-    name.withUTF8Buffer { name in
-      name.indices.allSatisfy {
-        bytes[Int(range.lowerBound) + $0].asciiLowercased == name[$0].asciiLowercased
-      }
     }
   }
 
@@ -175,14 +166,16 @@ public struct Fields: Sendable {
 
   private func isNamed(_ index: Int, _ name: String) -> Bool {
     let range = entries[index].name
-    let text = name.utf8
-    guard range.count == text.count else { return false }
-    var position = Int(range.lowerBound)
-    for byte in text {
-      guard bytes[position].asciiLowercased == byte.asciiLowercased else { return false }
-      position += 1
+    guard range.count == name.utf8.count else { return false }
+    var name = name
+    return name.withUTF8 { isEqual(range, $0) }
+  }
+
+  /// Whether the name that lies there, which has as many bytes, is this one.
+  private func isEqual(_ range: Range<UInt32>, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    name.indices.allSatisfy {
+      bytes[Int(range.lowerBound) + $0].asciiLowercased == name[$0].asciiLowercased
     }
-    return true
   }
 }
 

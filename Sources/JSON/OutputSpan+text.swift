@@ -13,6 +13,13 @@ extension OutputSpan where Element == UInt8 {
     bytes.withUnsafeBufferPointer { append($0) }
   }
 
+  /// Appends the text in UTF-8, as it is.
+  @inlinable
+  public mutating func append(string text: String) {
+    var text = text
+    text.withUTF8 { append($0) }
+  }
+
   @inlinable @inline(__always)
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
     withUnsafeMutableBufferPointer { buffer, count in

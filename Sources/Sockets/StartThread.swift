@@ -8,7 +8,9 @@ private final class ThreadWork {
 }
 
 /// Runs `work` on a detached thread of its own (`pthread_create(3)`).
-func startThread(_ work: @escaping @Sendable () -> Void) throws(SocketError) {
+///
+/// - Throws: `SocketError` where the system has no more threads.
+public func startThread(_ work: @escaping @Sendable () -> Void) throws(SocketError) {
   let box = Unmanaged.passRetained(ThreadWork(work))
   var thread = pthread_t()
   let result = pthread_create(

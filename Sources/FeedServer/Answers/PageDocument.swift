@@ -111,12 +111,9 @@ struct PageDocument {
     text.append(decimal: part.bytes - 1)
     text.append(#"],"bytes":"#)
     text.append(decimal: part.bytes)
-    switch part.reason {
-    case .active: text.append(#","why":"active""#)
-    case .start: text.append(#","why":"start""#)
-    case .whole: text.append(#","why":"whole""#)
-    }
-    text.append(part.isEstimated ? #","estimated":true}"# : "}")
+    text.append(#","why":""#)
+    text.append(string: part.reason.rawValue)
+    text.append(part.isEstimated ? #"","estimated":true}"# : #""}"#)
   }
 }
 

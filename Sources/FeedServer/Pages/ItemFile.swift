@@ -67,11 +67,11 @@ final class ItemFile: Sendable {
   /// Whether there is room for more without losing what is there.
   var hasRoom: Bool { state.withLock { $0.end < maximumBytes / 8 * 7 && !$0.hasFailed } }
 
-  /// Those of the posts that are not in it.
+  /// Those of the posts that are not in it and could be.
   func missing(_ posts: [Int64]) -> [Int64] {
     state.withLock { state in
       catchUp(&state)
-      return posts.filter { state.places[$0] == nil }
+      return posts.filter { PlaceTable.canHold($0) && state.places[$0] == nil }
     }
   }
 
@@ -108,7 +108,9 @@ final class ItemFile: Sendable {
     for index in items.items.indices {
       let start = records.count
       items.appendRecord(at: index, to: &records)
-      if records.count - start > Place.maximumCount { records.removeLast(records.count - start) }
+      if records.count - start > Place.maximumCount || !PlaceTable.canHold(posts[index]) {
+        records.removeLast(records.count - start)
+      }
       counts.append(records.count - start)
     }
     guard !records.isEmpty, records.count <= maximumBytes else { return }

@@ -25,8 +25,10 @@ struct Place: Hashable, Sendable {
 /// A place for each post that has one, by the store's numbers, which are dense: pages of a thousand.
 struct PlaceTable: Sendable {
   private static let pageBits: Int64 = 10
-  /// Posts with higher numbers get no place.
   private static let maximumNumber: Int64 = 1 << 30
+
+  /// Whether a post of this number can have a place: the table is as long as the highest number is.
+  static func canHold(_ post: Int64) -> Bool { (0...maximumNumber).contains(post) }
 
   /// Empty where no post has one.
   private var pages: [[UInt64]] = []
@@ -39,7 +41,7 @@ struct PlaceTable: Sendable {
       return page.isEmpty ? nil : Place(packed: page[Self.index(of: post)])
     }
     set {
-      guard (0...Self.maximumNumber).contains(post) else { return }
+      guard Self.canHold(post) else { return }
       let number = Int(post >> Self.pageBits)
       if number >= pages.count || pages[number].isEmpty {
         guard newValue != nil else { return }

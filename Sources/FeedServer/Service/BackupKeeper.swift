@@ -28,7 +28,8 @@ final class BackupKeeper: Sendable {
     var durationSeconds = 0
   }
 
-  private let queue = DispatchQueue(label: "lookahead.backup", qos: .utility)
+  private let isStopping = DispatchSemaphore(value: 0)
+  private let thread = DispatchGroup()
   private let state = Mutex(State())
   private let folder: BackupFolder
   private let schedule: BackupSchedule
@@ -73,7 +74,21 @@ final class BackupKeeper: Sendable {
       backup, secondsSince1970: WallClock.secondsSince1970, keeping: settings.kept)
   }
 
-  func start() { wait(seconds: secondsUntilDue(after: newest), known: newest) }
+  /// Makes backups from now on, on a thread of its own.
+  ///
+  /// - Throws: `SocketError` where the system has none.
+  func start() throws(SocketError) {
+    thread.enter()
+    do throws(SocketError) {
+      try startThread { [self] in
+        runUntilStopped()
+        thread.leave()
+      }
+    } catch {
+      thread.leave()
+      throw error
+    }
+  }
 
   /// Gives a running backup up, and returns when it is.
   func stop() {
@@ -82,7 +97,8 @@ final class BackupKeeper: Sendable {
       return state.running
     }
     running?.cancel()
-    queue.sync {}
+    isStopping.signal()
+    thread.wait()
   }
 
   private var newest: BackupFolder.Entry? { try? folder.entries().last }
@@ -92,18 +108,20 @@ final class BackupKeeper: Sendable {
       newestAgeSeconds: newest.map { WallClock.secondsSince1970 - $0.modifiedSecondsSince1970 })
   }
 
-  /// The wait is by the clock that nobody sets; `known` is the newest backup at its beginning.
-  private func wait(seconds: Int, known: BackupFolder.Entry?) {
-    queue.asyncAfter(deadline: .now() + .seconds(seconds)) { [self] in
-      guard !state.withLock({ $0.isStopped }) else { return }
+  /// Waits by the clock that nobody sets.
+  private func runUntilStopped() {
+    var known = newest
+    var seconds = secondsUntilDue(after: known)
+    while isStopping.wait(timeout: .now() + .seconds(seconds)) == .timedOut {
       let found = newest
       if found?.name.number == known?.name.number {
-        let seconds = run()
-        wait(seconds: seconds, known: newest)
+        seconds = run()
+        known = newest
       } else {
         // Another server of the same database has made it.
         noteNewest()
-        wait(seconds: secondsUntilDue(after: found), known: found)
+        known = found
+        seconds = secondsUntilDue(after: found)
       }
     }
   }

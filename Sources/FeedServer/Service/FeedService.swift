@@ -116,10 +116,10 @@ public final class FeedService: Sendable {
   /// - Throws: `SocketError`.
   public func start() throws -> UInt16 {
     let port = try server.start()
-    refresher.start()
+    try refresher.start()
     _ = itemWriters.run { [filler] in filler.run() }
-    checkpoints.start()
-    backups?.start()
+    try checkpoints.start()
+    try backups?.start()
     return port
   }
 

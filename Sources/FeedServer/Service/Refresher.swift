@@ -1,10 +1,10 @@
 import Dispatch
-import Synchronization
+import Sockets
 
 /// Does something again and again on a thread of its own, with a pause between, until it is stopped.
 final class Refresher: Sendable {
-  private let queue = DispatchQueue(label: "lookahead.refresh")
-  private let isStopped = Atomic<Bool>(false)
+  private let isStopping = DispatchSemaphore(value: 0)
+  private let running = DispatchGroup()
   private let intervalMilliseconds: Int
   private let work: @Sendable () -> Void
 
@@ -13,17 +13,25 @@ final class Refresher: Sendable {
     self.work = work
   }
 
-  func start() {
-    queue.asyncAfter(deadline: .now() + .milliseconds(intervalMilliseconds)) { [self] in
-      guard !isStopped.load(ordering: .relaxed) else { return }
-      work()
-      start()
+  /// - Throws: `SocketError` where the system has no thread for it.
+  func start() throws(SocketError) {
+    running.enter()
+    do throws(SocketError) {
+      try startThread { [self] in
+        while isStopping.wait(timeout: .now() + .milliseconds(intervalMilliseconds)) == .timedOut {
+          work()
+        }
+        running.leave()
+      }
+    } catch {
+      running.leave()
+      throw error
     }
   }
 
   /// Returns when the work is not running and will not again.
   func stop() {
-    isStopped.store(true, ordering: .relaxed)
-    queue.sync {}
+    isStopping.signal()
+    running.wait()
   }
 }
