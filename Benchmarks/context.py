@@ -35,11 +35,11 @@ class Bench:
         self.data = Data(options.program, built / "data")
         self.watch = Watch(cores, waits=not options.accept_busy)
 
-    def kept(self, measure, processes=(), judges_speed=True):
+    def kept(self, measure, judges_speed=True):
         """What `measure` finds in a run that had its cores; others are thrown away and repeated."""
         end = time.monotonic() + self.patience_seconds
         while True:
-            result, fault = self.watch.run(measure, processes, judges_speed)
+            result, fault = self.watch.run(measure, judges_speed)
             if fault is None or self.accepts_busy:
                 return result
             reason, said = fault

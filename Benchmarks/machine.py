@@ -15,6 +15,8 @@ import resource
 import subprocess
 import time
 
+from processes import TICK, others_seconds
+
 # The server has the one, the load and this program have the other.
 SERVER_CORE = "0"
 LOAD_CORE = "1"
@@ -23,7 +25,6 @@ STEAL_LIMIT = 0.01
 FOREIGN_LIMIT = 0.05
 SLOW_LIMIT = 0.15
 
-TICK = os.sysconf("SC_CLK_TCK")
 # Before a run: how long to look whether the cores are free and fast, and how long to wait for it.
 LOOK_SECONDS = 0.2
 WAIT_SECONDS = 10
@@ -38,12 +39,11 @@ def require_two_cores():
         raise SystemExit("script/bench needs cores 0 and 1: one for the server, one for the load")
 
 
-def cpu_times():
-    """Seconds of all cores together: in use, stolen, all in all."""
+def stolen_times():
+    """Seconds of all cores together: stolen, all in all."""
     fields = pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
-    user, nice, system, idle, waiting, irq, softirq, steal = (int(f) / TICK for f in fields[:8])
-    used = user + nice + system + irq + softirq
-    return used, steal, used + steal + idle + waiting
+    times = [int(field) / TICK for field in fields[:8]]
+    return times[7], sum(times)
 
 
 def children_seconds():
@@ -62,26 +62,25 @@ class Watch:
         # How many runs were thrown away, by reason.
         self.thrown = collections.Counter()
 
-    def run(self, measure, processes, judges_speed):
+    def run(self, measure, judges_speed):
         """What `measure` returns, and why the run does not count (see `verdict`), or None.
 
-        `processes` are those that work for the run and go on after it; what this process starts and
-        waits for is known anyway. A sample tells itself from when to when it was taken.
+        A sample tells itself from when to when it was taken.
         """
         if self.waits:
-            self.wait(processes)
-        usage, start = Usage(processes), time.monotonic()
+            self.wait()
+        usage, start = Usage(), time.monotonic()
         result = measure()
         steal, foreign = usage.since()
         window = getattr(result, "window", None) or (start, time.monotonic())
         slow = self.cores.slow_share(*window) if judges_speed else 0
         return result, verdict(steal, foreign, slow)
 
-    def wait(self, processes):
+    def wait(self):
         """Returns when the cores are free of others and fast, or after a while."""
         end = time.monotonic() + WAIT_SECONDS
         while time.monotonic() < end:
-            usage, start = Usage(processes), time.monotonic()
+            usage, start = Usage(), time.monotonic()
             time.sleep(LOOK_SECONDS)
             # A single tick of the clock is no process.
             _, foreign = usage.since()
@@ -93,20 +92,15 @@ class Watch:
 class Usage:
     """How the cores are used from now on."""
 
-    def __init__(self, processes):
-        self.processes = processes
+    def __init__(self):
         self.start = time.monotonic()
-        self.own = self.own_seconds()
-        self.used, self.steal, self.total = cpu_times()
-
-    def own_seconds(self):
-        return children_seconds() + sum(p.cpu_seconds() for p in self.processes)
+        self.others = others_seconds()
+        self.steal, self.total = stolen_times()
 
     def since(self):
         """The share of all time that was stolen, and what others took, as a share of one core."""
-        used, steal, total = cpu_times()
-        own = self.own_seconds() - self.own
-        foreign = (used - self.used - own) / (time.monotonic() - self.start)
+        steal, total = stolen_times()
+        foreign = (others_seconds() - self.others) / (time.monotonic() - self.start)
         return (steal - self.steal) / max(total - self.total, 1 / TICK), foreign
 
 

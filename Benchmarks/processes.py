@@ -7,6 +7,8 @@ import subprocess
 
 TICK = os.sysconf("SC_CLK_TCK")
 MEGABYTE = 1_000_000
+# kthreadd, of which the kernel's threads are the children.
+KERNEL_THREADS = 2
 
 
 class Process:
@@ -45,17 +47,7 @@ class Process:
 
     def family(self):
         """The process ids of the program and of all that it has started."""
-        children = {}
-        for folder in pathlib.Path("/proc").glob("[0-9]*"):
-            fields = stat_fields(folder.name)
-            if fields:
-                children.setdefault(int(fields[1]), []).append(int(folder.name))
-        found, waiting = [], [self.process.pid]
-        while waiting:
-            pid = waiting.pop()
-            found.append(pid)
-            waiting += children.get(pid, [])
-        return found
+        return family(self.process.pid)
 
     def cpu_seconds(self):
         """The CPU time of all threads, in user space and in the kernel."""
@@ -71,6 +63,33 @@ class Process:
             sum(int(kilobytes) for text in texts
                 for kilobytes in re.findall(rf"^{name}:\s+(\d+) kB", text, re.M)) * 1024 / MEGABYTE
             for name in ["Rss", "Pss"])
+
+
+def family(pid):
+    """The process and all that it has started."""
+    children = {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        fields = stat_fields(folder.name)
+        if fields:
+            children.setdefault(int(fields[1]), []).append(int(folder.name))
+    found, waiting = [], [pid]
+    while waiting:
+        found.append(waiting.pop())
+        waiting += children.get(found[-1], [])
+    return found
+
+
+def others_seconds():
+    """The CPU time, ended children's with it, of all that this process has not started.
+
+    The kernel's own threads are left out: among others, they write what the run has written.
+    """
+    known = {*family(os.getpid()), *family(KERNEL_THREADS)}
+    ticks = 0
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        if int(folder.name) not in known:
+            ticks += sum(map(int, stat_fields(folder.name)[11:15]))
+    return ticks / TICK
 
 
 def read(path):

@@ -12,7 +12,6 @@ class Contender:
 
     name: str
     measure: object
-    processes: tuple
 
 
 class Contest:
@@ -29,13 +28,8 @@ class Contest:
         samples = {contender.name: [] for contender in self.contenders}
         for _ in range(self.bench.runs):
             for contender in self.contenders:
-                samples[contender.name].append(
-                    self.bench.kept(contender.measure, contender.processes))
+                samples[contender.name].append(self.bench.kept(contender.measure))
         return {name: line(name, found) for name, found in samples.items()}
-
-
-def contender(name, server, measure):
-    return Contender(name, measure, (server.process,))
 
 
 def line(name, samples):

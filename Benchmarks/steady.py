@@ -16,11 +16,11 @@ class Steady:
 
     def __init__(self, server, path, rate, connections=16):
         self.server = server
+        self.connections = connections
         self.interval = 1 / rate
         self.request = f"GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n".encode()
-        # Not epoll's: that one waits in whole milliseconds here, and requests would leave late.
-        self.selector = selectors.SelectSelector()
-        self.free = [self.connect() for _ in range(connections)]
+        self.selector = None
+        self.free = []
         self.milliseconds = []
 
     def connect(self):
@@ -31,7 +31,20 @@ class Steady:
         return connection
 
     def run(self, seconds):
-        """A sample of the requests due within so many seconds."""
+        """A sample of the requests due within so many seconds, over connections of its own.
+
+        Those of an earlier run could have been idle for longer than the server keeps them.
+        """
+        # Not epoll's: that one waits in whole milliseconds here, and requests would leave late.
+        with selectors.SelectSelector() as self.selector:
+            self.free = [self.connect() for _ in range(self.connections)]
+            try:
+                return self.sample_of(seconds)
+            finally:
+                for key in list(self.selector.get_map().values()):
+                    key.fileobj.close()
+
+    def sample_of(self, seconds):
         server_seconds, start = self.server.cpu_seconds(), time.monotonic()
         self.milliseconds = []
         due, end, busy = start, start + seconds, 0
@@ -72,11 +85,6 @@ class Steady:
             p99=ordered[min(count - 1, count * 99 // 100)] * 1000, longest=ordered[-1] * 1000,
             cpu=server_seconds / count * 1e6, server_core=server_seconds / seconds,
             rss=rss, pss=pss, window=(start, end))
-
-    def close(self):
-        for key in list(self.selector.get_map().values()):
-            key.fileobj.close()
-        self.selector.close()
 
 
 class Answer:

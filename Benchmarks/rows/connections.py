@@ -3,7 +3,7 @@
 import contextlib
 
 from peer_servers import Nginx
-from runs import contender, ratio
+from runs import Contender, ratio
 from servers import Lookahead
 from tables import LOAD_COLUMNS
 
@@ -16,7 +16,7 @@ def measure(bench):
         ours = stack.enter_context(Lookahead(bench, bench.data.big()))
         nginx = stack.enter_context(Nginx(bench, ours.get(ours.page)))
         lines = bench.contest([
-            contender(f"{server.name}, {count}", server, bench.load(server, connections=count))
+            Contender(f"{server.name}, {count}", bench.load(server, connections=count))
             for count in COUNTS for server in (ours, nginx)])
     for name, line in lines.items():
         line["server"], line["connections"] = name.rsplit(", ", 1)
@@ -35,8 +35,7 @@ def measure_loops(bench):
                 bench, bench.data.big(), "--event-loops", str(count), cores=BOTH_CORES))
             for count in (1, 2)}
         lines = bench.contest([
-            contender(f"{count} event loop{'s' if count > 1 else ''}", server,
-                      bench.load(server, cores=BOTH_CORES, threads=2))
+            Contender(f"{count} event loop{'s' if count > 1 else ''}", bench.load(server, cores=BOTH_CORES, threads=2))
             for count, server in servers.items()])
     for line in lines.values():
         line["per_core"] = 1e6 / line["cpu"]

@@ -2,7 +2,7 @@
 
 from data import random_offsets
 from rows.pages import LIMIT, saved
-from runs import contender, ratio
+from runs import Contender, ratio
 from servers import Lookahead
 from tables import LOAD_COLUMNS
 
@@ -22,7 +22,7 @@ def measure(bench):
                 [f"{top}&offset={k}" for k in random_offsets(NEARBY, DEPTH + NEARBY, DEPTH)],
         }
         lines = bench.contest([
-            contender(name, server, bench.load(
+            Contender(name, bench.load(
                 server, connections=1, paths=saved(bench, number, paths)))
             for number, (name, paths) in enumerate(ways.items())])
     near, far, near_each, far_each = lines.values()

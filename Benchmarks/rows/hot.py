@@ -3,7 +3,7 @@
 import contextlib
 
 from peer_servers import Nginx
-from runs import contender, ratio
+from runs import Contender, ratio
 from servers import Lookahead
 from tables import LOAD_COLUMNS
 
@@ -19,17 +19,17 @@ def measure(bench):
         if nginx.get(nginx.page)[2] != ours.get(ours.page)[2]:
             raise RuntimeError("nginx does not answer the bytes that Lookahead does")
         contenders = [
-            contender("Lookahead", ours, bench.load(ours)),
-            contender("nginx, static file", nginx, bench.load(nginx)),
+            Contender("Lookahead", bench.load(ours)),
+            Contender("nginx, static file", bench.load(nginx)),
         ]
         if not bench.is_quick:
             logging = start(Lookahead(bench, database, access_log=True))
             nginx_logging = start(Nginx(bench, ours.get(ours.page), access_log=True))
             contenders += [
-                contender("Lookahead, gzip", ours, bench.load(ours, fields=[GZIP])),
-                contender("nginx, gzip_static", nginx, bench.load(nginx, fields=[GZIP])),
-                contender("Lookahead, access log", logging, bench.load(logging)),
-                contender("nginx, access log", nginx_logging, bench.load(nginx_logging)),
+                Contender("Lookahead, gzip", bench.load(ours, fields=[GZIP])),
+                Contender("nginx, gzip_static", bench.load(nginx, fields=[GZIP])),
+                Contender("Lookahead, access log", bench.load(logging)),
+                Contender("nginx, access log", bench.load(nginx_logging)),
             ]
         lines = bench.contest(contenders)
     return {

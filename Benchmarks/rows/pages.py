@@ -6,7 +6,7 @@ import re
 from urllib.parse import quote
 
 from data import random_offsets
-from runs import contender, ratio
+from runs import Contender, ratio
 from servers import Lookahead
 from tables import LOAD_COLUMNS
 
@@ -29,7 +29,7 @@ def measure(bench):
             f"by offset, {len(by_offset)} pages": by_offset,
         }
         lines = bench.contest([
-            contender(name, server, bench.load(server, paths=saved(bench, number, paths)))
+            Contender(name, bench.load(server, paths=saved(bench, number, paths)))
             for number, (name, paths) in enumerate(ways.items())])
     hot, *others = lines.values()
     return {

@@ -79,7 +79,6 @@ def once(bench, begin):
 
 def reads(bench, server, writer):
     """The rate of a closed loop, and the times of requests at a steady rate."""
-    processes = [server.process, *([writer] if writer else [])]
 
     def during_writes(measure):
         sample = measure()
@@ -88,13 +87,8 @@ def reads(bench, server, writer):
         return sample
 
     steady = Steady(server, PAGE, STEADY_RATE)
-    try:
-        closed = bench.kept(
-            lambda: during_writes(lambda: wrk(server, PAGE, bench.seconds)), processes)
-        times = bench.kept(
-            lambda: during_writes(lambda: steady.run(STEADY_SECONDS)), processes)
-    finally:
-        steady.close()
+    closed = bench.kept(lambda: during_writes(lambda: wrk(server, PAGE, bench.seconds)))
+    times = bench.kept(lambda: during_writes(lambda: steady.run(STEADY_SECONDS)))
     return dataclasses.replace(closed, p50=times.p50, p99=times.p99, longest=times.longest)
 
 

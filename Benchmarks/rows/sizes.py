@@ -43,7 +43,7 @@ def measure_size(bench, size):
         line[name] = statistics.median(
             bench.kept(lambda path=path: until(bench, database, path)) for _ in range(STARTS))
     with Lookahead(bench, database, page="/readyz") as server:
-        line |= bench.kept(lambda: page_times(server, size), [server.process])
+        line |= bench.kept(lambda: page_times(server, size))
         line["rss"], line["pss"] = server.memory()
     for file in bench.folder.glob(database.name + "*"):
         file.unlink()

@@ -4,7 +4,7 @@ import contextlib
 
 import install
 from peer_servers import Datasette, Go, Hummingbird
-from runs import contender, ratio
+from runs import Contender, ratio
 from servers import WITHOUT_CACHES, Lookahead, same_items
 from tables import LOAD_COLUMNS
 
@@ -24,7 +24,7 @@ def measure(bench):
         servers += [stack.enter_context(kind(bench, database)) for kind in kinds]
         same_items(servers)
         lines = bench.contest(
-            [contender(server.name, server, bench.load(server)) for server in servers])
+            [Contender(server.name, bench.load(server)) for server in servers])
     ours = lines["Lookahead"]
     ratios = []
     for kind, goal in kinds.items():
