@@ -42,8 +42,8 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    // C headers that Swift's Glibc overlay does not show, and a header-only hash.
-    .target(name: "CEpoll"),
+    // What Swift's Glibc overlay does not show, and a header-only hash.
+    .target(name: "CLinux"),
     .target(name: "CXXHash"),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(
@@ -54,7 +54,7 @@ let package = Package(
     .target(name: "Version", swiftSettings: strict, plugins: ["CommitPlugin"]),
 
     // The network, from descriptors up to routes.
-    module("Sockets", ["CEpoll"], served),
+    module("Sockets", ["CLinux"], served),
     module("HTTP"),
     module("HTTPServer", ["Sockets", "HTTP", logging], served),
 
@@ -106,7 +106,7 @@ let package = Package(
     tests("JSONTests", ["JSON", "TestSupport"]),
     tests("SeedingTests", ["Seeding", "Feed", "TestSupport"]),
     tests("HTTPTests", ["HTTP", "TestSupport"]),
-    tests("SocketsTests", ["Sockets", "TestSupport"]),
+    tests("SocketsTests", ["Sockets", "CLinux", "TestSupport"]),
     tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
     tests("MediaFilesTests", ["MediaFiles", "Sockets", "TestSupport"]),
     tests("ObservabilityTests", ["Observability", "TestSupport", logging, metrics]),

@@ -1,5 +1,6 @@
 import Feed
 import GRDB
+import Glibc
 
 extension ImportBatch {
   /// An entry as the newest ranking, published or not, has it.
@@ -55,7 +56,8 @@ extension ImportBatch {
   }
 
   mutating func insertNewEntries() throws {
-    for entry in newEntries {
+    for (index, entry) in newEntries.enumerated() {
+      if index.isMultiple(of: Self.recordsPerTurn) { sched_yield() }
       let feed = try feedRow(entry.feed)
       try insert(
         feedID: feed.id, post: entry.post, position: entry.position,

@@ -1,5 +1,6 @@
 import Feed
 import GRDB
+import Glibc
 
 /// Writes records within one transaction.
 ///
@@ -30,6 +31,11 @@ struct ImportBatch {
     let rank: Int?
   }
 
+  /// After so many records others that wait for this core get it: an event loop of a server has answers
+  /// to give in between. After each one they would be given faster, and a transaction would take seconds
+  /// on a core that is used to the full.
+  static let recordsPerTurn = 8
+
   /// New entries of a feed that someone is ranking anew wait for its next ranking.
   private let newEntriesWait: Bool
 
@@ -39,7 +45,8 @@ struct ImportBatch {
   }
 
   mutating func write(_ records: [SeedRecord]) throws {
-    for record in records {
+    for (index, record) in records.enumerated() {
+      if index.isMultiple(of: Self.recordsPerTurn) { sched_yield() }
       switch record {
       case .feed(let name, let title): try writeFeed(name, title)
       case .post(let post, let placements):

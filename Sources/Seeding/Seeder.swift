@@ -167,6 +167,9 @@ public struct Seeder: Sendable {
     try writer.write(records)
   }
 
+  /// After so many records others that wait for a core get it, such as a server's event loop.
+  private static let recordsPerTurn = 8
+
   /// Decodes on every core.
   private func decode(_ raw: [RawRecord]) -> [Decoded] {
     let parts = max(1, min(ProcessInfo.processInfo.activeProcessorCount, raw.count / 64))
@@ -175,7 +178,8 @@ public struct Seeder: Sendable {
     DispatchQueue.concurrentPerform(iterations: parts) { part in
       let decoder = RecordDecoder()
       let slice = raw[min(part * size, raw.count)..<min((part + 1) * size, raw.count)]
-      let decoded = slice.map { record -> Decoded in
+      let decoded = slice.enumerated().map { index, record -> Decoded in
+        if index.isMultiple(of: Self.recordsPerTurn) { sched_yield() }
         switch record.content {
         case .success(let bytes):
           return (record.line, Result { () throws(RecordError) in try decoder.decode(bytes) })

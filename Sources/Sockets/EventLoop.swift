@@ -1,4 +1,4 @@
-import CEpoll
+import CLinux
 import Glibc
 import Synchronization
 
@@ -81,7 +81,7 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Runs the loop on a thread of its own; `ended` is called there when it has stopped.
   public func start(ended: @escaping Work) throws(SocketError) {
-    try startThread { [self] in
+    try startThread(timeSlice: .short) { [self] in
       thread.store(UInt(pthread_self()), ordering: .relaxed)
       run()
       ended()

@@ -1,4 +1,4 @@
-import CEpoll
+import CLinux
 
 /// What a descriptor is watched for, and what it is ready for.
 public struct Interest: OptionSet, Sendable, Hashable {

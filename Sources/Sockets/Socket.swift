@@ -1,4 +1,4 @@
-import CEpoll
+import CLinux
 import Glibc
 
 /// A connected, non-blocking stream socket: each system call wrapped once.

@@ -1,4 +1,4 @@
-import CEpoll
+import CLinux
 import Glibc
 
 /// An IPv4 or IPv6 address with a port.

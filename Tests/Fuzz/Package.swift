@@ -19,8 +19,8 @@ let package = Package(
     module("Feed"),
     module("JSON"),
     module("Seeding", ["Feed", "JSON"]),
-    .target(name: "CEpoll"),
-    module("Sockets", ["CEpoll"]),
+    .target(name: "CLinux"),
+    module("Sockets", ["CLinux"]),
     module("MediaFiles", ["Sockets"]),
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.

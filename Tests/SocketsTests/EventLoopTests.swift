@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Synchronization
 import Testing
@@ -33,6 +34,35 @@ struct EventLoopTests {
       }
       loop.execute { body(loop) { loop.stop() } }
     }
+  }
+
+  /// Linux 6.12 is the first that lets a thread choose.
+  private static var systemHasTimeSlices: Bool {
+    var name = utsname()
+    uname(&name)
+    let release = withUnsafeBytes(of: name.release) { String(decoding: $0, as: UTF8.self) }
+    let numbers = release.split(separator: ".").prefix(2).compactMap { Int($0) }
+    return !numbers.lexicographicallyPrecedes([6, 12])
+  }
+
+  @Test(.enabled(if: systemHasTimeSlices))
+  func `a loop works in short slices, threads that it starts do not`() async throws {
+    let slices = Mutex<[UInt64]>([])
+    let usual = lookahead_time_slice()
+    try await withLoop { loop, done in
+      slices.withLock { $0.append(lookahead_time_slice()) }
+      do throws(SocketError) {
+        try startThread {
+          slices.withLock { $0.append(lookahead_time_slice()) }
+          loop.execute(done)
+        }
+      } catch {
+        Issue.record(error)
+        done()
+      }
+    }
+    #expect(slices.withLock { $0 } == [TimeSlice.short.nanoseconds, usual])
+    #expect(usual > TimeSlice.short.nanoseconds)
   }
 
   @Test func `work from other threads runs in order on the loop's thread`() async throws {

@@ -1,6 +1,6 @@
-/* What Swift's Glibc module does not show of Linux: readiness, event and signal descriptors. */
-#ifndef LOOKAHEAD_CEPOLL_H
-#define LOOKAHEAD_CEPOLL_H
+/* What Swift's Glibc module does not show of Linux: readiness, event and signal descriptors, time slices. */
+#ifndef LOOKAHEAD_CLINUX_H
+#define LOOKAHEAD_CLINUX_H
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -36,5 +36,13 @@ static inline unsigned long long lookahead_epoll_data(const struct epoll_event *
 static inline unsigned int lookahead_epoll_events(const struct epoll_event *event) {
   return event->events;
 }
+
+/* How long the calling thread may work before one that waits for its core gets it, where that has not had
+   its share (Linux 6.12 and later; earlier ones take note of nothing). 0 is the system's own choice. The
+   error's number, or 0. */
+int lookahead_set_time_slice(unsigned long long nanoseconds);
+
+/* What was set; what the system says where nothing was. */
+unsigned long long lookahead_time_slice(void);
 
 #endif

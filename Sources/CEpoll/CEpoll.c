@@ -1,2 +1,0 @@
-/* A C target needs a source file. */
-#include "CEpoll.h"
