@@ -1,4 +1,8 @@
-"""Pages all over a large feed, each different, by cursor and by offset."""
+"""Pages all over a large feed, each different, by cursor and by offset.
+
+Those asked for before are sent from memory or from the page file, the others are made of their items: the
+last line is a server without a page file, on which each page is as one that was never asked for.
+"""
 
 import http.client
 import random
@@ -6,31 +10,41 @@ import re
 from urllib.parse import quote
 
 from data import random_offsets
+from load import wrk
 from runs import Contender, ratio
-from servers import Lookahead
+from servers import Lookahead, WITHOUT_PAGE_FILE
 from tables import LOAD_COLUMNS
 
 LIMIT = 30
 OFFSETS = 50_000
 QUICK_STEPS = 1000
+QUICK_OFFSETS = 5000
+# Each page is asked for a few times before it is measured.
+WARM_SECONDS, QUICK_WARM_SECONDS = 12, 2
 
 
 def measure(bench):
     feed = bench.data.big_feed
     top = f"/rp/?feed={feed}&limit={LIMIT}"
-    with Lookahead(bench, bench.data.big(), page=top) as server:
+    count = QUICK_OFFSETS if bench.is_quick else OFFSETS
+    with (Lookahead(bench, bench.data.big(), page=top) as server,
+          Lookahead(bench, bench.data.big(), *WITHOUT_PAGE_FILE, page=top) as making):
         total = feed_total(server, feed)
         by_cursor = cursors(server, top, QUICK_STEPS if bench.is_quick else total)
-        by_offset = [f"{top}&offset={k}" for k in random_offsets(OFFSETS, total - LIMIT)]
+        by_offset = [f"{top}&offset={k}" for k in random_offsets(count, total - LIMIT)]
         # The same way of asking for each, so that the load's own work is the same.
-        ways = {
-            "the first page": [top],
-            f"by cursor, {len(by_cursor)} pages": by_cursor,
-            f"by offset, {len(by_offset)} pages": by_offset,
-        }
+        ways = [
+            ("the first page", server, [top]),
+            (f"by cursor, {len(by_cursor)} pages", server, by_cursor),
+            (f"by offset, {len(by_offset)} pages", server, by_offset),
+            ("by offset, not asked for before", making, by_offset),
+        ]
+        files = [saved(bench, number, paths) for number, (_, _, paths) in enumerate(ways)]
+        for (_, asked, _), file in zip(ways, files):
+            wrk(asked, top, QUICK_WARM_SECONDS if bench.is_quick else WARM_SECONDS, paths=file)
         lines = bench.contest([
-            Contender(name, bench.load(server, paths=saved(bench, number, paths)))
-            for number, (name, paths) in enumerate(ways.items())])
+            Contender(name, bench.load(asked, paths=file))
+            for (name, asked, _), file in zip(ways, files)])
     hot, *others = lines.values()
     return {
         "title": f"Pages all over a feed of {total} posts",

@@ -44,7 +44,7 @@ public struct Response: Sendable {
   /// What answered, for the log and the figures: a route's pattern, and so one of a few.
   public var route = ""
   /// The head as far as it is the same in each answer to a GET: see `prepared()`.
-  private(set) var preparedHead: [UInt8]?
+  public private(set) var preparedHead: [UInt8]?
 
   /// A response.
   public init(_ status: Status, fields: Fields = Fields(), body: [Part] = []) {
@@ -61,6 +61,13 @@ public struct Response: Sendable {
   /// A response with one part of text.
   public init(_ status: Status, fields: Fields = Fields(), text: String) {
     self.init(status, fields: fields, bytes: Array(text.utf8))
+  }
+
+  /// A response whose head was written by `prepared()` before; its fields are there and nowhere else.
+  public init(_ status: Status, preparedHead: [UInt8], body: [Part], route: String) {
+    self.init(status, body: body)
+    self.route = route
+    self.preparedHead = preparedHead
   }
 
   /// The same response with its head written beforehand, for one that is sent again and again.

@@ -5,25 +5,28 @@ import Glibc
 ///
 /// Reads and writes may overlap, from any thread: `pread` and `pwrite` share no position.
 public final class ScratchFile: Sendable {
-  private let descriptor: Int32
+  /// The file to send from: what was written stays as it is unless it is written anew.
+  public let file: OpenFile
+
+  private var descriptor: Int32 { file.descriptor }
 
   /// Makes one in a folder that can be written to (`O_TMPFILE`, open(2); where the file system has no
   /// such thing, a file whose name is taken away at once).
   public init(folder: String) throws(SocketError) {
     let flags = O_RDWR | O_CLOEXEC
     // O_TMPFILE, which is a macro of macros that Swift does not see: __O_TMPFILE | O_DIRECTORY.
-    let unnamed = open(folder, flags | 0o20000000 | O_DIRECTORY, 0o600)
-    if unnamed >= 0 {
-      descriptor = unnamed
-      return
+    var descriptor = open(folder, flags | 0o20000000 | O_DIRECTORY, 0o600)
+    if descriptor < 0 {
+      var name = Array("\(folder)/lookahead-scratch-XXXXXX".utf8CString)
+      descriptor = try retrying("mkstemp", "make a scratch file in \(folder)") { mkstemp(&name) }
+      unlink(name)
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
-    var name = Array("\(folder)/lookahead-scratch-XXXXXX".utf8CString)
-    descriptor = try retrying("mkstemp", "make a scratch file in \(folder)") { mkstemp(&name) }
-    unlink(name)
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    guard let file = OpenFile(taking: descriptor) else {
+      throw SocketError(call: "fstat", purpose: "look at a scratch file", code: EIO)
+    }
+    self.file = file
   }
-
-  deinit { close(descriptor) }
 
   /// `pwrite(2)` of all the bytes.
   public func write(_ bytes: [UInt8], at offset: Int) throws(SocketError) {

@@ -180,12 +180,15 @@ struct PageOptions: ParsableArguments {
   var cacheStaleWhileRevalidateSeconds = Environment.number(
     "CACHE_STALE_WHILE_REVALIDATE_SECONDS", default: defaults.cacheStaleWhileRevalidateSeconds)
 
-  @Option(help: "Memory for encoded pages; with 0 each is made anew.")
+  @Option(help: "Memory for encoded pages; with 0 none is kept there.")
   var encodedMemoryBytes = Environment.number(
     "ENCODED_MEMORY_BYTES", default: defaults.encodedMemoryBytes)
 
   @Option(help: "Length of the file of encoded items beside the database; with 0 there is none.")
   var itemFileBytes = Environment.number("ITEM_FILE_BYTES", default: defaults.itemFileBytes)
+
+  @Option(help: "Length of the file of whole pages beside the database; with 0 there is none.")
+  var pageFileBytes = Environment.number("PAGE_FILE_BYTES", default: defaults.pageFileBytes)
 
   @Option(help: "From how many bytes on an answer is compressed.")
   var compressionMinimumBytes = Environment.number(
@@ -212,6 +215,7 @@ struct PageOptions: ParsableArguments {
       ("--cache-stale-while-revalidate-seconds", cacheStaleWhileRevalidateSeconds),
       ("--drain-grace-milliseconds", drainGraceMilliseconds),
       ("--encoded-memory-bytes", encodedMemoryBytes), ("--item-file-bytes", itemFileBytes),
+      ("--page-file-bytes", pageFileBytes),
       ("--compression-minimum-bytes", compressionMinimumBytes))
     try atLeast(
       1, ("--refresh-interval-milliseconds", refreshIntervalMilliseconds),
@@ -223,6 +227,7 @@ struct PageOptions: ParsableArguments {
     configuration.cacheStaleWhileRevalidateSeconds = cacheStaleWhileRevalidateSeconds
     configuration.encodedMemoryBytes = encodedMemoryBytes
     configuration.itemFileBytes = itemFileBytes
+    configuration.pageFileBytes = pageFileBytes
     configuration.compressionMinimumBytes = compressionMinimumBytes
     configuration.refreshIntervalMilliseconds = refreshIntervalMilliseconds
     configuration.workerThreads = workerThreads

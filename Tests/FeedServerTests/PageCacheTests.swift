@@ -62,13 +62,13 @@ import Testing
     let cache = PageCache(maximumBytes: 200_000)
     for number in 0..<40 {
       let isRoomLeft = cache.figures.bytes + 10_000 <= 200_000
-      #expect(cache.admits(Self.key(number), bytes: 10_000) == isRoomLeft)
+      #expect(cache.admits(Self.text(number), bytes: 10_000) == isRoomLeft)
       if isRoomLeft {
         cache.insert(Self.page(number), key: Self.key(number), for: Self.text(number))
       }
     }
-    #expect(cache.admits(Self.key(39), bytes: 10_000))
-    #expect(cache.admits(Self.key(0), bytes: 10_000), "it is there already")
+    #expect(cache.admits(Self.text(39), bytes: 10_000))
+    #expect(cache.admits(Self.text(0), bytes: 10_000), "it is there already")
   }
 
   @Test func `a page that replaces another is the one that is found, and none is too large`() {

@@ -83,12 +83,14 @@ import Testing
   private static func keepNothing(_ configuration: inout FeedServiceConfiguration) {
     configuration.encodedMemoryBytes = 0
     configuration.itemFileBytes = 0
+    configuration.pageFileBytes = 0
     configuration.refreshIntervalMilliseconds = 1
   }
 
-  @Test(arguments: ["identity", "br", "gzip"])
+  /// With memory for pages, and with the file alone.
+  @Test(arguments: ["identity", "br", "gzip"], [64 << 20, 0])
   func `after each write here, every page is the one that a service without caches makes`(
-    coding: String
+    coding: String, memory: Int
   ) throws {
     var random = TestRandom()
     let records = Self.ids.prefix(30).enumerated().map { index, id in
@@ -96,7 +98,10 @@ import Testing
         Post(id: id, type: .image, publishedAt: Timestamp(microseconds: Int64(index) * 1_000_000)),
         placements: [Placement(feed: "timed"), Placement(feed: "ranked", rank: index)])
     }
-    let kept = try RunningService(records) { $0.writeToken = Self.token }
+    let kept = try RunningService(records) {
+      $0.writeToken = Self.token
+      $0.encodedMemoryBytes = memory
+    }
     let client = try kept.client()
     for _ in 0..<30 {
       try Self.change(client, &random)
@@ -111,6 +116,14 @@ import Testing
         }
       }
     }
+    let hits = memory > 0 ? "lookahead_pages_hits_total" : "lookahead_page_file_hits_total"
+    #expect(try Self.figure(hits, client) > 0)
+  }
+
+  private static func figure(_ name: String, _ client: TestClient) throws -> Int {
+    let lines = try client.get("/metrics").text.split(separator: "\n")
+    let line = try #require(lines.first { $0.hasPrefix(name + " ") })
+    return try #require(Int(line.dropFirst(name.count + 1)))
   }
 
   @Test func `a write of another process is seen within the refresh interval`() throws {
@@ -139,13 +152,10 @@ import Testing
   {
     let service = try RunningService(PostGenerator(count: 700, seed: 3)) {
       $0.encodedMemoryBytes = 0
+      $0.pageFileBytes = 0
     }
     let client = try service.client()
-    func figure(_ name: String) throws -> Int {
-      let lines = try client.get("/metrics").text.split(separator: "\n")
-      let line = try #require(lines.first { $0.hasPrefix(name + " ") })
-      return try #require(Int(line.dropFirst(name.count + 1)))
-    }
+    func figure(_ name: String) throws -> Int { try Self.figure(name, client) }
     for _ in 0..<2_000 where try figure("lookahead_item_file_items") < 700 { usleep(5_000) }
     let before = try figure("lookahead_sqlite_read_seconds_count")
     for offset in stride(from: 0, to: 700, by: 29) {

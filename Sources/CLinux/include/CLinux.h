@@ -2,6 +2,8 @@
 #ifndef LOOKAHEAD_CLINUX_H
 #define LOOKAHEAD_CLINUX_H
 
+#include <errno.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/sendfile.h>
@@ -9,6 +11,8 @@
 #include <sys/socket.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
@@ -37,12 +41,31 @@ static inline unsigned int lookahead_epoll_events(const struct epoll_event *even
   return event->events;
 }
 
+/* sched_setattr(2), first version. The C library declares it from 2.41 on only. */
+struct lookahead_scheduling {
+  uint32_t size, policy;
+  uint64_t flags;
+  int32_t nice;
+  uint32_t priority;
+  uint64_t runtime, deadline, period;
+};
+
 /* How long the calling thread may work before one that waits for its core gets it, where that has not had
    its share (Linux 6.12 and later; earlier ones take note of nothing). 0 is the system's own choice. The
    error's number, or 0. */
-int lookahead_set_time_slice(unsigned long long nanoseconds);
+static inline int lookahead_set_time_slice(unsigned long long nanoseconds) {
+  struct lookahead_scheduling scheduling = {0};
+  if (syscall(SYS_sched_getattr, 0, &scheduling, sizeof scheduling, 0) != 0) return errno;
+  scheduling.size = sizeof scheduling;
+  scheduling.runtime = nanoseconds;
+  return syscall(SYS_sched_setattr, 0, &scheduling, 0) == 0 ? 0 : errno;
+}
 
 /* What was set; what the system says where nothing was. */
-unsigned long long lookahead_time_slice(void);
+static inline unsigned long long lookahead_time_slice(void) {
+  struct lookahead_scheduling scheduling = {0};
+  long result = syscall(SYS_sched_getattr, 0, &scheduling, sizeof scheduling, 0);
+  return result == 0 ? scheduling.runtime : 0;
+}
 
 #endif

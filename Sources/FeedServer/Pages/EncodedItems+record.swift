@@ -22,13 +22,13 @@ extension EncodedItems {
     let type = UInt8(Self.types.firstIndex(of: item.type) ?? 0)
     output.append(item.hasPage ? type | Self.hasPageFlag : type)
     output.append(UInt8(item.media.count))
-    output.append(number: item.idCount, byteCount: 2)
+    output.append(littleEndian: UInt16(item.idCount))
     for load in media[item.media] {
       output.append(
         (load.kind == .video ? Self.isVideoFlag : 0) | (load.bytes == nil ? 0 : Self.hasBytesFlag)
           | (load.durationMilliseconds == nil ? 0 : Self.hasDurationFlag))
-      if let bytes = load.bytes { output.append(number: bytes, byteCount: 8) }
-      if let duration = load.durationMilliseconds { output.append(number: duration, byteCount: 8) }
+      if let bytes = load.bytes { output.append(littleEndian: Int64(bytes)) }
+      if let duration = load.durationMilliseconds { output.append(littleEndian: Int64(duration)) }
     }
     output.append(contentsOf: bytes[item.json])
   }
@@ -37,7 +37,7 @@ extension EncodedItems {
   mutating func appendItem(ofRecord record: Range<Int>) {
     let start = media.count
     let (first, position, idCount) = bytes.withUnsafeBytes { bytes in
-      var reader = RecordReader(bytes: UnsafeRawBufferPointer(rebasing: bytes[record]))
+      var reader = RecordReader(UnsafeRawBufferPointer(rebasing: bytes[record]))
       let first = reader.number(UInt8.self)
       let mediaCount = reader.number(UInt8.self)
       let idCount = reader.number(UInt16.self)
@@ -57,25 +57,5 @@ extension EncodedItems {
         type: Self.types[Int(first & ~Self.hasPageFlag)],
         hasPage: first & Self.hasPageFlag != 0, media: start..<media.count,
         json: (record.lowerBound + position)..<record.upperBound, idCount: Int(idCount)))
-  }
-}
-
-extension [UInt8] {
-  fileprivate mutating func append(number: Int, byteCount: Int) {
-    for byte in 0..<byteCount { append(UInt8(truncatingIfNeeded: number >> (8 * byte))) }
-  }
-
-}
-
-/// Reads the numbers of a record from its first byte on, each where the one before ended.
-private struct RecordReader {
-  let bytes: UnsafeRawBufferPointer
-  private(set) var position = 0
-
-  mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(_: Number.Type) -> Number {
-    let size = MemoryLayout<Number>.size
-    precondition(position + size <= bytes.count, "a record ends in its middle")
-    defer { position += size }
-    return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: Number.self))
   }
 }

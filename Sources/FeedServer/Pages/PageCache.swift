@@ -25,13 +25,13 @@ final class PageCache: Sendable {
     var slotsByText: [RequestText: Int] = [:]
     var slotsByKey: [PageKey: Int] = [:]
     var list = RecencyList<Entry>()
-    /// The hashes of keys that were not kept, each in the one place that it can have.
-    var passed = [Int](repeating: 0, count: PageCache.passedKeys)
+    /// The hashes of texts whose pages were not kept, each in the one place that it can have.
+    var passed = [Int](repeating: 0, count: PageCache.passedTexts)
     var figures = CacheFigures()
   }
 
-  /// How many keys are remembered that were asked for once.
-  fileprivate static let passedKeys = 4_096
+  /// How many texts are remembered that were asked for once.
+  fileprivate static let passedTexts = 4_096
 
   private let maximumBytes: Int
   private let state = Mutex(State())
@@ -80,13 +80,14 @@ final class PageCache: Sendable {
     }
   }
 
-  /// Whether a page of so many bytes should be kept now.
-  func admits(_ key: PageKey, bytes: Int) -> Bool {
+  /// Whether a page of so many bytes should be kept now, for requests of this text.
+  func admits(_ text: RequestText, bytes: Int) -> Bool {
     guard bytes <= maximumBytes / Self.largestShare else { return false }
-    let hash = key.hashValue
+    let hash = text.hashValue
     return state.withLock { state in
-      if state.figures.bytes + bytes <= maximumBytes || state.slotsByKey[key] != nil { return true }
-      let place = Int(hash.magnitude % UInt(Self.passedKeys))
+      let hasRoom = state.figures.bytes + bytes <= maximumBytes
+      if hasRoom || state.slotsByText[text] != nil { return true }
+      let place = Int(hash.magnitude % UInt(Self.passedTexts))
       defer { state.passed[place] = hash }
       return state.passed[place] == hash
     }

@@ -7,6 +7,7 @@ struct Place: Hashable, Sendable {
 
   var start: Int { Int(packed >> 24) }
   var count: Int { Int(packed & UInt64(Self.maximumCount)) }
+  var range: Range<Int> { start..<start + count }
 
   /// `start` below 2⁴⁰, `count` from 1 to `maximumCount`.
   init(start: Int, count: Int) {

@@ -6,27 +6,32 @@ import Synchronization
 /// A page in one coding, ready to be sent as long as what it shows stays as it is.
 final class ReadyPage: Sendable {
   let variant: Variant
-  private let feed: String
+  let feed: String
   /// The items that it shows, by the store's numbers.
-  private let posts: [Int64]
-  /// As of when it is known to be right.
-  private let version: Atomic<UInt64>
+  let posts: [Int64]
+  private let versionNumber: Atomic<UInt64>
 
-  init(_ variant: Variant, of cut: PageCut) {
-    self.variant = variant
-    feed = cut.feed.name
-    posts = cut.posts
-    version = Atomic(cut.version.number)
+  convenience init(_ variant: Variant, of cut: PageCut) {
+    self.init(variant, feed: cut.feed.name, posts: cut.posts, asOf: cut.version)
   }
+
+  init(_ variant: Variant, feed: String, posts: [Int64], asOf version: StoreVersion) {
+    self.variant = variant
+    self.feed = feed
+    self.posts = posts
+    versionNumber = Atomic(version.number)
+  }
+
+  /// As of when it is known to be right.
+  var version: StoreVersion { StoreVersion(number: versionNumber.load(ordering: .relaxed)) }
 
   /// Whether the store would give the same page now.
   func isCurrent(in store: any FeedStore) -> Bool {
     // Asked for first: what is written after this is looked at the next time.
     let now = store.version
-    let known = StoreVersion(number: version.load(ordering: .relaxed))
-    if now == known { return true }
-    guard store.isUnchanged(feed: feed, posts: posts, since: known) else { return false }
-    version.store(now.number, ordering: .relaxed)
+    if now == version { return true }
+    guard store.isUnchanged(feed: feed, posts: posts, since: version) else { return false }
+    versionNumber.store(now.number, ordering: .relaxed)
     return true
   }
 

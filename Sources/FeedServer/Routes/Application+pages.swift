@@ -12,9 +12,8 @@ extension Application {
   /// since; false where it has, or is not at hand.
   func answerReadyPage(_ request: Request, _ text: RequestText, _ responder: Responder) -> Bool {
     guard request.method == .get || request.method == .head, !request.fields.contains("Prefer"),
-      let ready = pages.find(text), ready.isCurrent(in: store)
+      let ready = readyPage(text)
     else { return false }
-    pages.noteHit()
     do {
       try admit(request, responder)
       responder.respond(try ready.variant.answer(to: request))
@@ -26,6 +25,14 @@ extension Application {
       ).refuse(error)
     }
     return true
+  }
+
+  private func readyPage(_ text: RequestText) -> ReadyPage? {
+    if let ready = pages.find(text), ready.isCurrent(in: store) {
+      pages.noteHit()
+      return ready
+    }
+    return pageFile.find(text, in: store)
   }
 
   /// A page is answered at once where the store has it at hand, and by a worker where it has to load
@@ -57,10 +64,17 @@ extension Application {
     representation.varyingFields = asked.varyingFields
     if let next = page.links.next { representation.links.append(("next", next)) }
     if let previous = page.links.previous { representation.links.append(("prev", previous)) }
-    try answer(representation, in: key.coding, to: call) { [pages] variant in
-      guard pages.admits(key, bytes: variant.whole.bodyLength) else { return }
-      let ready = variant.prepared(route: call.route?.path ?? "")
-      pages.insert(ReadyPage(ready, of: page.cut), key: key, for: call.text)
+    try answer(representation, in: key.coding, to: call) { variant in
+      let fits =
+        pageFile.contains(call.text)
+        || pages.admits(call.text, bytes: variant.whole.bodyLength)
+      guard fits || pageFile.admits(call.text) else { return }
+      let ready = ReadyPage(variant.prepared(route: call.route?.path ?? ""), of: page.cut)
+      if fits {
+        pages.insert(ready, key: key, for: call.text)
+      } else {
+        _ = assembler.source.writers.run { pageFile.keep(ready, for: call.text) }
+      }
     }
   }
 

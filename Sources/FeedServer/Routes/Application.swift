@@ -20,6 +20,7 @@ struct Application: Handler {
   let caching: CachePolicy
   let encoding: BodyEncoding
   let pages: PageCache
+  let pageFile: PageFile
   let assembler: PageAssembler
   let media: MediaFolder?
   let access: WriteAccess

@@ -40,11 +40,14 @@ public struct FeedServiceConfiguration: Sendable {
   /// How long a client may keep a media file without asking again.
   public var mediaMaxAgeSeconds = 30 * 86_400
   /// How much memory encoded pages take at the most: three quarters of it for whole pages with their
-  /// heads, a quarter for compressed bodies. With 0 each page is made anew.
+  /// heads, a quarter for compressed bodies.
   public var encodedMemoryBytes = 64 << 20
   /// How long the file gets that holds encoded items, which has no name and lies beside the database; it
   /// is no memory of the process. With 0 there is none.
   public var itemFileBytes = 1 << 30
+  /// How long the file gets, just like that one, that holds whole pages for which there is no such
+  /// memory. With 0 there is none.
+  public var pageFileBytes = 1 << 30
   /// From how many bytes on a body is compressed.
   public var compressionMinimumBytes = 1024
 
