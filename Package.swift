@@ -111,7 +111,7 @@ let package = Package(
     tests("MediaFilesTests", ["MediaFiles", "Sockets", "TestSupport"]),
     tests("ObservabilityTests", ["Observability", "TestSupport", logging, metrics]),
     tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "TestSupport", logging]),
-    tests("CommandTests", ["lookahead", "TestSupport"]),
+    tests("CommandTests", ["lookahead", "Version", "TestSupport"]),
     tests(
       "FeedServerTests",
       [

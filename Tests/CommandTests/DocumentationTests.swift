@@ -1,13 +1,25 @@
 import Foundation
 import TestSupport
 import Testing
+import Version
 
 /// What is not in the README does not exist for a user.
 @Suite struct DocumentationTests {
-  private static let readme = try! String(
-    contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("README.md"), encoding: .utf8)
+  private static let readme = try! text("README.md")
+
+  /// A file of the project.
+  private static func text(_ path: String) throws -> String {
+    try String(
+      contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(path),
+      encoding: .utf8)
+  }
+
+  @Test func `what names the release beside the program names the same one`() throws {
+    let number = ProgramVersion.number
+    #expect(try Self.text("docker/Dockerfile").contains("ARG VERSION=\(number)\n"))
+    #expect(try Self.text("Sources/FeedServer/openapi.json").contains(#""version": "\#(number)","#))
+  }
 
   private static let commands = [
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
