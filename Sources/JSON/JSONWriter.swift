@@ -37,19 +37,12 @@ public struct JSONWriter: Sendable {
 
   /// The name of the member whose value is written next. `name` must need no escape.
   public mutating func key(_ name: StaticString) {
-    // Gathered on the stack: one append costs less than five.
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: name.utf8CodeUnitCount + 4) { text in
-      var count = 0
-      func put(_ byte: UInt8) {
-        text[count] = byte
-        count += 1
-      }
-      if needsComma { put(UInt8(ascii: ",")) }
-      put(UInt8(ascii: "\""))
-      name.withUTF8Buffer { for byte in $0 { put(byte) } }
-      put(UInt8(ascii: "\""))
-      put(UInt8(ascii: ":"))
-      bytes.append(contentsOf: text[..<count])
+    bytes.append(addingCapacity: name.utf8CodeUnitCount + 4) { output in
+      if needsComma { output.append(UInt8(ascii: ",")) }
+      output.append(UInt8(ascii: "\""))
+      output.append(name)
+      output.append(UInt8(ascii: "\""))
+      output.append(UInt8(ascii: ":"))
     }
     needsComma = false
   }
@@ -70,17 +63,13 @@ public struct JSONWriter: Sendable {
 
   /// A text, with the characters escaped that must be (RFC 8259 section 7).
   public mutating func string(_ value: String) {
-    separate()
     var value = value
     value.withUTF8 { appendQuoted($0) }
-    needsComma = true
   }
 
   /// A text of these bytes of UTF-8, with the characters escaped that must be.
   public mutating func string(utf8: Span<UInt8>) {
-    separate()
     utf8.withUnsafeBufferPointer { appendQuoted($0) }
-    needsComma = true
   }
 
   /// A text of pieces: what the body writes with `piece`.
@@ -106,13 +95,11 @@ public struct JSONWriter: Sendable {
   /// A whole number, in all its digits: beyond ±(2^53 − 1) not every reader has it exactly (RFC 8259
   /// section 6).
   public mutating func integer(_ value: Int) {
-    separate()
-    appendDigits(of: value)
+    bytes.append(addingCapacity: 21) { output in
+      if needsComma { output.append(UInt8(ascii: ",")) }
+      output.append(decimal: value)
+    }
     needsComma = true
-  }
-
-  private mutating func appendDigits(of value: Int) {
-    bytes.append(addingCapacity: 20) { $0.append(decimal: value) }
   }
 
   /// A piece of a document as it is, its commas and names with it: up to so many bytes.
@@ -123,13 +110,13 @@ public struct JSONWriter: Sendable {
 
   /// A piece of a document as it is.
   public mutating func literal(_ text: Span<UInt8>) {
-    text.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
+    bytes.append(addingCapacity: text.count) { $0.append(text) }
     needsComma = true
   }
 
   /// A piece of a document as it is, its commas and names with it.
   public mutating func literal(_ text: StaticString) {
-    text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    bytes.append(addingCapacity: text.utf8CodeUnitCount) { $0.append(text) }
     needsComma = true
   }
 
@@ -167,9 +154,19 @@ public struct JSONWriter: Sendable {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
   }
 
+  /// A comma where one is due, and the text in quotation marks: all at once where nothing in it must be
+  /// escaped.
   private mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) {
-    bytes.append(UInt8(ascii: "\""))
-    appendEscaped(text)
+    let plain = text.firstToEscape(from: 0)
+    bytes.append(addingCapacity: plain + 3) { output in
+      if needsComma { output.append(UInt8(ascii: ",")) }
+      output.append(UInt8(ascii: "\""))
+      output.append(UnsafeBufferPointer(rebasing: text[..<plain]))
+      if plain == text.count { output.append(UInt8(ascii: "\"")) }
+    }
+    needsComma = true
+    guard plain < text.count else { return }
+    appendEscaped(UnsafeBufferPointer(rebasing: text[plain...]))
     bytes.append(UInt8(ascii: "\""))
   }
 
@@ -178,7 +175,8 @@ public struct JSONWriter: Sendable {
     var start = 0
     while true {
       let end = text.firstToEscape(from: start)
-      bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<end]))
+      let run = UnsafeBufferPointer(rebasing: text[start..<end])
+      bytes.append(addingCapacity: run.count) { $0.append(run) }
       guard end < text.count else { return }
       appendEscape(of: text[end])
       start = end + 1

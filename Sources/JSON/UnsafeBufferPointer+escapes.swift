@@ -4,12 +4,18 @@ extension UnsafeBufferPointer<UInt8> {
   func firstToEscape(from start: Int) -> Int {
     var index = start
     while index + 8 <= count {
-      let word = UnsafeRawPointer(baseAddress! + index).loadUnaligned(as: UInt64.self)
-      if word.hasByteToEscape { break }
+      if word(at: index).hasByteToEscape { break }
       index += 8
     }
+    // The last bytes in one look with some of those before.
+    if index + 8 > count, count - start >= 8, !word(at: count - 8).hasByteToEscape { return count }
     while index < count, !self[index].mustBeEscaped { index += 1 }
     return index
+  }
+
+  /// Eight bytes, of which the caller knows that they are there.
+  private func word(at index: Int) -> UInt64 {
+    UnsafeRawPointer(baseAddress! + index).loadUnaligned(as: UInt64.self)
   }
 }
 
