@@ -84,6 +84,9 @@ enum JSONText {
 
 /// Reads JSON without escapes and spaces, as ranges of its text; `nil` where there are any.
 private struct PlainScanner {
+  /// Most posts have no more tags, or counters.
+  private static let usualCount = 8
+
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
 
@@ -125,6 +128,7 @@ private struct PlainScanner {
   mutating func strings() -> [Range<Int>]? {
     guard take("[") else { return nil }
     var strings: [Range<Int>] = []
+    strings.reserveCapacity(Self.usualCount)
     repeat {
       guard let string = string() else { return nil }
       strings.append(string)
@@ -136,6 +140,7 @@ private struct PlainScanner {
   mutating func counters() -> [(name: Range<Int>, value: Int)]? {
     guard take("{") else { return nil }
     var counters: [(name: Range<Int>, value: Int)] = []
+    counters.reserveCapacity(Self.usualCount)
     repeat {
       guard let name = string(), take(":"), let value = integer() else { return nil }
       if let last = counters.last,
