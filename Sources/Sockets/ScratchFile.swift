@@ -28,6 +28,14 @@ public final class ScratchFile: Sendable {
     self.file = file
   }
 
+  /// How many bytes the file system has left for those without privileges (`statvfs(3)`); 0 where it does
+  /// not say.
+  public var freeBytes: Int {
+    var status = statvfs()
+    guard fstatvfs(descriptor, &status) == 0 else { return 0 }
+    return Int(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
+  }
+
   /// `pwrite(2)` of all the bytes.
   public func write(_ bytes: [UInt8], at offset: Int) throws(SocketError) {
     var written = 0

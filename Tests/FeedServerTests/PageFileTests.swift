@@ -3,6 +3,7 @@ import HTTP
 import HTTPServer
 import SQLiteStore
 import Seeding
+import Synchronization
 import TestSupport
 import Testing
 
@@ -126,5 +127,24 @@ import Testing
     for _ in 0..<3 { nowhere.keep(try Self.page(store, 1), for: Self.text(1)) }
     #expect(nowhere.find(Self.text(1), in: store) == nil && nowhere.figures.failures == 1)
     #expect(!nowhere.admits(Self.text(1)) && !nowhere.admits(Self.text(1)))
+  }
+
+  @Test func `the file leaves as much room on the disk as it takes`() throws {
+    let store = try store()
+    let free = Mutex(8_000)
+    let file = PageFile(folder: folder.path, maximumBytes: 1 << 20) { _ in free.withLock { $0 } }
+    for offset in 0..<30 {
+      file.keep(try Self.page(store, offset), for: Self.text(offset))
+      #expect(file.find(Self.text(offset), in: store) != nil)
+      #expect(file.figures.bytes <= 8_000)
+    }
+    #expect(file.figures.renewals > 1)
+    free.withLock { $0 = 100 }
+    file.keep(try Self.page(store, 30), for: Self.text(30))
+    #expect(file.find(Self.text(30), in: store) == nil && file.figures.bytes == 0)
+    // There is room again.
+    free.withLock { $0 = 8_000 }
+    file.keep(try Self.page(store, 30), for: Self.text(30))
+    #expect(file.find(Self.text(30), in: store) != nil && file.figures.failures == 0)
   }
 }

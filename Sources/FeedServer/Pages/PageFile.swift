@@ -7,7 +7,8 @@ import Synchronization
 /// bytes. A body goes from there to the client without being copied (`sendfile(2)`).
 ///
 /// A page is kept when it was asked for a second time. Pages are only ever appended; when the file is
-/// full, a new one is begun. Whether a page still is what the store would give is looked at whenever it
+/// full, or the disk would have less room left than the file has, a new one is begun: the database is on
+/// the same disk. Whether a page still is what the store would give is looked at whenever it
 /// is found.
 final class PageFile: Sendable {
   /// What the file has done so far and what it holds.
@@ -53,13 +54,19 @@ final class PageFile: Sendable {
 
   private let folder: String
   private let maximumBytes: Int
+  private let freeBytes: @Sendable (ScratchFile) -> Int
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - folder: where the file is; nothing is written before the first page.
   ///   - maximumBytes: how long the file gets; with 0 there is none.
-  init(folder: String, maximumBytes: Int) {
+  ///   - freeBytes: how much room the disk of the file has left.
+  init(
+    folder: String, maximumBytes: Int,
+    freeBytes: @escaping @Sendable (ScratchFile) -> Int = { $0.freeBytes }
+  ) {
     self.folder = folder
+    self.freeBytes = freeBytes
     self.maximumBytes = maximumBytes
   }
 
@@ -146,20 +153,22 @@ final class PageFile: Sendable {
     }
   }
 
-  /// Room for so many bytes; nil where the file has failed.
+  /// Room for so many bytes; nil where the file has failed or the disk is full.
   private func reserve(_ count: Int) throws(SocketError) -> (ScratchFile, start: Int)? {
-    let (file, hasFailed) = state.withLock { state in
-      if state.end + count > maximumBytes { state.beginAnew() }
-      return (state.file, state.hasFailed)
-    }
+    var (file, end, hasFailed) = state.withLock { ($0.file, $0.end, $0.hasFailed) }
     guard !hasFailed else { return nil }
-    let chosen = if let file { file } else { try ScratchFile(folder: folder) }
-    return state.withLock { state in
-      state.file = chosen
-      defer { state.end += count }
-      state.figures.bytes = state.end + count
-      return (chosen, state.end)
+    if let full = file, end + count > min(maximumBytes, freeBytes(full)) {
+      state.withLock { $0.beginAnew() }
+      (file, end) = (nil, 0)
     }
+    let chosen = if let file { file } else { try ScratchFile(folder: folder) }
+    guard end + count <= freeBytes(chosen) else { return nil }
+    state.withLock { state in
+      state.file = chosen
+      state.end = end + count
+      state.figures.bytes = state.end
+    }
+    return (chosen, end)
   }
 }
 
