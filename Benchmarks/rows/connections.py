@@ -35,7 +35,8 @@ def measure_loops(bench):
                 bench, bench.data.big(), "--event-loops", str(count), cores=BOTH_CORES))
             for count in (1, 2)}
         lines = bench.contest([
-            Contender(f"{count} event loop{'s' if count > 1 else ''}", bench.load(server, cores=BOTH_CORES, threads=2))
+            Contender(f"{count} event loop{'s' if count > 1 else ''}",
+                      bench.load(server, cores=BOTH_CORES, threads=2))
             for count, server in servers.items()])
     for line in lines.values():
         line["per_core"] = 1e6 / line["cpu"]

@@ -2,6 +2,7 @@ import Feed
 import Prefetch
 import SQLiteStore
 import Seeding
+import Synchronization
 import TestSupport
 import Testing
 
@@ -80,5 +81,28 @@ import Testing
       nowhere.append(EncodedItems(try store.posts([numbers[0]])), [numbers[0]], asOf: store.version)
     }
     #expect(nowhere.missing([numbers[0]]) == [numbers[0]] && nowhere.figures.failures == 1)
+  }
+
+  @Test func `the file leaves as much room on the disk as it takes`() throws {
+    let store = try store(60)
+    let free = Mutex(Int.max)
+    let file = ItemFile(store: store, folder: folder.path, maximumBytes: 1 << 20) { _ in
+      free.withLock { $0 }
+    }
+    let all = Set(try numbers(store)).sorted()
+    func append(_ posts: [Int64]) throws {
+      file.append(EncodedItems(try store.posts(posts)), posts, asOf: store.version)
+    }
+    try append(Array(all.prefix(20)))
+    let kept = file.figures
+    #expect(kept.items == 20 && file.hasRoom)
+    free.withLock { $0 = kept.bytes }
+    try append(Array(all[20..<40]))
+    #expect(file.figures == kept && file.hasRoom)
+    free.withLock { $0 = kept.bytes - 1 }
+    #expect(!file.hasRoom && file.missing(Array(all.prefix(20))).isEmpty)
+    free.withLock { $0 = Int.max }
+    try append(Array(all[20..<40]))
+    #expect(file.figures.items == 40 && file.figures.failures == 0)
   }
 }

@@ -147,4 +147,14 @@ import Testing
     file.keep(try Self.page(store, 30), for: Self.text(30))
     #expect(file.find(Self.text(30), in: store) != nil && file.figures.failures == 0)
   }
+
+  @Test func `the file holds so many pages, however small they are`() throws {
+    let store = try store()
+    let file = PageFile(folder: folder.path, maximumBytes: 1 << 20, maximumPages: 5)
+    for offset in 0..<12 {
+      file.keep(try Self.page(store, offset), for: Self.text(offset))
+      #expect(file.find(Self.text(offset), in: store) != nil && file.figures.pages <= 5)
+    }
+    #expect(file.figures.renewals == 2)
+  }
 }

@@ -49,15 +49,21 @@ final class ItemFile: Sendable {
   private let store: any FeedStore
   private let folder: String
   private let maximumBytes: Int
+  private let freeBytes: @Sendable (ScratchFile) -> Int
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - folder: where the file is; nothing is written before the first item.
   ///   - maximumBytes: how long the file gets; with 0 there is none.
-  init(store: any FeedStore, folder: String, maximumBytes: Int) {
+  ///   - freeBytes: how much room the disk of the file has left.
+  init(
+    store: any FeedStore, folder: String, maximumBytes: Int,
+    freeBytes: @escaping @Sendable (ScratchFile) -> Int = { $0.freeBytes }
+  ) {
     self.store = store
+    self.freeBytes = freeBytes
     self.folder = folder
-    self.maximumBytes = maximumBytes
+    self.maximumBytes = min(maximumBytes, Place.maximumEnd)
   }
 
   var isOff: Bool { maximumBytes == 0 }
@@ -65,7 +71,16 @@ final class ItemFile: Sendable {
   var figures: Figures { state.withLock { $0.figures } }
 
   /// Whether there is room for more without losing what is there.
-  var hasRoom: Bool { state.withLock { $0.end < maximumBytes / 8 * 7 && !$0.hasFailed } }
+  var hasRoom: Bool {
+    leavesRoom(adding: 0)
+      && state.withLock { $0.end < maximumBytes / 8 * 7 && !$0.hasFailed }
+  }
+
+  /// Whether the disk, on which the database is, too, then has as much room left as the file takes.
+  private func leavesRoom(adding count: Int) -> Bool {
+    let (file, end) = state.withLock { ($0.file, $0.end) }
+    return file.map { end + count <= freeBytes($0) } ?? true
+  }
 
   /// Those of the posts that are not in it and could be.
   func missing(_ posts: [Int64]) -> [Int64] {
@@ -113,7 +128,9 @@ final class ItemFile: Sendable {
       }
       counts.append(records.count - start)
     }
-    guard !records.isEmpty, records.count <= maximumBytes else { return }
+    guard !records.isEmpty, records.count <= maximumBytes, leavesRoom(adding: records.count) else {
+      return
+    }
     do throws(SocketError) {
       guard let (file, start) = try reserve(records.count) else { return }
       try file.write(records, at: start)

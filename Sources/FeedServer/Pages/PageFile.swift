@@ -3,13 +3,13 @@ import Sockets
 import Synchronization
 
 /// Whole pages in a scratch file, ready to be sent: those for which `PageCache` has no room. The system
-/// keeps the file in memory as far as it has any to spare; in this process's own a page takes some 50
-/// bytes. A body goes from there to the client without being copied (`sendfile(2)`).
+/// keeps the file in memory as far as it has any to spare; in this process's own all pages together take
+/// some 6 MB at the most. A body goes from there to the client without being copied (`sendfile(2)`).
 ///
-/// A page is kept when it was asked for a second time. Pages are only ever appended; when the file is
-/// full, or the disk would have less room left than the file has, a new one is begun: the database is on
-/// the same disk. Whether a page still is what the store would give is looked at whenever it
-/// is found.
+/// A page is kept when it was asked for a second time. Pages are only ever appended; a new file is begun
+/// when this one is full, or has `maximumPages`, or the disk, on which the database is, too, would have
+/// less room left than the file takes. Whether a page still is what the store would give is looked at
+/// whenever it is found.
 final class PageFile: Sendable {
   /// What the file has done so far and what it holds.
   struct Figures: Sendable, Hashable {
@@ -49,25 +49,32 @@ final class PageFile: Sendable {
   /// How many texts are remembered that were asked for once: 1 MB.
   private static let askedTexts = 1 << 18
 
+  /// How many pages the file holds, however small they are: as many as fill a table of 2¹⁷ buckets of 40
+  /// bytes.
+  static let maximumPages = 98_304
+
   /// So often a page is found here before it moves to memory.
   static let hitsBeforeMemory = 64
 
   private let folder: String
   private let maximumBytes: Int
+  private let maximumPages: Int
   private let freeBytes: @Sendable (ScratchFile) -> Int
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - folder: where the file is; nothing is written before the first page.
   ///   - maximumBytes: how long the file gets; with 0 there is none.
+  ///   - maximumPages: how many it holds.
   ///   - freeBytes: how much room the disk of the file has left.
   init(
-    folder: String, maximumBytes: Int,
+    folder: String, maximumBytes: Int, maximumPages: Int = PageFile.maximumPages,
     freeBytes: @escaping @Sendable (ScratchFile) -> Int = { $0.freeBytes }
   ) {
     self.folder = folder
     self.freeBytes = freeBytes
-    self.maximumBytes = maximumBytes
+    self.maximumBytes = min(maximumBytes, Place.maximumEnd)
+    self.maximumPages = maximumPages
   }
 
   var figures: Figures { state.withLock { $0.figures } }
@@ -155,9 +162,13 @@ final class PageFile: Sendable {
 
   /// Room for so many bytes; nil where the file has failed or the disk is full.
   private func reserve(_ count: Int) throws(SocketError) -> (ScratchFile, start: Int)? {
-    var (file, end, hasFailed) = state.withLock { ($0.file, $0.end, $0.hasFailed) }
+    var (file, end, pages, hasFailed) = state.withLock {
+      ($0.file, $0.end, $0.entries.count, $0.hasFailed)
+    }
     guard !hasFailed else { return nil }
-    if let full = file, end + count > min(maximumBytes, freeBytes(full)) {
+    if let full = file,
+      pages >= maximumPages || end + count > min(maximumBytes, freeBytes(full))
+    {
       state.withLock { $0.beginAnew() }
       (file, end) = (nil, 0)
     }

@@ -1,15 +1,17 @@
-/// Where an item lies in the file, in one number.
+/// Where an item or a page lies in its file, in one number.
 struct Place: Hashable, Sendable {
   private let packed: UInt64
 
-  /// Longer items are not kept.
+  /// What is longer is not kept.
   static let maximumCount = (1 << 24) - 1
+  /// A file is no longer than this.
+  static let maximumEnd = 1 << 40
 
   var start: Int { Int(packed >> 24) }
   var count: Int { Int(packed & UInt64(Self.maximumCount)) }
   var range: Range<Int> { start..<start + count }
 
-  /// `start` below 2⁴⁰, `count` from 1 to `maximumCount`.
+  /// `start` below `maximumEnd`, `count` from 1 to `maximumCount`.
   init(start: Int, count: Int) {
     packed = UInt64(start) << 24 | UInt64(count)
   }
