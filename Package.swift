@@ -98,8 +98,9 @@ let package = Package(
       swiftSettings: strict),
 
     // Tests, and what they share.
+    .target(name: "CLockShim", path: "Tests/CLockShim"),
     .target(
-      name: "TestSupport", dependencies: ["Feed"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Feed", "CLockShim", sqliteC], path: "Tests/TestSupport",
       swiftSettings: strict),
     tests("FeedTests", ["Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),

@@ -48,11 +48,9 @@ public final class DatabaseCopy: Sendable {
     try DatabaseFile.requireExisting(path: source)
     try withStoreErrors(path: source) {
       try DatabaseFile.checkOwner(path: source)
-      var configuration = Configuration()
-      configuration.busyMode = .timeout(Double(options.busyTimeoutMilliseconds) / 1000)
-      let sourceQueue = try DatabaseQueue(path: source, configuration: configuration)
+      let sourceQueue = try DatabaseFile.openQueue(path: source, options: options)
       defer { try? sourceQueue.close() }
-      let targetQueue = try withStoreErrors(path: target) { try DatabaseQueue(path: target) }
+      let targetQueue = try withStoreErrors(path: target) { try DatabaseFile.openQueue(path: target) }
       defer { try? targetQueue.close() }
       try targetQueue.writeWithoutTransaction { target in
         // What is unfinished is thrown away, so that nothing has to be undone.
@@ -121,12 +119,10 @@ extension DatabaseCopy {
   /// - Throws: `StoreError` for what is not a database of this program's or cannot be read,
   ///   `DatabaseCopyCancelled`.
   public func verify() throws -> Report {
-    var configuration = Configuration()
-    configuration.readonly = true
     do {
       return try withStoreErrors(path: target) {
         try DatabaseFile.checkOwner(path: target)
-        let queue = try DatabaseQueue(path: target, configuration: configuration)
+        let queue = try DatabaseFile.openQueue(path: target, isReadOnly: true)
         try state.withLock { state in
           if state.isCancelled { throw DatabaseCopyCancelled() }
           state.running = queue

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import Migrations
 
 /// The database's file: whose it is, how it is opened.
@@ -34,16 +35,10 @@ public enum DatabaseFile {
   ///
   /// WAL, so that readers and the writer do not wait for each other; `synchronous = FULL`, so that
   /// what was answered survives a power cut (https://sqlite.org/pragma.html#pragma_synchronous).
-  static func open(path: String, options: Options) throws -> DatabasePool {
+  static func open(path: String, options: Options) throws -> DatabaseConnections {
     try withStoreErrors(path: path) {
       try checkOwner(path: path)
-      let pool = try DatabasePool(path: path, configuration: configuration(options))
-      // Not in `prepareDatabase`: the pool sets NORMAL after it, when it turns WAL on.
-      try pool.writeWithoutTransaction {
-        try $0.execute(sql: "PRAGMA synchronous = FULL")
-        try $0.execute(sql: "PRAGMA journal_size_limit = \(options.logLimitBytes)")
-      }
-      return pool
+      return try DatabaseConnections(path: path, options: options)
     }
   }
 
@@ -52,10 +47,24 @@ public enum DatabaseFile {
     try ReadConnection(path: path, configuration: configuration(options))
   }
 
-  private static func configuration(_ options: Options) -> Configuration {
+  /// Opens the database with one connection, which reads or writes.
+  static func openQueue(
+    path: String, options: Options = Options(), isReadOnly: Bool = false
+  ) throws -> DatabaseQueue {
+    var configuration = configuration(options)
+    configuration.readonly = isReadOnly
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+
+  /// How every connection of this program is set up: none of them checkpoints by itself, see
+  /// `DatabaseConnections`.
+  static func configuration(_ options: Options) -> Configuration {
     var configuration = Configuration()
     configuration.busyMode = .timeout(Double(options.busyTimeoutMilliseconds) / 1000)
     configuration.maximumReaderCount = options.readers
+    configuration.prepareDatabase { database in
+      sqlite3_wal_autocheckpoint(database.sqliteConnection, 0)
+    }
     return configuration
   }
 
@@ -123,10 +132,7 @@ public enum DatabaseFile {
   private static func owner(
     path: String, isReadOnly: Bool
   ) throws -> (applicationID: Int32, isEmpty: Bool) {
-    var configuration = Configuration()
-    configuration.readonly = isReadOnly
-    configuration.busyMode = .timeout(5)
-    return try DatabaseQueue(path: path, configuration: configuration).read { database in
+    try openQueue(path: path, isReadOnly: isReadOnly).read { database in
       let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
       let objects = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
       return (id, objects == 0)

@@ -67,7 +67,7 @@ extension DatabaseFile {
     do {
       try withStoreErrors(path: path) {
         try checkOwner(path: path)
-        let queue = try DatabaseQueue(path: path)
+        let queue = try DatabaseFile.openQueue(path: path)
         defer { try? queue.close() }
         // Needs the database alone (https://sqlite.org/wal.html, section 3.2).
         try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = DELETE") }

@@ -39,13 +39,13 @@ public struct Migrator: Sendable {
   ///
   /// - Returns: the names of the migrations that were applied.
   /// - Throws: `StoreError`; a migration that fails leaves no trace, the ones before it stay.
-  func migrate(_ writer: some DatabaseWriter) throws -> [String] {
-    try verify(writer)
+  func migrate(_ connections: DatabaseConnections) throws -> [String] {
+    try verify(connections.reader)
     // What is up to date is not written to: it may lie on a disk that is full.
-    let known = Set(try writer.read(recorded).map(\.version))
+    let known = Set(try connections.read(recorded).map(\.version))
     var applied: [String] = []
     for migration in migrations where !known.contains(migration.version) {
-      let isNew = try writer.writeWithoutTransaction { database in
+      let isNew = try connections.writeWithoutTransaction { database in
         var isNew = false
         try database.inTransaction(.immediate) {
           isNew = try apply(migration, to: database)
@@ -59,7 +59,7 @@ public struct Migrator: Sendable {
   }
 
   /// Every migration, with when it was applied.
-  func status(_ reader: some DatabaseReader) throws -> [MigrationStatus] {
+  func status(_ reader: any DatabaseReader) throws -> [MigrationStatus] {
     let recorded = try reader.read(recorded)
     return migrations.map { migration in
       let applied = recorded.first { $0.version == migration.version }
@@ -69,7 +69,7 @@ public struct Migrator: Sendable {
   }
 
   /// Sees that what was applied is what this program has.
-  func verify(_ reader: some DatabaseReader) throws {
+  func verify(_ reader: any DatabaseReader) throws {
     for record in try reader.read(recorded) {
       guard let migration = migrations.first(where: { $0.version == record.version }) else {
         if record.version > migrations.count {

@@ -18,7 +18,7 @@ import Synchronization
 public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// Where the file is.
   public let path: String
-  let pool: DatabasePool
+  let pool: DatabaseConnections
   /// What pages and items are read with, from any thread.
   let readers: ReadConnections
   let options: Options
@@ -53,14 +53,14 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
     try DatabaseFile.requireExisting(path: path)
     let pool = try DatabaseFile.open(path: path, options: options.file)
     let pending = try withStoreErrors(path: path) {
-      try Migrator().verify(pool)
-      return try Migrator().status(pool).filter { $0.appliedAt == nil }.map(\.name)
+      try Migrator().verify(pool.reader)
+      return try Migrator().status(pool.reader).filter { $0.appliedAt == nil }.map(\.name)
     }
     guard pending.isEmpty else { throw StoreError.pendingMigrations(pending) }
     self.init(path: path, pool: pool, options)
   }
 
-  private init(path: String, pool: DatabasePool, _ options: Options) {
+  private init(path: String, pool: DatabaseConnections, _ options: Options) {
     options.requireSensible()
     self.path = path
     self.pool = pool
@@ -72,7 +72,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
       limit: options.maximumWaitingWrites, groupLimit: options.maximumWritesInGroup)
   }
 
-  private static func migratedPool(path: String, options: Options) throws -> DatabasePool {
+  private static func migratedPool(path: String, options: Options) throws -> DatabaseConnections {
     let pool = try DatabaseFile.open(path: path, options: options.file)
     _ = try withStoreErrors(path: path) { try Migrator().migrate(pool) }
     return pool
@@ -88,8 +88,6 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
     try withStoreErrors(path: path) {
       try refreshing.withLock { try $0.close() }
       try readers.close()
-      // Who closes last brings the log in and removes it, which a connection that only reads cannot.
-      pool.invalidateReadOnlyConnections()
       try pool.close()
     }
   }

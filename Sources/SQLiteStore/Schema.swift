@@ -9,8 +9,8 @@ public enum Schema {
   public static func migrate(
     path: String, options: DatabaseFile.Options = DatabaseFile.Options()
   ) throws -> [String] {
-    let pool = try DatabaseFile.open(path: path, options: options)
-    return try withStoreErrors(path: path) { try Migrator().migrate(pool) }
+    let connections = try DatabaseFile.open(path: path, options: options)
+    return try withStoreErrors(path: path) { try Migrator().migrate(connections) }
   }
 
   /// Every migration, with when it was applied.
@@ -19,7 +19,7 @@ public enum Schema {
   public static func status(
     path: String, options: DatabaseFile.Options = DatabaseFile.Options()
   ) throws -> [MigrationStatus] {
-    try withExisting(path: path, options) { try Migrator().status($0) }
+    try withExisting(path: path, options) { try Migrator().status($0.reader) }
   }
 
   /// Sees that the applied migrations are this program's.
@@ -28,14 +28,14 @@ public enum Schema {
   public static func verify(
     path: String, options: DatabaseFile.Options = DatabaseFile.Options()
   ) throws {
-    try withExisting(path: path, options) { try Migrator().verify($0) }
+    try withExisting(path: path, options) { try Migrator().verify($0.reader) }
   }
 
   private static func withExisting<Result>(
-    path: String, _ options: DatabaseFile.Options, _ body: (DatabasePool) throws -> Result
+    path: String, _ options: DatabaseFile.Options, _ body: (DatabaseConnections) throws -> Result
   ) throws -> Result {
     try DatabaseFile.requireExisting(path: path)
-    let pool = try DatabaseFile.open(path: path, options: options)
-    return try withStoreErrors(path: path) { try body(pool) }
+    let connections = try DatabaseFile.open(path: path, options: options)
+    return try withStoreErrors(path: path) { try body(connections) }
   }
 }

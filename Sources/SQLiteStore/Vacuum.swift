@@ -43,9 +43,9 @@ public struct Vacuum {
   /// - Throws: `StoreError`.
   public func room() throws -> Room {
     try DatabaseFile.requireExisting(path: path)
-    let pool = try DatabaseFile.open(path: path, options: options)
+    let connections = try DatabaseFile.open(path: path, options: options)
     return try withStoreErrors(path: path) {
-      try pool.read { database in
+      try connections.read { database in
         func number(_ pragma: String) throws -> Int {
           try Int.fetchOne(database, sql: "PRAGMA \(pragma)") ?? 0
         }
@@ -65,14 +65,12 @@ public struct Vacuum {
   public func run() throws -> Int {
     let room = try room()
     guard room.freeBytes >= room.neededBytes else { throw NoRoom(room: room) }
-    let pool = try DatabaseFile.open(path: path, options: options)
+    let connections = try DatabaseFile.open(path: path, options: options)
     try withStoreErrors(path: path) {
-      try pool.vacuum()
+      try connections.vacuum()
       // Readers may keep the log from being brought in now; then somebody does it later.
-      do {
-        try pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
-      } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {}
-      try pool.close()
+      _ = try connections.cutLog(waiting: options.busyTimeoutMilliseconds)
+      try connections.close()
     }
     return try self.room().fileBytes
   }

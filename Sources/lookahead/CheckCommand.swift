@@ -11,6 +11,7 @@ struct CheckCommand: ParsableCommand {
   func run() throws {
     let store = try SQLiteStore(
       existing: options.database, options: SQLiteStore.Options(file: options.file))
+    print(SQLiteLibrary.summary)
     let findings = try store.check()
     for finding in findings { print("\(finding.severity.rawValue): \(finding.text)") }
     guard !findings.contains(where: { $0.severity == .error }) else { throw ExitCode.failure }

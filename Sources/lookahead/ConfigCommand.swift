@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SQLiteStore
 
 struct ConfigCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -41,6 +42,7 @@ struct ConfigCommand: ParsableCommand {
       let name = setting.name.padding(toLength: width, withPad: " ", startingAt: 0)
       print("\(name)  \(setting.text)  [\(origin(setting).rawValue)]")
     }
+    print(SQLiteLibrary.summary)
     for finding in findings { print("\(finding.severity.rawValue): \(finding.text)") }
   }
 
@@ -52,6 +54,10 @@ struct ConfigCommand: ParsableCommand {
           "origin": origin(setting).rawValue,
         ]
       },
+      "sqlite": [
+        "version": SQLiteLibrary.version, "hasLogResetRace": SQLiteLibrary.hasLogResetRace,
+        "text": SQLiteLibrary.summary,
+      ],
       "findings": findings.map { ["severity": $0.severity.rawValue, "text": $0.text] },
     ]
     let data = try JSONSerialization.data(

@@ -38,7 +38,7 @@ import Testing
     let store = try SQLiteStore(path: folder.file("feed.sqlite"))
     try store.load(Array(PostGenerator(count: 20, seed: 1)))
     #expect(try store.check().isEmpty)
-    try store.pool.barrierWriteWithoutTransaction { database in
+    try store.pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA foreign_keys = OFF")
       try database.execute(sql: Self.damages[index].sql)
     }

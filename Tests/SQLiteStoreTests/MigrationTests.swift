@@ -79,7 +79,7 @@ import Testing
     let tables = try pool.read { try String.fetchAll($0, sql: "SELECT name FROM sqlite_schema") }
     #expect(tables.contains("good"))
     #expect(!tables.contains("half"))
-    #expect(try migrator.status(pool).map { $0.appliedAt != nil } == [true, false])
+    #expect(try migrator.status(pool.reader).map { $0.appliedAt != nil } == [true, false])
   }
 
   @Test func `the database of another application is refused and left alone`() throws {

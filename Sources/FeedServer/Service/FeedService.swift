@@ -39,6 +39,7 @@ public final class FeedService: Sendable {
     }
     try backups?.makeBeforeMigration(logger)
     store = try SQLiteStore(path: configuration.databasePath, options: options)
+    logger.notice("\(SQLiteLibrary.summary)")
     // First pages are answered while the order of every feed is still being read.
     try store.beginLoading()
     let clients = ClientAddresses(trustedProxies: configuration.trustedProxies)
@@ -66,9 +67,7 @@ public final class FeedService: Sendable {
       }
     }
     let log = LogKeeper(
-      WriteAheadLog(
-        path: configuration.databasePath, limitBytes: configuration.store.file.logLimitBytes),
-      logger: logger, count: figures.note)
+      WriteAheadLog(of: store, limitBytes: configuration.store.file.logLimitBytes), logger: logger, count: figures.note)
     checkpoints = Refresher(
       intervalMilliseconds: configuration.checkpointIntervalSeconds * 1000, log.look)
     register(figures, application)

@@ -1,0 +1,209 @@
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// A process's connections to a database: one that writes, a few that read, and one that does nothing
+/// but bring the write-ahead log into the database.
+///
+/// Theory of operation. SQLite 3.7.0 to 3.51.2 can lose committed writes: where one connection begins a
+/// checkpoint while another commits and begins the log anew, the former may go on with what it knew of
+/// the old log and note pages of the new one as brought in that are not
+/// (https://sqlite.org/wal.html#walresetbug). The log is only ever begun anew by who holds the write
+/// lock. So no connection of ours checkpoints by itself, and whenever one does, the write lock is ours:
+/// the writer begins a transaction, the other connection brings in what it can without waiting for
+/// anybody (`PASSIVE`), and the transaction ends without having written. The other modes of a
+/// checkpoint will not do: they take the checkpoint's lock first, and where the write lock is not to be
+/// had they go on without it.
+///
+/// What SQLite itself brings in when the last connection to a file closes needs none of this: it does
+/// that with the whole file locked, which nobody else can have open then.
+final class DatabaseConnections: Sendable {
+  /// Where the file is.
+  let path: String
+  private let pool: DatabasePool
+  private let pagesInLog: PagesInLog
+  private let options: DatabaseFile.Options
+  /// The connection that brings the log in, opened when it is first needed.
+  private let checkpointer = Mutex<DatabaseQueue?>(nil)
+
+  /// From so many pages on the log is brought in after each write, which is what SQLite does by itself
+  /// (https://sqlite.org/wal.html, section 2.1).
+  private static let pagesBeforeCheckpoint = 1_000
+  /// How long a checkpoint that follows a write waits for other processes that write: one of them, or
+  /// the next write here, brings the log in as well.
+  private static let checkpointWaitMilliseconds = 20
+
+  /// Opens the file, which is made where there is none.
+  ///
+  /// - Throws: `DatabaseError`.
+  init(path: String, options: DatabaseFile.Options) throws {
+    self.path = path
+    self.options = options
+    let pagesInLog = PagesInLog()
+    var configuration = DatabaseFile.configuration(options)
+    configuration.prepareDatabase { database in pagesInLog.follow(database) }
+    pool = try DatabasePool(path: path, configuration: configuration)
+    self.pagesInLog = pagesInLog
+    // Not in `prepareDatabase`: the pool sets NORMAL after it, when it turns WAL on.
+    try pool.writeWithoutTransaction {
+      try $0.execute(sql: "PRAGMA synchronous = FULL")
+      try $0.execute(sql: "PRAGMA journal_size_limit = \(options.logLimitBytes)")
+    }
+  }
+
+  /// For what only reads, of whatever kind it is.
+  var reader: any DatabaseReader { pool }
+
+  /// Reads within one snapshot.
+  func read<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    try pool.read(body)
+  }
+
+  /// Writes within one transaction, and brings the log in where it has become long.
+  ///
+  /// - Throws: what the body and SQLite throw; then nothing is written.
+  func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    let result = try pool.write(body)
+    checkpointWhereDue()
+    return result
+  }
+
+  /// Gives the connection that writes, outside of a transaction.
+  func writeWithoutTransaction<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    let result = try pool.writeWithoutTransaction(body)
+    checkpointWhereDue()
+    return result
+  }
+
+  /// See `Vacuum`. The log holds the whole database afterwards.
+  func vacuum() throws { try pool.vacuum() }
+
+  /// Closes all connections; the last one to a file brings the log in and removes it.
+  func close() throws {
+    try checkpointer.withLock { queue in
+      try queue?.close()
+      queue = nil
+    }
+    // Who only reads cannot remove the log.
+    pool.invalidateReadOnlyConnections()
+    try pool.close()
+  }
+}
+
+// MARK: The log
+
+extension DatabaseConnections {
+  /// What a checkpoint came to.
+  enum Checkpoint {
+    /// All of the log is in the database.
+    case whole
+    /// Some of it is still read, so that it cannot be brought in.
+    case partial
+    /// Somebody else wrote for as long as was waited.
+    case busy
+  }
+
+  /// Brings as much of the log into the database as no reader needs to stay where it is, with the write
+  /// lock held.
+  ///
+  /// - Parameter milliseconds: how long to wait for other processes that write.
+  /// - Throws: `DatabaseError`.
+  func checkpoint(waiting milliseconds: Int) throws -> Checkpoint {
+    try pool.writeWithoutTransaction { database in
+      try withBusyTimeout(milliseconds, database) {
+        do {
+          try database.execute(sql: "BEGIN IMMEDIATE")
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+          return .busy
+        }
+        // SQLite may have ended it itself (https://sqlite.org/lang_transaction.html, section 2.4).
+        defer { if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") } }
+        return try checkpointWithWriteLock()
+      }
+    }
+  }
+
+  private func checkpointWithWriteLock() throws -> Checkpoint {
+    try checkpointer.withLock { queue in
+      let opened = try queue ?? DatabaseFile.openQueue(path: path, options: options)
+      queue = opened
+      do {
+        let pages = try opened.writeWithoutTransaction { try $0.checkpoint(.passive) }
+        return pages.walFrameCount == pages.checkpointedFrameCount ? .whole : .partial
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+        // A program that is not ours is at it.
+        return .busy
+      }
+    }
+  }
+
+  /// Brings the log into the database, and cuts its file, which has a page then.
+  ///
+  /// A log that was brought in is begun anew by the next write, and cut by that to the connection's
+  /// limit: the write that changes nothing is this one's.
+  ///
+  /// - Returns: whether all of it could be brought in, and nobody wrote or read meanwhile.
+  /// - Throws: `DatabaseError`.
+  func cutLog(waiting milliseconds: Int) throws -> Bool {
+    guard try checkpoint(waiting: milliseconds) == .whole else { return false }
+    return try pool.writeWithoutTransaction { database in
+      try withBusyTimeout(milliseconds, database) {
+        try database.execute(sql: "PRAGMA journal_size_limit = 0")
+        defer {
+          try? database.execute(sql: "PRAGMA journal_size_limit = \(options.logLimitBytes)")
+        }
+        do {
+          try database.inTransaction(.immediate) {
+            let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            try database.execute(sql: "PRAGMA user_version = \(version)")
+            return .commit
+          }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+          return false
+        }
+        return pagesInLog.count == 1
+      }
+    }
+  }
+
+  /// What was written is written, whatever becomes of this: the next write tries again, and who looks at
+  /// the log says what is wrong.
+  private func checkpointWhereDue() {
+    guard pagesInLog.count >= Self.pagesBeforeCheckpoint else { return }
+    _ = try? checkpoint(waiting: Self.checkpointWaitMilliseconds)
+  }
+
+  private func withBusyTimeout<Result>(
+    _ milliseconds: Int, _ database: Database, _ body: () throws -> Result
+  ) throws -> Result {
+    sqlite3_busy_timeout(database.sqliteConnection, CInt(clamping: milliseconds))
+    defer {
+      sqlite3_busy_timeout(
+        database.sqliteConnection, CInt(clamping: options.busyTimeoutMilliseconds))
+    }
+    return try body()
+  }
+}
+
+/// How many pages the log had after the last commit of a connection.
+///
+/// The hook takes the place of SQLite's own, which is what checkpoints by itself
+/// (https://sqlite.org/c3ref/wal_hook.html).
+private final class PagesInLog: Sendable {
+  private let pages = Atomic<Int>(0)
+
+  var count: Int { pages.load(ordering: .relaxed) }
+
+  /// The connection has to be closed before this goes: whoever opens it holds this in its configuration,
+  /// which it keeps for longer than its connections.
+  func follow(_ database: Database) {
+    sqlite3_wal_hook(
+      database.sqliteConnection,
+      { context, _, _, count in
+        // Points to an object that its connection's configuration holds.
+        Unmanaged<PagesInLog>.fromOpaque(context!).takeUnretainedValue().pages
+          .store(Int(count), ordering: .relaxed)
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+}
