@@ -50,7 +50,9 @@ public final class DatabaseCopy: Sendable {
       try DatabaseFile.checkOwner(path: source)
       let sourceQueue = try DatabaseFile.openQueue(path: source, options: options)
       defer { try? sourceQueue.close() }
-      let targetQueue = try withStoreErrors(path: target) { try DatabaseFile.openQueue(path: target) }
+      let targetQueue = try withStoreErrors(path: target) {
+        try DatabaseFile.openQueue(path: target)
+      }
       defer { try? targetQueue.close() }
       try targetQueue.writeWithoutTransaction { target in
         // What is unfinished is thrown away, so that nothing has to be undone.

@@ -20,7 +20,8 @@ import Testing
   @Test func `no command brings the log in without the write lock`() throws {
     let restored = folder.file("restored.sqlite")
     let locks = LogLocks(of: database)
-    let others = [restored, folder.file("backup.sqlite"), restored + ".restoring"].map(LogLocks.init)
+    let others = [restored, folder.file("backup.sqlite"), restored + ".restoring"].map(
+      LogLocks.init)
     defer { ([locks] + others).forEach { $0.end() } }
 
     try run("migrate", "up")

@@ -110,7 +110,8 @@ import Testing
         try database.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, letters TEXT)")
         for id in 1...40 {
           try database.execute(
-            sql: "INSERT INTO t VALUES (?, ?)", arguments: [id, String(repeating: "-", count: 3000)])
+            sql: "INSERT INTO t VALUES (?, ?)",
+            arguments: [id, String(repeating: "-", count: 3000)])
         }
       }
     }
@@ -160,7 +161,8 @@ import Testing
   private static let written = "cc" + String(repeating: "d", count: 38)
 
   /// What makes the test below worth something: where the bug is, this way meets it.
-  @Test func `a checkpoint without the write lock loses commits, where SQLite has the bug`() throws {
+  @Test func `a checkpoint without the write lock loses commits, where SQLite has the bug`() throws
+  {
     let locks = LogLocks(of: path)
     defer { locks.end() }
     let queues = try (0..<2).map { _ in try DatabaseQueue(path: path) }

@@ -67,7 +67,8 @@ public final class FeedService: Sendable {
       }
     }
     let log = LogKeeper(
-      WriteAheadLog(of: store, limitBytes: configuration.store.file.logLimitBytes), logger: logger, count: figures.note)
+      WriteAheadLog(of: store, limitBytes: configuration.store.file.logLimitBytes), logger: logger,
+      count: figures.note)
     checkpoints = Refresher(
       intervalMilliseconds: configuration.checkpointIntervalSeconds * 1000, log.look)
     register(figures, application)
