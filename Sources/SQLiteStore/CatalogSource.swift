@@ -4,14 +4,16 @@ import GRDB
 struct CatalogSource {
   private let path: String
   private let options: DatabaseFile.Options
+  private let watch: FileWatch
   private var connection: ReadConnection?
   private var isClosed = false
   /// The file's data version when the catalog was read last.
   private var seenVersion: Int64?
 
-  init(path: String, options: DatabaseFile.Options) {
+  init(path: String, options: DatabaseFile.Options, watch: FileWatch) {
     self.path = path
     self.options = options
+    self.watch = watch
   }
 
   /// Reads within one snapshot of the file, whether or not anything was written.
@@ -34,11 +36,15 @@ struct CatalogSource {
     return (result, try open().dataVersion() == last)
   }
 
-  /// Reads if anything was written since the last time: a look costs 2 µs where nothing was.
+  /// Reads if anything was written since the last time: a look costs 4 µs where nothing was.
+  ///
+  /// - Throws: `StoreError.gone`, `StoreError.replaced`, `DatabaseError`.
   mutating func readIfChanged<Result>(
     _ body: (CatalogReader) throws -> Result?
   ) throws -> Result? {
-    guard try open().dataVersion() != seenVersion else { return nil }
+    let connection = try open()
+    try connection.look(watch)
+    guard try connection.dataVersion() != seenVersion else { return nil }
     return try read(body)
   }
 

@@ -23,6 +23,8 @@ final class DatabaseConnections: Sendable {
   private let pool: DatabasePool
   private let pagesInLog: PagesInLog
   private let options: DatabaseFile.Options
+  /// Sees that the file is still the one that was opened.
+  let watch: FileWatch
   /// The connection that brings the log in, opened when it is first needed.
   private let checkpointer = Mutex<DatabaseQueue?>(nil)
 
@@ -44,11 +46,31 @@ final class DatabaseConnections: Sendable {
     configuration.prepareDatabase { database in pagesInLog.follow(database) }
     pool = try DatabasePool(path: path, configuration: configuration)
     self.pagesInLog = pagesInLog
+    watch = FileWatch(path: path)
     // Not in `prepareDatabase`: the pool sets NORMAL after it, when it turns WAL on.
     try pool.writeWithoutTransaction {
       try $0.execute(sql: "PRAGMA synchronous = FULL")
       try $0.execute(sql: "PRAGMA journal_size_limit = \(options.logLimitBytes)")
     }
+    number()
+    pool.writeWithoutTransaction { watch.begin($0) }
+  }
+
+  /// Gives a database its number, by which it is told from others, where it has none yet; a disk that is
+  /// full keeps nobody from reading.
+  private func number() {
+    let isNew = try? pool.writeWithoutTransaction { database in
+      guard try Int.fetchOne(database, sql: "PRAGMA user_version") == 0 else { return false }
+      try database.inTransaction(.immediate) {
+        if try Int.fetchOne(database, sql: "PRAGMA user_version") == 0 {
+          try database.execute(sql: DatabaseFile.newNumber())
+        }
+        return .commit
+      }
+      return true
+    }
+    // From the log into the file, where it is looked for.
+    if isNew ?? false { _ = try? checkpoint(waiting: Self.checkpointWaitMilliseconds) }
   }
 
   /// For what only reads, of whatever kind it is.
@@ -61,9 +83,15 @@ final class DatabaseConnections: Sendable {
 
   /// Writes within one transaction, and brings the log in where it has become long.
   ///
-  /// - Throws: what the body and SQLite throw; then nothing is written.
+  /// - Throws: what the body and SQLite throw; then nothing is written. `StoreError.gone` and
+  ///   `StoreError.replaced`: then nothing is in the file that the path leads to.
   func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
-    let result = try pool.write(body)
+    let result = try pool.write { database in
+      try watch.look(database)
+      return try body(database)
+    }
+    // It may have happened meanwhile.
+    try pool.writeWithoutTransaction(watch.look)
     checkpointWhereDue()
     return result
   }
@@ -78,8 +106,16 @@ final class DatabaseConnections: Sendable {
   /// See `Vacuum`. The log holds the whole database afterwards.
   func vacuum() throws { try pool.vacuum() }
 
-  /// Closes all connections; the last one to a file brings the log in and removes it.
+  /// Closes all connections; the last one to a file brings the log in and removes it. Where the file is
+  /// no longer the one that was opened, they are left to the end of the process: it would be brought into
+  /// what is there now.
   func close() throws {
+    do {
+      try pool.writeWithoutTransaction(watch.look)
+    } catch is StoreError {
+      _ = Unmanaged.passRetained(self)
+      return
+    }
     try checkpointer.withLock { queue in
       try queue?.close()
       queue = nil
@@ -118,6 +154,7 @@ extension DatabaseConnections {
         }
         // SQLite may have ended it itself (https://sqlite.org/lang_transaction.html, section 2.4).
         defer { if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") } }
+        try watch.look(database)
         return try checkpointWithWriteLock()
       }
     }

@@ -63,8 +63,9 @@ public final class DatabaseCopy: Sendable {
           let pageBytes = try Int.fetchOne(source, sql: "PRAGMA page_size") ?? 0
           try copy(source, to: target) { try onStep($0 * pageBytes) }
         }
-        // The source's log is not the copy's.
+        // The source's log is not the copy's, nor is its number.
         try target.execute(sql: "PRAGMA journal_mode = DELETE")
+        try target.execute(sql: DatabaseFile.newNumber())
       }
     }
   }

@@ -8,6 +8,12 @@ public enum DatabaseFile {
   /// Stands in the file's header (https://sqlite.org/fileformat2.html#application_id): "LkAh".
   public static let applicationID: Int32 = 0x4c6b_4168
 
+  /// Gives a database a number of its own, by which it is told from others (`FileWatch`): the user
+  /// version, which means nothing to SQLite (https://sqlite.org/pragma.html#pragma_user_version).
+  static func newNumber() -> String {
+    "PRAGMA user_version = \(Int32.random(in: 1...Int32.max))"
+  }
+
   /// How connections are set up.
   public struct Options: Sendable {
     /// How long to wait for another process's lock.
@@ -95,13 +101,17 @@ public enum DatabaseFile {
     }
     // The log and the index beside it are written even by who only reads.
     try requireAccess(folder, W_OK | X_OK, database: path)
+    // Before SQLite opens it: the index would get the file's mode, and would have it still when the
+    // file has another.
+    try requireAccess(path, R_OK | W_OK, database: path)
+    for companion in companions where access(path + companion, F_OK) == 0 {
+      try requireAccess(path + companion, R_OK | W_OK, database: path)
+    }
     guard status.st_size > 0 else { return }
-    try requireAccess(path, R_OK, database: path)
     let (applicationID, isEmpty) = try owner(path: path)
     guard applicationID == Self.applicationID || (applicationID == 0 && isEmpty) else {
       throw StoreError.foreign(path: path, applicationID: applicationID)
     }
-    try requireAccess(path, W_OK, database: path)
   }
 
   /// Refuses a file or folder that this user may not use in this way (access(2)).

@@ -65,8 +65,8 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
     self.path = path
     self.pool = pool
     self.options = options
-    refreshing = Mutex(CatalogSource(path: path, options: options.file))
-    readers = ReadConnections(path: path, options: options.file)
+    refreshing = Mutex(CatalogSource(path: path, options: options.file, watch: pool.watch))
+    readers = ReadConnections(path: path, options: options.file, watch: pool.watch)
     memory = Mutex(Memory(journal: ChangeJournal(limit: options.journalledChanges)))
     writes = WriteQueue(
       limit: options.maximumWaitingWrites, groupLimit: options.maximumWritesInGroup)

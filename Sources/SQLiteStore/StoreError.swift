@@ -26,6 +26,11 @@ public enum StoreError: Error, Equatable, Sendable {
   case tooManyWrites(limit: Int)
   /// The write came after the store was closed.
   case closed(path: String)
+  /// The file was deleted or moved while it was open.
+  case gone(path: String)
+  /// Another file was put in its place, or copied over it, while it was open. The log of the one before
+  /// was moved aside.
+  case replaced(path: String, keptLog: String?)
   case damaged(path: String, reason: String)
   /// Anything else that SQLite says, with its extended result code (https://sqlite.org/rescode.html).
   case database(path: String, code: Int32, message: String)
@@ -64,6 +69,13 @@ extension StoreError: CustomStringConvertible {
       "the database \(path) is in use: stop the server, and whatever else has it open"
     case .tooManyWrites(let limit): "\(limit) writes wait already, which is the limit"
     case .closed(let path): "the database \(path) was closed"
+    case .gone(let path):
+      "the database \(path) was deleted or moved while it was open: nothing is written until it is there "
+        + "again; stop this program and restore it otherwise"
+    case .replaced(let path, let keptLog):
+      "the database \(path) was replaced while it was open: nothing more is written to it or read from it; "
+        + "stop this program, see that the file is the right one, and start again"
+        + (keptLog.map { ". The log of the one before is \($0)" } ?? "")
     case .damaged(let path, let reason): "the database \(path) is damaged: \(reason)"
     case .database(let path, let code, let message):
       "SQLite says of \(path): \(message) (code \(code))"

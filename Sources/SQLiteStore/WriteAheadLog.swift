@@ -60,9 +60,3 @@ public final class WriteAheadLog: Sendable {
     return stat(connections.path + "-wal", &status) == 0 ? status : nil
   }
 }
-
-extension timespec {
-  fileprivate static func == (left: timespec, right: timespec) -> Bool {
-    left.tv_sec == right.tv_sec && left.tv_nsec == right.tv_nsec
-  }
-}

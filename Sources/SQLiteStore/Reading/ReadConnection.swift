@@ -53,6 +53,11 @@ final class ReadConnection: @unchecked Sendable {
     }
   }
 
+  /// Sees that the file is still the one that was opened.
+  ///
+  /// - Throws: `StoreError.gone`, `StoreError.replaced`.
+  func look(_ watch: FileWatch) throws { try queue.unsafeRead(watch.look) }
+
   /// Closes the file. It is not read from again.
   func close() throws {
     queue.unsafeRead { _ in statements = Statements() }

@@ -11,22 +11,25 @@ final class ReadConnections: Sendable {
 
   private let path: String
   private let options: DatabaseFile.Options
+  private let watch: FileWatch
   private let state = Mutex(State())
   /// One for each connection that may be taken: who finds none waits.
   private let free: DispatchSemaphore
 
-  init(path: String, options: DatabaseFile.Options) {
+  init(path: String, options: DatabaseFile.Options, watch: FileWatch) {
     self.path = path
     self.options = options
+    self.watch = watch
     free = DispatchSemaphore(value: options.readers)
   }
 
   /// Runs the body with a connection, within one snapshot of the file.
   ///
-  /// - Throws: `StoreError.closed`, `DatabaseError`, what the body throws.
+  /// - Throws: `StoreError.closed`, `StoreError.replaced`, `DatabaseError`, what the body throws.
   func read<Result>(
     _ body: (Database, inout PageStatements) throws -> Result
   ) throws -> Result {
+    try watch.requireKnown()
     free.wait()
     defer { free.signal() }
     let idle = try state.withLock { state in

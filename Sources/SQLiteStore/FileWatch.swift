@@ -1,0 +1,153 @@
+import GRDB
+import GRDBSQLite
+import Glibc
+import Synchronization
+
+/// Sees whether a database's file is still the one that was opened: not deleted, not moved, not another
+/// one in its place or copied over it. What is written then is gone at the latest when the program ends,
+/// or damages what was put there.
+///
+/// Which file a path leads to, stat(2) says. What was copied over it is told by its header
+/// (https://sqlite.org/fileformat2.html#the_database_header): each database of ours has a number in the
+/// field of the user version, a backup another than what it is a copy of, and the counter of changes
+/// never falls. The header is read by the connection's own descriptor: to open and close the file once
+/// more would give up the locks that this process has on it (https://sqlite.org/howtocorrupt.html,
+/// section 2.2).
+final class FileWatch: Sendable {
+  private struct State {
+    var database: FileNumber?
+    var log: FileNumber?
+    var modified = timespec()
+    var header: Header?
+    var problem: StoreError?
+  }
+
+  private let path: String
+  private let state = Mutex(State())
+  /// The same as whether there is a problem that stays.
+  private let isReplaced = Atomic<Bool>(false)
+
+  init(path: String) {
+    self.path = path
+  }
+
+  /// What is put behind the name of a log whose database is no longer there.
+  private static let keptLogSuffix = ".before"
+
+  /// Takes the file as the connection has it for the one that has to stay.
+  func begin(_ database: Database) {
+    state.withLock { state in
+      let status = Self.status(path)
+      state.database = status.map(FileNumber.init)
+      state.modified = status?.st_mtim ?? timespec()
+      state.log = Self.status(path + "-wal").map(FileNumber.init)
+      state.header = Header(database)
+    }
+  }
+
+  /// - Throws: `StoreError.replaced` where that was noticed before: cheap enough for every read.
+  func requireKnown() throws {
+    guard isReplaced.load(ordering: .relaxed) else { return }
+    if let problem = state.withLock({ $0.problem }) { throw problem }
+  }
+
+  /// Looks.
+  ///
+  /// - Throws: `StoreError.gone`, which ends when the file is there again, and `StoreError.replaced`,
+  ///   which stays.
+  func look(_ database: Database) throws {
+    try state.withLock { state in
+      if let problem = state.problem { throw problem }
+      guard let known = state.database else { return }
+      guard let status = Self.status(path) else { throw StoreError.gone(path: path) }
+      if FileNumber(status) != known {
+        throw replaced(&state)
+      }
+      // Nobody has written to it.
+      if status.st_mtim == state.modified { return }
+      guard let header = state.header else { return }
+      // Once more where a checkpoint may have been writing it.
+      guard let now = header.successor(database) ?? header.successor(database) else {
+        throw replaced(&state)
+      }
+      state.header = now
+      state.modified = status.st_mtim
+    }
+  }
+
+  /// The log that is there belongs to the database that was: whoever opens the new one would bring it
+  /// into that.
+  private func replaced(_ state: inout State) -> StoreError {
+    let log = path + "-wal"
+    var keptLog: String?
+    if let known = state.log, Self.status(log).map(FileNumber.init) == known {
+      keptLog = log + Self.keptLogSuffix
+      if rename(log, log + Self.keptLogSuffix) != 0 { keptLog = nil }
+      // It tells what is in that log, and nobody can join those who have it open.
+      unlink(path + "-shm")
+    }
+    let problem = StoreError.replaced(path: path, keptLog: keptLog)
+    state.problem = problem
+    isReplaced.store(true, ordering: .relaxed)
+    return problem
+  }
+
+  private static func status(_ path: String) -> stat? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status : nil
+  }
+}
+
+/// Which file it is, whatever its name.
+private struct FileNumber: Equatable {
+  let device: dev_t
+  let number: ino_t
+
+  init(_ status: stat) {
+    device = status.st_dev
+    number = status.st_ino
+  }
+}
+
+/// What of a database's header tells it from others. A field is 0 as long as only the log has it.
+private struct Header: Equatable {
+  let changes: UInt32
+  let number: UInt32
+  let application: UInt32
+
+  private static let byteCount = 100
+  private static let magic = Array("SQLite format 3\u{0}".utf8)
+
+  /// The header of the file as it lies on the disk; nil where that is not one of SQLite's.
+  init?(_ database: Database) {
+    var file: UnsafeMutablePointer<sqlite3_file>?
+    var bytes = [UInt8](repeating: 0, count: Self.byteCount)
+    guard
+      sqlite3_file_control(
+        database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+      let file, let read = file.pointee.pMethods?.pointee.xRead,
+      read(file, &bytes, CInt(bytes.count), 0) == SQLITE_OK, bytes.starts(with: Self.magic)
+    else { return nil }
+    func field(_ start: Int) -> UInt32 {
+      bytes[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+    changes = field(24)
+    number = field(60)
+    application = field(68)
+  }
+
+  /// The header as it is now; nil where it is another database's.
+  func successor(_ database: Database) -> Header? {
+    guard let next = Header(database), next.changes >= changes,
+      number == 0 || next.number == number,
+      application == 0 || next.application == application
+    else { return nil }
+    return next
+  }
+}
+
+extension timespec {
+  static func == (left: timespec, right: timespec) -> Bool {
+    left.tv_sec == right.tv_sec && left.tv_nsec == right.tv_nsec
+  }
+}
