@@ -79,7 +79,7 @@ let package = Package(
     module("JSON"),
     module("Seeding", ["Feed", "JSON"]),
     module("SQLiteStore", ["Feed", "Prefetch", "JSON", "Migrations", "CXXHash", sqlite, sqliteC]),
-    module("Backups", ["SQLiteStore", "Compression"]),
+    module("Backups", ["SQLiteStore", "Compression", "CXXHash"]),
     .target(
       name: "FeedServer",
       dependencies: [

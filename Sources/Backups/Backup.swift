@@ -5,8 +5,9 @@ import Synchronization
 
 /// Makes one backup of a database that is being used.
 ///
-/// It is copied under another name beside where it will be, read through, compressed where that is
-/// wished, brought to the disk, and then given its name: a file with a backup's name is a backup.
+/// It is copied under another name beside where it will be, read through, sealed with a check sum,
+/// compressed where that is wished, brought to the disk, and then given its name: a file with a backup's
+/// name is a backup.
 public final class Backup: Sendable {
   /// What was made.
   public struct Report: Sendable {
@@ -67,7 +68,8 @@ public final class Backup: Sendable {
       for: path, suffix: isCompressed ? PartialFile.copySuffix : PartialFile.suffix)
     let report = try copy(into: copied)
     let databaseBytes = Int(try copied.file.status.st_size)
-    var bytes = databaseBytes
+    try seal(copied.file, databaseBytes: databaseBytes)
+    var bytes = Int(try copied.file.status.st_size)
     if isCompressed {
       let compressed = try PartialFile(for: path)
       try compress(copied.file, into: compressed.file)
@@ -127,6 +129,13 @@ public final class Backup: Sendable {
       throw BackupError.notSound(path: "the copy of \(database)", findings: report.errors)
     }
     return report
+  }
+
+  /// Puts the check sum of what was read through behind it.
+  private func seal(_ file: Descriptor, databaseBytes: Int) throws {
+    let seal = try BackupSeal(of: file, databaseBytes: databaseBytes)
+    try file.write(seal.bytes[...], at: databaseBytes)
+    try file.sync()
   }
 
   private func compress(_ source: Descriptor, into target: Descriptor) throws {

@@ -10,6 +10,8 @@ public enum BackupError: Error, Equatable, Sendable {
   case isBeingMade(path: String)
   /// The copy was read through and has faults.
   case notSound(path: String, findings: [String])
+  /// The backup is not what it was when it was made.
+  case checksumDiffers(path: String)
   /// What was read back is not what was written.
   case readBackDiffers(path: String)
   /// There is nothing at the path to restore.
@@ -27,6 +29,8 @@ extension BackupError: CustomStringConvertible {
     case .isBeingMade(let path): "another program is writing \(path) at this moment"
     case .notSound(let path, let findings):
       "\(path) is not sound:\n" + findings.joined(separator: "\n")
+    case .checksumDiffers(let path):
+      "\(path) is damaged: its check sum says that it is not what it was when it was made"
     case .readBackDiffers(let path):
       "\(path) was read back and differs from what was written: the disk is not to be trusted"
     case .missing(let path): "there is no backup \(path)"

@@ -43,6 +43,24 @@ final class Descriptor {
     }
   }
 
+  /// Writes all of the bytes from the offset on.
+  func write(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(FileError) {
+    var written = 0
+    while written < bytes.count {
+      written += try retrying("write \(path)") {
+        bytes.withUnsafeBytes {
+          pwrite(
+            number, $0.baseAddress! + written, $0.count - written, off_t(offset + written))
+        }
+      }
+    }
+  }
+
+  /// Cuts the file to so many bytes.
+  func cut(to count: Int) throws(FileError) {
+    try retrying("write \(path)") { ftruncate(number, off_t(count)) }
+  }
+
   /// Waits until the bytes written so far are on the disk (`fdatasync(2)`).
   func syncData() throws(FileError) { try retrying("write \(path)") { fdatasync(number) } }
 

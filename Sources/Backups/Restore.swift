@@ -45,6 +45,7 @@ public struct Restore {
     _ = try DatabaseLock(path: database)
     let partial = try PartialFile(for: database, suffix: Self.suffix)
     try unpack(source, into: partial.file)
+    let sealNotes = try breakSeal(of: partial.file, from: backup)
     try partial.file.sync()
     let report = try DatabaseCopy(of: backup, at: partial.path).verify()
     guard report.errors.isEmpty else {
@@ -55,7 +56,24 @@ public struct Restore {
     try replace(with: partial)
     return Report(
       bytes: bytes, posts: report.posts, pendingMigrations: report.pendingMigrations,
-      notes: report.findings.map(\.text))
+      notes: sealNotes + report.findings.map(\.text))
+  }
+
+  /// Sees that what was unpacked is what was backed up, and takes the seal off.
+  ///
+  /// - Returns: what is to be noted.
+  private func breakSeal(of file: Descriptor, from backup: String) throws -> [String] {
+    switch try BackupSeal.look(at: file) {
+    case .whole(let databaseBytes):
+      try file.cut(to: databaseBytes)
+      return []
+    case .none:
+      return [
+        "\(backup) carries no check sum: it was made by an earlier version, or used since; "
+          + "it was read through"
+      ]
+    case .broken: throw BackupError.checksumDiffers(path: backup)
+    }
   }
 
   private func open(_ backup: String) throws -> Descriptor {

@@ -106,15 +106,16 @@ final class DatabaseConnections: Sendable {
   /// See `Vacuum`. The log holds the whole database afterwards.
   func vacuum() throws { try pool.vacuum() }
 
-  /// Closes all connections; the last one to a file brings the log in and removes it. Where the file is
-  /// no longer the one that was opened, they are left to the end of the process: it would be brought into
-  /// what is there now.
+  /// Closes all connections; the last one to a file brings the log in and removes it. Where another file is
+  /// there now, they are left to the end of the process: it would be brought into that.
   func close() throws {
     do {
       try pool.writeWithoutTransaction(watch.look)
-    } catch is StoreError {
+    } catch StoreError.replaced {
       _ = Unmanaged.passRetained(self)
       return
+    } catch StoreError.gone {
+      // SQLite sees that itself.
     }
     try checkpointer.withLock { queue in
       try queue?.close()

@@ -113,8 +113,10 @@ import Testing
       (try folder.write("some text", to: "text"), "neither SQLite's nor gzip"),
       (try write(compressed, to: "text.gz"), "what it holds is not SQLite's"),
       (try write(compressed.dropLast(), to: "cut.gz"), "cut short"),
-      (try write(bytes.dropLast(4_096), to: "cut"), "is not sound"),
-      (try write(changed, to: "changed"), "is not sound"),
+      (try write(bytes.dropLast(4_096), to: "cut"), "check sum"),
+      (try write(bytes.dropLast(4_096 + 64), to: "cut without a seal"), "is not sound"),
+      (try write(changed, to: "changed"), "check sum"),
+      (try write(changed.dropLast(64), to: "changed without a seal"), "is not sound"),
     ]
     for (path, says) in cases {
       let error = #expect(throws: (any Error).self, "\(path)") {
@@ -125,6 +127,50 @@ import Testing
       #expect(try walk() == ["c"], "\(path)")
     }
     #expect(try files().filter { $0.contains("restoring") } == [])
+  }
+
+  /// A bit of a text is nothing that SQLite could see.
+  @Test(arguments: [TestRandom.usualSeed, UInt64.random(in: .min ... .max)])
+  func `a backup with any bit flipped is refused`(_ seed: UInt64) throws {
+    try makeBackup()
+    var random = TestRandom(seed)
+    let bytes = try #require(FileManager.default.contents(atPath: backup))
+    let flipped = folder.file("flipped")
+    let ends = [0, 7, 8 * (bytes.count - 64), 8 * bytes.count - 1]
+    for bit in ends + (0..<40).map({ _ in random.number(0...8 * bytes.count - 1) }) {
+      var changed = bytes
+      changed[bit / 8] ^= 1 << UInt8(bit % 8)
+      try changed.write(to: URL(fileURLWithPath: flipped))
+      #expect(throws: (any Error).self, "bit \(bit), seed \(random.seed)") {
+        try Restore(to: database).run(from: flipped)
+      }
+    }
+    #expect(status(of: database) == nil)
+  }
+
+  @Test func `a backup without a check sum is restored with a note`() throws {
+    try makeBackup()
+    let bytes = try #require(FileManager.default.contents(atPath: backup))
+    let old = folder.file("old")
+    try bytes.dropLast(BackupSeal.byteCount).write(to: URL(fileURLWithPath: old))
+    let report = try Restore(to: database).run(from: old)
+    #expect(report.notes.contains { $0.contains("carries no check sum") })
+    #expect(try walk() == ["a", "b"])
+    #expect(try Restore(to: database, overwrite: true).run(from: backup).notes == [])
+  }
+
+  @Test func `a sealed backup is an ordinary database`() throws {
+    try makeBackup()
+    let queue = try DatabaseQueue(path: backup)
+    #expect(try queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") } == ["ok"])
+    try queue.close()
+    let store = try SQLiteStore(path: backup)
+    try store.load(Array((0..<500).map { .ranked("p\($0)", $0) }))
+    #expect(try store.check().isEmpty)
+    try store.close()
+    // Used since, it has no seal any more, and is not refused for that.
+    _ = try Restore(to: database).run(from: backup)
+    #expect(try walk().count == 502)
   }
 
   @Test func `the database of another application is never replaced`() throws {
