@@ -23,6 +23,8 @@ class RunningServer:
         self.log = pathlib.Path(folder) / "server.log"
         self.options = [*options, *(["--media-root", str(media)] if media else [])]
         self.descriptors = descriptors
+        # What stands before the command; the process has to remain our child.
+        self.before = []
         self.process = None
         self.port = 0
 
@@ -51,7 +53,7 @@ class RunningServer:
         environment["LOOKAHEAD_WRITE_TOKEN"] = TOKEN
         with open(self.log, "ab" if self.port else "wb") as log:
             self.process = subprocess.Popen(
-                [self.program, "serve", "--database", str(self.database), "--port", str(self.port),
+                [*self.before, self.program, "serve", "--database", str(self.database), "--port", str(self.port),
                  *self.options],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
                 env=environment, preexec_fn=self._limit_descriptors)
@@ -83,6 +85,23 @@ class RunningServer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
             connection.request("GET", path, headers=dict(fields))
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def ask(self, method, path, document=None, token=None, fields=(), timeout=10):
+        """One request with a JSON body, on a connection of its own: status, header fields, body."""
+        sent = dict(fields)
+        if token:
+            sent["Authorization"] = f"Bearer {token}"
+        body = None
+        if document is not None:
+            sent["Content-Type"] = "application/json"
+            body = json.dumps(document)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            connection.request(method, path, body, sent)
             answer = connection.getresponse()
             return answer.status, answer.headers, answer.read()
         finally:
