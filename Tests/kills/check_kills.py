@@ -11,7 +11,6 @@ import argparse
 import pathlib
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,7 +19,7 @@ import commands
 import serving
 import strace
 from checks import Checks, Failed, require
-from program import Program, environment, names, size
+from program import Program, names, size
 
 SECONDS = 240
 QUICK_SECONDS = 40

@@ -1,20 +1,14 @@
 """The program that is killed, and what can be asked of what it leaves."""
 
-import os
 import pathlib
 import shutil
 import sqlite3
 import subprocess
 
 from checks import require
+from running import environment
 
 TIMEOUT_SECONDS = 120
-
-
-def environment():
-    """Ours, without settings of the program; a crash does not wait for a debugger."""
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith("LOOKAHEAD_")}
-    return {**inherited, "SWIFT_BACKTRACE": "enable=no"}
 
 
 class Program:

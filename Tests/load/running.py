@@ -14,6 +14,12 @@ FIXTURES = pathlib.Path(__file__).parents[2] / "Fixtures"
 TOKEN = "token-of-the-tests-0123456789"
 
 
+def environment(**added):
+    """Ours, without settings of the program; a crash does not wait for a debugger."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("LOOKAHEAD_")}
+    return {**inherited, "SWIFT_BACKTRACE": "enable=no", **added}
+
+
 class RunningServer:
     """A server on 127.0.0.1 with its own database; use it with `with`."""
 
@@ -49,14 +55,12 @@ class RunningServer:
 
     def start(self):
         """Starts the server, on the same port as before if there was one."""
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("LOOKAHEAD_")}
-        environment["LOOKAHEAD_WRITE_TOKEN"] = TOKEN
         with open(self.log, "ab" if self.port else "wb") as log:
             self.process = subprocess.Popen(
                 [*self.before, self.program, "serve", "--database", str(self.database), "--port", str(self.port),
                  *self.options],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
-                env=environment, preexec_fn=self._limit_descriptors)
+                env=environment(LOOKAHEAD_WRITE_TOKEN=TOKEN), preexec_fn=self._limit_descriptors)
         said = self.process.stdout.readline()
         found = re.search(r":(\d+)/$", said.strip())
         if not found:
