@@ -53,7 +53,7 @@ class SeedLoop(Loop):
     """Ranks the same posts anew, and adds some that `PruneLoop` lets go of."""
 
     ranked = [f"seeded-{number}" for number in range(300)]
-    added = 100
+    added = 20
 
     def turn(self):
         order = list(self.ranked)
