@@ -8,16 +8,20 @@ for is skipped, and said so.
 """
 
 import pathlib
+import random
 import shutil
 import sys
 import tempfile
 
 import caches
+import framing
 import media_files
 import players
 from checks import Checks, Skipped, require
 from curl import Curl
 from running import RunningServer
+
+STREAMS = 5000
 
 
 def check_proxies(checks, server, folder, media):
@@ -73,6 +77,8 @@ def main(program):
             else:
                 checks.run("curl", skip, Skipped("there is no curl"))
             check_proxies(checks, server, folder, media)
+            checks.run("h11, where requests begin and end", framing.agrees_with_h11, server, STREAMS,
+                       random.randrange(1 << 32))
             checks.run("ffprobe", players.ffprobe_reads, server, media)
             checks.run("ffmpeg, -ss", players.ffmpeg_seeks, server, media)
             checks.run("chromium, a <video> that seeks", players.chromium_seeks, server, folder)
