@@ -58,6 +58,10 @@ class Serving:
         self.backups.mkdir()
         self.server = RunningServer(
             program.path, folder, *OPTIONS, "--backup-folder", str(self.backups))
+        # In every other round it goes on, and is the one that is asked afterwards.
+        (folder / "companion").mkdir()
+        self.companion = RunningServer(program.path, folder / "companion", *OPTIONS)
+        self.companion.database = self.server.database
         self.accounts = Accounts(seed)
         # The titles of what is imported, as they were after the last kill.
         self.loaded = [None] * len(Loader.ids)
@@ -81,6 +85,8 @@ class Serving:
         """Writes until the server is killed, and a look at all that it has afterwards; whether it was
         killed and did not live on."""
         self.rounds += 1
+        if self.rounds % 2 == 0:
+            self.companion.start()
         try:
             self.server.start()
         except RuntimeError:
@@ -103,7 +109,7 @@ class Serving:
         return was_killed
 
     def look(self, clients, tally):
-        """Starts the server without a kill, and compares it with what was answered."""
+        """Compares what was answered with what the other server has, or the same one started again."""
         status = self.server.process.returncode
         require(status == -9, f"the server ended by itself, status {status}")
         unexpected = [text for text in tally.problems
@@ -111,21 +117,24 @@ class Serving:
         require(not unexpected, "\n".join(unexpected))
         self.answers += sum(tally.answers.values())
         before, self.server.before = self.server.before, []
-        self.server.start()
+        asked = self.companion
+        if not asked.is_running():
+            asked = self.server
+            asked.start()
         self.server.before = before
-        self.accounts.settle(self.server, clients)
+        self.accounts.settle(asked, clients)
         loaders = [client for client in clients if isinstance(client, Loader)]
-        self.compare_loaded(loaders[0] if loaders else None)
-        self.server.kill()
+        self.compare_loaded(asked, loaders[0] if loaders else None)
+        asked.kill()
         self.program.check(self.server.database)
         self.look_at_backups()
         return True
 
-    def compare_loaded(self, loader):
+    def compare_loaded(self, server, loader):
         """What was answered is there, and of the import that was cut short whole batches."""
         titles = []
         for id in Loader.ids:
-            status, _, body = self.server.get(f"/v1/items/{id}")
+            status, _, body = server.get(f"/v1/items/{id}")
             titles.append(json.loads(body)["title"] if status == 200 else None)
         expected = list(self.loaded)
         if loader and loader.title:
@@ -146,7 +155,7 @@ class Serving:
         require(len(whole) <= BACKUPS_KEPT + 1, f"{len(whole)} backups")
         require(len(names(self.backups)) <= BACKUPS_KEPT + 1 + 4, f"{names(self.backups)}")
         others = {path.name for path in self.folder.iterdir()} - {
-            "feed.sqlite", "feed.sqlite-wal", "feed.sqlite-shm", "backups", "tried", "trace",
+            "feed.sqlite", "feed.sqlite-wal", "feed.sqlite-shm", "backups", "companion", "tried", "trace",
             "server.log", "counted.ndjson"}
         require(not others, f"files of unknown names are left: {sorted(others)}")
 
@@ -179,5 +188,6 @@ def check(program, folder, seed, seconds):
     try:
         return serving.check(seconds)
     finally:
-        if serving.server.process and serving.server.process.poll() is None:
-            serving.server.kill()
+        for server in (serving.server, serving.companion):
+            if server.is_running():
+                server.kill()

@@ -79,7 +79,7 @@ class Checkpoints:
             if time.monotonic() >= next_line:
                 print(f"  {self.line(time.monotonic() - start)}", flush=True)
                 next_line += LINE_SECONDS
-            if self.problems() or any(server.process.poll() is not None for server in self.servers):
+            if self.problems() or not all(server.is_running() for server in self.servers):
                 break
         self.stop()
         line = self.line(time.monotonic() - start)
@@ -115,7 +115,7 @@ class Checkpoints:
                      if what.split()[1][0] == "2" and what.split()[0] != "GET")
         counts = [f"{seconds:.0f} s", f"{writes} writes"]
         for server in self.servers:
-            if server.process.poll() is None:
+            if server.is_running():
                 counts.append(f"{self.checkpoints(server):.0f} checkpoints")
                 counts.append(f"{server.resident_bytes() / 1e6:.0f} MB")
         counts += [f"{loop.turns} {type(loop).__name__}s" for loop in self.loops]
@@ -151,7 +151,7 @@ class Checkpoints:
                         f"server {number} has other pages: {different[:5]}")
             require(fresh.terminate() == 0, "status not 0")
         finally:
-            if fresh.process.poll() is None:
+            if fresh.is_running():
                 fresh.kill()
         return f"{len(expected)} answers of each"
 
@@ -173,7 +173,7 @@ class Checkpoints:
 
     def kill(self):
         for server in self.servers:
-            if server.process and server.process.poll() is None:
+            if server.is_running():
                 server.kill()
 
 

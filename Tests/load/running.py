@@ -81,6 +81,9 @@ class RunningServer:
         self.process.kill()
         self.process.wait(timeout=10)
 
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
     def url(self, path=""):
         return f"http://127.0.0.1:{self.port}{path}"
 
