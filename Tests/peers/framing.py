@@ -3,11 +3,16 @@
 Each request has an id that its answer repeats. What the server answers under such an id is what it took
 for a request, and h11 has to have found the same ones, in the same order: the server may refuse more, and
 see nothing that h11 does not see.
+
+Through a proxy, which sends the requests of many clients over the same connections, the answers of a
+stream have to be its own, in their order: where the two saw different requests, answers go astray.
 """
 
 import random
+import re
 import socket
 
+from caches import Proxy
 from checks import Skipped, require
 from running import TOKEN
 
@@ -16,7 +21,8 @@ try:
 except ImportError:
     h11 = None
 
-TIMEOUT_SECONDS = 10
+TIMEOUT_SECONDS = 30
+PATIENCE_SECONDS = 0.05
 # With these, and with the connection closed, the server refuses what is not HTTP/1.1.
 REFUSALS = {400, 408, 413, 414, 417, 431, 501, 505}
 
@@ -150,8 +156,9 @@ def ids_of_h11(stream):
         return ids, False
 
 
-def answers(server, stream):
-    """What the server sends back until it closes."""
+def answers(server, stream, patience_seconds=0):
+    """What the server sends back until it closes. A proxy takes a half-closed connection for one that is
+    gone: it is closed only after so long without an answer."""
     received = b""
     with socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT_SECONDS) as client:
         start = 0
@@ -160,14 +167,23 @@ def answers(server, stream):
                 size = stream.random.choice([1, 7, 100, len(stream.bytes)])
                 client.sendall(stream.bytes[start:start + size])
                 start += size
-            client.shutdown(socket.SHUT_WR)
+            if patience_seconds == 0:
+                client.shutdown(socket.SHUT_WR)
         except OSError:
             pass  # It has closed, and what it sent before is there to be read.
         try:
+            if patience_seconds > 0:
+                client.settimeout(patience_seconds)
+                try:
+                    while piece := client.recv(65536):
+                        received += piece
+                except TimeoutError:
+                    client.settimeout(TIMEOUT_SECONDS)
+                    client.shutdown(socket.SHUT_WR)
             while piece := client.recv(65536):
                 received += piece
-        except ConnectionResetError:
-            pass
+        except OSError as error:
+            require(not isinstance(error, TimeoutError), f"no end of the answers to {stream.bytes[:2000]}")
     return received
 
 
@@ -216,3 +232,54 @@ def agrees_with_h11(server, count, seed):
         same += ours == theirs and is_whole
         refused += refusal is not None
     return f"{count} streams, {same} with the same requests to the end, {refused} with a refusal, seed {seed}"
+
+
+class PlainNginx(Proxy):
+    """nginx that hands on all that it takes for a request, as it comes, over few connections."""
+
+    name = "nginx"
+
+    def __init__(self, server, folder):
+        (folder / "plain").mkdir()
+        super().__init__(server, folder / "plain")
+
+    def command(self):
+        paths = "".join(
+            f"{kind}_temp_path {self.folder}/{kind};\n"
+            for kind in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"])
+        (self.folder / "nginx.conf").write_text(f"""daemon off;
+worker_processes 1;
+pid {self.folder}/pid;
+error_log /dev/null;
+events {{}}
+http {{
+access_log off;
+{paths}ignore_invalid_headers off;
+underscores_in_headers on;
+upstream lookahead {{ server 127.0.0.1:{self.server.port}; keepalive 2; }}
+server {{
+listen 127.0.0.1:{self.port};
+location / {{
+proxy_pass http://lookahead;
+proxy_http_version 1.1;
+proxy_set_header Connection "";
+proxy_request_buffering off;
+}} }} }}
+""")
+        return ["nginx", "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")]
+
+
+def answers_find_back(proxy, count, seed):
+    """As many streams through a proxy; what was found."""
+    source = random.Random(seed)
+    sent = answered = 0
+    for number in range(count):
+        stream = Stream(random.Random(source.getrandbits(64)), number)
+        received = answers(proxy, stream, PATIENCE_SECONDS)
+        ids = re.findall(rb"(?i)\r\nx-request-id: *(s[0-9]+-[0-9]+)\r\n", received)
+        remaining = iter(stream.methods)
+        require(all(id.decode() in remaining for id in ids),
+                f"seed {seed}: answers {ids} to {stream.bytes[:2000]}")
+        sent += len(stream.methods)
+        answered += len(ids)
+    return f"{count} streams, {sent} requests, {answered} answers of the server, seed {seed}"
