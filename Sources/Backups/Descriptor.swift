@@ -88,12 +88,6 @@ func readPieces(of file: Descriptor, _ body: ([UInt8]) throws -> Void) throws {
   }
 }
 
-/// The folder in which a path lies.
-func folder(of path: String) -> String {
-  guard let slash = path.lastIndex(of: "/") else { return "." }
-  return slash == path.startIndex ? "/" : String(path[..<slash])
-}
-
 /// What is said of a path; nil where there is nothing, or nothing that can be reached.
 func status(of path: String) -> stat? {
   var status = stat()

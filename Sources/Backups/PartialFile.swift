@@ -1,4 +1,5 @@
 import Glibc
+import SQLiteStore
 
 /// A file in the making, beside where it will be: it comes to bear its name whole, on the disk, and at
 /// once, or not at all.
@@ -85,5 +86,5 @@ final class PartialFile {
 
 /// Waits until the names in the path's folder are on the disk.
 func syncFolder(of path: String) throws(FileError) {
-  try Descriptor(folder(of: path), O_RDONLY | O_DIRECTORY).sync()
+  try Descriptor(DatabaseFile.folder(of: path), O_RDONLY | O_DIRECTORY).sync()
 }

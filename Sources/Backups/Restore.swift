@@ -123,7 +123,8 @@ public struct Restore {
     try retrying("set the mode of \(partial.path)") {
       fchmod(partial.file.number, (existing?.st_mode).map { $0 & 0o777 } ?? 0o640)
     }
-    guard geteuid() == 0, let owner = existing ?? status(of: folder(of: database)) else { return }
+    guard geteuid() == 0, let owner = existing ?? status(of: DatabaseFile.folder(of: database))
+    else { return }
     try retrying("set the owner of \(partial.path)") {
       fchown(partial.file.number, owner.st_uid, owner.st_gid)
     }

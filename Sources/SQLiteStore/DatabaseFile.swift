@@ -86,8 +86,7 @@ public enum DatabaseFile {
 
   /// Refuses what is not a database, or is one of another application, before anything is written.
   static func checkOwner(path: String) throws {
-    let parent = (path as NSString).deletingLastPathComponent
-    let folder = parent.isEmpty ? "." : parent
+    let folder = Self.folder(of: path)
     var status = stat()
     guard stat(path, &status) == 0 else {
       guard FileManager.default.fileExists(atPath: folder) else {

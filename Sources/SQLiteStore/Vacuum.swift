@@ -35,7 +35,7 @@ public struct Vacuum {
   public init(path: String, options: DatabaseFile.Options = DatabaseFile.Options()) {
     self.path = path
     self.options = options
-    setenv("SQLITE_TMPDIR", Self.folder(of: path), 1)
+    setenv("SQLITE_TMPDIR", DatabaseFile.folder(of: path), 1)
   }
 
   /// How much room there is, and how much is needed.
@@ -73,11 +73,6 @@ public struct Vacuum {
       try connections.close()
     }
     return try self.room().fileBytes
-  }
-
-  private static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   private static func freeBytes(beside path: String) throws -> Int {

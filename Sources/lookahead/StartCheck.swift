@@ -1,6 +1,7 @@
 import FeedServer
 import Foundation
 import Glibc
+import SQLiteStore
 import Sockets
 
 /// Finds settings that are safe each for itself and not together.
@@ -126,10 +127,12 @@ extension StartCheck {
       defer { free(real) }
       return String(cString: real)
     }
-    let parent = (path as NSString).deletingLastPathComponent
+    let parent = DatabaseFile.folder(of: path)
     guard parent != path else { return path }
-    let folder = resolved(parent.isEmpty ? "." : parent)
-    return (folder as NSString).appendingPathComponent((path as NSString).lastPathComponent)
+    let folder = resolved(parent)
+    let name = String(
+      decoding: path.utf8.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
+    return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
   }
 
   fileprivate static func status(of path: String) -> stat? {

@@ -3,6 +3,18 @@ import TestSupport
 import Testing
 
 @Suite struct SeedCommandTests {
+  @Test(arguments: ["d", "é"])
+  func `a database may have a name of one character`(_ name: String) throws {
+    let program = Program()
+    let record = #"{"id":"p","type":"text"}"#
+    let seeded = try program.run("seed", "--database", name, "-", input: record)
+    #expect(seeded.status == 0, "\(seeded.errors)")
+    #expect(try program.run("check", "--database", name).status == 0)
+    #expect(try program.run("backup", "--database", name, "b").status == 0)
+    #expect(try program.run("restore", "--database", "r", "b").status == 0)
+    #expect(try program.run("config", "--database", name, "--media-root", "m").status == 0)
+  }
+
   let program = Program()
 
   private let good = #"{"id":"a","feeds":[{"name":"f"}],"type":"text"}"#

@@ -17,8 +17,12 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PATH = '/rp/?feed=featured&limit=30'
 REQUESTS = 200
 
-# What is counted: options of the server, and how many instructions a request may take. The limits are
-# some tenths above what was counted when they were set; lower them with what gets faster.
+# A limit further above what is counted would let that much more through unseen.
+MOST_HEADROOM = 0.1
+
+# What is counted: options of the server, and how many instructions a request may take. The limits stand
+# a tenth at the most above what was counted when they were set; lower them with what gets faster. On
+# other machines libc chooses other ways to copy and compare, so too much headroom is noted and no fault.
 CASES = [
     ('a page asked for before', [], 34_000),
     ('a page asked for before, from the file', ['--encoded-memory-bytes', '0'], 44_000),
@@ -121,7 +125,11 @@ def main(program):
             count = instructions(program, database, options, total, folder)
             verdict = 'ok    ' if count <= limit else 'FAILED'
             failures += count > limit
-            print(f'{verdict}  {name}: {count} instructions, {limit} allowed', flush=True)
+            headroom = limit / count - 1
+            print(f'{verdict}  {name}: {count} instructions, {limit} allowed, {headroom:+.1%}', flush=True)
+            if headroom > MOST_HEADROOM:
+                print(f'note    the limit is more than {MOST_HEADROOM:.0%} above that: '
+                      f'{int(count * (1 + MOST_HEADROOM)) // 1000 * 1000} would do', flush=True)
     print(f'{len(CASES) - failures} passed, {failures} failed')
     return 1 if failures else 0
 

@@ -14,6 +14,12 @@ FIXTURES = pathlib.Path(__file__).parents[2] / "Fixtures"
 TOKEN = "token-of-the-tests-0123456789"
 
 
+def environment(**added):
+    """Ours, without settings of the program; a crash does not wait for a debugger."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("LOOKAHEAD_")}
+    return {**inherited, "SWIFT_BACKTRACE": "enable=no", **added}
+
+
 class RunningServer:
     """A server on 127.0.0.1 with its own database; use it with `with`."""
 
@@ -23,6 +29,8 @@ class RunningServer:
         self.log = pathlib.Path(folder) / "server.log"
         self.options = [*options, *(["--media-root", str(media)] if media else [])]
         self.descriptors = descriptors
+        # What stands before the command; the process has to remain our child.
+        self.before = []
         self.process = None
         self.port = 0
 
@@ -47,14 +55,12 @@ class RunningServer:
 
     def start(self):
         """Starts the server, on the same port as before if there was one."""
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("LOOKAHEAD_")}
-        environment["LOOKAHEAD_WRITE_TOKEN"] = TOKEN
         with open(self.log, "ab" if self.port else "wb") as log:
             self.process = subprocess.Popen(
-                [self.program, "serve", "--database", str(self.database), "--port", str(self.port),
+                [*self.before, self.program, "serve", "--database", str(self.database), "--port", str(self.port),
                  *self.options],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True,
-                env=environment, preexec_fn=self._limit_descriptors)
+                env=environment(LOOKAHEAD_WRITE_TOKEN=TOKEN), preexec_fn=self._limit_descriptors)
         said = self.process.stdout.readline()
         found = re.search(r":(\d+)/$", said.strip())
         if not found:
@@ -75,6 +81,9 @@ class RunningServer:
         self.process.kill()
         self.process.wait(timeout=10)
 
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
     def url(self, path=""):
         return f"http://127.0.0.1:{self.port}{path}"
 
@@ -83,6 +92,23 @@ class RunningServer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         try:
             connection.request("GET", path, headers=dict(fields))
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def ask(self, method, path, document=None, token=None, fields=(), timeout=10):
+        """One request with a JSON body, on a connection of its own: status, header fields, body."""
+        sent = dict(fields)
+        if token:
+            sent["Authorization"] = f"Bearer {token}"
+        body = None
+        if document is not None:
+            sent["Content-Type"] = "application/json"
+            body = json.dumps(document)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            connection.request(method, path, body, sent)
             answer = connection.getresponse()
             return answer.status, answer.headers, answer.read()
         finally:

@@ -15,12 +15,12 @@ import statistics
 import sys
 import tempfile
 import time
-from urllib.parse import quote
 
 from check_load import media_folder
 from checks import Checks, require
 from running import RunningServer, wait_until
 from soak import abusers, readers, writers
+from soak.accounts import Accounts
 from soak.client import Tally
 
 MIXED = [
@@ -31,7 +31,6 @@ MIXED = [
 WRITING = [writers.Editor] * 4 + [writers.Counter] * 4
 KILLS = 3
 OPTIONS = ["--encoded-memory-bytes", "8388608", "--log-level", "notice"]
-COUNTED = "/v1/items/" + writers.Counter.shared_item
 
 
 class Soak:
@@ -39,7 +38,7 @@ class Soak:
         self.server = server
         self.seed = seed
         self.clients = []
-        self.taps_before = 0
+        self.accounts = Accounts(seed)
 
     def prepare(self):
         """Posts that stay, and one whose counters are counted."""
@@ -90,7 +89,7 @@ class Soak:
         require(tally.events["problems"] == lost, "\n".join(tally.problems))
         self.server.start()
         answers = sum(tally.answers.values())
-        return f"after {answers} answers, {lost} requests in flight; {self.all_is_there()}"
+        return f"after {answers} answers, {lost} requests in flight; {self.account()}"
 
     def stop(self, tally):
         tally.stopped.set()
@@ -98,46 +97,8 @@ class Soak:
             client.thread.join(timeout=70)
             require(not client.thread.is_alive(), f"{client.name} still waits for an answer")
 
-    def all_is_there(self):
-        """Every answered write, and no other; counters exact."""
-        editors = [client for client in self.clients if isinstance(client, writers.Editor)]
-        counters = [client for client in self.clients if isinstance(client, writers.Counter)]
-        items = 0
-        for editor in editors:
-            for number in range(60):
-                id = f"{editor.name}/{number}"
-                if id in editor.uncertain:
-                    continue
-                status, _, body = self.server.get("/v1/items/" + quote(id, safe=""))
-                found = json.loads(body)["title"] if status == 200 else None
-                require(found == editor.items.get(id), f"{id}: {found}, not {editor.items.get(id)}")
-                items += 1
-            self.delete_items(editor)
-        for counter in counters:
-            self.settle(counter)
-        taps = json.loads(self.server.get(COUNTED)[2]).get("counters", {}).get("taps", 0)
-        answered = self.taps_before + sum(counter.answered for counter in counters)
-        most = answered + sum(counter.unanswered for counter in counters)
-        require(answered <= taps <= most, f"{taps} taps in place of {answered} to {most}")
-        self.taps_before = taps
-        return f"{items} items as written, {taps} taps of {answered} to {most}"
-
-    def settle(self, counter):
-        """Sends again what has a key and no answer, so that it is known to count once."""
-        tally = Tally(self.server, self.seed)
-        counter.tally, counter.port = tally, self.server.port
-        for key, amount in list(counter.unanswered_keys.items()):
-            counter.increment(amount, key)
-        counter.disconnect()
-        require(not tally.problems, f"{tally.problems}")
-
-    def delete_items(self, editor):
-        """Makes room for the editor of the next round, who has the same names."""
-        editor.tally, editor.port = Tally(self.server, self.seed), self.server.port
-        for id in set(editor.items) | editor.uncertain:
-            editor.ask(
-                "DELETE", "/v1/items/" + quote(id, safe=""), {204, 404}, writers.AUTHORIZATION)
-        editor.disconnect()
+    def account(self):
+        return self.accounts.settle(self.server, self.clients)
 
     def check(self):
         return self.server.command("check").splitlines()[-1]
@@ -199,7 +160,7 @@ def main(program, seconds=600, seed=None):
             checks.run("check after SIGTERM", soak.check)
             if server.process.poll() is not None:
                 server.start()
-            checks.run("all that was answered is there", soak.all_is_there)
+            checks.run("all that was answered is there", soak.account)
             for number in range(1, KILLS + 1):
                 checks.run(f"kill -9 under writes, {number}", soak.killed, min(10, seconds))
             checks.run("ends once more", lambda: require(server.terminate() == 0, "status not 0"))

@@ -8,21 +8,28 @@ for is skipped, and said so.
 """
 
 import pathlib
+import random
 import shutil
 import sys
 import tempfile
 
 import caches
+import framing
 import media_files
 import players
 from checks import Checks, Skipped, require
 from curl import Curl
 from running import RunningServer
 
+STREAMS = 5000
+# Each that waits for more costs the proxy's patience.
+PROXY_STREAMS = 1000
+
 
 def check_proxies(checks, server, folder, media):
     """Each proxy: as a cache where it is one, with all that passes through it, and as named."""
-    kinds = [(caches.Nginx, True), (caches.Varnish, True), (caches.Caddy, False)]
+    kinds = [(caches.Nginx, True), (caches.Varnish, True), (caches.Caddy, False),
+             (framing.PlainNginx, False)]
     for kind, is_cache in kinds:
         try:
             proxy = kind(server, folder)
@@ -34,6 +41,11 @@ def check_proxies(checks, server, folder, media):
             checks.run(kind.name, fail, error)
             continue
         try:
+            if not proxy.secure:
+                checks.run(f"{kind.name}, streams of odd requests", framing.answers_find_back, proxy,
+                           PROXY_STREAMS, random.randrange(1 << 32))
+            if kind is framing.PlainNginx:
+                continue
             if is_cache:
                 checks.run(f"{kind.name}, a page in its cache", caches.page_is_cached, proxy)
             checks.run(f"{kind.name}, all the rest", caches.passes_the_rest, proxy, media)
@@ -73,6 +85,8 @@ def main(program):
             else:
                 checks.run("curl", skip, Skipped("there is no curl"))
             check_proxies(checks, server, folder, media)
+            checks.run("h11, where requests begin and end", framing.agrees_with_h11, server, STREAMS,
+                       random.randrange(1 << 32))
             checks.run("ffprobe", players.ffprobe_reads, server, media)
             checks.run("ffmpeg, -ss", players.ffmpeg_seeks, server, media)
             checks.run("chromium, a <video> that seeks", players.chromium_seeks, server, folder)

@@ -42,9 +42,10 @@ class Tally:
             if len(self.problems) < self.MOST_PROBLEMS:
                 self.problems.append(text)
 
-    def start(self, client_types):
-        """A thread for each client; each with random numbers of its own."""
-        clients = [kind(self, f"{self.seed}.{number}") for number, kind in enumerate(client_types)]
+    def start(self, client_types, first_number=0):
+        """A thread for each client; each with random numbers and a number of its own."""
+        clients = [kind(self, f"{self.seed}.{number}")
+                   for number, kind in enumerate(client_types, first_number)]
         for client in clients:
             client.thread.start()
         return clients

@@ -15,14 +15,18 @@ RECORD_FIELDS = {**AUTHORIZATION, "Content-Type": "application/x-ndjson"}
 class Editor(Client):
     """Puts and deletes items, and reads each write back. `items` has the title of each id."""
 
+    most_items = 60
+
     def prepare(self):
         self.items = {}
-        self.uncertain = set()
+        # Of an id whose last write has no answer: the titles that it may have.
+        self.uncertain = {}
         self.revision = 0
 
     def turn(self):
-        id = f"{self.name}/{self.random.randrange(60)}"
+        id = f"{self.name}/{self.random.randrange(self.most_items)}"
         path = "/v1/items/" + quote(id, safe="")
+        before = self.items.get(id)
         try:
             if id in self.items and self.random.random() < 0.3:
                 self.delete(id, path, AUTHORIZATION)
@@ -31,7 +35,7 @@ class Editor(Client):
                 self.put(id, path)
         except NoAnswer:
             # It may have been done or not.
-            self.uncertain.add(id)
+            self.uncertain[id] = {before, self.items.get(id), f"revision {self.revision}", None}
             raise
 
     def delete(self, id, path, fields):
@@ -44,7 +48,7 @@ class Editor(Client):
     def put(self, id, path):
         self.revision += 1
         title = f"revision {self.revision}"
-        record = {"type": "text", "title": title, "text": "x" * self.random.randrange(3000),
+        record = {"type": "text", "title": title, "text": title + "x" * self.random.randrange(3000),
                   "feeds": [{"name": FEED, "rank": self.random.randrange(4000)}]}
         expected = 204 if id in self.items else 201
         self.ask("PUT", path, {expected}, JSON_FIELDS, json.dumps(record))
