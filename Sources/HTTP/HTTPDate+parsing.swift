@@ -33,7 +33,7 @@ extension HTTPDate {
       let yearOfCentury = scanner.number(digits: 2), scanner.skip(" "),
       let second = scanner.secondOfDay(), scanner.skip(" GMT"), scanner.rest.isEmpty
     else { return nil }
-    let (today, secondOfToday) = daysAndSeconds(nowSecondsSince1970)
+    let (today, secondOfToday) = daysAndSeconds(clamped(nowSecondsSince1970))
     let now = civil(today)
     let lastYear = now.year + 50
     var year = lastYear - ((lastYear - yearOfCentury) % 100 + 100) % 100

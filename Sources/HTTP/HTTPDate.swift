@@ -1,12 +1,21 @@
 /// A date as HTTP writes it: IMF-fixdate (RFC 9110 section 5.6.7).
 public enum HTTPDate {
-  /// The date of so many seconds after 1970, for example `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// The seconds since 1970 that a date can tell: its year has four digits.
+  public static let secondsSince1970 = -62_167_219_200...253_402_300_799
+
+  /// The date of so many seconds after 1970, for example `Sun, 06 Nov 1994 08:49:37 GMT`; the first or
+  /// last one for seconds that no date can tell.
   public static func format(secondsSince1970 seconds: Int) -> String {
+    let seconds = clamped(seconds)
     let (day, second) = daysAndSeconds(seconds)
     let date = civil(day)
     let weekday = weekdays[((day + 4) % 7 + 7) % 7]
     return "\(weekday), \(two(date.day)) \(months[date.month - 1]) \(four(date.year)) "
       + "\(two(second / 3600)):\(two(second / 60 % 60)):\(two(second % 60)) GMT"
+  }
+
+  static func clamped(_ seconds: Int) -> Int {
+    min(max(seconds, secondsSince1970.lowerBound), secondsSince1970.upperBound)
   }
 
   static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]

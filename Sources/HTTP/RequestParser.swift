@@ -77,6 +77,12 @@ public struct RequestParser: Sendable {
     }
   }
 
+  /// Whether the next event is there without a byte more: the end of a message whose last byte was
+  /// taken. Whoever stops calling `next` before `.needMoreBytes` has to come back for it.
+  public var hasEventAtHand: Bool {
+    if case .finished = phase { true } else { false }
+  }
+
   /// Sets this message's limit of the body; to be called between `.head` and the next call of
   /// `next`.
   public mutating func limitBody(toBytes limit: Int) { bodyLimitBytes = limit }

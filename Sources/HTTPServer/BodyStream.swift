@@ -24,7 +24,9 @@ extension BodyStreamError: CustomStringConvertible {
 /// thread of the application's takes them out.
 ///
 /// It holds `bufferBytes` and a read more at the most: while more waits, the connection reads
-/// nothing, so that a client sends no faster than the application takes.
+/// nothing, so that a client sends no faster than the application takes. What waits is one array,
+/// however small the pieces were in which it came, so that taking it costs one step and not one for
+/// each piece.
 public final class BodyStream: Sendable {
   private enum End {
     case complete
@@ -32,14 +34,28 @@ public final class BodyStream: Sendable {
   }
 
   private struct State {
-    var chunks: [[UInt8]] = []
-    var bytes = 0
+    var bytes: [UInt8] = []
     var end: End?
+    /// Whether the reader waits for `arrival`, and nobody has raised it for that yet.
+    var isAwaited = false
+
+    /// Whether somebody is to be woken, which is then the caller's to do.
+    mutating func takeWait() -> Bool {
+      defer { isAwaited = false }
+      return isAwaited
+    }
+  }
+
+  /// What a look at the state comes to.
+  private enum Look {
+    case bytes([UInt8], hasRoomAgain: Bool)
+    case end(End)
+    case nothing
   }
 
   private let state = Mutex(State())
-  /// Raised once for each chunk and for the end.
-  private let arrivals = DispatchSemaphore(value: 0)
+  /// Raised for a reader that waits, by whoever has something for it.
+  private let arrival = DispatchSemaphore(value: 0)
   private let bufferBytes: Int
   private let onRoom: @Sendable () -> Void
 
@@ -51,40 +67,50 @@ public final class BodyStream: Sendable {
     self.onRoom = onRoom
   }
 
-  /// The next bytes, nil at the end of the body; waits for them, so never to be called on an event
-  /// loop. To be called from one thread at a time.
+  /// All bytes that wait, nil at the end of the body; waits for some, so never to be called on an
+  /// event loop. To be called from one thread at a time.
   ///
   /// - Throws: `BodyStreamError` where the body ends without being complete.
   public func read() throws(BodyStreamError) -> [UInt8]? {
-    arrivals.wait()
-    let (chunk, end, hasRoomAgain) = state.withLock { state in
-      guard !state.chunks.isEmpty else { return ([UInt8]?.none, state.end, false) }
-      let wasFull = state.bytes >= bufferBytes
-      let chunk = state.chunks.removeFirst()
-      state.bytes -= chunk.count
-      return (chunk, nil, wasFull && state.bytes < bufferBytes)
+    while true {
+      switch look() {
+      case .bytes(let bytes, let hasRoomAgain):
+        if hasRoomAgain { onRoom() }
+        return bytes
+      case .end(.failed(let error)): throw error
+      // The end stays the end, however often it is asked for.
+      case .end(.complete): return nil
+      case .nothing: arrival.wait()
+      }
     }
-    if hasRoomAgain { onRoom() }
-    if let chunk { return chunk }
-    // The end stays the end, however often it is asked for.
-    arrivals.signal()
-    if case .failed(let error) = end { throw error }
-    return nil
+  }
+
+  private func look() -> Look {
+    state.withLock { state in
+      if !state.bytes.isEmpty {
+        let bytes = state.bytes
+        state.bytes = []
+        return .bytes(bytes, hasRoomAgain: bytes.count >= bufferBytes)
+      }
+      if let end = state.end { return .end(end) }
+      state.isAwaited = true
+      return .nothing
+    }
   }
 
   // MARK: The connection's side
 
   /// Whether enough waits.
-  var isFull: Bool { state.withLock { $0.bytes >= bufferBytes } }
+  var isFull: Bool { state.withLock { $0.bytes.count >= bufferBytes } }
 
-  func append(_ chunk: [UInt8]) {
-    let isTaken = state.withLock { state in
+  func append(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    let wakes = state.withLock { state in
       guard state.end == nil else { return false }
-      state.chunks.append(chunk)
-      state.bytes += chunk.count
-      return true
+      if state.bytes.isEmpty { state.bytes = bytes } else { state.bytes += bytes }
+      return state.takeWait()
     }
-    if isTaken { arrivals.signal() }
+    if wakes { arrival.signal() }
   }
 
   /// The body is complete.
@@ -94,10 +120,11 @@ public final class BodyStream: Sendable {
   func fail(_ error: BodyStreamError) { end(.failed(error)) }
 
   private func end(_ end: End) {
-    let isFirst = state.withLock { state in
-      defer { state.end = state.end ?? end }
-      return state.end == nil
+    let wakes = state.withLock { state in
+      guard state.end == nil else { return false }
+      state.end = end
+      return state.takeWait()
     }
-    if isFirst { arrivals.signal() }
+    if wakes { arrival.signal() }
   }
 }

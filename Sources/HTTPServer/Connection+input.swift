@@ -4,12 +4,17 @@ import Sockets
 extension Connection {
   /// Reads once; what is left comes with the next event.
   func read() {
-    guard stage == .open || stage == .lingering, !inputEnded else { return settle() }
+    // An event of this turn may be older than what blocks the connection since.
+    guard stage == .lingering || (stage == .open && !isBlocked), !inputEnded else {
+      return settle()
+    }
     var buffer = worker.takeReadBuffer()
     do throws(SocketError) {
       switch try socket.read(into: &buffer) {
       case .wouldBlock: break
-      case .done(0): endInput()
+      case .done(0):
+        inputEnded = true
+        if stage == .lingering { close() } else { concludeInput() }
       case .done(let count) where stage == .lingering: throwAway(count)
       case .done(let count): receive(buffer, count)
       }
@@ -24,11 +29,12 @@ extension Connection {
   /// Goes on after something was answered or written.
   func resume() {
     flush()
-    if stage == .open, !pending.isEmpty, !isBlocked {
+    if stage == .open, !isBlocked, !pending.isEmpty || parser.hasEventAtHand {
       let bytes = pending
       pending = []
       keep(bytes, from: advance(bytes.span), to: bytes.count)
     }
+    concludeInput()
     settle()
   }
 
@@ -105,6 +111,7 @@ extension Connection {
 
   /// Parses until bytes run out (true) or requests have to wait.
   private func parse(_ bytes: Span<UInt8>, _ position: inout Int) -> Bool {
+    defer { receiving?.passBodyOn() }
     while stage == .open, !isBlocked {
       switch parser.next(bytes, &position) {
       case .needMoreBytes:
@@ -164,10 +171,8 @@ extension Connection {
     guard var current = receiving.take() else { return }
     current.bytes += range.count
     current.lastMilliseconds = loop.nowMilliseconds
-    if let stream = current.stream {
-      var chunk: [UInt8] = []
-      bytes.append(range, to: &chunk)
-      stream.append(chunk)
+    if current.stream != nil {
+      bytes.append(range, to: &current.gathered)
     } else if !current.isDiscarded {
       if case .length(let length) = current.request.framing, current.request.body.isEmpty {
         // The length is only a claim: memory is taken as bytes come, but not byte by byte.
@@ -202,6 +207,7 @@ extension Connection {
 
   /// The message is complete.
   private func end(_ trailers: Fields) {
+    receiving?.passBodyOn()
     guard let stream = receiving?.stream else {
       receiving?.request.trailers = trailers
       return handOver()
@@ -239,10 +245,10 @@ extension Connection {
     handOver()
   }
 
-  /// The client sends nothing more.
-  private func endInput() {
-    inputEnded = true
-    if stage == .lingering { return close() }
+  /// The client sends nothing more, and what it sent has been parsed: as long as that has to wait,
+  /// so has this.
+  private func concludeInput() {
+    guard inputEnded, stage == .open, !isBlocked else { return }
     if receiving != nil || parser.isInsideMessage {
       refuse(.unexpectedEnd)
       flush()

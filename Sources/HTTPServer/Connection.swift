@@ -9,7 +9,10 @@ import Sockets
 /// leave from the front of that queue only. Reading pauses while `pipeliningDepth` requests wait or
 /// an answer is not written yet. Bytes that could not be used yet are copied to `pending`; a
 /// connection without any holds no buffer at all. Every event ends in `settle`, which derives from
-/// the state what is watched for and when that is given up.
+/// the state what is watched for and when that is given up. Whoever ends what blocks a connection calls
+/// `resume`, which parses what was left: bytes in `pending`, the parser's event at hand
+/// (`RequestParser.hasEventAtHand`), and last the end of the input. So nothing that is here waits for
+/// the client.
 ///
 /// `@unchecked Sendable`: all state is confined to the event loop's thread. Other threads hold a
 /// reference (through a `Responder`) only to pass it to `loop.execute`, and read nothing but
@@ -36,6 +39,15 @@ final class Connection: EventHandler, @unchecked Sendable {
     var bytes = 0
     /// Where the bytes go that the application reads as they come.
     var stream: BodyStream?
+    /// Bytes for the stream that were parsed in this go: they are passed on together, since a body
+    /// may come in chunks of one byte.
+    var gathered: [UInt8] = []
+
+    mutating func passBodyOn() {
+      guard !gathered.isEmpty else { return }
+      stream?.append(gathered)
+      gathered = []
+    }
   }
 
   let worker: Worker
@@ -151,7 +163,9 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   /// Whoever reads the body that is on its way hears that no more of it will come.
   func abandonBody(_ error: BodyStreamError) {
-    receiving.take()?.stream?.fail(error)
+    guard var abandoned = receiving.take() else { return }
+    abandoned.passBodyOn()
+    abandoned.stream?.fail(error)
   }
 
   /// Closes at once and forgets everything; answers that come later go nowhere.

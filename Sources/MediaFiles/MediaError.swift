@@ -13,6 +13,8 @@ public enum MediaError: Error, Hashable, Sendable {
     case noSuchFile
     /// Something is there, but a folder, a FIFO, a device or the like.
     case notRegularFile
+    /// It is larger than what is served.
+    case tooLarge
   }
 
   /// No file is served under this path (RFC 9110 section 15.5.5). Nothing that concerns the
@@ -63,6 +65,7 @@ extension MediaError: CustomStringConvertible {
     case .notFound(.nameNotServed(let index)): "segment \(index) of the path is no name to serve"
     case .notFound(.noSuchFile): "no such file"
     case .notFound(.notRegularFile): "not a regular file"
+    case .notFound(.tooLarge): "too large a file"
     case .denied(let error), .exhausted(let error), .unreadable(let error),
       .rootUnusable(let error):
       error.description

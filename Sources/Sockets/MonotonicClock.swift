@@ -19,17 +19,13 @@ public enum MonotonicClock {
 
 /// Time as calendars have it (`CLOCK_REALTIME`).
 public enum WallClock {
-  /// Nanoseconds since 1970, as exact as the clock's tick.
-  public static var nanoseconds: Int {
+  /// Now, as exact as the clock's tick.
+  public static var now: Moment {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME_COARSE, &time)
-    return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    return Moment(time)
   }
 
   /// Seconds since 1970.
-  public static var secondsSince1970: Int {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME_COARSE, &time)
-    return time.tv_sec
-  }
+  public static var secondsSince1970: Int { now.secondsSince1970 }
 }

@@ -9,20 +9,25 @@ public final class OpenFile: Sendable {
   public let descriptor: Int32
   /// The file's size when it was opened.
   public let size: Int
-  /// When the file's content last changed, in nanoseconds since 1970, as of its opening.
-  public let modifiedNanoseconds: Int
+  /// When the file's content last changed, as of its opening.
+  public let modified: Moment
 
   /// Takes over a descriptor that is open for reading; nil, with the descriptor closed, if it is
   /// not one of a regular file.
-  public init?(taking descriptor: Int32) {
+  public convenience init?(taking descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
       return nil
     }
+    self.init(taking: descriptor, status)
+  }
+
+  /// Takes over a descriptor of a regular file with what `fstat(2)` says of it.
+  init(taking descriptor: Int32, _ status: stat) {
     self.descriptor = descriptor
     size = Int(status.st_size)
-    modifiedNanoseconds = status.st_mtim.tv_sec * 1_000_000_000 + status.st_mtim.tv_nsec
+    modified = Moment(status.st_mtim)
   }
 
   deinit { close(descriptor) }

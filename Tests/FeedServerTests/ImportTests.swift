@@ -5,6 +5,8 @@ import SQLiteStore
 import TestSupport
 import Testing
 
+@testable import FeedServer
+
 /// Imports over HTTP: the seeding code on a stream.
 @Suite struct ImportTests {
   private func send(
@@ -69,6 +71,44 @@ import Testing
     let answer = try client.request("POST", "/v1/import", WriteTests.authorized, body: body)
     #expect(answer.value("refused") == 5_000)
     #expect(answer.value("refusals", as: [Any].self)?.count == 100)
+  }
+
+  @Test func `what refusals quote is bounded, each and all together`() throws {
+    let service = try WriteTests.service()
+    let client = try service.client()
+    func answer(_ line: String, times: Int) throws -> TestAnswer {
+      let body = String(repeating: line + "\n", count: times)
+      return try client.request("POST", "/v1/import", WriteTests.authorized, body: body)
+    }
+    // The least and the most that a name may have, in letters of one byte and of four, and in one that
+    // JSON writes with six.
+    for name in ["x", "\u{1f600}", #"\u0001"#] {
+      let long = String(repeating: name, count: 100_000 / name.utf8.count)
+      let line = #"{"id":"a","type":"image","\#(long)":1}"#
+      let told = try answer(line, times: 120)
+      #expect(told.status == 200 && told.value("refused") == 120)
+      #expect(told.body.count < 200_000, "\(name): \(told.body.count)")
+      let refusals: [[String: Any]] = try #require(told.value("refusals"))
+      #expect(!refusals.isEmpty && refusals.first?["line"] as? Int == 1)
+    }
+    // Short ones are told whole.
+    let short = try answer(#"{"id":"a","type":"image","unknown":1}"#, times: 120)
+    #expect(short.value("refusals", as: [Any].self)?.count == 100)
+    let single = try client.request(
+      "PUT", "/v1/items/a", WriteTests.authorized,
+      body: #"{"type":"image","\#(String(repeating: "x", count: 1_000_000))":1}"#)
+    #expect(single.status == 422 && single.body.count < 4000, "\(single.body.count)")
+  }
+
+  @Test func `a text is cut between characters' bytes and says how long it was`() {
+    let cases: [(text: String, limit: Int, short: String)] = [
+      ("", 0, ""), ("", 3, ""), ("abc", 3, "abc"), ("abcd", 3, "abc… (4 bytes)"),
+      ("a\u{1f600}b", 4, "a… (6 bytes)"), ("a\u{1f600}b", 5, "a\u{1f600}… (6 bytes)"),
+      ("e\u{301}x", 1, "e… (4 bytes)"), ("\u{1f600}", 3, "… (4 bytes)"),
+    ]
+    for (text, limit, short) in cases {
+      #expect(Array(text.shortened(toBytes: limit).utf8) == Array(short.utf8), "\(text) \(limit)")
+    }
   }
 
   @Test func `an array, an empty body and no body are imports, too`() throws {

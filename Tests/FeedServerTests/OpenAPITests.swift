@@ -1,6 +1,7 @@
 import Feed
 import Foundation
 import HTTP
+import Seeding
 import TestSupport
 import Testing
 
@@ -105,6 +106,22 @@ import Testing
     #expect(schemas["offset"]?["maximum"] as? Int == PageRequest.offsets.upperBound)
     #expect(schemas["leading"]?["maximum"] as? Int == PageRequest.limits.upperBound - 1)
     #expect(schemas["budget"]?["maximum"] as? Int == PageRequest.budgets.upperBound)
+  }
+
+  @Test func `the steps of Server-Timing are the program's`() throws {
+    let pattern = try #require(
+      resolved(["$ref": "#/components/headers/Server-Timing/schema"])["pattern"] as? String)
+    let service = try RunningService(PostGenerator(count: 200, seed: 1))
+    let client = try service.client()
+    let feeds: [[String: Any]] = try #require(try client.get("/v1/feeds").value("feeds"))
+    let feed = try #require(feeds.first?["name"] as? String)
+    let id = try #require(try client.get("/v1/feeds/\(feed)/items").itemIDs.first)
+    let asks = ["Prefer": "server-timing", "Accept-Encoding": "gzip"]
+    let targets = ["/v1/feeds/\(feed)/items?limit=50", "/v1/items/\(id)", "/v1/feeds", "/healthz"]
+    for target in targets + targets {
+      let timing = try #require(try client.get(target, asks).fields["server-timing"])
+      #expect(timing.wholeMatch(of: try Regex(pattern)) != nil, "\(target): \(timing)")
+    }
   }
 
   @Test func `every kind of problem is in it`() {

@@ -22,6 +22,10 @@ final class Client {
 
   init(_ port: UInt16, receiveBufferBytes: Int32? = nil, sendBufferBytes: Int32? = nil) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    // What is sent in pieces leaves in pieces, and at once.
+    var isOn: Int32 = 1
+    setsockopt(
+      descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, socklen_t(MemoryLayout<Int32>.size))
     var timeout = timeval(tv_sec: 10, tv_usec: 0)
     setsockopt(
       descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))

@@ -97,6 +97,20 @@ struct HTTPDateTests {
     #expect(HTTPDate.parse(expected, nowSecondsSince1970: now) == seconds)
   }
 
+  @Test func `seconds that no date can tell are the first or last that one can`() {
+    let cases: [(seconds: Int, date: String)] = [
+      (.min, "Sat, 01 Jan 0000 00:00:00 GMT"), (-62_167_219_201, "Sat, 01 Jan 0000 00:00:00 GMT"),
+      (-62_167_219_200, "Sat, 01 Jan 0000 00:00:00 GMT"),
+      (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
+      (253_402_300_800, "Fri, 31 Dec 9999 23:59:59 GMT"), (.max, "Fri, 31 Dec 9999 23:59:59 GMT"),
+    ]
+    for (seconds, date) in cases {
+      #expect(HTTPDate.format(secondsSince1970: seconds) == date)
+      // A year of two digits is read beside any clock.
+      _ = HTTPDate.parse("Sunday, 06-Nov-94 08:49:37 GMT", nowSecondsSince1970: seconds)
+    }
+  }
+
   @Test func `what is written is read as it was, in each form`() {
     let long = [
       "Sun": "Sunday", "Mon": "Monday", "Tue": "Tuesday", "Wed": "Wednesday", "Thu": "Thursday",

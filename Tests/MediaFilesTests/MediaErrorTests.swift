@@ -42,6 +42,7 @@ struct MediaErrorTests {
     (MediaError.notFound(.tooDeep(segmentCount: 33)), "the path has 33 segments, more than 32"),
     (.notFound(.nameNotServed(index: 2)), "segment 2 of the path is no name to serve"),
     (.notFound(.noSuchFile), "no such file"), (.notFound(.notRegularFile), "not a regular file"),
+    (.notFound(.tooLarge), "too large a file"),
     (.unreadable(error(EIO)), "cannot open a file: Input/output error (openat)"),
   ])
   func `an error says what is wrong`(_ error: MediaError, _ description: String) {

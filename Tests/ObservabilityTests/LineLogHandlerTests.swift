@@ -48,6 +48,17 @@ struct LineLogHandlerTests {
       json: #""message":"m","level_":"2","logger_":"3","message_":"4","time__":"1","time_":"5""#),
   ]
 
+  @Test(arguments: [Int.min, -9_223_372_037, -1, 0, 9_223_372_036, 9_223_372_037, Int.max])
+  func `a clock that is far off is written as the first or last moment`(_ seconds: Int) {
+    for part in [Int.min, -1, 0, 999_999_999, Int.max] {
+      var writer = LineWriter()
+      writer.time(LogClock.nanosecondsSince1970(of: timespec(tv_sec: seconds, tv_nsec: part)))
+      #expect(writer.bytes.count == 24)
+    }
+    #expect(
+      LogClock.nanosecondsSince1970(of: timespec(tv_sec: 5, tv_nsec: 7)) == 5_000_000_007)
+  }
+
   @Test(arguments: cases)
   func `a message is one line of text`(_ sample: Case) throws {
     let line = try Self.written(.text) {

@@ -100,6 +100,10 @@ struct Problem: Error, Sendable {
     return problem
   }
 
+  /// How much of a detail is told, and of the name of a parameter or field: both may quote what was sent.
+  private static let detailBytes = 1000
+  private static let nameBytes = 300
+
   /// The answer; `instance` is the request's id.
   func response(requestID: String) -> Response {
     var writer = JSONWriter()
@@ -107,10 +111,10 @@ struct Problem: Error, Sendable {
       writer.member("type", kind.uri)
       writer.member("title", kind.title)
       writer.member("status", status.code)
-      writer.member("detail", detail)
+      writer.member("detail", detail.shortened(toBytes: Self.detailBytes))
       writer.member("instance", requestID)
-      writer.member("parameter", parameter)
-      writer.member("field", field)
+      writer.member("parameter", parameter?.shortened(toBytes: Self.nameBytes))
+      writer.member("field", field?.shortened(toBytes: Self.nameBytes))
     }
     var fields = self.fields
     fields.append("Content-Type", "application/problem+json")

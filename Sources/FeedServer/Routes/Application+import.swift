@@ -21,14 +21,12 @@ extension Application {
   private func runImport(_ call: Call) throws -> Response {
     let body = call.responder.body
     let input = SeedInput(name: "body") { try body?.read() }
-    var refusals: [SeedProblem] = []
+    var refusals = RefusalList()
     var progress = SeedProgress()
     do {
       let report = try seeder.run(
         [input], into: store,
-        onProblem: { problem in
-          if refusals.count < Self.listedRefusals { refusals.append(problem) }
-        },
+        onProblem: { refusals.note($0) },
         onProgress: { progress = $0 })
       figures.note(report.summary, refused: report.skipped)
       logger.info(
@@ -56,10 +54,7 @@ extension Application {
     }
   }
 
-  /// How many refused records are told one by one.
-  static let listedRefusals = 100
-
-  private func importResponse(_ report: SeedReport, _ refusals: [SeedProblem]) -> Response {
+  private func importResponse(_ report: SeedReport, _ refusals: RefusalList) -> Response {
     var writer = JSONWriter()
     writer.object { writer in
       writer.member("added", report.summary.added)
@@ -71,14 +66,7 @@ extension Application {
         for feed in report.summary.rankedAnew { writer.string(feed) }
       }
       writer.key("refusals")
-      writer.array { writer in
-        for refusal in refusals {
-          writer.object { writer in
-            writer.member("line", refusal.line)
-            writer.member("problem", refusal.problem)
-          }
-        }
-      }
+      refusals.write(to: &writer)
     }
     var fields: Fields = ["Cache-Control": "no-store"]
     fields.appendJSON()

@@ -12,7 +12,15 @@ struct MediaFolder: Sendable {
   static let maximumParts = 16
   /// A file that changed so shortly ago may change again within the same tick of the file system's
   /// clock: its tag is weak until then (RFC 9110 section 8.8.1).
-  static let settlingNanoseconds = 2_000_000_000
+  static let settlingSeconds = 2
+  /// A larger file is not served, 8 PiB: beyond that its size is exact in no JSON or script, and 8 EiB,
+  /// which a sparse file may have, leave no room for counting.
+  static let maximumFileBytes = 1 << 53
+
+  /// Refuses a file that is not served for its size.
+  static func check(_ file: OpenFile) throws(MediaError) {
+    guard (0...maximumFileBytes).contains(file.size) else { throw .notFound(.tooLarge) }
+  }
 }
 
 extension Application {
@@ -24,13 +32,18 @@ extension Application {
     let head = try file.read(at: 0, count: MediaType.headBytes)
     let type = MediaType(head: head, name: segments.last ?? "")
     return try MediaAnswer(
-      file: file, type: type, caching: media.caching, nowNanoseconds: WallClock.nanoseconds
+      file: file, type: type, caching: media.caching, now: WallClock.now
     ).response(to: request)
   }
 
   private func open(_ segments: [String], in media: MediaFolder) throws -> OpenFile {
     do {
-      return try media.root.open(segments)
+      let file = try media.root.open(segments)
+      try MediaFolder.check(file)
+      return file
+    } catch MediaError.notFound(.tooLarge) {
+      logger.warning("media file too large", metadata: ["path": "\(segments)"])
+      throw MediaError.notFound(.tooLarge)
     } catch MediaError.denied(let cause) {
       // To the client it is not there; the operator has to hear why.
       logger.warning("media file not readable: \(cause)")
@@ -44,25 +57,27 @@ struct MediaAnswer {
   let file: OpenFile
   let type: MediaType
   let caching: CachePolicy.Directive
-  let nowNanoseconds: Int
+  let now: Moment
 
   /// Made of size and time of change: a tag of the bytes would have to read them all first.
   private var entityTag: EntityTag {
-    let text = String(file.modifiedNanoseconds, radix: 36) + "-" + String(file.size, radix: 36)
+    let parts = [file.modified.secondsSince1970, file.modified.nanoseconds, file.size]
+    let text = parts.map { String($0, radix: 36) }.joined(separator: "-")
     return EntityTag(text, isWeak: !hasSettled)
   }
 
-  /// `nil` as long as the file may change again within the same second, and where its time is in the
-  /// future (RFC 9110 sections 8.8.2.1 and 8.8.2.2).
+  /// `nil` as long as the file may change again within the same second, where its time is in the
+  /// future (RFC 9110 sections 8.8.2.1 and 8.8.2.2), and where no date can tell it.
   private var modifiedSeconds: Int? {
-    hasSettled ? file.modifiedNanoseconds.secondsRoundedDown : nil
+    let seconds = file.modified.secondsSince1970
+    return hasSettled && HTTPDate.secondsSince1970.contains(seconds) ? seconds : nil
   }
 
   private var hasSettled: Bool {
-    nowNanoseconds - file.modifiedNanoseconds >= MediaFolder.settlingNanoseconds
+    now.isAtLeast(seconds: MediaFolder.settlingSeconds, after: file.modified)
   }
 
-  private var nowSeconds: Int { nowNanoseconds.secondsRoundedDown }
+  private var nowSeconds: Int { now.secondsSince1970 }
 
   func response(to request: Request) throws -> Response {
     let tag = entityTag
@@ -155,13 +170,5 @@ struct MediaAnswer {
 
   private func contentRange(_ range: Range<Int>) -> String {
     "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
-  }
-}
-
-extension Int {
-  /// Of nanoseconds.
-  fileprivate var secondsRoundedDown: Int {
-    let quotient = self / 1_000_000_000
-    return self % 1_000_000_000 < 0 ? quotient - 1 : quotient
   }
 }

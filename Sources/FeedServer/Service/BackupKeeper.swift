@@ -105,7 +105,12 @@ final class BackupKeeper: Sendable {
 
   private func secondsUntilDue(after newest: BackupFolder.Entry?) -> Int {
     schedule.secondsUntilDue(
-      newestAgeSeconds: newest.map { WallClock.secondsSince1970 - $0.modifiedSecondsSince1970 })
+      newestAgeSeconds: newest.flatMap { newest in
+        // A time that no clock ever had tells no age.
+        let (age, overflow) = WallClock.secondsSince1970
+          .subtractingReportingOverflow(newest.modifiedSecondsSince1970)
+        return overflow ? nil : age
+      })
   }
 
   /// Waits by the clock that nobody sets.
