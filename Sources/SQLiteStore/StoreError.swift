@@ -26,6 +26,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case tooManyWrites(limit: Int)
   /// The write came after the store was closed.
   case closed(path: String)
+  /// The run was taken for one that is over, and what it held back is dropped.
+  case runDropped(path: String)
   case damaged(path: String, reason: String)
   /// Anything else that SQLite says, with its extended result code (https://sqlite.org/rescode.html).
   case database(path: String, code: Int32, message: String)
@@ -64,6 +66,8 @@ extension StoreError: CustomStringConvertible {
       "the database \(path) is in use: stop the server, and whatever else has it open"
     case .tooManyWrites(let limit): "\(limit) writes wait already, which is the limit"
     case .closed(let path): "the database \(path) was closed"
+    case .runDropped(let path):
+      "the rankings that this run was making in \(path) were dropped meanwhile: send its input again"
     case .damaged(let path, let reason): "the database \(path) is damaged: \(reason)"
     case .database(let path, let code, let message):
       "SQLite says of \(path): \(message) (code \(code))"

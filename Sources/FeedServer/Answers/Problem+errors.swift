@@ -35,6 +35,10 @@ extension Problem {
       self.init(.overloaded, .serviceUnavailable, "Too many writes wait for the database.")
     case StoreError.closed:
       self.init(.notReady, .serviceUnavailable, "The server is shutting down.")
+    case StoreError.runDropped:
+      self.init(
+        .overloaded, .serviceUnavailable,
+        "The rankings that the import was making were dropped meanwhile: send it again.")
     case StoreError.full:
       self.init(
         .storageFull, .insufficientStorage,
@@ -69,7 +73,7 @@ extension Problem {
         parameter: role.rawValue)
     case .differentRankings(let after, let before):
       self.init(
-        .invalidCursor, .badRequest,
+        .differentRankings, .badRequest,
         "after names ranking \(after) and before names ranking \(before): a gap lies in one ranking.",
         parameter: "before")
     case .counterOutOfRange(let item, let counter):
