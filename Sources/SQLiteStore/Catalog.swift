@@ -78,10 +78,6 @@ struct RankingInterval: Hashable {
     since <= ranking && until.map { ranking < $0 } ?? true
   }
 
-  func touches(_ ranking: Int) -> Bool {
-    since == ranking || until == ranking
-  }
-
   /// What of it is seen as long as this ranking is the current one; `nil` where nothing is.
   func seen(upTo ranking: Int) -> RankingInterval? {
     guard since <= ranking else { return nil }
@@ -111,19 +107,14 @@ extension FeedOrder {
   ///
   /// Each position's last change decides, so that an entry which came and went leaves no trace.
   mutating func apply(_ changes: [EntryChange], ranking: Int, oldestRanking: Int) {
-    let next = ranking + 1
     // A ranking starts as a copy of the one before it, from which it differs only by changes that
     // touch it: those are among `changes`, or were when the copy was made.
     if orders[ranking] == nil {
       let latest = orders.keys.filter { $0 < ranking }.max()
       orders[ranking] = latest.flatMap { orders[$0] } ?? OrderIndex()
     }
-    let touchesNext = changes.contains {
-      $0.old?.touches(next) ?? false || $0.new?.touches(next) ?? false
-    }
-    if touchesNext, orders[next] == nil { orders[next] = orders[ranking] }
     for shown in Array(orders.keys) {
-      if shown < oldestRanking || shown > next {
+      if shown < oldestRanking || shown > ranking {
         orders[shown] = nil
       } else {
         orders[shown]?.apply(changes, ranking: shown)

@@ -3,33 +3,34 @@ import GRDB
 import Glibc
 
 extension ImportBatch {
-  /// An entry as the newest ranking, published or not, has it.
+  /// An entry, and the place that the batch's run has given it.
   struct OpenEntry {
-    var id: Int64 = 0
-    var feedID: Int64 = 0
-    var post: Int64 = 0
-    var key = SortKey(rawValue: 0)
-    let rank: Int?
-    var publishedAt: Int64?
-    var since = 1
+    let feedID: Int64
+    let post: Int64
+    /// The run's last word, where it has one; else as everybody sees it.
+    var rank: Int?
+    /// As everybody sees it; `nil` where the run is about to bring the post into the feed.
+    var shown: Shown?
 
-    init(rank: Int?) {
-      self.rank = rank
+    /// As the current ranking has it, or the next one that a single write has begun.
+    struct Shown {
+      let id: Int64
+      let key: SortKey
+      let rank: Int?
+      let publishedAt: Int64?
+      let since: Int
     }
 
-    init(_ row: Row) {
-      id = row[0]
-      feedID = row[1]
-      post = row[2]
-      key = SortKey(rawValue: row[3])
-      rank = row[4]
-      publishedAt = row[5]
-      since = row[6]
+    /// The post has another time than the entry, or is not where its time says.
+    func isMisplaced(_ post: Post) -> Bool {
+      guard let shown else { return false }
+      return shown.publishedAt != post.publishedAt?.microseconds
+        || shown.key != SortKey(rank: shown.rank, publishedAt: post.publishedAt)
     }
   }
 
   static let openEntries = """
-    SELECT entry_id, feed_id, post_id, sort_key, rank, published_at, since FROM feed_entry
+    SELECT entry_id, feed_id, sort_key, rank, published_at, since FROM feed_entry
     WHERE post_id = ? AND until IS NULL
     """
 
@@ -41,28 +42,39 @@ extension ImportBatch {
 
   func openEntries(ofPost number: Int64) throws -> [Int64: OpenEntry] {
     let statement = try database.cachedStatement(sql: Self.openEntries)
-    let entries = try Row.fetchAll(statement, arguments: [number]).map(OpenEntry.init)
-    return Dictionary(entries.map { ($0.feedID, $0) }, uniquingKeysWith: { _, last in last })
+    var entries: [Int64: OpenEntry] = [:]
+    for row in try Row.fetchAll(statement, arguments: [number]) {
+      let shown = OpenEntry.Shown(
+        id: row[0], key: SortKey(rawValue: row[2]), rank: row[3], publishedAt: row[4],
+        since: row[5])
+      entries[row[1]] = OpenEntry(feedID: row[1], post: number, rank: shown.rank, shown: shown)
+    }
+    for (feed, rank) in try run?.ranks(ofPost: number) ?? [] {
+      entries[feed, default: OpenEntry(feedID: feed, post: number)].rank = rank
+    }
+    return entries
   }
 
-  mutating func enter(_ post: Post, _ number: Int64, _ placement: Placement) throws {
-    _ = try feedRow(placement.feed)
-    let key = SortKey(rank: placement.rank, publishedAt: post.publishedAt)
+  mutating func enter(_ post: Post, _ number: Int64, _ feed: FeedRow, rank: Int?) throws {
+    let key = SortKey(rank: rank, publishedAt: post.publishedAt)
     newEntries.append(
       NewEntry(
-        feed: placement.feed, post: number, position: Position(key: key, id: post.id),
-        publishedAt: post.publishedAt, rank: placement.rank))
+        feed: feed, post: number, position: Position(key: key, id: post.id),
+        publishedAt: post.publishedAt, rank: rank))
     postsWithNewEntries.insert(number)
   }
 
   mutating func insertNewEntries() throws {
     for (index, entry) in newEntries.enumerated() {
       if index.isMultiple(of: Self.recordsPerTurn) { sched_yield() }
-      let feed = try feedRow(entry.feed)
+      if run?.feeds.contains(entry.feed.id) == true {
+        try run?.keep(entry.post, in: entry.feed.id, rank: entry.rank)
+        continue
+      }
+      // The next ranking begins with what the current one shows: it has the entry, too.
       try insert(
-        feedID: feed.id, post: entry.post, position: entry.position,
-        publishedAt: entry.publishedAt?.microseconds, rank: entry.rank,
-        since: movedFeeds.contains(entry.feed) ? feed.ranking + 1 : feed.ranking)
+        feedID: entry.feed.id, post: entry.post, position: entry.position,
+        publishedAt: entry.publishedAt?.microseconds, rank: entry.rank, since: entry.feed.ranking)
     }
     newEntries.removeAll()
     postsWithNewEntries.removeAll()
@@ -78,49 +90,50 @@ extension ImportBatch {
       """, [feedID, post, position.key.rawValue, position.id, publishedAt, rank, since])
   }
 
-  /// Gives the entry another place, in the next ranking; the current one goes on showing the old.
-  mutating func move(
-    _ entry: OpenEntry, of post: Post, to placement: Placement, in feed: FeedRow
-  ) throws {
-    let key = SortKey(rank: placement.rank, publishedAt: post.publishedAt)
-    let publishedAt = post.publishedAt?.microseconds
-    let next = feed.ranking + 1
-    if key == entry.key, placement.rank == entry.rank {
-      if entry.since == next { movedFeeds.insert(placement.feed) }
-      if publishedAt != entry.publishedAt {
-        try execute(
-          "UPDATE feed_entry SET published_at = ? WHERE post_id = ? AND feed_id = ?",
-          [publishedAt, entry.post, feed.id])
-      }
+  /// Gives the entry this place: at the end of the run, or else in the next ranking.
+  mutating func place(_ entry: OpenEntry, of post: Post, in feed: FeedRow, rank: Int?) throws {
+    guard let shown = entry.shown else {
+      try run?.keep(entry.post, in: feed.id, rank: rank)
       return
     }
-    movedFeeds.insert(placement.feed)
-    if entry.since == next {
-      try execute("DELETE FROM feed_entry WHERE entry_id = ?", [entry.id])
-      // Moved back to where the current ranking has it: then nothing moved.
+    let publishedAt = post.publishedAt?.microseconds
+    if publishedAt != shown.publishedAt {
       try execute(
-        Self.reopenEntry, [publishedAt, entry.post, feed.id, next, key.rawValue, placement.rank])
-      if database.changesCount > 0 { return }
-    } else {
-      try execute("UPDATE feed_entry SET until = ? WHERE entry_id = ?", [next, entry.id])
+        "UPDATE feed_entry SET published_at = ? WHERE post_id = ? AND feed_id = ?",
+        [publishedAt, entry.post, feed.id])
     }
-    try insert(
-      feedID: feed.id, post: entry.post, position: Position(key: key, id: post.id),
-      publishedAt: publishedAt, rank: placement.rank, since: next)
+    let key = SortKey(rank: rank, publishedAt: post.publishedAt)
+    let isMove = key != shown.key || rank != shown.rank
+    if run == nil {
+      if isMove {
+        try move(
+          shown, of: entry.post, to: Position(key: key, id: post.id), publishedAt, rank, in: feed)
+      }
+    } else if isMove {
+      try run?.keep(entry.post, in: feed.id, rank: rank)
+    } else {
+      try run?.forget(entry.post, in: feed.id)
+    }
   }
 
-  /// A post's new time moves it in the timed feeds that its record does not name.
-  mutating func retime(
-    _ entries: [Int64: OpenEntry], of post: Post, except placements: [Placement]
+  /// Gives the entry another place in the next ranking; the current one goes on showing the old.
+  private mutating func move(
+    _ shown: OpenEntry.Shown, of post: Int64, to position: Position, _ publishedAt: Int64?,
+    _ rank: Int?, in feed: FeedRow
   ) throws {
-    for entry in entries.values.sorted(by: { $0.feedID < $1.feedID }) {
-      guard let row = try row("SELECT name FROM feed WHERE feed_id = ?", [entry.feedID]) else {
-        continue
-      }
-      let name: String = row[0]
-      guard !placements.contains(where: { $0.feed == name }) else { continue }
-      try move(
-        entry, of: post, to: Placement(feed: name, rank: entry.rank), in: try feedRow(name))
+    movedFeeds.insert(feed.id)
+    let next = feed.ranking + 1
+    if shown.since == next {
+      try execute("DELETE FROM feed_entry WHERE entry_id = ?", [shown.id])
+      // Moved back to where the current ranking has it: then nothing moved.
+      try execute(
+        Self.reopenEntry, [publishedAt, post, feed.id, next, position.key.rawValue, rank])
+      if database.changesCount > 0 { return }
+    } else {
+      try execute("UPDATE feed_entry SET until = ? WHERE entry_id = ?", [next, shown.id])
     }
+    try insert(
+      feedID: feed.id, post: post, position: position, publishedAt: publishedAt, rank: rank,
+      since: next)
   }
 }

@@ -4,15 +4,18 @@ import Glibc
 
 /// Writes records within one transaction.
 ///
-/// New entries are written after everything else of the batch, because where they go depends on it: into
-/// the current ranking as long as no entry of the feed has moved, into the next one if one has, so that
-/// a ranking is seen whole.
+/// A run's moves are kept aside (`RankingRun`) until it ends, and so are its new entries of a feed in
+/// which it has moved any, so that its ranking is seen whole; those are written after everything else of
+/// the batch, because they depend on it. A single write has no run: its moves go into the next ranking,
+/// which is published with them.
 struct ImportBatch {
   let database: Database
   /// What happened to each post and feed, in the order of the records.
   private(set) var changes: [(id: String, change: NetChanges.Change)] = []
-  /// The feeds of which a next ranking is begun.
-  var movedFeeds: Set<String> = []
+  /// Keeps the moves aside; `nil` for a single write.
+  var run: RankingRun?
+  /// The feeds of which a single write began a next ranking.
+  var movedFeeds: Set<Int64> = []
 
   private var feeds: [String: FeedRow] = [:]
   var newEntries: [NewEntry] = []
@@ -20,11 +23,12 @@ struct ImportBatch {
 
   struct FeedRow {
     let id: Int64
+    /// The current one.
     let ranking: Int
   }
 
   struct NewEntry {
-    let feed: String
+    let feed: FeedRow
     let post: Int64
     let position: Position
     let publishedAt: Timestamp?
@@ -36,15 +40,13 @@ struct ImportBatch {
   /// on a core that is used to the full.
   static let recordsPerTurn = 8
 
-  /// New entries of a feed that someone is ranking anew wait for its next ranking.
-  private let newEntriesWait: Bool
-
-  init(database: Database, newEntriesWait: Bool = true) {
+  init(database: Database, run: RankingRun? = nil) {
     self.database = database
-    self.newEntriesWait = newEntriesWait
+    self.run = run
   }
 
   mutating func write(_ records: [SeedRecord]) throws {
+    try run?.requireKnown()
     for (index, record) in records.enumerated() {
       if index.isMultiple(of: Self.recordsPerTurn) { sched_yield() }
       switch record {
@@ -89,19 +91,22 @@ extension ImportBatch {
   /// The feed of this name, made where there is none.
   mutating func feedRow(_ name: String) throws -> FeedRow {
     if let feed = feeds[name] { return feed }
-    var feed = FeedRow(id: 0, ranking: 1)
-    if let row = try row("SELECT feed_id, ranking FROM feed WHERE name = ?", [name]) {
-      feed = FeedRow(id: row[0], ranking: row[1])
-      if newEntriesWait, try Ranking(database: database).isBegun(feed.ranking + 1, feedID: feed.id)
-      {
-        movedFeeds.insert(name)
-      }
-    } else {
+    let sql = "SELECT feed_id, ranking FROM feed WHERE name = ?"
+    var found = try row(sql, [name])
+    if found == nil {
       try execute("INSERT INTO feed (name) VALUES (?)", [name])
-      feed = FeedRow(id: database.lastInsertedRowID, ranking: 1)
+      found = try row(sql, [name])
     }
+    let feed = FeedRow(id: found![0], ranking: found![1])
     feeds[name] = feed
     return feed
+  }
+
+  /// The feed of this number.
+  func feedRow(_ id: Int64) throws -> FeedRow {
+    let ranking = try Int.fetchOne(
+      database.cachedStatement(sql: Ranking.ofFeed), arguments: [id])
+    return FeedRow(id: id, ranking: ranking ?? 1)
   }
 }
 
@@ -113,32 +118,40 @@ extension ImportBatch {
   ) throws {
     guard let stored else {
       let number = try insert(post)
-      for placement in placements { try enter(post, number, placement) }
+      for placement in placements {
+        try enter(post, number, try feedRow(placement.feed), rank: placement.rank)
+      }
       changes.append((post.id, .init(before: nil, after: digest(post, placements))))
       return
     }
     if postsWithNewEntries.contains(stored.number) { try insertNewEntries() }
     let entries = try openEntries(ofPost: stored.number)
     if !stored.post.isIdentical(to: post) { try update(stored, to: post) }
-    var after = entries
+    var after = entries.mapValues(\.rank)
     for placement in placements {
       let feed = try feedRow(placement.feed)
       if let entry = entries[feed.id] {
-        try move(entry, of: post, to: placement, in: feed)
+        try place(entry, of: post, in: feed, rank: placement.rank)
       } else {
-        try enter(post, stored.number, placement)
+        try enter(post, stored.number, feed, rank: placement.rank)
       }
-      after[feed.id] = OpenEntry(rank: placement.rank)
+      after[feed.id] = .some(placement.rank)
     }
-    if stored.post.publishedAt != post.publishedAt {
-      try retime(entries, of: post, except: placements)
+    // A new time moves the post in the timed feeds that its record does not name.
+    let misplaced = entries.values.filter { $0.isMisplaced(post) }
+    if !misplaced.isEmpty {
+      let named = Set(try placements.map { try feedRow($0.feed).id })
+      for entry in misplaced.sorted(by: { $0.feedID < $1.feedID })
+      where !named.contains(entry.feedID) {
+        try place(entry, of: post, in: try feedRow(entry.feedID), rank: entry.rank)
+      }
     }
     changes.append(
       (
         post.id,
         .init(
           before: digest(stored.post, entries.mapValues(\.rank)),
-          after: digest(post, after.mapValues(\.rank)))
+          after: digest(post, after))
       ))
   }
 

@@ -5,8 +5,8 @@ import GRDB
 struct ItemWriter {
   let database: Database
   let keys: IdempotencyKeys
-  /// The feeds of which the write began a next ranking, by name.
-  private(set) var movedFeeds: Set<String> = []
+  /// The feeds of which the write began a next ranking.
+  private(set) var movedFeeds: Set<Int64> = []
 
   init(database: Database, keys: IdempotencyKeys) {
     self.database = database
@@ -49,7 +49,7 @@ struct ItemWriter {
   private mutating func put(
     _ post: Post, _ placements: [Placement]?, over stored: PostReader.Stored?
   ) throws -> ItemOutcome {
-    var batch = ImportBatch(database: database, newEntriesWait: false)
+    var batch = ImportBatch(database: database)
     try batch.put(post, placements, over: stored)
     movedFeeds.formUnion(batch.movedFeeds)
     return stored == nil ? .created(post) : .replaced(post)

@@ -130,6 +130,7 @@ public struct Pruning {
       guard !isDryRun else { return nil }
       try database.execute(
         sql: "UPDATE feed SET oldest_ranking = ? WHERE feed_id = ?", arguments: [oldest, feedID])
+      try database.execute(sql: Ranking.forgetRankings, arguments: [feedID, oldest])
       return oldest
     }
     guard let oldest else { return }

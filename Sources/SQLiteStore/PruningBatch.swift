@@ -27,8 +27,11 @@ struct PruningBatch {
     SELECT entry_id, post_id, published_at, 1 FROM feed_entry
     WHERE entry_id > ? AND +feed_id = ? AND until IS NULL ORDER BY entry_id LIMIT ?
     """
-  static let isInAnotherFeed =
-    "SELECT EXISTS (SELECT 1 FROM feed_entry WHERE post_id = ? AND feed_id <> ?)"
+  /// Or is about to be.
+  static let isInAnotherFeed = """
+    SELECT EXISTS (SELECT 1 FROM feed_entry WHERE post_id = ?1 AND feed_id <> ?2)
+      OR EXISTS (SELECT 1 FROM pending_place WHERE post_id = ?1 AND feed_id <> ?2)
+    """
 
   /// - Returns: the number after which to go on; nil where that was all.
   func run(
@@ -66,7 +69,10 @@ struct PruningBatch {
           database.cachedStatement(sql: Self.isInAnotherFeed), arguments: [post, feed]) ?? false
       if stays {
         summary.departures += 1
-        if !isDryRun { try execute(ImportBatch.removeFromFeed, [post, feed]) }
+        if !isDryRun {
+          try execute(ImportBatch.removeFromFeed, [post, feed])
+          try execute(ImportBatch.removeFromRuns, [post, feed])
+        }
         return
       }
     }
@@ -79,7 +85,7 @@ struct PruningBatch {
   }
 }
 
-/// The posts at the tops of feeds, in the current ranking of each and in the one that is being made.
+/// The posts at the tops of feeds, in the current ranking of each and in those that runs are making.
 struct FeedTops {
   let feeds: [Int64]
   let limit: Int
@@ -98,6 +104,24 @@ struct FeedTops {
     ORDER BY sort_key, id LIMIT ?3
     """
 
+  static let runs = "SELECT run_id FROM ranking_run"
+
+  /// The top of what a run leaves where it is.
+  static let topBesideRun = """
+    SELECT post_id FROM feed_entry
+    WHERE feed_id = ?1 AND until IS NULL AND NOT EXISTS (SELECT 1 FROM pending_place AS place
+      WHERE place.run_id = ?2 AND place.feed_id = ?1 AND place.post_id = feed_entry.post_id)
+    ORDER BY sort_key, id LIMIT ?3
+    """
+
+  /// The top of what it moves.
+  static let topOfRun = """
+    SELECT place.post_id FROM pending_place AS place
+    CROSS JOIN post ON post.post_id = place.post_id
+    WHERE place.feed_id = ?1 AND place.run_id = ?2
+    ORDER BY \(RankingRun.key(rank: "place.rank")), post.id LIMIT ?3
+    """
+
   /// Changes that may bring a post to a top: a new entry only pushes others down, and what is within a
   /// post (the kind `post`) moves nothing.
   static let isChanged =
@@ -113,12 +137,18 @@ struct FeedTops {
     }
     posts = []
     let statement = try database.cachedStatement(sql: Self.top)
+    let runs = try Int64.fetchAll(database, sql: Self.runs)
     for feed in feeds {
       let ranking = try Int.fetchOne(
         database, sql: "SELECT ranking FROM feed WHERE feed_id = ?", arguments: [feed])
       guard let ranking else { continue }
-      for ranking in [ranking, ranking + 1] {
-        posts.formUnion(try Int64.fetchAll(statement, arguments: [feed, ranking, limit]))
+      posts.formUnion(try Int64.fetchAll(statement, arguments: [feed, ranking, limit]))
+      for run in runs {
+        for sql in [Self.topBesideRun, Self.topOfRun] {
+          posts.formUnion(
+            try Int64.fetchAll(
+              database.cachedStatement(sql: sql), arguments: [feed, run, limit]))
+        }
       }
     }
     try noteOwnChanges(database)

@@ -9,8 +9,10 @@ final class SQLiteImport: FeedImport {
 
   private struct Progress {
     var summary = ImportSummary()
-    /// Feeds in which this run moved entries, which makes a ranking that is published at its end.
-    var movedFeeds: Set<String> = []
+    /// What the run keeps aside for its end, once it does.
+    var run: RankingRun.Started?
+    /// The feeds that it ranks anew.
+    var feeds: Set<Int64> = []
     var net = NetChanges()
   }
 
@@ -19,32 +21,39 @@ final class SQLiteImport: FeedImport {
   }
 
   func write(_ records: [SeedRecord]) throws {
+    let (run, feeds) = progress.withLock { ($0.run, $0.feeds) }
     let batch = try withStoreErrors(path: store.path) {
       try store.pool.write { database in
-        var batch = ImportBatch(database: database)
+        let run = RankingRun(database: database, path: store.path, run: run, feeds: feeds)
+        var batch = ImportBatch(database: database, run: run)
         try batch.write(records)
-        return (changes: batch.changes, movedFeeds: batch.movedFeeds)
+        return (changes: batch.changes, run: batch.run?.run, feeds: batch.run?.feeds ?? [])
       }
     }
     progress.withLock { progress in
       for (id, change) in batch.changes {
         progress.net.add(change, id: id, to: &progress.summary)
       }
-      progress.movedFeeds.formUnion(batch.movedFeeds)
+      (progress.run, progress.feeds) = (batch.run, batch.feeds)
     }
-    try store.refresh()
+    store.followOwnWrite()
   }
 
   func finish() throws -> ImportSummary {
-    let movedFeeds = progress.withLock { $0.movedFeeds }
+    let (run, feeds) = progress.withLock { ($0.run, $0.feeds) }
+    guard let run else { return progress.withLock { $0.summary } }
     let rankedAnew = try withStoreErrors(path: store.path) {
       try store.pool.write { database in
-        try Ranking(database: database).publish(
-          feeds: movedFeeds, keeping: store.options.keptRankings)
+        var ranking = RankingRun(database: database, path: store.path, run: run, feeds: feeds)
+        let names = try ranking.publish(RankingRetention(store.options))
+        try ChangeLog(database: database).trim()
+        return names
       }
     }
-    try store.refresh()
+    store.followOwnWrite()
     return progress.withLock { progress in
+      // Nothing is kept aside any more.
+      (progress.run, progress.feeds) = (nil, [])
       progress.summary.rankedAnew = rankedAnew
       return progress.summary
     }

@@ -74,6 +74,9 @@ extension SQLiteStore {
       sql: """
         SELECT 'entry ' || entry_id FROM feed_entry WHERE until IS NULL AND sort_key <>
           coalesce(rank, (1 << 62) - published_at, 9223372036854775807)
+          AND NOT EXISTS (SELECT 1 FROM pending_place WHERE rank IS NULL
+            AND pending_place.post_id = feed_entry.post_id
+            AND pending_place.feed_id = feed_entry.feed_id)
         """),
     // The order and the index are given: left to itself, SQLite compares each entry with its whole feed.
     Invariant(
@@ -85,10 +88,10 @@ extension SQLiteStore {
         WHERE (a.until IS NULL OR b.since < a.until) AND (b.until IS NULL OR a.since < b.until)
         """),
     Invariant(
-      name: "no entry lies beyond the next ranking",
+      name: "no entry lies beyond the current ranking",
       sql: """
         SELECT 'entry ' || entry_id FROM feed_entry JOIN feed USING (feed_id)
-        WHERE since > ranking + 1 OR until > ranking + 1
+        WHERE since > ranking OR until > ranking
         """),
     Invariant(
       name: "tags and counters are JSON",
@@ -122,12 +125,13 @@ extension SQLiteStore {
           (SELECT 1 FROM policy WHERE policy.network = network_profile.name AND feed IS NULL)
         """),
     Invariant(
-      name: "a re-ranking is unfinished; seed the same input again to finish it", severity: .note,
+      name: """
+        a re-ranking is unfinished; if no seed is at work, seed the same input again to finish it
+        """,
+      severity: .note,
       sql: """
-        SELECT name FROM feed WHERE EXISTS (SELECT 1 FROM feed_entry
-            WHERE feed_entry.feed_id = feed.feed_id AND since > ranking AND since > 1)
-          OR EXISTS (SELECT 1 FROM feed_entry
-            WHERE feed_entry.feed_id = feed.feed_id AND until > ranking)
+        SELECT name FROM feed WHERE EXISTS (SELECT 1 FROM ranking_run CROSS JOIN pending_place
+          ON pending_place.run_id = ranking_run.run_id AND pending_place.feed_id = feed.feed_id)
         """),
   ]
 }

@@ -7,7 +7,7 @@ extension SQLiteStore {
   private static let portion = 500
 
   /// Hands out everything as records, in canonical order: the feeds that have a title by name, then
-  /// the posts by id, each with its places in the newest ranking, published or not.
+  /// the posts by id, each with its places in the current rankings.
   ///
   /// - Throws: `StoreError`, and what `body` throws.
   public func exportRecords(_ body: (SeedRecord) throws -> Void) throws {

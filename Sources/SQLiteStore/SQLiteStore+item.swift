@@ -21,7 +21,7 @@ extension PostReader {
     WHERE feed_entry.post_id = ? AND feed_entry.until IS NULL
     """
 
-  /// A post with the feeds in which it is, as the newest ranking of each has it, published or not.
+  /// A post with the feeds in which it is, as everybody sees them.
   func item(_ stored: Stored) throws -> StoredItem {
     let statement = try database.cachedStatement(sql: Self.placementsOfPost)
     let placements = try Row.fetchAll(statement, arguments: [stored.number])

@@ -2,13 +2,18 @@ import Feed
 import Foundation
 
 extension SQLiteStore {
-  /// How the store is set up. Every number must be 1 or more.
+  /// How the store is set up. Every number must be 1 or more; only
+  /// `keptRankingsSeconds` may be 0.
   public struct Options: Sendable {
     /// How its connections are set up.
     public var file: DatabaseFile.Options
     /// How many rankings of a feed are kept, the current one among them: as long as its ranking is
     /// kept, a cursor goes on.
     public var keptRankings: Int
+    /// How long a ranking is kept after it was the current one, even beyond that number.
+    public var keptRankingsSeconds: Int
+    /// How many are kept at the most, however many there were in that time.
+    public var maximumKeptRankings: Int
     /// How many single writes may wait for the writer; one more is refused.
     public var maximumWaitingWrites: Int
     /// How many of them go into one transaction at the most.
@@ -28,6 +33,10 @@ extension SQLiteStore {
 
     /// The default of `keptRankings`.
     public static let defaultKeptRankings = 16
+    /// The default of `keptRankingsSeconds`: an hour.
+    public static let defaultKeptRankingsSeconds = 3_600
+    /// The default of `maximumKeptRankings`.
+    public static let defaultMaximumKeptRankings = 1_000
     /// The default of `maximumWaitingWrites`.
     public static let defaultMaximumWaitingWrites = 1_024
     /// The default of `maximumWritesInGroup`.
@@ -45,6 +54,8 @@ extension SQLiteStore {
     public init(
       file: DatabaseFile.Options = DatabaseFile.Options(),
       keptRankings: Int = Options.defaultKeptRankings,
+      keptRankingsSeconds: Int = Options.defaultKeptRankingsSeconds,
+      maximumKeptRankings: Int = Options.defaultMaximumKeptRankings,
       maximumWaitingWrites: Int = Options.defaultMaximumWaitingWrites,
       maximumWritesInGroup: Int = Options.defaultMaximumWritesInGroup,
       idempotencyKeepSeconds: Int = Options.defaultIdempotencyKeepSeconds,
@@ -55,6 +66,8 @@ extension SQLiteStore {
     ) {
       self.file = file
       self.keptRankings = keptRankings
+      self.keptRankingsSeconds = keptRankingsSeconds
+      self.maximumKeptRankings = maximumKeptRankings
       self.maximumWaitingWrites = maximumWaitingWrites
       self.maximumWritesInGroup = maximumWritesInGroup
       self.idempotencyKeepSeconds = idempotencyKeepSeconds
@@ -74,8 +87,9 @@ extension SQLiteStore {
     func requireSensible() {
       let numbers = [
         keptRankings, maximumWaitingWrites, maximumWritesInGroup, idempotencyKeepSeconds,
-        maximumIdempotencyKeys, journalledChanges, firstEntries,
+        maximumIdempotencyKeys, journalledChanges, firstEntries, maximumKeptRankings,
       ]
+      precondition(keptRankingsSeconds >= 0, "a time is less than 0")
       precondition(numbers.allSatisfy { $0 >= 1 }, "an option is less than 1")
     }
   }

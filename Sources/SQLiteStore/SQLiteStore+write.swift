@@ -32,6 +32,14 @@ extension SQLiteStore {
     }
   }
 
+  /// Brings the catalog up to what was just written.
+  ///
+  /// It is durable whatever becomes of this: who would be told of a failure would write again. The next
+  /// refresh makes up for it, and says what is wrong if it is still so.
+  func followOwnWrite() {
+    _ = try? refresh()
+  }
+
   private func run(_ waiting: [WaitingWrite]) {
     for (waiting, result) in zip(waiting, results(of: waiting.map(\.write))) {
       waiting.completion(result)
@@ -46,9 +54,7 @@ extension SQLiteStore {
           return try group.run(writes)
         }
       }
-      // The writes are durable whatever becomes of this: who would be told of a failure would write
-      // again. The next refresh makes up for it, and says what is wrong if it is still so.
-      _ = try? refresh()
+      followOwnWrite()
       return results
     } catch {
       return writes.map { _ in .failure(error) }

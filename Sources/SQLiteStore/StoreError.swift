@@ -31,6 +31,8 @@ public enum StoreError: Error, Equatable, Sendable {
   /// Another file was put in its place, or copied over it, while it was open. The log of the one before
   /// was moved aside.
   case replaced(path: String, keptLog: String?)
+  /// The run was taken for one that is over, and what it held back is dropped.
+  case runDropped(path: String)
   case damaged(path: String, reason: String)
   /// Anything else that SQLite says, with its extended result code (https://sqlite.org/rescode.html).
   case database(path: String, code: Int32, message: String)
@@ -76,6 +78,8 @@ extension StoreError: CustomStringConvertible {
       "the database \(path) was replaced while it was open: nothing more is written to it or read from it; "
         + "stop this program, see that the file is the right one, and start again"
         + (keptLog.map { ". The log of the one before is \($0)" } ?? "")
+    case .runDropped(let path):
+      "the rankings that this run was making in \(path) were dropped meanwhile: send its input again"
     case .damaged(let path, let reason): "the database \(path) is damaged: \(reason)"
     case .database(let path, let code, let message):
       "SQLite says of \(path): \(message) (code \(code))"

@@ -11,7 +11,7 @@ struct WriteGroup {
 
   /// - Throws: what undoes the whole group.
   mutating func run(_ writes: [ItemWrite]) throws -> [Result<ItemOutcome, any Error>] {
-    var movedFeeds: Set<String> = []
+    var movedFeeds: Set<Int64> = []
     let keys = IdempotencyKeys(database: database, options: options, now: options.now())
     let results = try writes.map { write in
       try result {
@@ -21,7 +21,9 @@ struct WriteGroup {
         return outcome
       }
     }
-    _ = try Ranking(database: database).publish(feeds: movedFeeds, keeping: options.keptRankings)
+    if !movedFeeds.isEmpty {
+      try Ranking(database: database).publish(feeds: movedFeeds, RankingRetention(options))
+    }
     try ChangeLog(database: database).trim()
     return results
   }

@@ -36,6 +36,14 @@ struct SeedCommand: ParsableCommand {
   var keptRankings = Environment.number(
     "KEPT_RANKINGS", default: SQLiteStore.Options.defaultKeptRankings)
 
+  @Option(help: "How long a ranking is kept after it was the current one, beyond that number.")
+  var keptRankingsSeconds = Environment.number(
+    "KEPT_RANKINGS_SECONDS", default: SQLiteStore.Options.defaultKeptRankingsSeconds)
+
+  @Option(help: "So many are kept at the most, however many there were in that time.")
+  var maximumKeptRankings = Environment.number(
+    "MAXIMUM_KEPT_RANKINGS", default: SQLiteStore.Options.defaultMaximumKeptRankings)
+
   @Option(help: "Make up so many posts instead of reading files.")
   var generate: Int?
 
@@ -46,10 +54,12 @@ struct SeedCommand: ParsableCommand {
     try Environment.validate()
     for (name, value) in [
       ("--batch-records", batchRecords), ("--record-limit-bytes", recordLimitBytes),
-      ("--kept-rankings", keptRankings), ("--generate", generate ?? 1),
+      ("--kept-rankings", keptRankings), ("--maximum-kept-rankings", maximumKeptRankings),
+      ("--generate", generate ?? 1),
     ] where value < 1 {
       throw ValidationError("\(name): \(value) is less than 1")
     }
+    try atLeast(0, ("--kept-rankings-seconds", keptRankingsSeconds))
     if generate != nil, !files.isEmpty {
       throw ValidationError("--generate and files exclude each other")
     }
@@ -59,7 +69,9 @@ struct SeedCommand: ParsableCommand {
     let inputs = try generate == nil ? inputs() : []
     let store = try SQLiteStore(
       path: options.database,
-      options: SQLiteStore.Options(file: options.file, keptRankings: keptRankings))
+      options: SQLiteStore.Options(
+        file: options.file, keptRankings: keptRankings, keptRankingsSeconds: keptRankingsSeconds,
+        maximumKeptRankings: maximumKeptRankings))
     let seeder = Seeder(
       batchRecords: batchRecords, recordLimitBytes: recordLimitBytes, isStrict: strict)
     let meter = ProgressMeter()
@@ -72,8 +84,11 @@ struct SeedCommand: ParsableCommand {
           try seeder.run(inputs, into: store, onProblem: meter.report, onProgress: meter.show)
         }
       meter.clear()
-      try store.close()
-      try print(report, seconds: meter.seconds)
+      // What was loaded is said whatever becomes of closing.
+      let closing = Result { try store.close() }
+      let printing = Result { try print(report, seconds: meter.seconds) }
+      try closing.get()
+      try printing.get()
     } catch let stopped as SeedStopped {
       meter.report(stopped.problem)
       printError("stopped at the first bad record; what stood before it is loaded")

@@ -91,6 +91,8 @@ extension WriteOptions {
       Setting("idempotency-keep-seconds", idempotencyKeepSeconds),
       Setting("maximum-idempotency-keys", maximumIdempotencyKeys),
       Setting("kept-rankings", keptRankings),
+      Setting("kept-rankings-seconds", keptRankingsSeconds),
+      Setting("maximum-kept-rankings", maximumKeptRankings),
     ]
   }
 }

@@ -46,6 +46,14 @@ struct WriteOptions: ParsableArguments {
   var keptRankings = Environment.number(
     "KEPT_RANKINGS", default: SQLiteStore.Options.defaultKeptRankings)
 
+  @Option(help: "How long a ranking is kept after it was the current one, beyond that number.")
+  var keptRankingsSeconds = Environment.number(
+    "KEPT_RANKINGS_SECONDS", default: SQLiteStore.Options.defaultKeptRankingsSeconds)
+
+  @Option(help: "So many are kept at the most, however many there were in that time.")
+  var maximumKeptRankings = Environment.number(
+    "MAXIMUM_KEPT_RANKINGS", default: SQLiteStore.Options.defaultMaximumKeptRankings)
+
   mutating func validate() throws {
     if writeToken == nil, writeTokenFile == nil {
       writeToken = Environment.text("WRITE_TOKEN")
@@ -57,7 +65,9 @@ struct WriteOptions: ParsableArguments {
       ("--record-limit-bytes", recordLimitBytes), ("--batch-records", batchRecords),
       ("--maximum-imports", maximumImports), ("--maximum-waiting-writes", maximumWaitingWrites),
       ("--idempotency-keep-seconds", idempotencyKeepSeconds),
-      ("--maximum-idempotency-keys", maximumIdempotencyKeys), ("--kept-rankings", keptRankings))
+      ("--maximum-idempotency-keys", maximumIdempotencyKeys), ("--kept-rankings", keptRankings),
+      ("--maximum-kept-rankings", maximumKeptRankings))
+    try atLeast(0, ("--kept-rankings-seconds", keptRankingsSeconds))
     if writeToken != nil, writeTokenFile != nil {
       throw ValidationError("--write-token and --write-token-file exclude each other")
     }
@@ -67,6 +77,8 @@ struct WriteOptions: ParsableArguments {
     configuration.writeToken = try token()
     configuration.server.limits.bodyBytes = bodyBytes
     configuration.store.keptRankings = keptRankings
+    configuration.store.keptRankingsSeconds = keptRankingsSeconds
+    configuration.store.maximumKeptRankings = maximumKeptRankings
     configuration.importBytes = importBytes
     configuration.seeder.recordLimitBytes = recordLimitBytes
     configuration.seeder.batchRecords = batchRecords

@@ -20,7 +20,7 @@ import Testing
       WHERE entry_id = 1
       """
     ),
-    ("beyond the next ranking", "UPDATE feed_entry SET since = 7 WHERE entry_id = 1"),
+    ("beyond the current ranking", "UPDATE feed_entry SET since = 7 WHERE entry_id = 1"),
     ("tags and counters", "UPDATE post SET tags = '{' WHERE post_id = 1"),
     ("tags and counters", "UPDATE post SET counters = '[1]' WHERE post_id = 1"),
     (

@@ -141,15 +141,18 @@ import Testing
     try run.write([.ranked("c", 10), .ranked("later", 11)])
     try store.put(Self.post("x", 1), [Placement(feed: "featured", rank: 0)])
     #expect(try store.walk("featured") == ["x", "c", "a", "b"])
-    // An item on its own has the places that it will have: what a condition compares.
-    #expect(try store.placements(ofItem: "c") == [Placement(feed: "featured", rank: 10)])
-    #expect(try store.placements(ofItem: "later") == [Placement(feed: "featured", rank: 11)])
+    // An item on its own has the places that everybody sees: what a condition compares.
+    #expect(try store.placements(ofItem: "c") == [Placement(feed: "featured", rank: 1)])
+    #expect(try store.placements(ofItem: "later") == [])
     // What the run holds back is seen where a put says the same of it.
     try store.put(
       Post(id: "later", type: .image), [Placement(feed: "featured", rank: 11)])
-    #expect(try store.walk("featured") == ["x", "a", "b", "c", "later"])
+    #expect(try store.walk("featured") == ["x", "c", "a", "b", "later"])
+    // A put that moves makes a ranking of its own.
+    try store.put(Self.post("b", 20), [Placement(feed: "featured", rank: 1)])
+    #expect(try store.walk("featured") == ["x", "b", "c", "a", "later"])
     _ = try run.finish()
-    #expect(try store.walk("featured") == ["x", "a", "b", "c", "later"])
+    #expect(try store.walk("featured") == ["x", "b", "a", "c", "later"])
     #expect(try store.check().isEmpty)
   }
 

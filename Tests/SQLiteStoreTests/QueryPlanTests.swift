@@ -33,7 +33,23 @@ import Testing
     ("expired keys", IdempotencyKeys.deleteExpired),
     ("keys beyond the limit", IdempotencyKeys.deleteBeyondLimit),
     ("the change log's old end", ChangeLog.trimming),
+    ("whether a run is known", RankingRun.isKnown),
+    ("a run's places of a post", RankingRun.ranksOfPost),
+    ("a place that a run forgets", RankingRun.forgetPlace),
+    ("a run's moves", RankingRun.closeMoved),
+    ("a run's places", RankingRun.openPlaces),
+    ("a feed's current ranking", Ranking.ofFeed),
+    ("the rankings of a feed", Ranking.rankingsOfFeed),
+    ("rankings replaced since", Ranking.oldestReplaced),
+    ("rankings that are not kept", Ranking.forgetRankings),
+    ("a post's removal from runs", ImportBatch.removeFromRuns),
+    ("another feed of a post", PruningBatch.isInAnotherFeed),
   ]
+
+  /// Question marks, or else the greatest of their numbers.
+  private static func argumentCount(_ sql: String) -> Int {
+    (1...9).last { sql.contains("?\($0)") } ?? sql.count { $0 == "?" }
+  }
 
   @Test(arguments: statements.indices)
   func `every statement that reads a feed goes by an index`(_ index: Int) throws {
@@ -41,9 +57,7 @@ import Testing
     let store = try SQLiteStore(path: folder.file("feed.sqlite"))
     let statement = Self.statements[index]
     let plan = try store.pool.read { database in
-      // Of a question mark with a number there may be several, but not more than two numbers.
-      let count =
-        statement.sql.contains("?1") ? 2 : statement.sql.count { $0 == "?" }
+      let count = Self.argumentCount(statement.sql)
       return try Row.fetchAll(
         database, sql: "EXPLAIN QUERY PLAN " + statement.sql,
         arguments: StatementArguments(Array(repeating: 1, count: count))
@@ -74,7 +88,7 @@ import Testing
       + SQLiteStore.invariants.map { ($0.name, $0.sql) }
     for statement in statements {
       let plan = try store.pool.read { database in
-        let count = statement.sql.count { $0 == "?" }
+        let count = Self.argumentCount(statement.sql)
         return try Row.fetchAll(
           database, sql: "EXPLAIN QUERY PLAN " + statement.sql,
           arguments: StatementArguments(Array(repeating: 1, count: count))

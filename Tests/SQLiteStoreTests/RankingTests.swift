@@ -10,7 +10,7 @@ import Testing
 
   init() throws {
     store = try SQLiteStore(
-      path: folder.file("feed.sqlite"), options: .init(keptRankings: 3))
+      path: folder.file("feed.sqlite"), options: .init(keptRankings: 3, keptRankingsSeconds: 0))
   }
 
   /// `p0` first.

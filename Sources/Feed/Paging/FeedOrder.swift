@@ -9,7 +9,7 @@ public struct FeedOrder: Sendable {
   /// The first ranking that is still kept.
   public var oldestRanking: Int
   /// The order of each ranking that is at hand: always the current one, older ones as they are asked
-  /// for, and the next one while it is being made.
+  /// for.
   public var orders: [Int: OrderIndex]
 
   /// A feed with these rankings at hand.
@@ -177,7 +177,6 @@ extension FeedOrder {
   }
 
   private func order(of ranking: Int, _ role: CursorRole) throws(FeedError) -> OrderIndex {
-    // The one above the current is being made and not to be seen.
     if ranking <= self.ranking, let order = orders[ranking] { return order }
     throw ranking > self.ranking || ranking < 1
       ? .unknownRanking(role, ranking, feed: name) : .expiredRanking(role, ranking, feed: name)

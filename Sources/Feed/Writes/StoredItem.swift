@@ -2,7 +2,7 @@
 public struct StoredItem: Sendable, Hashable {
   /// The post.
   public let post: Post
-  /// Its feeds in the order of their names, as the newest ranking of each has it.
+  /// Its feeds in the order of their names, as the current ranking of each has it.
   public let placements: [Placement]
 
   /// An item of these parts.

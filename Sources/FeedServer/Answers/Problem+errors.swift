@@ -39,6 +39,10 @@ extension Problem {
       self.init(
         .notReady, .serviceUnavailable,
         "The database's file is not the one that the server opened; nothing is written.")
+    case StoreError.runDropped:
+      self.init(
+        .overloaded, .serviceUnavailable,
+        "The rankings that the import was making were dropped meanwhile: send it again.")
     case StoreError.full:
       self.init(
         .storageFull, .insufficientStorage,
@@ -73,7 +77,7 @@ extension Problem {
         parameter: role.rawValue)
     case .differentRankings(let after, let before):
       self.init(
-        .invalidCursor, .badRequest,
+        .differentRankings, .badRequest,
         "after names ranking \(after) and before names ranking \(before): a gap lies in one ranking.",
         parameter: "before")
     case .counterOutOfRange(let item, let counter):

@@ -8,6 +8,7 @@ struct Problem: Error, Sendable {
   enum Kind: String, CaseIterable, Sendable {
     case invalidParameter = "invalid-parameter"
     case invalidCursor = "invalid-cursor"
+    case differentRankings = "different-rankings"
     case expiredCursor = "expired-cursor"
     case malformedRequest = "malformed-request"
     case unknownRoute = "unknown-route"
@@ -44,6 +45,7 @@ struct Problem: Error, Sendable {
       switch self {
       case .invalidParameter: "A parameter is not valid"
       case .invalidCursor: "The cursor is damaged or of another feed"
+      case .differentRankings: "The cursors are of two rankings"
       case .expiredCursor: "The cursor's ranking is no longer kept"
       case .malformedRequest: "The request is not well-formed HTTP"
       case .unknownRoute: "There is no such route"

@@ -12,15 +12,9 @@ extension CatalogReader {
     }
   }
 
-  /// The feed in its current ranking, and in the next one where that is being made.
+  /// The feed in its current ranking.
   func order(of feed: Catalog.FeedRow) throws -> FeedOrder {
-    var orders = [feed.ranking: try order(feedID: feed.id, ranking: feed.ranking)]
-    let next = feed.ranking + 1
-    let isNextBegun =
-      try Bool.fetchOne(
-        database, sql: Self.isRankingBegun, arguments: [feed.id, next, feed.id, next]) ?? false
-    if isNextBegun { orders[next] = try order(feedID: feed.id, ranking: next) }
-    return FeedOrder(feed, orders)
+    FeedOrder(feed, [feed.ranking: try order(feedID: feed.id, ranking: feed.ranking)])
   }
 
   /// Whether anything was moved to the ranking.
