@@ -106,7 +106,7 @@ let package = Package(
     tests("FeedTests", ["Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
-    tests("SeedingTests", ["Seeding", "Feed", "TestSupport"]),
+    tests("SeedingTests", ["Seeding", "Feed", "JSON", "TestSupport"]),
     tests("HTTPTests", ["HTTP", "TestSupport"]),
     tests("SocketsTests", ["Sockets", "CLinux", "TestSupport"]),
     tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),

@@ -40,10 +40,42 @@ public enum NetworkQuery: Hashable, Sendable {
   /// A profile's name.
   case profile(String)
   /// Figures that the client measured, either or both.
-  case measured(downlinkKbps: Int?, roundTripMilliseconds: Int?)
+  /// A downlink of `cappedDownlinkKbps` is at least that much.
+  case measured(
+    downlinkKbps: Int?, roundTripMilliseconds: Int?, effectiveType: String? = nil)
   /// The `ECT` client hint.
   case effectiveType(String)
   case unknown
+
+  /// Browsers say no more than 10 Mbit/s, lest they can be told apart by it (Network Information API,
+  /// section 8; Chromium's `kMaxDownlinkKbps`): on fibre it is 10 Mbit/s as well.
+  public static let cappedDownlinkKbps = 10_000
+}
+
+/// The kinds of network of the Network Information API, section 6, by the round trips from which browsers
+/// tell them (Chromium's thresholds of HTTP round trips); a greater one is slower.
+private enum EffectiveType: String, CaseIterable, Comparable {
+  case fast = "4g"
+  case third = "3g"
+  case second = "2g"
+  case slow = "slow-2g"
+
+  private var shortestRoundTripMilliseconds: Int {
+    switch self {
+    case .fast: 0
+    case .third: 270
+    case .second: 1_400
+    case .slow: 2_000
+    }
+  }
+
+  init(roundTripMilliseconds: Int) {
+    self = Self.allCases.last { $0.shortestRoundTripMilliseconds <= roundTripMilliseconds } ?? .fast
+  }
+
+  static func < (left: EffectiveType, right: EffectiveType) -> Bool {
+    left.shortestRoundTripMilliseconds < right.shortestRoundTripMilliseconds
+  }
 }
 
 extension [NetworkProfile] {
@@ -52,13 +84,19 @@ extension [NetworkProfile] {
   ///
   /// Measured figures fall into few profiles, so that all clients share a few plans and a shared cache
   /// keeps a few pages: into the fastest one without loss that promises no more bandwidth than was
-  /// measured and whose kind of network has such a round trip. Slower than all of them is the slowest;
-  /// farther away than all of them, the farthest. A downlink of 0 is the one on which nothing arrives.
+  /// measured, and no more than the network that the round trip, or the `ECT` beside it, means. Slower than
+  /// all of them is the slowest that delivers anything; a downlink of 0 is the one on which nothing does.
   public func profile(for query: NetworkQuery) -> NetworkProfile? {
     switch query {
     case .profile(let name): first { $0.name == name }
-    case .measured(let downlinkKbps, let roundTrip):
-      profile(downlinkKbps: downlinkKbps, roundTripMilliseconds: roundTrip)
+    case .measured(let downlinkKbps, let roundTrip, let type):
+      profile(
+        downlinkKbps: downlinkKbps,
+        kind: [
+          roundTrip.map(EffectiveType.init(roundTripMilliseconds:)),
+          type.flatMap(EffectiveType.init(rawValue:)),
+        ]
+        .compactMap { $0 }.max())
     case .effectiveType(let type): first { $0.effectiveType == type } ?? defaultProfile
     case .unknown: defaultProfile
     }
@@ -67,23 +105,28 @@ extension [NetworkProfile] {
   /// The profile that applies where nothing is known; the first where none is marked as the default.
   public var defaultProfile: NetworkProfile? { first(where: \.isDefault) ?? first }
 
-  private func profile(downlinkKbps: Int?, roundTripMilliseconds: Int?) -> NetworkProfile? {
+  private func profile(downlinkKbps: Int?, kind: EffectiveType?) -> NetworkProfile? {
     if downlinkKbps == 0 { return self.min { $0.downlinkKbps < $1.downlinkKbps } }
     let working = filter { $0.downlinkKbps > 0 }.sorted { $0.downlinkKbps > $1.downlinkKbps }
-    // A round trip is usual for a profile where it, or a faster one, has a longer: a fast network with
-    // the round trip of a radio link is still fast, one with that of a satellite is not.
-    var usualRoundTrip = 0
-    for profile in working where profile.lossPercent == 0 {
-      usualRoundTrip = Swift.max(usualRoundTrip, profile.roundTripMilliseconds)
-      if downlinkKbps.map({ profile.downlinkKbps <= $0 }) ?? true,
-        roundTripMilliseconds.map({ $0 <= usualRoundTrip }) ?? true
-      {
-        return profile
+    let measured = downlinkKbps == NetworkQuery.cappedDownlinkKbps ? nil : downlinkKbps
+    func isWithin(_ limit: Int?, _ profile: NetworkProfile) -> Bool {
+      limit.map { profile.downlinkKbps <= $0 } ?? true
+    }
+    // The farthest network may lose packets, and is the one meant where it promises no more than there is.
+    let farthest = kind == .slow ? profile(meaning: .slow) : nil
+    if let farthest, farthest.downlinkKbps > 0, isWithin(measured, farthest) { return farthest }
+    let ceiling: Int? =
+      switch kind {
+      case nil, .fast: nil
+      case .third: profile(meaning: .third)?.downlinkKbps
+      case .second, .slow: profile(meaning: .second)?.downlinkKbps
       }
-    }
-    if let roundTripMilliseconds, roundTripMilliseconds > usualRoundTrip {
-      return working.max { $0.roundTripMilliseconds < $1.roundTripMilliseconds }
-    }
-    return working.last
+    return working.first {
+      $0.lossPercent == 0 && isWithin(measured, $0) && isWithin(ceiling, $0)
+    } ?? working.last
+  }
+
+  private func profile(meaning kind: EffectiveType) -> NetworkProfile? {
+    first { $0.effectiveType == kind.rawValue }
   }
 }

@@ -1,146 +1,126 @@
 import Feed
+import JSON
 
-/// The JSON form of a `SeedRecord`.
-struct DecodedRecord: Decodable {
+/// A `SeedRecord` as its JSON has it.
+struct DecodedRecord {
   let record: SeedRecord
   /// Whether the record says in which feeds the post is.
   let namesFeeds: Bool
 
-  private static let known: Set = [
-    "id", "feeds", "type", "title", "text", "publishedAt", "author", "url", "thumbnail", "tags",
-    "counters", "media", "feed",
+  private static let known = [
+    "author", "counters", "feed", "feeds", "id", "media", "publishedAt", "tags", "text",
+    "thumbnail",
+    "title", "type", "url",
   ]
 
-  init(from decoder: any Decoder) throws {
-    let fields = try Fields(decoder, known: Self.known)
+  /// - Parameter itemID: the id of a post whose record may leave it out.
+  init(_ value: JSONValue, itemID: String? = nil) throws(RecordError) {
+    let fields = try Fields(value, known: Self.known)
     namesFeeds = fields.has("feeds")
     if fields.has("feed") {
-      let feed: DecodedFeed = try Fields(decoder, known: ["feed"]).value("feed")
-      record = .feed(name: feed.name, title: feed.title)
+      record = try Self.feed(Fields(value, known: ["feed"]).value("feed"))
       return
     }
-    let placements: [DecodedPlacement] = try fields.list("feeds", limit: RecordLimits.feeds)
-    var names: Set<String> = []
-    for placement in placements where !names.insert(placement.placement.feed).inserted {
-      throw fields.error("feeds", "names the feed \"\(placement.placement.feed)\" twice")
-    }
-    let tags: [String] = try fields.list("tags", limit: RecordLimits.tags)
-    for tag in tags { try fields.check(tag, "tags", limit: RecordLimits.tagBytes) }
-    let media: [DecodedMedia] = try fields.list("media", limit: RecordLimits.media)
-    let author: DecodedAuthor? =
-      fields.has("author")
-      ? try fields.value("author", as: DecodedAuthor.self) : nil
+    let placements = try fields.list("feeds", limit: RecordLimits.feeds, Self.placement)
+    try Self.check(placements, fields)
     record = .post(
       Post(
-        id: try Self.id(fields, decoder),
+        id: try Self.id(fields, itemID),
         type: try fields.option("type"),
-        title: try fields.text("title", limit: RecordLimits.titleBytes),
-        text: try fields.text("text", limit: RecordLimits.textBytes),
+        title: try fields.text("title", limit: .characters(RecordLimits.titleCharacters)),
+        text: try fields.text("text", limit: .bytes(RecordLimits.textBytes)),
         publishedAt: try fields.time("publishedAt"),
-        author: author?.author,
-        url: try fields.text("url", limit: RecordLimits.urlBytes),
-        thumbnail: try fields.text("thumbnail", limit: RecordLimits.urlBytes),
-        tags: tags.filter { !$0.isEmpty },
-        counters: try Self.counters(fields),
-        media: media.map(\.media)),
-      placements: placements.map(\.placement))
+        author: try Self.author(fields),
+        url: try fields.text("url", limit: .bytes(RecordLimits.urlBytes)),
+        thumbnail: try fields.text("thumbnail", limit: .bytes(RecordLimits.urlBytes)),
+        tags: try fields.list("tags", limit: RecordLimits.tags, Self.tag).filter { !$0.isEmpty },
+        counters: try fields.has("counters") ? Self.counters(fields.value("counters")) : [],
+        media: try fields.list("media", limit: RecordLimits.media, Self.media)),
+      placements: placements)
   }
 
-  private static func id(_ fields: Fields, _ decoder: any Decoder) throws -> String {
-    let known = decoder.userInfo[.itemID] as? String
-    guard let known, !fields.has("id") else {
-      return try fields.name("id", limit: RecordLimits.idBytes)
+  private static func id(_ fields: Fields, _ itemID: String?) throws(RecordError) -> String {
+    guard let itemID, !fields.has("id") else {
+      return try fields.name("id", limit: .bytes(RecordLimits.idBytes))
     }
-    try fields.checkName(known, "id", limit: RecordLimits.idBytes)
-    return known
-  }
-
-  private static func counters(_ fields: Fields) throws -> [Counter] {
-    guard fields.has("counters") else { return [] }
-    return try counters(try fields.value("counters"), fields)
-  }
-
-  fileprivate static func counters(_ counters: [String: Int], _ fields: Fields) throws -> [Counter]
-  {
-    guard counters.count <= RecordLimits.counters else {
-      throw fields.error(
-        "counters", "has \(counters.count) elements, more than \(RecordLimits.counters)")
+    if let problem = itemID.problem(.bytes(RecordLimits.idBytes)) ?? itemID.problemAsName {
+      throw fields.error("id", problem)
     }
-    return try counters.map { name, value in
-      try fields.checkName(name, "counters", limit: RecordLimits.counterNameBytes)
-      // Below zero, too: origins that blur their counters do publish such.
-      guard (-RecordLimits.number...RecordLimits.number).contains(value) else {
-        throw fields.error(
-          "counters", "\(name) \(value) is not in ±\(RecordLimits.number)")
+    return itemID
+  }
+
+  private static func check(_ placements: [Placement], _ fields: Fields) throws(RecordError) {
+    var names: Set<[UInt8]> = []
+    for placement in placements where !names.insert(Array(placement.feed.utf8)).inserted {
+      throw fields.error("feeds", "names the feed \"\(placement.feed)\" twice")
+    }
+  }
+
+  /// Counters, as a record has them or on their own.
+  static func counters(_ value: JSONValue) throws(RecordError) -> [Counter] {
+    let members = try value.checked(as: .object).members
+    let count = members.reduce(0) { count, _ in count + 1 }
+    guard count <= RecordLimits.counters else {
+      throw value.error("has \(count) elements, more than \(RecordLimits.counters)")
+    }
+    var counters: [Counter] = []
+    for member in members {
+      let name = member.name
+      if let problem = name.problem(.characters(RecordLimits.counterNameCharacters)) {
+        throw member.value.error(problem)
       }
-      return Counter(name, value)
+      if name.isEmpty { throw value.error("holds an empty name") }
+      if let problem = name.problemAsName { throw member.value.error(problem) }
+      let count = try member.value.checkedNumber()
+      // Below zero, too: origins that blur their counters do publish such.
+      guard (-RecordLimits.number...RecordLimits.number).contains(count) else {
+        throw member.value.error("\(count) is not in ±\(RecordLimits.number)")
+      }
+      counters.append(Counter(name, count))
     }
+    return counters
   }
-}
 
-/// Counters on their own.
-struct DecodedCounters: Decodable {
-  let counters: [Counter]
-
-  init(from decoder: any Decoder) throws {
-    let names = try decoder.container(keyedBy: FieldName.self).allKeys.map(\.stringValue)
-    let fields = try Fields(decoder, known: Set(names))
-    let pairs = try names.map { name -> (String, Int) in (name, try fields.value(name)) }
-    counters = try DecodedRecord.counters(
-      Dictionary(pairs, uniquingKeysWith: { first, _ in first }), fields)
+  private static func tag(_ value: JSONValue) throws(RecordError) -> String {
+    try value.checkedText(.characters(RecordLimits.tagCharacters))
   }
-}
 
-private struct DecodedFeed: Decodable {
-  let name: String
-  let title: String?
-
-  init(from decoder: any Decoder) throws {
-    let fields = try Fields(decoder, known: ["name", "title"])
-    name = try fields.name("name", limit: RecordLimits.feedNameBytes)
-    title = try fields.text("title", limit: RecordLimits.titleBytes)
+  private static func feed(_ value: JSONValue) throws(RecordError) -> SeedRecord {
+    let fields = try Fields(value, known: ["name", "title"])
+    return .feed(
+      name: try fields.name("name", limit: .bytes(RecordLimits.feedNameBytes)),
+      title: try fields.text("title", limit: .characters(RecordLimits.titleCharacters)))
   }
-}
 
-private struct DecodedPlacement: Decodable {
-  let placement: Placement
-
-  init(from decoder: any Decoder) throws {
-    let fields = try Fields(decoder, known: ["name", "rank"])
-    placement = Placement(
-      feed: try fields.name("name", limit: RecordLimits.feedNameBytes),
+  private static func placement(_ value: JSONValue) throws(RecordError) -> Placement {
+    let fields = try Fields(value, known: ["name", "rank"])
+    return Placement(
+      feed: try fields.name("name", limit: .bytes(RecordLimits.feedNameBytes)),
       rank: try fields.number("rank", in: SortKey.rankRange))
   }
-}
 
-private struct DecodedAuthor: Decodable {
-  let author: Author
-
-  init(from decoder: any Decoder) throws {
-    let fields = try Fields(decoder, known: ["id", "name"])
-    author = Author(
-      id: try fields.name("id", limit: RecordLimits.idBytes),
-      name: try fields.text("name", limit: RecordLimits.titleBytes))
+  private static func author(_ fields: Fields) throws(RecordError) -> Author? {
+    guard fields.has("author") else { return nil }
+    let author = try Fields(fields.value("author"), known: ["id", "name"])
+    return Author(
+      id: try author.name("id", limit: .bytes(RecordLimits.idBytes)),
+      name: try author.text("name", limit: .characters(RecordLimits.titleCharacters)))
   }
-}
 
-private struct DecodedMedia: Decodable {
-  let media: Media
-
-  private static let known: Set = [
-    "kind", "url", "mimeType", "codec", "width", "height", "durationMs", "bytes",
+  private static let knownOfMedia = [
+    "bytes", "codec", "durationMs", "height", "kind", "mimeType", "url", "width",
   ]
 
-  init(from decoder: any Decoder) throws {
-    let fields = try Fields(decoder, known: Self.known)
-    guard let url = try fields.text("url", limit: RecordLimits.urlBytes) else {
+  private static func media(_ value: JSONValue) throws(RecordError) -> Media {
+    let fields = try Fields(value, known: knownOfMedia)
+    guard let url = try fields.text("url", limit: .bytes(RecordLimits.urlBytes)) else {
       throw fields.error("url", fields.has("url") ? "is empty" : "is missing")
     }
-    media = Media(
+    return Media(
       kind: try fields.option("kind"),
       url: url,
-      mimeType: try fields.text("mimeType", limit: RecordLimits.titleBytes),
-      codec: try fields.text("codec", limit: RecordLimits.titleBytes),
+      mimeType: try fields.text("mimeType", limit: .bytes(RecordLimits.mediaTypeBytes)),
+      codec: try fields.text("codec", limit: .bytes(RecordLimits.mediaTypeBytes)),
       width: try fields.number("width", in: 1...RecordLimits.pixels),
       height: try fields.number("height", in: 1...RecordLimits.pixels),
       durationMilliseconds: try fields.number("durationMs", in: 0...RecordLimits.number),

@@ -1,5 +1,5 @@
 import Feed
-import Foundation
+import JSON
 
 /// Reads one record of a feed file from its JSON.
 public struct RecordDecoder: Sendable {
@@ -10,7 +10,7 @@ public struct RecordDecoder: Sendable {
   ///
   /// - Throws: `RecordError`, naming the field.
   public func decode(_ bytes: some Sequence<UInt8>) throws(RecordError) -> SeedRecord {
-    try decode(DecodedRecord.self, bytes).record
+    try DecodedRecord(Self.document(bytes).root).record
   }
 
   /// The post that the bytes hold, for an item of this id: the record may leave the id out, and must
@@ -20,7 +20,7 @@ public struct RecordDecoder: Sendable {
   public func decodeItem(
     _ bytes: some Sequence<UInt8>, id: String
   ) throws(RecordError) -> (post: Post, placements: [Placement]?) {
-    let decoded = try decode(DecodedRecord.self, bytes, id: id)
+    let decoded = try DecodedRecord(Self.document(bytes).root, itemID: id)
     guard case .post(let post, let placements) = decoded.record else {
       throw RecordError(field: "feed", problem: "is a feed and not an item")
     }
@@ -34,104 +34,40 @@ public struct RecordDecoder: Sendable {
   ///
   /// - Throws: `RecordError`, naming the field.
   public func decodeCounters(_ bytes: some Sequence<UInt8>) throws(RecordError) -> [Counter] {
-    let counters = try decode(DecodedCounters.self, bytes).counters
+    let counters = try DecodedRecord.counters(Self.document(bytes).root)
     guard !counters.isEmpty else { throw RecordError(field: "", problem: "names no counter") }
     return counters
   }
 
-  private func decode<Value: Decodable>(
-    _: Value.Type, _ bytes: some Sequence<UInt8>, id: String? = nil
-  ) throws(RecordError) -> Value {
-    let data = Data(bytes)
-    let decoder = JSONDecoder()
-    if let id { decoder.userInfo[.itemID] = id }
-    do {
-      return try decoder.decode(Value.self, from: data)
-    } catch let error as RecordError {
-      throw error
-    } catch let error as DecodingError {
-      throw Self.recordError(error, data)
+  /// What a record that is refused calls itself, as far as it can be told: `post "p1"`.
+  func subject(of bytes: [UInt8]) -> String? {
+    guard let record = try? Self.document(bytes).root else { return nil }
+    let (kind, name) =
+      record.member("feed").map { ("feed", $0.member("name")) } ?? ("post", record.member("id"))
+    guard let text = name?.text, !text.isEmpty else { return nil }
+    return "\(kind) \"\(text.excerpt(characters: JSONPath.shownCharacters))\""
+  }
+
+  private static func document(
+    _ bytes: some Sequence<UInt8>
+  ) throws(RecordError) -> JSONDocument {
+    do throws(JSONError) {
+      return try JSONDocument(Array(bytes), depthLimit: RecordLimits.depth)
     } catch {
-      throw RecordError(field: "", problem: "\(error)")
-    }
-  }
-
-  private static func recordError(_ error: DecodingError, _ data: Data) -> RecordError {
-    switch error {
-    case .typeMismatch(let type, let context):
-      return RecordError(field: context.codingPath.field, problem: "is not \(name(of: type))")
-    case .valueNotFound(let type, let context):
-      return RecordError(
-        field: context.codingPath.field,
-        problem: "is null, not \(name(of: type)); leave out what is unknown")
-    case .keyNotFound(let key, let context):
-      return RecordError(field: (context.codingPath + [key]).field, problem: "is missing")
-    case .dataCorrupted(let context):
-      if !context.codingPath.isEmpty {
-        return RecordError(field: context.codingPath.field, problem: context.debugDescription)
-      }
-      guard String(validating: data, as: UTF8.self) != nil else {
-        return RecordError(field: "", problem: "is not UTF-8")
-      }
-      return RecordError(
-        field: "", problem: "is not JSON" + (syntaxError(data).map { ": " + $0 } ?? ""))
-    @unknown default:
-      return RecordError(field: "", problem: "\(error)")
-    }
-  }
-
-  /// What is wrong with the JSON, and where: the decoder does not say, its older sister does.
-  private static func syntaxError(_ data: Data) -> String? {
-    do {
-      _ = try JSONSerialization.jsonObject(with: data)
-      return nil
-    } catch {
-      let text = (error as NSError).userInfo[NSDebugDescriptionErrorKey] as? String
-      return text.map { $0.prefix(1).lowercased() + $0.dropFirst() }
-    }
-  }
-
-  private static func name(of type: Any.Type) -> String {
-    switch type {
-    case is String.Type: "a text"
-    case is Int.Type: "a whole number"
-    case is [String: Any].Type, is KeyedDecodingContainer<FieldName>.Type: "an object"
-    case is [Any].Type: "a list"
-    default: String(describing: type).hasPrefix("Array") ? "a list" : "an object"
+      throw RecordError(error)
     }
   }
 }
 
-extension CodingUserInfoKey {
-  /// The id of a post whose record does not have it.
-  static let itemID = CodingUserInfoKey(rawValue: "itemID")!
-}
-
-extension [any CodingKey] {
-  /// `media[0].width`
-  var field: String {
-    reduce(into: "") { path, key in
-      if let index = key.intValue {
-        path += "[\(index)]"
-      } else {
-        path += (path.isEmpty ? "" : ".") + key.stringValue
-      }
+extension RecordError {
+  /// What is wrong with the JSON of a record.
+  fileprivate init(_ error: JSONError) {
+    switch error.problem {
+    case .notUTF8: self.init(field: "", problem: "is not UTF-8")
+    case .duplicateKey: self.init(field: error.path.description, problem: "is there twice")
+    case .tooDeep(let limit):
+      self.init(field: "", problem: "is nested more than \(limit) levels deep")
+    default: self.init(field: "", problem: "is not JSON: \(error)")
     }
-  }
-}
-
-/// Any name: what a strict reader needs to see the fields that it does not know.
-struct FieldName: CodingKey {
-  let stringValue: String
-  let intValue: Int?
-
-  init(stringValue: String) {
-    self.stringValue = stringValue
-    intValue = nil
-  }
-
-  init(intValue: Int) {
-    stringValue = String(intValue)
-    self.intValue = intValue
   }
 }

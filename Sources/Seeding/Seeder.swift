@@ -9,7 +9,8 @@ public struct SeedProblem: Hashable, Sendable, CustomStringConvertible {
   public let input: String
   /// The line on which the record begins, from 1.
   public let line: Int
-  /// What is wrong, with the field where one is to blame.
+  /// What is wrong, with the field where one is to blame, and what the record calls itself where that can
+  /// be told: `post "p1": tags[3]: is not a text`.
   public let problem: String
 
   /// `file:line: what is wrong`
@@ -141,7 +142,10 @@ public struct Seeder: Sendable {
     return SeedReport(summary: try writer.finish(), skipped: 0)
   }
 
-  private typealias Decoded = (line: Int, record: Result<SeedRecord, RecordError>)
+  /// Why a record was not taken, with what it calls itself.
+  private struct Refusal: Error { let problem: String }
+
+  private typealias Decoded = (line: Int, record: Result<SeedRecord, Refusal>)
 
   private func take(
     _ decoded: [Decoded], of input: SeedInput, _ writer: BatchWriter,
@@ -153,7 +157,7 @@ public struct Seeder: Sendable {
       switch result {
       case .success(let record): records.append(record)
       case .failure(let error):
-        let problem = SeedProblem(input: input.name, line: line, problem: error.description)
+        let problem = SeedProblem(input: input.name, line: line, problem: error.problem)
         if isStrict {
           try writer.write(records)
           try writer.wait()
@@ -180,16 +184,26 @@ public struct Seeder: Sendable {
       let slice = raw[min(part * size, raw.count)..<min((part + 1) * size, raw.count)]
       let decoded = slice.enumerated().map { index, record -> Decoded in
         if index.isMultiple(of: Self.recordsPerTurn) { sched_yield() }
-        switch record.content {
-        case .success(let bytes):
-          return (record.line, Result { () throws(RecordError) in try decoder.decode(bytes) })
-        case .failure(let error):
-          return (record.line, .failure(RecordError(field: "", problem: error.description)))
-        }
+        return (record.line, Self.result(record.content, decoder))
       }
       results.withLock { $0[part] = decoded }
     }
     return results.withLock { $0.flatMap { $0 } }
+  }
+
+  private static func result(
+    _ content: Result<[UInt8], RawRecordError>, _ decoder: RecordDecoder
+  ) -> Result<SeedRecord, Refusal> {
+    switch content {
+    case .failure(let error): return .failure(Refusal(problem: error.description))
+    case .success(let bytes):
+      do throws(RecordError) {
+        return .success(try decoder.decode(bytes))
+      } catch {
+        let subject = decoder.subject(of: bytes).map { $0 + ": " } ?? ""
+        return .failure(Refusal(problem: subject + error.description))
+      }
+    }
   }
 }
 

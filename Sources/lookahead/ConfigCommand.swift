@@ -62,6 +62,7 @@ struct ConfigCommand: ParsableCommand {
     ]
     let data = try JSONSerialization.data(
       withJSONObject: document, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
-    print(String(decoding: data, as: UTF8.self))
+    // Several lines, in which JSON has its own escapes.
+    Swift.print(String(decoding: data, as: UTF8.self).escapedForTerminal(keepsLines: true))
   }
 }

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Foundation
+import Observability
 import Version
 
 /// The program: parses arguments, calls a library, sets the exit status.
@@ -21,4 +23,21 @@ struct Lookahead: ParsableCommand {
       PruneCommand.self,
       ConfigCommand.self, HealthCommand.self,
     ])
+
+  /// Runs the command of the arguments. What it throws is shown as ArgumentParser shows it, but for the
+  /// control characters of what it quotes.
+  static func main() {
+    do {
+      var command = try parseAsRoot()
+      try command.run()
+    } catch {
+      let status = exitCode(for: error)
+      let text = fullMessage(for: error).escapedForTerminal(keepsLines: true)
+      if !text.isEmpty {
+        let stream = status == .success ? FileHandle.standardOutput : .standardError
+        stream.write(Data((text + "\n").utf8))
+      }
+      Foundation.exit(status.rawValue)
+    }
+  }
 }

@@ -41,8 +41,3 @@ final class ProgressMeter: Sendable {
     FileHandle.standardError.write(Data(text.utf8))
   }
 }
-
-/// A line on standard error.
-func printError(_ text: String) {
-  FileHandle.standardError.write(Data((text + "\n").utf8))
-}

@@ -104,16 +104,16 @@ struct SeedCommand: ParsableCommand {
 
   private func print(_ report: SeedReport, seconds: Double) throws {
     let summary = report.summary
-    for feed in summary.rankedAnew { Swift.print("\(feed): ranked anew") }
+    for feed in summary.rankedAnew { lookahead.print("\(feed): ranked anew") }
     let total = summary.added + summary.changed + summary.unchanged
     let rate = seconds > 0 ? Int(Double(total) / seconds) : total
     let counts =
       "\(summary.added) added, \(summary.changed) changed, \(summary.unchanged) unchanged"
     let speed = "in \(String(format: "%.1f", seconds)) s, \(rate) a second"
     if summary.added + summary.changed == 0, summary.rankedAnew.isEmpty {
-      Swift.print("nothing changed: \(counts) \(speed)")
+      lookahead.print("nothing changed: \(counts) \(speed)")
     } else {
-      Swift.print("\(counts) \(speed)")
+      lookahead.print("\(counts) \(speed)")
     }
     guard report.skipped > 0 else { return }
     fflush(nil)

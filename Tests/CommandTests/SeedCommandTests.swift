@@ -58,8 +58,9 @@ import Testing
     let outcome = try program.run("seed", file)
     #expect(outcome.status == 1)
     let expected = [
-      (2, "type: is missing"), (3, "is not JSON"), (4, "id: is empty"),
-      (5, "type: \"poem\" is not one of"), (6, "likes: unknown field"), (8, "is not JSON"),
+      (2, "post \"x\": type: is missing"), (3, "is not JSON"), (4, "id: is empty"),
+      (5, "post \"y\": type: \"poem\" is not one of"), (6, "post \"z\": likes: unknown field"),
+      (8, "is not JSON"),
     ]
     #expect(outcome.errorLines.count == expected.count + 1)
     for ((line, problem), said) in zip(expected, outcome.errorLines) {
@@ -67,6 +68,39 @@ import Testing
     }
     #expect(outcome.errorLines.last == "6 lines skipped")
     #expect(try program.run("export").output == good + "\n" + other + "\n")
+  }
+
+  @Test func `what a stranger's file holds reaches no terminal as a command`() throws {
+    let evil = "\u{1b}[2J\u{7f}\u{9b}31m\u{202e}\u{2028}"
+    let escaped = #"\u001b[2J\u007f\u009b31m\u202e\u2028"#
+    let json = evil.replacing("\u{1b}", with: #"\u001b"#)
+    let lines = [
+      #"{"id":"a","type":"text","x\#(json)":1}"#, #"{"id":"b","type":"\#(json)"}"#,
+      #"{"id":"c","type":"text","publishedAt":"\#(json)"}"#,
+      #"{"id":"d\#(evil.dropFirst(4))","feeds":[{"name":"f\#(evil.dropFirst(5))"}],"type":"poem"}"#,
+      #"{"id":"e","feeds":[{"name":"f\#(evil.dropFirst(5))"}],"type":"text"}"#,
+    ]
+    let file = try program.folder.write(lines.joined(separator: "\n"), to: "posts\u{1b}[31m")
+    let shown = program.folder.file(#"posts\u001b[31m"#)
+    let outcome = try program.run("seed", file)
+    #expect(outcome.status == 1)
+    for (line, problem) in [
+      (1, #"post "a": x\#(escaped): unknown field"#), (2, #"post "b": type: "\#(escaped)" is not"#),
+      (3, #"post "c": publishedAt: "\#(escaped)" is not"#),
+    ] {
+      #expect(outcome.errorLines[line - 1].hasPrefix("\(shown):\(line): \(problem)"))
+    }
+    let check = try program.run("check")
+    #expect(check.output.contains(#"is sound: f\u009b31m\u202e\u2028 1"#), "\(check.output)")
+    let missing = try program.run("seed", program.folder.file("no\u{1b}[2J"))
+    #expect(missing.errors.contains(#"no\u001b[2J: No such file"#))
+    let prune = try program.run("prune", "--keep-posts", "1", "--feed", "x\u{9b}")
+    #expect(prune.errors.contains(#"there is no feed "x\u009b""#))
+    for text in [outcome.errors, check.output, missing.errors, prune.errors] {
+      #expect(
+        text.unicodeScalars.allSatisfy { $0 == "\n" || ($0.value >= 0x20 && $0.value != 0x7f) })
+      #expect(!text.contains("\u{9b}") && !text.contains("\u{202e}"))
+    }
   }
 
   @Test func `strict stops at the first bad line and keeps what stood before it`() throws {

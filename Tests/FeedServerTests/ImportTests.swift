@@ -60,8 +60,19 @@ import Testing
     #expect(answer.value("added") == 2 && answer.value("refused") == 2)
     let refusals: [[String: Any]] = try #require(answer.value("refusals"))
     #expect(refusals.compactMap { $0["line"] as? Int } == [2, 4])
-    #expect((refusals[1]["problem"] as? String)?.hasPrefix("type: ") == true)
+    #expect((refusals[1]["problem"] as? String)?.hasPrefix("post \"b\": type: ") == true)
     #expect(try client.get("/rp/?feed=f").itemIDs == ["a", "c"])
+  }
+
+  @Test func `what refusals quote is bounded, however long the names in the records are`() throws {
+    let service = try WriteTests.service()
+    let client = try service.client()
+    let name = String(repeating: "n", count: 900_000)
+    let body = (0..<12).map { #"{"id":"p\#($0)","type":"image","\#(name)\#($0)":1}"# + "\n" }
+      .joined()
+    let answer = try send(client, Array(body.utf8), chunks: 40)
+    #expect(answer.status == 200 && answer.value("refused") == 12)
+    #expect(answer.body.count < 12 * 500)
   }
 
   @Test func `more refusals than can be told are counted`() throws {

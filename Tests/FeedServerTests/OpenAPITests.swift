@@ -67,7 +67,7 @@ import Testing
     }
     for (schema, name, bound, expected) in [
       (0, "id", "maxLength", RecordLimits.idBytes),
-      (0, "title", "maxLength", RecordLimits.titleBytes),
+      (0, "title", "maxLength", RecordLimits.titleCharacters),
       (0, "text", "maxLength", RecordLimits.textBytes),
       (0, "url", "maxLength", RecordLimits.urlBytes),
       (0, "feeds", "maxItems", RecordLimits.feeds),
@@ -82,7 +82,7 @@ import Testing
       #expect(property(schema, name)[bound] as? Int == expected, "\(name)")
     }
     let names = resolved(schemas[3]["propertyNames"] as Any)
-    #expect(names["maxLength"] as? Int == RecordLimits.counterNameBytes)
+    #expect(names["maxLength"] as? Int == RecordLimits.counterNameCharacters)
   }
 
   @Test(arguments: Route.allCases)

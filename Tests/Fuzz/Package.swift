@@ -25,7 +25,7 @@ let package = Package(
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(
-      name: "Properties", dependencies: ["HTTP", "Feed", "Seeding", "MediaFiles"],
+      name: "Properties", dependencies: ["HTTP", "Feed", "JSON", "Seeding", "MediaFiles"],
       path: "Properties", swiftSettings: instrumented),
     .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),
     .executableTarget(

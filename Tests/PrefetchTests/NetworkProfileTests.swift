@@ -14,39 +14,58 @@ struct NetworkProfileTests {
     (.effectiveType("2g"), "edge"),
     (.effectiveType("slow-2g"), "very-bad"),
     (.effectiveType("5g"), "3g"),
-    // Both figures: a fast network may have the round trip of a yet faster one.
+    // Both figures: as fast as the rate, and no faster than the kind of network that the round trip means.
     (.measured(downlinkKbps: 100_000, roundTripMilliseconds: 50), "lte"),
-    (.measured(downlinkKbps: 100_000, roundTripMilliseconds: 115), "lte"),
+    (.measured(downlinkKbps: 1_000_000, roundTripMilliseconds: 116), "lte"),
+    (.measured(downlinkKbps: 1_000_000, roundTripMilliseconds: 269), "lte"),
     (.measured(downlinkKbps: 49_999, roundTripMilliseconds: 1), "wifi"),
-    (.measured(downlinkKbps: 49_999, roundTripMilliseconds: 115), "wifi"),
+    (.measured(downlinkKbps: 49_999, roundTripMilliseconds: 116), "wifi"),
     (.measured(downlinkKbps: 39_999, roundTripMilliseconds: 115), "dsl"),
     (.measured(downlinkKbps: 999, roundTripMilliseconds: 100), "3g"),
-    (.measured(downlinkKbps: 780, roundTripMilliseconds: 200), "3g"),
+    (.measured(downlinkKbps: 780, roundTripMilliseconds: 201), "3g"),
     (.measured(downlinkKbps: 779, roundTripMilliseconds: 200), "edge"),
-    // With a longer one it is a slower kind of network.
-    (.measured(downlinkKbps: 100_000, roundTripMilliseconds: 116), "3g"),
-    (.measured(downlinkKbps: 49_999, roundTripMilliseconds: 116), "3g"),
-    (.measured(downlinkKbps: 780, roundTripMilliseconds: 201), "edge"),
-    (.measured(downlinkKbps: 100_000, roundTripMilliseconds: 800), "edge"),
-    // Only the rate; a profile with loss is none that figures lead to.
+    (.measured(downlinkKbps: 1_000_000, roundTripMilliseconds: 270), "3g"),
+    (.measured(downlinkKbps: 779, roundTripMilliseconds: 270), "edge"),
+    (.measured(downlinkKbps: 100_000, roundTripMilliseconds: 1_399), "3g"),
+    (.measured(downlinkKbps: 100_000, roundTripMilliseconds: 1_400), "edge"),
+    (.measured(downlinkKbps: 100_000, roundTripMilliseconds: 1_999), "edge"),
+    // Never more than was measured but on the slowest, however far away.
+    (.measured(downlinkKbps: 1_000, roundTripMilliseconds: 2_000), "very-bad"),
+    (.measured(downlinkKbps: 999, roundTripMilliseconds: 2_000), "edge"),
+    (.measured(downlinkKbps: 100, roundTripMilliseconds: 1_000), "edge"),
+    (.measured(downlinkKbps: 1, roundTripMilliseconds: 3_000), "edge"),
+    (.measured(downlinkKbps: .max, roundTripMilliseconds: .max), "very-bad"),
+    // What Chromium sends: multiples of 25 kbit/s and 25 ms, up to 10 Mbit/s and 3000 ms, on fibre as well.
+    (.measured(downlinkKbps: 10_000, roundTripMilliseconds: 0, effectiveType: "4g"), "lte"),
+    (.measured(downlinkKbps: 10_000, roundTripMilliseconds: 50, effectiveType: "4g"), "lte"),
+    (.measured(downlinkKbps: 10_000, roundTripMilliseconds: 250, effectiveType: "4g"), "lte"),
+    (.measured(downlinkKbps: 10_000, roundTripMilliseconds: 300, effectiveType: "3g"), "3g"),
+    (.measured(downlinkKbps: 10_000, roundTripMilliseconds: nil), "lte"),
+    (.measured(downlinkKbps: 10_000, roundTripMilliseconds: nil, effectiveType: "3g"), "3g"),
+    (.measured(downlinkKbps: 9_975, roundTripMilliseconds: 50, effectiveType: "4g"), "dsl"),
+    (.measured(downlinkKbps: 1_450, roundTripMilliseconds: 100, effectiveType: "4g"), "3g"),
+    (.measured(downlinkKbps: 700, roundTripMilliseconds: 400, effectiveType: "3g"), "edge"),
+    (.measured(downlinkKbps: 50, roundTripMilliseconds: 3_000, effectiveType: "slow-2g"), "edge"),
+    (
+      .measured(downlinkKbps: 10_000, roundTripMilliseconds: 3_000, effectiveType: "slow-2g"),
+      "very-bad"
+    ),
+    (.measured(downlinkKbps: nil, roundTripMilliseconds: 25, effectiveType: "2g"), "edge"),
+    (.measured(downlinkKbps: nil, roundTripMilliseconds: 2_000, effectiveType: "4g"), "very-bad"),
+    (.measured(downlinkKbps: 10_001, roundTripMilliseconds: 25, effectiveType: "5g"), "dsl"),
+    // Only the rate; a profile with loss is none that a rate leads to.
     (.measured(downlinkKbps: 50_000, roundTripMilliseconds: nil), "lte"),
     (.measured(downlinkKbps: 40_000, roundTripMilliseconds: nil), "wifi"),
     (.measured(downlinkKbps: 39_999, roundTripMilliseconds: nil), "dsl"),
     (.measured(downlinkKbps: 1_999, roundTripMilliseconds: nil), "3g"),
     (.measured(downlinkKbps: 240, roundTripMilliseconds: nil), "edge"),
+    (.measured(downlinkKbps: 239, roundTripMilliseconds: nil), "edge"),
     // Only the round trip.
     (.measured(downlinkKbps: nil, roundTripMilliseconds: 0), "lte"),
-    (.measured(downlinkKbps: nil, roundTripMilliseconds: 115), "lte"),
-    (.measured(downlinkKbps: nil, roundTripMilliseconds: 116), "3g"),
-    (.measured(downlinkKbps: nil, roundTripMilliseconds: 201), "edge"),
-    (.measured(downlinkKbps: nil, roundTripMilliseconds: 800), "edge"),
-    // Slower than all that deliver anything: the slowest of them.
-    (.measured(downlinkKbps: 239, roundTripMilliseconds: nil), "edge"),
-    (.measured(downlinkKbps: 1, roundTripMilliseconds: 1), "edge"),
-    // Farther away than all: the farthest.
-    (.measured(downlinkKbps: nil, roundTripMilliseconds: 801), "very-bad"),
-    (.measured(downlinkKbps: 1, roundTripMilliseconds: 801), "very-bad"),
-    (.measured(downlinkKbps: .max, roundTripMilliseconds: .max), "very-bad"),
+    (.measured(downlinkKbps: nil, roundTripMilliseconds: 269), "lte"),
+    (.measured(downlinkKbps: nil, roundTripMilliseconds: 270), "3g"),
+    (.measured(downlinkKbps: nil, roundTripMilliseconds: 1_400), "edge"),
+    (.measured(downlinkKbps: nil, roundTripMilliseconds: 2_000), "very-bad"),
     // Nothing arrives.
     (.measured(downlinkKbps: 0, roundTripMilliseconds: nil), "offline"),
     (.measured(downlinkKbps: 0, roundTripMilliseconds: 5), "offline"),
@@ -58,6 +77,18 @@ struct NetworkProfileTests {
   ) {
     #expect(Samples.networks.profile(for: query)?.name == name)
     #expect(Array(Samples.networks.reversed()).profile(for: query)?.name == name)
+  }
+
+  /// But for the slowest, below which there is none.
+  @Test func `no profile promises more bandwidth than was measured`() {
+    for downlink in stride(from: 240, through: 60_000, by: 10) where downlink != 10_000 {
+      for roundTrip in [nil, 0, 115, 270, 800, 1_400, 2_000, 3_000] as [Int?] {
+        let query = NetworkQuery.measured(
+          downlinkKbps: downlink, roundTripMilliseconds: roundTrip)
+        let promised = Samples.networks.profile(for: query)?.downlinkKbps ?? 0
+        #expect((1...downlink).contains(promised))
+      }
+    }
   }
 
   @Test func `without a default the first profile applies, and without profiles none`() {

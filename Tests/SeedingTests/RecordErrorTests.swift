@@ -40,7 +40,7 @@ struct RecordErrorTests {
     Case(with: #""feeds":[{"name":""}]"#, "feeds[0].name: is empty"),
     Case(with: #""author":{"id":""}"#, "author.id: is empty"),
     Case(media: #""kind":"image","url":"""#, "media[1].url: is empty"),
-    Case(with: #""counters":{"":1}"#, "counters: is empty"),
+    Case(with: #""counters":{"":1}"#, "counters: holds an empty name"),
   ]
 
   static let unknown = [
@@ -118,7 +118,7 @@ struct RecordErrorTests {
       #"type: "Image" is not one of image, video, carousel, webapp, ad, text"#),
     Case(
       #"{"id":"a","type":"\#(String(repeating: "x", count: 60))"}"#,
-      "type: \"\(String(repeating: "x", count: 40))\" is not one of "
+      "type: \"\(String(repeating: "x", count: 40))…\" is not one of "
         + "image, video, carousel, webapp, ad, text"),
     Case(
       media: #""kind":"audio","url":"u""#, #"media[1].kind: "audio" is not one of image, video"#),
@@ -129,8 +129,8 @@ struct RecordErrorTests {
       with: #""publishedAt":"2012-02-30T00:00:00Z""#,
       #"publishedAt: "2012-02-30T00:00:00Z" has no such day 30"#),
     Case(
-      with: #""publishedAt":"2012-02-20T00:00:00.1234567Z""#,
-      #"publishedAt: "2012-02-20T00:00:00.1234567Z" has more than six decimals"#),
+      with: #""publishedAt":"2012-02-20T00:00:00.1234567891Z""#,
+      #"publishedAt: "2012-02-20T00:00:00.1234567891Z" has more than nine decimals"#),
     Case(
       with: #""feeds":[{"name":"f"},{"name":"g"},{"name":"f","rank":1}]"#,
       #"feeds: names the feed "f" twice"#),
@@ -139,13 +139,62 @@ struct RecordErrorTests {
     Case(#"{"id":"a\u0000","type":"text"}"#, "id: holds a NUL character"),
     Case(#"{"feed":{"name":"a\tb"}}"#, "feed.name: holds a control character"),
     Case(with: #""feeds":[{"name":"\u001b"}]"#, "feeds[0].name: holds a control character"),
-    Case(with: #""counters":{"a\n":1}"#, "counters: holds a control character"),
+    Case(with: #""counters":{"a\n":1}"#, "counters.a\n: holds a control character"),
     Case(with: #""title":"a\u0000b""#, "title: holds a NUL character"),
-    Case(with: #""tags":["a","b\u0000"]"#, "tags: holds a NUL character"),
+    Case(with: #""tags":["a","b\u0000"]"#, "tags[1]: holds a NUL character"),
     Case(media: #""kind":"image","url":"\u0000""#, "media[1].url: holds a NUL character"),
   ]
 
-  @Test(arguments: missing + unknown + wrongType + null + values)
+  static let strictness = [
+    Case(#"{"id":"a","type":"text","type":"text"}"#, "type: is there twice"),
+    Case(#"{"id":"a","type":"text","\u0069d":"b"}"#, "id: is there twice"),
+    Case(with: #""counters":{"likes":1,"likes":2}"#, "counters.likes: is there twice"),
+    Case(with: #""feeds":[{"name":"f"},{"name":"g","name":"h"}]"#, "feeds[1].name: is there twice"),
+    Case(media: #""kind":"image","url":"u","\u0075rl":"v""#, "media[1].url: is there twice"),
+    Case(with: #""tags":["a",]"#, "is not JSON: an end stands behind a comma at column 37"),
+    Case(#"{"id":"a","type":"text",}"#, "is not JSON: an end stands behind a comma at column 25"),
+    Case(with: #""title":"\ud800""#, "is not JSON: half of a surrogate pair stands at column 34"),
+    Case("\u{feff}{}", "is not JSON: a byte order mark stands at column 1"),
+    Case(
+      with: #""extra":"# + String(repeating: "[", count: 64) + String(repeating: "]", count: 64),
+      "is nested more than 64 levels deep"),
+    Case(
+      with: "\"" + String(repeating: "n", count: 1 << 20) + "\":1",
+      String(repeating: "n", count: 100) + "…: unknown field; the known ones are author, counters, "
+        + "feed, feeds, id, media, publishedAt, tags, text, thumbnail, title, type, url"),
+    Case(
+      with: "\"counters\":{\"" + String(repeating: "n", count: 1 << 20) + "\":1}",
+      "counters." + String(repeating: "n", count: 100) + "…: has 1048576 characters, more than 64"),
+  ]
+
+  /// Names of canonically equivalent letters are two.
+  @Test func `names that differ in their bytes are not there twice`() throws {
+    let post = try RecordDecoderTests.post(
+      #"{"id":"a","type":"text","counters":{"\#u{e9}":1,"e\#u{301}":2},"#
+        + #""feeds":[{"name":"\#u{e9}"},{"name":"e\#u{301}"}]}"#)
+    #expect(post.counters.map(\.value) == [2, 1])
+    #expect(post.counters.map { $0.name.utf8.count } == [3, 2])
+  }
+
+  private static func utf16(_ text: String, isBigEndian: Bool) -> [UInt8] {
+    text.utf16.flatMap { unit -> [UInt8] in
+      let bytes = [UInt8(truncatingIfNeeded: unit), UInt8(truncatingIfNeeded: unit >> 8)]
+      return isBigEndian ? bytes.reversed() : bytes
+    }
+  }
+
+  private static let otherForms: [[UInt8]] = [
+    utf16(#"{"id":"a"}"#, isBigEndian: false), utf16(#"{"id":"a"}"#, isBigEndian: true),
+    [0xff, 0xfe] + utf16("{}", isBigEndian: false), [0xfe, 0xff] + utf16("{}", isBigEndian: true),
+    [0x7b, 0, 0, 0, 0x7d, 0, 0, 0], [0, 0, 0, 0x7b, 0, 0, 0, 0x7d],
+  ]
+
+  @Test(arguments: otherForms)
+  func `what is another form of Unicode than UTF-8 is not UTF-8`(_ bytes: [UInt8]) {
+    #expect(Self.message(bytes) == "is not UTF-8")
+  }
+
+  @Test(arguments: missing + unknown + wrongType + null + values + strictness)
   func `a bad record is refused with its field and the reason`(_ bad: Case) {
     #expect(Self.message(Array(bad.json.utf8)) == bad.message)
   }

@@ -38,17 +38,21 @@ struct RecordLimitTests {
 
   static let limits = [
     Limit("id", 200) { #"{"id":"\#(x($0))","type":"text"}"# },
-    Limit("title", 4_096) { post(#""title":"\#(x($0))""#) },
+    Limit("title", 4_096, unit: "characters") { post(#""title":"\#(x($0))""#) },
     Limit("text", 262_144) { post(#""text":"\#(x($0))""#) },
     Limit("url", 8_192) { post(#""url":"\#(x($0))""#) },
     Limit("thumbnail", 8_192) { post(#""thumbnail":"\#(x($0))""#) },
     Limit("author.id", 200) { post(#""author":{"id":"\#(x($0))"}"#) },
-    Limit("author.name", 4_096) { post(#""author":{"id":"a","name":"\#(x($0))"}"#) },
+    Limit("author.name", 4_096, unit: "characters") {
+      post(#""author":{"id":"a","name":"\#(x($0))"}"#)
+    },
     Limit("feed.name", 100) { #"{"feed":{"name":"\#(x($0))"}}"# },
-    Limit("feed.title", 4_096) { #"{"feed":{"name":"f","title":"\#(x($0))"}}"# },
+    Limit("feed.title", 4_096, unit: "characters") {
+      #"{"feed":{"name":"f","title":"\#(x($0))"}}"#
+    },
     Limit("feeds[0].name", 100) { post(#""feeds":[{"name":"\#(x($0))"}]"#) },
-    Limit("tags", 200) { post(#""tags":["\#(x($0))"]"#) },
-    Limit("counters", 64) { post(#""counters":{"\#(x($0))":1}"#) },
+    Limit("tags[0]", 200, unit: "characters") { post(#""tags":["\#(x($0))"]"#) },
+    Limit("counters.\(x(65))", 64, unit: "characters") { post(#""counters":{"\#(x($0))":1}"#) },
     Limit("media[0].url", 8_192) { media(#""url":"\#(x($0))""#) },
     Limit("media[0].mimeType", 4_096) { media(#""url":"u","mimeType":"\#(x($0))""#) },
     Limit("media[0].codec", 4_096) { media(#""url":"u","codec":"\#(x($0))""#) },
@@ -74,7 +78,22 @@ struct RecordLimitTests {
         == "\(limit.field): has \(limit.limit + 1) \(limit.unit), more than \(limit.limit)")
   }
 
-  @Test func `a limit counts bytes and not characters`() {
+  /// The longest words that people write in a tag take three bytes a character, and some take two
+  /// characters a letter.
+  @Test(arguments: ["\u{e01}\u{e34}\u{e48}", "\u{928}\u{947}", "\u{e9}", "\u{1f600}", "e\u{301}"])
+  func `what people write is counted in characters, and no script has room for less`(
+    _ letter: String
+  ) throws {
+    let scalars = letter.unicodeScalars.count
+    let tag = String(repeating: letter, count: 200 / scalars)
+    #expect(try RecordDecoderTests.post(Self.post(#""tags":["a","\#(tag)"]"#)).tags[1] == tag)
+    let longer = String(repeating: letter, count: 200 / scalars + 1)
+    #expect(
+      RecordErrorTests.message(Array(Self.post(#""tags":["a","\#(longer)"]"#).utf8))
+        == "tags[1]: has \(longer.unicodeScalars.count) characters, more than 200")
+  }
+
+  @Test func `what machines read, and names in URLs, are counted in bytes`() {
     let name = String(repeating: "\u{e9}", count: 50)
     #expect(throws: Never.self) {
       try RecordDecoderTests.decode(#"{"feed":{"name":"\#(name)"}}"#)
@@ -106,6 +125,6 @@ struct RecordLimitTests {
   func `a counter is exact in every JSON reader`(value: Int) {
     #expect(
       RecordErrorTests.message(Array(Self.post(#""counters":{"likes":\#(value)}"#).utf8))
-        == "counters: likes \(value) is not in ±9007199254740991")
+        == "counters.likes: \(value) is not in ±9007199254740991")
   }
 }

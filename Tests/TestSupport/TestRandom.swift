@@ -14,8 +14,15 @@ package struct TestRandom: RandomNumberGenerator {
 
   package static let usualSeed: UInt64 = 20_120_728
 
+  /// The arguments of every random test: one seed that is the same in every run, so that what fails today
+  /// failed before the change of today or because of it, and one that is new in every run, so that runs
+  /// explore. `LOOKAHEAD_TEST_SEED` alone, where it is set.
+  package static let seeds: [UInt64] =
+    given.map { [$0] } ?? [usualSeed, .random(in: 0...0xffff_ffff)]
+
   /// What a failed expectation says.
-  package static let replay: Comment = "replay with LOOKAHEAD_TEST_SEED=\(given ?? usualSeed)"
+  package static let replay: Comment =
+    "replay with LOOKAHEAD_TEST_SEED set to the seed among this test's arguments, of \(seeds)"
 
   /// To be said when a test fails.
   package let seed: UInt64

@@ -23,13 +23,14 @@ public enum TimestampError: Error, Equatable, Sendable {
   case malformed
   /// A month, day, hour, minute, second or offset is out of its range.
   case outOfRange(String)
-  /// A digit other than 0 behind the sixth after the second: it could not be given back.
+  /// A digit other than 0 behind the ninth after the second: no clock that is read here has such.
   case tooPrecise
 }
 
 extension Timestamp {
-  /// Reads `2012-07-28T23:05:56Z`, `2012-07-28T23:05:56.250+02:00`: any offset, up to six digits of
-  /// fraction and zeros behind them.
+  /// Reads `2012-07-28T23:05:56Z`, `2012-07-28T23:05:56.250+02:00`: any offset, up to nine digits of
+  /// fraction and zeros behind them. The seventh to ninth, which .NET and Go write, are rounded down: to
+  /// the microsecond that had begun, before 1970 as after it.
   ///
   /// - Throws: `TimestampError`. A leap second (`:60`) is out of range: no later arithmetic here
   ///   could tell it from the next second.
@@ -206,7 +207,7 @@ private struct DigitScanner {
       digits += 1
       if digits <= 6 {
         value = value * 10 + Int(byte - 48)
-      } else if byte != 48 {
+      } else if digits > 9, byte != 48 {
         throw .tooPrecise
       }
     }

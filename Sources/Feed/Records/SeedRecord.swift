@@ -12,16 +12,22 @@ public enum RecordLimits {
   public static let idBytes = 200
   /// A feed's name, in bytes of UTF-8.
   public static let feedNameBytes = 100
-  /// A title, an author's name, a MIME type, a codec, in bytes of UTF-8.
-  public static let titleBytes = 4_096
-  /// A tag, in bytes of UTF-8.
-  public static let tagBytes = 200
+  /// A title or an author's name, in characters: what people write is counted as Unicode has code points,
+  /// so that no script has room for less, and so that every program counts the same. A character has four
+  /// bytes of UTF-8 at the most.
+  public static let titleCharacters = 4_096
+  /// A tag, in characters.
+  public static let tagCharacters = 200
+  /// A MIME type or a codec, in bytes of UTF-8.
+  public static let mediaTypeBytes = 4_096
   /// A URL, in bytes of UTF-8.
   public static let urlBytes = 8_192
   /// A post's text, in bytes of UTF-8.
   public static let textBytes = 262_144
-  /// A counter's name, in bytes of UTF-8.
-  public static let counterNameBytes = 64
+  /// A counter's name, in characters.
+  public static let counterNameCharacters = 64
+  /// How deep the lists and objects of its JSON may stand in each other.
+  public static let depth = 64
   /// How many tags a post has.
   public static let tags = 100
   /// How many counters a post has.

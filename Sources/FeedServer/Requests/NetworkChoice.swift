@@ -51,7 +51,8 @@ struct NetworkChoice {
     }
     let roundTrip = fields["RTT"].flatMap { Int(digits: $0) }
     if downlink != nil || roundTrip != nil {
-      return .measured(downlinkKbps: downlink, roundTripMilliseconds: roundTrip)
+      return .measured(
+        downlinkKbps: downlink, roundTripMilliseconds: roundTrip, effectiveType: fields["ECT"])
     }
     return fields["ECT"].map(NetworkQuery.effectiveType) ?? .unknown
   }

@@ -1,5 +1,4 @@
 import Feed
-import Foundation
 import GRDB
 import JSON
 
@@ -7,7 +6,7 @@ import JSON
 ///
 /// They are read for every post of every page, so the plain case, which is what this store writes but
 /// for texts that need an escape (no escape, no space), is read in one pass; anything else goes through
-/// the general parser.
+/// the general reader.
 enum JSONText {
   /// Adds the tags of `["a","b"]` to the last post.
   static func addTags(_ text: UnsafeBufferPointer<UInt8>, to posts: inout FlatPosts) throws {
@@ -16,7 +15,7 @@ enum JSONText {
       let whole = posts.add(text: text)
       for range in ranges { posts.add(tag: whole.part(range)) }
     } else {
-      for tag in try decode([String].self, text) { posts.add(tag: posts.add(text: tag)) }
+      for tag in try decodedTags(text) { posts.add(tag: posts.add(text: tag)) }
     }
   }
 
@@ -43,8 +42,18 @@ enum JSONText {
   }
 
   private static func decodedCounters(_ text: UnsafeBufferPointer<UInt8>) throws -> [Counter] {
-    try decode([String: Int].self, text).map { Counter($0.key, $0.value) }
-      .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    try document(text, .object).members.map { member in
+      guard let value = member.value.wholeNumber else { throw notExpected(text) }
+      return Counter(member.name, value)
+    }
+    .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+  }
+
+  private static func decodedTags(_ text: UnsafeBufferPointer<UInt8>) throws -> [String] {
+    try document(text, .array).elements.map { element in
+      guard let tag = element.text else { throw notExpected(text) }
+      return tag
+    }
   }
 
   /// The text of the tags; `nil` where there are none.
@@ -70,15 +79,18 @@ enum JSONText {
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  private static func decode<Value: Decodable>(
-    _: Value.Type, _ text: UnsafeBufferPointer<UInt8>
-  ) throws -> Value {
-    do {
-      return try JSONDecoder().decode(Value.self, from: Data(text))
-    } catch {
-      let start = String(decoding: text.prefix(80), as: UTF8.self)
-      throw DatabaseError(message: "a column holds \"\(start)\", not the JSON expected")
+  private static func document(
+    _ text: UnsafeBufferPointer<UInt8>, _ kind: JSONKind
+  ) throws -> JSONValue {
+    guard let root = try? JSONDocument(Array(text)).root, root.kind == kind else {
+      throw notExpected(text)
     }
+    return root
+  }
+
+  private static func notExpected(_ text: UnsafeBufferPointer<UInt8>) -> DatabaseError {
+    let start = String(decoding: text.prefix(80), as: UTF8.self)
+    return DatabaseError(message: "a column holds \"\(start)\", not the JSON expected")
   }
 }
 

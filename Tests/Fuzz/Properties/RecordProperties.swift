@@ -18,7 +18,10 @@ enum RecordProperties {
     for record in whole {
       guard case .success(let bytes) = record.content else { continue }
       if bytes.count > limitBytes { return "a record of \(bytes.count) bytes passes the limit" }
-      if let fault = recordFault(bytes) ?? itemFault(bytes) ?? counterFault(bytes) { return fault }
+      let fault =
+        JSONProperties.fault(in: bytes) ?? recordFault(bytes) ?? itemFault(bytes)
+        ?? counterFault(bytes)
+      if let fault { return fault }
     }
     return nil
   }

@@ -1,0 +1,143 @@
+/// One value of a document.
+public struct JSONValue: Sendable {
+  let document: JSONDocument
+  let index: Int
+
+  private var node: JSONNode { document.nodes[index] }
+
+  /// What it is.
+  public var kind: JSONKind { node.kind }
+
+  /// The text that it is; `nil` where it is something else.
+  public var text: String? {
+    kind == .text ? document.bytes.text(of: node) : nil
+  }
+
+  /// The whole number that it is, however it is written (`1`, `1.0`, `1e6`); `nil` where it is something
+  /// else, is not whole, or does not fit 64 bits. Nothing is rounded.
+  public var wholeNumber: Int? {
+    kind == .number ? Int(exactly: document.bytes[node.range]) : nil
+  }
+
+  /// Where it stands; of a text, between the quotation marks.
+  public var byteRange: Range<Int> { node.range }
+
+  /// The way to it.
+  public var path: JSONPath { document.bytes.path(to: index, in: document.nodes) }
+
+  /// The elements of a list, in its order; none of what is something else.
+  public var elements: Elements {
+    Elements(
+      document: document, position: index + 1, end: kind == .array ? Int(node.next) : index + 1)
+  }
+
+  /// The members of an object, in the order of the text; none of what is something else.
+  public var members: Members {
+    Members(
+      document: document, position: index + 1, end: kind == .object ? Int(node.next) : index + 1)
+  }
+
+  /// The object's member of this name, compared by bytes.
+  public func member(_ name: String) -> JSONValue? {
+    for member in members where member.isNamed(name) { return member.value }
+    return nil
+  }
+
+  /// The elements of a list.
+  public struct Elements: Sequence, IteratorProtocol {
+    fileprivate let document: JSONDocument
+    fileprivate var position: Int
+    fileprivate let end: Int
+
+    /// The next element; `nil` behind the last.
+    public mutating func next() -> JSONValue? {
+      guard position < end else { return nil }
+      defer { position = Int(document.nodes[position].next) }
+      return JSONValue(document: document, index: position)
+    }
+  }
+
+  /// The members of an object.
+  public struct Members: Sequence, IteratorProtocol {
+    fileprivate let document: JSONDocument
+    fileprivate var position: Int
+    fileprivate let end: Int
+
+    /// The next member; `nil` behind the last.
+    public mutating func next() -> JSONMember? {
+      guard position < end else { return nil }
+      defer { position = Int(document.nodes[position + 1].next) }
+      return JSONMember(document: document, index: position)
+    }
+  }
+}
+
+/// One member of an object.
+public struct JSONMember: Sendable {
+  fileprivate let document: JSONDocument
+  /// Its name's node, before its value's.
+  fileprivate let index: Int
+
+  /// What the object calls it.
+  public var name: String { document.bytes.text(of: document.nodes[index]) }
+
+  /// What it is.
+  public var value: JSONValue { JSONValue(document: document, index: index + 1) }
+
+  /// It has this name, compared by bytes.
+  public func isNamed(_ name: String) -> Bool {
+    let node = document.nodes[index]
+    if node.hasEscapes { return document.bytes.unescaped(node.range).elementsEqual(name.utf8) }
+    return node.range.count == name.utf8.count
+      && document.bytes[node.range].elementsEqual(name.utf8)
+  }
+}
+
+extension Int {
+  /// The whole number that a JSON number is; `nil` where it is not whole, or does not fit.
+  init?(exactly number: ArraySlice<UInt8>) {
+    let isNegative = number.first == UInt8(ascii: "-")
+    var rest = isNegative ? number.dropFirst() : number
+    // The digits are value × 10 ^ power, with no zero at the end of value.
+    var (value, zeros, fractionDigits) = (0, 0, 0)
+    var isFraction = false
+    while let byte = rest.first, byte.isDigit || byte == UInt8(ascii: ".") {
+      rest.removeFirst()
+      guard byte.isDigit else {
+        isFraction = true
+        continue
+      }
+      if isFraction { fractionDigits += 1 }
+      zeros += 1
+      if byte == UInt8(ascii: "0") { continue }
+      // Below zero there is one number more.
+      guard let next = value.timesTen(zeros), case let digit = Int(byte & 15),
+        case let (sum, overflow) = next.subtractingReportingOverflow(digit), !overflow
+      else { return nil }
+      (value, zeros) = (sum, 0)
+    }
+    guard value != 0 else {
+      self = 0
+      return
+    }
+    // An exponent of more digits than an Int has no room in any number of ours, either side of zero.
+    let exponent = rest.isEmpty ? 0 : Int(String(decoding: rest.dropFirst(), as: UTF8.self))
+    guard let exponent, exponent.magnitude < 1 << 40 else { return nil }
+    let power = zeros - fractionDigits + exponent
+    guard power >= 0, let scaled = value.timesTen(power) else { return nil }
+    guard isNegative || scaled > Int.min else { return nil }
+    self = isNegative ? scaled : -scaled
+  }
+
+  /// This times 10 ^ power; `nil` where that does not fit.
+  private func timesTen(_ power: Int) -> Int? {
+    if self == 0 { return 0 }
+    var value = self
+    for _ in 0..<Swift.min(power, 20) {
+      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+      if overflow { return nil }
+      value = product
+    }
+    return power > 20 ? nil : value
+  }
+}
