@@ -44,12 +44,10 @@ struct SeedCommand: ParsableCommand {
 
   mutating func validate() throws {
     try Environment.validate()
-    for (name, value) in [
-      ("--batch-records", batchRecords), ("--record-limit-bytes", recordLimitBytes),
-      ("--kept-rankings", keptRankings), ("--generate", generate ?? 1),
-    ] where value < 1 {
-      throw ValidationError("\(name): \(value) is less than 1")
-    }
+    try requireInRange([
+      Setting("batch-records", batchRecords), Setting("record-limit-bytes", recordLimitBytes),
+      Setting("kept-rankings", keptRankings), Setting("generate", generate ?? 1),
+    ])
     if generate != nil, !files.isEmpty {
       throw ValidationError("--generate and files exclude each other")
     }
