@@ -31,10 +31,6 @@ struct CareOptions: ParsableArguments {
   mutating func validate() throws {
     backupFolder = backupFolder ?? Environment.text("BACKUP_FOLDER")
     try Environment.validate()
-    try atLeast(
-      1, ("--backup-interval-seconds", backupIntervalSeconds), ("--backups-kept", backupsKept),
-      ("--checkpoint-interval-seconds", checkpointIntervalSeconds))
-    try atLeast(1 << 20, ("--wal-limit-bytes", walLimitBytes))
   }
 
   func apply(to configuration: inout FeedServiceConfiguration) {

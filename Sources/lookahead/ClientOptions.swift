@@ -22,9 +22,6 @@ struct ClientOptions: ParsableArguments {
   )
   var trustedProxies = Environment.text("TRUSTED_PROXIES", default: "")
 
-  /// At most one a nanosecond can be counted.
-  private static let highestRate = 1_000_000_000
-
   private func blocks() throws -> [IPAddressBlock] {
     try trustedProxies.split(separator: ",").map { text in
       let text = text.filter { $0 != " " }
@@ -38,12 +35,6 @@ struct ClientOptions: ParsableArguments {
 
   mutating func validate() throws {
     try Environment.validate()
-    try atLeast(0, ("--requests-per-second", requestsPerSecond))
-    try atLeast(1, ("--request-burst", requestBurst), ("--rate-limit-clients", rateLimitClients))
-    guard requestsPerSecond <= Self.highestRate, requestBurst <= Self.highestRate else {
-      throw ValidationError(
-        "--requests-per-second and --request-burst are \(Self.highestRate) at the most")
-    }
     _ = try blocks()
   }
 

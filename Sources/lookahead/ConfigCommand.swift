@@ -48,11 +48,16 @@ struct ConfigCommand: ParsableCommand {
 
   private func showJSON(_ findings: [StartFinding]) throws {
     let document: [String: Any] = [
-      "settings": settings.list.map { setting in
-        [
+      "settings": settings.list.map { setting -> [String: Any] in
+        var members: [String: Any] = [
           "name": setting.name, "variable": setting.variable, "value": setting.json,
           "origin": origin(setting).rawValue,
         ]
+        if let range = setting.range {
+          members["minimum"] = range.lowerBound
+          members["maximum"] = range.upperBound
+        }
+        return members
       },
       "sqlite": [
         "version": SQLiteLibrary.version, "hasLogResetRace": SQLiteLibrary.hasLogResetRace,

@@ -18,6 +18,6 @@ struct DatabaseOptions: ParsableArguments {
   mutating func validate() throws {
     guard !database.isEmpty else { throw ValidationError("--database: the path is empty") }
     try Environment.validate()
-    try atLeast(0, ("--busy-timeout-milliseconds", busyTimeoutMilliseconds))
+    try requireInRange(list)
   }
 }

@@ -8,6 +8,8 @@ import Synchronization
 /// An option's default is read when its command is declared, where nothing can be thrown; what could
 /// not be read is kept and thrown when the command validates its arguments.
 enum Environment {
+  /// Read once: Foundation makes the dictionary anew whenever it is asked.
+  private static let variables = ProcessInfo.processInfo.environment
   private static let problems = Mutex<[String: String]>([:])
 
   /// The variable's text.
@@ -68,7 +70,7 @@ enum Environment {
 
   /// An empty variable is an unset one, as in a container's settings.
   private static func variable(_ name: String) -> String? {
-    guard let text = ProcessInfo.processInfo.environment["LOOKAHEAD_" + name], !text.isEmpty else {
+    guard let text = variables["LOOKAHEAD_" + name], !text.isEmpty else {
       return nil
     }
     return text

@@ -35,7 +35,7 @@ struct HealthCommand: ParsableCommand {
     url = url ?? Environment.text("URL")
     _ = try target
     try Environment.validate()
-    try atLeast(1, ("--timeout-milliseconds", timeoutMilliseconds))
+    try requireInRange([Setting("timeout-milliseconds", timeoutMilliseconds)])
   }
 
   func run() throws {

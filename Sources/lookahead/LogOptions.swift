@@ -25,7 +25,6 @@ struct LogOptions: ParsableArguments {
     logFormat = logFormat ?? Environment.option("LOG_FORMAT")
     logFile = logFile ?? Environment.text("LOG_FILE")
     try Environment.validate()
-    try atLeast(4096, ("--log-buffer-bytes", logBufferBytes))
   }
 
   /// The file, or else standard error, and swift-log through it.

@@ -31,17 +31,11 @@ struct PruneCommand: ParsableCommand {
   @Flag(help: "Say what would go, and change nothing.")
   var dryRun = false
 
-  /// Times before the year 0 cannot be told.
-  private static let mostDays = 700_000
-
   mutating func validate() throws {
     try Environment.validate()
-    try atLeast(
-      0, ("--older-than", olderThan ?? 0), ("--keep-posts", keepPosts ?? 0))
-    try atLeast(1, ("--kept-rankings", keptRankings ?? 1))
-    if let olderThan, olderThan > Self.mostDays {
-      throw ValidationError("--older-than: \(olderThan) is more than \(Self.mostDays)")
-    }
+    try requireInRange(
+      [("older-than", olderThan), ("keep-posts", keepPosts), ("kept-rankings", keptRankings)]
+        .compactMap { name, number in number.map { Setting(name, $0) } })
     guard olderThan != nil || keepPosts != nil || keptRankings != nil else {
       throw ValidationError("give --older-than, --keep-posts or --kept-rankings")
     }

@@ -52,14 +52,12 @@ struct SeedCommand: ParsableCommand {
 
   mutating func validate() throws {
     try Environment.validate()
-    for (name, value) in [
-      ("--batch-records", batchRecords), ("--record-limit-bytes", recordLimitBytes),
-      ("--kept-rankings", keptRankings), ("--maximum-kept-rankings", maximumKeptRankings),
-      ("--generate", generate ?? 1),
-    ] where value < 1 {
-      throw ValidationError("\(name): \(value) is less than 1")
-    }
-    try atLeast(0, ("--kept-rankings-seconds", keptRankingsSeconds))
+    try requireInRange([
+      Setting("batch-records", batchRecords), Setting("record-limit-bytes", recordLimitBytes),
+      Setting("kept-rankings", keptRankings),
+      Setting("kept-rankings-seconds", keptRankingsSeconds),
+      Setting("maximum-kept-rankings", maximumKeptRankings), Setting("generate", generate ?? 1),
+    ])
     if generate != nil, !files.isEmpty {
       throw ValidationError("--generate and files exclude each other")
     }

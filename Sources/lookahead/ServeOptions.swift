@@ -22,7 +22,6 @@ struct ListeningOptions: ParsableArguments {
 
   mutating func validate() throws {
     try Environment.validate()
-    try atLeast(1, ("--event-loops", eventLoops))
   }
 
   func apply(to server: inout ServerConfiguration) {
@@ -56,10 +55,6 @@ struct MessageOptions: ParsableArguments {
 
   mutating func validate() throws {
     try Environment.validate()
-    try atLeast(
-      1, ("--request-line-bytes", requestLineBytes), ("--header-block-bytes", headerBlockBytes),
-      ("--header-fields", headerFields), ("--pipelining-depth", pipeliningDepth))
-    try atLeast(0, ("--discarded-body-bytes", discardedBodyBytes))
   }
 
   func apply(to server: inout ServerConfiguration) {
@@ -117,18 +112,6 @@ struct ConnectionOptions: ParsableArguments {
 
   mutating func validate() throws {
     try Environment.validate()
-    try atLeast(
-      1, ("--maximum-connections", maximumConnections),
-      ("--header-read-timeout-milliseconds", headerReadTimeoutMilliseconds),
-      ("--body-read-timeout-milliseconds", bodyReadTimeoutMilliseconds),
-      ("--idle-timeout-milliseconds", idleTimeoutMilliseconds),
-      ("--write-stall-timeout-milliseconds", writeStallTimeoutMilliseconds),
-      ("--answer-timeout-milliseconds", answerTimeoutMilliseconds),
-      ("--held-answer-bytes", heldAnswerBytes))
-    try atLeast(
-      0, ("--minimum-body-bytes-per-second", minimumBodyBytesPerSecond),
-      ("--minimum-answer-bytes-per-second", minimumAnswerBytesPerSecond),
-      ("--drain-timeout-milliseconds", drainTimeoutMilliseconds))
   }
 
   func apply(to server: inout ServerConfiguration) {
@@ -159,7 +142,6 @@ struct MediaOptions: ParsableArguments {
   mutating func validate() throws {
     mediaRoot = mediaRoot ?? Environment.text("MEDIA_ROOT")
     try Environment.validate()
-    try atLeast(0, ("--media-max-age-seconds", mediaMaxAgeSeconds))
   }
 
   func apply(to configuration: inout FeedServiceConfiguration) {
@@ -210,16 +192,6 @@ struct PageOptions: ParsableArguments {
 
   mutating func validate() throws {
     try Environment.validate()
-    try atLeast(
-      0, ("--cache-max-age-seconds", cacheMaxAgeSeconds),
-      ("--cache-stale-while-revalidate-seconds", cacheStaleWhileRevalidateSeconds),
-      ("--drain-grace-milliseconds", drainGraceMilliseconds),
-      ("--encoded-memory-bytes", encodedMemoryBytes), ("--item-file-bytes", itemFileBytes),
-      ("--page-file-bytes", pageFileBytes),
-      ("--compression-minimum-bytes", compressionMinimumBytes))
-    try atLeast(
-      1, ("--refresh-interval-milliseconds", refreshIntervalMilliseconds),
-      ("--worker-threads", workerThreads), ("--worker-queue", workerQueue))
   }
 
   func apply(to configuration: inout FeedServiceConfiguration) {
@@ -233,12 +205,5 @@ struct PageOptions: ParsableArguments {
     configuration.workerThreads = workerThreads
     configuration.workerQueue = workerQueue
     configuration.drainGraceMilliseconds = drainGraceMilliseconds
-  }
-}
-
-/// Throws for the first option below the least value that it may have.
-func atLeast(_ least: Int, _ options: (name: String, value: Int)...) throws {
-  for (name, value) in options where value < least {
-    throw ValidationError("\(name): \(value) is less than \(least)")
   }
 }

@@ -7,7 +7,7 @@ extension ServeSettings {
 }
 
 extension DatabaseOptions {
-  fileprivate var list: [Setting] {
+  var list: [Setting] {
     [
       Setting("database", database), Setting("busy-timeout-milliseconds", busyTimeoutMilliseconds),
     ]

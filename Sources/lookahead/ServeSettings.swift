@@ -14,6 +14,8 @@ struct ServeSettings: ParsableArguments {
   @OptionGroup(title: "Care of the database") var care: CareOptions
   @OptionGroup(title: "Log") var log: LogOptions
 
+  func validate() throws { try requireInRange(list) }
+
   /// The service's configuration, but for the log.
   ///
   /// - Throws: `ValidationError`.

@@ -60,14 +60,6 @@ struct WriteOptions: ParsableArguments {
       writeTokenFile = Environment.text("WRITE_TOKEN_FILE")
     }
     try Environment.validate()
-    try atLeast(
-      1, ("--body-bytes", bodyBytes), ("--import-bytes", importBytes),
-      ("--record-limit-bytes", recordLimitBytes), ("--batch-records", batchRecords),
-      ("--maximum-imports", maximumImports), ("--maximum-waiting-writes", maximumWaitingWrites),
-      ("--idempotency-keep-seconds", idempotencyKeepSeconds),
-      ("--maximum-idempotency-keys", maximumIdempotencyKeys), ("--kept-rankings", keptRankings),
-      ("--maximum-kept-rankings", maximumKeptRankings))
-    try atLeast(0, ("--kept-rankings-seconds", keptRankingsSeconds))
     if writeToken != nil, writeTokenFile != nil {
       throw ValidationError("--write-token and --write-token-file exclude each other")
     }

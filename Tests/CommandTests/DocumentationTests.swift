@@ -5,7 +5,7 @@ import Version
 
 /// What is not in the README does not exist for a user.
 @Suite struct DocumentationTests {
-  private static let readme = try! text("README.md")
+  static let readme = try! text("README.md")
 
   /// A file of the project.
   private static func text(_ path: String) throws -> String {

@@ -1,0 +1,150 @@
+import ArgumentParser
+import FeedServer
+import Foundation
+import Logging
+import TestSupport
+import Testing
+
+@testable import lookahead
+
+/// Every number that an option takes has a range, is refused in words outside of it, and harms nobody
+/// within it. The options are those of the settings' list, so that a new one is among them by itself.
+@Suite struct NumberRangeTests {
+  /// Options of other commands than `serve`.
+  static let ofOtherCommands: Set = ["generate", "keep-posts", "older-than", "timeout-milliseconds"]
+
+  private static func parse(_ arguments: [String]) throws -> ServeSettings {
+    try ServeSettings.parse(arguments)
+  }
+
+  private static func numbers() throws -> [(name: String, range: ClosedRange<Int>)] {
+    try parse([]).list.compactMap { setting in
+      guard case .number(let number) = setting.value else { return nil }
+      let range = try #require(setting.range, "--\(setting.name) has no range")
+      #expect(range.contains(number), "the default of --\(setting.name)")
+      return (setting.name, range)
+    }
+  }
+
+  @Test func `every numeric setting has a range and every range an option`() throws {
+    let names = Set(try Self.numbers().map(\.name))
+    #expect(names.count > 40)
+    #expect(Set(NumberRanges.byOption.keys) == names.union(Self.ofOtherCommands))
+  }
+
+  @Test func `a number outside of its range is refused by name, the ends are taken`() throws {
+    for (name, range) in try Self.numbers() {
+      let below = range.lowerBound.subtractingReportingOverflow(1).partialValue
+      for number in [Int.min, Int.min + 1, below, -1, 0, 1, range.upperBound + 1, Int.max] {
+        let setting = Setting(name, number)
+        if range.contains(number) {
+          try requireInRange([setting])
+        } else {
+          let error = #expect(throws: ValidationError.self) { try requireInRange([setting]) }
+          #expect(error?.message.hasPrefix("--\(name): \(number) is ") == true)
+        }
+      }
+      for number in [range.lowerBound, range.upperBound] {
+        try requireInRange([Setting(name, number)])
+      }
+    }
+    // All of the list is looked at, whatever its group, and what is no number is refused before.
+    for argument in [
+      "--log-buffer-bytes=\(Int.max)", "--event-loops=-1", "--worker-threads=\(UInt64.max)",
+      "--wal-limit-bytes=-9223372036854775809", "--request-burst=1e3", "--header-fields=",
+    ] {
+      let error = #expect(throws: (any Error).self) { try Self.parse([argument]) }
+      guard let error else { continue }
+      let name = argument.prefix { $0 != "=" }
+      #expect(ServeSettings.message(for: error).contains(name), "\(argument)")
+      #expect(ServeSettings.exitCode(for: error).rawValue == 64)
+    }
+  }
+
+  @Test func `other commands refuse such numbers, too`() throws {
+    let program = Program()
+    let cases: [(arguments: [String], says: String)] = [
+      (["prune", "--older-than", "700001"], "--older-than: 700001 is more than 700000"),
+      (["prune", "--keep-posts=-1"], "--keep-posts: -1 is less than 0"),
+      (["prune", "--kept-rankings", "\(Int.max)"], "--kept-rankings: \(Int.max) is more than"),
+      (["seed", "--generate", "\(Int.max)"], "--generate: \(Int.max) is more than"),
+      (["seed", "--batch-records", "\(Int.max)"], "--batch-records: \(Int.max) is more than"),
+      (
+        ["health", "--timeout-milliseconds", "\(Int.max)"],
+        "--timeout-milliseconds: \(Int.max) is more than"
+      ),
+      (
+        ["check", "--busy-timeout-milliseconds", "\(Int.max)"],
+        "--busy-timeout-milliseconds: \(Int.max) is more than"
+      ),
+    ]
+    for (arguments, says) in cases {
+      let outcome = try program.run(arguments)
+      #expect(outcome.status == 64 && outcome.errors.contains(says), "\(arguments)")
+    }
+    let byVariable = try program.run(
+      "serve", environment: ["LOOKAHEAD_EVENT_LOOPS": "\(Int.max)"])
+    #expect(byVariable.status == 64 && byVariable.errors.contains("--event-loops"))
+  }
+
+  @Test func `the README shows every range`() throws {
+    var shown: [String: ClosedRange<Int>] = [:]
+    for line in DocumentationTests.readme.split(separator: "\n") {
+      guard let match = line.wholeMatch(of: /\| ([0-9]+) \| ([0-9]+) \| (.*) \|/),
+        let least = Int(match.output.1), let most = Int(match.output.2), least <= most
+      else { continue }
+      for option in match.output.3.matches(of: /`--([a-z-]+)`/) {
+        shown[String(option.output.1)] = least...most
+      }
+    }
+    #expect(shown == NumberRanges.byOption)
+  }
+
+  /// Starts a service in this process, asks it all sorts of things, and ends it.
+  private static func serve(_ arguments: [String], answersHealth: Bool) throws {
+    let folder = TemporaryFolder()
+    try FileManager.default.createDirectory(
+      atPath: folder.file("backups"), withIntermediateDirectories: false)
+    var configuration = try parse(
+      ["--database", folder.file("feed.sqlite"), "--backup-folder", folder.file("backups")]
+        + ["--write-token", "0123456789abcdef"] + arguments
+    ).configuration()
+    configuration.server.port = 0
+    // A drain would take as long.
+    configuration.drainGraceMilliseconds = min(configuration.drainGraceMilliseconds, 10)
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let service = try FeedService(configuration, logger: logger)
+    let port = try service.start()
+    let authorized = ["Authorization": "Bearer 0123456789abcdef"]
+    let record = #"{"id":"a","type":"text","feeds":[{"name":"f","rank":1}]}"#
+    let requests: [(method: String, target: String, body: String?, fields: [String: String])] = [
+      ("POST", "/v1/import", record, [:]),
+      ("PUT", "/v1/items/b", #"{"type":"text","feeds":[{"name":"f","rank":2}]}"#, [:]),
+      ("POST", "/v1/items/b/counters", #"{"likes":1}"#, ["Idempotency-Key": "k"]),
+      ("POST", "/v1/items/b/counters", #"{"likes":1}"#, ["Idempotency-Key": "k"]),
+      ("GET", "/rp/?feed=f", nil, [:]), ("GET", "/metrics", nil, [:]),
+      ("GET", "/healthz", nil, [:]),
+    ]
+    var last: TestAnswer?
+    for (method, target, body, fields) in requests {
+      // With the least of some settings nothing is answered but refusals, or nothing at all.
+      last = try? TestClient(port: port, timeoutSeconds: answersHealth ? 20 : 1).request(
+        method, target, authorized.merging(fields) { $1 }, body: body)
+    }
+    if answersHealth { #expect(last?.status == 200) }
+    service.drain()
+    try service.wait()
+  }
+
+  @Test func `a service with every number at its most serves`() throws {
+    try Self.serve(
+      try Self.numbers().filter { $0.name != "port" }.map { "--\($0.name)=\($0.range.upperBound)" },
+      answersHealth: true)
+  }
+
+  @Test func `a service with every number at its least starts and ends`() throws {
+    try Self.serve(
+      try Self.numbers().filter { $0.name != "port" }.map { "--\($0.name)=\($0.range.lowerBound)" },
+      answersHealth: false)
+  }
+}
