@@ -15,16 +15,25 @@ import sys
 import tempfile
 import time
 
+import beside
 import commands
+import copies
+import migrations
 import serving
 import strace
 from checks import Checks, Failed, require
 from program import Program, names, size
 
+KINDS = [
+    commands.Seed, commands.Prune, commands.Vacuum, copies.Backup, copies.CompressedBackup,
+    copies.Restore, copies.RestoreOver, migrations.Migrate, migrations.MigrateOld,
+]
 SECONDS = 240
 QUICK_SECONDS = 40
 # So many kills in one folder without a run that ends leave no more than one kill does.
 PILED_KILLS = 100
+# What ends so often in a row has nothing left to do, and is killed no more.
+DONE_AFTER = 10
 
 
 class Killing:
@@ -106,9 +115,12 @@ class Killing:
     def pile(self, kills):
         """Kills in one folder without a run that ends."""
         commands.copy_of(self.template, self.work)
+        ends = 0
         for _ in range(kills):
             self.killed_at = self.random.choice(self.calls)
-            self.kill(self.killed_at)
+            ends = 0 if self.kill(self.killed_at) else ends + 1
+            if ends == DONE_AFTER:
+                break
             if self.is_done():
                 self.command.result(self.work).unlink()
         self.look()
@@ -158,13 +170,16 @@ def main():
         return 2
     print(f"random seed {options.seed}", flush=True)
     program = Program(options.program)
-    kinds = [kind for kind in commands.ALL if options.only in (None, kind.name)]
+    kinds = [kind for kind in KINDS if options.only in (None, kind.name)]
     serves = options.only in (None, "serve")
+    besides = options.only in (None, "beside")
     # A server takes as long as three commands.
-    share = seconds / (len(kinds) + 3 * serves)
-    piled = 5 if options.quick else PILED_KILLS
+    share = seconds / (len(kinds) + 3 * serves + besides)
+    piled = max(5, min(PILED_KILLS, PILED_KILLS * seconds // SECONDS))
     for kind in kinds:
         checks.run(kind.name, check_command, kind, program, folder, options.seed, share * 0.7, piled)
+    if besides:
+        checks.run("commands beside a server", beside.check, program, folder, options.seed, share)
     if serves:
         checks.run("serve, under writes", serving.check, program, folder, options.seed, 3 * share)
     status = checks.status()

@@ -19,8 +19,9 @@ ROUND_SECONDS = 5
 BACKUPS_KEPT = 2
 # Everything that may change, and small enough that all of it happens all the time.
 OPTIONS = [
-    "--log-level", "warning", "--batch-records", str(BATCH_RECORDS), "--checkpoint-interval-seconds", "1",
-    "--wal-limit-bytes", "1048576", "--backup-interval-seconds", "1", "--backups-kept", str(BACKUPS_KEPT),
+    "--log-level", "warning", "--batch-records", str(BATCH_RECORDS),
+    "--checkpoint-interval-seconds", "1", "--wal-limit-bytes", "1048576",
+    "--backup-interval-seconds", "1", "--backups-kept", str(BACKUPS_KEPT),
 ]
 
 
@@ -155,8 +156,8 @@ class Serving:
         require(len(whole) <= BACKUPS_KEPT + 1, f"{len(whole)} backups")
         require(len(names(self.backups)) <= BACKUPS_KEPT + 1 + 4, f"{names(self.backups)}")
         others = {path.name for path in self.folder.iterdir()} - {
-            "feed.sqlite", "feed.sqlite-wal", "feed.sqlite-shm", "backups", "companion", "tried", "trace",
-            "server.log", "counted.ndjson"}
+            "feed.sqlite", "feed.sqlite-wal", "feed.sqlite-shm", "backups", "companion", "tried",
+            "trace", "server.log", "counted.ndjson"}
         require(not others, f"files of unknown names are left: {sorted(others)}")
 
     def check(self, seconds):

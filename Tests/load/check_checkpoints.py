@@ -6,8 +6,8 @@ beside them a seed, a prune and a check, each again and again.
 
 SECONDS is 3600 by default: where SQLite loses a write in a race of a checkpoint with a commit, it does so
 seldom. It ends early where something does not hold, and in good order at SIGINT or SIGTERM. Every
-answered write has to be there at the end, `check` sound throughout, and every page of both servers equal
-to that of one which is started then. Prints a line each minute. Exit status 0 where all held, 1 where
+answered write has to be there at the end, `check` sound throughout, and every page of both servers
+equal to that of one which is started then. Prints a line each minute. Exit status 0 where all held, 1 where
 something did not; the database is kept then, and its folder named.
 """
 

@@ -126,7 +126,8 @@ def main(program):
             verdict = 'ok    ' if count <= limit else 'FAILED'
             failures += count > limit
             headroom = limit / count - 1
-            print(f'{verdict}  {name}: {count} instructions, {limit} allowed, {headroom:+.1%}', flush=True)
+            print(f'{verdict}  {name}: {count} instructions, {limit} allowed, {headroom:+.1%}',
+                  flush=True)
             if headroom > MOST_HEADROOM:
                 print(f'note    the limit is more than {MOST_HEADROOM:.0%} above that: '
                       f'{int(count * (1 + MOST_HEADROOM)) // 1000 * 1000} would do', flush=True)
