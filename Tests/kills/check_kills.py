@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 
+import beside
 import commands
 import copies
 import migrations
@@ -171,11 +172,14 @@ def main():
     program = Program(options.program)
     kinds = [kind for kind in KINDS if options.only in (None, kind.name)]
     serves = options.only in (None, "serve")
+    besides = options.only in (None, "beside")
     # A server takes as long as three commands.
-    share = seconds / (len(kinds) + 3 * serves)
+    share = seconds / (len(kinds) + 3 * serves + besides)
     piled = max(5, min(PILED_KILLS, PILED_KILLS * seconds // SECONDS))
     for kind in kinds:
         checks.run(kind.name, check_command, kind, program, folder, options.seed, share * 0.7, piled)
+    if besides:
+        checks.run("commands beside a server", beside.check, program, folder, options.seed, share)
     if serves:
         checks.run("serve, under writes", serving.check, program, folder, options.seed, 3 * share)
     status = checks.status()

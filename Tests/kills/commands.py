@@ -10,11 +10,11 @@ DATABASE = "feed.sqlite"
 BATCH_RECORDS = 50
 
 
-def posts(count, title, rank):
+def posts(count, title, rank, longest_text=900):
     """Posts in a ranked feed and in one by time, as seeding reads them."""
     return "".join(
         json.dumps({
-            "id": f"p{number:05}", "type": "image", "title": title, "text": "x" * (number * 37 % 900),
+            "id": f"p{number:05}", "type": "image", "title": title, "text": "x" * (number * 37 % longest_text),
             "publishedAt": f"2026-01-01T{number // 60 % 24:02}:{number % 60:02}:00Z",
             "feeds": [{"name": "ranked", "rank": rank(number)}, {"name": "timed"}]}) + "\n"
         for number in range(count))
@@ -26,10 +26,10 @@ def by_id(export):
     return {record["id"]: record for record in records if "id" in record}
 
 
-def hot_database(program, folder, count):
+def hot_database(program, folder, count, longest_text=900):
     """A database as a server leaves it that is killed: the last writes are in its log alone."""
     records = folder / "records"
-    records.write_text(posts(count, "first", lambda number: number))
+    records.write_text(posts(count, "first", lambda number: number, longest_text))
     program.run("seed", "--database", folder / DATABASE, records)
     records.unlink()
     with RunningServer(program.path, folder, "--log-level", "warning") as server:
@@ -142,8 +142,9 @@ class Vacuum(Command):
     name = "vacuum"
 
     def prepare(self, folder):
-        super().prepare(folder)
-        self.program.run("prune", "--database", folder / DATABASE, "--keep-posts", "50")
+        # So much that SQLite needs a temporary file for it.
+        hot_database(self.program, folder, 1000, longest_text=6000)
+        self.program.run("prune", "--database", folder / DATABASE, "--keep-posts", "700")
 
     def arguments(self, folder):
         return ["vacuum", "--database", folder / DATABASE]

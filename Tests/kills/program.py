@@ -66,8 +66,10 @@ def dump(database):
 
 
 def names(folder):
-    """The names of all files in the folder."""
-    return {str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*")}
+    """The names of all files in the folder, but for what SQLite leaves where it is killed between making
+    a temporary file and removing its name: one without content."""
+    return {str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*")
+            if not (path.name.startswith("etilqs_") and path.stat().st_size == 0)}
 
 
 def size(folder):
