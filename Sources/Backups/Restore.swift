@@ -31,7 +31,8 @@ public struct Restore {
   ///
   /// - Parameter overwrite: a database that is there may be replaced.
   public init(to database: String, overwrite: Bool = false) {
-    self.database = database
+    // What a link leads to is replaced, and not the link.
+    self.database = DatabaseFile.resolvingLinks(database)
     overwrites = overwrite
   }
 

@@ -18,8 +18,10 @@ import Synchronization
 /// What SQLite itself brings in when the last connection to a file closes needs none of this: it does
 /// that with the whole file locked, which nobody else can have open then.
 final class DatabaseConnections: Sendable {
-  /// Where the file is.
+  /// What was opened.
   let path: String
+  /// Where the file itself is, beside which the log lies.
+  let file: String
   private let pool: DatabasePool
   private let pagesInLog: PagesInLog
   private let options: DatabaseFile.Options
@@ -46,7 +48,8 @@ final class DatabaseConnections: Sendable {
     configuration.prepareDatabase { database in pagesInLog.follow(database) }
     pool = try DatabasePool(path: path, configuration: configuration)
     self.pagesInLog = pagesInLog
-    watch = FileWatch(path: path)
+    file = DatabaseFile.resolvingLinks(path)
+    watch = FileWatch(path: path, file: file)
     // Not in `prepareDatabase`: the pool sets NORMAL after it, when it turns WAL on.
     try pool.writeWithoutTransaction {
       try $0.execute(sql: "PRAGMA synchronous = FULL")

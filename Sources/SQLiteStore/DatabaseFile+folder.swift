@@ -1,3 +1,5 @@
+import Glibc
+
 extension DatabaseFile {
   /// The folder in which a path lies, as dirname(3) has it: `.` for a name alone.
   ///
@@ -14,5 +16,13 @@ extension DatabaseFile {
     drop { $0 == slash }
     if !bytes.isEmpty { return String(decoding: bytes, as: UTF8.self) }
     return path.utf8.first == slash ? "/" : "."
+  }
+
+  /// The path of the file itself where the path is a link to it: SQLite keeps the log and its index
+  /// beside that (https://sqlite.org/howtocorrupt.html, section 2.5). A path to nothing stays as it is.
+  public static func resolvingLinks(_ path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
   }
 }

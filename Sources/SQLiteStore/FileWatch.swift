@@ -23,12 +23,15 @@ final class FileWatch: Sendable {
   }
 
   private let path: String
+  /// Where the path led to, if it is a link.
+  private let file: String
   private let state = Mutex(State())
   /// The same as whether there is a problem that stays.
   private let isReplaced = Atomic<Bool>(false)
 
-  init(path: String) {
+  init(path: String, file: String) {
     self.path = path
+    self.file = file
   }
 
   /// What is put behind the name of a log whose database is no longer there.
@@ -40,7 +43,7 @@ final class FileWatch: Sendable {
       let status = Self.status(path)
       state.database = status.map(FileNumber.init)
       state.modified = status?.st_mtim ?? timespec()
-      state.log = Self.status(path + "-wal").map(FileNumber.init)
+      state.log = Self.status(file + "-wal").map(FileNumber.init)
       state.header = Header(database)
     }
   }
@@ -68,28 +71,31 @@ final class FileWatch: Sendable {
       guard let header = state.header else { return }
       // Once more where a checkpoint may have been writing it.
       guard let now = header.successor(database) ?? header.successor(database) else {
-        throw replaced(&state)
+        throw replaced(&state, isSameFile: true)
       }
       state.header = now
       state.modified = status.st_mtim
     }
   }
 
-  /// The log that is there belongs to the database that was: whoever opens the new one would bring it
-  /// into that.
-  private func replaced(_ state: inout State) -> StoreError {
-    let log = path + "-wal"
-    var keptLog: String?
-    if let known = state.log, Self.status(log).map(FileNumber.init) == known {
-      keptLog = log + Self.keptLogSuffix
-      if rename(log, log + Self.keptLogSuffix) != 0 { keptLog = nil }
-      // It tells what is in that log, and nobody can join those who have it open.
-      unlink(path + "-shm")
-    }
+  private func replaced(_ state: inout State, isSameFile: Bool = false) -> StoreError {
+    // A link that leads elsewhere now leaves the database with its log where both are.
+    let isThere = !isSameFile && Self.status(file).map(FileNumber.init) == state.database
+    let keptLog = isThere ? nil : keepLog(&state)
     let problem = StoreError.replaced(path: path, keptLog: keptLog)
     state.problem = problem
     isReplaced.store(true, ordering: .relaxed)
     return problem
+  }
+
+  /// The log that is there belongs to the database that was: whoever opens the new one would bring it
+  /// into that.
+  private func keepLog(_ state: inout State) -> String? {
+    let log = file + "-wal"
+    guard let known = state.log, Self.status(log).map(FileNumber.init) == known else { return nil }
+    // It tells what is in that log, and nobody is to join those who have it open.
+    unlink(file + "-shm")
+    return rename(log, log + Self.keptLogSuffix) == 0 ? log + Self.keptLogSuffix : nil
   }
 
   private static func status(_ path: String) -> stat? {

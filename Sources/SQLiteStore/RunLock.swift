@@ -43,11 +43,7 @@ final class RunLock: Sendable {
   deinit { close(descriptor) }
 
   /// The same for all who open the database, by whatever links.
-  private static func file(_ path: String) -> String {
-    guard let resolved = realpath(path, nil) else { return path + "-runs" }
-    defer { free(resolved) }
-    return String(cString: resolved) + "-runs"
-  }
+  private static func file(_ path: String) -> String { DatabaseFile.resolvingLinks(path) + "-runs" }
 
   private static func request(_ run: Int64) -> flock {
     var request = flock()

@@ -57,6 +57,6 @@ public final class WriteAheadLog: Sendable {
 
   private func fileStatus() -> stat? {
     var status = stat()
-    return stat(connections.path + "-wal", &status) == 0 ? status : nil
+    return stat(connections.file + "-wal", &status) == 0 ? status : nil
   }
 }

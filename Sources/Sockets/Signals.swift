@@ -34,6 +34,12 @@ public enum Signals {
     signal(SIGPIPE, SIG_IGN)
   }
 
+  /// Ignores SIGXFSZ in the whole process: a write beyond the largest size that a file may have
+  /// (setrlimit(2)) is an error of that write.
+  public static func ignoreFileSizeLimit() {
+    signal(SIGXFSZ, SIG_IGN)
+  }
+
   private static func signalSet(_ signals: [Signal]) -> sigset_t {
     var set = sigset_t()
     sigemptyset(&set)

@@ -11,6 +11,8 @@ struct CheckCommand: ParsableCommand {
   func run() throws {
     let store = try SQLiteStore(
       existing: options.database, options: SQLiteStore.Options(file: options.file))
+    // Nothing is left beside the file, whatever comes of this.
+    defer { try? store.close() }
     print(SQLiteLibrary.summary)
     let findings = try store.check()
     for finding in findings { print("\(finding.severity.rawValue): \(finding.text)") }

@@ -17,6 +17,8 @@ struct ExportCommand: ParsableCommand {
   func run() throws {
     let store = try SQLiteStore(
       existing: options.database, options: SQLiteStore.Options(file: options.file))
+    // Nothing is left beside the file, whatever comes of this.
+    defer { try? store.close() }
     var buffer: [UInt8] = []
     try store.exportRecords { record in
       buffer += record.json

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Observability
+import Sockets
 import Version
 
 /// The program: parses arguments, calls a library, sets the exit status.
@@ -27,6 +28,7 @@ struct Lookahead: ParsableCommand {
   /// Runs the command of the arguments. What it throws is shown as ArgumentParser shows it, but for the
   /// control characters of what it quotes.
   static func main() {
+    Signals.ignoreFileSizeLimit()
     do {
       var command = try parseAsRoot()
       try command.run()

@@ -173,6 +173,20 @@ import Testing
     #expect(try walk().count == 502)
   }
 
+  @Test func `a database behind a link is replaced where it lies`() throws {
+    try makeBackup()
+    let real = folder.file("real.sqlite")
+    let store = try SQLiteStore(path: real)
+    try store.load([.ranked("c", 1)])
+    try store.close()
+    try FileManager.default.createSymbolicLink(atPath: database, withDestinationPath: real)
+    _ = try Restore(to: database, overwrite: true).run(from: backup)
+    #expect(try walk() == ["a", "b"])
+    let attributes = try FileManager.default.attributesOfItem(atPath: database)
+    #expect(attributes[.type] as? FileAttributeType == .typeSymbolicLink)
+    #expect(try SQLiteStore(path: real).walk("featured") == ["a", "b"])
+  }
+
   @Test func `the database of another application is never replaced`() throws {
     try makeBackup()
     let other = try DatabaseQueue(path: database)

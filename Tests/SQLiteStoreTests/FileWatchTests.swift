@@ -92,6 +92,22 @@ import Testing
     #expect(try SQLiteStore(path: path).walk("featured") == ["a", "b"])
   }
 
+  @Test func `a link that leads elsewhere leaves each database with its log`() throws {
+    let link = folder.file("link.sqlite")
+    let other = try other("other.sqlite", [.ranked("other", 1)])
+    try SQLiteStore(path: path).close()
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    let store = try SQLiteStore(path: link)
+    try store.load([.ranked("a", 1)])
+    #expect(unlink(link) == 0)
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: other)
+    #expect(throws: StoreError.replaced(path: link, keptLog: nil)) {
+      try store.load([.ranked("b", 2)])
+    }
+    #expect(try SQLiteStore(path: path).walk("featured") == ["a"])
+    #expect(try SQLiteStore(path: link).walk("featured") == ["other"])
+  }
+
   /// The file's header changes as well when all is well: with every checkpoint, a vacuum, a migration.
   @Test func `what belongs to a database's life is no mishap`() throws {
     let store = try SQLiteStore(path: path)

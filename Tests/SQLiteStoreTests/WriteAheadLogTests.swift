@@ -1,4 +1,5 @@
 import Feed
+import Foundation
 import GRDB
 import Seeding
 import TestSupport
@@ -58,5 +59,19 @@ import Testing
     try store.load([.ranked("a", 1)])
     try store.load([.ranked("b", 2)])
     #expect(store.fileBytes.writeAheadLog <= 1 << 20)
+  }
+
+  /// SQLite keeps the log beside the file itself.
+  @Test func `the log of a database behind a link is seen and cut`() throws {
+    let link = folder.file("link.sqlite")
+    try SQLiteStore(path: folder.file("feed.sqlite")).close()
+    try FileManager.default.createSymbolicLink(
+      atPath: link, withDestinationPath: folder.file("feed.sqlite"))
+    let store = try SQLiteStore(path: link)
+    try store.load(Array(PostGenerator(count: 500, seed: 1)))
+    #expect(store.fileBytes.writeAheadLog > WriteAheadLog.smallBytes)
+    #expect(try WriteAheadLog(of: store, limitBytes: 1).look() == .cut)
+    #expect(store.fileBytes.writeAheadLog < WriteAheadLog.smallBytes)
+    #expect(store.fileBytes.database > 0)
   }
 }
