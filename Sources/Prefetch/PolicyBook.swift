@@ -39,11 +39,3 @@ public struct PolicyBook: Sendable {
     Set(policies.keys.compactMap(\.feed)).sorted()
   }
 }
-
-/// Where network profiles and policies are kept.
-public protocol PolicyStore: Sendable {
-  /// The profiles and policies in force.
-  ///
-  /// - Throws: what the store throws.
-  func policyBook() throws -> PolicyBook
-}

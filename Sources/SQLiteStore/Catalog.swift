@@ -122,6 +122,7 @@ extension FeedOrder {
     }
     self.ranking = ranking
     self.oldestRanking = oldestRanking
+    letGo()
   }
 }
 

@@ -33,6 +33,8 @@ public struct Pruning {
     public var withoutTime = 0
     /// Rankings that are gone.
     public var rankings = 0
+    /// Posts that were looked at.
+    public var seen = 0
 
     /// Nothing.
     public init() {}
@@ -65,10 +67,13 @@ public struct Pruning {
   }
 
   /// Does it. `pause` is called between the transactions with how many microseconds the writers of
-  /// other processes are to have.
+  /// other processes are to have, and `onProgress` with what went so far.
   ///
   /// - Throws: `StoreError`, `FeedError.unknownFeed`.
-  public func run(pause: (Int) -> Void = { usleep(UInt32(clamping: $0)) }) throws -> Summary {
+  public func run(
+    pause: (Int) -> Void = { usleep(UInt32(clamping: $0)) },
+    onProgress: (Summary) -> Void = { _ in }
+  ) throws -> Summary {
     var summary = Summary()
     let feeds = try transaction({ _ in }, body: { try Self.feeds($0, named: rule.feed) })
     if rule.publishedBefore != nil || rule.keptPosts != nil {
@@ -81,10 +86,14 @@ public struct Pruning {
             isDryRun: isDryRun)
           return try batch.run(after: number, limit: self.batch, &tops, &summary)
         }
+        onProgress(summary)
       }
     }
     if let kept = rule.keptRankings {
-      for feed in feeds { try pruneRankings(of: feed.id, keeping: kept, &summary, pause) }
+      for feed in feeds {
+        try pruneRankings(of: feed.id, keeping: kept, &summary, pause)
+        onProgress(summary)
+      }
     }
     return summary
   }

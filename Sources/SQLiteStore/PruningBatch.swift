@@ -41,6 +41,7 @@ struct PruningBatch {
     let candidates = try Row.fetchAll(
       database.cachedStatement(sql: feed == nil ? Self.posts : Self.entries), arguments: arguments
     ).map { Candidate(number: $0[0], post: $0[1], publishedAt: $0[2], isInFeed: $0[3]) }
+    summary.seen += candidates.count
     try tops.update(database)
     for candidate in candidates {
       if candidate.publishedAt == nil, rule.publishedBefore != nil { summary.withoutTime += 1 }

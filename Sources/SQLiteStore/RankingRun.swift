@@ -36,8 +36,11 @@ struct RankingRun {
 
   // MARK: Places
 
-  static let ranksOfPost =
-    "SELECT feed_id, rank FROM pending_place WHERE post_id = ? AND run_id = ?"
+  // Left to itself, SQLite reads all that the run has kept aside.
+  static let ranksOfPost = """
+    SELECT feed_id, rank FROM pending_place INDEXED BY pending_place_by_post
+    WHERE post_id = ? AND run_id = ?
+    """
 
   /// The places that the run has given to a post.
   func ranks(ofPost number: Int64) throws -> [(feedID: Int64, rank: Int?)] {

@@ -18,7 +18,7 @@ extension SQLiteStore {
       }
     }
     // Where this fails, whoever needs the rest tries again and is told.
-    loading.async { _ = try? self.snapshot() }
+    loading.async { _ = try? self.wholeCatalog() }
   }
 
   /// Brings the catalog up to the file.
@@ -43,7 +43,7 @@ extension SQLiteStore {
 
   /// The whole catalog as it is now: reading it takes a lock for the time of a copy, and the first time
   /// as long as it takes to load.
-  func snapshot() throws -> Catalog {
+  func wholeCatalog() throws -> Catalog {
     if let catalog = memory.withLock({ $0.catalog }), catalog.isWhole { return catalog }
     return try withStoreErrors(path: path) {
       try refreshing.withLock { source in
@@ -55,7 +55,7 @@ extension SQLiteStore {
 
   /// The catalog, or the tops of the feeds as long as that is all there is.
   func tops() throws -> Catalog {
-    try memory.withLock { $0.catalog } ?? snapshot()
+    try memory.withLock { $0.catalog } ?? wholeCatalog()
   }
 
   @discardableResult
@@ -99,9 +99,4 @@ extension SQLiteStore {
   public func changedPosts(since version: StoreVersion) -> [Int64]? {
     memory.withLock { $0.journal.changedPosts(since: version) }
   }
-
-  /// The profiles and policies as of the last refresh.
-  ///
-  /// - Throws: `StoreError` where they have yet to be read.
-  public func policyBook() throws -> PolicyBook { try tops().policyBook }
 }

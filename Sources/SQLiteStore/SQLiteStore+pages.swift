@@ -24,22 +24,20 @@ extension SQLiteStore {
   /// What the store does not have is at hand, too: it is refused at once. Before the catalog is read,
   /// nothing is.
   public func isAtHand(_ query: PageQuery) -> Bool {
-    guard let catalog = memory.withLock({ $0.catalog }) else { return false }
-    guard catalog.isWhole else { return catalog.hasInTops(query) }
-    guard let feed = catalog.feeds[query.feed] else { return true }
-    let order = feed.order
-    return query.rankings.allSatisfy {
-      $0 == order.ranking || ($0 < order.oldestRanking || $0 > order.ranking)
-        || (order.orders[$0] != nil && !query.readsArrivals)
-    }
+    memory.withLock { $0.catalog }?.isAtHand(query) ?? false
   }
 
   /// A page of a feed without its posts, from the catalog as of the last refresh.
   ///
   /// - Throws: `FeedError` for what the store does not have, `StoreError` for what SQLite says.
   public func cut(_ query: PageQuery) throws -> PageCut {
-    var catalog = try tops()
-    if !catalog.isWhole, !catalog.hasInTops(query) { catalog = try snapshot() }
+    try cut(query, from: try tops())
+  }
+
+  /// A page from this catalog; where it has the tops alone, and the page needs more, from the whole one.
+  func cut(_ query: PageQuery, from known: Catalog) throws -> PageCut {
+    var catalog = known
+    if !catalog.isWhole, !catalog.hasInTops(query) { catalog = try wholeCatalog() }
     guard let feed = catalog.feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
     var order = feed.order
     var position: Position?
@@ -90,7 +88,7 @@ extension SQLiteStore {
       guard memory.catalog?.entrySequence == sequences.entry,
         memory.catalog?.changeSequence == sequences.change
       else { return }
-      memory.catalog?.feeds[order.name]?.order.orders[ranking] = index
+      memory.catalog?.feeds[order.name]?.order.keep(index, of: ranking)
     }
   }
 
@@ -111,6 +109,18 @@ extension SQLiteStore {
     SELECT feed_entry.sort_key FROM post JOIN feed_entry USING (post_id)
     WHERE post.id = ? AND feed_entry.feed_id = ? AND since <= ? AND (until IS NULL OR until > ?)
     """
+}
+
+extension Catalog {
+  /// The page can be cut at once, or refused.
+  func isAtHand(_ query: PageQuery) -> Bool {
+    guard isWhole else { return hasInTops(query) }
+    guard let order = feeds[query.feed]?.order else { return true }
+    return query.rankings.allSatisfy {
+      $0 == order.ranking || ($0 < order.oldestRanking || $0 > order.ranking)
+        || (order.orders[$0] != nil && !query.readsArrivals)
+    }
+  }
 }
 
 extension PageQuery {

@@ -2,9 +2,19 @@ import Feed
 import GRDB
 
 /// A write that was taken, and whom to tell.
-struct WaitingWrite: Sendable {
-  let write: ItemWrite
-  let completion: @Sendable (Result<ItemOutcome, any Error>) -> Void
+enum WaitingWrite: Sendable {
+  case item(ItemWrite, @Sendable (Result<ItemOutcome, any Error>) -> Void)
+  case feed(FeedWrite, @Sendable (Result<FeedOutcome, any Error>) -> Void)
+
+  /// How a write ended, to be told once all of its group are durable.
+  typealias Telling = @Sendable () -> Void
+
+  func fail(_ error: any Error) {
+    switch self {
+    case .item(_, let completion): completion(.failure(error))
+    case .feed(_, let completion): completion(.failure(error))
+    }
+  }
 }
 
 extension SQLiteStore {
@@ -21,13 +31,24 @@ extension SQLiteStore {
     _ write: ItemWrite,
     completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
   ) {
+    add(.item(write, completion))
+  }
+
+  /// Changes one feed, and returns at once; see `FeedStore.write`.
+  public func write(
+    _ write: FeedWrite,
+    completion: @escaping @Sendable (Result<FeedOutcome, any Error>) -> Void
+  ) {
+    add(.feed(write, completion))
+  }
+
+  private func add(_ waiting: WaitingWrite) {
     do {
-      try writes.add(WaitingWrite(write: write, completion: completion)) { self.run($0) }
+      try writes.add(waiting) { self.run($0) }
     } catch {
       switch error {
-      case .full:
-        completion(.failure(StoreError.tooManyWrites(limit: options.maximumWaitingWrites)))
-      case .closed: completion(.failure(StoreError.closed(path: path)))
+      case .full: waiting.fail(StoreError.tooManyWrites(limit: options.maximumWaitingWrites))
+      case .closed: waiting.fail(StoreError.closed(path: path))
       }
     }
   }
@@ -41,23 +62,17 @@ extension SQLiteStore {
   }
 
   private func run(_ waiting: [WaitingWrite]) {
-    for (waiting, result) in zip(waiting, results(of: waiting.map(\.write))) {
-      waiting.completion(result)
-    }
-  }
-
-  private func results(of writes: [ItemWrite]) -> [Result<ItemOutcome, any Error>] {
     do {
-      let results = try withStoreErrors(path: path) {
+      let tellings = try withStoreErrors(path: path) {
         try pool.write { database in
           var group = WriteGroup(database: database, path: path, options: options)
-          return try group.run(writes)
+          return try group.run(waiting)
         }
       }
       followOwnWrite()
-      return results
+      for tell in tellings { tell() }
     } catch {
-      return writes.map { _ in .failure(error) }
+      for waiting in waiting { waiting.fail(error) }
     }
   }
 }

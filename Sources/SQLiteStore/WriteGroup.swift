@@ -10,27 +10,36 @@ struct WriteGroup {
   let options: SQLiteStore.Options
 
   /// - Throws: what undoes the whole group.
-  mutating func run(_ writes: [ItemWrite]) throws -> [Result<ItemOutcome, any Error>] {
+  mutating func run(_ writes: [WaitingWrite]) throws -> [WaitingWrite.Telling] {
     var movedFeeds: Set<Int64> = []
     let keys = IdempotencyKeys(database: database, options: options, now: options.now())
-    let results = try writes.map { write in
-      try result {
-        var writer = ItemWriter(database: database, keys: keys)
-        let outcome = try writer.run(write)
-        movedFeeds.formUnion(writer.movedFeeds)
-        return outcome
+    let tellings = try writes.map { waiting -> WaitingWrite.Telling in
+      switch waiting {
+      case .item(let write, let completion):
+        let result = try result {
+          var writer = ItemWriter(database: database, keys: keys)
+          let outcome = try writer.run(write)
+          movedFeeds.formUnion(writer.movedFeeds)
+          return outcome
+        }
+        return { completion(result) }
+      case .feed(let write, let completion):
+        let result = try result { try FeedWriter(database: database).run(write) }
+        return { completion(result) }
       }
     }
     if !movedFeeds.isEmpty {
       try Ranking(database: database).publish(feeds: movedFeeds, RankingRetention(options))
     }
     try ChangeLog(database: database).trim()
-    return results
+    return tellings
   }
 
-  private func result(_ body: () throws -> ItemOutcome) throws -> Result<ItemOutcome, any Error> {
+  private func result<Outcome>(
+    _ body: () throws -> Outcome
+  ) throws -> Result<Outcome, any Error> {
     do {
-      var outcome: ItemOutcome?
+      var outcome: Outcome?
       try database.inSavepoint {
         outcome = try body()
         return .commit

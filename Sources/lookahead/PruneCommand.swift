@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feed
+import Glibc
 import SQLiteStore
 
 struct PruneCommand: ParsableCommand {
@@ -59,12 +60,18 @@ struct PruneCommand: ParsableCommand {
       existing: options.database, options: SQLiteStore.Options(file: options.file))
     let summary: Pruning.Summary
     do {
-      summary = try Pruning(store, rule: rule, isDryRun: dryRun).run()
+      summary = try Pruning(store, rule: rule, isDryRun: dryRun).run {
+        usleep(UInt32(clamping: $0))
+      } onProgress: {
+        meter.show($0.progress(isDryRun: dryRun))
+      }
     } catch FeedError.unknownFeed(let name) {
       printError("there is no feed \"\(name)\"")
       throw ExitCode.failure
     }
-    try store.close()
+    meter.clear()
+    // What is gone is said whatever becomes of closing.
+    let closing = Result { try store.close() }
     var parts = ["\(summary.posts) posts"]
     if let feed { parts.append("\(summary.departures) more from \(feed) only") }
     if keptRankings != nil { parts.append("\(summary.rankings) rankings") }
@@ -74,5 +81,15 @@ struct PruneCommand: ParsableCommand {
     if summary.withoutTime > 0 {
       print("\(summary.withoutTime) posts have no time and stay")
     }
+    try closing.get()
+  }
+}
+
+extension Pruning.Summary {
+  /// How far it has come.
+  fileprivate func progress(isDryRun: Bool) -> String {
+    let verb = isDryRun ? "would go" : "are gone"
+    let rankings = rankings > 0 ? ", \(rankings) rankings" : ""
+    return "\(seen) posts looked at, \(posts + departures) \(verb)\(rankings)"
   }
 }

@@ -64,5 +64,9 @@ private final class ChangingStore: FeedStore {
     _ write: ItemWrite,
     completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
   ) { store.write(write, completion: completion) }
+  func write(
+    _ write: FeedWrite,
+    completion: @escaping @Sendable (Result<FeedOutcome, any Error>) -> Void
+  ) { store.write(write, completion: completion) }
   func exportRecords(_ body: (SeedRecord) throws -> Void) throws { try store.exportRecords(body) }
 }

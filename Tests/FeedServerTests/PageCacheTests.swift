@@ -23,7 +23,7 @@ import Testing
       name: "f", title: nil, ranking: 1, oldestRanking: 1, orders: [1: OrderIndex()])
     let summary = FeedSummary(name: "f", title: nil, total: 0, ranking: 1, newestPublishedAt: nil)
     let slice = try! order.slice(PageQuery(feed: "f"))
-    return ReadyPage(variant, of: PageCut(feed: summary, slice: slice, version: .start))
+    return ReadyPage(variant, feed: summary.name, posts: slice.posts, asOf: .start)
   }
 
   private static func text(_ number: Int, _ coding: String = "identity") -> RequestText {

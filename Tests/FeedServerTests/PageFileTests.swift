@@ -35,7 +35,8 @@ import Testing
       tag: EntityTag("tag\(offset)"), whole: Response(.ok, fields: fields, bytes: body),
       notModified: Response(.notModified, fields: fields))
     let route = offset % 2 == 0 ? Route.page : .compactPage
-    return ReadyPage(variant.prepared(route: route.path), of: cut)
+    return ReadyPage(
+      variant.prepared(route: route.path), feed: cut.feed.name, posts: cut.posts, asOf: cut.version)
   }
 
   private static func parts(_ page: ReadyPage?) throws -> String? {

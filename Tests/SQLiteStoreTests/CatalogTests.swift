@@ -84,7 +84,7 @@ import Testing
 
   private func readOldRanking(_ store: SQLiteStore, _ random: inout TestRandom) throws {
     for feed in try store.feeds() {
-      let order = try #require(store.snapshot().feeds[feed.name]).order
+      let order = try #require(store.wholeCatalog().feeds[feed.name]).order
       let ranking = random.number(order.oldestRanking...order.ranking)
       let cursor = Cursor(feed: feed.name, view: .ranking(ranking), anchor: .start, seen: .start)
       _ = try store.page(PageQuery(feed: feed.name, start: .after(cursor), limit: 10))
@@ -93,7 +93,7 @@ import Testing
 
   private func expectEqual(_ old: SQLiteStore, _ new: SQLiteStore, _ comment: String) throws {
     #expect(try old.feeds() == new.feeds(), "\(comment)")
-    for (name, feed) in try old.snapshot().feeds {
+    for (name, feed) in try old.wholeCatalog().feeds {
       for (ranking, index) in feed.order.orders {
         let cursor = Cursor(feed: name, view: .ranking(ranking), anchor: .start, seen: .start)
         _ = try new.page(PageQuery(feed: name, start: .after(cursor), limit: 1))

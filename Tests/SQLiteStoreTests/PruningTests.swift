@@ -29,7 +29,15 @@ import Testing
   private func prune(
     _ store: SQLiteStore, dry: Bool = false, batch: Int = 2, _ change: (inout Pruning.Rule) -> Void
   ) throws -> Pruning.Summary {
-    try Pruning(store, rule: rule(change), isDryRun: dry, batch: batch).run { _ in }
+    var seen = 0
+    var summary = try Pruning(store, rule: rule(change), isDryRun: dry, batch: batch).run { _ in
+    } onProgress: { progress in
+      #expect(progress.seen >= seen)
+      seen = progress.seen
+    }
+    #expect(summary.seen == seen)
+    summary.seen = 0
+    return summary
   }
 
   private func summary(posts: Int = 0, departures: Int = 0, withoutTime: Int = 0, rankings: Int = 0)

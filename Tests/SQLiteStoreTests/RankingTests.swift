@@ -1,4 +1,5 @@
 import Feed
+import Synchronization
 import TestSupport
 import Testing
 
@@ -81,6 +82,57 @@ import Testing
     }
     #expect(rows == 0)
     #expect(try store.check().isEmpty)
+  }
+
+  @Test func `a ranking is kept for its time beyond the number, and no more than the maximum`()
+    throws
+  {
+    let clock = Mutex(Int64(1_000_000_000_000))
+    let store = try SQLiteStore(
+      path: folder.file("timed.sqlite"),
+      options: .init(
+        keptRankings: 2, keptRankingsSeconds: 60, maximumKeptRankings: 30,
+        now: { Timestamp(microseconds: clock.withLock { $0 }) }))
+    try store.load(ranked(0..<5))
+    func rank(_ times: Int) throws {
+      for _ in 0..<times {
+        let last = try #require(try store.walk("featured").last)
+        let rank = (try store.feed(named: "featured")?.ranking ?? 0) * -1 + 1_000
+        try store.outcome(
+          of: ItemWrite(
+            id: last,
+            change: .put(
+              Post(id: last, type: .image),
+              placements: [Placement(feed: "featured", rank: rank)])))
+      }
+    }
+    func oldest() throws -> Int {
+      try #require(try store.wholeCatalog().feeds["featured"]).order.oldestRanking
+    }
+    try store.load((0..<5).map { .ranked("p\($0)", 2_000 + $0) })
+    try rank(20)
+    // Within the minute nothing goes.
+    #expect(try oldest() == 1)
+    #expect(try store.feed(named: "featured")?.ranking == 22)
+    // What is in memory of them is bounded.
+    #expect(
+      try #require(try store.wholeCatalog().feeds["featured"]).order.orders.count
+        <= FeedOrder.olderAtHand + 1)
+    for ranking in 1...22 {
+      let cursor = Cursor(feed: "featured", view: .ranking(ranking), anchor: .start, seen: .start)
+      #expect(try store.page(PageQuery(feed: "featured", start: .after(cursor))).posts.count == 5)
+    }
+    try rank(20)
+    #expect(try oldest() == 13)
+    // The one that was current a minute ago goes with the next.
+    clock.withLock { $0 += 60_000_000 }
+    try rank(1)
+    #expect(try oldest() == 42)
+    #expect(try store.check().isEmpty)
+    let rows = try store.pool.read {
+      try Int.fetchOne($0, sql: "SELECT count(*) FROM replaced_ranking")
+    }
+    #expect(rows == 1)
   }
 
   @Test func `a run that ends in the middle shows nothing of its ranking, and is completed`() throws

@@ -2,6 +2,8 @@
 public enum FeedError: Error, Hashable, Sendable {
   case unknownFeed(String)
   case unknownItem(String)
+  /// A feed cannot have the name of another.
+  case feedExists(String)
   /// `around` names an item that is not in the feed.
   case itemNotInFeed(item: String, feed: String)
   /// The cursor was made for another feed.

@@ -11,6 +11,12 @@ public struct FeedOrder: Sendable {
   /// The order of each ranking that is at hand: always the current one, older ones as they are asked
   /// for.
   public var orders: [Int: OrderIndex]
+  /// Of these, older ones that somebody asked for, the last one last.
+  private var asked: [Int] = []
+
+  /// So many of the newest older rankings stay at hand, and so many of those that were asked for: each
+  /// holds what it does not share with the next.
+  public static let olderAtHand = 16
 
   /// A feed with these rankings at hand.
   public init(
@@ -21,6 +27,23 @@ public struct FeedOrder: Sendable {
     self.ranking = ranking
     self.oldestRanking = oldestRanking
     self.orders = orders
+  }
+
+  /// Keeps the order of an older ranking at hand, for who goes on in it.
+  public mutating func keep(_ index: OrderIndex, of ranking: Int) {
+    orders[ranking] = index
+    asked.removeAll { $0 == ranking }
+    asked.append(ranking)
+    letGo()
+  }
+
+  /// Lets go of the orders that are too many to be at hand.
+  public mutating func letGo() {
+    asked = asked.filter { orders[$0] != nil && $0 < ranking }.suffix(Self.olderAtHand)
+    guard orders.count > Self.olderAtHand + 1 else { return }
+    let newest = orders.keys.filter { $0 < ranking }.sorted().suffix(Self.olderAtHand)
+    let kept = Set(newest).union(asked).union([ranking])
+    orders = orders.filter { kept.contains($0.key) }
   }
 
   /// The current order.

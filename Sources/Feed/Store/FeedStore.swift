@@ -96,6 +96,11 @@ public protocol FeedStore: Sendable {
   func write(
     _ write: ItemWrite,
     completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void)
+  /// Changes one feed, as the other changes an item. A feed that is gone, or has another name, leaves no
+  /// cursor that fits a later one of its name.
+  func write(
+    _ write: FeedWrite,
+    completion: @escaping @Sendable (Result<FeedOutcome, any Error>) -> Void)
   /// Hands out everything as records, in canonical order: the feeds that have a title by name, then
   /// the posts by id.
   func exportRecords(_ body: (SeedRecord) throws -> Void) throws

@@ -57,6 +57,9 @@ extension Problem {
       self.init(.unknownFeed, .notFound, "There is no feed \"\(name)\".")
     case .unknownItem(let id):
       self.init(.unknownItem, .notFound, "There is no item \"\(id)\".")
+    case .feedExists(let name):
+      self.init(
+        .feedExists, .conflict, "There is a feed \"\(name)\" already: no other can have its name.")
     case .itemNotInFeed(let item, let feed):
       self.init(
         .unknownItem, .notFound, "The feed \"\(feed)\" has no item \"\(item)\".",

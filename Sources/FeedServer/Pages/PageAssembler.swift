@@ -10,40 +10,51 @@ struct PageAssembler: Sendable {
   /// A page that was made.
   struct Assembled {
     let cut: PageCut
+    /// As of when all of it was true together.
+    let version: StoreVersion
+    /// What was asked for, with the networks of that moment.
+    let asked: PageRequest
     let json: [UInt8]
     /// Ready to follow.
     let links: PageLinks
   }
 
-  /// The page that is asked for.
+  /// The page that is asked for, from a snapshot alone, and its items.
   ///
   /// Where a post is gone, what is in memory is behind the store: it is brought up to it and the page
-  /// cut again.
+  /// made anew from a later snapshot; likewise where an order that had to be loaded is a later one.
   ///
   /// - Throws: `FeedError` for what the store does not have, and what the store says of itself.
-  func assemble(_ asked: PageRequest, _ timing: Timing?) throws -> Assembled {
+  func assemble(
+    _ text: PageText, _ asked: PageRequest, _ snapshot: any StoreSnapshot, _ timing: Timing?
+  ) throws -> Assembled {
+    var (asked, snapshot) = (asked, snapshot)
     for attempt in 1... {
-      let book = try store.policyBook()
-      let cut = try timing.measure("cut") { try store.cut(asked.query) }
+      let cut = try timing.measure("cut") { try snapshot.cut(asked.query) }
       let items = try timing.measure("read") { try source.items(cut.posts) }
       // Where deletions are faster than this reader, what is left of the page is right as far as it
       // goes.
-      if items.items.count == cut.slice.count || attempt == 3 {
-        return timing.measure("encode") { encode(cut, items, asked, book) }
+      let isWhole = items.items.count == cut.slice.count
+      if isWhole && cut.version == snapshot.version || attempt == 3 {
+        return timing.measure("encode") { encode(cut, items, asked, snapshot) }
       }
-      try store.refresh()
+      if !isWhole { try store.refresh() }
+      snapshot = try store.snapshot()
+      asked = try text.request(snapshot.policyBook.networks)
     }
     preconditionFailure("the third attempt returns")
   }
 
   private func encode(
-    _ cut: PageCut, _ items: EncodedItems, _ asked: PageRequest, _ book: PolicyBook
+    _ cut: PageCut, _ items: EncodedItems, _ asked: PageRequest, _ snapshot: any StoreSnapshot
   ) -> Assembled {
     let links = PageLinks(cut.slice, asked)
     let document = PageDocument(
       cut: cut, items: items,
-      policy: book.policy(feed: asked.query.feed, network: asked.network.profile),
+      policy: snapshot.policyBook.policy(feed: asked.query.feed, network: asked.network.profile),
       network: asked.network.profile, bounds: asked.bounds, links: links)
-    return Assembled(cut: cut, json: document.json, links: links)
+    return Assembled(
+      cut: cut, version: min(cut.version, snapshot.version), asked: asked, json: document.json,
+      links: links)
   }
 }

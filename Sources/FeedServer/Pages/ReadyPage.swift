@@ -11,10 +11,6 @@ final class ReadyPage: Sendable {
   let posts: [Int64]
   private let versionNumber: Atomic<UInt64>
 
-  convenience init(_ variant: Variant, of cut: PageCut) {
-    self.init(variant, feed: cut.feed.name, posts: cut.posts, asOf: cut.version)
-  }
-
   init(_ variant: Variant, feed: String, posts: [Int64], asOf version: StoreVersion) {
     self.variant = variant
     self.feed = feed

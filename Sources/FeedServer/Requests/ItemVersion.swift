@@ -15,9 +15,21 @@ struct ItemVersion {
   }
 }
 
-/// The preconditions of a write (RFC 9110 section 13): a tag of any representation of the item as it is
-/// counts.
-struct ItemPreconditions: Sendable {
+/// Which state a feed is in, for those who would change it: its name and title. What its entries make of
+/// it changes without them.
+struct FeedVersion {
+  let text: String
+
+  init(_ feed: StoredFeed) {
+    let json = SeedRecord.feed(name: feed.name, title: feed.title).json
+    let hash = json.withUnsafeBytes { lookahead_xxh3_128($0.baseAddress, $0.count) }
+    text = String(hash.high, radix: 36) + "-" + String(hash.low, radix: 36)
+  }
+}
+
+/// The preconditions of a write (RFC 9110 section 13): a tag of any representation of what is there, as
+/// it is, counts.
+struct WritePreconditions: Sendable {
   private let method: Method
   private let fields: Fields
 
@@ -30,18 +42,28 @@ struct ItemPreconditions: Sendable {
     self.fields = fields
   }
 
-  /// What the store asks before it writes; `nil` where the request has no precondition.
-  var condition: ItemWrite.Condition? { fields.isEmpty ? nil : check }
+  /// What the store asks before it writes an item; `nil` where the request has no precondition.
+  var itemCondition: ItemWrite.Condition? {
+    guard !fields.isEmpty else { return nil }
+    return { item in try check(item.map { ItemVersion($0).text }, of: "item") }
+  }
 
-  /// - Throws: `Problem` 412 where they do not hold of the item as it is; `nil` where there is none.
-  @Sendable private func check(_ item: StoredItem?) throws {
-    let tag = item.map { EntityTag(ItemVersion($0).text) }
+  /// The same for a feed.
+  var feedCondition: FeedWrite.Condition? {
+    guard !fields.isEmpty else { return nil }
+    return { feed in try check(feed.map { FeedVersion($0).text }, of: "feed") }
+  }
+
+  /// - Parameter version: the state of the item or feed as it is; `nil` where there is none.
+  /// - Throws: `Problem` 412 where they do not hold.
+  private func check(_ version: String?, of noun: String) throws {
+    let tag = version.map { EntityTag($0) }
     guard Preconditions.evaluate(method, fields, current: tag) == .proceed else {
       throw Problem(
         .preconditionFailed, .preconditionFailed,
-        item == nil
-          ? "There is no such item."
-          : "The item is not in the state that the request expects: read it again.")
+        version == nil
+          ? "There is no such \(noun)."
+          : "The \(noun) is not in the state that the request expects: read it again.")
     }
   }
 

@@ -16,6 +16,19 @@ struct CursorError: Error, CustomStringConvertible {
   }
 }
 
+/// A request for a page as it came: what it means depends on the networks that there are.
+struct PageText: Sendable {
+  let feed: String
+  let isCompact: Bool
+  let parameters: Parameters
+  let fields: Fields
+
+  /// - Throws: `ParameterError`, `CursorError`.
+  func request(_ networks: [NetworkProfile]) throws -> PageRequest {
+    try PageRequest(feed: feed, isCompact: isCompact, parameters, fields, networks)
+  }
+}
+
 /// A request for a page: what the parameters of its query say.
 struct PageRequest {
   /// Every parameter of a page but `feed`, which is in the path of one of the routes.

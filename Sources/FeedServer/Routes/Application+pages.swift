@@ -38,40 +38,50 @@ extension Application {
   /// A page is answered at once where the store has it at hand, and by a worker where it has to load
   /// or compare rankings first.
   func page(_ path: [String: String], _ parameters: Parameters, _ call: Call) throws {
-    let book = try store.policyBook()
     guard let feed = path["feed"] ?? parameters["feed"] else {
       throw ParameterError(parameter: "feed", problem: "is missing: it names the feed to read")
     }
-    let asked = try PageRequest(
-      feed: feed, isCompact: call.route == .compactPage, parameters, call.request.fields,
-      book.networks)
+    let text = PageText(
+      feed: feed, isCompact: call.route == .compactPage, parameters: parameters,
+      fields: call.request.fields)
+    let snapshot = try store.snapshot()
+    let asked = try text.request(snapshot.policyBook.networks)
     let key = asked.key(try encoding.coding(for: call.request))
     if let ready = pages.find(key, for: call.text), ready.isCurrent(in: store) {
       pages.noteHit()
       return call.respond(try ready.variant.answer(to: call.request))
     }
-    if store.isAtHand(asked.query) { return try makePage(asked, key, call) }
-    let isTaken = workers.run { call.attempt { try makePage(asked, key, call) } }
+    if snapshot.isAtHand(asked.query) {
+      return try makePage(text, asked, snapshot, key.coding, call)
+    }
+    let isTaken = workers.run {
+      call.attempt { try makePage(text, asked, snapshot, key.coding, call) }
+    }
     guard isTaken else {
       throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for the database.")
     }
   }
 
-  private func makePage(_ asked: PageRequest, _ key: PageKey, _ call: Call) throws {
+  private func makePage(
+    _ text: PageText, _ asked: PageRequest, _ snapshot: any StoreSnapshot,
+    _ coding: ContentCoding, _ call: Call
+  ) throws {
     pages.noteMiss()
-    let page = try assembler.assemble(asked, call.timing)
+    let page = try assembler.assemble(text, asked, snapshot, call.timing)
     var representation = Representation(page.json, caching: caching.pages)
-    representation.varyingFields = asked.varyingFields
+    representation.varyingFields = page.asked.varyingFields
     if let next = page.links.next { representation.links.append(("next", next)) }
     if let previous = page.links.previous { representation.links.append(("prev", previous)) }
-    try answer(representation, in: key.coding, to: call) { variant in
+    try answer(representation, in: coding, to: call) { variant in
       let fits =
         pageFile.contains(call.text)
         || pages.admits(call.text, bytes: variant.whole.bodyLength)
       guard fits || pageFile.admits(call.text) else { return }
-      let ready = ReadyPage(variant.prepared(route: call.route?.path ?? ""), of: page.cut)
+      let ready = ReadyPage(
+        variant.prepared(route: call.route?.path ?? ""), feed: page.cut.feed.name,
+        posts: page.cut.posts, asOf: page.version)
       if fits {
-        pages.insert(ready, key: key, for: call.text)
+        pages.insert(ready, key: page.asked.key(coding), for: call.text)
       } else {
         _ = assembler.source.writers.run { pageFile.keep(ready, for: call.text) }
       }
@@ -79,14 +89,17 @@ extension Application {
   }
 
   func item(_ id: String, _ parameters: Parameters, _ call: Call) throws -> Representation {
-    let book = try store.policyBook()
+    let snapshot = try store.snapshot()
+    let book = snapshot.policyBook
     let network = try NetworkChoice(parameters, call.request.fields, book.networks)
+    let feed = parameters["feed"]
+    if let feed, snapshot.feed(named: feed) == nil { throw FeedError.unknownFeed(feed) }
     guard let item = try call.timing.measure("read", { try store.item(withID: id) }) else {
       throw FeedError.unknownItem(id)
     }
     var writer = JSONWriter(capacity: 1024)
     writer.item(
-      item, book.policy(feed: nil, network: network.profile).hint(for: ItemLoad(item.post)))
+      item, book.policy(feed: feed, network: network.profile).hint(for: ItemLoad(item.post)))
     var representation = Representation(writer.bytes, caching: caching.pages)
     representation.version = ItemVersion(item).text
     representation.varyingFields = network.varyingFields
@@ -109,12 +122,15 @@ extension Application {
     guard let feed = try store.feed(named: name) else { throw FeedError.unknownFeed(name) }
     var writer = JSONWriter()
     writer.feed(feed)
-    return Representation(writer.bytes, caching: caching.pages)
+    var representation = Representation(writer.bytes, caching: caching.pages)
+    representation.version = FeedVersion(StoredFeed(name: feed.name, title: feed.title)).text
+    return representation
   }
 
   func networks(feed: String?) throws -> Representation {
-    if let feed, try store.feed(named: feed) == nil { throw FeedError.unknownFeed(feed) }
-    let book = try store.policyBook()
+    let snapshot = try store.snapshot()
+    if let feed, snapshot.feed(named: feed) == nil { throw FeedError.unknownFeed(feed) }
+    let book = snapshot.policyBook
     var writer = JSONWriter(capacity: 4096)
     writer.object { writer in
       writer.member("feed", feed)

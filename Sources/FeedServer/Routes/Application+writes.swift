@@ -60,7 +60,8 @@ extension Application {
     _ response: @escaping @Sendable (ItemOutcome) -> Response
   ) {
     let write = ItemWrite(
-      id: id, change: change, condition: ItemPreconditions(call.request).condition)
+      id: id, change: change,
+      condition: WritePreconditions(call.request).itemCondition)
     let start = MonotonicClock.nanoseconds
     store.write(write) { result in
       figures.writes.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))

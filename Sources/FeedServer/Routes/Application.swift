@@ -46,7 +46,7 @@ struct Application: Handler {
     case .importRecords:
       let isReadable = (try? BodyType.records.check(request.fields)) != nil
       return isReadable ? .stream(maximumBytes: bodyLimits.importBytes) : .discard
-    case .putItem, .countItem:
+    case .putItem, .countItem, .putFeed:
       return .collect(maximumBytes: bodyLimits.bodyBytes)
     default: return .discard
     }
@@ -113,6 +113,8 @@ struct Application: Handler {
       answer(Representation(Array(#"{"status":"ok"}"#.utf8), caching: .none), to: call)
     case .metrics: call.respond(figures.response())
     case .media: call.respond(try mediaFile(path["path"] ?? "", call.request))
+    case .putFeed: try putFeed(path["feed"] ?? "", call)
+    case .deleteFeed: try deleteFeed(path["feed"] ?? "", call)
     case .putItem: try putItem(path["id"] ?? "", call)
     case .deleteItem: try deleteItem(path["id"] ?? "", call)
     case .countItem: try countItem(path["id"] ?? "", call)

@@ -9,6 +9,8 @@ enum Route: CaseIterable, Sendable {
   case page
   case feeds
   case feed
+  case putFeed
+  case deleteFeed
   case item
   case putItem
   case deleteItem
@@ -24,8 +26,8 @@ enum Route: CaseIterable, Sendable {
   /// The method; a route for GET answers HEAD, too.
   var method: Method {
     switch self {
-    case .putItem: .put
-    case .deleteItem: .delete
+    case .putItem, .putFeed: .put
+    case .deleteItem, .deleteFeed: .delete
     case .countItem, .importRecords: .post
     case .compactPage, .page, .feeds, .feed, .item, .networks, .media, .openAPI, .health,
       .readiness, .metrics:
@@ -39,7 +41,7 @@ enum Route: CaseIterable, Sendable {
     case .compactPage: "/rp/"
     case .page: "/v1/feeds/{feed}/items"
     case .feeds: "/v1/feeds"
-    case .feed: "/v1/feeds/{feed}"
+    case .feed, .putFeed, .deleteFeed: "/v1/feeds/{feed}"
     case .item, .putItem, .deleteItem: "/v1/items/{id}"
     case .countItem: "/v1/items/{id}/counters"
     case .importRecords: "/v1/import"
@@ -57,14 +59,15 @@ enum Route: CaseIterable, Sendable {
     switch self {
     case .compactPage: Self.compactPageParameters
     case .page: PageRequest.parameters
-    case .item: NetworkChoice.parameters
+    case .item: Self.itemParameters
     case .networks: ["feed"]
-    case .feeds, .feed, .putItem, .deleteItem, .countItem, .importRecords, .media, .openAPI,
-      .health, .readiness, .metrics:
+    case .feeds, .feed, .putFeed, .deleteFeed, .putItem, .deleteItem, .countItem, .importRecords,
+      .media, .openAPI, .health, .readiness, .metrics:
       []
     }
   }
 
+  private static let itemParameters = ["feed"] + NetworkChoice.parameters
   private static let compactPageParameters = ["feed"] + PageRequest.parameters
 
   /// Whether it changes the database, and so needs the token.

@@ -1,0 +1,95 @@
+import Feed
+import GRDB
+import HTTP
+import HTTPServer
+import Observability
+import Prefetch
+import SQLiteStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FeedServer
+
+/// A page is of one moment, and known to be of that.
+@Suite struct PageSnapshotTests {
+  private let folder = TemporaryFolder()
+
+  @Test func `settings that change while a page is made leave no stale page`() throws {
+    let path = folder.file("feed.sqlite")
+    let store = try SQLiteStore(path: path)
+    try store.load((0..<10).map { .ranked("p\($0)", $0) })
+    let changing = SettingsChangingStore(store) {
+      try DatabaseQueue(path: path).write {
+        try $0.execute(sql: "UPDATE policy SET name = 'changed', leading = 77")
+      }
+      try store.refresh()
+    }
+    let source = ItemSource(
+      store: changing, file: ItemFile(store: changing, folder: folder.path, maximumBytes: 0),
+      writers: WorkerPool(threads: 1, limit: 1),
+      figures: ServiceFigures(registry: PrometheusRegistry()))
+    let assembler = PageAssembler(store: changing, source: source)
+    let text = PageText(
+      feed: "featured", isCompact: true,
+      parameters: try Parameters(Request(.get, path: "/rp/"), known: []),
+      fields: Fields())
+
+    let snapshot = try changing.snapshot()
+    let page = try assembler.assemble(
+      text, try text.request(snapshot.policyBook.networks), snapshot, nil)
+    #expect(!String(decoding: page.json, as: UTF8.self).contains("changed"))
+    #expect(!store.isUnchanged(feed: "featured", posts: page.cut.posts, since: page.version))
+
+    let later = try store.snapshot()
+    let fresh = try assembler.assemble(
+      text, try text.request(later.policyBook.networks), later, nil)
+    #expect(String(decoding: fresh.json, as: UTF8.self).contains("changed"))
+    #expect(store.isUnchanged(feed: "featured", posts: fresh.cut.posts, since: fresh.version))
+  }
+}
+
+/// A store whose settings change as soon as somebody has taken a snapshot, once.
+private final class SettingsChangingStore: FeedStore, PolicyStore {
+  private let store: SQLiteStore
+  private let change: @Sendable () throws -> Void
+  private let hasChanged = Mutex(false)
+
+  init(_ store: SQLiteStore, change: @escaping @Sendable () throws -> Void) {
+    self.store = store
+    self.change = change
+  }
+
+  func snapshot() throws -> any StoreSnapshot {
+    let snapshot = try store.snapshot()
+    let isToChange = hasChanged.withLock { hasChanged in
+      defer { hasChanged = true }
+      return !hasChanged
+    }
+    if isToChange { try change() }
+    return snapshot
+  }
+
+  var version: StoreVersion { store.version }
+  func feeds() throws -> [FeedSummary] { try store.feeds() }
+  func feed(named name: String) throws -> FeedSummary? { try store.feed(named: name) }
+  func cut(_ query: PageQuery) throws -> PageCut { try store.cut(query) }
+  func isAtHand(_ query: PageQuery) -> Bool { store.isAtHand(query) }
+  func posts(_ numbers: [Int64]) throws -> FlatPosts { try store.posts(numbers) }
+  func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
+    store.isUnchanged(feed: feed, posts: posts, since: version)
+  }
+  func changedPosts(since version: StoreVersion) -> [Int64]? { store.changedPosts(since: version) }
+  func refresh() throws -> Bool { try store.refresh() }
+  func item(withID id: String) throws -> StoredItem? { try store.item(withID: id) }
+  func beginImport() throws -> any FeedImport { store.beginImport() }
+  func write(
+    _ write: ItemWrite,
+    completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
+  ) { store.write(write, completion: completion) }
+  func write(
+    _ write: FeedWrite,
+    completion: @escaping @Sendable (Result<FeedOutcome, any Error>) -> Void
+  ) { store.write(write, completion: completion) }
+  func exportRecords(_ body: (SeedRecord) throws -> Void) throws { try store.exportRecords(body) }
+}
