@@ -118,7 +118,7 @@ extension ImportBatch {
         continue
       }
       let name: String = row[0]
-      guard !placements.contains(where: { $0.feed == name }) else { continue }
+      guard !placements.contains(where: { $0.feed.isSame(as: name) }) else { continue }
       try move(
         entry, of: post, to: Placement(feed: name, rank: entry.rank), in: try feedRow(name))
     }

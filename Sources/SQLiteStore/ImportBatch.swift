@@ -12,9 +12,9 @@ struct ImportBatch {
   /// What happened to each post and feed, in the order of the records.
   private(set) var changes: [(id: String, change: NetChanges.Change)] = []
   /// The feeds of which a next ranking is begun.
-  var movedFeeds: Set<String> = []
+  var movedFeeds: Set<ByteText> = []
 
-  private var feeds: [String: FeedRow] = [:]
+  private var feeds: [ByteText: FeedRow] = [:]
   var newEntries: [NewEntry] = []
   var postsWithNewEntries: Set<Int64> = []
 
@@ -75,14 +75,14 @@ extension ImportBatch {
     let id = "feed\u{0}" + name
     if let old = try row("SELECT title FROM feed WHERE name = ?", [name]) {
       let oldTitle: String? = old[0]
-      changes.append((id, .init(before: oldTitle.hashValue, after: title.hashValue)))
-      if oldTitle.map({ Array($0.utf8) }) != title.map({ Array($0.utf8) }) {
+      changes.append((id, .init(before: digest(oldTitle), after: digest(title))))
+      if !oldTitle.isSame(as: title) {
         try execute("UPDATE feed SET title = ? WHERE name = ?", [title, name])
       }
     } else {
       _ = try feedRow(name)
       try execute("UPDATE feed SET title = ? WHERE name = ?", [title, name])
-      changes.append((id, .init(before: nil, after: title.hashValue)))
+      changes.append((id, .init(before: nil, after: digest(title))))
     }
   }
 
@@ -119,7 +119,7 @@ extension ImportBatch {
     }
     if postsWithNewEntries.contains(stored.number) { try insertNewEntries() }
     let entries = try openEntries(ofPost: stored.number)
-    if !stored.post.isIdentical(to: post) { try update(stored, to: post) }
+    if stored.post != post { try update(stored, to: post) }
     var after = entries
     for placement in placements {
       let feed = try feedRow(placement.feed)
@@ -140,6 +140,10 @@ extension ImportBatch {
           before: digest(stored.post, entries.mapValues(\.rank)),
           after: digest(post, after.mapValues(\.rank)))
       ))
+  }
+
+  private func digest(_ title: String?) -> Int {
+    title.map(ByteText.init).hashValue
   }
 
   private func digest(_ value: some Hashable, _ other: some Hashable) -> Int {
@@ -166,15 +170,14 @@ extension ImportBatch {
       UPDATE post SET type = ?, title = ?, text = ?, published_at = ?, author_id = ?, url = ?,
         thumbnail = ?, tags = ?, counters = ? WHERE id = ?
       """, try values(of: post))
-    let hasSameTexts = stored.post.hasSameTexts(as: post)
-    if let old = stored.post.author, old != post.author || !hasSameTexts {
+    if let old = stored.post.author, old != post.author {
       try execute(
         """
         DELETE FROM author WHERE id = ? AND coalesce(name, '') = ?
           AND NOT EXISTS (SELECT 1 FROM post WHERE post.author_id = author.author_id)
         """, [old.id, old.name ?? ""])
     }
-    if stored.post.media != post.media || !hasSameTexts {
+    if stored.post.media != post.media {
       try execute("DELETE FROM media WHERE post_id = ?", [stored.number])
       try insertMedia(of: post, stored.number)
     }

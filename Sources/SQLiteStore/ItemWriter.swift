@@ -6,7 +6,7 @@ struct ItemWriter {
   let database: Database
   let keys: IdempotencyKeys
   /// The feeds of which the write began a next ranking, by name.
-  private(set) var movedFeeds: Set<String> = []
+  private(set) var movedFeeds: Set<ByteText> = []
 
   init(database: Database, keys: IdempotencyKeys) {
     self.database = database

@@ -1,3 +1,4 @@
+import Feed
 import GRDB
 
 /// A feed's rankings: the current one, the older ones that are kept, and the next one in the making.
@@ -14,9 +15,9 @@ struct Ranking {
   /// that are then no longer kept.
   ///
   /// - Returns: the feeds that were ranked anew, by name.
-  func publish(feeds: Set<String>, keeping kept: Int) throws -> [String] {
+  func publish(feeds: Set<ByteText>, keeping kept: Int) throws -> [String] {
     var published: [String] = []
-    for name in feeds.sorted() {
+    for name in feeds.sorted().map(\.text) {
       let row = try Row.fetchOne(
         database, sql: "SELECT feed_id, ranking, oldest_ranking FROM feed WHERE name = ?",
         arguments: [name])

@@ -10,7 +10,7 @@ final class SQLiteImport: FeedImport {
   private struct Progress {
     var summary = ImportSummary()
     /// Feeds in which this run moved entries, which makes a ranking that is published at its end.
-    var movedFeeds: Set<String> = []
+    var movedFeeds: Set<ByteText> = []
     var net = NetChanges()
   }
 
@@ -64,7 +64,7 @@ struct NetChanges {
   /// Posts are followed up to this number, so that a run's memory is bounded; beyond it each change
   /// counts for itself.
   private static let limit = 500_000
-  private var moved: [String: (original: Int, changes: Int)] = [:]
+  private var moved: [ByteText: (original: Int, changes: Int)] = [:]
 
   mutating func add(_ change: Change, id: String, to summary: inout ImportSummary) {
     guard let before = change.before else {

@@ -11,7 +11,7 @@ struct WriteGroup {
 
   /// - Throws: what undoes the whole group.
   mutating func run(_ writes: [ItemWrite]) throws -> [Result<ItemOutcome, any Error>] {
-    var movedFeeds: Set<String> = []
+    var movedFeeds: Set<ByteText> = []
     let keys = IdempotencyKeys(database: database, options: options, now: options.now())
     let results = try writes.map { write in
       try result {
