@@ -117,7 +117,8 @@ let package = Package(
     tests(
       "FeedServerTests",
       [
-        "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "HTTP", "TestSupport",
+        "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "JSON", "HTTP",
+        "TestSupport",
         logging, sqlite,
       ]),
     tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),

@@ -15,12 +15,13 @@ enum FigureType: String {
 /// The series of one name, by their labels as they are written.
 struct FigureFamily {
   let type: FigureType
-  var series: [String: any Figure] = [:]
+  /// By bytes: to Swift's own `==`, names of feeds that differ may be the same text.
+  var series: [[UInt8]: any Figure] = [:]
 
   func write(_ name: String, help: String?, to exposition: inout Exposition) {
     exposition.family(name, type: type.rawValue, help: help)
-    for (labels, figure) in series.sorted(by: { $0.key < $1.key }) {
-      figure.write(labels, to: &exposition)
+    for (labels, figure) in series.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+      figure.write(String(decoding: labels, as: UTF8.self), to: &exposition)
     }
   }
 }

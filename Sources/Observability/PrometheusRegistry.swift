@@ -23,7 +23,7 @@ public final class PrometheusRegistry: Sendable {
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
   ]
 
-  private static let overflowLabels = "overflow=\"true\""
+  private static let overflowLabels = Array("overflow=\"true\"".utf8)
 
   private struct Description {
     let help: String
@@ -84,7 +84,7 @@ public final class PrometheusRegistry: Sendable {
     _ label: String, _ dimensions: [(String, String)], make: (_ bounds: [Double]) -> Kind
   ) -> Kind {
     let name = Exposition.familyName(label)
-    let labels = Exposition.labels(dimensions)
+    let labels = Array(Exposition.labels(dimensions).utf8)
     return state.withLock { state in
       let new = make(state.descriptions[name]?.bounds ?? Self.defaultBounds)
       let isFull = state.seriesCount >= maximumSeries

@@ -1,9 +1,11 @@
+import Feed
+
 /// A kind of network, by the figures that loading ahead depends on.
 ///
 /// The first ones are those of Apple's Network Link Conditioner, with which the articles measured.
 public struct NetworkProfile: Hashable, Sendable {
   /// What `network=` calls it.
-  public let name: String
+  @ByBytes public private(set) var name: String
   /// What people call it.
   public let title: String
   /// Kilobits a second to the client; 0 where nothing arrives.
@@ -88,7 +90,7 @@ extension [NetworkProfile] {
   /// all of them is the slowest that delivers anything; a downlink of 0 is the one on which nothing does.
   public func profile(for query: NetworkQuery) -> NetworkProfile? {
     switch query {
-    case .profile(let name): first { $0.name == name }
+    case .profile(let name): first { $0.name.isSame(as: name) }
     case .measured(let downlinkKbps, let roundTrip, let type):
       profile(
         downlinkKbps: downlinkKbps,

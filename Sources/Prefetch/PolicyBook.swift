@@ -1,3 +1,5 @@
+import Feed
+
 /// The network profiles, and the policy for each feed on each of them.
 public struct PolicyBook: Sendable {
   /// From the fastest to the slowest.
@@ -7,9 +9,9 @@ public struct PolicyBook: Sendable {
   /// A feed and a network; without a feed, every feed that has no policy of its own.
   public struct Key: Hashable, Sendable {
     /// The feed's name; `nil` for every feed that has no policy of its own.
-    public let feed: String?
+    @ByBytes public private(set) var feed: String?
     /// The network profile's name.
-    public let network: String
+    @ByBytes public private(set) var network: String
 
     /// The key of a feed's policy on a network.
     public init(feed: String?, network: String) {
@@ -21,7 +23,7 @@ public struct PolicyBook: Sendable {
   /// A book of these profiles, which may come in any order, and policies.
   public init(networks: [NetworkProfile], policies: [Key: Policy]) {
     self.networks = networks.sorted {
-      ($0.downlinkKbps, $1.name) > ($1.downlinkKbps, $0.name)
+      ($0.downlinkKbps, ByteText($1.name)) > ($1.downlinkKbps, ByteText($0.name))
     }
     self.policies = policies
   }
@@ -36,6 +38,6 @@ public struct PolicyBook: Sendable {
 
   /// The feeds that have policies of their own, by name.
   public var feeds: [String] {
-    Set(policies.keys.compactMap(\.feed)).sorted()
+    Set(policies.keys.compactMap(\.feed).map(ByteText.init)).sorted().map(\.text)
   }
 }

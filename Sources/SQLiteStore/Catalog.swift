@@ -7,18 +7,10 @@ struct Catalog: Sendable {
   /// A feed as its row says.
   struct FeedRow: Equatable {
     let id: Int64
-    let name: String
-    let title: String?
+    @ByBytes var name: String
+    @ByBytes var title: String?
     let ranking: Int
     let oldestRanking: Int
-
-    /// To the byte: equal strings may differ in how they are written.
-    static func == (left: FeedRow, right: FeedRow) -> Bool {
-      left.id == right.id && left.ranking == right.ranking
-        && left.oldestRanking == right.oldestRanking
-        && left.name.utf8.elementsEqual(right.name.utf8)
-        && left.title.map { Array($0.utf8) } == right.title.map { Array($0.utf8) }
-    }
   }
 
   /// A feed and its row's number.
@@ -50,7 +42,7 @@ struct Catalog: Sendable {
   var entrySequence: Int64 = 0
   /// The newest `change_log` row that is in it.
   var changeSequence: Int64 = 0
-  var feeds: [String: Entry] = [:]
+  var feeds: [ByteText: Entry] = [:]
   var policyBook = PolicyBook(networks: [], policies: [:])
 
   init(isWhole: Bool) {

@@ -1,3 +1,5 @@
+import Feed
+
 /// What a look at the file brought.
 struct CatalogUpdate {
   /// The catalog as the file has it now.
@@ -9,7 +11,7 @@ struct CatalogUpdate {
   /// What of the store changed.
   struct Changes {
     /// The feeds whose order, title, ranking or total did, those that are gone among them.
-    var feeds: Set<String> = []
+    var feeds: Set<ByteText> = []
     /// The posts whose content did, or that are gone.
     var posts: Set<Int64> = []
     /// The networks or policies did.

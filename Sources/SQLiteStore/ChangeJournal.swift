@@ -7,7 +7,7 @@ struct ChangeJournal {
   /// What changed up to here is no longer known.
   private var floor = StoreVersion.start
   /// When each feed changed last; one that is not here has not since the floor.
-  private var feeds: [String: StoreVersion] = [:]
+  private var feeds: [ByteText: StoreVersion] = [:]
   /// When the settings changed last.
   private var settings = StoreVersion.start
   /// When each post changed last; one that is not here has not since the floor.

@@ -17,7 +17,7 @@ struct ImportBatch {
   /// The feeds of which a single write began a next ranking.
   var movedFeeds: Set<Int64> = []
 
-  private var feeds: [String: FeedRow] = [:]
+  private var feeds: [ByteText: FeedRow] = [:]
   var newEntries: [NewEntry] = []
   var postsWithNewEntries: Set<Int64> = []
 
@@ -77,14 +77,14 @@ extension ImportBatch {
     let id = "feed\u{0}" + name
     if let old = try row("SELECT title FROM feed WHERE name = ?", [name]) {
       let oldTitle: String? = old[0]
-      changes.append((id, .init(before: oldTitle.hashValue, after: title.hashValue)))
-      if oldTitle.map({ Array($0.utf8) }) != title.map({ Array($0.utf8) }) {
+      changes.append((id, .init(before: digest(oldTitle), after: digest(title))))
+      if !oldTitle.isSame(as: title) {
         try execute("UPDATE feed SET title = ? WHERE name = ?", [title, name])
       }
     } else {
       _ = try feedRow(name)
       try execute("UPDATE feed SET title = ? WHERE name = ?", [title, name])
-      changes.append((id, .init(before: nil, after: title.hashValue)))
+      changes.append((id, .init(before: nil, after: digest(title))))
     }
   }
 
@@ -126,7 +126,7 @@ extension ImportBatch {
     }
     if postsWithNewEntries.contains(stored.number) { try insertNewEntries() }
     let entries = try openEntries(ofPost: stored.number)
-    if !stored.post.isIdentical(to: post) { try update(stored, to: post) }
+    if stored.post != post { try update(stored, to: post) }
     var after = entries.mapValues(\.rank)
     for placement in placements {
       let feed = try feedRow(placement.feed)
@@ -155,6 +155,10 @@ extension ImportBatch {
       ))
   }
 
+  private func digest(_ title: String?) -> Int {
+    title.map(ByteText.init).hashValue
+  }
+
   private func digest(_ value: some Hashable, _ other: some Hashable) -> Int {
     var hasher = Hasher()
     hasher.combine(value)
@@ -179,15 +183,14 @@ extension ImportBatch {
       UPDATE post SET type = ?, title = ?, text = ?, published_at = ?, author_id = ?, url = ?,
         thumbnail = ?, tags = ?, counters = ? WHERE id = ?
       """, try values(of: post))
-    let hasSameTexts = stored.post.hasSameTexts(as: post)
-    if let old = stored.post.author, old != post.author || !hasSameTexts {
+    if let old = stored.post.author, old != post.author {
       try execute(
         """
         DELETE FROM author WHERE id = ? AND coalesce(name, '') = ?
           AND NOT EXISTS (SELECT 1 FROM post WHERE post.author_id = author.author_id)
         """, [old.id, old.name ?? ""])
     }
-    if stored.post.media != post.media || !hasSameTexts {
+    if stored.post.media != post.media {
       try execute("DELETE FROM media WHERE post_id = ?", [stored.number])
       try insertMedia(of: post, stored.number)
     }

@@ -73,7 +73,7 @@ struct NetChanges {
   /// Posts are followed up to this number, so that a run's memory is bounded; beyond it each change
   /// counts for itself.
   private static let limit = 500_000
-  private var moved: [String: (original: Int, changes: Int)] = [:]
+  private var moved: [ByteText: (original: Int, changes: Int)] = [:]
 
   mutating func add(_ change: Change, id: String, to summary: inout ImportSummary) {
     guard let before = change.before else {

@@ -50,8 +50,8 @@ struct DecodedRecord {
   }
 
   private static func check(_ placements: [Placement], _ fields: Fields) throws(RecordError) {
-    var names: Set<[UInt8]> = []
-    for placement in placements where !names.insert(Array(placement.feed.utf8)).inserted {
+    var names: Set<ByteText> = []
+    for placement in placements where !names.insert(ByteText(placement.feed)).inserted {
       throw fields.error("feeds", "names the feed \"\(placement.feed)\" twice")
     }
   }

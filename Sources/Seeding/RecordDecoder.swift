@@ -24,7 +24,7 @@ public struct RecordDecoder: Sendable {
     guard case .post(let post, let placements) = decoded.record else {
       throw RecordError(field: "feed", problem: "is a feed and not an item")
     }
-    guard post.id.utf8.elementsEqual(id.utf8) else {
+    guard post.id.isSame(as: id) else {
       throw RecordError(field: "id", problem: "is \"\(post.id)\", not the path's \"\(id)\"")
     }
     return (post, decoded.namesFeeds ? placements : nil)

@@ -43,7 +43,8 @@ public struct SeedInput: Sendable {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
       throw SeedInputError(name: folder, reason: "there is no such folder")
     }
-    let files = names.filter { $0.hasSuffix(".ndjson") || $0.hasSuffix(".json") }.sorted()
+    let files = names.filter { $0.hasSuffix(".ndjson") || $0.hasSuffix(".json") }
+      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     guard !files.isEmpty else {
       throw SeedInputError(name: folder, reason: "the folder holds no .ndjson or .json file")
     }

@@ -52,6 +52,72 @@ import Version
     }
   }
 
+  /// The text between two headings.
+  private static func section(_ heading: String, upTo next: String) -> Substring {
+    let start = readme.range(of: "\n### \(heading)\n")!.upperBound
+    return readme[start..<readme.range(of: "\n### \(next)\n")!.lowerBound]
+  }
+
+  /// The options of a section's table, and their defaults.
+  private static func defaults(_ section: Substring) -> [(option: String, value: String)] {
+    section.matches(of: /\n\| `--([a-z-]+)` \| (?:`LOOKAHEAD_\w+`)? ?\| ([^|]*)\|/).map {
+      (String($0.output.1), $0.output.2.trimmingCharacters(in: [" ", "`"]))
+    }
+  }
+
+  /// The defaults in a command's help.
+  private static func help(_ command: String) throws -> [String: String] {
+    let text = try Program().run(command, "--help", environment: ["LOOKAHEAD_DATABASE": ""]).output
+    let options = text.matches(of: /\n +(?:-\w, )?--([a-z-]+)((?:.|\n(?! +-|\n))*)/)
+    return options.reduce(into: [:]) { defaults, option in
+      let words = option.output.2.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      let value = words.firstMatch(of: /\(default: ([^)]*)\)/)
+      defaults[String(option.output.1)] = value.map { String($0.output.1) } ?? ""
+    }
+  }
+
+  @Test func `every default of serve in the README is the one that config shows`() throws {
+    let outcome = try Program().run(
+      "config", "--format", "json", environment: ["LOOKAHEAD_DATABASE": ""])
+    let document = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
+    let list = try #require((document as? [String: Any])?["settings"] as? [[String: Any]])
+    let settings = Dictionary(
+      uniqueKeysWithValues: list.map { ($0["name"] as? String ?? "?", $0["value"] ?? NSNull()) })
+    let defaults = Self.defaults(Self.section("Serving", upTo: "Logs and figures"))
+    #expect(defaults.count > 45)
+    // What depends on where the program runs is said in words.
+    let inWords = ["log-format"]
+    for (option, value) in defaults where !inWords.contains(option) {
+      let setting = try #require(settings[option], "\(option)")
+      switch value {
+      case "none", "standard error":
+        // Of a secret only whether there is one is shown.
+        let isUnset = option == "write-token" ? setting as? Bool == false : setting is NSNull
+        #expect(isUnset, "\(option)")
+      case "on", "off": #expect(setting as? Bool == (value == "on"), "\(option)")
+      default:
+        #expect("\(setting)" == value.replacing(" (off)", with: ""), "\(option)")
+      }
+    }
+  }
+
+  @Test func `every other default in the README is the one that the command's help names`() throws {
+    let seed = try Self.help("seed")
+    let defaults = Self.defaults(Self.section("Seeding", upTo: "Serving"))
+    #expect(defaults.count == 7)
+    for (option, value) in defaults {
+      #expect(seed[option] == (value == "off" ? "" : value), "\(option)")
+    }
+    // What stands in the text, for all commands or for one.
+    let others = Self.readme.matches(of: /`--([a-z-]+)`\s+\(`LOOKAHEAD_\w+`, `?([^)`]+)`?\)/)
+    #expect(others.count == 3)
+    let health = try Self.help("health")
+    for other in others {
+      let option = String(other.output.1)
+      #expect((seed[option] ?? health[option]) == String(other.output.2), "\(option)")
+    }
+  }
+
   @Test func `every route, parameter and problem of the API is in the README`() throws {
     let program = Program()
     let server = try ServingProgram(program)

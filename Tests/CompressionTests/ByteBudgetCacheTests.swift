@@ -11,8 +11,9 @@ struct ByteBudgetCacheTests {
     Cache(maximumBytes: 8 * (bytes + Cache.overheadBytesPerEntry))
   }
 
-  @Test func `it does what a plain list would do`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `it does what a plain list would do`(seed: UInt64) throws
+  {
+    var random = TestRandom(seed)
     for _ in 0..<50 {
       let budget = random.number(0...20) * 1_000
       let cache = Cache(maximumBytes: budget)
@@ -119,7 +120,7 @@ struct ByteBudgetCacheTests {
     let faults = Results<String>()
     let lookUps = Results<Int>()
     DispatchQueue.concurrentPerform(iterations: threads) { thread in
-      var random = TestRandom(TestRandom.usualSeed + UInt64(thread))
+      var random = TestRandom(TestRandom.seeds.last! &+ UInt64(thread))
       var count = 0
       for _ in 0..<steps {
         let key = random.number(0...keys - 1)

@@ -4,8 +4,9 @@ import Testing
 @testable import Compression
 
 struct RecencyListTests {
-  @Test func `slots that were given up are used again before the list grows`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `slots that were given up are used again before the list grows`(seed: UInt64) throws {
+    var random = TestRandom(seed)
     var list = RecencyList<Int>()
     var inUse: Set<Int> = []
     var mostInUse = 0

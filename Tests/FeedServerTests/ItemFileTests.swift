@@ -33,8 +33,9 @@ import Testing
     }
   }
 
-  @Test func `items come back as they were, from the file and from the store alike`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `items come back as they were, from the file and from the store alike`(seed: UInt64) throws {
+    var random = TestRandom(seed)
     let store = try store(300)
     let file = ItemFile(store: store, folder: folder.path, maximumBytes: 1 << 20)
     let all = try numbers(store)

@@ -193,12 +193,14 @@ import Testing
     }
   }
 
-  @Test func `pages stay right while another process inserts, deletes and ranks anew`() throws {
+  @Test(arguments: TestRandom.seeds)
+  func `pages stay right while another process inserts, deletes and ranks anew`(seed: UInt64) throws
+  {
     let count = 300
     let service = try RunningService((0..<count).map { .ranked("p\($0)", $0) })
     let writer = try SQLiteStore(path: service.databasePath)
     let client = try service.client()
-    var random = TestRandom()
+    var random = TestRandom(seed)
     var deleted: Set<String> = []
     var met: [String] = []
     var target: String? = "/rp/?feed=featured&limit=30"

@@ -13,8 +13,9 @@ import Testing
     let done = Atomic(0)
   }
 
-  @Test func `so much runs at once and no more, and all that was taken is done`() {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `so much runs at once and no more, and all that was taken is done`(seed: UInt64) {
+    var random = TestRandom(seed)
     for _ in 0..<20 {
       let threads = random.number(1...6)
       let limit = threads + random.number(0...20)

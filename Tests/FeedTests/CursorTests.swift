@@ -25,8 +25,9 @@ struct CursorTests {
     }
   }
 
-  @Test func `any cursor reads back as itself, and is written as the same text`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `any cursor reads back as itself, and is written as the same text`(seed: UInt64) throws {
+    var random = TestRandom(seed)
     for _ in 0..<3_000 {
       let feed = random.text(0...20)
       let cursor = Cursor(

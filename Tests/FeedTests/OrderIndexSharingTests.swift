@@ -39,8 +39,9 @@ struct OrderIndexSharingTests {
     #expect(Self.madeAnew(index, changed) <= 2_000 / (OrderIndex.chunkCapacity / 2) + 2)
   }
 
-  @Test func `no chunk is larger than the capacity, whatever was put into it`() {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `no chunk is larger than the capacity, whatever was put into it`(seed: UInt64) {
+    var random = TestRandom(seed)
     var index = OrderIndex()
     for _ in 0..<30 {
       let first = random.number(0...5_000)

@@ -56,8 +56,9 @@ struct OrderIndexTests {
     }
   }
 
-  @Test func `thousands of changes leave what a sorted array would hold`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `thousands of changes leave what a sorted array would hold`(seed: UInt64) throws {
+    var random = TestRandom(seed)
     var index = OrderIndex()
     var naive = Naive()
     for step in 0..<2_500 {
@@ -81,8 +82,9 @@ struct OrderIndexTests {
     #expect(index.count > 100)
   }
 
-  @Test func `an order that is emptied, one by one or at once, takes entries again`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `an order that is emptied, one by one or at once, takes entries again`(seed: UInt64) throws {
+    var random = TestRandom(seed)
     for size in [1, 2, 63, 64, 65, 700] {
       let entries = Self.numbered(size)
       var oneByOne = OrderIndex(entries)

@@ -4,9 +4,10 @@ import Testing
 
 /// Pages around an item, and gaps between two cursors.
 struct PagingPlaceTests {
-  @Test(arguments: [0, 1, 2, 12])
-  func `a page around an offset is clipped at both ends of the feed`(size: Int) throws {
-    var random = TestRandom()
+  @Test(arguments: [0, 1, 2, 12], TestRandom.seeds)
+  func `a page around an offset is clipped at both ends of the feed`(size: Int, seed: UInt64) throws
+  {
+    var random = TestRandom(seed)
     let feed = TestFeed(size, .mixed, &random)
     let order = feed.order
     for offset in 0...size + 4 {
@@ -28,8 +29,11 @@ struct PagingPlaceTests {
     }
   }
 
-  @Test func `a page around an item is the page around its offset, and goes on both ways`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `a page around an item is the page around its offset, and goes on both ways`(seed: UInt64)
+    throws
+  {
+    var random = TestRandom(seed)
     for shape in Shape.allCases {
       let feed = TestFeed(40, shape, &random)
       let order = feed.order
@@ -61,33 +65,38 @@ struct PagingPlaceTests {
   func `a gap is read from its upper end to its lower one and no further`(shape: Shape, limit: Int)
     throws
   {
-    var random = TestRandom()
-    let size = 14
-    let feed = TestFeed(size, shape, &random)
-    let order = feed.order
-    let (below, above) = try Self.cursors(order, size)
-    for (upperEnd, after) in below.enumerated() {
-      for (index, before) in above.enumerated() {
-        // `above[0]` stands above the item at offset 1: the first one has nothing above it.
-        let lowerEnd = index + 1
-        let gap = upperEnd + 1..<max(upperEnd + 1, lowerEnd)
-        var page = try order.page(.between(after: after, before: before), limit: limit)
-        #expect(page.previous == nil)
-        #expect(page.offset == gap.lowerBound)
-        var shown = page.numbers
-        while let next = page.next {
-          try #require(page.entries.count == limit)
-          page = try order.page(.between(after: next, before: before), limit: limit)
-          try #require(!page.entries.isEmpty, "next leads to nothing")
-          shown += page.numbers
+    for seed in TestRandom.seeds {
+      var random = TestRandom(seed)
+      let size = 14
+      let feed = TestFeed(size, shape, &random)
+      let order = feed.order
+      let (below, above) = try Self.cursors(order, size)
+      for (upperEnd, after) in below.enumerated() {
+        for (index, before) in above.enumerated() {
+          // `above[0]` stands above the item at offset 1: the first one has nothing above it.
+          let lowerEnd = index + 1
+          let gap = upperEnd + 1..<max(upperEnd + 1, lowerEnd)
+          var page = try order.page(.between(after: after, before: before), limit: limit)
+          #expect(page.previous == nil)
+          #expect(page.offset == gap.lowerBound)
+          var shown = page.numbers
+          while let next = page.next {
+            try #require(page.entries.count == limit)
+            page = try order.page(.between(after: next, before: before), limit: limit)
+            try #require(!page.entries.isEmpty, "next leads to nothing")
+            shown += page.numbers
+          }
+          try #require(
+            shown == Array(feed.numbers[gap]), "\(gap) of \(shape), \(TestRandom.replay)")
         }
-        try #require(shown == Array(feed.numbers[gap]), "\(gap) of \(shape), \(TestRandom.replay)")
       }
     }
   }
 
-  @Test func `an offset into a gap does not leave it`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `an offset into a gap does not leave it`(seed: UInt64)
+    throws
+  {
+    var random = TestRandom(seed)
     let feed = TestFeed(30, .timed, &random)
     let order = feed.order
     let after = try #require(try order.page(offset: 9, limit: 1).next)
@@ -109,8 +118,10 @@ struct PagingPlaceTests {
     #expect(back.numbers == Array(feed.numbers[17..<20]))
   }
 
-  @Test func `a gap that was emptied has no items and no next`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `a gap that was emptied has no items and no next`(
+    seed: UInt64
+  ) throws {
+    var random = TestRandom(seed)
     var feed = TestFeed(30, .timed, &random)
     let after = try #require(try feed.order.page(offset: 9, limit: 1).next)
     let before = try #require(try feed.order.page(offset: 20, limit: 1).previous)
@@ -121,8 +132,10 @@ struct PagingPlaceTests {
     #expect(page.previous == nil)
   }
 
-  @Test func `a gap has seen what either of its ends has seen`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `a gap has seen what either of its ends has seen`(
+    seed: UInt64
+  ) throws {
+    var random = TestRandom(seed)
     var feed = TestFeed(30, .timed, &random)
     let older = try feed.order.page(offset: 4, limit: 1)
     let olderBelow = try feed.order.page(offset: 20, limit: 1)

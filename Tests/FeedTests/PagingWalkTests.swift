@@ -23,32 +23,36 @@ struct PagingWalkTests {
 
   @Test(arguments: Shape.allCases, limits)
   func `a walk by next shows each post once, in order`(shape: Shape, limit: Int) throws {
-    var random = TestRandom()
-    for size in Self.sizes(limit) {
-      let feed = TestFeed(size, shape, &random)
-      let pages = try Self.pages(feed, limit: limit)
-      #expect(pages.flatMap(\.numbers) == feed.numbers, "\(size), \(TestRandom.replay)")
-      #expect(pages.count == max(1, (size + limit - 1) / limit))
+    for seed in TestRandom.seeds {
+      var random = TestRandom(seed)
+      for size in Self.sizes(limit) {
+        let feed = TestFeed(size, shape, &random)
+        let pages = try Self.pages(feed, limit: limit)
+        #expect(pages.flatMap(\.numbers) == feed.numbers, "\(size), \(TestRandom.replay)")
+        #expect(pages.count == max(1, (size + limit - 1) / limit))
+      }
     }
   }
 
   @Test(arguments: Shape.allCases, limits)
   func `a walk by prev shows the pages of the walk by next`(shape: Shape, limit: Int) throws {
-    var random = TestRandom()
-    for size in Self.sizes(limit) {
-      let feed = TestFeed(size, shape, &random)
-      let order = feed.order
-      var pages = try Self.pages(feed, limit: limit)
-      var page = pages.removeLast()
-      while let expected = pages.popLast() {
-        page = try order.page(.before(try #require(page.previous)), limit: limit)
-        try feed.check(page, expected.offset..<expected.offset + limit)
-        // And down again from there, to the page it came from.
-        let next = try order.page(.after(try #require(page.next)), limit: limit)
-        let upper = min(expected.offset + limit * 2, size)
-        try feed.check(next, expected.offset + limit..<upper)
+    for seed in TestRandom.seeds {
+      var random = TestRandom(seed)
+      for size in Self.sizes(limit) {
+        let feed = TestFeed(size, shape, &random)
+        let order = feed.order
+        var pages = try Self.pages(feed, limit: limit)
+        var page = pages.removeLast()
+        while let expected = pages.popLast() {
+          page = try order.page(.before(try #require(page.previous)), limit: limit)
+          try feed.check(page, expected.offset..<expected.offset + limit)
+          // And down again from there, to the page it came from.
+          let next = try order.page(.after(try #require(page.next)), limit: limit)
+          let upper = min(expected.offset + limit * 2, size)
+          try feed.check(next, expected.offset + limit..<upper)
+        }
+        #expect(page.previous == nil)
       }
-      #expect(page.previous == nil)
     }
   }
 
@@ -60,9 +64,11 @@ struct PagingWalkTests {
     }
   }
 
-  @Test(arguments: Shape.allCases)
-  func `an offset shows the items of the walk and links that go on`(shape: Shape) throws {
-    var random = TestRandom()
+  @Test(arguments: Shape.allCases, TestRandom.seeds)
+  func `an offset shows the items of the walk and links that go on`(shape: Shape, seed: UInt64)
+    throws
+  {
+    var random = TestRandom(seed)
     for size in [0, 1, 8, 60] {
       let feed = TestFeed(size, shape, &random)
       let order = feed.order
@@ -88,21 +94,24 @@ struct PagingWalkTests {
   func `an offset past the end shows no items, no next, and the way back`(size: Int, more: Int)
     throws
   {
-    var random = TestRandom()
-    let feed = TestFeed(size, .timed, &random)
-    let offset = more == .max ? .max : size + more
-    let page = try feed.order.page(offset: offset, limit: 7)
-    #expect(page.entries == [])
-    #expect(page.offset == offset)
-    #expect(page.next == nil)
-    #expect((page.previous == nil) == (size == 0))
-    if let previous = page.previous {
-      try feed.check(try feed.order.page(.before(previous), limit: 7), max(0, size - 7)..<size)
+    for seed in TestRandom.seeds {
+      var random = TestRandom(seed)
+      let feed = TestFeed(size, .timed, &random)
+      let offset = more == .max ? .max : size + more
+      let page = try feed.order.page(offset: offset, limit: 7)
+      #expect(page.entries == [])
+      #expect(page.offset == offset)
+      #expect(page.next == nil)
+      #expect((page.previous == nil) == (size == 0))
+      if let previous = page.previous {
+        try feed.check(try feed.order.page(.before(previous), limit: 7), max(0, size - 7)..<size)
+      }
     }
   }
 
-  @Test func `an offset counts from the cursor, down from after and up from before`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `an offset counts from the cursor, down from after and up from before`(seed: UInt64) throws {
+    var random = TestRandom(seed)
     for size in [1, 20, 40] {
       let feed = TestFeed(size, .mixed, &random)
       let order = feed.order
@@ -130,9 +139,9 @@ struct PagingWalkTests {
     }
   }
 
-  @Test(arguments: Shape.allCases)
-  func `any mixture of steps and limits stays in the order`(shape: Shape) throws {
-    var random = TestRandom()
+  @Test(arguments: Shape.allCases, TestRandom.seeds)
+  func `any mixture of steps and limits stays in the order`(shape: Shape, seed: UInt64) throws {
+    var random = TestRandom(seed)
     for size in [1, 2, 31, 257] {
       let feed = TestFeed(size, shape, &random)
       let order = feed.order
@@ -160,8 +169,9 @@ struct PagingWalkTests {
     }
   }
 
-  @Test func `no offset is too large to be added`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `no offset is too large to be added`(seed: UInt64) throws
+  {
+    var random = TestRandom(seed)
     let feed = TestFeed(50, .ranked, &random)
     let order = feed.order
     let page = try order.page(offset: 20, limit: 10)

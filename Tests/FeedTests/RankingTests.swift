@@ -19,8 +19,10 @@ struct RankingTests {
     FeedOrder(name: "featured", title: nil, ranking: ranking, orders: orders)
   }
 
-  @Test func `history goes on in the ranking that page one showed`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `history goes on in the ranking that page one showed`(
+    seed: UInt64
+  ) throws {
+    var random = TestRandom(seed)
     let old = (1...40).map(Int64.init)
     let before = Self.feed([1: Self.index(old)], ranking: 1)
     let after = Self.feed(
@@ -50,11 +52,11 @@ struct RankingTests {
     #expect(gap.numbers == Array(old[5..<12]))
   }
 
-  @Test(arguments: [1, 3, 7, 30])
+  @Test(arguments: [1, 3, 7, 30], TestRandom.seeds)
   func `newer shows what came into the old ranking, then the arrivals of the current one`(
-    limit: Int
+    limit: Int, seed: UInt64
   ) throws {
-    var random = TestRandom()
+    var random = TestRandom(seed)
     for _ in 0..<20 {
       let known = (1...Int64(random.number(1...30))).map { $0 }
       let came = (100..<100 + Int64(random.number(0...20))).map { $0 }

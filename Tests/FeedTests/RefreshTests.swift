@@ -60,32 +60,36 @@ struct RefreshTests {
   func `polling shows what came above, oldest gap first, and converges`(place: Place, size: Int)
     throws
   {
-    var random = TestRandom()
-    for limit in [1, 7, 30] {
-      var feed = TestFeed(size, .timed, &random)
-      var newer = try place.page(of: feed.order, limit: limit).newer
-      #expect(try Self.poll(feed.order, from: newer, limit: limit).pages == [])
-      for _ in 0..<5 {
-        var arrived: [Int64] = []
-        for _ in 0..<random.number(0...limit * 2 + 2) {
-          let post = feed.makeNewer(&random)
-          feed.insert([post])
-          arrived.insert(post.number, at: 0)
+    for seed in TestRandom.seeds {
+      var random = TestRandom(seed)
+      for limit in [1, 7, 30] {
+        var feed = TestFeed(size, .timed, &random)
+        var newer = try place.page(of: feed.order, limit: limit).newer
+        #expect(try Self.poll(feed.order, from: newer, limit: limit).pages == [])
+        for _ in 0..<5 {
+          var arrived: [Int64] = []
+          for _ in 0..<random.number(0...limit * 2 + 2) {
+            let post = feed.makeNewer(&random)
+            feed.insert([post])
+            arrived.insert(post.number, at: 0)
+          }
+          try #require(Array(feed.numbers.prefix(arrived.count)) == arrived)
+          let polled = try Self.poll(feed.order, from: newer, limit: limit)
+          // Each page in feed order, the lowest first.
+          let expected = stride(from: arrived.count, to: 0, by: -limit).map { end in
+            Array(arrived[max(0, end - limit)..<end])
+          }
+          try #require(polled.pages == expected, "limit \(limit), \(TestRandom.replay)")
+          newer = polled.newer
         }
-        try #require(Array(feed.numbers.prefix(arrived.count)) == arrived)
-        let polled = try Self.poll(feed.order, from: newer, limit: limit)
-        // Each page in feed order, the lowest first.
-        let expected = stride(from: arrived.count, to: 0, by: -limit).map { end in
-          Array(arrived[max(0, end - limit)..<end])
-        }
-        try #require(polled.pages == expected, "limit \(limit), \(TestRandom.replay)")
-        newer = polled.newer
       }
     }
   }
 
-  @Test func `polling an unchanged feed answers the same each time`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `polling an unchanged feed answers the same each time`(
+    seed: UInt64
+  ) throws {
+    var random = TestRandom(seed)
     for size in [0, 1, 50] {
       let order = TestFeed(size, .timed, &random).order
       let first = try order.page(.before(try order.page(limit: 7).newer), limit: 7)
@@ -96,8 +100,10 @@ struct RefreshTests {
     }
   }
 
-  @Test func `what comes during a walk is newer than the walk, on each of its pages`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `what comes during a walk is newer than the walk, on each of its pages`(seed: UInt64) throws
+  {
+    var random = TestRandom(seed)
     var feed = TestFeed(50, .timed, &random)
     var page = try feed.order.page(limit: 10)
     var arrived: [Int64] = []
@@ -111,8 +117,10 @@ struct RefreshTests {
     #expect(arrived.count == 4)
   }
 
-  @Test func `a page reached upwards has seen what it shows`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `a page reached upwards has seen what it shows`(
+    seed: UInt64
+  ) throws {
+    var random = TestRandom(seed)
     var feed = TestFeed(20, .timed, &random)
     let second = try feed.order.page(
       .after(try #require(feed.order.page(limit: 10).next)), limit: 10)
@@ -133,8 +141,10 @@ struct RefreshTests {
     #expect(try feed.order.page(.before(down.newer), limit: 10).entries == [])
   }
 
-  @Test func `the first refreshed page goes on into what was known`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `the first refreshed page goes on into what was known`(
+    seed: UInt64
+  ) throws {
+    var random = TestRandom(seed)
     var feed = TestFeed(20, .timed, &random)
     let known = feed.numbers
     let newer = try feed.order.page(limit: 10).newer
@@ -149,8 +159,9 @@ struct RefreshTests {
       try feed.order.page(.before(below.newer), limit: 100).numbers == Array(feed.numbers[..<7]))
   }
 
-  @Test func `the deletion of the top neither repeats nor loses anything`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `the deletion of the top neither repeats nor loses anything`(seed: UInt64) throws {
+    var random = TestRandom(seed)
     for gone in [1, 10, 20] {
       var feed = TestFeed(20, .timed, &random)
       let newer = try feed.order.page(limit: 10).newer
@@ -166,8 +177,9 @@ struct RefreshTests {
     }
   }
 
-  @Test func `an offset from the newer cursor skips the items next to it`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `an offset from the newer cursor skips the items next to it`(seed: UInt64) throws {
+    var random = TestRandom(seed)
     var feed = TestFeed(20, .timed, &random)
     let newer = try feed.order.page(limit: 10).newer
     for _ in 0..<12 { feed.insert([feed.makeNewer(&random)]) }

@@ -130,8 +130,10 @@ struct TimestampTests {
     #expect(throws: error) { try Timestamp(rfc3339: text) }
   }
 
-  @Test func `any instant of the range is written and read back`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `any instant of the range is written and read back`(
+    seed: UInt64
+  ) throws {
+    var random = TestRandom(seed)
     let units: [Int64] = [1, 1_000, 1_000_000, 86_400_000_000]
     for _ in 0..<5_000 {
       let exact = Int64.random(

@@ -46,8 +46,10 @@ struct BearerTests {
     #expect(Bearer.matches(presented, expected) == isMatch)
   }
 
-  @Test func `one bit of difference anywhere is a difference`() {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `one bit of difference anywhere is a difference`(
+    seed: UInt64
+  ) {
+    var random = TestRandom(seed)
     for _ in 0..<200 {
       let token = (0..<random.number(1...80)).map { _ in UInt8(random.number(0x20...0x7e)) }
       let expected = String(decoding: token, as: UTF8.self)

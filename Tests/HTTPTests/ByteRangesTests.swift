@@ -142,8 +142,9 @@ extension ByteRangesTests {
     return .parts([start..<(end + 1)])
   }
 
-  @Test func `a single range selects what a look at each position selects`() {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `a single range selects what a look at each position selects`(seed: UInt64) {
+    var random = TestRandom(seed)
     for _ in 0..<5000 {
       let size = random.number(0...20)
       let first = random.chance(70) ? random.number(0...25) : nil
@@ -156,8 +157,9 @@ extension ByteRangesTests {
     }
   }
 
-  @Test func `whatever a field says, the parts lie within the representation and its size`() {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds)
+  func `whatever a field says, the parts lie within the representation and its size`(seed: UInt64) {
+    var random = TestRandom(seed)
     var selectionsOfSeveral = 0
     for _ in 0..<20_000 {
       let size = random.once(in: 4) ? Int.max : random.number(0...200)

@@ -80,8 +80,10 @@ struct JSONWriterTests {
     }
   }
 
-  @Test func `any text is read back by another reader`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `any text is read back by another reader`(seed: UInt64)
+    throws
+  {
+    var random = TestRandom(seed)
     for _ in 0..<1_000 {
       let key = random.text(0...8)
       let values = (0..<random.number(0...4)).map { _ in random.text(0...40) }
@@ -162,8 +164,10 @@ struct JSONWriterTests {
     #expect(Self.text { $0.number(value) } == expected)
   }
 
-  @Test func `any number is read back as the same by another reader`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `any number is read back as the same by another reader`(
+    seed: UInt64
+  ) throws {
+    var random = TestRandom(seed)
     for _ in 0..<2_000 {
       let value = Double(bitPattern: random.next())
       guard value.isFinite else { continue }

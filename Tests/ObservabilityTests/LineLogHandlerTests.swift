@@ -134,8 +134,10 @@ struct LineLogHandlerTests {
     #expect(line.utf8.last == 0x0a)
   }
 
-  @Test func `any text comes back from the JSON form`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `any text comes back from the JSON form`(seed: UInt64)
+    throws
+  {
+    var random = TestRandom(seed)
     for _ in 0..<300 {
       let (message, key, value) = (
         random.text(0...40), "k" + random.text(0...9), random.text(0...40)

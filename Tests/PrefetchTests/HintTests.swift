@@ -145,8 +145,10 @@ struct HintTests {
     #expect(policy.hint(for: Samples.post(.carousel)).weight == 9)
   }
 
-  @Test func `an item never starts with more than it has`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `an item never starts with more than it has`(seed: UInt64)
+    throws
+  {
+    var random = TestRandom(seed)
     for _ in 0..<2_000 {
       let post = Samples.random(&random)
       let hint = Self.policy.hint(for: post)

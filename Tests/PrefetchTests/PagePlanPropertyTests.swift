@@ -14,8 +14,10 @@ struct PagePlanPropertyTests {
       nextPagePercent: random.number(0...100), itemsPerMinute: random.number(1...600))
   }
 
-  @Test func `every plan keeps to the page, the hints and the bounds`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `every plan keeps to the page, the hints and the bounds`(
+    seed: UInt64
+  ) throws {
+    var random = TestRandom(seed)
     for _ in 0..<3_000 {
       let policy = Self.policy(&random)
       let posts = (0..<random.number(0...15)).map { _ in Samples.random(&random) }
@@ -76,8 +78,9 @@ struct PagePlanPropertyTests {
     try #require(weight <= policy.maxCost, note)
   }
 
-  @Test func `a larger budget takes nothing away`() throws {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `a larger budget takes nothing away`(seed: UInt64) throws
+  {
+    var random = TestRandom(seed)
     for _ in 0..<1_000 {
       let policy = Self.policy(&random)
       let posts = (0..<random.number(1...10)).map { _ in Samples.random(&random) }

@@ -8,15 +8,17 @@ import Testing
 struct ChangeJournalTests {
   private typealias Changes = CatalogUpdate.Changes
 
-  @Test(arguments: [4, 7, 40])
-  func `what it says is so, and what it no longer knows it takes for changed`(limit: Int) throws {
-    var random = TestRandom()
+  @Test(arguments: [4, 7, 40], TestRandom.seeds)
+  func `what it says is so, and what it no longer knows it takes for changed`(
+    limit: Int, seed: UInt64
+  ) throws {
+    var random = TestRandom(seed)
     var journal = ChangeJournal(limit: limit)
     var history: [Changes] = []
     var known = 0
     for step in 1...600 {
       let changes = Changes(
-        feeds: random.once(in: 5) ? ["f\(random.number(0...2))"] : [],
+        feeds: random.once(in: 5) ? [ByteText("f\(random.number(0...2))")] : [],
         posts: Set((0..<random.number(0...4)).map { _ in Int64(random.number(0...30)) }),
         areSettings: random.once(in: 60))
       let isAnew = random.once(in: 100)

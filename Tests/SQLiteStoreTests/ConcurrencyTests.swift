@@ -21,7 +21,7 @@ import Testing
     let deleted = Mutex<Set<String>>([])
     let done = DispatchGroup()
     DispatchQueue.global().async(group: done) {
-      var random = TestRandom()
+      var random = TestRandom(TestRandom.seeds.last!)
       var number = count
       while !isDone.load(ordering: .relaxed) {
         do {

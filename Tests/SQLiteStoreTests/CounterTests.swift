@@ -39,7 +39,7 @@ import Testing
   @Test func `increments from many threads add up`() throws {
     let sums = Mutex<[String: Int]>([:])
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
-      var random = TestRandom(UInt64(thread) + 77)
+      var random = TestRandom(TestRandom.seeds.last! &+ UInt64(thread))
       for _ in 0..<200 {
         let id = "p\(random.number(0...4))"
         let value = random.number(-2...5)

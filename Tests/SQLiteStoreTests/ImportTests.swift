@@ -151,7 +151,7 @@ import Testing
     }
     for post in posts {
       try store.load([.post(post, placements: [])])
-      #expect(try store.post(withID: "a")?.isIdentical(to: post) == true)
+      #expect(try store.post(withID: "a") == post)
       #expect(try isSound)
     }
   }

@@ -26,10 +26,9 @@ struct PostGeneratorTests {
     #expect(Self.records(300, seed: 1) != Self.records(300, seed: 2))
   }
 
-  @Test(arguments: [0, 1, 19, 300]) func `there are as many posts as asked for, each once`(
-    count: Int
-  ) {
-    let posts = Self.posts(count, seed: TestRandom().seed)
+  @Test(arguments: [0, 1, 19, 300], TestRandom.seeds)
+  func `there are as many posts as asked for, each once`(count: Int, seed: UInt64) {
+    let posts = Self.posts(count, seed: seed)
     #expect(posts.count == count)
     #expect(Set(posts.map(\.id)).count == count)
   }

@@ -119,8 +119,10 @@ struct RecordSplitterTests {
     }
   }
 
-  @Test func `random inputs mean the same however they are cut`() {
-    var random = TestRandom()
+  @Test(arguments: TestRandom.seeds) func `random inputs mean the same however they are cut`(
+    seed: UInt64
+  ) {
+    var random = TestRandom(seed)
     let tokens = [
       "{", "}", "[", "]", ",", "\"", "\\", "\n", "\r\n", " ", "{\"a\":1}", "\u{feff}", "\u{e9}",
       "x",

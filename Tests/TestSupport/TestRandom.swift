@@ -28,11 +28,14 @@ package struct TestRandom: RandomNumberGenerator {
   package let seed: UInt64
   private var state: UInt64
 
-  /// The numbers of `LOOKAHEAD_TEST_SEED`, or else of this seed.
-  package init(_ seed: UInt64 = usualSeed) {
-    self.seed = Self.given ?? seed
-    state = self.seed
+  /// The numbers of this seed, which is one of `seeds` or made of it.
+  package init(_ seed: UInt64) {
+    self.seed = seed
+    state = seed
   }
+
+  /// The numbers of `LOOKAHEAD_TEST_SEED`, or else those of every run: for what only looks random.
+  package init() { self.init(Self.given ?? Self.usualSeed) }
 
   package mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15

@@ -18,10 +18,27 @@ public struct PageQuery: Hashable, Sendable {
   public enum Target: Hashable, Sendable {
     case item(String)
     case offset(Int)
+
+    /// Whether the targets are the same, ids to the byte.
+    public static func == (left: Target, right: Target) -> Bool {
+      switch (left, right) {
+      case (.item(let left), .item(let right)): left.isSame(as: right)
+      case (.offset(let left), .offset(let right)): left == right
+      default: false
+      }
+    }
+
+    /// As `==` compares them.
+    public func hash(into hasher: inout Hasher) {
+      switch self {
+      case .item(let id): id.hashBytes(into: &hasher)
+      case .offset(let offset): hasher.combine(offset)
+      }
+    }
   }
 
   /// The feed's name.
-  public var feed: String
+  @ByBytes public var feed: String
   /// Where in the feed the page lies.
   public var start: Start
   /// So many items further from where `start` says, in the direction it says; `around` takes none.

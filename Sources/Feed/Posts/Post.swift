@@ -11,9 +11,9 @@ public enum MediaKind: String, CaseIterable, Sendable {
 /// Who wrote a post.
 public struct Author: Hashable, Sendable {
   /// What the origin knows them by.
-  public var id: String
+  @ByBytes public var id: String
   /// What people call them; `nil` where it is unknown.
-  public var name: String?
+  @ByBytes public var name: String?
 
   /// An author of this id.
   public init(id: String, name: String? = nil) {
@@ -27,11 +27,11 @@ public struct Media: Hashable, Sendable {
   /// Whether it moves.
   public var kind: MediaKind
   /// Where to load it.
-  public var url: String
+  @ByBytes public var url: String
   /// `video/mp4`, as the origin says.
-  public var mimeType: String?
+  @ByBytes public var mimeType: String?
   /// `h264`, as the origin says.
-  public var codec: String?
+  @ByBytes public var codec: String?
   /// Width as displayed, in pixels.
   public var width: Int?
   /// Height as displayed, in pixels.
@@ -60,7 +60,7 @@ public struct Media: Hashable, Sendable {
 /// How often something happened to a post: `likes`, `comments`, `views`, whatever the origin counts.
 public struct Counter: Hashable, Sendable {
   /// What the origin calls it.
-  public var name: String
+  @ByBytes public var name: String
   /// The count; below zero where the origin blurs it.
   public var value: Int
 
@@ -74,23 +74,23 @@ public struct Counter: Hashable, Sendable {
 /// A post of one or several feeds. `nil` and empty lists mean unknown.
 public struct Post: Hashable, Sendable {
   /// Its own among all posts of the store, in whatever feeds they are.
-  public var id: String
+  @ByBytes public var id: String
   /// What it is.
   public var type: PostType
   /// One line above it.
-  public var title: String?
+  @ByBytes public var title: String?
   /// What it says.
-  public var text: String?
+  @ByBytes public var text: String?
   /// Its place in feeds that do not rank it.
   public var publishedAt: Timestamp?
   /// Who wrote it.
   public var author: Author?
   /// Its own page: of a web app or an ad, what is loaded.
-  public var url: String?
+  @ByBytes public var url: String?
   /// The URL of a small picture of it.
-  public var thumbnail: String?
+  @ByBytes public var thumbnail: String?
   /// In the origin's order.
-  public var tags: [String]
+  @ByBytes public var tags: [String]
   /// In the order of their names, each name once.
   public var counters: [Counter]
   /// Its files, in the order in which they are shown.
@@ -121,29 +121,10 @@ public struct Post: Hashable, Sendable {
   }
 }
 
-extension Post {
-  /// The posts are the same to the byte: `==` takes canonically equivalent texts for equal.
-  public func isIdentical(to other: Post) -> Bool {
-    self == other && hasSameTexts(as: other)
-  }
-
-  /// Every text of the posts is the same to the byte.
-  public func hasSameTexts(as other: Post) -> Bool {
-    texts.elementsEqual(other.texts) { left, right in
-      left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
-    }
-  }
-
-  private var texts: [String?] {
-    [id, title, text, author?.id, author?.name, url, thumbnail] + tags + counters.map(\.name)
-      + media.flatMap { [$0.url, $0.mimeType, $0.codec] }
-  }
-}
-
 /// A post's place in a feed.
 public struct Placement: Hashable, Sendable {
   /// The feed's name.
-  public var feed: String
+  @ByBytes public var feed: String
   /// Less is nearer to the top, from 0. Entries without a rank come after those with one, newest first.
   public var rank: Int?
 

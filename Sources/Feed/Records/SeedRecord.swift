@@ -4,6 +4,29 @@ public enum SeedRecord: Hashable, Sendable {
   case post(Post, placements: [Placement])
   /// A feed and what it is called.
   case feed(name: String, title: String?)
+
+  /// Whether the records say the same, to the byte.
+  public static func == (left: SeedRecord, right: SeedRecord) -> Bool {
+    switch (left, right) {
+    case (.post(let post, let placements), .post(let other, let others)):
+      post == other && placements == others
+    case (.feed(let name, let title), .feed(let other, let otherTitle)):
+      name.isSame(as: other) && title.isSame(as: otherTitle)
+    default: false
+    }
+  }
+
+  /// As `==` compares them.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .post(let post, let placements):
+      hasher.combine(post)
+      hasher.combine(placements)
+    case .feed(let name, let title):
+      name.hashBytes(into: &hasher)
+      title.hashBytes(into: &hasher)
+    }
+  }
 }
 
 /// What a record may hold at the most: nothing that is stored is unbounded.

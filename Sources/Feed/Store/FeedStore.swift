@@ -1,9 +1,9 @@
 /// A feed in a list of feeds.
 public struct FeedSummary: Hashable, Sendable {
   /// What paths and `feed=` call it.
-  public let name: String
+  @ByBytes public private(set) var name: String
   /// What people call it; `nil` where no record said.
-  public let title: String?
+  @ByBytes public private(set) var title: String?
   /// How many entries its current ranking has.
   public let total: Int
   /// The current ranking.
@@ -32,7 +32,7 @@ public struct ImportSummary: Hashable, Sendable {
   /// Records that say what was there already.
   public var unchanged = 0
   /// Feeds that were ranked anew, in the order of their names.
-  public var rankedAnew: [String] = []
+  @ByBytes public var rankedAnew: [String] = []
 
   /// A summary of a run that has done nothing yet.
   public init() {}

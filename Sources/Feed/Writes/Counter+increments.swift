@@ -6,7 +6,7 @@ extension [Counter] {
   public func adding(_ increments: [Counter], ofItem item: String) throws(FeedError) -> [Counter] {
     var counters = self
     for increment in increments {
-      let index = counters.firstIndex { $0.name.utf8.elementsEqual(increment.name.utf8) }
+      let index = counters.firstIndex { $0.name.isSame(as: increment.name) }
       let old = index.map { counters[$0].value } ?? 0
       let (value, isOverflow) = old.addingReportingOverflow(increment.value)
       guard !isOverflow, (-RecordLimits.number...RecordLimits.number).contains(value) else {

@@ -8,7 +8,7 @@ struct PageKey: Hashable, Sendable {
   /// Links lead to the route that was asked.
   let isCompact: Bool
   let query: PageQuery
-  let network: String
+  @ByBytes var network: String
   /// Whether links name the network.
   let isNetworkNamed: Bool
   /// What the query says of saving data, which links repeat.

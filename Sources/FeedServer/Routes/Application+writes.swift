@@ -92,7 +92,7 @@ extension Application {
     var writer = JSONWriter()
     writer.object { writer in
       writer.member("id", id)
-      for counter in increments.sorted(by: { $0.name < $1.name }) {
+      for counter in increments.sorted(by: { ByteText($0.name) < ByteText($1.name) }) {
         writer.key(counter.name)
         writer.integer(counter.value)
       }

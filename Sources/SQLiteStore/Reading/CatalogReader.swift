@@ -63,7 +63,7 @@ extension CatalogReader {
     // What a feed's own row says is among the settings.
     let feeds = log.areSettings ? try feeds() : catalog.feeds.values.map(\.row)
     if log.areSettings {
-      update.removeFeeds(except: Set(feeds.map(\.name)))
+      update.removeFeeds(except: Set(feeds.map { ByteText($0.name) }))
       update.catalog.policyBook = try policyBook()
     }
     for feed in feeds {
@@ -144,7 +144,7 @@ extension CatalogReader {
 }
 
 extension CatalogUpdate {
-  fileprivate mutating func removeFeeds(except kept: Set<String>) {
+  fileprivate mutating func removeFeeds(except kept: Set<ByteText>) {
     for name in catalog.feeds.keys where !kept.contains(name) {
       catalog.feeds[name] = nil
       changes?.feeds.insert(name)

@@ -58,7 +58,7 @@ enum RecordProperties {
   private static func isSame(_ left: SeedRecord, _ right: SeedRecord) -> Bool {
     guard case .post(let post, let placements) = left, case .post(let other, let others) = right
     else { return left == right }
-    return post.isIdentical(to: other) && placements.count == others.count
+    return post == other && placements.count == others.count
       && Set(placements) == Set(others)
   }
 
@@ -70,7 +70,7 @@ enum RecordProperties {
     guard let item = try? RecordDecoder().decodeItem(bytes, id: post.id) else {
       return "\(text(bytes)) is a record, but none of the item \(post.id)"
     }
-    return item.post.isIdentical(to: post) && item.placements ?? [] == placements
+    return item.post == post && item.placements ?? [] == placements
       ? nil : "\(text(bytes)) is another item than record"
   }
 
