@@ -56,8 +56,20 @@ public struct RequestParser: Sendable {
   var lineStart = 0
   var emptyLines = 0
   var head = PartialHead()
-  /// The refused message's `X-Request-Id`, if that was read and is well formed.
-  public private(set) var refusedRequestID: String?
+  /// What is known of a message whose head is not complete, or is refused.
+  public struct KnownHead: Sendable {
+    /// The method; nil where it is none of ours.
+    public let method: Method?
+    /// The target, as `Request.target`.
+    public let target: [UInt8]
+    /// Where the path ends in it.
+    public let pathEnd: Int
+    /// The `X-Request-Id`, if that was read and is well formed.
+    public let requestID: String?
+  }
+
+  /// What was known of the refused message.
+  private var refusedHead: KnownHead?
   /// Of a body: how many bytes came, and how many of chunk extensions.
   var bodyBytes = 0
   var extensionBytes = 0
@@ -81,6 +93,16 @@ public struct RequestParser: Sendable {
   /// taken. Whoever stops calling `next` before `.needMoreBytes` has to come back for it.
   public var hasEventAtHand: Bool {
     if case .finished = phase { true } else { false }
+  }
+
+  /// What is known of the message whose head is being read, or was refused; nil before its request line
+  /// is known.
+  public var knownHead: KnownHead? {
+    if let refusedHead { return refusedHead }
+    guard !head.target.isEmpty else { return nil }
+    return KnownHead(
+      method: head.unknownMethod == nil ? head.method : nil, target: head.target,
+      pathEnd: head.pathEnd, requestID: head.requestID)
   }
 
   /// Sets this message's limit of the body; to be called between `.head` and the next call of
@@ -108,7 +130,7 @@ public struct RequestParser: Sendable {
 
   mutating func fail(_ error: ProtocolError) -> Event {
     phase = .failed(error)
-    refusedRequestID = head.requestID
+    refusedHead = knownHead
     head = PartialHead()
     return .failed(error)
   }

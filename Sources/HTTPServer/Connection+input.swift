@@ -42,7 +42,8 @@ extension Connection {
   var isBlocked: Bool {
     if let receiving { return receiving.isPaused }
     return isYielding || !output.isEmpty || exchanges.count >= configuration.pipeliningDepth
-      || exchanges.heldBytes >= configuration.pipelinedAnswerBytes || exchanges.endsWithWrite
+      || exchanges.heldBytes >= configuration.pipelinedAnswerBytes
+      || exchanges.heldFiles >= configuration.pipelinedFiles || exchanges.endsWithWrite
   }
 
   /// Lets the other connections have their turn, after so many requests of this one.

@@ -35,10 +35,14 @@ extension Connection {
   /// read.
   func refuse(_ error: ProtocolError) {
     if receiving == nil {
+      let known = parser.knownHead
       var exchange = Exchange(
-        requestID: parser.refusedRequestID ?? worker.nextRequestID(), isHead: false,
+        requestID: known?.requestID ?? worker.nextRequestID(), isHead: false,
         keepsOldVersion: false, keepsAlive: false)
       exchange.startNanoseconds = MonotonicClock.nanoseconds
+      exchange.method = known?.method
+      exchange.target = known?.target ?? []
+      exchange.pathEnd = known?.pathEnd ?? 0
       _ = exchanges.append(exchange)
     }
     abandonBody(.refused(error))

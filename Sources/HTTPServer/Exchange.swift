@@ -53,6 +53,8 @@ struct ExchangeQueue {
   private var firstNumber: UInt64 = 0
   /// How much memory the answers hold that wait for their turn.
   private(set) var heldBytes = 0
+  /// How many of these answers hold a file open.
+  private(set) var heldFiles = 0
 
   var count: Int { items.count - start }
   var isEmpty: Bool { start == items.count }
@@ -104,6 +106,7 @@ struct ExchangeQueue {
     guard let index = index(number), items[index].response == nil else { return false }
     items[index].response = response
     heldBytes += response.heldBytes
+    if response.holdsFile { heldFiles += 1 }
     return true
   }
 
@@ -111,6 +114,7 @@ struct ExchangeQueue {
   mutating func popFirstAnswered() -> (Exchange, Response)? {
     guard !isEmpty, let response = items[start].response.take() else { return nil }
     heldBytes -= response.heldBytes
+    if response.holdsFile { heldFiles -= 1 }
     firstNumber += 1
     if count == 1 {
       let exchange = items.removeLast()
@@ -133,6 +137,7 @@ struct ExchangeQueue {
     items = []
     start = 0
     heldBytes = 0
+    heldFiles = 0
   }
 
   private func index(_ number: UInt64) -> Int? {

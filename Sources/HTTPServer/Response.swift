@@ -81,6 +81,11 @@ public struct Response: Sendable {
     return response
   }
 
+  /// Whether it holds a file open until it has left.
+  var holdsFile: Bool {
+    body.contains { if case .file = $0 { true } else { false } }
+  }
+
   /// How much memory it holds until it has left.
   var heldBytes: Int {
     var held = 512

@@ -2,8 +2,9 @@ import HTTP
 
 /// A table of routes: a method and a pattern such as `/v1/items/{id}` to a value of any type.
 ///
-/// A path is split into its raw segments, then each is percent-decoded once, so an encoded slash is
-/// a character of its segment. A trailing slash matters. Where several patterns match, the one with
+/// A path is split into its raw segments. A literal one matches only as it is written in the pattern: who
+/// spells it with percent-encoding meets no route, so that a proxy's rules for a prefix hold. A parameter
+/// is percent-decoded once, so an encoded slash is a character of its segment. A trailing slash matters. Where several patterns match, the one with
 /// a literal segment at the first difference wins. A route for GET serves HEAD as well.
 ///
 /// A last segment such as `{path...}` takes the whole rest of the path, one segment or more, as it
@@ -86,8 +87,13 @@ public struct Router<Value: Sendable>: Sendable {
       return .malformedPath(error)
     }
     guard path.utf8.first == UInt8(ascii: "/") else { return .notFound }
+    // Where nothing is encoded, the segments are as they were sent.
+    let raw =
+      path.utf8.contains(UInt8(ascii: "%"))
+      ? path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+      : segments
     for route in routes {
-      if let parameters = parameters(route, segments, path) {
+      if let parameters = parameters(route, segments, raw, path) {
         return result(route, method, parameters)
       }
     }
@@ -108,7 +114,7 @@ public struct Router<Value: Sendable>: Sendable {
   }
 
   private func parameters(
-    _ route: Route, _ segments: [String], _ path: String
+    _ route: Route, _ segments: [String], _ raw: [String], _ path: String
   ) -> [String: String]? {
     let takesRest = if case .rest = route.segments.last { true } else { false }
     guard
@@ -116,10 +122,10 @@ public struct Router<Value: Sendable>: Sendable {
         ? route.segments.count <= segments.count : route.segments.count == segments.count
     else { return nil }
     var parameters: [String: String] = [:]
-    for (pattern, segment) in zip(route.segments, segments) {
+    for (index, (pattern, segment)) in zip(route.segments, segments).enumerated() {
       switch pattern {
       case .literal(let literal):
-        guard literal == segment else { return nil }
+        guard literal.utf8.elementsEqual(raw[index].utf8) else { return nil }
       case .parameter(let name):
         guard !segment.isEmpty else { return nil }
         parameters[name] = segment

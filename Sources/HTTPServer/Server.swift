@@ -37,8 +37,8 @@ public final class Server: Sendable {
       context.logger.warning(
         "fewer descriptors than connections",
         metadata: [
-          "descriptors": "\(descriptors)",
-          "maximumConnections": "\(configuration.maximumConnections)",
+          "descriptors": .stringConvertible(descriptors),
+          "maximumConnections": .stringConvertible(configuration.maximumConnections),
         ])
     }
     let sockets = try ListeningSocket.open(
@@ -69,7 +69,8 @@ public final class Server: Sendable {
     context.logger.info(
       "listening",
       metadata: [
-        "host": "\(configuration.host)", "port": "\(port)", "eventLoops": "\(workers.count)",
+        "host": "\(configuration.host)", "port": .stringConvertible(port),
+        "eventLoops": .stringConvertible(workers.count),
       ])
     return port
   }
@@ -92,7 +93,7 @@ public final class Server: Sendable {
       return state.isDraining ? [] : state.workers
     }
     guard !workers.isEmpty else { return }
-    context.logger.info("draining", metadata: ["connections": "\(connectionCount)"])
+    context.logger.info("draining", metadata: ["connections": .stringConvertible(connectionCount)])
     for worker in workers {
       worker.loop.execute { worker.drain(graceMilliseconds: graceMilliseconds) }
     }

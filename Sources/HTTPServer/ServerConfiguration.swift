@@ -47,6 +47,9 @@ public struct ServerConfiguration: Sendable {
   /// How much memory the answers may hold that wait for their turn on one connection; then its reading
   /// pauses. An open file counts as 32 KB.
   public var pipelinedAnswerBytes = 65_536
+  /// How many files the answers may hold open that wait for their turn on one connection; then its
+  /// reading pauses. With the one that is being sent, that makes the descriptors of a connection.
+  public var pipelinedFiles = 1
   /// How much memory the answers may hold that clients have not taken, for each event loop; then a
   /// further request is answered with 503 and its connection closed.
   public var heldAnswerBytes = 256 << 20

@@ -153,7 +153,7 @@ final class Worker: EventHandler, @unchecked Sendable {
     case .draining:
       let rest = loop.handlers.compactMap { $0 as? Connection }
       context.logger.warning(
-        "drain timed out", metadata: ["connections": "\(rest.count)"])
+        "drain timed out", metadata: ["connections": .stringConvertible(rest.count)])
       for connection in rest { connection.close() }
     case .serving, .ended: break
     }

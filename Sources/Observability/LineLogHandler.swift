@@ -4,7 +4,7 @@ import Logging
 ///
 /// As text: `2026-11-21T05:19:46.123Z info  message key=value key2="with space"`. As JSON:
 /// `{"time":"…","level":"info","logger":"lookahead","message":"…","key":"value"}`, where the
-/// metadata are members, texts as JSON strings, and a key that is `time`, `level`, `logger` or
+/// metadata are members, texts as JSON strings and integers (`.stringConvertible`) as numbers, and a key that is `time`, `level`, `logger` or
 /// `message` gets a trailing `_`. Keys are sorted. An error that comes with a message is the
 /// metadata `error`.
 public struct LineLogHandler: LogHandler {

@@ -70,10 +70,11 @@ struct LogLine {
 }
 
 extension LineWriter {
-  /// A metadata value as JSON: texts, objects of sorted keys, arrays.
+  /// A metadata value as JSON: texts, whole numbers, objects of sorted keys, arrays.
   fileprivate mutating func metadata(_ value: Logger.Metadata.Value) {
     switch value {
     case .string(let text): quoted(text)
+    case .stringConvertible(let value as any FixedWidthInteger): plain(value.description)
     case .stringConvertible(let value): quoted(value.description)
     case .dictionary(let members):
       syntax("{")

@@ -64,7 +64,7 @@ struct LogWriter: Sendable {
   private func note(of lines: Int) -> [UInt8] {
     let line = LogLine(
       nanosecondsSince1970: now(), level: .warning, logger: "log",
-      message: "lines of the log were dropped", metadata: ["dropped": "\(lines)"])
+      message: "lines of the log were dropped", metadata: ["dropped": .stringConvertible(lines)])
     return line.bytes(format) + [UInt8(ascii: "\n")]
   }
 }

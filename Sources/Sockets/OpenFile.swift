@@ -1,10 +1,16 @@
 import Glibc
+import Synchronization
 
 /// A regular file that is open for reading; closed when nobody holds it any more.
 ///
 /// It holds the file and not its name: what it says and reads stays that of one file, whatever is
 /// renamed, replaced or deleted meanwhile.
 public final class OpenFile: Sendable {
+  private static let openFiles = Atomic<Int>(0)
+
+  /// How many of them the process holds.
+  public static var openCount: Int { openFiles.load(ordering: .relaxed) }
+
   /// The descriptor's number.
   public let descriptor: Int32
   /// The file's size when it was opened.
@@ -28,9 +34,13 @@ public final class OpenFile: Sendable {
     self.descriptor = descriptor
     size = Int(status.st_size)
     modified = Moment(status.st_mtim)
+    Self.openFiles.add(1, ordering: .relaxed)
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    close(descriptor)
+    Self.openFiles.subtract(1, ordering: .relaxed)
+  }
 
   /// `pread(2)`: up to `count` bytes from `offset` on, fewer only at the end of the file.
   public func read(at offset: Int, count: Int) throws(SocketError) -> [UInt8] {

@@ -23,7 +23,9 @@ struct ServeCommand: ParsableCommand {
     // Before any thread is started, so that every thread blocks them.
     Signals.block()
     var configuration = try settings.configuration()
-    let findings = try settings.startFindings()
+    let check = try settings.startCheck()
+    configuration.openMediaFiles = check.openMediaFiles
+    let findings = check.findings
     let refusals = findings.filter { $0.severity == .refusal }.map(\.text)
     guard refusals.isEmpty else { throw ValidationError(refusals.joined(separator: "\n")) }
     let (sink, logFile) = try settings.log.bootstrap()

@@ -18,10 +18,26 @@ struct StartCheck {
   /// What can be reached from other machines wants a token that nobody guesses: 16 characters of
   /// base64 are 96 bits.
   private static let leastTokenCharacters = 16
-  /// What the server needs beside connections: its database, logs, listening sockets.
-  private static let otherDescriptors = 64
+  /// How much of a request's header is left to its other fields, and to the name of the token's.
+  private static let otherFieldBytes = 1_024
+  /// However few descriptors there are, so many media files may be open.
+  private static let leastMediaFiles = 16
   /// The size of a page of 30 posts is some 16 KB, that of the largest ones more.
   private static let pageBytes = 1 << 16
+
+  /// What the server needs beside connections and media files: its database with a connection for each
+  /// thread that reads, logs, and for each loop its own descriptors and the connections that it refuses.
+  private var otherDescriptors: Int {
+    let server = configuration.server
+    return 64 + 3 * configuration.workerThreads
+      + server.eventLoops * (8 + server.maximumRefusedConnections)
+  }
+
+  /// How many media files may be open, so that every connection that is allowed has a descriptor still.
+  var openMediaFiles: Int {
+    let connections = configuration.server.maximumConnections
+    return max(Self.leastMediaFiles, descriptorLimit - connections - otherDescriptors)
+  }
 
   var findings: [StartFinding] { mediaFindings + writeFindings + clientFindings + limitFindings }
 
@@ -58,6 +74,14 @@ struct StartCheck {
         "the write token has \(token.utf8.count) characters, at least "
         + "\(Self.leastTokenCharacters) are wanted: `openssl rand -hex 32` makes one"
       findings.append(isReachable ? .refusal(text) : .warning(text))
+    }
+    let headerBytes = configuration.server.limits.headerBlockBytes
+    if token.utf8.count > headerBytes - Self.otherFieldBytes {
+      findings.append(
+        .refusal(
+          "the write token has \(token.utf8.count) characters, more than fit into a header of "
+            + "\(headerBytes) bytes (--header-block-bytes) beside \(Self.otherFieldBytes) for the "
+            + "other fields"))
     }
     if isTokenAnArgument {
       findings.append(
@@ -108,11 +132,16 @@ struct StartCheck {
             + "(--record-limit-bytes \(record))"))
     }
     let connections = configuration.server.maximumConnections
-    if connections + Self.otherDescriptors > descriptorLimit {
+    let sending = configuration.mediaRoot == nil ? 0 : connections
+    let needed = connections + sending + otherDescriptors
+    if needed > descriptorLimit {
+      let files = sending > 0 ? ", \(sending) for the media files that are being sent" : ""
+      let bound = sending > 0 ? "; beyond \(openMediaFiles) such files a request is 503" : ""
       findings.append(
         .warning(
-          "--maximum-connections \(connections) are more than the \(descriptorLimit) files that the "
-            + "process may open (ulimit -n) have room for"))
+          "--maximum-connections \(connections) needs \(needed) open files (\(connections) for "
+            + "connections\(files), \(otherDescriptors) for all else), and the process may have "
+            + "\(descriptorLimit) (ulimit -n)\(bound)"))
     }
     return findings
   }
@@ -145,13 +174,17 @@ extension ServeSettings {
   /// What is to be said of these settings before a start.
   ///
   /// - Throws: `ValidationError`.
-  func startFindings() throws -> [StartFinding] {
+  func startFindings() throws -> [StartFinding] { try startCheck().findings }
+
+  /// The check of these settings in this process.
+  ///
+  /// - Throws: `ValidationError`.
+  func startCheck() throws -> StartCheck {
     let arguments = CommandLine.arguments
     return StartCheck(
       configuration: try configuration(), tokenFile: writes.writeTokenFile, logFile: log.logFile,
       isTokenAnArgument: Setting("write-token", secret: nil)
         .origin(arguments: arguments, environment: [:]) == .option,
-      isRoot: geteuid() == 0, descriptorLimit: DescriptorLimit.raise()
-    ).findings
+      isRoot: geteuid() == 0, descriptorLimit: DescriptorLimit.raise())
   }
 }

@@ -47,6 +47,16 @@ import Testing
       ),
       (check { $0.writeToken = "short" }, .warning, "5 characters"),
       (
+        check { $0.writeToken = String(repeating: "a", count: 16_384 - 1_024 + 1) }, .refusal,
+        "15361 characters"
+      ),
+      (
+        check {
+          $0.writeToken = Self.token
+          $0.server.limits.headerBlockBytes = 1_024
+        }, .refusal, "--header-block-bytes"
+      ),
+      (
         check {
           $0.trustedProxies = everybody
           $0.requestsPerSecond = 1
@@ -79,6 +89,27 @@ import Testing
       var local = self.check { $0.server.host = host }
       local.isRoot = true
       #expect(local.findings == [], "\(host)")
+    }
+  }
+
+  @Test func `the descriptors that are needed are counted`() {
+    var check = check { $0.server.maximumConnections = 1_000 }
+    let cases: [(limit: Int, media: String?, says: String?, files: Int)] = [
+      (.max, "/media", nil, .max - 1_000 - 142), (1_142, nil, nil, 16),
+      (1_141, nil, "1000 needs 1142 open files", 16), (2_142, "/media", nil, 1_000),
+      (2_141, "/media", "1000 needs 2142 open files", 999),
+      (1_200, "/media", "beyond 58 such files a request is 503", 58),
+      (0, "/media", "may have 0", 16),
+    ]
+    for (limit, media, says, files) in cases {
+      check.descriptorLimit = limit
+      var configuration = check.configuration
+      configuration.mediaRoot = media
+      var changed = StartCheck(configuration: configuration)
+      changed.descriptorLimit = limit
+      #expect(changed.openMediaFiles == files, "\(limit)")
+      #expect(changed.findings.count == (says == nil ? 0 : 1), "\(changed.findings)")
+      if let says { #expect(changed.findings.first?.text.contains(says) == true) }
     }
   }
 

@@ -1,3 +1,4 @@
+import Feed
 import Foundation
 import Observability
 import Seeding
@@ -43,6 +44,40 @@ import Testing
       "lookahead_http_sent_bytes_total{route=\"/rp/\"} ",
     ] {
       #expect(lines.contains { $0.hasPrefix(name) }, "\(name)")
+    }
+  }
+
+  @Test func `the line of a refused request has what its request line said`() throws {
+    let cases: [(sent: String, method: String, path: String, status: Int)] = [
+      ("GET /a?secret=1 HTTP/1.1\r\nHost: a\r\nb c: d\r\n\r\n", "GET", "/a", 400),
+      ("PUT /b HTTP/1.1\r\n\r\n", "PUT", "/b", 400),
+      ("POST /c HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n", "POST", "/c", 400),
+      ("BREW /d HTTP/1.1\r\nHost: a\r\n\r\n", "-", "/d", 501),
+      (
+        "GET /e HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 20_000))\r\n\r\n",
+        "GET", "/e", 431
+      ),
+      ("GET /f HTTP/9.9\r\nHost: a\r\n\r\n", "-", "", 505), ("nonsense\r\n\r\n", "-", "", 400),
+    ]
+    let folder = TemporaryFolder()
+    let path = try folder.write("", to: "log")
+    let handle = try #require(FileHandle(forWritingAtPath: path))
+    let sink = LogSink(descriptor: handle.fileDescriptor, format: .json)
+    let service = try RunningService([SeedRecord]()) { $0.requestLog = sink }
+    for (sent, _, _, status) in cases {
+      let client = try service.client()
+      try client.send(Array(sent.utf8))
+      #expect(try client.receive().status == status)
+      #expect(try client.isClosed())
+    }
+    #expect(sink.flush())
+    let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+    try #require(lines.count == cases.count)
+    for (line, (sent, method, path, status)) in zip(lines, cases) {
+      #expect(line["method"] as? String == method && line["path"] as? String == path, "\(sent)")
+      #expect(line["status"] as? Int == status)
     }
   }
 

@@ -1,5 +1,6 @@
 import Feed
 import Foundation
+import Sockets
 import Seeding
 import TestSupport
 import Testing
@@ -17,6 +18,8 @@ import Testing
       "<svg xmlns=\"http://www.w3.org/2000/svg\"><script/></svg>", to: "media/a.svg")
     try! folder.write("<html><script>1</script>", to: "media/b.png")
     try! folder.write("", to: "media/empty.mp4")
+    try! folder.write("GIF89a", to: "media/large.gif")
+    truncate(folder.file("media/large.gif"), 100 << 20)
     try! folder.write("secret", to: "secret.gif")
     try! folder.write("secret", to: "media/.hidden.gif")
     try! manager.createSymbolicLink(
@@ -155,6 +158,37 @@ import Testing
     }
   }
 
+  @Test func `files that wait for their turn hold one descriptor each connection`() throws {
+    let service = try RunningService([SeedRecord]()) {
+      $0.mediaRoot = Self.folder.file("media")
+      $0.server.unsentBytes = 1
+    }
+    let before = OpenFile.openCount
+    var clients: [TestClient] = []
+    for _ in 0..<20 {
+      let client = try service.client()
+      let request = "GET /media/large.gif HTTP/1.1\r\nHost: a\r\n\r\n"
+      try client.send(Array(String(repeating: request, count: 50).utf8))
+      clients.append(client)
+    }
+    // Each is being sent one that it does not take.
+    for _ in 0..<2000 where OpenFile.openCount - before < 20 { usleep(5_000) }
+    #expect(OpenFile.openCount - before >= 20)
+    // None has another that waits behind it.
+    #expect(OpenFile.openCount - before <= 30)
+  }
+
+  @Test func `more files than may be open are refused and not waited for`() throws {
+    let service = try RunningService([SeedRecord]()) {
+      $0.mediaRoot = Self.folder.file("media")
+      $0.openMediaFiles = 0
+    }
+    let client = try service.client()
+    let answer = try client.get("/media/a.gif")
+    #expect(answer.status == 503 && answer.value("type") == "urn:lookahead:problem:overloaded")
+    #expect(try client.get("/healthz").status == 200)
+  }
+
   @Test func `nothing outside of the folder is served`() throws {
     let client = try Self.service.client()
     for target in [
@@ -162,7 +196,8 @@ import Testing
       "/media/deep%20er/../../secret.gif", "/media//secret.gif", "/media/link.gif",
       "/media/.hidden.gif", "/media/deep%20er", "/media/deep%20er/", "/media/", "/media/.",
       "/media/a.gif/", "/media/a.gif/b", "/media/%5c..%5csecret.gif", "/media/nothing.gif",
-      "/media/deep%20er%2fn%C3%A4me%20%2525.gif",
+      "/media/deep%20er%2fn%C3%A4me%20%2525.gif", "/%6dedia/a.gif", "/medi%61/a.gif",
+      "/media/%61.gif", "/media/a%2egif", "/media/d%65ep%20er/n%C3%A4me%20%2525.gif",
     ] {
       let answer = try client.get(target)
       #expect(answer.status == 404, "\(target)")

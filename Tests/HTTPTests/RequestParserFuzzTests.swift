@@ -1,43 +1,33 @@
 import HTTP
+import TestSupport
 import Testing
 
-/// Mutates well-formed messages. `LOOKAHEAD_SEED` is not read: a failure prints the seed to put
-/// here.
+/// Mutates well-formed messages, the same in every run and others in each, whose seed is printed.
 struct RequestParserFuzzTests {
-  static let seed = UInt64.random(in: 1...UInt64.max)
-  static let rounds = 3000
-
-  struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state ^= state << 13
-      state ^= state >> 7
-      state ^= state << 17
-      return state
-    }
-  }
+  static let rounds = 1500
 
   static let corpus = RequestParserTests.accepted.map { Array($0.input.utf8) }
   static let splices = [
     "\r\n", "\n", "\r", " ", ":", "0", "\0", ";", ",", "\u{ff}", "GET / HTTP/1.1",
   ]
 
-  @Test func `mutated messages never crash, and mean the same however they are cut`() {
-    print("RequestParserFuzzTests seed \(Self.seed)")
-    var generator = Generator(state: Self.seed)
+  @Test(arguments: [TestRandom.usualSeed, UInt64.random(in: 1...UInt64.max)])
+  func `mutated messages never crash, and mean the same however they are cut`(_ seed: UInt64) {
+    var random = TestRandom(seed)
+    let replay: Comment = "LOOKAHEAD_TEST_SEED=\(random.seed)"
+    print("RequestParserFuzzTests \(replay)")
     for round in 0..<Self.rounds {
-      var bytes = Self.corpus.randomElement(using: &generator)! + Self.corpus[0]
-      for _ in 0..<Int.random(in: 1...4, using: &generator) { mutate(&bytes, &generator) }
+      var bytes = random.one(of: Self.corpus) + Self.corpus[0]
+      for _ in 0..<random.number(1...4) { mutate(&bytes, &random) }
       let whole = parsed([bytes])
-      #expect(parsed(bytes.map { [$0] }) == whole, "seed \(Self.seed) round \(round)")
-      let cut = Int.random(in: 0...bytes.count, using: &generator)
+      #expect(parsed(bytes.map { [$0] }) == whole, "\(replay), round \(round)")
+      let cut = random.number(0...bytes.count)
       let pieces = [Array(bytes[..<cut]), Array(bytes[cut...])]
-      #expect(parsed(pieces) == whole, "seed \(Self.seed) round \(round) cut \(cut)")
+      #expect(parsed(pieces) == whole, "\(replay), round \(round), cut \(cut)")
     }
   }
 
-  private func mutate(_ bytes: inout [UInt8], _ generator: inout Generator) {
+  private func mutate(_ bytes: inout [UInt8], _ generator: inout TestRandom) {
     let index = Int.random(in: 0...bytes.count, using: &generator)
     switch Int.random(in: 0..<4, using: &generator) {
     case 0 where index < bytes.count:

@@ -40,7 +40,7 @@ struct LineLogHandlerTests {
     Case(
       message: "m", metadata: ["list": ["1", ["x": "y z", "w": []]], "n": .stringConvertible(5)],
       text: #"m list=["1",{"w":[],"x":"y z"}] n=5"#,
-      json: #""message":"m","list":["1",{"w":[],"x":"y z"}],"n":"5""#),
+      json: #""message":"m","list":["1",{"w":[],"x":"y z"}],"n":5"#),
     Case(
       message: "m",
       metadata: ["time": "1", "level": "2", "logger": "3", "message": "4", "time_": "5"],

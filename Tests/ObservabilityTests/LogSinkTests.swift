@@ -7,7 +7,7 @@ import Testing
 struct LogSinkTests {
   /// The line that tells of dropped ones.
   static var note: Regex<(Substring, Substring)> {
-    /{"time":"[^"]*","level":"warning",[^\n]*"dropped":"([0-9]+)"}\n/
+    /{"time":"[^"]*","level":"warning",[^\n]*"dropped":([0-9]+)}\n/
   }
 
   static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }

@@ -32,23 +32,27 @@ extension Application {
       logger.info(
         "imported",
         metadata: [
-          "requestID": "\(call.responder.requestID)", "added": "\(report.summary.added)",
-          "changed": "\(report.summary.changed)", "unchanged": "\(report.summary.unchanged)",
-          "refused": "\(report.skipped)",
+          "requestID": "\(call.responder.requestID)",
+          "added": .stringConvertible(report.summary.added),
+          "changed": .stringConvertible(report.summary.changed),
+          "unchanged": .stringConvertible(report.summary.unchanged),
+          "refused": .stringConvertible(report.skipped),
         ])
       return importResponse(report, refusals)
     } catch let error as BodyStreamError {
       logger.notice(
         "import cut short: \(error)",
         metadata: [
-          "requestID": "\(call.responder.requestID)", "records": "\(progress.records)",
+          "requestID": "\(call.responder.requestID)",
+          "records": .stringConvertible(progress.records),
         ])
       throw Problem(.malformedRequest, .badRequest, error.description)
     } catch {
       logger.error(
         "import failed: \(error)",
         metadata: [
-          "requestID": "\(call.responder.requestID)", "records": "\(progress.records)",
+          "requestID": "\(call.responder.requestID)",
+          "records": .stringConvertible(progress.records),
         ])
       throw error
     }

@@ -1,3 +1,4 @@
+import Glibc
 import HTTP
 import HTTPServer
 import MediaFiles
@@ -7,6 +8,8 @@ import Sockets
 struct MediaFolder: Sendable {
   let root: MediaRoot
   let caching: CachePolicy.Directive
+  /// How many files may be open at once.
+  var maximumOpenFiles = Int.max
 
   /// A multipart answer has so many parts at the most: no player asks for more.
   static let maximumParts = 16
@@ -28,6 +31,7 @@ extension Application {
   func mediaFile(_ path: String, _ request: Request) throws -> Response {
     guard let media else { throw MediaError.notFound(.noSuchFile) }
     let segments = try PathSegments.split("/" + path)
+    guard PathSegments.isPlainlySpelt(path) else { throw MediaError.notFound(.noSuchFile) }
     let file = try open(segments, in: media)
     let head = try file.read(at: 0, count: MediaType.headBytes)
     let type = MediaType(head: head, name: segments.last ?? "")
@@ -37,6 +41,10 @@ extension Application {
   }
 
   private func open(_ segments: [String], in media: MediaFolder) throws -> OpenFile {
+    guard OpenFile.openCount < media.maximumOpenFiles else {
+      throw MediaError.exhausted(
+        SocketError(call: "openat", purpose: "open one media file more", code: EMFILE))
+    }
     do {
       let file = try media.root.open(segments)
       try MediaFolder.check(file)

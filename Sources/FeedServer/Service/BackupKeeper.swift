@@ -142,8 +142,9 @@ final class BackupKeeper: Sendable {
       logger.info(
         "backup made",
         metadata: [
-          "file": "\(report.path)", "bytes": "\(report.bytes)", "posts": "\(report.posts)",
-          "seconds": "\(duration)",
+          "file": "\(report.path)", "bytes": .stringConvertible(report.bytes),
+          "posts": .stringConvertible(report.posts),
+          "seconds": .stringConvertible(duration),
         ])
       return schedule.secondsUntilDue(newestAgeSeconds: 0)
     } catch BackupError.isBeingMade {

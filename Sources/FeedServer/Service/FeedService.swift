@@ -185,7 +185,10 @@ extension Application {
       pageFile: PageFile(
         folder: configuration.scratchFolder, maximumBytes: configuration.pageFileBytes),
       assembler: PageAssembler(store: store, source: source),
-      media: media.map { MediaFolder(root: $0, caching: caching.media) },
+      media: media.map {
+        MediaFolder(
+          root: $0, caching: caching.media, maximumOpenFiles: configuration.openMediaFiles)
+      },
       access: WriteAccess(token: configuration.writeToken),
       rate: configuration.requestsPerSecond == 0
         ? nil

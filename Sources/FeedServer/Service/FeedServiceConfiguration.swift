@@ -39,6 +39,9 @@ public struct FeedServiceConfiguration: Sendable {
   public var cacheStaleWhileRevalidateSeconds = 60
   /// How long a client may keep a media file without asking again.
   public var mediaMaxAgeSeconds = 30 * 86_400
+  /// How many media files may be open at once; a request for one more is answered with 503. `serve` sets
+  /// what the process's descriptors leave beside connections, so that files starve no new client.
+  public var openMediaFiles = Int.max
   /// How much memory encoded pages take at the most: three quarters of it for whole pages with their
   /// heads, a quarter for compressed bodies.
   public var encodedMemoryBytes = 64 << 20

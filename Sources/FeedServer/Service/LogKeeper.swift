@@ -46,7 +46,7 @@ final class LogKeeper: Sendable {
         guard heldLooks == Self.looksBeforeWarning else { return }
         logger.warning(
           "the write-ahead log cannot be cut: something reads the database for very long",
-          metadata: ["bytes": "\(bytes)"])
+          metadata: ["bytes": .stringConvertible(bytes)])
       }
     } catch {
       count(.failed)
