@@ -91,7 +91,7 @@ extension ImportBatch {
     if let feed = feeds[name] { return feed }
     var feed = FeedRow(id: 0, ranking: 1)
     if let row = try row("SELECT feed_id, ranking FROM feed WHERE name = ?", [name]) {
-      feed = FeedRow(id: row[0], ranking: row[1])
+      feed = FeedRow(id: row[0], ranking: try RankingNumber.checked(row[1]))
       if newEntriesWait, try Ranking(database: database).isBegun(feed.ranking + 1, feedID: feed.id)
       {
         movedFeeds.insert(name)

@@ -114,9 +114,9 @@ struct FeedTops {
     posts = []
     let statement = try database.cachedStatement(sql: Self.top)
     for feed in feeds {
-      let ranking = try Int.fetchOne(
+      let stored = try Int64.fetchOne(
         database, sql: "SELECT ranking FROM feed WHERE feed_id = ?", arguments: [feed])
-      guard let ranking else { continue }
+      guard let ranking = try stored.map(RankingNumber.checked) else { continue }
       for ranking in [ranking, ranking + 1] {
         posts.formUnion(try Int64.fetchAll(statement, arguments: [feed, ranking, limit]))
       }
