@@ -27,6 +27,7 @@ final class DatabaseConnections: Sendable {
   private let options: DatabaseFile.Options
   /// Sees that the file is still the one that was opened.
   let watch: FileWatch
+  private let isClosed = Atomic<Bool>(false)
   /// The connection that brings the log in, opened when it is first needed.
   private let checkpointer = Mutex<DatabaseQueue?>(nil)
 
@@ -112,6 +113,7 @@ final class DatabaseConnections: Sendable {
   /// Closes all connections; the last one to a file brings the log in and removes it. Where another file is
   /// there now, they are left to the end of the process: it would be brought into that.
   func close() throws {
+    guard !isClosed.exchange(true, ordering: .relaxed) else { return }
     do {
       try pool.writeWithoutTransaction(watch.look)
     } catch StoreError.replaced {
@@ -217,11 +219,9 @@ extension DatabaseConnections {
   private func withBusyTimeout<Result>(
     _ milliseconds: Int, _ database: Database, _ body: () throws -> Result
   ) throws -> Result {
-    sqlite3_busy_timeout(database.sqliteConnection, CInt(clamping: milliseconds))
-    defer {
-      sqlite3_busy_timeout(
-        database.sqliteConnection, CInt(clamping: options.busyTimeoutMilliseconds))
-    }
+    guard let connection = database.sqliteConnection else { throw StoreError.closed(path: path) }
+    sqlite3_busy_timeout(connection, CInt(clamping: milliseconds))
+    defer { sqlite3_busy_timeout(connection, CInt(clamping: options.busyTimeoutMilliseconds)) }
     return try body()
   }
 }

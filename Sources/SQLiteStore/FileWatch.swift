@@ -128,9 +128,10 @@ private struct Header: Equatable {
   init?(_ database: Database) {
     var file: UnsafeMutablePointer<sqlite3_file>?
     var bytes = [UInt8](repeating: 0, count: Self.byteCount)
-    guard
+    // A connection that was closed has none.
+    guard let connection = database.sqliteConnection,
       sqlite3_file_control(
-        database.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+        connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
       let file, let read = file.pointee.pMethods?.pointee.xRead,
       read(file, &bytes, CInt(bytes.count), 0) == SQLITE_OK, bytes.starts(with: Self.magic)
     else { return nil }

@@ -97,7 +97,7 @@ extension ImportBatch {
       try execute("INSERT INTO feed (name) VALUES (?)", [name])
       found = try row(sql, [name])
     }
-    let feed = FeedRow(id: found![0], ranking: found![1])
+    let feed = FeedRow(id: found![0], ranking: try RankingNumber.checked(found![1]))
     feeds[name] = feed
     return feed
   }

@@ -132,7 +132,7 @@ public struct Pruning {
         database, sql: "SELECT ranking, oldest_ranking FROM feed WHERE feed_id = ?",
         arguments: [feedID])
       guard let row else { return nil }
-      let (ranking, known): (Int, Int) = (row[0], row[1])
+      let (ranking, known): (Int, Int) = (try RankingNumber.checked(row[0]), row[1])
       let oldest = max(known, ranking - kept + 1)
       guard oldest > known else { return nil }
       summary.rankings += oldest - known

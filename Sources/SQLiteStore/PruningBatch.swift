@@ -140,9 +140,9 @@ struct FeedTops {
     let statement = try database.cachedStatement(sql: Self.top)
     let runs = try Int64.fetchAll(database, sql: Self.runs)
     for feed in feeds {
-      let ranking = try Int.fetchOne(
+      let stored = try Int64.fetchOne(
         database, sql: "SELECT ranking FROM feed WHERE feed_id = ?", arguments: [feed])
-      guard let ranking else { continue }
+      guard let ranking = try stored.map(RankingNumber.checked) else { continue }
       posts.formUnion(try Int64.fetchAll(statement, arguments: [feed, ranking, limit]))
       for run in runs {
         for sql in [Self.topBesideRun, Self.topOfRun] {

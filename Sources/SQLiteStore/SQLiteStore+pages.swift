@@ -21,8 +21,8 @@ extension SQLiteStore {
 
   /// The page can be read at once: its rankings are in memory, and none has to be compared with another.
   ///
-  /// What the store does not have is at hand, too: it is refused at once. Before the catalog is read,
-  /// nothing is.
+  /// What the store does not have is at hand, too, and refused at once: but for a ranking that another
+  /// process may have made since the last refresh. Before the catalog is read, nothing is.
   public func isAtHand(_ query: PageQuery) -> Bool {
     memory.withLock { $0.catalog }?.isAtHand(query) ?? false
   }
@@ -117,7 +117,7 @@ extension Catalog {
     guard isWhole else { return hasInTops(query) }
     guard let order = feeds[query.feed]?.order else { return true }
     return query.rankings.allSatisfy {
-      $0 == order.ranking || ($0 < order.oldestRanking || $0 > order.ranking)
+      $0 == order.ranking || $0 < order.oldestRanking
         || (order.orders[$0] != nil && !query.readsArrivals)
     }
   }

@@ -11,7 +11,9 @@ import Testing
 /// within it. The options are those of the settings' list, so that a new one is among them by itself.
 @Suite struct NumberRangeTests {
   /// Options of other commands than `serve`.
-  static let ofOtherCommands: Set = ["generate", "keep-posts", "older-than", "timeout-milliseconds"]
+  static let ofOtherCommands: Set = [
+    "generate", "keep-posts", "older-than", "timeout-milliseconds",
+  ]
 
   private static func parse(_ arguments: [String]) throws -> ServeSettings {
     try ServeSettings.parse(arguments)

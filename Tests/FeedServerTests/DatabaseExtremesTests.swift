@@ -37,6 +37,28 @@ import Testing
     "UPDATE idempotency_key SET created_at = \(Int64.min)",
   ]
 
+  @Test func `a ranking that no program of ours wrote is refused in words, at start and later`()
+    throws
+  {
+    for ranking in [Int64.max, Int64.max - 1, 1 << 53] {
+      let service = try RunningService(PostGenerator(count: 20, seed: 1)) {
+        $0.writeToken = WriteTests.token
+      }
+      let database = try DatabaseQueue(path: service.databasePath)
+      try database.write { try $0.execute(sql: "UPDATE feed SET ranking = \(ranking)") }
+      #expect(throws: (any Error).self) { try RunningService(beside: service) }
+      let client = try service.client()
+      let answer = try client.request(
+        "PUT", "/v1/items/new", WriteTests.authorized,
+        body: #"{"type":"image","feeds":[{"name":"newest","rank":1}]}"#)
+      #expect(answer.status == 500)
+      #expect(try client.get("/healthz").status == 200)
+      // Mended, it goes on.
+      try database.write { try $0.execute(sql: "UPDATE feed SET ranking = 1") }
+      #expect(try client.get("/rp/?feed=newest").status == 200)
+    }
+  }
+
   @Test(arguments: changes)
   func `a database of extremes is served`(_ change: String) throws {
     let service = try RunningService(PostGenerator(count: 60, seed: 1)) {

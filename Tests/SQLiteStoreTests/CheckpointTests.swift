@@ -73,6 +73,18 @@ import Testing
     #expect(try store.pool.checkpoint(waiting: 0) == .whole)
   }
 
+  @Test func `a database that was closed is closed once more, and its log is no longer seen to`() throws
+  {
+    let store = try SQLiteStore(path: path)
+    let log = WriteAheadLog(of: store, limitBytes: 1)
+    try store.load([.ranked("a", 1)])
+    try store.close()
+    try store.close()
+    #expect(throws: StoreError.closed(path: path)) { try store.pool.checkpoint(waiting: 0) }
+    #expect(throws: (any Error).self) { try store.load([.ranked("b", 2)]) }
+    #expect(try log.look() == .small)
+  }
+
   @Test(arguments: [
     (3_006_023, false), (3_007_000, true), (3_040_001, true), (3_044_005, true),
     (3_044_006, false), (3_045_000, true), (3_050_006, true), (3_050_007, false),

@@ -29,8 +29,20 @@ struct PageAssembler: Sendable {
     _ text: PageText, _ asked: PageRequest, _ snapshot: any StoreSnapshot, _ timing: Timing?
   ) throws -> Assembled {
     var (asked, snapshot) = (asked, snapshot)
+    func takeSnapshot() throws {
+      snapshot = try store.snapshot()
+      asked = try text.request(snapshot.policyBook.networks)
+    }
     for attempt in 1... {
-      let cut = try timing.measure("cut") { try snapshot.cut(asked.query) }
+      let cut: PageCut
+      do {
+        cut = try timing.measure("cut") { try snapshot.cut(asked.query) }
+      } catch FeedError.unknownRanking where attempt == 1 {
+        // Another server may have handed the cursor out since the last look.
+        try store.refresh()
+        try takeSnapshot()
+        continue
+      }
       let items = try timing.measure("read") { try source.items(cut.posts) }
       // Where deletions are faster than this reader, what is left of the page is right as far as it
       // goes.
@@ -39,8 +51,7 @@ struct PageAssembler: Sendable {
         return timing.measure("encode") { encode(cut, items, asked, snapshot) }
       }
       if !isWhole { try store.refresh() }
-      snapshot = try store.snapshot()
-      asked = try text.request(snapshot.policyBook.networks)
+      try takeSnapshot()
     }
     preconditionFailure("the third attempt returns")
   }

@@ -8,7 +8,9 @@ extension CatalogReader {
       database,
       sql: "SELECT feed_id, name, title, ranking, oldest_ranking FROM feed ORDER BY name"
     ).map {
-      Catalog.FeedRow(id: $0[0], name: $0[1], title: $0[2], ranking: $0[3], oldestRanking: $0[4])
+      Catalog.FeedRow(
+        id: $0[0], name: $0[1], title: $0[2], ranking: try RankingNumber.checked($0[3]),
+        oldestRanking: $0[4])
     }
   }
 
