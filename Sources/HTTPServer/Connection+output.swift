@@ -37,7 +37,7 @@ extension Connection {
     if receiving == nil {
       let known = parser.knownHead
       var exchange = Exchange(
-        requestID: known?.requestID ?? worker.nextRequestID(), isHead: false,
+        requestID: known?.requestID ?? worker.nextRequestID(), isHead: known?.method == .head,
         keepsOldVersion: false, keepsAlive: false)
       exchange.startNanoseconds = MonotonicClock.nanoseconds
       exchange.method = known?.method

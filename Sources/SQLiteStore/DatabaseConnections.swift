@@ -31,8 +31,10 @@ final class DatabaseConnections: Sendable {
   /// The connection that brings the log in, opened when it is first needed.
   private let checkpointer = Mutex<DatabaseQueue?>(nil)
 
-  /// From so many pages on the log is brought in after each write, which is what SQLite does by itself
-  /// (https://sqlite.org/wal.html, section 2.1).
+  /// So many pages after it was brought in whole, or begun anew, the log is brought in with each write until
+  /// it is whole again. SQLite by itself does that with each write while the log has so many pages
+  /// (https://sqlite.org/wal.html, section 2.1); but while others read, a log that is in the database goes
+  /// on growing, and here who writes waits meanwhile.
   private static let pagesBeforeCheckpoint = 1_000
   /// How long a checkpoint that follows a write waits for other processes that write: one of them, or
   /// the next write here, brings the log in as well.
@@ -212,8 +214,10 @@ extension DatabaseConnections {
   /// What was written is written, whatever becomes of this: the next write tries again, and who looks at
   /// the log says what is wrong.
   private func checkpointWhereDue() {
-    guard pagesInLog.count >= Self.pagesBeforeCheckpoint else { return }
-    _ = try? checkpoint(waiting: Self.checkpointWaitMilliseconds)
+    guard pagesInLog.countSinceWhole >= Self.pagesBeforeCheckpoint else { return }
+    let count = pagesInLog.count
+    let outcome = try? checkpoint(waiting: Self.checkpointWaitMilliseconds)
+    if outcome == .whole { pagesInLog.noteWhole(count) }
   }
 
   private func withBusyTimeout<Result>(
@@ -232,8 +236,19 @@ extension DatabaseConnections {
 /// (https://sqlite.org/c3ref/wal_hook.html).
 private final class PagesInLog: Sendable {
   private let pages = Atomic<Int>(0)
+  /// How many of them were in the database when all were.
+  private let whole = Atomic<Int>(0)
 
   var count: Int { pages.load(ordering: .relaxed) }
+
+  /// How many pages have come since all were in the database, or the log was begun anew.
+  var countSinceWhole: Int {
+    let (count, whole) = (count, whole.load(ordering: .relaxed))
+    return count < whole ? count : count - whole
+  }
+
+  /// All of so many pages are in the database.
+  func noteWhole(_ count: Int) { whole.store(count, ordering: .relaxed) }
 
   /// The connection has to be closed before this goes: whoever opens it holds this in its configuration,
   /// which it keeps for longer than its connections.

@@ -7,14 +7,14 @@ struct RankingRetention {
   let count: Int
   /// And those that the next one followed since then.
   let replacedAfter: Timestamp
-  /// But no more than so many.
-  let maximum: Int
+  /// But of these only as many as have so many moves together.
+  let maximumMoves: Int
   /// The time of the transaction.
   let now: Timestamp
 
   init(_ options: SQLiteStore.Options) {
     count = options.keptRankings
-    maximum = max(options.keptRankings, options.maximumKeptRankings)
+    maximumMoves = options.maximumKeptMoves
     now = options.now()
     let (kept, isOverflow) = Int64(options.keptRankingsSeconds)
       .multipliedReportingOverflow(by: 1_000_000)
@@ -68,6 +68,12 @@ struct Ranking {
     SELECT ranking FROM replaced_ranking WHERE feed_id = ? AND ranking >= ? AND replaced_at > ?
     ORDER BY ranking LIMIT 1
     """
+  /// The ranking to which the first entry moved that is beyond so many, from the newest on: the one
+  /// before it cannot be shown without that.
+  static let moveBeyond = """
+    SELECT until FROM feed_entry INDEXED BY feed_entry_closed
+    WHERE feed_id = ? AND until IS NOT NULL ORDER BY until DESC LIMIT 1 OFFSET ?
+    """
   static let forgetRankings = "DELETE FROM replaced_ranking WHERE feed_id = ? AND ranking < ?"
 
   /// The first ranking to be kept once `ranking` is the current one.
@@ -75,7 +81,10 @@ struct Ranking {
     ofFeed feed: Int64, below ranking: Int, since known: Int, _ retention: RankingRetention
   ) throws -> Int {
     let byNumber = max(known, ranking - retention.count + 1)
-    let first = max(known, ranking - retention.maximum + 1)
+    guard known < byNumber else { return byNumber }
+    let newestBeyond = try Int.fetchOne(
+      database.cachedStatement(sql: Self.moveBeyond), arguments: [feed, retention.maximumMoves])
+    let first = max(known, newestBeyond ?? known)
     guard first < byNumber else { return byNumber }
     let statement = try database.cachedStatement(sql: Self.oldestReplaced)
     let byTime = try Int.fetchOne(

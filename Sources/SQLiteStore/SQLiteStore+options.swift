@@ -12,8 +12,9 @@ extension SQLiteStore {
     public var keptRankings: Int
     /// How long a ranking is kept after it was the current one, even beyond that number.
     public var keptRankingsSeconds: Int
-    /// How many are kept at the most, however many there were in that time.
-    public var maximumKeptRankings: Int
+    /// How many moves of entries are kept for such rankings, however many there were in that time: what
+    /// they cost.
+    public var maximumKeptMoves: Int
     /// How many single writes may wait for the writer; one more is refused.
     public var maximumWaitingWrites: Int
     /// How many of them go into one transaction at the most.
@@ -35,8 +36,8 @@ extension SQLiteStore {
     public static let defaultKeptRankings = 16
     /// The default of `keptRankingsSeconds`: an hour.
     public static let defaultKeptRankingsSeconds = 3_600
-    /// The default of `maximumKeptRankings`.
-    public static let defaultMaximumKeptRankings = 1_000
+    /// The default of `maximumKeptMoves`: some 20 MB.
+    public static let defaultMaximumKeptMoves = 100_000
     /// The default of `maximumWaitingWrites`.
     public static let defaultMaximumWaitingWrites = 1_024
     /// The default of `maximumWritesInGroup`.
@@ -55,7 +56,7 @@ extension SQLiteStore {
       file: DatabaseFile.Options = DatabaseFile.Options(),
       keptRankings: Int = Options.defaultKeptRankings,
       keptRankingsSeconds: Int = Options.defaultKeptRankingsSeconds,
-      maximumKeptRankings: Int = Options.defaultMaximumKeptRankings,
+      maximumKeptMoves: Int = Options.defaultMaximumKeptMoves,
       maximumWaitingWrites: Int = Options.defaultMaximumWaitingWrites,
       maximumWritesInGroup: Int = Options.defaultMaximumWritesInGroup,
       idempotencyKeepSeconds: Int = Options.defaultIdempotencyKeepSeconds,
@@ -67,7 +68,7 @@ extension SQLiteStore {
       self.file = file
       self.keptRankings = keptRankings
       self.keptRankingsSeconds = keptRankingsSeconds
-      self.maximumKeptRankings = maximumKeptRankings
+      self.maximumKeptMoves = maximumKeptMoves
       self.maximumWaitingWrites = maximumWaitingWrites
       self.maximumWritesInGroup = maximumWritesInGroup
       self.idempotencyKeepSeconds = idempotencyKeepSeconds
@@ -87,7 +88,7 @@ extension SQLiteStore {
     func requireSensible() {
       let numbers = [
         keptRankings, maximumWaitingWrites, maximumWritesInGroup, idempotencyKeepSeconds,
-        maximumIdempotencyKeys, journalledChanges, firstEntries, maximumKeptRankings,
+        maximumIdempotencyKeys, journalledChanges, firstEntries, maximumKeptMoves,
       ]
       precondition(keptRankingsSeconds >= 0, "a time is less than 0")
       precondition(numbers.allSatisfy { $0 >= 1 }, "an option is less than 1")

@@ -46,7 +46,7 @@ enum NumberRanges {
     "maximum-connections": 1...1_000_000,
     "maximum-idempotency-keys": 1...1_000_000_000,
     "maximum-imports": 1...64,
-    "maximum-kept-rankings": 1...1_000_000,
+    "maximum-kept-moves": 1...1_000_000_000,
     "maximum-waiting-writes": 1...1_000_000,
     "media-max-age-seconds": 0...tenYears,
     "minimum-answer-bytes-per-second": 0...gibibyte,

@@ -40,9 +40,9 @@ struct SeedCommand: ParsableCommand {
   var keptRankingsSeconds = Environment.number(
     "KEPT_RANKINGS_SECONDS", default: SQLiteStore.Options.defaultKeptRankingsSeconds)
 
-  @Option(help: "So many are kept at the most, however many there were in that time.")
-  var maximumKeptRankings = Environment.number(
-    "MAXIMUM_KEPT_RANKINGS", default: SQLiteStore.Options.defaultMaximumKeptRankings)
+  @Option(help: "Moves of entries that are kept for that, at the most.")
+  var maximumKeptMoves = Environment.number(
+    "MAXIMUM_KEPT_MOVES", default: SQLiteStore.Options.defaultMaximumKeptMoves)
 
   @Option(help: "Make up so many posts instead of reading files.")
   var generate: Int?
@@ -56,7 +56,7 @@ struct SeedCommand: ParsableCommand {
       Setting("batch-records", batchRecords), Setting("record-limit-bytes", recordLimitBytes),
       Setting("kept-rankings", keptRankings),
       Setting("kept-rankings-seconds", keptRankingsSeconds),
-      Setting("maximum-kept-rankings", maximumKeptRankings), Setting("generate", generate ?? 1),
+      Setting("maximum-kept-moves", maximumKeptMoves), Setting("generate", generate ?? 1),
     ])
     if generate != nil, !files.isEmpty {
       throw ValidationError("--generate and files exclude each other")
@@ -69,7 +69,7 @@ struct SeedCommand: ParsableCommand {
       path: options.database,
       options: SQLiteStore.Options(
         file: options.file, keptRankings: keptRankings, keptRankingsSeconds: keptRankingsSeconds,
-        maximumKeptRankings: maximumKeptRankings))
+        maximumKeptMoves: maximumKeptMoves))
     let seeder = Seeder(
       batchRecords: batchRecords, recordLimitBytes: recordLimitBytes, isStrict: strict)
     let meter = ProgressMeter()

@@ -92,7 +92,7 @@ extension WriteOptions {
       Setting("maximum-idempotency-keys", maximumIdempotencyKeys),
       Setting("kept-rankings", keptRankings),
       Setting("kept-rankings-seconds", keptRankingsSeconds),
-      Setting("maximum-kept-rankings", maximumKeptRankings),
+      Setting("maximum-kept-moves", maximumKeptMoves),
     ]
   }
 }

@@ -50,9 +50,9 @@ struct WriteOptions: ParsableArguments {
   var keptRankingsSeconds = Environment.number(
     "KEPT_RANKINGS_SECONDS", default: SQLiteStore.Options.defaultKeptRankingsSeconds)
 
-  @Option(help: "So many are kept at the most, however many there were in that time.")
-  var maximumKeptRankings = Environment.number(
-    "MAXIMUM_KEPT_RANKINGS", default: SQLiteStore.Options.defaultMaximumKeptRankings)
+  @Option(help: "Moves of entries that are kept for that, at the most.")
+  var maximumKeptMoves = Environment.number(
+    "MAXIMUM_KEPT_MOVES", default: SQLiteStore.Options.defaultMaximumKeptMoves)
 
   mutating func validate() throws {
     if writeToken == nil, writeTokenFile == nil {
@@ -70,7 +70,7 @@ struct WriteOptions: ParsableArguments {
     configuration.server.limits.bodyBytes = bodyBytes
     configuration.store.keptRankings = keptRankings
     configuration.store.keptRankingsSeconds = keptRankingsSeconds
-    configuration.store.maximumKeptRankings = maximumKeptRankings
+    configuration.store.maximumKeptMoves = maximumKeptMoves
     configuration.importBytes = importBytes
     configuration.seeder.recordLimitBytes = recordLimitBytes
     configuration.seeder.batchRecords = batchRecords

@@ -26,6 +26,16 @@ struct LimitTests {
     }
   }
 
+  @Test func `a refused HEAD is answered without a body`() throws {
+    try withServer { _, port in
+      let client = Client(port)
+      client.send("HEAD / HTTP/1.1\r\nHost: a\r\nbad field\r\n\r\n")
+      let answer = try #require(client.answer(toHead: true))
+      #expect(answer.status == 400 && answer.closes)
+      #expect(client.isClosed())
+    }
+  }
+
   @Test func `a refusal can be read by a client that goes on sending`() throws {
     try withServer { _, port in
       let client = Client(port)

@@ -41,6 +41,7 @@ import Testing
     ("a feed's current ranking", Ranking.ofFeed),
     ("the rankings of a feed", Ranking.rankingsOfFeed),
     ("rankings replaced since", Ranking.oldestReplaced),
+    ("moves beyond those kept", Ranking.moveBeyond),
     ("rankings that are not kept", Ranking.forgetRankings),
     ("a post's removal from runs", ImportBatch.removeFromRuns),
     ("another feed of a post", PruningBatch.isInAnotherFeed),

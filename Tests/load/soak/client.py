@@ -108,8 +108,19 @@ class Client:
                 raise NoAnswer
         return self.connection
 
+    # A write that found the database busy was undone: it is sent again, as `Retry-After` says, so often.
+    MOST_TRIES = 20
+
     def ask(self, method, path, allowed, fields=(), body=None, chunked=False):
         """Status, fields and body of an answer that was looked at; raises NoAnswer without one."""
+        for rest in reversed(range(self.MOST_TRIES if not chunked else 1)):
+            answer = self.ask_once(
+                method, path, {*allowed, 503} if rest else allowed, fields, body, chunked)
+            if answer[0] != 503 or 503 in allowed or not rest:
+                return answer
+            self.tally.stopped.wait(int(answer[1]["Retry-After"] or 1))
+
+    def ask_once(self, method, path, allowed, fields, body, chunked):
         connection = self.connected()
         try:
             connection.request(method, path, body, dict(fields), encode_chunked=chunked)
