@@ -73,7 +73,8 @@ import Testing
     #expect(try store.pool.checkpoint(waiting: 0) == .whole)
   }
 
-  @Test func `a database that was closed is closed once more, and its log is no longer seen to`() throws
+  @Test func `a database that was closed is closed once more, and its log is no longer seen to`()
+    throws
   {
     let store = try SQLiteStore(path: path)
     let log = WriteAheadLog(of: store, limitBytes: 1)
