@@ -12,6 +12,8 @@ public enum BackupError: Error, Equatable, Sendable {
   case notSound(path: String, findings: [String])
   /// The backup is not what it was when it was made.
   case checksumDiffers(path: String)
+  /// The file is a backup: to open it as a database would take its check sum off.
+  case isABackup(path: String)
   /// What was read back is not what was written.
   case readBackDiffers(path: String)
   /// There is nothing at the path to restore.
@@ -31,6 +33,8 @@ extension BackupError: CustomStringConvertible {
       "\(path) is not sound:\n" + findings.joined(separator: "\n")
     case .checksumDiffers(let path):
       "\(path) is damaged: its check sum says that it is not what it was when it was made"
+    case .isABackup(let path):
+      "\(path) is a backup, and using it would take its check sum off: `lookahead restore` it to another path"
     case .readBackDiffers(let path):
       "\(path) was read back and differs from what was written: the disk is not to be trusted"
     case .missing(let path): "there is no backup \(path)"
@@ -41,5 +45,5 @@ extension BackupError: CustomStringConvertible {
 
 extension DatabaseCopy.Report {
   /// What keeps a copy from being used.
-  var errors: [String] { findings.filter { $0.severity == .error }.map(\.text) }
+  public var errors: [String] { findings.filter { $0.severity == .error }.map(\.text) }
 }

@@ -49,6 +49,13 @@ struct BackupSeal: Equatable {
     return content + [UInt8](repeating: 0, count: Self.byteCount - content.count)
   }
 
+  /// The file ends in a seal, whether or not it is right.
+  static func isThere(in file: Descriptor) throws -> Bool {
+    let size = Int(try file.status.st_size)
+    guard size > byteCount else { return false }
+    return try file.read(at: size - byteCount, count: magic.count) == magic
+  }
+
   /// What a file's end says of it.
   enum Finding: Equatable {
     /// It is whole to the bit: a database of so many bytes.

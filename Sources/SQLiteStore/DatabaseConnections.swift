@@ -121,8 +121,8 @@ final class DatabaseConnections: Sendable {
     } catch StoreError.replaced {
       _ = Unmanaged.passRetained(self)
       return
-    } catch StoreError.gone {
-      // SQLite sees that itself.
+    } catch is StoreError {
+      // SQLite sees itself that there is no such file, and has the log open still.
     }
     try checkpointer.withLock { queue in
       try queue?.close()

@@ -3,9 +3,9 @@ import GRDBSQLite
 import Glibc
 import Synchronization
 
-/// Sees whether a database's file is still the one that was opened: not deleted, not moved, not another
-/// one in its place or copied over it. What is written then is gone at the latest when the program ends,
-/// or damages what was put there.
+/// Sees whether a database's file is still the one that was opened, and its log and the log's index are:
+/// not deleted, not moved, not another one in their place or copied over them. What is written then is gone
+/// at the latest when the program ends, or damages what was put there.
 ///
 /// Which file a path leads to, stat(2) says. What was copied over it is told by its header
 /// (https://sqlite.org/fileformat2.html#the_database_header): each database of ours has a number in the
@@ -16,7 +16,8 @@ import Synchronization
 final class FileWatch: Sendable {
   private struct State {
     var database: FileNumber?
-    var log: FileNumber?
+    /// The log and its index, as they were opened.
+    var companions: [(path: String, number: FileNumber)] = []
     var modified = timespec()
     var header: Header?
     var problem: StoreError?
@@ -43,12 +44,15 @@ final class FileWatch: Sendable {
       let status = Self.status(path)
       state.database = status.map(FileNumber.init)
       state.modified = status?.st_mtim ?? timespec()
-      state.log = Self.status(file + "-wal").map(FileNumber.init)
+      state.companions = ["-wal", "-shm"].compactMap { companion in
+        let path = file + companion
+        return Self.status(path).map { (path, FileNumber($0)) }
+      }
       state.header = Header(database)
     }
   }
 
-  /// - Throws: `StoreError.replaced` where that was noticed before: cheap enough for every read.
+  /// - Throws: what was noticed before and stays: cheap enough for every read.
   func requireKnown() throws {
     guard isReplaced.load(ordering: .relaxed) else { return }
     if let problem = state.withLock({ $0.problem }) { throw problem }
@@ -56,8 +60,8 @@ final class FileWatch: Sendable {
 
   /// Looks.
   ///
-  /// - Throws: `StoreError.gone`, which ends when the file is there again, and `StoreError.replaced`,
-  ///   which stays.
+  /// - Throws: `StoreError.gone`, which ends when the file is there again, and `StoreError.replaced` and
+  ///   `StoreError.companionGone`, which stay.
   func look(_ database: Database) throws {
     try state.withLock { state in
       if let problem = state.problem { throw problem }
@@ -65,6 +69,10 @@ final class FileWatch: Sendable {
       guard let status = Self.status(path) else { throw StoreError.gone(path: path) }
       if FileNumber(status) != known {
         throw replaced(&state)
+      }
+      for (path, number) in state.companions
+      where Self.status(path).map(FileNumber.init) != number {
+        throw stays(StoreError.companionGone(path: path), &state)
       }
       // Nobody has written to it.
       if status.st_mtim == state.modified { return }
@@ -82,7 +90,10 @@ final class FileWatch: Sendable {
     // A link that leads elsewhere now leaves the database with its log where both are.
     let isThere = !isSameFile && Self.status(file).map(FileNumber.init) == state.database
     let keptLog = isThere ? nil : keepLog(&state)
-    let problem = StoreError.replaced(path: path, keptLog: keptLog)
+    return stays(.replaced(path: path, keptLog: keptLog), &state)
+  }
+
+  private func stays(_ problem: StoreError, _ state: inout State) -> StoreError {
     state.problem = problem
     isReplaced.store(true, ordering: .relaxed)
     return problem
@@ -92,7 +103,9 @@ final class FileWatch: Sendable {
   /// into that.
   private func keepLog(_ state: inout State) -> String? {
     let log = file + "-wal"
-    guard let known = state.log, Self.status(log).map(FileNumber.init) == known else { return nil }
+    guard let known = state.companions.first(where: { $0.path == log })?.number,
+      Self.status(log).map(FileNumber.init) == known
+    else { return nil }
     // It tells what is in that log, and nobody is to join those who have it open.
     unlink(file + "-shm")
     return rename(log, log + Self.keptLogSuffix) == 0 ? log + Self.keptLogSuffix : nil

@@ -101,9 +101,14 @@ public struct Pruning {
   private func transaction<Result>(
     _ pause: (Int) -> Void, body: (Database) throws -> Result
   ) throws -> Result {
-    let start = ContinuousClock.now
+    // From when the lock is held: who waits long for others owes them nothing for that.
+    var start = ContinuousClock.now
     let result = try withStoreErrors(path: store.path) {
-      isDryRun ? try store.pool.read(body) : try store.pool.write(body)
+      if isDryRun { return try store.pool.read(body) }
+      return try store.pool.write { database in
+        start = .now
+        return try body(database)
+      }
     }
     let microseconds = Int((ContinuousClock.now - start) / .microseconds(1))
     if !isDryRun { pause(microseconds * Self.pauseShare) }

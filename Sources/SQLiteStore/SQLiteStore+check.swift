@@ -103,6 +103,19 @@ extension SQLiteStore {
           OR (counters IS NOT NULL AND (NOT json_valid(counters) OR json_type(counters) <> 'object'))
         """),
     Invariant(
+      name: "counters are whole numbers of 64 bits",
+      sql: """
+        SELECT 'post ' || post.id FROM post, json_each(post.counters)
+        WHERE json_valid(counters) AND typeof(json_each.value) <> 'integer'
+        """),
+    Invariant(
+      name: "a ranking has a number that JSON can tell",
+      sql: """
+        SELECT 'feed ' || name FROM feed WHERE ranking > \(RankingNumber.largest)
+        UNION ALL SELECT 'the least of new feeds' FROM ranking_floor
+          WHERE ranking > \(RankingNumber.largest)
+        """),
+    Invariant(
       name: "an idempotency key's answer is JSON",
       sql: """
         SELECT 'key ' || key FROM idempotency_key

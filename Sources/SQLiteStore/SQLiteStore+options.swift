@@ -78,11 +78,12 @@ extension SQLiteStore {
       self.now = now
     }
 
-    /// What the system's clock says.
+    /// What the system's clock says, as far as a time can tell it: a clock beyond the year 9999 stands
+    /// still there.
     @Sendable public static func systemTime() -> Timestamp {
       var time = timespec()
       clock_gettime(CLOCK_REALTIME, &time)
-      return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
+      return Timestamp(secondsOfClock: time.tv_sec, nanoseconds: time.tv_nsec)
     }
 
     func requireSensible() {
@@ -93,5 +94,18 @@ extension SQLiteStore {
       precondition(keptRankingsSeconds >= 0, "a time is less than 0")
       precondition(numbers.allSatisfy { $0 >= 1 }, "an option is less than 1")
     }
+  }
+}
+
+extension Timestamp {
+  /// The seconds since 1970 that RFC 3339 can write, its years having four digits.
+  private static let tellableSeconds = -62_167_219_200...253_402_300_799
+
+  /// The time of a clock, or the first or last one that can be told.
+  init(secondsOfClock seconds: Int, nanoseconds: Int) {
+    let tellable = Self.tellableSeconds
+    let told = min(max(seconds, tellable.lowerBound), tellable.upperBound)
+    self.init(
+      microseconds: Int64(told) * 1_000_000 + Int64(min(max(nanoseconds, 0), 999_999_999) / 1_000))
   }
 }

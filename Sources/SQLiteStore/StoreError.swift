@@ -31,6 +31,8 @@ public enum StoreError: Error, Equatable, Sendable {
   /// Another file was put in its place, or copied over it, while it was open. The log of the one before
   /// was moved aside.
   case replaced(path: String, keptLog: String?)
+  /// The log or its index was deleted or moved while the database was open.
+  case companionGone(path: String)
   /// The run was taken for one that is over, and what it held back is dropped.
   case runDropped(path: String)
   case damaged(path: String, reason: String)
@@ -80,6 +82,9 @@ extension StoreError: CustomStringConvertible {
         + (keptLog.map { ". The log of the one before is \($0)" } ?? "")
     case .runDropped(let path):
       "the rankings that this run was making in \(path) were dropped meanwhile: send its input again"
+    case .companionGone(let path):
+      "\(path) was deleted or moved while the database was open: nothing more is written or read; end this "
+        + "program in good order, which brings in what it still holds, and start again"
     case .damaged(let path, let reason): "the database \(path) is damaged: \(reason)"
     case .database(let path, let code, let message):
       "SQLite says of \(path): \(message) (code \(code))"

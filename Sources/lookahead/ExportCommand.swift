@@ -1,4 +1,5 @@
 import ArgumentParser
+import Backups
 import Foundation
 import SQLiteStore
 import Seeding
@@ -15,6 +16,7 @@ struct ExportCommand: ParsableCommand {
   private static let bufferBytes = 1 << 16
 
   func run() throws {
+    try Backup.requireNone(at: options.database)
     let store = try SQLiteStore(
       existing: options.database, options: SQLiteStore.Options(file: options.file))
     // Nothing is left beside the file, whatever comes of this.

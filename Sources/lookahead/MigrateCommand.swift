@@ -1,4 +1,5 @@
 import ArgumentParser
+import Backups
 import SQLiteStore
 
 struct MigrateCommand: ParsableCommand {
@@ -25,6 +26,7 @@ struct MigrateCommand: ParsableCommand {
     @OptionGroup var options: DatabaseOptions
 
     func run() throws {
+      try Backup.requireNone(at: options.database)
       for migration in try Schema.status(path: options.database, options: options.file) {
         print("\(migration.name)  \(migration.appliedAt.map { "applied \($0)" } ?? "pending")")
       }
@@ -38,6 +40,7 @@ struct MigrateCommand: ParsableCommand {
     @OptionGroup var options: DatabaseOptions
 
     func run() throws {
+      try Backup.requireNone(at: options.database)
       try Schema.verify(path: options.database, options: options.file)
       print("the migrations of \(options.database) are this program's")
     }

@@ -22,7 +22,7 @@ struct SeedCommand: ParsableCommand {
   @Option(help: "The folder of the files to load where none are named.")
   var fixtures = Environment.text("FIXTURES", default: "Fixtures")
 
-  @Flag(help: "Stop at the first bad record; what stood before it is loaded.")
+  @Flag(help: "Stop at the first bad record; what stood before it is loaded, but no new ranking.")
   var strict = Environment.flag("STRICT")
 
   @Option(help: "So many records make a transaction.")
@@ -89,7 +89,9 @@ struct SeedCommand: ParsableCommand {
       try printing.get()
     } catch let stopped as SeedStopped {
       meter.report(stopped.problem)
-      printError("stopped at the first bad record; what stood before it is loaded")
+      printError(
+        "stopped at the first bad record; what stood before it is loaded, but for new places of posts in "
+          + "feeds, which are published by a run that ends")
       throw ExitCode.failure
     }
   }

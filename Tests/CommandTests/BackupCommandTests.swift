@@ -153,4 +153,23 @@ import Testing
       #expect(outcome.errors.contains(says), "\(outcome.errors)")
     }
   }
+
+  @Test func `looking at a backup leaves it as it is`() throws {
+    #expect(try program.run("seed", "--generate", "20").status == 0)
+    let backup = program.folder.file("today.sqlite")
+    #expect(try program.run("backup", backup).status == 0)
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: backup))
+    let checked = try program.run("check", "--database", backup)
+    #expect(checked.status == 0 && checked.output.contains("20 posts"), "\(checked.output)")
+    for command in [["export"], ["migrate", "status"], ["migrate", "verify"]] {
+      let refused = try program.run(command + ["--database", backup])
+      #expect(refused.status == 1 && refused.errors.contains("is a backup"), "\(refused.errors)")
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: backup)) == bytes)
+    var changed = bytes
+    changed[changed.count / 2] ^= 4
+    try changed.write(to: URL(fileURLWithPath: backup))
+    let damaged = try program.run("check", "--database", backup)
+    #expect(damaged.status == 1 && damaged.errors.contains("check sum"), "\(damaged.errors)")
+  }
 }

@@ -79,6 +79,8 @@ import Testing
     guard mishap != .deleted, mishap != .moved else { return }
     let checked = try program.run("check")
     #expect(checked.status == 0, "\(checked.output)\(checked.errors)")
+    // A backup is no database before it is used as one.
+    #expect(try program.run("migrate", "up").status == 0)
     let exported = try program.run("export").output
     if mishap == .backupCopiedOver {
       #expect(exported.contains(#""counters":{"n":1}"#), "\(exported)")

@@ -268,4 +268,16 @@ import Testing
       try store.close()
     }
   }
+
+  @Test(arguments: ["junk", "\"a", "\"a\" \"b\"", "*, \"a\"", ","])
+  func `a condition that cannot be read lets no write through`(_ value: String) throws {
+    let service = try Self.service([.ranked("a", 1)])
+    let client = try service.client()
+    for name in ["If-Match", "If-None-Match"] {
+      let put = try client.request(
+        "PUT", "/v1/items/a", Self.authorized.merging([name: value]) { $1 }, body: Self.record)
+      #expect(put.status == 412, "\(name): \(value): \(put.text)")
+    }
+    #expect(try client.get("/v1/items/a").value("title") == "Post a")
+  }
 }

@@ -108,6 +108,28 @@ import Testing
     #expect(try SQLiteStore(path: link).walk("featured") == ["other"])
   }
 
+  @Test(arguments: ["-wal", "-shm"])
+  func `a log or index that is gone is noticed, and what was answered is kept`(_ ending: String)
+    throws
+  {
+    let store = try SQLiteStore(path: path)
+    try store.load([.ranked("a", 1)])
+    #expect(try store.walk("featured") == ["a"])
+    #expect(unlink(path + ending) == 0)
+    let gone = StoreError.companionGone(path: path + ending)
+    #expect(throws: gone) { try store.load([.ranked("b", 2)]) }
+    #expect(throws: gone) { try store.refresh() }
+    // It is not the same one any more, whatever is there.
+    try folder.write("", to: "feed.sqlite" + ending)
+    #expect(throws: gone) { try store.load([.ranked("b", 2)]) }
+    #expect(throws: gone) { try store.item(withID: "a") }
+    unlink(path + ending)
+    try store.close()
+    let next = try SQLiteStore(path: path)
+    #expect(try next.walk("featured") == ["a"])
+    #expect(try next.check().isEmpty)
+  }
+
   /// The file's header changes as well when all is well: with every checkpoint, a vacuum, a migration.
   @Test func `what belongs to a database's life is no mishap`() throws {
     let store = try SQLiteStore(path: path)

@@ -35,7 +35,7 @@ extension Problem {
       self.init(.overloaded, .serviceUnavailable, "Too many writes wait for the database.")
     case StoreError.closed:
       self.init(.notReady, .serviceUnavailable, "The server is shutting down.")
-    case StoreError.gone, StoreError.replaced:
+    case StoreError.gone, StoreError.replaced, StoreError.companionGone:
       self.init(
         .notReady, .serviceUnavailable,
         "The database's file is not the one that the server opened; nothing is written.")

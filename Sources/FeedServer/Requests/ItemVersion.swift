@@ -32,14 +32,20 @@ struct FeedVersion {
 struct WritePreconditions: Sendable {
   private let method: Method
   private let fields: Fields
+  /// A condition that cannot be read holds of nothing: the write is not let through.
+  private let isMalformed: Bool
 
   init(_ request: Request) {
     method = request.method
     var fields = Fields()
+    var isMalformed = false
     for name in ["If-Match", "If-None-Match"] {
-      if let value = request.fields.combined(name) { fields.append(name, Self.versions(value)) }
+      guard let value = request.fields.combined(name) else { continue }
+      fields.append(name, Self.versions(value))
+      if EntityTagCondition(parsing: value) == nil { isMalformed = true }
     }
     self.fields = fields
+    self.isMalformed = isMalformed
   }
 
   /// What the store asks before it writes an item; `nil` where the request has no precondition.
@@ -57,6 +63,11 @@ struct WritePreconditions: Sendable {
   /// - Parameter version: the state of the item or feed as it is; `nil` where there is none.
   /// - Throws: `Problem` 412 where they do not hold.
   private func check(_ version: String?, of noun: String) throws {
+    if isMalformed {
+      throw Problem(
+        .preconditionFailed, .preconditionFailed,
+        "If-Match or If-None-Match is neither * nor a list of entity tags.")
+    }
     let tag = version.map { EntityTag($0) }
     guard Preconditions.evaluate(method, fields, current: tag) == .proceed else {
       throw Problem(

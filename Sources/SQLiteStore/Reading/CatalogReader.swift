@@ -49,8 +49,9 @@ extension CatalogReader {
     let (entry, change) = try sequences()
     if entry == catalog.entrySequence, change == catalog.changeSequence { return nil }
     // The log is cut from its old end: a reader that missed rows starts anew.
-    let oldest = try Int64.fetchOne(database.cachedStatement(sql: Self.oldestChange)) ?? change + 1
-    if change < catalog.changeSequence || oldest > catalog.changeSequence + 1 {
+    let oldest = try Int64.fetchOne(database.cachedStatement(sql: Self.oldestChange))
+    let hasMissed = oldest.map { $0 > catalog.changeSequence && $0 - 1 > catalog.changeSequence }
+    if change < catalog.changeSequence || hasMissed ?? (change > catalog.changeSequence) {
       return CatalogUpdate(catalog: try load(), changes: nil)
     }
 
