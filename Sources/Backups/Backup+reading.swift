@@ -7,9 +7,7 @@ extension Backup {
   /// - Returns: what is in it; nil where the file is no sealed backup, or there is none.
   /// - Throws: `BackupError.checksumDiffers`, `StoreError`, `FileError`.
   public static func examine(_ path: String) throws -> DatabaseCopy.Report? {
-    guard status(of: path) != nil else { return nil }
-    let file = try Descriptor(path, O_RDONLY)
-    guard try BackupSeal.isThere(in: file) else { return nil }
+    guard let file = try sealed(path) else { return nil }
     guard case .whole = try BackupSeal.look(at: file) else {
       throw BackupError.checksumDiffers(path: path)
     }
@@ -18,7 +16,14 @@ extension Backup {
 
   /// - Throws: `BackupError.isABackup` for a sealed backup: what opens it takes the seal off.
   public static func requireNone(at path: String) throws {
-    guard status(of: path) != nil, let file = try? Descriptor(path, O_RDONLY) else { return }
-    if try BackupSeal.isThere(in: file) { throw BackupError.isABackup(path: path) }
+    if try sealed(path) != nil { throw BackupError.isABackup(path: path) }
+  }
+
+  /// The file, where it ends in a seal; what cannot be opened is for others to tell.
+  private static func sealed(_ path: String) throws -> Descriptor? {
+    guard let found = status(of: path), found.st_mode & S_IFMT == S_IFREG,
+      let file = try? Descriptor(path, O_RDONLY), try BackupSeal.isThere(in: file)
+    else { return nil }
+    return file
   }
 }

@@ -74,9 +74,9 @@ extension SQLiteStore {
       sql: """
         SELECT 'entry ' || entry_id FROM feed_entry WHERE until IS NULL AND sort_key <>
           coalesce(rank, (1 << 62) - published_at, 9223372036854775807)
-          AND NOT EXISTS (SELECT 1 FROM pending_place WHERE rank IS NULL
-            AND pending_place.post_id = feed_entry.post_id
-            AND pending_place.feed_id = feed_entry.feed_id)
+          AND NOT (rank IS NULL AND EXISTS (SELECT 1 FROM pending_place
+            WHERE pending_place.post_id = feed_entry.post_id
+              AND pending_place.feed_id = feed_entry.feed_id))
         """),
     // Each entry is held against the one before it alone: a post that was moved a thousand times has a
     // million pairs.

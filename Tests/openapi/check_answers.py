@@ -582,6 +582,34 @@ class Suite:
         self.write("DELETE", template, target, 204)
         self.write("DELETE", template, target, 404, kind="unknown-item")
         self.check_import()
+        self.check_feed_writes()
+
+    def check_feed_writes(self):
+        template, target, other = "/v1/feeds/{feed}", "/v1/feeds/made%20%C3%A9", "/v1/feeds/renamed"
+        record = {"feed": {"name": "made \u00e9", "title": "Made"}}
+        for method, body in (("PUT", json.dumps(record).encode()), ("DELETE", None)):
+            self.ask(method, template, target, 401, kind="unauthorized", body=body)
+            self.write(method, template, target + "?unknown=1", 400, parameter="unknown",
+                       body=body and body.decode(), kind="invalid-parameter")
+        self.write("PUT", template, target, 415, json.dumps(record), "unsupported-media-type",
+                   type="text/plain")
+        self.write("PUT", template, target, 412, record, "precondition-failed", If_Match="*")
+        _, answer = self.write("PUT", template, target, 201, record, If_None_Match="*")
+        self.check.that(answer.headers["location"] == target, f"Location {answer.headers}")
+        _, answer = self.ask("GET", template, target, 200)
+        self.write("PUT", template, target, 412, record, "precondition-failed", If_None_Match="*")
+        self.write("PUT", template, target, 204, {"feed": {"name": "made \u00e9", "title": "Anew"}},
+                   If_Match=answer.headers["etag"])
+        self.write("DELETE", template, target, 412, If_Match=answer.headers["etag"])
+        for body in ({"feed": {"title": "x"}}, {"feed": {"name": ""}}, {"feed": 1}, {"type": "text"}):
+            self.write("PUT", template, target, 422, body, "invalid-record")
+        self.write("PUT", template, target, 204, {"feed": {"name": "renamed"}})
+        self.ask("GET", template, target, 404, kind="unknown-feed")
+        self.write("PUT", template, target, 201, record)
+        self.write("PUT", template, target, 409, {"feed": {"name": "renamed"}}, "feed-exists")
+        for path in (target, other):
+            self.write("DELETE", template, path, 204)
+            self.write("DELETE", template, path, 404, kind="unknown-feed")
 
     def check_item_writes(self, template, target):
         record = {
@@ -608,7 +636,7 @@ class Suite:
             ({"type": "poem"}, "type"), ({"type": None}, "type"), ({"title": 1}, "title"),
             ({"unknown": 1}, "unknown"), ({"feeds": [{"rank": 1}]}, "feeds[0].name"),
             ({"feeds": [{"name": "a", "rank": -1}]}, "feeds[0].rank"), ({"tags": "a"}, "tags"),
-            ({"counters": {"likes": 1.5}}, "counters"), ({"id": ""}, "id"),
+            ({"counters": {"likes": 1.5}}, "counters.likes"), ({"id": ""}, "id"),
             ({"counters": {"": 1}}, "counters"), ({"author": {}}, "author.id"),
             ({"publishedAt": "yesterday"}, "publishedAt"), ({"title": "a" * 4097}, "title"),
             ({"media": [{"kind": "video"}]}, "media[0].url"), ({"title": "a\0"}, "title"),
