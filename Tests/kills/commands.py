@@ -47,7 +47,8 @@ class Command:
 
     name = ""
     # Files that a kill may leave beside those of before and after, until the command runs again.
-    leftovers = {DATABASE + "-wal", DATABASE + "-shm", DATABASE + "-journal"}
+    # The file on which runs of records hold their locks is empty, and goes with the next one that ends.
+    leftovers = {DATABASE + "-wal", DATABASE + "-shm", DATABASE + "-journal", DATABASE + "-runs"}
 
     def __init__(self, program):
         self.program = program

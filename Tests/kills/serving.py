@@ -156,7 +156,7 @@ class Serving:
         require(len(whole) <= BACKUPS_KEPT + 1, f"{len(whole)} backups")
         require(len(names(self.backups)) <= BACKUPS_KEPT + 1 + 4, f"{names(self.backups)}")
         others = {path.name for path in self.folder.iterdir()} - {
-            "feed.sqlite", "feed.sqlite-wal", "feed.sqlite-shm", "backups", "companion", "tried",
+            "feed.sqlite", "feed.sqlite-wal", "feed.sqlite-shm", "feed.sqlite-runs", "backups", "companion", "tried",
             "trace", "server.log", "counted.ndjson"}
         require(not others, f"files of unknown names are left: {sorted(others)}")
 
