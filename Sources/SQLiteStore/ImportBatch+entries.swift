@@ -9,6 +9,8 @@ extension ImportBatch {
     let post: Int64
     /// The run's last word, where it has one; else as everybody sees it.
     var rank: Int?
+    /// Whether the run has a word on it.
+    var isKept = false
     /// As everybody sees it; `nil` where the run is about to bring the post into the feed.
     var shown: Shown?
 
@@ -51,6 +53,7 @@ extension ImportBatch {
     }
     for (feed, rank) in try run?.ranks(ofPost: number) ?? [] {
       entries[feed, default: OpenEntry(feedID: feed, post: number)].rank = rank
+      entries[feed]!.isKept = true
     }
     return entries
   }

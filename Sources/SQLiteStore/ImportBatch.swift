@@ -137,8 +137,9 @@ extension ImportBatch {
       }
       after[feed.id] = .some(placement.rank)
     }
-    // A new time moves the post in the timed feeds that its record does not name.
-    let misplaced = entries.values.filter { $0.isMisplaced(post) }
+    // A new time moves the post in the timed feeds that its record does not name; and where another has
+    // moved it meanwhile to where this run wants it, the run has nothing to move.
+    let misplaced = entries.values.filter { $0.isKept || $0.isMisplaced(post) }
     if !misplaced.isEmpty {
       let named = Set(try placements.map { try feedRow($0.feed).id })
       for entry in misplaced.sorted(by: { $0.feedID < $1.feedID })

@@ -188,7 +188,7 @@ import Testing
 
   private static let freshSeed = UInt64.random(in: 1...UInt64(Int64.max))
 
-  @Test(arguments: [20_120_728, freshSeed])
+  @Test(arguments: [20_120_728, 5_379_206_404_544_840_559, freshSeed])
   func `every ranking shows what it must, whatever is written`(_ seed: UInt64) throws {
     var random = TestRandom(seed)
     for round in 0..<6 {
