@@ -26,6 +26,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -57,7 +58,7 @@ let package = Package(
     // The network, from descriptors up to routes.
     module("Sockets", ["CLinux"], served),
     module("HTTP"),
-    module("HTTPServer", ["Sockets", "HTTP", logging], served),
+    module("HTTPServer", ["Sockets", "HTTP", deque, logging], served),
 
     // The domain: no I/O, no clock.
     module("Feed"),
