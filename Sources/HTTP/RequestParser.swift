@@ -105,6 +105,8 @@ public struct RequestParser: Sendable {
 
   /// What comes next in `bytes` from `position` on.
   public mutating func next(_ bytes: Span<UInt8>, _ position: inout Int) -> Event {
+    // Asked most often where there is nothing at all: between two requests.
+    if case .requestLine = phase, position == bytes.count { return .needMoreBytes }
     while true {
       let event: Event?
       switch phase {

@@ -33,8 +33,8 @@ final class Connection: EventHandler, @unchecked Sendable {
     self.socket = socket
     self.isRefused = isRefused
     loop = worker.loop
-    worker.refresh()
-    machine = ConnectionMachine(worker.surroundings)
+    machine = ConnectionMachine(
+      limits: worker.context.configuration.limits, nowMilliseconds: loop.nowMilliseconds)
     peer = socket.peer
     try socket.disableDelay()
     try socket.limitUnsent(toBytes: worker.context.configuration.unsentBytes)
@@ -73,8 +73,7 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   /// Called when the server begins to drain. What the client has sent by now is served.
   func drain() {
-    worker.refresh()
-    machine.drainBegan(worker.surroundings)
+    machine.drainBegan(nowMilliseconds: loop.nowMilliseconds)
     read()
   }
 
@@ -105,7 +104,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   /// Reads once; what is left comes with the next event.
   private func read() {
     // An event of this turn may be older than what blocks the connection since.
-    guard !isClosed, machine.wantsInput(worker.context.configuration) else { return run() }
+    guard !isClosed, machine.wantsInput(&worker.surroundings) else { return run() }
     var buffer = worker.takeReadBuffer()
     var count = 0
     do throws(SocketError) {
@@ -114,8 +113,7 @@ final class Connection: EventHandler, @unchecked Sendable {
       case .done(0): machine.inputEnded()
       case .done(let readCount):
         count = readCount
-        worker.refresh()
-        machine.received(worker.surroundings)
+        machine.received(nowMilliseconds: loop.nowMilliseconds)
       }
     } catch {
       machine.disconnected()
@@ -156,16 +154,15 @@ final class Connection: EventHandler, @unchecked Sendable {
   }
 
   private func perform(_ bytes: Span<UInt8>, _ position: inout Int) -> Bool {
-    let handler = worker.context.handler
     while true {
       switch machine.next(bytes, &position, &worker.surroundings) {
       case .askBodyPolicy:
         guard let request = machine.request else { break }
-        machine.decide(handler.bodyPolicy(for: request))
+        machine.decide(worker.context.handler.bodyPolicy(for: request))
       case .handle(let exchange, let requestID, let streamsBody):
         guard let request = machine.takeRequest() else { break }
         if streamsBody { stream = makeStream() }
-        handler.handle(
+        worker.context.handler.handle(
           request, Responder(self, exchange: exchange, requestID: requestID, body: stream))
       case .deliver(let body):
         stream?.append(body)
@@ -175,7 +172,8 @@ final class Connection: EventHandler, @unchecked Sendable {
         stream = nil
       case .explain(let error, let exchange, let requestID):
         note(error, requestID: requestID)
-        machine.explained(exchange, handler.response(to: error, requestID: requestID))
+        machine.explained(
+          exchange, worker.context.handler.response(to: error, requestID: requestID))
       case .write:
         write()
       case .finishSending:
@@ -200,8 +198,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   private func makeStream() -> BodyStream {
     BodyStream(bufferBytes: worker.context.configuration.streamBufferBytes) { [self] in
       loop.execute { [self] in
-        worker.refresh()
-        machine.streamHasRoom(worker.surroundings)
+        machine.streamHasRoom(nowMilliseconds: loop.nowMilliseconds)
         run()
       }
     }
@@ -210,7 +207,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   private func write() {
     do throws(SocketError) {
       switch try machine.output.write(to: socket) {
-      case .done(let count): machine.wrote(count, worker.surroundings)
+      case .done(let count): machine.wrote(count, &worker.surroundings)
       case .wouldBlock: machine.writeBlocked()
       }
     } catch {

@@ -35,11 +35,11 @@ extension ConnectionMachine {
     }
     if case .open(.head(.some)) = stage { return .head }
     if exchanges.isEmpty { return .request }
-    return exchanges.firstOwed == nil ? .turn : .answer
+    return exchanges.firstOwedSinceMilliseconds == nil ? .turn : .answer
   }
 
   /// When that has taken too long.
-  func deadlineMilliseconds(_ around: borrowing Surroundings) -> UInt64 {
+  func deadlineMilliseconds(_ around: inout Surroundings) -> UInt64 {
     switch waiting {
     case .nothing, .turn:
       return around.after(milliseconds: around.configuration.answerTimeoutMilliseconds)
@@ -50,7 +50,7 @@ extension ConnectionMachine {
       return deliveryMilliseconds + UInt64(around.configuration.writeStallTimeoutMilliseconds)
     case .body:
       guard case .open(.body(let body)) = stage else { return around.nowMilliseconds }
-      return body.deadlineMilliseconds(around.configuration)
+      return body.deadlineMilliseconds(&around)
     case .room:
       guard case .open(.body(let body)) = stage else { return around.nowMilliseconds }
       return body.lastMilliseconds + UInt64(around.configuration.answerTimeoutMilliseconds)
@@ -58,7 +58,7 @@ extension ConnectionMachine {
       guard case .open(.head(let since?)) = stage else { return around.nowMilliseconds }
       return since + UInt64(around.configuration.headerReadTimeoutMilliseconds)
     case .answer:
-      let since = exchanges.firstOwed?.sinceMilliseconds ?? around.nowMilliseconds
+      let since = exchanges.firstOwedSinceMilliseconds ?? around.nowMilliseconds
       return since + UInt64(around.configuration.answerTimeoutMilliseconds)
     case .request:
       if let drainStartMilliseconds {
@@ -79,7 +79,7 @@ extension ConnectionMachine {
     case .end, .request:
       close(isCutOff: false)
     case .delivery:
-      if !takesEnough(unacknowledgedBytes: unacknowledgedBytes, around) { close(isCutOff: true) }
+      if !takesEnough(unacknowledgedBytes: unacknowledgedBytes, &around) { close(isCutOff: true) }
     case .body:
       guard case .open(.body(var body)) = stage, body.use == .discarded else {
         return refuseMessage(.bodyTimedOut, &around)
@@ -91,7 +91,7 @@ extension ConnectionMachine {
     case .head:
       refuseMessage(.headerTimedOut, &around)
     case .answer:
-      if let first = exchanges.firstOwed { failed(first.number, .answerTimedOut) }
+      failed(exchanges.firstNumber, .answerTimedOut)
     }
   }
 
@@ -101,7 +101,7 @@ extension ConnectionMachine {
   /// What counts is what the client has acknowledged: a socket is writable again only when a good
   /// part of its buffer is free, which for a slow client takes longer than any time-out.
   private mutating func takesEnough(
-    unacknowledgedBytes: Int, _ around: borrowing Surroundings
+    unacknowledgedBytes: Int, _ around: inout Surroundings
   ) -> Bool {
     let configuration = around.configuration
     let taken = output.writtenCount - unacknowledgedBytes

@@ -3,8 +3,8 @@ import HTTP
 /// What happens to a connection. Ask for `next` after each.
 extension ConnectionMachine {
   /// The client has sent bytes, which `next` is given.
-  mutating func received(_ around: borrowing Surroundings) {
-    activeMilliseconds = around.nowMilliseconds
+  mutating func received(nowMilliseconds: UInt64) {
+    activeMilliseconds = nowMilliseconds
   }
 
   /// The client sends nothing more.
@@ -30,8 +30,8 @@ extension ConnectionMachine {
   }
 
   /// The server drains: the connection ends as soon as it has nothing to do.
-  mutating func drainBegan(_ around: borrowing Surroundings) {
-    drainStartMilliseconds = around.nowMilliseconds
+  mutating func drainBegan(nowMilliseconds: UInt64) {
+    drainStartMilliseconds = nowMilliseconds
   }
 
   /// The connection was accepted only to be refused.
@@ -76,9 +76,9 @@ extension ConnectionMachine {
   }
 
   /// Whoever takes the body has made room.
-  mutating func streamHasRoom(_ around: borrowing Surroundings) {
+  mutating func streamHasRoom(nowMilliseconds: UInt64) {
     guard case .open(.body(var body)) = stage else { return }
-    body.resume(nowMilliseconds: around.nowMilliseconds)
+    body.resume(nowMilliseconds: nowMilliseconds)
     stage = .open(.body(body))
   }
 
@@ -94,7 +94,7 @@ extension ConnectionMachine {
   // MARK: What the socket does
 
   /// So many bytes of `output` were taken, some at least.
-  mutating func wrote(_ count: Int, _ around: borrowing Surroundings) {
+  mutating func wrote(_ count: Int, _ around: inout Surroundings) {
     output.consume(count)
     activeMilliseconds = around.nowMilliseconds
     writtenInTurn += count

@@ -1,41 +1,75 @@
 import HTTP
 
 extension ConnectionMachine {
-  /// Reads requests until something is to be done, bytes run out (`isStarved`), or requests have to wait.
+  /// Reads a request's head, or its body, until something is to be done, bytes run out (`isStarved`), or
+  /// requests have to wait.
   mutating func read(
     _ bytes: Span<UInt8>, _ position: inout Int, _ around: inout Surroundings,
     _ isStarved: inout Bool
   ) -> ConnectionAction? {
     switch stage {
-    case .open(.head), .answering, .closing, .lingering, .closed: break
-    case .open(.deciding): return .askBodyPolicy
-    case .open(.decided): if let action = takeUp(around) { return action }
-    case .open(.body(let body)): if body.isGivenUp { return answerWithoutRest(around) }
+    case .open(.head):
+      return readHead(bytes, &position, &around, &isStarved)
+    case .open(.deciding):
+      return .askBodyPolicy
+    case .open(.decided(let policy, let expectsContinue)):
+      return takeUp(policy, expectsContinue: expectsContinue, &around)
+    case .open(.body):
+      return readBody(bytes, &position, &around, &isStarved)
+    case .answering, .closing, .lingering, .closed:
+      return nil
     }
-    while isOpen, !isBlocked(around.configuration) {
-      var event = parser.next(bytes, &position)
-      if case .body(let range) = event { event = takeBody(bytes, range, &position, around) }
-      switch event {
-      case .needMoreBytes:
-        isStarved = true
-        return takeGathered()
-      case .head(let request):
-        if let action = begin(request, bytes, &position, &around) { return action }
-      case .end(let trailers):
-        return end(trailers, around)
-      case .failed(let error):
-        if case .bodyTooLarge = error, let action = answerWithoutRest(around) { return action }
-        refuseMessage(error, &around)
-      case .body:
-        break
-      }
+  }
+
+  private mutating func readHead(
+    _ bytes: Span<UInt8>, _ position: inout Int, _ around: inout Surroundings,
+    _ isStarved: inout Bool
+  ) -> ConnectionAction? {
+    guard !isBlocked(&around) else { return nil }
+    switch parser.next(bytes, &position) {
+    case .head(let request):
+      return begin(request, bytes, &position, &around)
+    case .failed(let error):
+      refuseMessage(error, &around)
+    // Bodies and ends come behind heads.
+    case .needMoreBytes, .body, .end:
+      isStarved = true
     }
     return nil
   }
 
+  private mutating func readBody(
+    _ bytes: Span<UInt8>, _ position: inout Int, _ around: inout Surroundings,
+    _ isStarved: inout Bool
+  ) -> ConnectionAction? {
+    guard case .open(.body(var body)) = stage, !body.isPaused else { return nil }
+    if body.isGivenUp { return answerWithoutRest(&around) }
+    // Let go of, so that the body's bytes have one owner and are appended to in place.
+    stage = .open(.head(sinceMilliseconds: nil))
+    while true {
+      switch parser.next(bytes, &position) {
+      case .body(let range):
+        body.take(bytes, range, &around)
+      case .end(let trailers):
+        return end(body, trailers, &around)
+      case .failed(let error):
+        stage = .open(.body(body))
+        if body.use == .discarded, case .bodyTooLarge = error { return answerWithoutRest(&around) }
+        refuseMessage(error, &around)
+        return nil
+      // Heads come behind ends.
+      case .needMoreBytes, .head:
+        isStarved = true
+        let gathered = body.takeGathered()
+        stage = .open(.body(body))
+        return gathered.isEmpty ? nil : .deliver(gathered)
+      }
+    }
+  }
+
   /// A head is complete: the request takes its place in the queue, and its body is decided on.
   private mutating func begin(
-    _ request: Request, _ bytes: Span<UInt8>, _ position: inout Int,
+    _ request: consuming Request, _ bytes: Span<UInt8>, _ position: inout Int,
     _ around: inout Surroundings
   ) -> ConnectionAction? {
     let number = exchanges.append(Exchange(of: request, &around))
@@ -51,7 +85,7 @@ extension ConnectionMachine {
     }
     if !request.hasBody, case .end = parser.next(bytes, &position) {
       stage = .open(.head(sinceMilliseconds: nil))
-      return handOver(request, around)
+      return handOver(request, &around)
     }
     let expectsContinue = request.expectation == .continue && position == bytes.count
     stage = .open(.deciding(expectsContinue: expectsContinue))
@@ -60,10 +94,10 @@ extension ConnectionMachine {
   }
 
   /// The application has said what to do with the body.
-  private mutating func takeUp(_ around: borrowing Surroundings) -> ConnectionAction? {
-    guard case .open(.decided(let policy, let expectsContinue)) = stage,
-      let request = request.take()
-    else { return nil }
+  private mutating func takeUp(
+    _ policy: BodyPolicy, expectsContinue: Bool, _ around: inout Surroundings
+  ) -> ConnectionAction? {
+    guard let request = request.take() else { return nil }
     var use: IncomingBody.Use
     let limit: Int
     switch policy {
@@ -86,7 +120,7 @@ extension ConnectionMachine {
           nowMilliseconds: around.nowMilliseconds)))
     switch use {
     case .collected: return nil
-    case .discarded: return expectsContinue ? answerWithoutRest(around) : nil
+    case .discarded: return expectsContinue ? answerWithoutRest(&around) : nil
     case .streamed:
       if !request.keepsAlive { exchanges.endAfterLast() }
       self.request = request
@@ -96,40 +130,13 @@ extension ConnectionMachine {
     }
   }
 
-  /// Takes in all pieces of a body that are here; what comes behind them.
-  private mutating func takeBody(
-    _ bytes: Span<UInt8>, _ range: Range<Int>, _ position: inout Int,
-    _ around: borrowing Surroundings
-  ) -> RequestParser.Event {
-    var event = RequestParser.Event.body(range)
-    guard case .open(.body(var body)) = stage else { return event }
-    // Let go of, so that the body's bytes have one owner and are appended to in place.
-    stage = .open(.head(sinceMilliseconds: nil))
-    while case .body(let range) = event {
-      body.take(bytes, range, around)
-      event = parser.next(bytes, &position)
-    }
-    stage = .open(.body(body))
-    return event
-  }
-
-  /// What was parsed of a body that the application takes as it comes.
-  private mutating func takeGathered() -> ConnectionAction? {
-    guard case .open(.body(var body)) = stage, body.use == .streamed else { return nil }
-    let bytes = body.takeGathered()
-    guard !bytes.isEmpty else { return nil }
-    stage = .open(.body(body))
-    return .deliver(bytes)
-  }
-
   /// The message is complete.
   private mutating func end(
-    _ trailers: Fields, _ around: borrowing Surroundings
-  ) -> ConnectionAction? {
-    guard case .open(.body(var body)) = stage else { return nil }
-    stage = .open(.head(sinceMilliseconds: nil))
+    _ ended: IncomingBody, _ trailers: Fields, _ around: inout Surroundings
+  ) -> ConnectionAction {
+    var body = ended
     guard body.use == .streamed else {
-      return handOver(body.complete(trailers: trailers), around)
+      return handOver(body.complete(trailers: trailers), &around)
     }
     exchanges.bodyCompleted(nowMilliseconds: around.nowMilliseconds)
     if !body.request.keepsAlive { stage = .answering }
@@ -138,7 +145,7 @@ extension ConnectionMachine {
 
   /// The request is complete: the application gets it.
   private mutating func handOver(
-    _ request: Request, _ around: borrowing Surroundings
+    _ request: consuming Request, _ around: inout Surroundings
   ) -> ConnectionAction {
     if !request.keepsAlive { stage = .answering }
     self.request = request
@@ -150,11 +157,11 @@ extension ConnectionMachine {
 
   /// The rest of a body that nobody wants is not waited for: it is answered, and the connection ends
   /// after the answer, so that the rest is never read as a request. Nil where somebody wants it.
-  mutating func answerWithoutRest(_ around: borrowing Surroundings) -> ConnectionAction? {
+  mutating func answerWithoutRest(_ around: inout Surroundings) -> ConnectionAction? {
     guard case .open(.body(let body)) = stage, body.use == .discarded else { return nil }
     exchanges.endAfterLast()
     stage = .answering
-    return handOver(body.request, around)
+    return handOver(body.request, &around)
   }
 
   /// Refuses the message that is being read, whatever is known of it; nothing behind it is read.

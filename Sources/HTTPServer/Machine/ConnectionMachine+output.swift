@@ -2,16 +2,16 @@ import HTTP
 
 extension ConnectionMachine {
   /// Puts the answers that are ready into `output`, in order, as far as there is room.
-  mutating func queueAnswers(hasMoreInput: Bool, _ around: borrowing Surroundings) {
+  mutating func queueAnswers(hasMoreInput: Bool, _ around: inout Surroundings) {
     while !output.isFull {
       // While draining, the last request that is here is the connection's last.
       let mayBeLast =
         drainStartMilliseconds != nil && exchanges.count == 1 && awaitsHead && !hasMoreInput
       guard let (exchange, response) = exchanges.popFirstReady() else {
-        return queueContinue(around)
+        return queueContinue(&around)
       }
       let isLast = !exchange.keepsAlive || mayBeLast
-      queue(response, of: exchange, isLast: isLast, around)
+      queue(response, of: exchange, isLast: isLast, &around)
       if isLast {
         exchanges.removeAll()
         return leaveOpen(for: .closing, .disconnected)
@@ -20,18 +20,18 @@ extension ConnectionMachine {
   }
 
   /// Tells a client that waits for it to send its body, once all answers before are on their way.
-  private mutating func queueContinue(_ around: borrowing Surroundings) {
+  private mutating func queueContinue(_ around: inout Surroundings) {
     guard case .open(.body(var body)) = stage, body.awaitsContinue, exchanges.count == 1 else {
       return
     }
     body.toldToContinue(nowMilliseconds: around.nowMilliseconds)
     stage = .open(.body(body))
-    beginDelivery(around)
+    beginDelivery(&around)
     output.append(ResponseHead.continue)
   }
 
   private mutating func queue(
-    _ response: Response, of exchange: Exchange, isLast: Bool, _ around: borrowing Surroundings
+    _ response: Response, of exchange: Exchange, isLast: Bool, _ around: inout Surroundings
   ) {
     let sendsBody = !exchange.isHead && !response.status.forbidsBody
     var bytes: [UInt8] = []
@@ -43,7 +43,7 @@ extension ConnectionMachine {
       to: &bytes,
       persistence: isLast ? .closed : exchange.keepsOldVersion ? .keptExplicitly : .kept,
       dateLine: around.dateLine, requestID: exchange.requestID)
-    beginDelivery(around)
+    beginDelivery(&around)
     let start = output.writtenCount + output.byteCount
     output.append(bytes, then: sendsBody ? response.body : [])
     guard around.isObserved else { return }
@@ -68,7 +68,7 @@ extension ConnectionMachine {
   }
 
   /// From now on the client is to take what waits.
-  private mutating func beginDelivery(_ around: borrowing Surroundings) {
+  private mutating func beginDelivery(_ around: inout Surroundings) {
     guard output.isEmpty else { return }
     deliveryMilliseconds = around.nowMilliseconds
     deliveredCount = output.writtenCount
@@ -76,9 +76,9 @@ extension ConnectionMachine {
 
   /// The oldest answer that has left whole, or of a closed connection the oldest that will not.
   mutating func takeDeparture() -> Departure? {
-    guard isClosed || departures.first.map({ $0.endsAt <= output.writtenCount }) ?? false else {
-      return nil
-    }
+    guard !departures.isEmpty,
+      isClosed || departures.withElement(at: 0, { $0.endsAt }) <= output.writtenCount
+    else { return nil }
     return departures.popFirst()
   }
 }

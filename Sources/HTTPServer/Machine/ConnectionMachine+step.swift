@@ -30,7 +30,7 @@ extension ConnectionMachine {
         return .gather
       }
       if !isWriteBlocked {
-        queueAnswers(hasMoreInput: position < bytes.count, around)
+        queueAnswers(hasMoreInput: position < bytes.count, &around)
         if !output.isEmpty { return .write }
       }
       if case .closing = stage, output.isEmpty {
@@ -38,14 +38,14 @@ extension ConnectionMachine {
           close(isCutOff: false)
           continue
         }
-        linger(around)
+        linger(&around)
         return .finishSending
       }
       if case .ending = turn {
         turn = .others
         return .yield
       }
-      if isDrained(hasMoreInput: position < bytes.count, around) {
+      if isDrained(hasMoreInput: position < bytes.count, &around) {
         close(isCutOff: false)
         continue
       }
@@ -89,7 +89,7 @@ extension ConnectionMachine {
 
   /// All is sent; the client has a while to close first: a close with bytes unread would let the kernel
   /// reset the connection, and the client lose the last answer (RFC 9112 section 9.6).
-  private mutating func linger(_ around: borrowing Surroundings) {
+  private mutating func linger(_ around: inout Surroundings) {
     stage = .lingering(
       untilMilliseconds: around.after(milliseconds: around.configuration.lingerTimeoutMilliseconds),
       bytesLeft: around.configuration.lingerBytes)
@@ -97,7 +97,7 @@ extension ConnectionMachine {
 
   /// Whether the server drains, no request is here, not even in part, and the client has been silent for
   /// so long that most likely none is on its way.
-  private func isDrained(hasMoreInput: Bool, _ around: borrowing Surroundings) -> Bool {
+  private func isDrained(hasMoreInput: Bool, _ around: inout Surroundings) -> Bool {
     guard drainStartMilliseconds != nil, awaitsHead, !hasMoreInput, !parser.isInsideMessage,
       exchanges.isEmpty, output.isEmpty
     else { return false }
@@ -118,10 +118,10 @@ extension ConnectionMachine {
     if case .own = turn { begunInTurn = 0 }
     writtenInTurn = 0
     account(&around)
-    let reads = wantsInput(around.configuration)
-    noteHead(reads: reads, around)
+    let reads = wantsInput(&around)
+    noteHead(reads: reads, &around)
     return ConnectionWait(
-      reads: reads, writes: !output.isEmpty, deadlineMilliseconds: deadlineMilliseconds(around))
+      reads: reads, writes: !output.isEmpty, deadlineMilliseconds: deadlineMilliseconds(&around))
   }
 
   /// Tells the loop how much memory this connection's answers hold.
@@ -133,7 +133,7 @@ extension ConnectionMachine {
   }
 
   /// A head's time runs while it is incomplete and is being read.
-  private mutating func noteHead(reads: Bool, _ around: borrowing Surroundings) {
+  private mutating func noteHead(reads: Bool, _ around: inout Surroundings) {
     guard case .open(.head(let since)) = stage else { return }
     let isTimed = reads && parser.isInsideMessage
     if isTimed, since == nil {

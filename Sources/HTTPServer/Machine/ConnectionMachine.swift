@@ -92,9 +92,9 @@ struct ConnectionMachine {
   var deliveryMilliseconds: UInt64 = 0
   var deliveredCount = 0
 
-  init(_ around: borrowing Surroundings) {
-    parser = RequestParser(limits: around.configuration.limits)
-    activeMilliseconds = around.nowMilliseconds
+  init(limits: MessageLimits, nowMilliseconds: UInt64) {
+    parser = RequestParser(limits: limits)
+    activeMilliseconds = nowMilliseconds
   }
 
   var isOpen: Bool { if case .open = stage { true } else { false } }
@@ -105,20 +105,20 @@ struct ConnectionMachine {
   var awaitsHead: Bool { if case .open(.head) = stage { true } else { false } }
 
   /// Whether requests have to wait before they may be read.
-  func isBlocked(_ configuration: borrowing ServerConfiguration) -> Bool {
+  func isBlocked(_ around: inout Surroundings) -> Bool {
     if case .open(.body(let body)) = stage { return body.isPaused }
     switch turn {
     case .own, .gathering: break
     case .ending, .others: return true
     }
-    return !output.isEmpty || exchanges.count >= configuration.pipeliningDepth
-      || exchanges.heldBytes >= configuration.pipelinedAnswerBytes
-      || exchanges.heldFiles >= configuration.pipelinedFiles || exchanges.endsWithWrite
+    return !output.isEmpty || exchanges.count >= around.configuration.pipeliningDepth
+      || exchanges.heldBytes >= around.configuration.pipelinedAnswerBytes
+      || exchanges.heldFiles >= around.configuration.pipelinedFiles || exchanges.endsWithWrite
   }
 
   /// Whether bytes of the client are of any use now.
-  func wantsInput(_ configuration: borrowing ServerConfiguration) -> Bool {
-    !hasInputEnded && (isLingering || (isOpen && !isBlocked(configuration)))
+  func wantsInput(_ around: inout Surroundings) -> Bool {
+    !hasInputEnded && (isLingering || (isOpen && !isBlocked(&around)))
   }
 
   /// Ends the reading of requests: nothing behind what was read is read as one. Whoever takes the body

@@ -64,7 +64,7 @@ extension Exchange {
   }
 
   /// The exchange of a request whose head is complete.
-  init(of request: Request, _ around: inout Surroundings) {
+  init(of request: borrowing Request, _ around: inout Surroundings) {
     requestID = request.clientRequestID ?? around.requestIDs.next()
     isHead = request.method == .head
     keepsOldVersion = request.minorVersion == 0

@@ -4,11 +4,15 @@ import HTTP
 /// (RFC 9112 section 9.3.2). Each has a number that is never used again.
 struct ExchangeQueue {
   private var items = ShortQueue<Exchange>()
-  private var firstNumber: UInt64 = 0
+  private(set) var firstNumber: UInt64 = 0
   /// The newest one whose method may change something, until it has its answer.
   private var writeNumber: UInt64?
   /// How many are to be answered with an error whose text was not asked for.
   private var refusedCount = 0
+  /// Whether the oldest one has its answer, and else since when the application owes it; kept here, since
+  /// exchanges are large and are looked at in each step.
+  private(set) var isFirstReady = false
+  private(set) var firstOwedSinceMilliseconds: UInt64?
   /// How much memory the answers hold that wait for their turn.
   private(set) var heldBytes = 0
   /// How many of these answers hold a file open.
@@ -17,15 +21,6 @@ struct ExchangeQueue {
   var count: Int { items.count }
   var isEmpty: Bool { items.isEmpty }
   var lastNumber: UInt64 { firstNumber &+ UInt64(items.count) &- 1 }
-
-  /// Whether the oldest one has its answer.
-  var isFirstReady: Bool { items.first?.answer.isReady ?? false }
-
-  /// The oldest one and since when the application has it, if it is the application's.
-  var firstOwed: (number: UInt64, sinceMilliseconds: UInt64)? {
-    guard case .owed(let since)? = items.first?.answer else { return nil }
-    return (firstNumber, since)
-  }
 
   /// Whether the newest one may still change something.
   var endsWithWrite: Bool { writeNumber != nil && writeNumber == lastNumber }
@@ -39,7 +34,8 @@ struct ExchangeQueue {
 
   /// The application gets the newest one's request; its request id.
   mutating func handOver(_ answer: Exchange.Answer) -> String {
-    items.withElement(at: items.count - 1) { exchange in
+    if items.count == 1 { noteFirst(answer) }
+    return items.withElement(at: items.count - 1) { exchange in
       exchange.answer = answer
       return exchange.requestID
     }
@@ -47,10 +43,9 @@ struct ExchangeQueue {
 
   /// The newest one's body is complete.
   mutating func bodyCompleted(nowMilliseconds: UInt64) {
-    items.withElement(at: items.count - 1) { exchange in
-      guard case .streaming = exchange.answer else { return }
-      exchange.answer = .owed(sinceMilliseconds: nowMilliseconds)
-    }
+    let answer = Exchange.Answer.owed(sinceMilliseconds: nowMilliseconds)
+    if items.count == 1 { noteFirst(answer) }
+    items.withElement(at: items.count - 1) { $0.answer = answer }
   }
 
   /// The connection ends after the newest one.
@@ -78,7 +73,10 @@ struct ExchangeQueue {
       exchange.answer = .refused(error)
       return true
     }
-    if isRefused { refusedCount += 1 }
+    if isRefused {
+      refusedCount += 1
+      if index == 0 { noteFirst(.explained) }
+    }
     return isRefused
   }
 
@@ -111,22 +109,38 @@ struct ExchangeQueue {
     heldBytes -= response.heldBytes
     if response.holdsFile { heldFiles -= 1 }
     firstNumber += 1
+    if items.isEmpty {
+      noteFirst(.unasked)
+    } else {
+      noteFirst(items.withElement(at: 0) { $0.answer })
+    }
     return (exchange, response)
   }
 
   mutating func removeAll() {
     firstNumber += UInt64(items.count)
     items.removeAll()
+    noteFirst(.unasked)
     writeNumber = nil
     refusedCount = 0
     heldBytes = 0
     heldFiles = 0
   }
 
+  /// This is the oldest one's answer now.
+  private mutating func noteFirst(_ answer: Exchange.Answer) {
+    isFirstReady = answer.isReady
+    firstOwedSinceMilliseconds = if case .owed(let since) = answer { since } else { nil }
+  }
+
   private mutating func setReady(_ index: Int, _ response: Response) {
     heldBytes += response.heldBytes
     if response.holdsFile { heldFiles += 1 }
     if writeNumber == firstNumber + UInt64(index) { writeNumber = nil }
+    if index == 0 {
+      isFirstReady = true
+      firstOwedSinceMilliseconds = nil
+    }
     items.withElement(at: index) { $0.answer = .ready(response) }
   }
 

@@ -38,7 +38,7 @@ struct IncomingBody {
   }
 
   /// Takes in the bytes of `range`.
-  mutating func take(_ bytes: Span<UInt8>, _ range: Range<Int>, _ around: borrowing Surroundings) {
+  mutating func take(_ bytes: Span<UInt8>, _ range: Range<Int>, _ around: inout Surroundings) {
     byteCount += range.count
     lastMilliseconds = around.nowMilliseconds
     // A client that sends has not waited to be told.
@@ -91,16 +91,16 @@ struct IncomingBody {
 
   /// When it is too late: a body must not pause for too long, and must come at a minimum rate on the
   /// whole; one that nobody wants must be over soon.
-  func deadlineMilliseconds(_ configuration: borrowing ServerConfiguration) -> UInt64 {
-    let timeout = UInt64(configuration.bodyReadTimeoutMilliseconds)
+  func deadlineMilliseconds(_ around: inout Surroundings) -> UInt64 {
+    let timeout = UInt64(around.configuration.bodyReadTimeoutMilliseconds)
     // Beyond 2^53 bytes the product would overflow.
     let earned =
       UInt64(min(byteCount, 1 << 53)) * 1000
-      / UInt64(max(1, configuration.minimumBodyBytesPerSecond))
+      / UInt64(max(1, around.configuration.minimumBodyBytesPerSecond))
     let needed = min(
       lastMilliseconds + timeout, startMilliseconds + excusedMilliseconds + timeout + earned)
     guard use == .discarded else { return needed }
-    let patience = UInt64(configuration.discardedBodyTimeoutMilliseconds)
+    let patience = UInt64(around.configuration.discardedBodyTimeoutMilliseconds)
     return min(needed, startMilliseconds + patience)
   }
 }

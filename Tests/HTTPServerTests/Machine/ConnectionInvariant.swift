@@ -24,7 +24,8 @@ enum ConnectionInvariant {
     }
     #expect(world.around.heldBytes == held)
     #expect(wait.writes == !machine.output.isEmpty)
-    #expect(wait.reads == machine.wantsInput(world.around.configuration))
+    var around = world.around
+    #expect(wait.reads == machine.wantsInput(&around))
     checkDebtor(world, wait)
     checkRest(world, wait, unconsumed)
   }
@@ -51,7 +52,7 @@ enum ConnectionInvariant {
       let waiting = world.streams.last?.waiting.count ?? 0
       #expect(waiting >= world.around.configuration.streamBufferBytes)
     case .answer:
-      let number = machine.exchanges.firstOwed?.number
+      let number = machine.exchanges.firstNumber
       #expect(world.calls.contains { $0.exchange == number && !$0.isAnswered })
     }
     if case .others = machine.turn { #expect(world.owesTurn) }

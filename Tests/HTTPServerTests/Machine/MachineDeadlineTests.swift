@@ -82,7 +82,7 @@ struct MachineDeadlineTests {
       $0.read()
     },
     Case(name: "silence while draining", waiting: .request, milliseconds: 250, answers: []) {
-      $0.machine.drainBegan($0.around)
+      $0.machine.drainBegan(nowMilliseconds: $0.around.nowMilliseconds)
       $0.run()
     },
     Case(
@@ -90,7 +90,7 @@ struct MachineDeadlineTests {
       answers: ["408"]
     ) {
       $0.feed([Array(get.utf8.dropLast(3))])
-      $0.machine.drainBegan($0.around)
+      $0.machine.drainBegan(nowMilliseconds: $0.around.nowMilliseconds)
       $0.run()
     },
   ]

@@ -82,7 +82,7 @@ struct MachineWalkTests {
       for _ in 0..<random.number(0...200) where !world.isClosed {
         switch random.number(0...60) {
         case 0:
-          world.machine.drainBegan(world.around)
+          world.machine.drainBegan(nowMilliseconds: world.around.nowMilliseconds)
           world.run()
         case 1: world.clientHasFinished = true
         case 2:

@@ -54,7 +54,8 @@ struct MachineWorld {
     around = Surroundings(
       configuration: configuration, isObserved: true, nowMilliseconds: 1_000_000)
     around.dateLine = Array("Date: today\r\n".utf8)
-    machine = ConnectionMachine(around)
+    machine = ConnectionMachine(
+      limits: configuration.limits, nowMilliseconds: around.nowMilliseconds)
     run()
   }
 
@@ -68,7 +69,7 @@ struct MachineWorld {
 
   /// The socket is readable: reads once, as the connection does.
   mutating func read() {
-    guard !isClosed, machine.wantsInput(around.configuration) else { return }
+    guard !isClosed, machine.wantsInput(&around) else { return }
     if inbox.isEmpty {
       guard clientHasFinished else { return }
       machine.inputEnded()
@@ -76,7 +77,7 @@ struct MachineWorld {
       let count = min(inbox.count, around.configuration.readBufferBytes)
       pending += inbox[..<count]
       inbox.removeFirst(count)
-      machine.received(around)
+      machine.received(nowMilliseconds: around.nowMilliseconds)
     }
     run()
   }
@@ -132,7 +133,7 @@ struct MachineWorld {
     streams[last].taken += streams[last].waiting
     streams[last].waiting = []
     if wasFull, streams[last].end == nil {
-      machine.streamHasRoom(around)
+      machine.streamHasRoom(nowMilliseconds: around.nowMilliseconds)
       run()
     }
   }
@@ -248,7 +249,7 @@ struct MachineWorld {
     let taken = bytes[machine.output.offset...].prefix(window)
     written += taken
     if window < .max { window -= taken.count }
-    machine.wrote(taken.count, around)
+    machine.wrote(taken.count, &around)
     while machine.takeDeparture() != nil {}
   }
 
