@@ -3,7 +3,6 @@ import HTTP
 import HTTPServer
 import JSON
 import Prefetch
-import Sockets
 
 // MARK: What is read
 
