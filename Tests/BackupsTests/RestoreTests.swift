@@ -130,7 +130,7 @@ import Testing
   }
 
   /// A bit of a text is nothing that SQLite could see.
-  @Test(arguments: [TestRandom.usualSeed, UInt64.random(in: .min ... .max)])
+  @Test(arguments: TestRandom.seeds)
   func `a backup with any bit flipped is refused`(_ seed: UInt64) throws {
     try makeBackup()
     var random = TestRandom(seed)
