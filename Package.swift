@@ -79,13 +79,14 @@ let package = Package(
       ],
       swiftSettings: strict),
     module("JSON"),
-    module("Seeding", ["Feed", "JSON"]),
+    module("PostJSON", ["Feed", "Prefetch", "JSON"]),
+    module("Seeding", ["Feed", "PostJSON", "JSON"]),
     module("SQLiteStore", ["Feed", "Prefetch", "JSON", "Migrations", "CXXHash", sqlite, sqliteC]),
     module("Backups", ["SQLiteStore", "Compression", "CXXHash"]),
     .target(
       name: "FeedServer",
       dependencies: [
-        "HTTPServer", "HTTP", "Sockets", "Feed", "Prefetch", "Seeding", "JSON", "SQLiteStore",
+        "HTTPServer", "HTTP", "Sockets", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON", "SQLiteStore",
         "Backups", "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
@@ -93,7 +94,7 @@ let package = Package(
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability", "Backups",
+        "FeedServer", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "Observability", "Backups",
         "Version",
         arguments, logging, metrics,
       ],
@@ -107,7 +108,8 @@ let package = Package(
     tests("FeedTests", ["Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
-    tests("SeedingTests", ["Seeding", "Feed", "JSON", "TestSupport"]),
+    tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
+    tests("SeedingTests", ["Seeding", "PostJSON", "Feed", "JSON", "TestSupport"]),
     tests("HTTPTests", ["HTTP", "TestSupport"]),
     tests("SocketsTests", ["Sockets", "CLinux", "TestSupport"]),
     tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
@@ -123,6 +125,8 @@ let package = Package(
         logging, sqlite,
       ]),
     tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),
-    tests("SQLiteStoreTests", ["SQLiteStore", "Seeding", "Migrations", "TestSupport", sqlite]),
+    tests(
+      "SQLiteStoreTests",
+      ["SQLiteStore", "PostJSON", "Seeding", "Migrations", "TestSupport", sqlite]),
   ]
 )

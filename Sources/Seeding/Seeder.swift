@@ -1,5 +1,6 @@
 import Dispatch
 import Feed
+import PostJSON
 import Foundation
 import Synchronization
 

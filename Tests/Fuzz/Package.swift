@@ -18,14 +18,16 @@ let package = Package(
     module("HTTP"),
     module("Feed"),
     module("JSON"),
-    module("Seeding", ["Feed", "JSON"]),
+    module("Prefetch", ["Feed"]),
+    module("PostJSON", ["Feed", "Prefetch", "JSON"]),
+    module("Seeding", ["Feed", "PostJSON", "JSON"]),
     .target(name: "CLinux"),
     module("Sockets", ["CLinux"]),
     module("MediaFiles", ["Sockets"]),
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(
-      name: "Properties", dependencies: ["HTTP", "Feed", "JSON", "Seeding", "MediaFiles"],
+      name: "Properties", dependencies: ["HTTP", "Feed", "JSON", "PostJSON", "Seeding", "MediaFiles"],
       path: "Properties", swiftSettings: instrumented),
     .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),
     .executableTarget(

@@ -1,7 +1,7 @@
 import Feed
 import JSON
+import PostJSON
 import Prefetch
-import Seeding
 
 /// A page as JSON.
 struct PageDocument {

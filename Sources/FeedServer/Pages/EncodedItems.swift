@@ -1,7 +1,7 @@
 import Feed
 import JSON
+import PostJSON
 import Prefetch
-import Seeding
 
 /// Items as bytes: each one's JSON as far as it is the same for everybody, with what its hint and its
 /// part of a plan rest on.

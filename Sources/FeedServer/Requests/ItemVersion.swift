@@ -1,7 +1,7 @@
 import CXXHash
 import Feed
 import HTTP
-import Seeding
+import PostJSON
 
 /// Which state an item is in: made of all that a record says of it, and so the same in every
 /// representation, whatever the network or the coding.

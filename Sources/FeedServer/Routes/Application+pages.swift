@@ -10,29 +10,21 @@ import Sockets
 extension Application {
   /// Answers a page's request that came before, without reading it anew, if the page has not changed
   /// since; false where it has, or is not at hand.
-  func answerReadyPage(_ request: Request, _ text: RequestText, _ responder: Responder) -> Bool {
+  func answerKeptPage(_ request: Request, _ text: RequestText, _ responder: Responder) -> Bool {
     guard request.method == .get || request.method == .head, !request.fields.contains("Prefer"),
-      let ready = readyPage(text)
+      let kept = pages.find(text)
     else { return false }
     do {
       try admit(request, responder)
-      responder.respond(try ready.variant.answer(to: request))
+      responder.respond(try kept.variant.answer(to: request))
     } catch {
-      let route = Route.allCases.first { $0.path == ready.variant.whole.route }
+      let route = Route.allCases.first { $0.path == kept.variant.whole.route }
       Call(
         request: request, text: text, responder: responder, route: route, timing: nil,
         logger: logger
       ).refuse(error)
     }
     return true
-  }
-
-  private func readyPage(_ text: RequestText) -> ReadyPage? {
-    if let ready = pages.find(text), ready.isCurrent(in: store) {
-      pages.noteHit()
-      return ready
-    }
-    return pageFile.find(text, in: store)
   }
 
   /// A page is answered at once where the store has it at hand, and by a worker where it has to load
@@ -47,9 +39,8 @@ extension Application {
     let snapshot = try store.snapshot()
     let asked = try text.request(snapshot.policyBook.networks)
     let key = asked.key(try encoding.coding(for: call.request))
-    if let ready = pages.find(key, for: call.text), ready.isCurrent(in: store) {
-      pages.noteHit()
-      return call.respond(try ready.variant.answer(to: call.request))
+    if let kept = pages.find(key, for: call.text) {
+      return call.respond(try kept.variant.answer(to: call.request))
     }
     if snapshot.isAtHand(asked.query) {
       return try makePage(text, asked, snapshot, key.coding, call)
@@ -66,25 +57,17 @@ extension Application {
     _ text: PageText, _ asked: PageRequest, _ snapshot: any StoreSnapshot,
     _ coding: ContentCoding, _ call: Call
   ) throws {
-    pages.noteMiss()
     let page = try assembler.assemble(text, asked, snapshot, call.timing)
     var representation = Representation(page.json, caching: caching.pages)
     representation.varyingFields = page.asked.varyingFields
     if let next = page.links.next { representation.links.append(("next", next)) }
     if let previous = page.links.previous { representation.links.append(("prev", previous)) }
     try answer(representation, in: coding, to: call) { variant in
-      let fits =
-        pageFile.contains(call.text)
-        || pages.admits(call.text, bytes: variant.whole.bodyLength)
-      guard fits || pageFile.admits(call.text) else { return }
-      let ready = ReadyPage(
-        variant.prepared(route: call.route?.path ?? ""), feed: page.cut.feed.name,
-        posts: page.cut.posts, asOf: page.version)
-      if fits {
-        pages.insert(ready, key: page.asked.key(coding), for: call.text)
-      } else {
-        _ = assembler.source.writers.run { pageFile.keep(ready, for: call.text) }
-      }
+      pages.keep(
+        call.text, page.asked.key(coding), bodyBytes: variant.whole.bodyLength,
+        KeptPage(
+          variant.prepared(route: call.route?.path ?? ""), feed: page.cut.feed.name,
+          posts: page.cut.posts, asOf: page.version))
     }
   }
 

@@ -3,7 +3,7 @@ import Feed
 import HTTP
 import HTTPServer
 import JSON
-import Seeding
+import PostJSON
 import Sockets
 
 // MARK: Single writes

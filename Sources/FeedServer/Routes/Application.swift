@@ -19,8 +19,7 @@ struct Application: Handler {
   let imports: WorkerPool
   let caching: CachePolicy
   let encoding: BodyEncoding
-  let pages: PageCache
-  let pageFile: PageFile
+  let pages: KeptPages
   let assembler: PageAssembler
   let media: MediaFolder?
   let access: WriteAccess
@@ -58,7 +57,7 @@ struct Application: Handler {
 
   func handle(_ request: Request, _ responder: Responder) {
     let text = RequestText(request)
-    if answerReadyPage(request, text, responder) { return }
+    if answerKeptPage(request, text, responder) { return }
     let match = Route.router.match(request.method, path: request.path)
     var route: Route?
     if case .found(let found, _) = match { route = found }

@@ -95,12 +95,6 @@ public final class FeedService: Sendable {
     figures.total("lookahead_pages_hits_total") { pages.figures.hits }
     figures.total("lookahead_pages_misses_total") { pages.figures.misses }
     figures.total("lookahead_pages_evictions_total") { pages.figures.evictions }
-    let pageFile = application.pageFile
-    figures.gauge("lookahead_page_file_bytes") { pageFile.figures.bytes }
-    figures.gauge("lookahead_page_file_pages") { pageFile.figures.pages }
-    figures.total("lookahead_page_file_hits_total") { pageFile.figures.hits }
-    figures.total("lookahead_page_file_renewals_total") { pageFile.figures.renewals }
-    figures.total("lookahead_page_file_failures_total") { pageFile.figures.failures }
     figures.gauge("lookahead_item_file_bytes") { items.figures.bytes }
     figures.gauge("lookahead_item_file_items") { items.figures.items }
     figures.total("lookahead_item_file_hits_total") { items.figures.hits }
@@ -181,9 +175,8 @@ extension Application {
       encoding: BodyEncoding(
         bodies: EncodedBodies(maximumBytes: bodiesBytes),
         minimumBytes: configuration.compressionMinimumBytes),
-      pages: PageCache(maximumBytes: configuration.encodedMemoryBytes - bodiesBytes),
-      pageFile: PageFile(
-        folder: configuration.scratchFolder, maximumBytes: configuration.pageFileBytes),
+      pages: KeptPages(
+        of: store, maximumBytes: configuration.encodedMemoryBytes - bodiesBytes),
       assembler: PageAssembler(store: store, source: source),
       media: media.map {
         MediaFolder(

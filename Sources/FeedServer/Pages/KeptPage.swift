@@ -3,8 +3,8 @@ import HTTP
 import HTTPServer
 import Synchronization
 
-/// A page in one coding, ready to be sent as long as what it shows stays as it is.
-final class ReadyPage: Sendable {
+/// A page in one coding as it was answered, head and all, good as long as what it shows stays as it is.
+final class KeptPage: Sendable {
   let variant: Variant
   let feed: String
   /// The items that it shows, by the store's numbers.
