@@ -86,7 +86,8 @@ let package = Package(
     .target(
       name: "FeedServer",
       dependencies: [
-        "HTTPServer", "HTTP", "Sockets", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON", "SQLiteStore",
+        "HTTPServer", "HTTP", "Sockets", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
+        "SQLiteStore",
         "Backups", "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
@@ -94,7 +95,8 @@ let package = Package(
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "FeedServer", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "Observability", "Backups",
+        "FeedServer", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "Observability",
+        "Backups",
         "Version",
         arguments, logging, metrics,
       ],

@@ -27,7 +27,8 @@ let package = Package(
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(
-      name: "Properties", dependencies: ["HTTP", "Feed", "JSON", "PostJSON", "Seeding", "MediaFiles"],
+      name: "Properties",
+      dependencies: ["HTTP", "Feed", "JSON", "PostJSON", "Seeding", "MediaFiles"],
       path: "Properties", swiftSettings: instrumented),
     .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),
     .executableTarget(
