@@ -5,21 +5,42 @@ import Synchronization
 
 /// A page in one coding as it was answered, head and all, good as long as what it shows stays as it is.
 final class KeptPage: Sendable {
-  let variant: Variant
-  let feed: String
+  let tag: EntityTag
+  /// The answers, with their heads written.
+  private let whole: Response
+  private let notModified: Response
+  private let feed: String
   /// The items that it shows, by the store's numbers.
-  let posts: [Int64]
+  private let posts: [Int64]
   private let versionNumber: Atomic<UInt64>
 
-  init(_ variant: Variant, feed: String, posts: [Int64], asOf version: StoreVersion) {
-    self.variant = variant
+  /// - Parameter route: the pattern of the route that answered.
+  init(
+    _ variant: Variant, route: String, feed: String, posts: [Int64], asOf version: StoreVersion
+  ) {
+    tag = variant.tag
+    var (whole, notModified) = (variant.whole, variant.notModified)
+    (whole.route, notModified.route) = (route, route)
+    (self.whole, self.notModified) = (whole.prepared(), notModified.prepared())
     self.feed = feed
     self.posts = posts
     versionNumber = Atomic(version.number)
   }
 
+  /// What answered.
+  var route: String { whole.route }
+
+  /// The answer to the request.
+  ///
+  /// - Throws: `Problem` 412 where a precondition fails.
+  func answer(to request: Request) throws -> Response {
+    try tag.isNews(to: request) ? whole : notModified
+  }
+
   /// As of when it is known to be right.
-  var version: StoreVersion { StoreVersion(number: versionNumber.load(ordering: .relaxed)) }
+  private var version: StoreVersion {
+    StoreVersion(number: versionNumber.load(ordering: .relaxed))
+  }
 
   /// Whether the store would give the same page now.
   func isCurrent(in store: any FeedStore) -> Bool {
@@ -32,7 +53,7 @@ final class KeptPage: Sendable {
   }
 
   /// How much memory it takes, roughly.
-  var bytes: Int { variant.whole.bodyLength + 8 * posts.count + 2 * Self.headBytes }
+  var bytes: Int { whole.bodyLength + 8 * posts.count + 2 * Self.headBytes }
 
   /// What an answer's fields take, with the arrays around them.
   private static let headBytes = 1536

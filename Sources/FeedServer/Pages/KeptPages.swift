@@ -69,7 +69,12 @@ final class KeptPages: Sendable {
 
   /// The page of this key, which from now on is found by the text as well. Where there is none, one will
   /// have to be made.
-  func find(_ key: PageKey, for text: RequestText) -> KeptPage? {
+  func find(_ key: @autoclosure () -> PageKey, for text: RequestText) -> KeptPage? {
+    guard maximumBytes > 0 else {
+      misses.wrappingAdd(1, ordering: .relaxed)
+      return nil
+    }
+    let key = key()
     let page = state.withLock { state -> KeptPage? in
       guard let slot = state.slotsByKey[key] else { return nil }
       state.list.touch(slot)

@@ -1,4 +1,3 @@
-import CXXHash
 import Feed
 import HTTP
 import PostJSON
@@ -10,8 +9,7 @@ struct ItemVersion {
 
   init(_ item: StoredItem) {
     let json = SeedRecord.post(item.post, placements: item.placements).json
-    let hash = json.withUnsafeBytes { lookahead_xxh3_128($0.baseAddress, $0.count) }
-    text = String(hash.high, radix: 36) + "-" + String(hash.low, radix: 36)
+    text = ContentHash(json.span).short
   }
 }
 
@@ -22,8 +20,7 @@ struct FeedVersion {
 
   init(_ feed: StoredFeed) {
     let json = SeedRecord.feed(name: feed.name, title: feed.title).json
-    let hash = json.withUnsafeBytes { lookahead_xxh3_128($0.baseAddress, $0.count) }
-    text = String(hash.high, radix: 36) + "-" + String(hash.low, radix: 36)
+    text = ContentHash(json.span).short
   }
 }
 

@@ -46,8 +46,9 @@ public final class FeedService: Sendable {
     let application = Application(
       configuration, store, readiness, figures, clients, media, logger)
     imports = application.imports
-    itemWriters = application.assembler.source.writers
-    filler = ItemFiller(store: store, file: application.assembler.source.file)
+    let source = application.pages.maker.source
+    itemWriters = source.writers
+    filler = ItemFiller(store: store, file: source.file)
     server = Server(
       configuration: configuration.server, handler: application, logger: logger,
       observer: ServiceObserver(
@@ -78,7 +79,7 @@ public final class FeedService: Sendable {
   private func register(_ figures: ServiceFigures, _ application: Application) {
     let (server, store, log) = (server, store, configuration.requestLog)
     let (workers, bodies) = (application.workers, application.encoding.bodies)
-    let (pages, items) = (application.pages, application.assembler.source.file)
+    let (pages, items) = (application.pages.kept, application.pages.maker.source.file)
     figures.gauge("lookahead_http_connections") { server.connectionCount }
     figures.gauge("lookahead_workers") { workers.count }
     figures.gauge("lookahead_sqlite_file_bytes", [("file", "database")]) {
@@ -165,19 +166,22 @@ extension Application {
       figures: figures)
     // Whole pages are what is asked for most; what is compressed is a third of the size.
     let bodiesBytes = configuration.encodedMemoryBytes / 4
+    let workers = WorkerPool(
+      threads: configuration.workerThreads, limit: configuration.workerQueue)
+    let encoding = BodyEncoding(
+      bodies: EncodedBodies(maximumBytes: bodiesBytes),
+      minimumBytes: configuration.compressionMinimumBytes, workers: workers)
+    let kept = KeptPages(
+      of: store, maximumBytes: configuration.encodedMemoryBytes - bodiesBytes)
     self.init(
-      store: store, readiness: readiness,
-      workers: WorkerPool(
-        threads: configuration.workerThreads, limit: configuration.workerQueue),
+      store: store, readiness: readiness, workers: workers,
       imports: WorkerPool(
         threads: configuration.maximumImports, limit: configuration.maximumImports),
       caching: caching,
-      encoding: BodyEncoding(
-        bodies: EncodedBodies(maximumBytes: bodiesBytes),
-        minimumBytes: configuration.compressionMinimumBytes),
-      pages: KeptPages(
-        of: store, maximumBytes: configuration.encodedMemoryBytes - bodiesBytes),
-      assembler: PageAssembler(store: store, source: source),
+      encoding: encoding,
+      pages: Pages(
+        kept: kept, maker: PageMaker(store: store, source: source), encoding: encoding,
+        workers: workers, caching: caching.pages),
       media: media.map {
         MediaFolder(
           root: $0, caching: caching.media, maximumOpenFiles: configuration.openMediaFiles)
