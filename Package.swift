@@ -26,6 +26,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -55,9 +56,10 @@ let package = Package(
     .target(name: "Version", swiftSettings: strict, plugins: ["CommitPlugin"]),
 
     // The network, from descriptors up to routes.
-    module("Sockets", ["CLinux"], served),
+    module("System", ["CLinux", deque], served),
+    module("Sockets", ["System", "CLinux"], served),
     module("HTTP"),
-    module("HTTPServer", ["Sockets", "HTTP", logging], served),
+    module("HTTPServer", ["Sockets", "System", "HTTP", logging], served),
 
     // The domain: no I/O, no clock.
     module("Feed"),
@@ -65,8 +67,8 @@ let package = Package(
 
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),
-    module("MediaFiles", ["Sockets"]),
-    module("Observability", [logging, metrics]),
+    module("MediaFiles", ["System"]),
+    module("Observability", ["System", logging, metrics]),
 
     // The adapters around the domain, and the composition root.
     .target(
@@ -86,7 +88,7 @@ let package = Package(
     .target(
       name: "FeedServer",
       dependencies: [
-        "HTTPServer", "HTTP", "Sockets", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
+        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
         "SQLiteStore",
         "Backups", "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
       ],
@@ -95,9 +97,8 @@ let package = Package(
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "FeedServer", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "Observability",
-        "Backups",
-        "Version",
+        "FeedServer", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
+        "Observability", "Backups", "Version",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),
@@ -113,16 +114,17 @@ let package = Package(
     tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
     tests("SeedingTests", ["Seeding", "PostJSON", "Feed", "JSON", "TestSupport"]),
     tests("HTTPTests", ["HTTP", "TestSupport"]),
-    tests("SocketsTests", ["Sockets", "CLinux", "TestSupport"]),
+    tests("SystemTests", ["System", "TestSupport"]),
+    tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
     tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
-    tests("MediaFilesTests", ["MediaFiles", "Sockets", "TestSupport"]),
-    tests("ObservabilityTests", ["Observability", "TestSupport", logging, metrics]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "TestSupport", logging]),
+    tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
+    tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
     tests("CommandTests", ["lookahead", "Version", "TestSupport"]),
     tests(
       "FeedServerTests",
       [
-        "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "JSON", "HTTP",
+        "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "JSON", "HTTP", "System",
         "TestSupport",
         logging, sqlite,
       ]),

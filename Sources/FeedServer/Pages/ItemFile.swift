@@ -1,6 +1,6 @@
 import Feed
-import Sockets
 import Synchronization
+import System
 
 /// Encoded items in a scratch file, which the system keeps in memory as far as it has any to spare; in
 /// this process's own memory, eight bytes an item.
@@ -106,7 +106,7 @@ final class ItemFile: Sendable {
       return (state.file, pieces, missing)
     }
     guard let file, !pieces.isEmpty else { return .nothing(of: posts) }
-    do throws(SocketError) {
+    do throws(SystemError) {
       if let bytes = try file.read(pieces) {
         return Found(
           items: EncodedItems(bytes: bytes, count: posts.count - missing.count), missing: missing)
@@ -128,7 +128,7 @@ final class ItemFile: Sendable {
     }
     let count = records.reduce(0) { $0 + $1.1.count }
     guard !records.isEmpty, count <= maximumBytes, leavesRoom(adding: count) else { return }
-    do throws(SocketError) {
+    do throws(SystemError) {
       guard let (file, start) = try reserve(count) else { return }
       let isAll = count == items.bytes.count
       try file.write(isAll ? items.bytes : records.flatMap { items.bytes[$1] }, at: start)
@@ -139,7 +139,7 @@ final class ItemFile: Sendable {
   }
 
   /// Room for so many bytes; nil where the file has failed.
-  private func reserve(_ count: Int) throws(SocketError) -> (ScratchFile, start: Int)? {
+  private func reserve(_ count: Int) throws(SystemError) -> (ScratchFile, start: Int)? {
     let (reserved, hasFailed) = state.withLock { state -> ((ScratchFile, start: Int)?, Bool) in
       if state.end + count > maximumBytes || state.isMostlyUnused { state.beginAnew() }
       return (state.file.map { ($0, state.reserve(count)) }, state.hasFailed)

@@ -1,6 +1,6 @@
 import Feed
 import Prefetch
-import Sockets
+import System
 
 /// Where pages get their items from: the item file, and the store for what is not there.
 struct ItemSource: Sendable {

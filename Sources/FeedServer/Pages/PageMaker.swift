@@ -2,7 +2,6 @@ import Feed
 import JSON
 import PostJSON
 import Prefetch
-import Sockets
 
 /// Makes pages out of what is in memory of a feed, and its items.
 final class PageMaker: Sendable {

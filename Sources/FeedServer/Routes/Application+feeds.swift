@@ -2,7 +2,7 @@ import Feed
 import HTTP
 import HTTPServer
 import PostJSON
-import Sockets
+import System
 
 // MARK: Writes of feeds
 

@@ -3,7 +3,7 @@ import HTTP
 import HTTPServer
 import JSON
 import PostJSON
-import Sockets
+import System
 
 // MARK: Single writes
 

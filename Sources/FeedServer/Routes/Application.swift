@@ -6,6 +6,7 @@ import Logging
 import Prefetch
 import Seeding
 import SQLiteStore
+import System
 
 /// Answers requests from a store: the way from a route to bytes.
 ///

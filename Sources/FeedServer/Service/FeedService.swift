@@ -6,6 +6,7 @@ import Logging
 import MediaFiles
 import Prefetch
 import SQLiteStore
+import System
 
 /// The composition root: a store, the application on it, and a server in front, for the program and for
 /// its end-to-end tests alike.
@@ -17,8 +18,8 @@ public final class FeedService: Sendable {
   private let imports: WorkerPool
   private let itemWriters: WorkerPool
   private let filler: ItemFiller
-  private let refresher: Refresher
-  private let checkpoints: Refresher
+  private let refresher: PeriodicTask
+  private let checkpoints: PeriodicTask
   private let backups: BackupKeeper?
 
   /// Opens and migrates the database.
@@ -53,7 +54,7 @@ public final class FeedService: Sendable {
       configuration: configuration.server, handler: application, logger: logger,
       observer: ServiceObserver(
         figures: figures, log: configuration.requestLog, clients: clients))
-    refresher = Refresher(intervalMilliseconds: configuration.refreshIntervalMilliseconds) {
+    refresher = PeriodicTask(pauseMilliseconds: configuration.refreshIntervalMilliseconds) {
       [store, readiness] in
       do {
         try store.refresh()
@@ -70,8 +71,8 @@ public final class FeedService: Sendable {
     let log = LogKeeper(
       WriteAheadLog(of: store, limitBytes: configuration.store.file.logLimitBytes), logger: logger,
       count: figures.note)
-    checkpoints = Refresher(
-      intervalMilliseconds: configuration.checkpointIntervalSeconds * 1000, log.look)
+    checkpoints = PeriodicTask(
+      pauseMilliseconds: configuration.checkpointIntervalSeconds * 1000, log.look)
     register(figures, application)
   }
 
@@ -114,7 +115,7 @@ public final class FeedService: Sendable {
   /// Listens and serves.
   ///
   /// - Returns: the port, which the system picks where 0 was configured.
-  /// - Throws: `SocketError`.
+  /// - Throws: `SystemError`.
   public func start() throws -> UInt16 {
     let port = try server.start()
     try refresher.start()
