@@ -26,13 +26,8 @@ import Testing
 
   private static func page(_ number: Int, bytes: Int = 10_000) -> KeptPage {
     let response = Response(.ok, bytes: [UInt8](repeating: 7, count: bytes))
-    let variant = Variant(
-      tag: EntityTag("\(number)"), whole: response, notModified: Response(.notModified))
-    let order = FeedOrder(
-      name: "f", title: nil, ranking: 1, oldestRanking: 1, orders: [1: OrderIndex()])
-    let summary = FeedSummary(name: "f", title: nil, total: 0, ranking: 1, newestPublishedAt: nil)
-    let slice = try! order.slice(PageQuery(feed: "f"))
-    return KeptPage(variant, feed: summary.name, posts: slice.posts, asOf: .start)
+    let variant = Variant(tag: EntityTag("\(number)"), whole: response, sharedFields: 0)
+    return KeptPage(variant, route: "/rp/", feed: "f", posts: [], asOf: .start)
   }
 
   private static func text(_ number: Int, _ coding: String = "identity") -> RequestText {
@@ -56,7 +51,7 @@ import Testing
       #expect(pages.find(Self.text(0)) != nil)
       #expect(pages.figures.bytes <= 200_000)
     }
-    #expect(pages.find(Self.text(99))?.variant.tag == EntityTag("99"))
+    #expect(pages.find(Self.text(99))?.tag == EntityTag("99"))
     #expect(pages.find(Self.text(1)) == nil && pages.find(Self.key(1), for: Self.text(1)) == nil)
     #expect(pages.figures.entries > 5 && pages.figures.evictions == 100 - pages.figures.entries)
   }
@@ -95,7 +90,7 @@ import Testing
     }
     keep(1)
     keep(2)
-    #expect(pages.find(Self.text(1))?.variant.tag == EntityTag("2"))
+    #expect(pages.find(Self.text(1))?.tag == EntityTag("2"))
     for tooLarge in [24_000, 30_000] {
       keep(2)
       keep(3, bytes: tooLarge)

@@ -1,6 +1,7 @@
 import Compression
 import HTTP
 import HTTPServer
+import System
 
 /// Gives each client a representation in the coding that it likes best (RFC 9110 section 12.5.3),
 /// compressed once for all who like it.

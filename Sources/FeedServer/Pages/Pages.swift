@@ -3,6 +3,7 @@ import HTTP
 import HTTPServer
 import PostJSON
 import Prefetch
+import System
 
 /// Answers requests for pages: with one that is kept, or else with one that is made.
 final class Pages: Sendable {
