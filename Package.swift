@@ -82,7 +82,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     module("JSON"),
-    module("Seeding", ["Feed", "JSON", "System"]),
+    module("PostJSON", ["Feed", "Prefetch", "JSON"]),
+    module("Seeding", ["Feed", "PostJSON", "JSON", "System"]),
     module(
       "SQLiteStore",
       ["Feed", "Prefetch", "JSON", "System", "Migrations", "CXXHash", deque, sqlite, sqliteC]),
@@ -90,7 +91,7 @@ let package = Package(
     .target(
       name: "FeedServer",
       dependencies: [
-        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Seeding", "JSON",
+        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
         "SQLiteStore",
         "Backups", "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
       ],
@@ -99,8 +100,8 @@ let package = Package(
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "System", "Observability",
-        "Backups", "Version",
+        "FeedServer", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
+        "Observability", "Backups", "Version",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),
@@ -114,7 +115,8 @@ let package = Package(
     tests("FeedTests", ["Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
-    tests("SeedingTests", ["Seeding", "Feed", "JSON", "TestSupport"]),
+    tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
+    tests("SeedingTests", ["Seeding", "PostJSON", "Feed", "JSON", "TestSupport"]),
     tests("HTTPTests", ["HTTP", "TestSupport"]),
     tests("SystemTests", ["System", "TestSupport"]),
     tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
@@ -131,6 +133,8 @@ let package = Package(
         logging, sqlite,
       ]),
     tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),
-    tests("SQLiteStoreTests", ["SQLiteStore", "Seeding", "Migrations", "TestSupport", sqlite]),
+    tests(
+      "SQLiteStoreTests",
+      ["SQLiteStore", "PostJSON", "Seeding", "Migrations", "TestSupport", sqlite]),
   ]
 )

@@ -1,4 +1,5 @@
 import Feed
+import PostJSON
 import Foundation
 import Synchronization
 import System

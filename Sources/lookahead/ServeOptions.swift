@@ -169,9 +169,6 @@ struct PageOptions: ParsableArguments {
   @Option(help: "Length of the file of encoded items beside the database; with 0 there is none.")
   var itemFileBytes = Environment.number("ITEM_FILE_BYTES", default: defaults.itemFileBytes)
 
-  @Option(help: "Length of the file of whole pages beside the database; with 0 there is none.")
-  var pageFileBytes = Environment.number("PAGE_FILE_BYTES", default: defaults.pageFileBytes)
-
   @Option(help: "From how many bytes on an answer is compressed.")
   var compressionMinimumBytes = Environment.number(
     "COMPRESSION_MINIMUM_BYTES", default: defaults.compressionMinimumBytes)
@@ -199,7 +196,6 @@ struct PageOptions: ParsableArguments {
     configuration.cacheStaleWhileRevalidateSeconds = cacheStaleWhileRevalidateSeconds
     configuration.encodedMemoryBytes = encodedMemoryBytes
     configuration.itemFileBytes = itemFileBytes
-    configuration.pageFileBytes = pageFileBytes
     configuration.compressionMinimumBytes = compressionMinimumBytes
     configuration.refreshIntervalMilliseconds = refreshIntervalMilliseconds
     configuration.workerThreads = workerThreads

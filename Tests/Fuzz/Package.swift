@@ -20,14 +20,17 @@ let package = Package(
     module("HTTP", ["CivilTime"]),
     module("Feed", ["CivilTime"]),
     module("JSON"),
+    module("Prefetch", ["Feed"]),
+    module("PostJSON", ["Feed", "Prefetch", "JSON"]),
     .target(name: "CLinux"),
     module("System", ["CLinux", .product(name: "DequeModule", package: "swift-collections")]),
     module("MediaFiles", ["System"]),
-    module("Seeding", ["Feed", "JSON", "System"]),
+    module("Seeding", ["Feed", "PostJSON", "JSON", "System"]),
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(
-      name: "Properties", dependencies: ["HTTP", "Feed", "JSON", "Seeding", "MediaFiles"],
+      name: "Properties",
+      dependencies: ["HTTP", "Feed", "JSON", "PostJSON", "Seeding", "MediaFiles"],
       path: "Properties", swiftSettings: instrumented),
     .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),
     .executableTarget(

@@ -1,6 +1,7 @@
 import Feed
 import Foundation
 import GRDB
+import PostJSON
 import Seeding
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Feed
 import HTTP
 import HTTPServer
-import Seeding
+import PostJSON
 import System
 
 // MARK: Writes of feeds

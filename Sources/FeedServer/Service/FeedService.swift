@@ -47,8 +47,9 @@ public final class FeedService: Sendable {
     let application = Application(
       configuration, store, readiness, figures, clients, media, logger)
     imports = application.imports
-    itemWriters = application.assembler.source.writers
-    filler = ItemFiller(store: store, file: application.assembler.source.file)
+    let source = application.pages.maker.source
+    itemWriters = source.writers
+    filler = ItemFiller(store: store, file: source.file)
     server = Server(
       configuration: configuration.server, handler: application, logger: logger,
       observer: ServiceObserver(
@@ -79,7 +80,7 @@ public final class FeedService: Sendable {
   private func register(_ figures: ServiceFigures, _ application: Application) {
     let (server, store, log) = (server, store, configuration.requestLog)
     let (workers, bodies) = (application.workers, application.encoding.bodies)
-    let (pages, items) = (application.pages, application.assembler.source.file)
+    let (pages, items) = (application.pages.kept, application.pages.maker.source.file)
     figures.gauge("lookahead_http_connections") { server.connectionCount }
     figures.gauge("lookahead_workers") { workers.count }
     figures.gauge("lookahead_sqlite_file_bytes", [("file", "database")]) {
@@ -96,12 +97,6 @@ public final class FeedService: Sendable {
     figures.total("lookahead_pages_hits_total") { pages.figures.hits }
     figures.total("lookahead_pages_misses_total") { pages.figures.misses }
     figures.total("lookahead_pages_evictions_total") { pages.figures.evictions }
-    let pageFile = application.pageFile
-    figures.gauge("lookahead_page_file_bytes") { pageFile.figures.bytes }
-    figures.gauge("lookahead_page_file_pages") { pageFile.figures.pages }
-    figures.total("lookahead_page_file_hits_total") { pageFile.figures.hits }
-    figures.total("lookahead_page_file_renewals_total") { pageFile.figures.renewals }
-    figures.total("lookahead_page_file_failures_total") { pageFile.figures.failures }
     figures.gauge("lookahead_item_file_bytes") { items.figures.bytes }
     figures.gauge("lookahead_item_file_items") { items.figures.items }
     figures.total("lookahead_item_file_hits_total") { items.figures.hits }
@@ -172,20 +167,22 @@ extension Application {
       figures: figures)
     // Whole pages are what is asked for most; what is compressed is a third of the size.
     let bodiesBytes = configuration.encodedMemoryBytes / 4
+    let workers = WorkerPool(
+      threads: configuration.workerThreads, limit: configuration.workerQueue)
+    let encoding = BodyEncoding(
+      bodies: EncodedBodies(maximumBytes: bodiesBytes),
+      minimumBytes: configuration.compressionMinimumBytes, workers: workers)
+    let kept = KeptPages(
+      of: store, maximumBytes: configuration.encodedMemoryBytes - bodiesBytes)
     self.init(
-      store: store, readiness: readiness,
-      workers: WorkerPool(
-        threads: configuration.workerThreads, limit: configuration.workerQueue),
+      store: store, readiness: readiness, workers: workers,
       imports: WorkerPool(
         threads: configuration.maximumImports, limit: configuration.maximumImports),
       caching: caching,
-      encoding: BodyEncoding(
-        bodies: EncodedBodies(maximumBytes: bodiesBytes),
-        minimumBytes: configuration.compressionMinimumBytes),
-      pages: PageCache(maximumBytes: configuration.encodedMemoryBytes - bodiesBytes),
-      pageFile: PageFile(
-        folder: configuration.scratchFolder, maximumBytes: configuration.pageFileBytes),
-      assembler: PageAssembler(store: store, source: source),
+      encoding: encoding,
+      pages: Pages(
+        kept: kept, maker: PageMaker(store: store, source: source), encoding: encoding,
+        workers: workers, caching: caching.pages),
       media: media.map {
         MediaFolder(
           root: $0, caching: caching.media, maximumOpenFiles: configuration.openMediaFiles)
