@@ -30,7 +30,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// One refresh at a time: the loser of a race would publish an older catalog over a newer one.
   let refreshing: Mutex<CatalogSource>
   /// Reads what `beginLoading` leaves to be read.
-  let loading = WorkerPool(threads: 1, limit: 1)
+  let loading = WorkerPool(threads: 1, limit: 2)
 
   /// What is held in memory of the file.
   struct Memory {
