@@ -88,7 +88,8 @@ let package = Package(
     .target(
       name: "FeedServer",
       dependencies: [
-        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
+        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "PostJSON", "Seeding",
+        "JSON",
         "SQLiteStore",
         "Backups", "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
       ],
