@@ -58,17 +58,18 @@ let package = Package(
     // The network, from descriptors up to routes.
     module("System", ["CLinux", deque], served),
     module("Sockets", ["System", "CLinux"], served),
-    module("HTTP"),
+    module("HTTP", ["CivilTime"]),
     module("HTTPServer", ["Sockets", "System", "HTTP", logging], served),
 
     // The domain: no I/O, no clock.
-    module("Feed"),
+    module("CivilTime"),
+    module("Feed", ["CivilTime"]),
     module("Prefetch", ["Feed"]),
 
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),
     module("MediaFiles", ["System"]),
-    module("Observability", ["System", logging, metrics]),
+    module("Observability", ["System", "CivilTime", logging, metrics]),
 
     // The adapters around the domain, and the composition root.
     .target(
@@ -82,9 +83,11 @@ let package = Package(
       swiftSettings: strict),
     module("JSON"),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
-    module("Seeding", ["Feed", "PostJSON", "JSON"]),
-    module("SQLiteStore", ["Feed", "Prefetch", "JSON", "Migrations", "CXXHash", sqlite, sqliteC]),
-    module("Backups", ["SQLiteStore", "Compression", "CXXHash"]),
+    module("Seeding", ["Feed", "PostJSON", "JSON", "System"]),
+    module(
+      "SQLiteStore",
+      ["Feed", "Prefetch", "JSON", "System", "Migrations", "CXXHash", deque, sqlite, sqliteC]),
+    module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
     .target(
       name: "FeedServer",
       dependencies: [
@@ -109,6 +112,7 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Feed", "CLockShim", sqliteC], path: "Tests/TestSupport",
       swiftSettings: strict),
+    tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
     tests("FeedTests", ["Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),

@@ -17,8 +17,8 @@ extension SQLiteStore {
         publish(CatalogUpdate(catalog: tops, changes: nil))
       }
     }
-    // Where this fails, whoever needs the rest tries again and is told.
-    loading.async { _ = try? self.wholeCatalog() }
+    // Where this fails, or the system has no thread for it, whoever needs the rest tries again and is told.
+    _ = loading.run { _ = try? self.wholeCatalog() }
   }
 
   /// Brings the catalog up to the file.

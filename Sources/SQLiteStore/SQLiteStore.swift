@@ -1,8 +1,8 @@
-import Dispatch
 import Feed
 import GRDB
 import Prefetch
 import Synchronization
+import System
 
 /// Posts, feeds and policies in a SQLite file: the default store.
 ///
@@ -30,7 +30,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// One refresh at a time: the loser of a race would publish an older catalog over a newer one.
   let refreshing: Mutex<CatalogSource>
   /// Reads what `beginLoading` leaves to be read.
-  let loading = DispatchQueue(label: "lookahead.load")
+  let loading = WorkerPool(threads: 1, limit: 2)
 
   /// What is held in memory of the file.
   struct Memory {
@@ -84,7 +84,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// - Throws: `StoreError`.
   public func close() throws {
     writes.close()
-    loading.sync {}
+    loading.wait()
     try withStoreErrors(path: path) {
       try refreshing.withLock { try $0.close() }
       try readers.close()

@@ -1,5 +1,6 @@
-import Dispatch
+import DequeModule
 import Synchronization
+import System
 
 /// What waits for the one writer, first in first out and bounded: while the writer is busy with one
 /// group, the next one gathers.
@@ -13,13 +14,14 @@ final class WriteQueue<Element: Sendable>: Sendable {
   }
 
   private struct State {
-    var waiting: [Element] = []
+    var waiting: Deque<Element> = []
     var isRunning = false
     var isClosed = false
   }
 
   private let state = Mutex(State())
-  private let thread = DispatchQueue(label: "lookahead.writer")
+  /// One run may be about to end while the next begins.
+  private let thread = WorkerPool(threads: 1, limit: 2)
   private let limit: Int
   private let groupLimit: Int
 
@@ -39,9 +41,9 @@ final class WriteQueue<Element: Sendable>: Sendable {
     }
     guard mustStart else { return }
     // Held by the thread as long as there is something to run, and no longer.
-    thread.async {
-      while let group = self.nextGroup() { run(group) }
-    }
+    let work: WorkerPool.Work = { while let group = self.nextGroup() { run(group) } }
+    // Where the system has no thread for it, whoever gave the element is the writer.
+    if !thread.run(work) { work() }
   }
 
   private func nextGroup() -> [Element]? {
@@ -58,8 +60,7 @@ final class WriteQueue<Element: Sendable>: Sendable {
 
   /// Takes nothing more, and returns when everything that was taken has been run.
   func close() {
-    dispatchPrecondition(condition: .notOnQueue(thread))
     state.withLock { $0.isClosed = true }
-    thread.sync {}
+    thread.wait()
   }
 }

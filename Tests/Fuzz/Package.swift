@@ -16,15 +16,16 @@ let package = Package(
   name: "fuzz",
   dependencies: [.package(url: "https://github.com/apple/swift-collections", from: "1.6.0")],
   targets: [
-    module("HTTP"),
-    module("Feed"),
+    module("CivilTime"),
+    module("HTTP", ["CivilTime"]),
+    module("Feed", ["CivilTime"]),
     module("JSON"),
     module("Prefetch", ["Feed"]),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
-    module("Seeding", ["Feed", "PostJSON", "JSON"]),
     .target(name: "CLinux"),
     module("System", ["CLinux", .product(name: "DequeModule", package: "swift-collections")]),
     module("MediaFiles", ["System"]),
+    module("Seeding", ["Feed", "PostJSON", "JSON", "System"]),
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(

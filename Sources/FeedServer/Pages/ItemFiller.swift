@@ -1,5 +1,4 @@
 import Feed
-import Glibc
 import Prefetch
 import Synchronization
 import System
@@ -36,7 +35,7 @@ final class ItemFiller: Sendable {
         let start = MonotonicClock.nanoseconds
         guard (try? step(feed: feed.name, offset: offset)) != nil else { break }
         offset += Self.stepItems
-        rest(nanoseconds: MonotonicClock.nanoseconds - start)
+        CurrentThread.rest(nanoseconds: MonotonicClock.nanoseconds - start)
       }
     }
   }
@@ -54,11 +53,5 @@ final class ItemFiller: Sendable {
       let items = EncodedItems(posts, hintsBy: book.policy(feed: feed, network: network))
       file.append(items, posts.posts.map(\.number), asOf: version)
     }
-  }
-
-  private func rest(nanoseconds: UInt64) {
-    var time = timespec(
-      tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-    nanosleep(&time, nil)
   }
 }
