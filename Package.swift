@@ -56,20 +56,25 @@ let package = Package(
     .target(name: "Version", swiftSettings: strict, plugins: ["CommitPlugin"]),
 
     // The network, from descriptors up to routes.
-    module("Sockets", ["CLinux"], served),
-    module("HTTP"),
-    module("HTTPServer", ["Sockets", "HTTP", deque, logging], served),
+    module("System", ["CLinux", deque], served),
+    module("Sockets", ["System", "CLinux"], served),
+    module("HTTP", ["CivilTime"]),
+    module("HTTPServer", ["Sockets", "System", "HTTP", deque, logging], served),
 
     // The domain: no I/O, no clock.
-    module("Feed"),
+    module("CivilTime"),
+    module("Feed", ["CivilTime"]),
     module("Prefetch", ["Feed"]),
+
+    // What any store stands on.
+    module("Catalog", ["Feed", "Prefetch", "System", deque]),
 
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),
-    module("MediaFiles", ["Sockets"]),
-    module("Observability", [logging, metrics]),
+    module("MediaFiles", ["System"]),
+    module("Observability", ["System", "CivilTime", logging, metrics]),
 
-    // The adapters around the domain, and the composition root.
+    // The adapters around the domain, the application, and the composition root.
     .target(
       name: "Migrations", path: "Migrations",
       resources: [
@@ -80,22 +85,35 @@ let package = Package(
       ],
       swiftSettings: strict),
     module("JSON"),
-    module("Seeding", ["Feed", "JSON"]),
-    module("SQLiteStore", ["Feed", "Prefetch", "JSON", "Migrations", "CXXHash", sqlite, sqliteC]),
-    module("Backups", ["SQLiteStore", "Compression", "CXXHash"]),
+    module("PostJSON", ["Feed", "Prefetch", "JSON"]),
+    module("Seeding", ["Feed", "Catalog", "PostJSON", "JSON", "System"]),
+    module(
+      "SQLiteStore",
+      [
+        "Feed", "Prefetch", "Catalog", "JSON", "System", "Migrations", "CXXHash", deque, sqlite,
+        sqliteC,
+      ]),
+    module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
     .target(
       name: "FeedServer",
       dependencies: [
-        "HTTPServer", "HTTP", "Sockets", "Feed", "Prefetch", "Seeding", "JSON", "SQLiteStore",
-        "Backups", "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
+        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
+        "Seeding", "JSON", "Compression", "MediaFiles", "Observability", "CXXHash", logging,
+        metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
+    module(
+      "Service",
+      [
+        "FeedServer", "SQLiteStore", "Backups", "System", "MediaFiles", "Observability", logging,
+        metrics,
+      ]),
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability", "Backups",
-        "Version",
+        "Service", "FeedServer", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
+        "Observability", "Backups", "Version",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),
@@ -103,27 +121,39 @@ let package = Package(
     // Tests, and what they share.
     .target(name: "CLockShim", path: "Tests/CLockShim"),
     .target(
-      name: "TestSupport", dependencies: ["Feed", "CLockShim", sqliteC], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Feed", "Catalog", "CLockShim", sqliteC],
+      path: "Tests/TestSupport",
       swiftSettings: strict),
+    tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
     tests("FeedTests", ["Feed", "TestSupport"]),
+    tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
-    tests("SeedingTests", ["Seeding", "Feed", "JSON", "TestSupport"]),
+    tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
+    tests("SeedingTests", ["Seeding", "PostJSON", "Feed", "JSON", "TestSupport"]),
     tests("HTTPTests", ["HTTP", "TestSupport"]),
-    tests("SocketsTests", ["Sockets", "CLinux", "TestSupport"]),
+    tests("SystemTests", ["System", "TestSupport"]),
+    tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
     tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
-    tests("MediaFilesTests", ["MediaFiles", "Sockets", "TestSupport"]),
-    tests("ObservabilityTests", ["Observability", "TestSupport", logging, metrics]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "TestSupport", logging]),
+    tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
+    tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
     tests("CommandTests", ["lookahead", "Version", "TestSupport"]),
     tests(
       "FeedServerTests",
       [
-        "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "JSON", "HTTP",
+        "Service", "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "JSON", "HTTP",
+        "System",
         "TestSupport",
         logging, sqlite,
       ]),
-    tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),
-    tests("SQLiteStoreTests", ["SQLiteStore", "Seeding", "Migrations", "TestSupport", sqlite]),
+    tests(
+      "ServiceTests",
+      ["Service", "SQLiteStore", "Migrations", "Backups", "TestSupport", logging, sqlite]),
+    tests(
+      "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
+    tests(
+      "SQLiteStoreTests",
+      ["SQLiteStore", "PostJSON", "Seeding", "Migrations", "TestSupport", sqlite]),
   ]
 )

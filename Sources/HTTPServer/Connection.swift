@@ -1,6 +1,7 @@
 import HTTP
 import Logging
 import Sockets
+import System
 
 /// One connection: tells its machine what the socket, the clock and the application do, and does what
 /// that wants done. It decides nothing itself: see `ConnectionMachine`.
@@ -28,7 +29,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   private var isClosed = false
 
   /// Takes over a socket and watches it; it still belongs to the caller if this fails.
-  init(_ worker: Worker, _ socket: Socket, isRefused: Bool) throws(SocketError) {
+  init(_ worker: Worker, _ socket: Socket, isRefused: Bool) throws(SystemError) {
     self.worker = worker
     self.socket = socket
     self.isRefused = isRefused
@@ -107,7 +108,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     guard !isClosed, machine.wantsInput(&worker.surroundings) else { return run() }
     var buffer = worker.takeReadBuffer()
     var count = 0
-    do throws(SocketError) {
+    do throws(SystemError) {
       switch try socket.read(into: &buffer) {
       case .wouldBlock: break
       case .done(0): machine.inputEnded()
@@ -177,7 +178,7 @@ final class Connection: EventHandler, @unchecked Sendable {
       case .write:
         write()
       case .finishSending:
-        do throws(SocketError) { try socket.finishSending() } catch { machine.disconnected() }
+        do throws(SystemError) { try socket.finishSending() } catch { machine.disconnected() }
       case .yield:
         loop.execute { [self] in
           machine.turnCame()
@@ -205,7 +206,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   }
 
   private func write() {
-    do throws(SocketError) {
+    do throws(SystemError) {
       switch try machine.output.write(to: socket) {
       case .done(let count): machine.wrote(count, &worker.surroundings)
       case .wouldBlock: machine.writeBlocked()
@@ -224,7 +225,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     if wait.writes { wanted.insert(.writable) }
     if wanted != interest {
       interest = wanted
-      do throws(SocketError) {
+      do throws(SystemError) {
         try loop.watch(registration, for: wanted)
       } catch {
         return false

@@ -1,5 +1,6 @@
 import Glibc
 import Sockets
+import System
 
 extension OutputQueue {
   /// How much of a file one `sendfile` takes.
@@ -8,16 +9,16 @@ extension OutputQueue {
   /// Writes once of what waits, which is something; says how many bytes were taken.
   ///
   /// - Throws: what the system says; of a file that has become shorter than what was promised, too.
-  func write(to socket: Socket) throws(SocketError) -> Outcome<Int> {
+  func write(to socket: Socket) throws(SystemError) -> Outcome<Int> {
     guard case .file(let file, let range) = parts[0] else {
-      return try withSegments { segments, isLast throws(SocketError) in
+      return try withSegments { segments, isLast throws(SystemError) in
         try socket.write(segments, hasMore: !isLast)
       }
     }
     let rest = (range.lowerBound + offset)..<range.upperBound
     let outcome = try socket.send(file, rest.prefix(Self.fileBytesAtOnce))
     if case .done(0) = outcome {
-      throw SocketError(call: "sendfile", purpose: "send a file that was cut short", code: EIO)
+      throw SystemError(call: "sendfile", purpose: "send a file that was cut short", code: EIO)
     }
     return outcome
   }
@@ -27,8 +28,8 @@ extension OutputQueue {
   /// Each array is lent by a call of its own, one inside the other: that is the only way in which
   /// pointers into several arrays are valid at the same time.
   private func withSegments<Result>(
-    _ body: (UnsafeBufferPointer<iovec>, _ isLast: Bool) throws(SocketError) -> Result
-  ) throws(SocketError) -> Result {
+    _ body: (UnsafeBufferPointer<iovec>, _ isLast: Bool) throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
     let count = min(parts.count, Self.segmentsAtOnce)
     let segments = UnsafeMutableBufferPointer<iovec>.allocate(capacity: count)
     defer { segments.deallocate() }
@@ -37,13 +38,13 @@ extension OutputQueue {
 
   private func lend<Result>(
     _ index: Int, _ segments: UnsafeMutableBufferPointer<iovec>,
-    _ body: (UnsafeBufferPointer<iovec>, _ isLast: Bool) throws(SocketError) -> Result
-  ) throws(SocketError) -> Result {
+    _ body: (UnsafeBufferPointer<iovec>, _ isLast: Bool) throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
     guard index < segments.count, case .bytes(let bytes) = parts[index] else {
       let lent = UnsafeBufferPointer(rebasing: segments[..<index])
       return try body(lent, index == parts.count)
     }
-    return try bytes.withUnsafeBufferPointer { bytes throws(SocketError) in
+    return try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
       let skipped = index == 0 ? offset : 0
       segments[index] = iovec(
         iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress.map { $0 + skipped }),

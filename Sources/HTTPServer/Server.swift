@@ -1,8 +1,8 @@
-import Dispatch
 import HTTP
 import Logging
 import Sockets
 import Synchronization
+import System
 
 /// An HTTP/1.1 server: event loops that serve one port.
 public final class Server: Sendable {
@@ -13,7 +13,8 @@ public final class Server: Sendable {
 
   private let context: ServerContext
   private let state = Mutex(State())
-  private let running = DispatchGroup()
+  /// How many event loops run.
+  private let running = Monitor(0)
 
   /// A server that does not listen yet.
   public convenience init(
@@ -29,7 +30,7 @@ public final class Server: Sendable {
   ///
   /// The server runs until it is drained, even if nobody holds it. Ignores SIGPIPE and raises the
   /// limit of descriptors, both in the whole process. To be called once.
-  public func start() throws(SocketError) -> UInt16 {
+  public func start() throws(SystemError) -> UInt16 {
     let configuration = context.configuration
     Signals.ignoreBrokenPipe()
     let descriptors = DescriptorLimit.raise()
@@ -45,14 +46,18 @@ public final class Server: Sendable {
       host: configuration.host, port: configuration.port, count: configuration.eventLoops,
       backlog: configuration.listenBacklog)
     var workers: [Worker] = []
-    do throws(SocketError) {
+    do throws(SystemError) {
       for _ in sockets { workers.append(try Worker(context)) }
       for worker in workers {
-        running.enter()
-        do throws(SocketError) {
-          try worker.loop.start { [running] in running.leave() }
+        running.withLock { $0 += 1 }
+        let ended: EventLoop.Work = { [running] in
+          running.withLock { $0 -= 1 }
+          running.notify()
+        }
+        do throws(SystemError) {
+          try worker.loop.start(ended: ended)
         } catch {
-          running.leave()
+          ended()
           throw error
         }
       }
@@ -100,5 +105,5 @@ public final class Server: Sendable {
   }
 
   /// Waits until every event loop has ended, which a drain brings about.
-  public func wait() { running.wait() }
+  public func wait() { running.wait { $0 == 0 ? () : nil } }
 }

@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import Prefetch
 import SQLiteStore
@@ -26,7 +27,7 @@ import Testing
 }
 
 /// A store in which a post changes whenever posts have been read, for the first times.
-private final class ChangingStore: FeedStore {
+private final class ChangingStore: FeedStore, PolicyStore {
   private let store: SQLiteStore
   private let changesLeft: Mutex<Int>
 
@@ -49,6 +50,7 @@ private final class ChangingStore: FeedStore {
   }
 
   var version: StoreVersion { store.version }
+  func snapshot() throws -> any StoreSnapshot { try store.snapshot() }
   func feeds() throws -> [FeedSummary] { try store.feeds() }
   func feed(named name: String) throws -> FeedSummary? { try store.feed(named: name) }
   func cut(_ query: PageQuery) throws -> PageCut { try store.cut(query) }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @testable import FeedServer
-@testable import Sockets
+@testable import System
 
 /// Whatever a file system says of a file and a clock of the time, the server answers.
 @Suite struct MediaExtremesTests {
@@ -25,7 +25,7 @@ import Testing
   private static func answer(
     _ status: stat, now: Moment, range: String?, method: HTTP.Method
   ) throws -> Int {
-    let file = OpenFile(taking: open("/dev/null", O_RDONLY), status)
+    let file = OpenFile(try Descriptor("/dev/null"), FileStatus(status))
     var text = "\(method.rawValue) /media/a HTTP/1.1\r\nHost: a\r\n"
     text += "If-Modified-Since: Sunday, 06-Nov-94 08:49:37 GMT\r\n"
     if let range { text += "Range: \(range)\r\n" }
@@ -76,7 +76,7 @@ import Testing
     let folder = TemporaryFolder()
     let media = folder.file("media")
     try FileManager.default.createDirectory(atPath: media, withIntermediateDirectories: true)
-    let service = try RunningService([SeedRecord]()) { $0.mediaRoot = media }
+    let service = try RunningService([SeedRecord]()) { $0.application.mediaRoot = media }
     // 2300 and 1600 are beyond nanoseconds in 64 bits; a file system keeps what it can.
     for (index, seconds) in ([10_413_792_000, -11_676_096_000] + Self.numbers).enumerated() {
       let path = "\(media)/time\(index).gif"

@@ -1,15 +1,15 @@
 import Foundation
 import HTTP
 import HTTPServer
-import Sockets
 import Synchronization
+import System
 import TestSupport
 import Testing
 
 /// Bodies that are files, and slow readers of them.
 struct FileBodyTests {
   static func open(_ path: String) throws -> OpenFile {
-    try #require(OpenFile(taking: Glibc.open(path, O_RDONLY | O_CLOEXEC)))
+    try #require(OpenFile(try Descriptor(path)))
   }
 
   static func content(_ count: Int) -> [UInt8] {

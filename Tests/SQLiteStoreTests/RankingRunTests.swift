@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import GRDB
 import Migrations
@@ -146,7 +147,7 @@ import Testing
     _ = try store.walk("featured")
     let run = store.beginImport()
     // From here on no refresh works.
-    try store.refreshing.withLock { try $0.close() }
+    try store.follower.close()
     #expect(throws: StoreError.self) { try store.refresh() }
     try run.write([.ranked("p0", 99), .ranked("new", 50)])
     let summary = try run.finish()
@@ -186,9 +187,8 @@ import Testing
 
   // MARK: Whatever is written
 
-  private static let freshSeed = UInt64.random(in: 1...UInt64(Int64.max))
-
-  @Test(arguments: [20_120_728, 5_379_206_404_544_840_559, freshSeed])
+  /// A seed that found a fault once, and those of every random test.
+  @Test(arguments: [5_379_206_404_544_840_559] + TestRandom.seeds)
   func `every ranking shows what it must, whatever is written`(_ seed: UInt64) throws {
     var random = TestRandom(seed)
     for round in 0..<6 {

@@ -1,8 +1,9 @@
+import Catalog
 import Feed
 import HTTP
 import HTTPServer
-import Seeding
-import Sockets
+import PostJSON
+import System
 
 // MARK: Writes of feeds
 

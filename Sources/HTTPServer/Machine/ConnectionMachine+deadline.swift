@@ -72,7 +72,7 @@ extension ConnectionMachine {
   ///
   /// - Parameter unacknowledgedBytes: how many bytes of what was written the client has not confirmed.
   mutating func deadlinePassed(unacknowledgedBytes: Int, _ around: inout Surroundings) {
-    guard around.nowMilliseconds >= deadlineMilliseconds(around) else { return }
+    guard around.nowMilliseconds >= deadlineMilliseconds(&around) else { return }
     switch waiting {
     case .nothing, .turn:
       break

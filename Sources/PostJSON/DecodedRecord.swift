@@ -1,0 +1,129 @@
+import Feed
+import JSON
+
+/// A `SeedRecord` as its JSON has it.
+struct DecodedRecord {
+  let record: SeedRecord
+  /// Whether the record says in which feeds the post is.
+  let namesFeeds: Bool
+
+  private static let known = [
+    "author", "counters", "feed", "feeds", "id", "media", "publishedAt", "tags", "text",
+    "thumbnail",
+    "title", "type", "url",
+  ]
+
+  /// - Parameter itemID: the id of a post whose record may leave it out.
+  init(_ value: JSONValue, itemID: String? = nil) throws(RecordError) {
+    let fields = try RecordFields(value, known: Self.known)
+    namesFeeds = fields.has("feeds")
+    if fields.has("feed") {
+      record = try Self.feed(RecordFields(value, known: ["feed"]).value("feed"))
+      return
+    }
+    let placements = try fields.list("feeds", limit: RecordLimits.feeds, Self.placement)
+    try Self.check(placements, fields)
+    record = .post(
+      Post(
+        id: try Self.id(fields, itemID),
+        type: try fields.option("type"),
+        title: try fields.text("title", limit: .characters(RecordLimits.titleCharacters)),
+        text: try fields.text("text", limit: .bytes(RecordLimits.textBytes)),
+        publishedAt: try fields.time("publishedAt"),
+        author: try Self.author(fields),
+        url: try fields.text("url", limit: .bytes(RecordLimits.urlBytes)),
+        thumbnail: try fields.text("thumbnail", limit: .bytes(RecordLimits.urlBytes)),
+        tags: try fields.list("tags", limit: RecordLimits.tags, Self.tag).filter { !$0.isEmpty },
+        counters: try fields.has("counters") ? Self.counters(fields.value("counters")) : [],
+        media: try fields.list("media", limit: RecordLimits.media, Self.media)),
+      placements: placements)
+  }
+
+  private static func id(_ fields: RecordFields, _ itemID: String?) throws(RecordError) -> String {
+    guard let itemID, !fields.has("id") else {
+      return try fields.name("id", limit: .bytes(RecordLimits.idBytes))
+    }
+    if let problem = itemID.problem(.bytes(RecordLimits.idBytes)) ?? itemID.problemAsName {
+      throw fields.error("id", problem)
+    }
+    return itemID
+  }
+
+  private static func check(_ placements: [Placement], _ fields: RecordFields) throws(RecordError) {
+    var names: Set<ByteText> = []
+    for placement in placements where !names.insert(ByteText(placement.feed)).inserted {
+      throw fields.error("feeds", "names the feed \"\(placement.feed)\" twice")
+    }
+  }
+
+  /// Counters, as a record has them or on their own.
+  static func counters(_ value: JSONValue) throws(RecordError) -> [Counter] {
+    let members = try value.checked(as: .object).members
+    let count = members.reduce(0) { count, _ in count + 1 }
+    guard count <= RecordLimits.counters else {
+      throw value.error("has \(count) elements, more than \(RecordLimits.counters)")
+    }
+    var counters: [Counter] = []
+    for member in members {
+      let name = member.name
+      if let problem = name.problem(.characters(RecordLimits.counterNameCharacters)) {
+        throw member.value.error(problem)
+      }
+      if name.isEmpty { throw value.error("holds an empty name") }
+      if let problem = name.problemAsName { throw member.value.error(problem) }
+      let count = try member.value.checkedNumber()
+      // Below zero, too: origins that blur their counters do publish such.
+      guard (-RecordLimits.number...RecordLimits.number).contains(count) else {
+        throw member.value.error("\(count) is not in ±\(RecordLimits.number)")
+      }
+      counters.append(Counter(name, count))
+    }
+    return counters
+  }
+
+  private static func tag(_ value: JSONValue) throws(RecordError) -> String {
+    try value.checkedText(.characters(RecordLimits.tagCharacters))
+  }
+
+  private static func feed(_ value: JSONValue) throws(RecordError) -> SeedRecord {
+    let fields = try RecordFields(value, known: ["name", "title"])
+    return .feed(
+      name: try fields.name("name", limit: .bytes(RecordLimits.feedNameBytes)),
+      title: try fields.text("title", limit: .characters(RecordLimits.titleCharacters)))
+  }
+
+  private static func placement(_ value: JSONValue) throws(RecordError) -> Placement {
+    let fields = try RecordFields(value, known: ["name", "rank"])
+    return Placement(
+      feed: try fields.name("name", limit: .bytes(RecordLimits.feedNameBytes)),
+      rank: try fields.number("rank", in: SortKey.rankRange))
+  }
+
+  private static func author(_ fields: RecordFields) throws(RecordError) -> Author? {
+    guard fields.has("author") else { return nil }
+    let author = try RecordFields(fields.value("author"), known: ["id", "name"])
+    return Author(
+      id: try author.name("id", limit: .bytes(RecordLimits.idBytes)),
+      name: try author.text("name", limit: .characters(RecordLimits.titleCharacters)))
+  }
+
+  private static let knownOfMedia = [
+    "bytes", "codec", "durationMs", "height", "kind", "mimeType", "url", "width",
+  ]
+
+  private static func media(_ value: JSONValue) throws(RecordError) -> Media {
+    let fields = try RecordFields(value, known: knownOfMedia)
+    guard let url = try fields.text("url", limit: .bytes(RecordLimits.urlBytes)) else {
+      throw fields.error("url", fields.has("url") ? "is empty" : "is missing")
+    }
+    return Media(
+      kind: try fields.option("kind"),
+      url: url,
+      mimeType: try fields.text("mimeType", limit: .bytes(RecordLimits.mediaTypeBytes)),
+      codec: try fields.text("codec", limit: .bytes(RecordLimits.mediaTypeBytes)),
+      width: try fields.number("width", in: 1...RecordLimits.pixels),
+      height: try fields.number("height", in: 1...RecordLimits.pixels),
+      durationMilliseconds: try fields.number("durationMs", in: 0...RecordLimits.number),
+      bytes: try fields.number("bytes", in: 0...RecordLimits.fileBytes))
+  }
+}

@@ -1,0 +1,104 @@
+import Feed
+import JSON
+
+extension JSONWriter {
+  /// The members of a post from its title to its media: the same in a record and in an item, but for the
+  /// ids of its files.
+  ///
+  /// - Parameter openID: the post's id as JSON without quotes, of which the ids of its files are made; in
+  ///   a record they have none.
+  mutating func details(of posts: borrowing FlatPosts, at index: Int, openID: [UInt8]? = nil) {
+    let post = posts.posts[index]
+    member("title", post.title, of: posts)
+    member("text", post.text, of: posts)
+    if let time = post.publishedAt { member("publishedAt", utf8: time.rfc3339UTF8) }
+    if let authorID = post.authorID {
+      key("author")
+      object { writer in
+        writer.member("id", authorID, of: posts)
+        writer.member("name", post.authorName, of: posts)
+      }
+    }
+    member("url", post.url, of: posts)
+    member("thumbnail", post.thumbnail, of: posts)
+    if !post.tags.isEmpty { tags(post.tags, of: posts) }
+    if !post.counters.isEmpty { counters(post.counters, of: posts) }
+    guard !post.media.isEmpty else { return }
+    key("media")
+    array { writer in
+      for (ordinal, index) in post.media.enumerated() {
+        writer.object { writer in
+          if let openID { writer.mediaID(ordinal, ofPost: openID) }
+          writer.mediaMembers(of: posts, at: index)
+        }
+      }
+    }
+  }
+
+  /// A member that is one of the posts' texts, left out where there is none.
+  mutating func member(_ name: StaticString, _ text: FlatText?, of posts: borrowing FlatPosts) {
+    guard let text else { return }
+    key(name)
+    string(utf8: posts.bytes.span.extracting(text.range))
+  }
+
+  private mutating func member(_ name: StaticString, utf8: [UInt8]) {
+    key(name)
+    string(utf8: utf8.span)
+  }
+
+  private mutating func tags(_ tags: Range<Int>, of posts: borrowing FlatPosts) {
+    key("tags")
+    array { writer in
+      for index in tags {
+        writer.string(utf8: posts.bytes.span.extracting(posts.tags[index].range))
+      }
+    }
+  }
+
+  private mutating func counters(_ counters: Range<Int>, of posts: borrowing FlatPosts) {
+    key("counters")
+    object { writer in
+      for index in counters {
+        let counter = posts.counters[index]
+        writer.key(utf8: posts.bytes.span.extracting(counter.name.range))
+        writer.integer(counter.value)
+      }
+    }
+  }
+
+  private mutating func mediaID(_ ordinal: Int, ofPost openID: [UInt8]) {
+    key("id")
+    literal(capacity: openID.count + OutputSpan<UInt8>.mediaIDCapacity) { text in
+      text.append(mediaID: ordinal, ofPost: openID.span)
+    }
+  }
+
+  private mutating func mediaMembers(of posts: borrowing FlatPosts, at index: Int) {
+    let file = posts.media[index]
+    let load = posts.mediaLoads[index]
+    member("kind", load.kind.rawValue)
+    member("url", file.url, of: posts)
+    member("mimeType", file.mimeType, of: posts)
+    member("codec", file.codec, of: posts)
+    member("width", file.width)
+    member("height", file.height)
+    member("durationMs", load.durationMilliseconds)
+    member("bytes", load.bytes)
+  }
+}
+
+extension OutputSpan<UInt8> {
+  /// What the id of a file takes at the most, beside its post's.
+  static var mediaIDCapacity: Int { 24 }
+
+  /// The id of a post's file, quotes and all: the post's id, which comes as JSON without quotes, and the
+  /// file's index. Wherever such an id stands, it was made here.
+  mutating func append(mediaID index: Int, ofPost openID: Span<UInt8>) {
+    append("\"")
+    append(openID)
+    append(".")
+    append(decimal: index)
+    append("\"")
+  }
+}

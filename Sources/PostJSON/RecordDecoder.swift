@@ -1,0 +1,73 @@
+import Feed
+import JSON
+
+/// Reads one record of a feed file from its JSON.
+public struct RecordDecoder: Sendable {
+  /// A decoder of records.
+  public init() {}
+
+  /// The record that the bytes hold.
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  public func decode(_ bytes: some Sequence<UInt8>) throws(RecordError) -> SeedRecord {
+    try DecodedRecord(Self.document(bytes).root).record
+  }
+
+  /// The post that the bytes hold, for an item of this id: the record may leave the id out, and must
+  /// not have another. `placements` is nil where the record does not name feeds.
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  public func decodeItem(
+    _ bytes: some Sequence<UInt8>, id: String
+  ) throws(RecordError) -> (post: Post, placements: [Placement]?) {
+    let decoded = try DecodedRecord(Self.document(bytes).root, itemID: id)
+    guard case .post(let post, let placements) = decoded.record else {
+      throw RecordError(field: "feed", problem: "is a feed and not an item")
+    }
+    guard post.id.isSame(as: id) else {
+      throw RecordError(field: "id", problem: "is \"\(post.id)\", not the path's \"\(id)\"")
+    }
+    return (post, decoded.namesFeeds ? placements : nil)
+  }
+
+  /// The counters that the bytes hold: an object of whole numbers, one at least.
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  public func decodeCounters(_ bytes: some Sequence<UInt8>) throws(RecordError) -> [Counter] {
+    let counters = try DecodedRecord.counters(Self.document(bytes).root)
+    guard !counters.isEmpty else { throw RecordError(field: "", problem: "names no counter") }
+    return counters
+  }
+
+  /// What a record that is refused calls itself, as far as it can be told: `post "p1"`.
+  public func subject(of bytes: [UInt8]) -> String? {
+    guard let record = try? Self.document(bytes).root else { return nil }
+    let (kind, name) =
+      record.member("feed").map { ("feed", $0.member("name")) } ?? ("post", record.member("id"))
+    guard let text = name?.text, !text.isEmpty else { return nil }
+    return "\(kind) \"\(text.excerpt(characters: JSONPath.shownCharacters))\""
+  }
+
+  private static func document(
+    _ bytes: some Sequence<UInt8>
+  ) throws(RecordError) -> JSONDocument {
+    do throws(JSONError) {
+      return try JSONDocument(Array(bytes), depthLimit: RecordLimits.depth)
+    } catch {
+      throw RecordError(error)
+    }
+  }
+}
+
+extension RecordError {
+  /// What is wrong with the JSON of a record.
+  fileprivate init(_ error: JSONError) {
+    switch error.problem {
+    case .notUTF8: self.init(field: "", problem: "is not UTF-8")
+    case .duplicateKey: self.init(field: error.path.description, problem: "is there twice")
+    case .tooDeep(let limit):
+      self.init(field: "", problem: "is nested more than \(limit) levels deep")
+    default: self.init(field: "", problem: "is not JSON: \(error)")
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import Feed
+import JSON
+
+/// A JSON object whose fields are known and checked: an unknown one is an error, so that a misspelt
+/// name does not silently lose what it holds.
+struct RecordFields {
+  private let object: JSONValue
+
+  /// - Parameter known: the names, sorted for the person who reads them.
+  init(_ value: JSONValue, known: [String]) throws(RecordError) {
+    object = try value.checked(as: .object)
+    for member in object.members where !known.contains(where: member.isNamed) {
+      throw RecordError(
+        field: member.value.path.description,
+        problem: "unknown field; the known ones are \(known.joined(separator: ", "))")
+    }
+  }
+
+  func has(_ name: String) -> Bool { object.member(name) != nil }
+
+  func error(_ name: String, _ problem: String) -> RecordError {
+    RecordError(field: object.path.key(name).description, problem: problem)
+  }
+
+  /// What is there.
+  func value(_ name: String) throws(RecordError) -> JSONValue {
+    guard let value = object.member(name) else { throw error(name, "is missing") }
+    return value
+  }
+
+  /// The elements of a list; what is absent is empty.
+  func list<Element>(
+    _ name: String, limit: Int, _ element: (JSONValue) throws(RecordError) -> Element
+  ) throws(RecordError) -> [Element] {
+    guard let list = try object.member(name)?.checked(as: .array) else { return [] }
+    let count = list.elements.reduce(0) { count, _ in count + 1 }
+    guard count <= limit else {
+      throw error(name, "has \(count) elements, more than \(limit)")
+    }
+    var elements: [Element] = []
+    elements.reserveCapacity(count)
+    for value in list.elements { elements.append(try element(value)) }
+    return elements
+  }
+
+  /// A text of so much at the most; an empty one says as little as an absent one.
+  func text(_ name: String, limit: TextLimit) throws(RecordError) -> String? {
+    guard let value = object.member(name) else { return nil }
+    let text = try value.checkedText(limit)
+    return text.isEmpty ? nil : text
+  }
+
+  /// A text that is there, is not empty and holds no control characters.
+  func name(_ name: String, limit: TextLimit) throws(RecordError) -> String {
+    let value = try value(name)
+    let text = try value.checkedText(limit)
+    if let problem = text.problemAsName { throw value.error(problem) }
+    return text
+  }
+
+  /// A whole number of the range.
+  func number(_ name: String, in range: ClosedRange<Int>) throws(RecordError) -> Int? {
+    guard let value = object.member(name) else { return nil }
+    let number = try value.checkedNumber()
+    guard range.contains(number) else {
+      throw value.error("\(number) is not in \(range.lowerBound)…\(range.upperBound)")
+    }
+    return number
+  }
+
+  /// One of the cases.
+  func option<Option: RawRepresentable & CaseIterable>(_ name: String) throws(RecordError) -> Option
+  where Option.RawValue == String {
+    let value = try value(name)
+    let text = try value.checked(as: .text).text ?? ""
+    guard let option = Option.allCases.first(where: { $0.rawValue.utf8.elementsEqual(text.utf8) })
+    else {
+      let known = Option.allCases.map(\.rawValue).joined(separator: ", ")
+      throw value.error("\"\(text.excerpt(characters: 40))\" is not one of \(known)")
+    }
+    return option
+  }
+
+  func time(_ name: String) throws(RecordError) -> Timestamp? {
+    guard let text = try text(name, limit: .bytes(64)) else { return nil }
+    do throws(TimestampError) {
+      return try Timestamp(rfc3339: text)
+    } catch {
+      switch error {
+      case .malformed:
+        throw self.error(
+          name, "\"\(text)\" is not an RFC 3339 time such as 2012-07-28T23:05:56Z")
+      case .outOfRange(let part): throw self.error(name, "\"\(text)\" has no such \(part)")
+      case .tooPrecise: throw self.error(name, "\"\(text)\" has more than nine decimals")
+      }
+    }
+  }
+}
+
+/// How much a text may hold.
+enum TextLimit {
+  /// In UTF-8: of what machines read, and of names that stand in URLs.
+  case bytes(Int)
+  /// As Unicode has code points, and JSON Schema and most databases count: of what people write.
+  case characters(Int)
+}
+
+extension JSONValue {
+  func error(_ problem: String) -> RecordError {
+    RecordError(field: path.description, problem: problem)
+  }
+
+  /// The value, if it is of this kind.
+  func checked(as wanted: JSONKind) throws(RecordError) -> JSONValue {
+    if kind == wanted { return self }
+    let words =
+      switch wanted {
+      case .object: "an object"
+      case .array: "a list"
+      case .text: "a text"
+      case .number: "a whole number"
+      case .boolean: "true or false"
+      case .null: "null"
+      }
+    throw error(
+      kind == .null ? "is null, not \(words); leave out what is unknown" : "is not \(words)")
+  }
+
+  func checkedText(_ limit: TextLimit) throws(RecordError) -> String {
+    let text = try checked(as: .text).text ?? ""
+    if let problem = text.problem(limit) { throw error(problem) }
+    return text
+  }
+
+  func checkedNumber() throws(RecordError) -> Int {
+    guard let number = try checked(as: .number).wholeNumber else {
+      throw error("is not a whole number")
+    }
+    return number
+  }
+}
+
+extension String {
+  /// What is wrong with it as a text of a record.
+  func problem(_ limit: TextLimit) -> String? {
+    switch limit {
+    case .bytes(let most):
+      if utf8.count > most { return "has \(utf8.count) bytes, more than \(most)" }
+    case .characters(let most):
+      // No character has less than a byte.
+      if utf8.count > most, unicodeScalars.count > most {
+        return "has \(unicodeScalars.count) characters, more than \(most)"
+      }
+    }
+    return utf8.contains(0) ? "holds a NUL character" : nil
+  }
+
+  /// What is wrong with it as a name.
+  var problemAsName: String? {
+    if isEmpty { return "is empty" }
+    return utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f } ? nil : "holds a control character"
+  }
+}

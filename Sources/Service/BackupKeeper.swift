@@ -1,0 +1,165 @@
+import Backups
+import Logging
+import SQLiteStore
+import Synchronization
+import System
+
+/// Makes the scheduled backups, on a thread of its own. A failure is logged and counted, and keeps
+/// nobody from being served.
+final class BackupKeeper: Sendable {
+  /// What happened to one.
+  enum Outcome: String, CaseIterable, Sendable {
+    case made, failed
+  }
+
+  private struct State {
+    var isStopped = false
+    var task: PeriodicTask?
+    var running: Backup?
+    /// The number of the newest backup that has been looked at.
+    var known: Int?
+    var last = Figures()
+  }
+
+  /// Of the newest backup.
+  struct Figures: Sendable {
+    /// When it was made; 0 where there is none.
+    var secondsSince1970 = 0
+    var bytes = 0
+    /// How long it took; 0 where another program made it.
+    var durationSeconds = 0
+  }
+
+  private let state = Mutex(State())
+  private let folder: BackupFolder
+  private let schedule: BackupSchedule
+  private let settings: BackupSettings
+  let database: String
+  let options: DatabaseFile.Options
+  private let logger: Logger
+  private let count: @Sendable (Outcome) -> Void
+
+  /// - Parameter count: told of each backup that was made, or was not.
+  /// - Throws: `SystemError` for a folder that cannot be used.
+  init(
+    _ settings: BackupSettings, database: String, options: DatabaseFile.Options, logger: Logger,
+    count: @escaping @Sendable (Outcome) -> Void
+  ) throws {
+    self.settings = settings
+    self.database = database
+    self.options = options
+    self.logger = logger
+    self.count = count
+    folder = BackupFolder(path: settings.folder, database: database)
+    schedule = BackupSchedule(intervalSeconds: settings.intervalSeconds)
+    try folder.requireUsable()
+    noteNewest()
+  }
+
+  /// Of the newest backup.
+  var figures: Figures { state.withLock { $0.last } }
+
+  /// Makes a backup at once, in the caller's thread.
+  ///
+  /// - Throws: what `BackupFolder.add` throws.
+  func make() throws -> Backup.Report {
+    let backup = Backup(of: database, options: options, compress: settings.isCompressed)
+    let isStopped = state.withLock { state in
+      state.running = backup
+      return state.isStopped
+    }
+    if isStopped { backup.cancel() }
+    defer { state.withLock { $0.running = nil } }
+    return try folder.add(
+      backup, secondsSince1970: WallClock.secondsSince1970, keeping: settings.kept)
+  }
+
+  /// Makes backups from now on, on a thread of its own.
+  ///
+  /// - Throws: `SystemError` where the system has none.
+  func start() throws(SystemError) {
+    let task = PeriodicTask(
+      firstPauseMilliseconds: { [self] in secondsUntilDue(after: noteKnown()) * 1000 },
+      { [self] in look() * 1000 })
+    state.withLock { $0.task = task }
+    try task.start()
+  }
+
+  /// Gives a running backup up, and returns when it is.
+  func stop() {
+    let (task, running) = state.withLock { state in
+      state.isStopped = true
+      defer { state.task = nil }
+      return (state.task, state.running)
+    }
+    running?.cancel()
+    task?.stop()
+  }
+
+  private var newest: BackupFolder.Entry? { try? folder.entries().last }
+
+  private func secondsUntilDue(after newest: BackupFolder.Entry?) -> Int {
+    schedule.secondsUntilDue(
+      newestAgeSeconds: newest.flatMap { newest in
+        // A time that no clock ever had tells no age.
+        let (age, overflow) = WallClock.secondsSince1970
+          .subtractingReportingOverflow(newest.modifiedSecondsSince1970)
+        return overflow ? nil : age
+      })
+  }
+
+  /// Makes the backup that is due, unless another server of the same database has; returns after how many
+  /// seconds, by the clock that nobody sets, to look again.
+  private func look() -> Int {
+    let known = state.withLock { $0.known }
+    let found = noteKnown()
+    if found?.name.number == known {
+      defer { noteKnown() }
+      return run()
+    }
+    noteNewest()
+    return secondsUntilDue(after: found)
+  }
+
+  @discardableResult
+  private func noteKnown() -> BackupFolder.Entry? {
+    let newest = newest
+    state.withLock { $0.known = newest?.name.number }
+    return newest
+  }
+
+  /// Makes a backup; returns after how many seconds to look again.
+  private func run() -> Int {
+    let start = MonotonicClock.milliseconds
+    do {
+      let report = try make()
+      let duration = Int(MonotonicClock.milliseconds - start) / 1000
+      noteNewest(durationSeconds: duration)
+      count(.made)
+      logger.info(
+        "backup made",
+        metadata: [
+          "file": "\(report.path)", "bytes": .stringConvertible(report.bytes),
+          "posts": .stringConvertible(report.posts),
+          "seconds": .stringConvertible(duration),
+        ])
+      return schedule.secondsUntilDue(newestAgeSeconds: 0)
+    } catch BackupError.isBeingMade {
+      return schedule.secondsUntilRetry
+    } catch is DatabaseCopyCancelled {
+      return schedule.secondsUntilRetry
+    } catch {
+      count(.failed)
+      logger.error("backup failed: \(error)")
+      return schedule.secondsUntilRetry
+    }
+  }
+
+  func noteNewest(durationSeconds: Int = 0) {
+    guard let newest = try? folder.entries().last else { return }
+    let figures = Figures(
+      secondsSince1970: newest.modifiedSecondsSince1970, bytes: newest.bytes,
+      durationSeconds: durationSeconds)
+    state.withLock { $0.last = figures }
+  }
+}
