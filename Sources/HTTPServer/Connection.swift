@@ -267,7 +267,8 @@ final class Connection: EventHandler, @unchecked Sendable {
     while let next = machine.takeDeparture() { tell(observer, next, now) }
   }
 
-  private func tell(_ observer: any ServerObserver, _ departure: consuming Departure, _ now: UInt64) {
+  private func tell(_ observer: any ServerObserver, _ departure: consuming Departure, _ now: UInt64)
+  {
     var request = departure.request
     request.peer = peer
     request.bytes = max(

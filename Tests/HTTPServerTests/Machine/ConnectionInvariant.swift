@@ -10,7 +10,7 @@ enum ConnectionInvariant {
     let held = machine.exchanges.heldBytes + machine.output.heldBytes
     if world.isClosed {
       // Nothing is held, and nobody waits for a body.
-      #expect(held == 0 && world.around.heldBytes == 0)
+      #expect(held == 0 && world.around.heldBytes == world.foreignBytes)
       #expect(world.streams.allSatisfy { $0.end != nil })
       return
     }
@@ -22,7 +22,7 @@ enum ConnectionInvariant {
       Issue.record("neither waits nor ends")
       return
     }
-    #expect(world.around.heldBytes == held)
+    #expect(world.around.heldBytes == held + world.foreignBytes)
     #expect(wait.writes == !machine.output.isEmpty)
     var around = world.around
     #expect(wait.reads == machine.wantsInput(&around))

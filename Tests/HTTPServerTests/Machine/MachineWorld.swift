@@ -23,6 +23,10 @@ struct MachineWorld {
   }
 
   var around: Surroundings
+  /// How much memory the answers of other connections hold.
+  var foreignBytes = 0 {
+    didSet { around.heldBytes += foreignBytes - oldValue }
+  }
   var machine: ConnectionMachine
   /// What the client has sent and nobody has read, and what was read and not consumed.
   var inbox: [UInt8] = []
