@@ -79,6 +79,7 @@ let package = Package(
         .embedInCode("0003-writes.sql"), .embedInCode("0004-post-changes.sql"),
         .embedInCode("0005-order-alone.sql"),
         .embedInCode("0006-rankings.sql"),
+        .embedInCode("0008-strategies.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),
@@ -133,7 +134,8 @@ let package = Package(
         "TestSupport",
         logging, sqlite,
       ]),
-    tests("BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
+    tests(
+      "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests(
       "SQLiteStoreTests",
       ["SQLiteStore", "PostJSON", "Seeding", "Migrations", "TestSupport", sqlite]),

@@ -6,7 +6,7 @@ import Testing
 
 /// Items and pages as JSON, to the byte.
 struct ItemJSONTests {
-  private static let policy = Policy(name: "p", strategy: .plain, maxCost: 5, leading: 5)
+  private static let policy = Policy(name: "p", strategy: .plain(leading: 5))
   private static let network = NetworkProfile(
     name: "3g", title: "3G", downlinkKbps: 780, uplinkKbps: 330, roundTripMilliseconds: 200)
 
@@ -36,7 +36,8 @@ struct ItemJSONTests {
           Media(kind: .image, url: "/1", width: 3, bytes: 10),
           Media(kind: .video, url: "/2", durationMilliseconds: 20, bytes: 300_000),
         ]),
-      json: #"{"id":"a\"é\\","type":"carousel","media":[{"id":"a\"é\\.0","kind":"image","url":"/1","#
+      json:
+        #"{"id":"a\"é\\","type":"carousel","media":[{"id":"a\"é\\.0","kind":"image","url":"/1","#
         + #""width":3,"bytes":10},{"id":"a\"é\\.1","kind":"video","url":"/2","durationMs":20,"#
         + #""bytes":300000}],"prefetch":{"weight":1,"minimumBytes":10,"entireBytes":300010,"#
         + #""estimated":true}}"#),
