@@ -22,7 +22,7 @@ import Testing
       store: store,
       file: ItemFile(store: store, folder: folder.path, maximumBytes: fileBytes),
       writers: WorkerPool(threads: 1, limit: 100),
-      figures: ServiceFigures(registry: PrometheusRegistry()))
+      figures: ApplicationFigures(registry: PrometheusRegistry()))
   }
 
   private static func page(
@@ -38,7 +38,8 @@ import Testing
     return try #require(made.withLock { $0 }).get()
   }
 
-  @Test func `a page's bytes and validator are the same from the file, from the store and from both`()
+  @Test
+  func `a page's bytes and validator are the same from the file, from the store and from both`()
     throws
   {
     let path = folder.file("feed.sqlite")

@@ -51,7 +51,9 @@ extension Cursor {
     guard let bytes = Base64URL.decode(text), bytes.count > 5 else { throw .damaged }
     let content = bytes.dropLast(4)
     var trailer = Reader(bytes.suffix(4))
-    guard try trailer.bigEndian(UInt32.self) == CRC32.checksum(bytes.span.extracting(..<content.count)) else { throw .damaged }
+    guard
+      try trailer.bigEndian(UInt32.self) == CRC32.checksum(bytes.span.extracting(..<content.count))
+    else { throw .damaged }
     var reader = Reader(content)
     let version = try reader.byte()
     guard version == Self.version else { throw .unknownVersion(Int(version)) }
