@@ -150,7 +150,11 @@ let package = Package(
       ]),
     tests(
       "ServiceTests",
-      ["Service", "SQLiteStore", "Migrations", "Backups", "TestSupport", logging, sqlite]),
+      [
+        "Service", "SQLiteStore", "Migrations", "Backups", "Observability", "Prefetch",
+        "TestSupport",
+        logging, sqlite,
+      ]),
     tests(
       "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests(

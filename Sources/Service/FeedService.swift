@@ -17,7 +17,7 @@ public final class FeedService: Sendable {
 
   /// Opens and migrates the database.
   ///
-  /// - Throws: `StoreError`, `MediaError` for a media folder that cannot be used, and for backups what
+  /// - Throws: `StoreError`, `PolicyError` for a policy that is not understood, `MediaError` for a media folder that cannot be used, and for backups what
   ///   `BackupFolder` throws.
   public init(_ configuration: FeedServiceConfiguration, logger: Logger) throws {
     self.configuration = configuration
@@ -38,20 +38,9 @@ public final class FeedService: Sendable {
     // First pages are answered while the order of every feed is still being read.
     try store.beginLoading()
     application = ApplicationServer(settings, store: store, media: media, logger: logger)
-    refresher = PeriodicTask(pauseMilliseconds: configuration.refreshIntervalMilliseconds) {
-      [store, readiness = application.readiness] in
-      do {
-        try store.refresh()
-        figures.refreshes.increment()
-        readiness.noteSuccess()
-      } catch {
-        figures.failedRefreshes.increment()
-        // Said once, not fifty times a second.
-        if readiness.note(storeProblem: "\(error)") {
-          logger.error("cannot read the database: \(error)")
-        }
-      }
-    }
+    let refresh = StoreRefresh(store, application.readiness, figures, logger: logger)
+    refresher = PeriodicTask(
+      pauseMilliseconds: configuration.refreshIntervalMilliseconds, refresh.run)
     let log = LogKeeper(
       WriteAheadLog(of: store, limitBytes: configuration.store.file.logLimitBytes), logger: logger,
       count: figures.note)

@@ -6,6 +6,7 @@ import SQLiteStore
 struct ServiceFigures: Sendable {
   let refreshes: Counter
   let failedRefreshes: Counter
+  let refusedPolicies: Gauge
   private let registry: PrometheusRegistry
   private let checkpoints: [LogKeeper.Outcome: Counter]
   private let backups: [BackupKeeper.Outcome: Counter]
@@ -13,6 +14,8 @@ struct ServiceFigures: Sendable {
   private static let helps = [
     "lookahead_sqlite_refreshes_total": "Looks at what other processes wrote.",
     "lookahead_sqlite_failed_refreshes_total": "Those that failed.",
+    "lookahead_refused_policies":
+      "1 while policies are written that are not understood, so that those of before stay in force.",
     "lookahead_sqlite_file_bytes": "Size of the database's files.",
     "lookahead_sqlite_checkpoints_total":
       "Write-ahead logs that were brought in and cut, or could not be.",
@@ -27,6 +30,8 @@ struct ServiceFigures: Sendable {
     for (name, help) in Self.helps { registry.describe(name, help: help) }
     refreshes = Counter(label: "lookahead_sqlite_refreshes_total", factory: registry)
     failedRefreshes = Counter(label: "lookahead_sqlite_failed_refreshes_total", factory: registry)
+    refusedPolicies = Gauge(label: "lookahead_refused_policies", factory: registry)
+    refusedPolicies.record(0)
     checkpoints = Self.counters("lookahead_sqlite_checkpoints_total", registry)
     backups = Self.counters("lookahead_backups_total", registry)
   }
