@@ -152,8 +152,7 @@ let package = Package(
       "ServiceTests",
       [
         "Service", "SQLiteStore", "Migrations", "Backups", "Observability", "Prefetch",
-        "TestSupport",
-        logging, sqlite,
+        "TestSupport", logging, sqlite,
       ]),
     tests(
       "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),

@@ -105,7 +105,7 @@ struct Application: Handler {
         throw ParameterError(parameter: "feed", problem: "is missing: it names the feed to read")
       }
       try pages.answer(feed: feed, parameters, call)
-    case .item: encoding.answer(try item(path["id"] ?? "", parameters, call), to: call)
+    case .item: try item(path["id"] ?? "", parameters, call)
     case .networks: encoding.answer(try networks(feed: parameters["feed"]), to: call)
     case .feeds: encoding.answer(try feeds(), to: call)
     case .feed: encoding.answer(try feed(path["feed"] ?? ""), to: call)
