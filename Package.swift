@@ -133,7 +133,8 @@ let package = Package(
         "TestSupport",
         logging, sqlite,
       ]),
-    tests("BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
+    tests(
+      "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests(
       "SQLiteStoreTests",
       ["SQLiteStore", "PostJSON", "Seeding", "Migrations", "TestSupport", sqlite]),
