@@ -107,8 +107,8 @@ let package = Package(
     module(
       "Service",
       [
-        "FeedServer", "SQLiteStore", "Backups", "System", "MediaFiles", "Observability", logging,
-        metrics,
+        "FeedServer", "SQLiteStore", "Prefetch", "Backups", "System", "MediaFiles",
+        "Observability", logging, metrics,
       ]),
     .executableTarget(
       name: "lookahead",

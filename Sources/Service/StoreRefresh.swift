@@ -1,6 +1,7 @@
 import CoreMetrics
 import FeedServer
 import Logging
+import Observability
 import Prefetch
 import SQLiteStore
 import Synchronization
@@ -10,26 +11,39 @@ import Synchronization
 final class StoreRefresh: Sendable {
   private let store: SQLiteStore
   private let readiness: Readiness
-  private let figures: ServiceFigures
+  private let refreshes: Counter
+  private let failures: Counter
+  private let refusedPolicies: Gauge
   private let logger: Logger
   private let problem = Mutex<PolicyError?>(nil)
 
   init(
-    _ store: SQLiteStore, _ readiness: Readiness, _ figures: ServiceFigures, logger: Logger
+    _ store: SQLiteStore, _ readiness: Readiness, logger: Logger, figures: PrometheusRegistry
   ) {
     self.store = store
     self.readiness = readiness
-    self.figures = figures
+    figures.describe(
+      "lookahead_sqlite_refreshes_total", help: "Looks at what other processes wrote.")
+    figures.describe("lookahead_sqlite_failed_refreshes_total", help: "Those that failed.")
+    figures.describe(
+      "lookahead_refused_policies",
+      help:
+        "1 while policies are written that are not understood, so that those of before stay in force."
+    )
+    refreshes = Counter(label: "lookahead_sqlite_refreshes_total", factory: figures)
+    failures = Counter(label: "lookahead_sqlite_failed_refreshes_total", factory: figures)
+    refusedPolicies = Gauge(label: "lookahead_refused_policies", factory: figures)
+    refusedPolicies.record(0)
     self.logger = logger
   }
 
   func run() {
     do {
       if try store.refresh() { notePolicies(try store.snapshot().policyBook.problem) }
-      figures.refreshes.increment()
+      refreshes.increment()
       readiness.noteSuccess()
     } catch {
-      figures.failedRefreshes.increment()
+      failures.increment()
       if readiness.note(storeProblem: "\(error)") {
         logger.error("cannot read the database: \(error)")
       }
@@ -43,7 +57,7 @@ final class StoreRefresh: Sendable {
       return problem
     }
     guard found != known else { return }
-    figures.refusedPolicies.record(found == nil ? 0 : 1)
+    refusedPolicies.record(found == nil ? 0 : 1)
     if let found {
       logger.error("policies not taken, those of before stay in force: \(found)")
     } else {

@@ -3,7 +3,7 @@ import Service
 import Logging
 import Observability
 
-/// What is logged, where to, and how.
+/// What is logged, where to, and how, and what figures tell.
 struct LogOptions: ParsableArguments {
   @Option(help: "trace, debug, info, notice, warning, error or critical.")
   var logLevel = Environment.logLevel("log-level", default: .info)
@@ -18,6 +18,7 @@ struct LogOptions: ParsableArguments {
   var accessLog: Bool
 
   @Option("log-buffer-bytes") var logBufferBytes: Int
+  @Option("feed-figures") var feedFigures: Int
 
   mutating func validate() throws {
     logFormat = logFormat ?? Environment.option("log-format")

@@ -179,7 +179,10 @@ extension NumberSetting {
       "checkpoint-interval-seconds", 1...day, \.checkpointIntervalSeconds,
       "How often the write-ahead log is looked at."),
 
-    // Log.
+    // Log and figures.
+    NumberSetting(
+      "feed-figures", 0...10_000, \.application.feedFigures,
+      "Of how many feeds, the largest, /metrics tells how many items they have."),
     NumberSetting(
       "log-buffer-bytes", 4_096...gibibyte, default: LogSink.defaultMaximumBytes,
       "Lines that wait to be written; then they are dropped and counted."),

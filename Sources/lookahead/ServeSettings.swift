@@ -13,7 +13,7 @@ struct ServeSettings: ParsableArguments {
   @OptionGroup(title: "Writes") var writes: WriteOptions
   @OptionGroup(title: "Loading") var loading: LoadingOptions
   @OptionGroup(title: "Care of the database") var care: CareOptions
-  @OptionGroup(title: "Log") var log: LogOptions
+  @OptionGroup(title: "Log and figures") var log: LogOptions
 
   /// Every setting, in the order of the help.
   var list: [Setting] { Setting.list(of: self) }

@@ -53,7 +53,10 @@ extension JSONWriter {
       writer.member("strategy", policy.strategy.name)
       writer.key("parameters")
       writer.object { writer in
-        for (name, value) in policy.strategy.parameters { writer.member(name, value) }
+        for (name, value) in policy.strategy.parameters {
+          writer.key(name)
+          writer.integer(value)
+        }
       }
       writer.member("maxCost", policy.maxCost)
       writer.member("leading", policy.leading)
