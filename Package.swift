@@ -82,7 +82,7 @@ let package = Package(
         .embedInCode("0003-writes.sql"), .embedInCode("0004-post-changes.sql"),
         .embedInCode("0005-order-alone.sql"),
         .embedInCode("0006-rankings.sql"),
-        .embedInCode("0008-strategies.sql"),
+        .embedInCode("0007-strategies.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),

@@ -140,7 +140,7 @@ import Testing
 
   @Test func `policies of a database of before are kept as they were`() throws {
     let pool = try DatabaseFile.open(path: path, options: .init())
-    _ = try Migrator(Migration.all.filter { $0.version < 8 }).migrate(pool)
+    _ = try Migrator(Migration.all.filter { $0.version < 7 }).migrate(pool)
     try pool.write { database in
       try database.execute(
         sql: """
@@ -153,7 +153,7 @@ import Testing
     }
     let before = try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM policy") }
     try pool.close()
-    #expect(try Schema.migrate(path: path).contains("0008-strategies"))
+    #expect(try Schema.migrate(path: path).contains("0007-strategies"))
     let store = try SQLiteStore(path: path)
     let edge = try strategy(store, feed: nil, network: "edge")
     #expect(edge.strategy == .weighted(leading: 12, maxCost: 34))
