@@ -86,8 +86,10 @@ public final class PrometheusRegistry: Sendable {
   /// All figures: names sorted, and the series of each by their labels.
   public func text() -> [UInt8] {
     for body in state.withLock({ $0.scrapes }) { body() }
-    let readings = state.withLock(\.readings)
-    var (families, descriptions) = state.withLock { ($0.families, $0.descriptions) }
+    let (readings, known, descriptions) = state.withLock {
+      ($0.readings, $0.families, $0.descriptions)
+    }
+    var families = known
     for (name, read) in readings { families[name] = FigureFamily(gauges: read()) }
     var exposition = Exposition()
     for (name, family) in families.sorted(by: { $0.key < $1.key }) {

@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  private func service(_ log: LogSink? = nil) throws -> FeedService {
+  private func make(_ log: LogSink? = nil) throws -> FeedService {
     var configuration = FeedServiceConfiguration(databasePath: database)
     configuration.application.server.port = 0
     let logger = Logger(label: "test") { label in
@@ -64,7 +64,7 @@ import Testing
     let path = try folder.write("", to: "log")
     let file = try LogFile(path: path)
     let sink = LogSink(descriptor: file.descriptor, format: .text)
-    let service = try service(sink)
+    let service = try make(sink)
     let client = try TestClient(port: try service.start())
     let before = try client.get("/v1/networks?feed=featured")
     #expect(before.text.contains(#""strategy":"plain","parameters":{"leading":5}"#))
@@ -99,13 +99,13 @@ import Testing
   @Test func `a server does not start with it, and says which it is`() throws {
     try SQLiteStore(path: database).close()
     try write(Self.change)
-    let error = #expect(throws: PolicyError.self) { _ = try service() }
+    let error = #expect(throws: PolicyError.self) { _ = try make() }
     #expect(
       error
         == PolicyError(
           feed: "featured", network: "3g", strategy: "later", reason: .unknown("later")))
     try write(Self.mend)
-    let service = try service()
+    let service = try make()
     let client = try TestClient(port: try service.start())
     #expect(try client.get("/v1/networks").status == 200)
     service.drain()
