@@ -43,24 +43,29 @@ struct WriteQueueTests {
   private struct Failed: Error {}
 
   @Test func `what a group's commit throws is told to each of it, and nothing is told twice`() {
+    let queue = WriteQueue(limit: 10, groupLimit: 10)
     let told = Mutex<[Bool]>([])
+    let isTold = DispatchGroup()
     for isFailing in [true, false] {
-      // A queue each: one that is still at its first run would take the second write into that.
-      let queue = WriteQueue(limit: 10, groupLimit: 10)
-      let write = WaitingWrite.feed(FeedWrite(name: "a", change: .delete)) { result in
+      isTold.enter()
+      let name = isFailing ? "fails" : "a"
+      let write = WaitingWrite.feed(FeedWrite(name: name, change: .delete)) { result in
         told.withLock { $0.append((try? result.get()) == nil) }
+        isTold.leave()
       }
       #expect(throws: Never.self) {
         try queue.add(write) { group in
-          if isFailing { throw Failed() }
-          return group.map { waiting in
-            guard case .feed(_, let completion) = waiting else { return {} }
+          // The run of the first may take the second, too.
+          try group.map { waiting in
+            guard case .feed(let write, let completion) = waiting else { return {} }
+            if write.name == "fails" { throw Failed() }
             return { completion(.success(.deleted)) }
           }
         }
       }
-      queue.close()
+      isTold.wait()
     }
+    queue.close()
     #expect(told.withLock { $0 } == [true, false])
   }
 }
