@@ -121,10 +121,15 @@ let package = Package(
     // Tests, and what they share.
     .target(name: "CLockShim", path: "Tests/CLockShim"),
     .target(
-      name: "TestSupport", dependencies: ["Feed", "Catalog", "CLockShim", sqliteC],
-      path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Feed", "Catalog"], path: "Tests/TestSupport",
       swiftSettings: strict),
+    .target(
+      name: "SQLiteTestSupport", dependencies: ["CLockShim", sqliteC],
+      path: "Tests/SQLiteTestSupport", swiftSettings: strict),
     tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
+    .target(
+      name: "ModelStore", dependencies: ["Feed", "Prefetch", "Catalog"], path: "Tests/ModelStore",
+      swiftSettings: strict),
     tests("FeedTests", ["Feed", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
@@ -138,22 +143,28 @@ let package = Package(
     tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
     tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
     tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
-    tests("CommandTests", ["lookahead", "Version", "TestSupport"]),
+    tests("CommandTests", ["lookahead", "Version", "SQLiteTestSupport", "TestSupport"]),
+    // On the model store alone: no SQLite is linked.
     tests(
       "FeedServerTests",
       [
-        "Service", "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "JSON", "HTTP",
-        "System",
-        "TestSupport",
-        logging, sqlite,
+        "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
+        "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "Observability", "TestSupport",
+        logging,
       ]),
     tests(
       "ServiceTests",
-      ["Service", "SQLiteStore", "Migrations", "Backups", "TestSupport", logging, sqlite]),
+      [
+        "Service", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed", "Observability",
+        "SQLiteTestSupport", "TestSupport", logging, sqlite,
+      ]),
     tests(
       "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests(
       "SQLiteStoreTests",
-      ["SQLiteStore", "PostJSON", "Seeding", "Migrations", "TestSupport", sqlite]),
+      [
+        "SQLiteStore", "PostJSON", "Seeding", "Migrations", "SQLiteTestSupport", "TestSupport",
+        sqlite,
+      ]),
   ]
 )

@@ -1,10 +1,10 @@
+import Catalog
 import Feed
-import GRDB
 import HTTP
 import HTTPServer
+import ModelStore
 import Observability
 import Prefetch
-import SQLiteStore
 import Seeding
 import Synchronization
 import System
@@ -17,7 +17,7 @@ import Testing
 @Suite struct PageMakerTests {
   private let folder = TemporaryFolder()
 
-  private func source(_ store: SQLiteStore, fileBytes: Int) -> ItemSource {
+  private func source(_ store: any FeedStore & PolicyStore, fileBytes: Int) -> ItemSource {
     ItemSource(
       store: store,
       file: ItemFile(store: store, folder: folder.path, maximumBytes: fileBytes),
@@ -42,15 +42,15 @@ import Testing
   func `a page's bytes and validator are the same from the file, from the store and from both`()
     throws
   {
-    let path = folder.file("feed.sqlite")
-    let store = try SQLiteStore(path: path)
+    let store = ModelStore()
     try store.load(Array(PostGenerator(count: 90, seed: 7)), batch: 2_000)
     // On one network items cost other than on the others, so that their hints do not fit.
-    try DatabaseQueue(path: path).write {
-      try $0.execute(
-        sql: "UPDATE policy SET video_weight = 9, image_bytes = 77 WHERE network = 'wifi'")
+    store.changePolicies { policies in
+      for key in policies.keys where key.network == "wifi" {
+        policies[key]!.videoWeight = 9
+        policies[key]!.imageBytes = 77
+      }
     }
-    try store.refresh()
     let plain = PageMaker(store: store, source: source(store, fileBytes: 0))
     let half = PageMaker(store: store, source: source(store, fileBytes: 1 << 20))
     let full = PageMaker(store: store, source: source(store, fileBytes: 1 << 20))
