@@ -59,7 +59,7 @@ let package = Package(
     module("System", ["CLinux", deque], served),
     module("Sockets", ["System", "CLinux"], served),
     module("HTTP", ["CivilTime"]),
-    module("HTTPServer", ["Sockets", "System", "HTTP", logging], served),
+    module("HTTPServer", ["Sockets", "System", "HTTP", deque, logging], served),
 
     // The domain: no I/O, no clock.
     module("CivilTime"),
@@ -82,16 +82,16 @@ let package = Package(
         .embedInCode("0003-writes.sql"), .embedInCode("0004-post-changes.sql"),
         .embedInCode("0005-order-alone.sql"),
         .embedInCode("0006-rankings.sql"),
+        .embedInCode("0007-strategies.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
-    module("Seeding", ["Feed", "Catalog", "PostJSON", "JSON", "System"]),
+    module("Seeding", ["Feed", "Catalog", "PostJSON", "System"]),
     module(
       "SQLiteStore",
       [
-        "Feed", "Prefetch", "Catalog", "JSON", "System", "Migrations", "CXXHash", deque, sqlite,
-        sqliteC,
+        "Feed", "Prefetch", "Catalog", "JSON", "System", "Migrations", "CXXHash", sqlite, sqliteC,
       ]),
     module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
     .target(
@@ -106,13 +106,13 @@ let package = Package(
     module(
       "Service",
       [
-        "FeedServer", "SQLiteStore", "Backups", "System", "MediaFiles", "Observability", logging,
-        metrics,
+        "FeedServer", "SQLiteStore", "Prefetch", "Backups", "System", "MediaFiles",
+        "Observability", logging, metrics,
       ]),
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "Service", "FeedServer", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
+        "Service", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
         "Observability", "Backups", "Version",
         arguments, logging, metrics,
       ],
@@ -155,8 +155,8 @@ let package = Package(
     tests(
       "ServiceTests",
       [
-        "Service", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed", "Observability",
-        "SQLiteTestSupport", "TestSupport", logging, sqlite,
+        "Service", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed", "Prefetch",
+        "Observability", "SQLiteTestSupport", "TestSupport", logging, sqlite,
       ]),
     tests(
       "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),

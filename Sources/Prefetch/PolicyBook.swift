@@ -5,6 +5,8 @@ public struct PolicyBook: Sendable {
   /// From the fastest to the slowest.
   public let networks: [NetworkProfile]
   private let policies: [Key: Policy]
+  /// Why the book is not the one that is written by now, but the last one before that was understood whole.
+  public var problem: PolicyError?
 
   /// A feed and a network; without a feed, every feed that has no policy of its own.
   public struct Key: Hashable, Sendable {
@@ -33,7 +35,7 @@ public struct PolicyBook: Sendable {
   public func policy(feed: String?, network: NetworkProfile) -> Policy {
     policies[Key(feed: feed, network: network.name)]
       ?? policies[Key(feed: nil, network: network.name)]
-      ?? Policy(name: "none", strategy: .plain, maxCost: 0, leading: 0, trailing: 0)
+      ?? Policy(name: "none", strategy: .plain(leading: 0), trailing: 0)
   }
 
   /// The feeds that have policies of their own, by name.

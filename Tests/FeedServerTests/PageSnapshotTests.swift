@@ -23,7 +23,7 @@ import Testing
       store.changePolicies { policies in
         for key in policies.keys {
           policies[key]!.name = "changed"
-          policies[key]!.leading = 77
+          policies[key]!.trailing = 77
         }
       }
     }

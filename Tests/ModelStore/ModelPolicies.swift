@@ -36,9 +36,9 @@ struct ModelPolicies {
     var policies: [PolicyBook.Key: Policy] = [:]
     for (network, cost) in costs {
       policies[.init(feed: nil, network: network)] = Policy(
-        name: "weighted-\(cost)", strategy: .weighted, maxCost: cost, leading: cost)
+        name: "weighted-\(cost)", strategy: .weighted(leading: cost, maxCost: cost))
       policies[.init(feed: "featured", network: network)] = Policy(
-        name: "plain-5", strategy: .plain, maxCost: 5, leading: 5)
+        name: "plain-5", strategy: .plain(leading: 5))
     }
     return ModelPolicies(networks: networks, policies: policies)
   }()

@@ -69,16 +69,16 @@ extension ModelStore {
     published.withLock { ModelSnapshot(state: $0.state, version: $0.version) }
   }
 
-  package func snapshot() -> any StoreSnapshot { current }
+  package func snapshot() throws -> any StoreSnapshot { current }
   package var version: StoreVersion { published.withLock { $0.version } }
-  package func feeds() -> [FeedSummary] { current.state.summaries }
-  package func feed(named name: String) -> FeedSummary? { current.feed(named: name) }
+  package func feeds() throws -> [FeedSummary] { current.state.summaries }
+  package func feed(named name: String) throws -> FeedSummary? { current.feed(named: name) }
   package func cut(_ query: PageQuery) throws -> PageCut { try current.cut(query) }
   package func isAtHand(_ query: PageQuery) -> Bool { true }
-  package func posts(_ numbers: [Int64]) -> FlatPosts { current.state.posts(numbers) }
-  package func item(withID id: String) -> StoredItem? { current.state.item(id) }
+  package func posts(_ numbers: [Int64]) throws -> FlatPosts { current.state.posts(numbers) }
+  package func item(withID id: String) throws -> StoredItem? { current.state.item(id) }
   /// Nobody else writes.
-  package func refresh() -> Bool { false }
+  package func refresh() throws -> Bool { false }
 
   package func exportRecords(_ body: (SeedRecord) throws -> Void) throws {
     try current.state.exportRecords(body)
@@ -173,7 +173,7 @@ extension ModelStore {
     }
   }
 
-  package func beginImport() -> any FeedImport {
+  package func beginImport() throws -> any FeedImport {
     let number = aliveRuns.withLock { runs in
       runs.last += 1
       runs.alive.insert(runs.last)

@@ -131,7 +131,8 @@ import Testing
     options.idempotencyKeepSeconds = 100
     options.maximumIdempotencyKeys = 3
     options.now = { Timestamp(microseconds: seconds.withLock { $0 } * 1_000_000) }
-    let store = try Self.make(kind, options).store
+    let test = try Self.make(kind, options)
+    let store = test.store
     func isReplay(_ key: String) throws -> Bool {
       guard case .counted(_, let isReplay) = try store.increment("p1", key: key) else {
         return false

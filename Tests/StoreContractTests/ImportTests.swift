@@ -103,7 +103,8 @@ import Testing
       Array(PostGenerator(count: 700, seed: 9)) + [.feed(name: "newest", title: "New")])
     let exported = try export(store)
     #expect(exported.count == 701)
-    let other = try TestStore(kind).store
+    let otherTest = try TestStore(kind)
+    let other = otherTest.store
     let decoder = RecordDecoder()
     try other.load(exported.map { try decoder.decode($0) }.reversed(), batch: 50)
     #expect(try export(other) == exported)

@@ -149,10 +149,13 @@ import Testing
     try test.expectSound()
   }
 
-  @Test func `a new item is seen at once while a run ranks the feed anew, and its ranking is not`()
-    throws
-  {
-    let run = store.beginImport()
+  @Test(arguments: StoreKind.allCases)
+  func `a new item is seen at once while a run ranks the feed anew, and its ranking is not`(
+    _ kind: StoreKind
+  ) throws {
+    let test = try Self.make(kind)
+    let store = test.store
+    let run = try store.beginImport()
     try run.write([.ranked("c", 10), .ranked("later", 11)])
     try store.put(Self.post("x", 1), [Placement(feed: "featured", rank: 0)])
     #expect(try store.walk("featured") == ["x", "c", "a", "b"])

@@ -83,7 +83,7 @@ import Testing
   ) throws {
     let test = try Self.make(kind)
     let store = test.store
-    let run = store.beginImport()
+    let run = try store.beginImport()
     try run.write(Array(Self.reversal.prefix(5)))
     try Self.others[3].write(store)
     #expect(try store.walk("featured") == ids([9] + Array(0..<9)))
@@ -102,10 +102,10 @@ import Testing
   ) throws {
     let test = try Self.make(kind)
     let store = test.store
-    let first = store.beginImport()
+    let first = try store.beginImport()
     // In another process, as far as the file is concerned.
     let other = try test.again()
-    let second = other.beginImport()
+    let second = try other.beginImport()
     try first.write(Array(Self.reversal.prefix(5)))
     try second.write([.ranked("p9", 1), .ranked("p8", 2)])
     #expect(try second.finish().rankedAnew == ["featured"])
@@ -121,7 +121,7 @@ import Testing
   func `a run whose every move is taken back makes no ranking`(_ kind: StoreKind) throws {
     let test = try Self.make(kind)
     let store = test.store
-    let run = store.beginImport()
+    let run = try store.beginImport()
     try run.write([.ranked("p0", 99), .ranked("new", 50)])
     try run.write([.ranked("p0", 10), .ranked("new", 51)])
     let summary = try run.finish()
@@ -131,9 +131,12 @@ import Testing
     try test.expectSound()
   }
 
-  @Test func `posts whose times a killed run changed go where they belong with the next ranking`()
-    throws
-  {
+  @Test(arguments: StoreKind.allCases)
+  func `posts whose times a killed run changed go where they belong with the next ranking`(
+    _ kind: StoreKind
+  ) throws {
+    let test = try Self.make(kind)
+    let store = test.store
     try store.load((1...4).map { .timed("t\($0)", $0) })
     try killRun(test, [.timed("t1", 9), .timed("t2", 8)])
     #expect(try store.walk("newest") == ["t4", "t3", "t2", "t1"])

@@ -90,8 +90,12 @@ import Testing
     try test.expectSound()
   }
 
-  @Test func `a run that ends in the middle shows nothing of its ranking, and is completed`() throws
-  {
+  @Test(arguments: StoreKind.allCases)
+  func `a run that ends in the middle shows nothing of its ranking, and is completed`(
+    _ kind: StoreKind
+  ) throws {
+    let test = try Self.make(kind)
+    let store = test.store
     try store.load(ranked(0..<10))
     let records = ranked((0..<10).reversed()) + [.ranked("new", 0)]
     try store.beginImport().write(Array(records[..<4]))

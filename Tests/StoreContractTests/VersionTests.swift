@@ -32,7 +32,8 @@ import Testing
 
   @Test(arguments: StoreKind.allCases)
   func `what a feed's write changes is told`(_ kind: StoreKind) throws {
-    let store = try TestStore(kind).store
+    let test = try TestStore(kind)
+    let store = test.store
     try store.load(Self.posts)
     let posts = try store.cut(PageQuery(feed: "a")).posts
     let changes: [FeedWrite.Change] = [
