@@ -153,26 +153,6 @@ import Testing
     #expect(try kinds().filter { $0 != "settings" } == [])
   }
 
-  @Test func `a write is answered when the version tells of it`() throws {
-    let folder = TemporaryFolder()
-    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
-    try store.load(Self.posts)
-    let page = try store.cut(PageQuery(feed: "a"))
-    let writes: [ItemWrite] = [
-      ItemWrite(id: "p0", change: .increment([Counter("likes", 1)], key: nil)),
-      ItemWrite(id: "p0", change: .put(Post(id: "p0", type: .text), placements: nil)),
-      ItemWrite(id: "p0", change: .delete),
-    ]
-    for write in writes {
-      let before = store.version
-      try store.outcome(of: write)
-      #expect(store.version > before)
-      #expect(store.changedPosts(since: before) == [page.posts[0]])
-      #expect(!store.isUnchanged(feed: "a", posts: [page.posts[0]], since: before))
-      #expect(store.isUnchanged(feed: "b", posts: [], since: before))
-    }
-  }
-
   @Test func `a refresh that finds nothing changes nothing`() throws {
     let folder = TemporaryFolder()
     let path = folder.file("feed.sqlite")
