@@ -66,12 +66,15 @@ let package = Package(
     module("Feed", ["CivilTime"]),
     module("Prefetch", ["Feed"]),
 
+    // What any store stands on.
+    module("Catalog", ["Feed", "Prefetch", "System", deque]),
+
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),
     module("MediaFiles", ["System"]),
     module("Observability", ["System", "CivilTime", logging, metrics]),
 
-    // The adapters around the domain, and the composition root.
+    // The adapters around the domain, the application, and the composition root.
     .target(
       name: "Migrations", path: "Migrations",
       resources: [
@@ -83,25 +86,33 @@ let package = Package(
       swiftSettings: strict),
     module("JSON"),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
-    module("Seeding", ["Feed", "PostJSON", "JSON", "System"]),
+    module("Seeding", ["Feed", "Catalog", "PostJSON", "JSON", "System"]),
     module(
       "SQLiteStore",
-      ["Feed", "Prefetch", "JSON", "System", "Migrations", "CXXHash", deque, sqlite, sqliteC]),
+      [
+        "Feed", "Prefetch", "Catalog", "JSON", "System", "Migrations", "CXXHash", deque, sqlite,
+        sqliteC,
+      ]),
     module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
     .target(
       name: "FeedServer",
       dependencies: [
-        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "PostJSON", "Seeding",
-        "JSON",
-        "SQLiteStore",
-        "Backups", "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
+        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
+        "Seeding", "JSON", "Compression", "MediaFiles", "Observability", "CXXHash", logging,
+        metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
+    module(
+      "Service",
+      [
+        "FeedServer", "SQLiteStore", "Backups", "System", "MediaFiles", "Observability", logging,
+        metrics,
+      ]),
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "FeedServer", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
+        "Service", "FeedServer", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
         "Observability", "Backups", "Version",
         arguments, logging, metrics,
       ],
@@ -110,10 +121,12 @@ let package = Package(
     // Tests, and what they share.
     .target(name: "CLockShim", path: "Tests/CLockShim"),
     .target(
-      name: "TestSupport", dependencies: ["Feed", "CLockShim", sqliteC], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Feed", "Catalog", "CLockShim", sqliteC],
+      path: "Tests/TestSupport",
       swiftSettings: strict),
     tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
     tests("FeedTests", ["Feed", "TestSupport"]),
+    tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
     tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
@@ -129,11 +142,16 @@ let package = Package(
     tests(
       "FeedServerTests",
       [
-        "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "JSON", "HTTP", "System",
+        "Service", "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "JSON", "HTTP",
+        "System",
         "TestSupport",
         logging, sqlite,
       ]),
-    tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),
+    tests(
+      "ServiceTests",
+      ["Service", "SQLiteStore", "Migrations", "Backups", "TestSupport", logging, sqlite]),
+    tests(
+      "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests(
       "SQLiteStoreTests",
       ["SQLiteStore", "PostJSON", "Seeding", "Migrations", "TestSupport", sqlite]),

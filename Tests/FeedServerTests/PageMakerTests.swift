@@ -22,7 +22,7 @@ import Testing
       store: store,
       file: ItemFile(store: store, folder: folder.path, maximumBytes: fileBytes),
       writers: WorkerPool(threads: 1, limit: 100),
-      figures: ServiceFigures(registry: PrometheusRegistry()))
+      figures: ApplicationFigures(registry: PrometheusRegistry()))
   }
 
   /// What was made of the target so far.

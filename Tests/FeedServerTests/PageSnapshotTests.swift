@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import GRDB
 import HTTP
@@ -29,7 +30,7 @@ import Testing
     let source = ItemSource(
       store: changing, file: ItemFile(store: changing, folder: folder.path, maximumBytes: 0),
       writers: WorkerPool(threads: 1, limit: 1),
-      figures: ServiceFigures(registry: PrometheusRegistry()))
+      figures: ApplicationFigures(registry: PrometheusRegistry()))
     let maker = PageMaker(store: changing, source: source)
     let parameters = try Parameters(Request(.get, path: "/rp/"), known: [])
 

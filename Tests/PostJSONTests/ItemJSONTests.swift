@@ -36,8 +36,9 @@ struct ItemJSONTests {
           Media(kind: .image, url: "/1", width: 3, bytes: 10),
           Media(kind: .video, url: "/2", durationMilliseconds: 20, bytes: 300_000),
         ]),
-      json: #"{"id":"a\"é\\","type":"carousel","media":[{"id":"a\"é\\.0","kind":"image","#
-        + #""url":"/1","width":3,"bytes":10},{"id":"a\"é\\.1","kind":"video","url":"/2","durationMs":20,"#
+      json:
+        #"{"id":"a\"é\\","type":"carousel","media":[{"id":"a\"é\\.0","kind":"image","url":"/1","#
+        + #""width":3,"bytes":10},{"id":"a\"é\\.1","kind":"video","url":"/2","durationMs":20,"#
         + #""bytes":300000}],"prefetch":{"weight":1,"minimumBytes":10,"entireBytes":300010,"#
         + #""estimated":true}}"#),
   ]

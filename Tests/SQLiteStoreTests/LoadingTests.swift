@@ -1,4 +1,5 @@
 import Dispatch
+import Catalog
 import Feed
 import TestSupport
 import Testing
@@ -10,7 +11,7 @@ import Testing
   /// Keeps the rest of the orders from being loaded until the gate is opened.
   private static func hold(_ store: SQLiteStore) -> DispatchSemaphore {
     let gate = DispatchSemaphore(value: 0)
-    #expect(store.loading.run { gate.wait() })
+    #expect(store.follower.loading.run { gate.wait() })
     return gate
   }
 
@@ -54,12 +55,12 @@ import Testing
     ]
     for query in beyond { #expect(!store.isAtHand(query)) }
     #expect(store.isAtHand(PageQuery(feed: "none")))
-    #expect(try !store.tops().isWhole)
+    #expect(try !store.follower.latest().isWhole)
 
     // What needs more reads it.
     let (page, expected) = (try store.page(beyond[3]), try whole.page(beyond[3]))
     #expect(page.posts == expected.posts)
-    #expect(try store.tops().isWhole)
+    #expect(try store.follower.latest().isWhole)
     for query in beyond { #expect(store.isAtHand(query)) }
     #expect(store.changedPosts(since: .start) == nil)
     gate.signal()
@@ -73,7 +74,7 @@ import Testing
     let gate = Self.hold(store)
     try store.beginLoading()
     try store.outcome(of: ItemWrite(id: "p0", change: .delete))
-    #expect(try store.tops().isWhole)
+    #expect(try store.follower.latest().isWhole)
     #expect(try !store.walk("featured").contains("p0"))
     gate.signal()
     try store.close()
@@ -84,8 +85,8 @@ import Testing
     let path = try Self.file(folder, count: 100)
     let store = try SQLiteStore(path: path, options: .init(firstEntries: 10))
     try store.beginLoading()
-    store.loading.wait()
-    #expect(try store.tops().isWhole)
+    store.follower.loading.wait()
+    #expect(try store.follower.latest().isWhole)
     #expect(try store.feeds() == SQLiteStore(path: path).feeds())
   }
 
@@ -102,7 +103,7 @@ import Testing
       try SQLiteStore(path: path).outcome(of: ItemWrite(id: "p0", change: .delete))
     }
     gate.signal()
-    store.loading.wait()
+    store.follower.loading.wait()
     #expect(store.version > top.version)
     #expect(
       store.isUnchanged(feed: "featured", posts: top.posts, since: top.version) == !isWritten)

@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import Prefetch
 import System
@@ -8,7 +9,7 @@ struct ItemSource: Sendable {
   let file: ItemFile
   /// Where what had to be read from the store is written to the file.
   let writers: WorkerPool
-  let figures: ServiceFigures
+  let figures: ApplicationFigures
 
   /// Hands out the items of these posts, in their order, without those that are gone: at once where all
   /// are in the file, else when the store has read the others, on the thread on which it says so. Those

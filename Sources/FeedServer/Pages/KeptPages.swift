@@ -1,3 +1,4 @@
+import Catalog
 import Compression
 import Feed
 import HTTP
