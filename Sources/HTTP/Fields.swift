@@ -95,7 +95,7 @@ public struct Fields: Sendable {
       // Looked at many at once; nearly never is there one.
       var controls: UInt8 = 0
       for index in valueStart..<bytes.count {
-        controls |= bytes[index] < 0x20 || bytes[index] == 0x7F ? 1 : 0
+        controls |= (bytes[index] < 0x20 ? 1 : 0) | (bytes[index] == 0x7F ? 1 : 0)
       }
       guard controls != 0 else { return }
       for index in valueStart..<bytes.count where !bytes[index].isFieldValueCharacter {
