@@ -109,7 +109,8 @@ extension EncodedItems {
     var media: [MediaLoad] = []
     media.reserveCapacity(items.reduce(0) { $0 + $1.files.count } / Self.fileBytes)
     for item in items {
-      for file in stride(from: item.files.lowerBound, to: item.files.upperBound, by: Self.fileBytes) {
+      for file in stride(from: item.files.lowerBound, to: item.files.upperBound, by: Self.fileBytes)
+      {
         let flags = bytes[file]
         media.append(
           MediaLoad(
