@@ -59,7 +59,7 @@ let package = Package(
     module("System", ["CLinux", deque], served),
     module("Sockets", ["System", "CLinux"], served),
     module("HTTP", ["CivilTime"]),
-    module("HTTPServer", ["Sockets", "System", "HTTP", logging], served),
+    module("HTTPServer", ["Sockets", "System", "HTTP", deque, logging], served),
 
     // The domain: no I/O, no clock.
     module("CivilTime"),
@@ -82,6 +82,7 @@ let package = Package(
         .embedInCode("0003-writes.sql"), .embedInCode("0004-post-changes.sql"),
         .embedInCode("0005-order-alone.sql"),
         .embedInCode("0006-rankings.sql"),
+        .embedInCode("0007-strategies.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),
@@ -106,8 +107,8 @@ let package = Package(
     module(
       "Service",
       [
-        "FeedServer", "SQLiteStore", "Backups", "System", "MediaFiles", "Observability", logging,
-        metrics,
+        "FeedServer", "SQLiteStore", "Prefetch", "Backups", "System", "MediaFiles",
+        "Observability", logging, metrics,
       ]),
     .executableTarget(
       name: "lookahead",
@@ -149,7 +150,10 @@ let package = Package(
       ]),
     tests(
       "ServiceTests",
-      ["Service", "SQLiteStore", "Migrations", "Backups", "TestSupport", logging, sqlite]),
+      [
+        "Service", "SQLiteStore", "Migrations", "Backups", "Observability", "Prefetch",
+        "TestSupport", logging, sqlite,
+      ]),
     tests(
       "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests(

@@ -90,7 +90,7 @@ extension Policy {
       if index > 0 {
         guard !bounds.savesData, index <= leading else { break }
         cost += weight(toLoad: item)
-        guard strategy == .plain || cost <= maxCost else { break }
+        guard strategy.allows(cost: cost) else { break }
       }
       let isAffordable = forEachPart(of: item, at: index) { part in
         guard let affordable = affordable(part, of: item, budget: budget) else { return false }

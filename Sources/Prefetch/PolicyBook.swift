@@ -7,6 +7,8 @@ public struct PolicyBook: Sendable {
   private let policies: [Policies]
   /// The feeds that have policies of their own, by name.
   public let feeds: [String]
+  /// Why the book is not the one that is written by now, but the last one before that was understood whole.
+  public var problem: PolicyError?
 
   /// The policies on one network.
   private struct Policies: Sendable {
@@ -55,6 +57,6 @@ public struct PolicyBook: Sendable {
     // A few: looked through faster than hashed.
     let policies = policies.first { $0.network.isSame(as: network.name) }
     return feed.flatMap { policies?.ofFeeds[ByteText($0)] } ?? policies?.common
-      ?? Policy(name: "none", strategy: .plain, maxCost: 0, leading: 0, trailing: 0)
+      ?? Policy(name: "none", strategy: .plain(leading: 0), trailing: 0)
   }
 }

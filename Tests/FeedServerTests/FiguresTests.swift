@@ -47,6 +47,35 @@ import Testing
     }
   }
 
+  @Test func `the largest feeds are told of, as many as are wished, and no feed that is gone`()
+    throws
+  {
+    let records = (0..<10).flatMap { feed in
+      (0...feed).map { SeedRecord.ranked("p\(feed)-\($0)", $0, feed: "feed-\(feed)") }
+    }
+    let service = try RunningService(records) {
+      $0.application.feedFigures = 3
+      $0.application.writeToken = WriteTests.token
+    }
+    let client = try service.client()
+    func told() throws -> [String] {
+      try client.get("/metrics").text.split(separator: "\n").map(String.init)
+        .filter { $0.hasPrefix("lookahead_feed") }
+    }
+    #expect(
+      try told() == [
+        #"lookahead_feed_items{feed="feed-7"} 8"#, #"lookahead_feed_items{feed="feed-8"} 9"#,
+        #"lookahead_feed_items{feed="feed-9"} 10"#, "lookahead_feeds 10",
+      ])
+    let gone = try client.request("DELETE", "/v1/feeds/feed-8", WriteTests.authorized)
+    #expect(gone.status == 204)
+    #expect(
+      try told() == [
+        #"lookahead_feed_items{feed="feed-6"} 7"#, #"lookahead_feed_items{feed="feed-7"} 8"#,
+        #"lookahead_feed_items{feed="feed-9"} 10"#, "lookahead_feeds 9",
+      ])
+  }
+
   @Test func `the line of a refused request has what its request line said`() throws {
     let cases: [(sent: String, method: String, path: String, status: Int)] = [
       ("GET /a?secret=1 HTTP/1.1\r\nHost: a\r\nb c: d\r\n\r\n", "GET", "/a", 400),

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  private static let policy = Policy(name: "p", strategy: .plain, maxCost: 5, leading: 5)
+  private static let policy = Policy(name: "p", strategy: .plain(leading: 5))
 
   private static func items(_ posts: FlatPosts) -> EncodedItems {
     EncodedItems(posts, hintsBy: policy)

@@ -23,7 +23,7 @@ import Testing
     try store.load((0..<10).map { .ranked("p\($0)", $0) })
     let changing = SettingsChangingStore(store) {
       try DatabaseQueue(path: path).write {
-        try $0.execute(sql: "UPDATE policy SET name = 'changed', leading = 77")
+        try $0.execute(sql: "UPDATE policy SET name = 'changed', trailing = 77")
       }
       try store.refresh()
     }

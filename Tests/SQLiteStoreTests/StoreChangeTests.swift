@@ -88,7 +88,7 @@ import Testing
       name: "a title", sql: "UPDATE feed SET title = 'x' WHERE name = 'b'", feeds: ["b"],
       areSettings: true),
     Change(
-      name: "a policy", sql: "UPDATE policy SET leading = 9 WHERE feed IS NULL", areSettings: true),
+      name: "a policy", sql: "UPDATE policy SET trailing = 9 WHERE feed IS NULL", areSettings: true),
     Change(
       name: "a network", sql: "UPDATE network_profile SET downlink_kbps = 1 WHERE name = '3g'",
       areSettings: true),

@@ -112,7 +112,9 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
 
   @discardableResult
   private func load(_ following: inout Following) throws -> FeedCatalog {
-    let (catalog, mark) = try following.source.read { (try $0.load(), try $0.mark()) }
+    let (catalog, mark) = try following.source.read {
+      (try $0.load(knowing: memory.catalog?.policyBook), try $0.mark())
+    }
     // Where the tops were right, what was made of them still is.
     let changes = mark == following.mark ? CatalogUpdate.Changes() : nil
     return publish(CatalogUpdate(catalog: catalog, changes: changes), mark, &following)

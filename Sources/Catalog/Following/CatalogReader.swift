@@ -11,7 +11,9 @@ public protocol CatalogReader {
   func mark() throws -> Mark
   /// Every feed, in any order.
   func feeds() throws -> [FeedState]
-  /// The profiles and policies in force.
+  /// The profiles and policies that are written.
+  ///
+  /// - Throws: `PolicyError` for one that is not understood; then those of before stay in force.
   func policyBook() throws -> PolicyBook
   /// A feed's order in a ranking that is kept.
   func order(ofFeed id: Int64, ranking: Int) throws -> OrderIndex

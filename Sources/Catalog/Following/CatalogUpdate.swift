@@ -1,4 +1,5 @@
 import Feed
+import Prefetch
 
 /// What a look at the store brought.
 struct CatalogUpdate {
@@ -21,20 +22,25 @@ struct CatalogUpdate {
 
 extension CatalogReader {
   /// The whole catalog.
-  func load() throws -> FeedCatalog {
-    try catalog(isWhole: true) { try order(ofFeed: $0.id, ranking: $0.ranking) }
+  ///
+  /// - Parameter known: the book that stays in force where the written one is not understood; nil where
+  ///   there is none.
+  func load(knowing known: PolicyBook?) throws -> FeedCatalog {
+    try catalog(isWhole: true, try book(knowing: known)) {
+      try order(ofFeed: $0.id, ranking: $0.ranking)
+    }
   }
 
   /// The catalog with the top of each feed and how many entries it has.
   func loadTops(count: Int) throws -> FeedCatalog {
-    try catalog(isWhole: false) { try top(of: $0, count: count) }
+    try catalog(isWhole: false, try policyBook()) { try top(of: $0, count: count) }
   }
 
   private func catalog(
-    isWhole: Bool, _ order: (FeedState) throws -> OrderIndex
+    isWhole: Bool, _ book: PolicyBook, _ order: (FeedState) throws -> OrderIndex
   ) throws -> FeedCatalog {
     var catalog = FeedCatalog(isWhole: isWhole)
-    catalog.policyBook = try policyBook()
+    catalog.policyBook = book
     for feed in try feeds() {
       catalog.feeds[feed.name] = FeedCatalog.Entry(
         feedID: feed.id, order: FeedOrder(feed, try order(feed)))
@@ -45,7 +51,7 @@ extension CatalogReader {
   /// The catalog, which is whole and of the old moment, brought up to the new one, the reader's.
   func update(_ catalog: FeedCatalog, from old: Mark, to new: Mark) throws -> CatalogUpdate {
     guard let changes = try changes(from: old, to: new) else {
-      return CatalogUpdate(catalog: try load(), changes: nil)
+      return CatalogUpdate(catalog: try load(knowing: catalog.policyBook), changes: nil)
     }
     let byFeed = Dictionary(grouping: changes.entries, by: \.feedID)
     var update = CatalogUpdate(
@@ -55,12 +61,23 @@ extension CatalogReader {
     let feeds = changes.areSettings ? try feeds() : catalog.feeds.values.map(\.state)
     if changes.areSettings {
       update.removeFeeds(except: Set(feeds.map { ByteText($0.name) }))
-      update.catalog.policyBook = try policyBook()
+      update.catalog.policyBook = try book(knowing: catalog.policyBook)
     }
     for feed in feeds {
       try bring(feed, in: &update, upTo: byFeed[feed.id] ?? [])
     }
     return update
+  }
+
+  /// The written book, or the known one as long as that is not understood.
+  private func book(knowing known: PolicyBook?) throws -> PolicyBook {
+    do {
+      return try policyBook()
+    } catch let error as PolicyError {
+      guard var book = known else { throw error }
+      book.problem = error
+      return book
+    }
   }
 
   private func bring(

@@ -90,6 +90,10 @@ extension Application {
       writer.array { writer in
         for feed in book.feeds { writer.string(feed) }
       }
+      if let problem = book.problem {
+        writer.key("problem")
+        writer.policyError(problem)
+      }
     }
     return Representation(writer.bytes, caching: caching.pages)
   }
