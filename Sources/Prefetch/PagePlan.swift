@@ -83,6 +83,7 @@ extension Policy {
   /// for a smaller one further down would load what is seen later before what is seen sooner.
   private func parts(of items: [ItemLoad], bounds: PlanBounds) -> [PagePlan.Part] {
     var parts: [PagePlan.Part] = []
+    parts.reserveCapacity(min(items.count, plannedItems))
     var cost = 0
     var budget = bounds.budgetBytes ?? .max
     for (index, item) in items.enumerated() {

@@ -27,10 +27,11 @@ final class ItemFiller: Sendable {
   /// Ends a run soon, and lets no other begin.
   func stop() { isStopping.store(true, ordering: .relaxed) }
 
-  /// Goes through every feed from its top; what the store cannot give now is left for whoever asks.
+  /// Goes through every feed from its top, the largest first: what the others show of it lies in its order,
+  /// too, and near each other. What the store cannot give now is left for whoever asks.
   func run() {
     guard !file.isOff, let feeds = try? store.feeds() else { return }
-    for feed in feeds {
+    for feed in feeds.sorted(by: { $0.total > $1.total }) {
       var offset = 0
       while offset < feed.total, !isStopping.load(ordering: .relaxed), file.hasRoom {
         let start = MonotonicClock.nanoseconds
