@@ -75,7 +75,7 @@ let package = Package(
         .embedInCode("0001-feeds.sql"), .embedInCode("0002-first-policies.sql"),
         .embedInCode("0003-writes.sql"), .embedInCode("0004-post-changes.sql"),
         .embedInCode("0005-order-alone.sql"),
-        .embedInCode("0006-rankings.sql"),
+        .embedInCode("0006-rankings.sql"), .embedInCode("0007-many-feeds.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),

@@ -68,8 +68,8 @@ struct SeedCommand: ParsableCommand {
     let store = try SQLiteStore(
       path: options.database,
       options: SQLiteStore.Options(
-        file: options.file, keptRankings: keptRankings, keptRankingsSeconds: keptRankingsSeconds,
-        maximumKeptMoves: maximumKeptMoves))
+        file: options.file.forMuch, keptRankings: keptRankings,
+        keptRankingsSeconds: keptRankingsSeconds, maximumKeptMoves: maximumKeptMoves))
     let seeder = Seeder(
       batchRecords: batchRecords, recordLimitBytes: recordLimitBytes, isStrict: strict)
     let meter = ProgressMeter()

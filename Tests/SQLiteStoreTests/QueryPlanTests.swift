@@ -45,6 +45,8 @@ import Testing
     ("rankings that are not kept", Ranking.forgetRankings),
     ("a post's removal from runs", ImportBatch.removeFromRuns),
     ("another feed of a post", PruningBatch.isInAnotherFeed),
+    ("posts that go together", PruningBatch.deletePosts),
+    ("the log's newest change", FeedTops.newestChange),
   ]
 
   /// Question marks, or else the greatest of their numbers.
