@@ -63,12 +63,15 @@ let package = Package(
     module("Feed"),
     module("Prefetch", ["Feed"]),
 
+    // What any store stands on.
+    module("Catalog", ["Feed", "Prefetch"]),
+
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),
     module("MediaFiles", ["Sockets"]),
     module("Observability", [logging, metrics]),
 
-    // The adapters around the domain, and the composition root.
+    // The adapters around the domain, the application, and the composition root.
     .target(
       name: "Migrations", path: "Migrations",
       resources: [
@@ -79,21 +82,30 @@ let package = Package(
       ],
       swiftSettings: strict),
     module("JSON"),
-    module("Seeding", ["Feed", "JSON"]),
-    module("SQLiteStore", ["Feed", "Prefetch", "JSON", "Migrations", "CXXHash", sqlite, sqliteC]),
+    module("Seeding", ["Feed", "Catalog", "JSON"]),
+    module(
+      "SQLiteStore",
+      ["Feed", "Prefetch", "Catalog", "JSON", "Migrations", "CXXHash", sqlite, sqliteC]),
     module("Backups", ["SQLiteStore", "Compression", "CXXHash"]),
     .target(
       name: "FeedServer",
       dependencies: [
-        "HTTPServer", "HTTP", "Sockets", "Feed", "Prefetch", "Seeding", "JSON", "SQLiteStore",
-        "Backups", "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
+        "HTTPServer", "HTTP", "Sockets", "Feed", "Prefetch", "Catalog", "Seeding", "JSON",
+        "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
+    module(
+      "Service",
+      [
+        "FeedServer", "SQLiteStore", "Backups", "Sockets", "MediaFiles", "Observability", logging,
+        metrics,
+      ]),
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability", "Backups",
+        "Service", "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability",
+        "Backups",
         "Version",
         arguments, logging, metrics,
       ],
@@ -102,9 +114,11 @@ let package = Package(
     // Tests, and what they share.
     .target(name: "CLockShim", path: "Tests/CLockShim"),
     .target(
-      name: "TestSupport", dependencies: ["Feed", "CLockShim", sqliteC], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Feed", "Catalog", "CLockShim", sqliteC],
+      path: "Tests/TestSupport",
       swiftSettings: strict),
     tests("FeedTests", ["Feed", "TestSupport"]),
+    tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
     tests("SeedingTests", ["Seeding", "Feed", "JSON", "TestSupport"]),
@@ -118,10 +132,13 @@ let package = Package(
     tests(
       "FeedServerTests",
       [
-        "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "JSON", "HTTP",
+        "Service", "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "JSON", "HTTP",
         "TestSupport",
         logging, sqlite,
       ]),
+    tests(
+      "ServiceTests",
+      ["Service", "SQLiteStore", "Migrations", "Backups", "TestSupport", logging, sqlite]),
     tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests("SQLiteStoreTests", ["SQLiteStore", "Seeding", "Migrations", "TestSupport", sqlite]),
   ]

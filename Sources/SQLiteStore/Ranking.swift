@@ -31,7 +31,7 @@ struct Ranking {
 
   /// Entries were moved to this ranking.
   func isBegun(_ ranking: Int, feedID: Int64) throws -> Bool {
-    let statement = try database.cachedStatement(sql: CatalogReader.isRankingBegun)
+    let statement = try database.cachedStatement(sql: SQLiteCatalogReader.isRankingBegun)
     return try Bool.fetchOne(statement, arguments: [feedID, ranking, feedID, ranking]) ?? false
   }
 

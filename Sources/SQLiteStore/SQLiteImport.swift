@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import GRDB
 import Synchronization
@@ -56,44 +57,6 @@ final class SQLiteImport: FeedImport {
       (progress.run, progress.feeds) = (nil, [])
       progress.summary.rankedAnew = rankedAnew
       return progress.summary
-    }
-  }
-}
-
-/// Counts what a run changed on balance: a post that one line changes and a later line changes back is
-/// unchanged, so that the same input twice changes nothing even where it contradicts itself.
-struct NetChanges {
-  /// What happened to one record's post or feed.
-  struct Change {
-    /// A digest of what was stored before; `nil` where there was none.
-    let before: Int?
-    let after: Int
-  }
-
-  /// Posts are followed up to this number, so that a run's memory is bounded; beyond it each change
-  /// counts for itself.
-  private static let limit = 500_000
-  private var moved: [ByteText: (original: Int, changes: Int)] = [:]
-
-  mutating func add(_ change: Change, id: String, to summary: inout ImportSummary) {
-    guard let before = change.before else {
-      summary.added += 1
-      return
-    }
-    guard before != change.after else {
-      summary.unchanged += 1
-      return
-    }
-    summary.changed += 1
-    guard moved[id] != nil || moved.count < Self.limit else { return }
-    let original = moved[id]?.original ?? before
-    let changes = (moved[id]?.changes ?? 0) + 1
-    if original == change.after {
-      summary.changed -= changes
-      summary.unchanged += changes
-      moved[id] = nil
-    } else {
-      moved[id] = (original, changes)
     }
   }
 }

@@ -1,21 +1,6 @@
+import Catalog
 import Feed
 import GRDB
-
-/// A write that was taken, and whom to tell.
-enum WaitingWrite: Sendable {
-  case item(ItemWrite, @Sendable (Result<ItemOutcome, any Error>) -> Void)
-  case feed(FeedWrite, @Sendable (Result<FeedOutcome, any Error>) -> Void)
-
-  /// How a write ended, to be told once all of its group are durable.
-  typealias Telling = @Sendable () -> Void
-
-  func fail(_ error: any Error) {
-    switch self {
-    case .item(_, let completion): completion(.failure(error))
-    case .feed(_, let completion): completion(.failure(error))
-    }
-  }
-}
 
 extension SQLiteStore {
   /// Begins a run of records. Nothing is written or locked until its first batch.
@@ -44,7 +29,7 @@ extension SQLiteStore {
 
   private func add(_ waiting: WaitingWrite) {
     do {
-      try writes.add(waiting) { self.run($0) }
+      try writes.add(waiting) { try self.commit($0) }
     } catch {
       switch error {
       case .full: waiting.fail(StoreError.tooManyWrites(limit: options.maximumWaitingWrites))
@@ -53,26 +38,22 @@ extension SQLiteStore {
     }
   }
 
+  private func commit(_ waiting: [WaitingWrite]) throws -> [WaitingWrite.Telling] {
+    let tellings = try withStoreErrors(path: path) {
+      try pool.write { database in
+        var group = WriteGroup(database: database, path: path, options: options)
+        return try group.run(waiting)
+      }
+    }
+    followOwnWrite()
+    return tellings
+  }
+
   /// Brings the catalog up to what was just written.
   ///
   /// It is durable whatever becomes of this: who would be told of a failure would write again. The next
   /// refresh makes up for it, and says what is wrong if it is still so.
   func followOwnWrite() {
     _ = try? refresh()
-  }
-
-  private func run(_ waiting: [WaitingWrite]) {
-    do {
-      let tellings = try withStoreErrors(path: path) {
-        try pool.write { database in
-          var group = WriteGroup(database: database, path: path, options: options)
-          return try group.run(waiting)
-        }
-      }
-      followOwnWrite()
-      for tell in tellings { tell() }
-    } catch {
-      for waiting in waiting { waiting.fail(error) }
-    }
   }
 }

@@ -1,17 +1,12 @@
-import Dispatch
-import Feed
+import Catalog
 import GRDB
-import Prefetch
-import Synchronization
 
 /// Posts, feeds and policies in a SQLite file: the default store.
 ///
-/// Theory of operation. The order of every feed is held in memory as one immutable value, the catalog;
-/// a page is cut out of it, and only the page's posts are read from the file, by their primary key.
-/// What other connections and processes write reaches the catalog by `refresh()`, which reads the new
-/// entries and the change log since the last time; a write through this store does so before it
-/// returns. Beside the catalog stands a journal of what changed at which version, so that whoever keeps
-/// pages knows which of them still hold.
+/// Theory of operation. The order of every feed is held in memory (`CatalogFollower`); a page is cut out
+/// of that, and only the page's posts are read from the file, by their primary key. What other connections
+/// and processes write reaches the catalog by `refresh()`, which reads the new entries and the change log
+/// since the last time; a write through this store does so before it returns.
 ///
 /// Single writes wait in a queue for the one writer, which takes all that wait into one transaction
 /// (`WriteGroup`), each in a savepoint of its own.
@@ -23,21 +18,8 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   let readers: ReadConnections
   let options: Options
   /// The single writes that wait; imports do not go through it.
-  let writes: WriteQueue<WaitingWrite>
-  let memory: Mutex<Memory>
-  /// Of the catalog that was published last; greater only once memory has everything up to it.
-  let publishedVersion = Atomic<UInt64>(0)
-  /// One refresh at a time: the loser of a race would publish an older catalog over a newer one.
-  let refreshing: Mutex<CatalogSource>
-  /// Reads what `beginLoading` leaves to be read.
-  let loading = DispatchQueue(label: "lookahead.load")
-
-  /// What is held in memory of the file.
-  struct Memory {
-    /// `nil` until it is read for the first time: who only writes has no use for it.
-    var catalog: Catalog?
-    var journal: ChangeJournal
-  }
+  let writes: WriteQueue
+  let follower: CatalogFollower<SQLiteCatalogSource>
 
   /// Opens the database at the path, making and migrating it as needed.
   ///
@@ -65,9 +47,18 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
     self.path = path
     self.pool = pool
     self.options = options
-    refreshing = Mutex(CatalogSource(path: path, options: options.file, watch: pool.watch))
-    readers = ReadConnections(path: path, options: options.file, watch: pool.watch)
-    memory = Mutex(Memory(journal: ChangeJournal(limit: options.journalledChanges)))
+    let readers = ReadConnections(path: path, options: options.file, watch: pool.watch)
+    self.readers = readers
+    follower = CatalogFollower(
+      SQLiteCatalogSource(path: path, options: options.file, watch: pool.watch),
+      journalledChanges: options.journalledChanges
+    ) { needs in
+      try withStoreErrors(path: path) {
+        try readers.read { database, _ in
+          try needs.read(from: SQLiteCatalogReader(database: database))
+        }
+      }
+    }
     writes = WriteQueue(
       limit: options.maximumWaitingWrites, groupLimit: options.maximumWritesInGroup)
   }
@@ -84,9 +75,8 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// - Throws: `StoreError`.
   public func close() throws {
     writes.close()
-    loading.sync {}
+    try follower.close()
     try withStoreErrors(path: path) {
-      try refreshing.withLock { try $0.close() }
       try readers.close()
       try pool.close()
     }

@@ -1,3 +1,4 @@
+import Catalog
 import GRDB
 
 /// Why the database cannot be used, with what a person needs to mend it.
@@ -38,6 +39,24 @@ public enum StoreError: Error, Equatable, Sendable {
   case damaged(path: String, reason: String)
   /// Anything else that SQLite says, with its extended result code (https://sqlite.org/rescode.html).
   case database(path: String, code: Int32, message: String)
+}
+
+extension StoreError: StoreFailure {
+  /// What it comes to for whoever asked.
+  public var kind: StoreFailureKind {
+    switch self {
+    case .busy: .busy
+    case .tooManyWrites: .tooManyWrites
+    case .closed: .closed
+    case .full: .full
+    case .gone, .replaced, .companionGone: .unavailable
+    case .runDropped: .importDropped
+    case .cannotOpen, .missing, .notADatabase, .foreign, .editedMigration, .unknownMigration,
+      .newerDatabase, .pendingMigrations, .migrationFailed, .readOnly, .notPermitted, .inUse,
+      .damaged, .database:
+      .other
+    }
+  }
 }
 
 extension StoreError: CustomStringConvertible {

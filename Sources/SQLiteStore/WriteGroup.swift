@@ -1,4 +1,4 @@
-import Feed
+import Catalog
 import GRDB
 
 /// Runs single writes within one transaction: each of them is whole or not there, and one that fails

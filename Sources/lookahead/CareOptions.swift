@@ -1,5 +1,5 @@
 import ArgumentParser
-import FeedServer
+import Service
 import SQLiteStore
 
 /// How the database is looked after while it is served.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import FeedServer
+import Service
 import Sockets
 
 /// How often each client may ask, and how clients are told apart.
@@ -8,14 +8,14 @@ struct ClientOptions: ParsableArguments {
 
   @Option(help: "Requests a second for each client address; then 429. 0 does not count.")
   var requestsPerSecond = Environment.number(
-    "REQUESTS_PER_SECOND", default: defaults.requestsPerSecond)
+    "REQUESTS_PER_SECOND", default: defaults.application.requestsPerSecond)
 
   @Option(help: "Requests that a client may make at once, where they are counted.")
-  var requestBurst = Environment.number("REQUEST_BURST", default: defaults.requestBurst)
+  var requestBurst = Environment.number("REQUEST_BURST", default: defaults.application.requestBurst)
 
   @Option(help: "Clients that are told apart; the others share one count.")
   var rateLimitClients = Environment.number(
-    "RATE_LIMIT_CLIENTS", default: defaults.rateLimitClients)
+    "RATE_LIMIT_CLIENTS", default: defaults.application.rateLimitClients)
 
   @Option(
     help: "Addresses and blocks, separated by commas, of proxies whose X-Forwarded-For is believed."
@@ -39,9 +39,9 @@ struct ClientOptions: ParsableArguments {
   }
 
   func apply(to configuration: inout FeedServiceConfiguration) throws {
-    configuration.requestsPerSecond = requestsPerSecond
-    configuration.requestBurst = requestBurst
-    configuration.rateLimitClients = rateLimitClients
-    configuration.trustedProxies = try blocks()
+    configuration.application.requestsPerSecond = requestsPerSecond
+    configuration.application.requestBurst = requestBurst
+    configuration.application.rateLimitClients = rateLimitClients
+    configuration.application.trustedProxies = try blocks()
   }
 }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import FeedServer
+import Service
 import Logging
 import Observability
 
@@ -40,7 +40,7 @@ struct LogOptions: ParsableArguments {
   }
 
   func apply(to configuration: inout FeedServiceConfiguration, _ sink: LogSink) {
-    configuration.requestLog = accessLog && logLevel <= .info ? sink : nil
+    configuration.application.requestLog = accessLog && logLevel <= .info ? sink : nil
   }
 }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import CoreMetrics
-import FeedServer
+import Service
 import Foundation
 import Logging
 import Observability
@@ -24,18 +24,19 @@ struct ServeCommand: ParsableCommand {
     Signals.block()
     var configuration = try settings.configuration()
     let check = try settings.startCheck()
-    configuration.openMediaFiles = check.openMediaFiles
+    configuration.application.openMediaFiles = check.openMediaFiles
     let findings = check.findings
     let refusals = findings.filter { $0.severity == .refusal }.map(\.text)
     guard refusals.isEmpty else { throw ValidationError(refusals.joined(separator: "\n")) }
     let (sink, logFile) = try settings.log.bootstrap()
     defer { sink.flush() }
     settings.log.apply(to: &configuration, sink)
-    MetricsSystem.bootstrap(configuration.figures)
+    MetricsSystem.bootstrap(configuration.application.figures)
     let version = [
       ("version", ProgramVersion.number), ("commit", ProgramVersion.commit ?? "unknown"),
     ]
-    configuration.figures.describe("lookahead_build_info", help: "Which program this is.")
+    configuration.application.figures.describe(
+      "lookahead_build_info", help: "Which program this is.")
     Meter(label: "lookahead_build_info", dimensions: version).set(1)
     let logger = Logger(label: "lookahead")
     for finding in findings { logger.warning("\(finding.text)") }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import FeedServer
+import Service
 import HTTPServer
 import SQLiteStore
 
@@ -137,7 +137,7 @@ struct MediaOptions: ParsableArguments {
 
   @Option(help: "How long a cache may keep a media file.")
   var mediaMaxAgeSeconds = Environment.number(
-    "MEDIA_MAX_AGE_SECONDS", default: defaults.mediaMaxAgeSeconds)
+    "MEDIA_MAX_AGE_SECONDS", default: defaults.application.mediaMaxAgeSeconds)
 
   mutating func validate() throws {
     mediaRoot = mediaRoot ?? Environment.text("MEDIA_ROOT")
@@ -145,8 +145,8 @@ struct MediaOptions: ParsableArguments {
   }
 
   func apply(to configuration: inout FeedServiceConfiguration) {
-    configuration.mediaRoot = mediaRoot
-    configuration.mediaMaxAgeSeconds = mediaMaxAgeSeconds
+    configuration.application.mediaRoot = mediaRoot
+    configuration.application.mediaMaxAgeSeconds = mediaMaxAgeSeconds
   }
 }
 
@@ -156,54 +156,58 @@ struct PageOptions: ParsableArguments {
 
   @Option(help: "How long a cache may keep an answer.")
   var cacheMaxAgeSeconds = Environment.number(
-    "CACHE_MAX_AGE_SECONDS", default: defaults.cacheMaxAgeSeconds)
+    "CACHE_MAX_AGE_SECONDS", default: defaults.application.cacheMaxAgeSeconds)
 
   @Option(help: "How long after that it may show it while it asks again.")
   var cacheStaleWhileRevalidateSeconds = Environment.number(
-    "CACHE_STALE_WHILE_REVALIDATE_SECONDS", default: defaults.cacheStaleWhileRevalidateSeconds)
+    "CACHE_STALE_WHILE_REVALIDATE_SECONDS",
+    default: defaults.application.cacheStaleWhileRevalidateSeconds)
 
   @Option(help: "Memory for encoded pages; with 0 none is kept there.")
   var encodedMemoryBytes = Environment.number(
-    "ENCODED_MEMORY_BYTES", default: defaults.encodedMemoryBytes)
+    "ENCODED_MEMORY_BYTES", default: defaults.application.encodedMemoryBytes)
 
   @Option(help: "Length of the file of encoded items beside the database; with 0 there is none.")
-  var itemFileBytes = Environment.number("ITEM_FILE_BYTES", default: defaults.itemFileBytes)
+  var itemFileBytes = Environment.number(
+    "ITEM_FILE_BYTES", default: defaults.application.itemFileBytes)
 
   @Option(help: "Length of the file of whole pages beside the database; with 0 there is none.")
-  var pageFileBytes = Environment.number("PAGE_FILE_BYTES", default: defaults.pageFileBytes)
+  var pageFileBytes = Environment.number(
+    "PAGE_FILE_BYTES", default: defaults.application.pageFileBytes)
 
   @Option(help: "From how many bytes on an answer is compressed.")
   var compressionMinimumBytes = Environment.number(
-    "COMPRESSION_MINIMUM_BYTES", default: defaults.compressionMinimumBytes)
+    "COMPRESSION_MINIMUM_BYTES", default: defaults.application.compressionMinimumBytes)
 
   @Option(help: "How often the database is looked at for what other processes wrote.")
   var refreshIntervalMilliseconds = Environment.number(
     "REFRESH_INTERVAL_MILLISECONDS", default: defaults.refreshIntervalMilliseconds)
 
   @Option(help: "How many requests that take long run at once.")
-  var workerThreads = Environment.number("WORKER_THREADS", default: defaults.workerThreads)
+  var workerThreads = Environment.number(
+    "WORKER_THREADS", default: defaults.application.workerThreads)
 
   @Option(help: "How many such requests run or wait; then 503.")
-  var workerQueue = Environment.number("WORKER_QUEUE", default: defaults.workerQueue)
+  var workerQueue = Environment.number("WORKER_QUEUE", default: defaults.application.workerQueue)
 
   @Option(help: "How long requests are still accepted after SIGTERM, with /readyz at 503.")
   var drainGraceMilliseconds = Environment.number(
-    "DRAIN_GRACE_MILLISECONDS", default: defaults.drainGraceMilliseconds)
+    "DRAIN_GRACE_MILLISECONDS", default: defaults.application.drainGraceMilliseconds)
 
   mutating func validate() throws {
     try Environment.validate()
   }
 
   func apply(to configuration: inout FeedServiceConfiguration) {
-    configuration.cacheMaxAgeSeconds = cacheMaxAgeSeconds
-    configuration.cacheStaleWhileRevalidateSeconds = cacheStaleWhileRevalidateSeconds
-    configuration.encodedMemoryBytes = encodedMemoryBytes
-    configuration.itemFileBytes = itemFileBytes
-    configuration.pageFileBytes = pageFileBytes
-    configuration.compressionMinimumBytes = compressionMinimumBytes
+    configuration.application.cacheMaxAgeSeconds = cacheMaxAgeSeconds
+    configuration.application.cacheStaleWhileRevalidateSeconds = cacheStaleWhileRevalidateSeconds
+    configuration.application.encodedMemoryBytes = encodedMemoryBytes
+    configuration.application.itemFileBytes = itemFileBytes
+    configuration.application.pageFileBytes = pageFileBytes
+    configuration.application.compressionMinimumBytes = compressionMinimumBytes
     configuration.refreshIntervalMilliseconds = refreshIntervalMilliseconds
-    configuration.workerThreads = workerThreads
-    configuration.workerQueue = workerQueue
-    configuration.drainGraceMilliseconds = drainGraceMilliseconds
+    configuration.application.workerThreads = workerThreads
+    configuration.application.workerQueue = workerQueue
+    configuration.application.drainGraceMilliseconds = drainGraceMilliseconds
   }
 }

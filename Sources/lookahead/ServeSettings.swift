@@ -1,5 +1,5 @@
 import ArgumentParser
-import FeedServer
+import Service
 
 /// All that `serve` can be told: the same for who serves and for who only asks what would be.
 struct ServeSettings: ParsableArguments {
@@ -22,9 +22,9 @@ struct ServeSettings: ParsableArguments {
   func configuration() throws -> FeedServiceConfiguration {
     var configuration = FeedServiceConfiguration(databasePath: database.database)
     configuration.store.file = database.file
-    listening.apply(to: &configuration.server)
-    messages.apply(to: &configuration.server)
-    connections.apply(to: &configuration.server)
+    listening.apply(to: &configuration.application.server)
+    messages.apply(to: &configuration.application.server)
+    connections.apply(to: &configuration.application.server)
     pages.apply(to: &configuration)
     media.apply(to: &configuration)
     care.apply(to: &configuration)

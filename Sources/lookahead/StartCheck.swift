@@ -1,4 +1,4 @@
-import FeedServer
+import Service
 import Foundation
 import Glibc
 import SQLiteStore
@@ -28,21 +28,21 @@ struct StartCheck {
   /// What the server needs beside connections and media files: its database with a connection for each
   /// thread that reads, logs, and for each loop its own descriptors and the connections that it refuses.
   private var otherDescriptors: Int {
-    let server = configuration.server
-    return 64 + 3 * configuration.workerThreads
+    let server = configuration.application.server
+    return 64 + 3 * configuration.application.workerThreads
       + server.eventLoops * (8 + server.maximumRefusedConnections)
   }
 
   /// How many media files may be open, so that every connection that is allowed has a descriptor still.
   var openMediaFiles: Int {
-    let connections = configuration.server.maximumConnections
+    let connections = configuration.application.server.maximumConnections
     return max(Self.leastMediaFiles, descriptorLimit - connections - otherDescriptors)
   }
 
   var findings: [StartFinding] { mediaFindings + writeFindings + clientFindings + limitFindings }
 
   private var isReachable: Bool {
-    let host = configuration.server.host
+    let host = configuration.application.server.host
     if host == "localhost" { return false }
     guard let address = IPAddress(host) else { return true }
     return !["127.0.0.0/8", "::1"].contains { IPAddressBlock($0)?.contains(address) ?? false }
@@ -50,7 +50,7 @@ struct StartCheck {
 
   /// Whoever asks gets every file beneath the media folder.
   private var mediaFindings: [StartFinding] {
-    guard let root = configuration.mediaRoot.map(Self.resolved) else { return [] }
+    guard let root = configuration.application.mediaRoot.map(Self.resolved) else { return [] }
     let files = [
       ("the database", configuration.databasePath),
       ("the backup folder", configuration.backups?.folder),
@@ -67,7 +67,7 @@ struct StartCheck {
   }
 
   private var writeFindings: [StartFinding] {
-    guard let token = configuration.writeToken else { return [] }
+    guard let token = configuration.application.writeToken else { return [] }
     var findings: [StartFinding] = []
     if token.utf8.count < Self.leastTokenCharacters {
       let text =
@@ -75,7 +75,7 @@ struct StartCheck {
         + "\(Self.leastTokenCharacters) are wanted: `openssl rand -hex 32` makes one"
       findings.append(isReachable ? .refusal(text) : .warning(text))
     }
-    let headerBytes = configuration.server.limits.headerBlockBytes
+    let headerBytes = configuration.application.server.limits.headerBlockBytes
     if token.utf8.count > headerBytes - Self.otherFieldBytes {
       findings.append(
         .refusal(
@@ -98,13 +98,13 @@ struct StartCheck {
     var findings: [StartFinding] = []
     let ends = ["0.0.0.0", "255.255.255.255", "::1:0:0:0", "ffff::"].compactMap { IPAddress($0) }
     let trustsAll = [ends[..<2], ends[2...]].contains { ends in
-      configuration.trustedProxies.contains { block in ends.allSatisfy(block.contains) }
+      configuration.application.trustedProxies.contains { block in ends.allSatisfy(block.contains) }
     }
     if trustsAll {
       let text =
         "--trusted-proxies believes everybody, so that a client can name any address as its own"
       findings.append(
-        configuration.requestsPerSecond > 0
+        configuration.application.requestsPerSecond > 0
           ? .refusal("\(text), and --requests-per-second counts nobody: name the proxies")
           : .warning("\(text): the log's addresses are worth nothing"))
     }
@@ -117,22 +117,22 @@ struct StartCheck {
 
   private var limitFindings: [StartFinding] {
     var findings: [StartFinding] = []
-    let encoded = configuration.encodedMemoryBytes
+    let encoded = configuration.application.encodedMemoryBytes
     if encoded > 0, encoded < Self.pageBytes {
       findings.append(
         .refusal(
           "--encoded-memory-bytes \(encoded) has no room for a page; 0 keeps none, "
             + "\(Self.pageBytes) is the least"))
     }
-    let record = configuration.seeder.recordLimitBytes
-    if configuration.importBytes < record {
+    let record = configuration.application.seeder.recordLimitBytes
+    if configuration.application.importBytes < record {
       findings.append(
         .refusal(
-          "--import-bytes \(configuration.importBytes) is less than one record may have "
+          "--import-bytes \(configuration.application.importBytes) is less than one record may have "
             + "(--record-limit-bytes \(record))"))
     }
-    let connections = configuration.server.maximumConnections
-    let sending = configuration.mediaRoot == nil ? 0 : connections
+    let connections = configuration.application.server.maximumConnections
+    let sending = configuration.application.mediaRoot == nil ? 0 : connections
     let needed = connections + sending + otherDescriptors
     if needed > descriptorLimit {
       let files = sending > 0 ? ", \(sending) for the media files that are being sent" : ""

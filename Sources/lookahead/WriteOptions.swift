@@ -1,5 +1,5 @@
 import ArgumentParser
-import FeedServer
+import Service
 import Foundation
 import SQLiteStore
 import Seeding
@@ -15,10 +15,11 @@ struct WriteOptions: ParsableArguments {
   var writeTokenFile: String?
 
   @Option(help: "The body of a single write; then 413.")
-  var bodyBytes = Environment.number("BODY_BYTES", default: defaults.server.limits.bodyBytes)
+  var bodyBytes = Environment.number(
+    "BODY_BYTES", default: defaults.application.server.limits.bodyBytes)
 
   @Option(help: "The body of an import; then 413.")
-  var importBytes = Environment.number("IMPORT_BYTES", default: defaults.importBytes)
+  var importBytes = Environment.number("IMPORT_BYTES", default: defaults.application.importBytes)
 
   @Option(help: "A record of an import may have so many bytes; then it is refused.")
   var recordLimitBytes = Environment.number(
@@ -28,7 +29,8 @@ struct WriteOptions: ParsableArguments {
   var batchRecords = Environment.number("BATCH_RECORDS", default: Seeder.defaultBatchRecords)
 
   @Option(help: "Imports at once; then 503.")
-  var maximumImports = Environment.number("MAXIMUM_IMPORTS", default: defaults.maximumImports)
+  var maximumImports = Environment.number(
+    "MAXIMUM_IMPORTS", default: defaults.application.maximumImports)
 
   @Option(help: "Single writes that wait for the database; then 503.")
   var maximumWaitingWrites = Environment.number(
@@ -66,15 +68,15 @@ struct WriteOptions: ParsableArguments {
   }
 
   func apply(to configuration: inout FeedServiceConfiguration) throws {
-    configuration.writeToken = try token()
-    configuration.server.limits.bodyBytes = bodyBytes
+    configuration.application.writeToken = try token()
+    configuration.application.server.limits.bodyBytes = bodyBytes
     configuration.store.keptRankings = keptRankings
     configuration.store.keptRankingsSeconds = keptRankingsSeconds
     configuration.store.maximumKeptMoves = maximumKeptMoves
-    configuration.importBytes = importBytes
-    configuration.seeder.recordLimitBytes = recordLimitBytes
-    configuration.seeder.batchRecords = batchRecords
-    configuration.maximumImports = maximumImports
+    configuration.application.importBytes = importBytes
+    configuration.application.seeder.recordLimitBytes = recordLimitBytes
+    configuration.application.seeder.batchRecords = batchRecords
+    configuration.application.maximumImports = maximumImports
     configuration.store.maximumWaitingWrites = maximumWaitingWrites
     configuration.store.idempotencyKeepSeconds = idempotencyKeepSeconds
     configuration.store.maximumIdempotencyKeys = maximumIdempotencyKeys

@@ -1,5 +1,5 @@
 import ArgumentParser
-import FeedServer
+import Service
 import Foundation
 import Logging
 import TestSupport
@@ -111,9 +111,10 @@ import Testing
       ["--database", folder.file("feed.sqlite"), "--backup-folder", folder.file("backups")]
         + ["--write-token", "0123456789abcdef"] + arguments
     ).configuration()
-    configuration.server.port = 0
+    configuration.application.server.port = 0
     // A drain would take as long.
-    configuration.drainGraceMilliseconds = min(configuration.drainGraceMilliseconds, 10)
+    configuration.application.drainGraceMilliseconds = min(
+      configuration.application.drainGraceMilliseconds, 10)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let service = try FeedService(configuration, logger: logger)
     let port = try service.start()

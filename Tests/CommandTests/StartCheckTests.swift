@@ -1,4 +1,4 @@
-import FeedServer
+import Service
 import Foundation
 import Sockets
 import TestSupport
@@ -18,12 +18,14 @@ import Testing
   @Test func `the defaults and a careful set-up are without findings`() {
     #expect(check { _ in }.findings == [])
     let careful = check {
-      $0.server.host = "0.0.0.0"
-      $0.writeToken = Self.token
-      $0.mediaRoot = "/media"
+      $0.application.server.host = "0.0.0.0"
+      $0.application.writeToken = Self.token
+      $0.application.mediaRoot = "/media"
       $0.backups = BackupSettings(folder: "/backups")
-      $0.trustedProxies = [IPAddressBlock("10.0.0.0/8")!, IPAddressBlock("2001:db8::/32")!]
-      $0.requestsPerSecond = 10
+      $0.application.trustedProxies = [
+        IPAddressBlock("10.0.0.0/8")!, IPAddressBlock("2001:db8::/32")!,
+      ]
+      $0.application.requestsPerSecond = 10
     }
     #expect(careful.findings == [])
   }
@@ -31,69 +33,75 @@ import Testing
   @Test func `settings that are unsafe together are named`() {
     let everybody = [IPAddressBlock("0.0.0.0/0")!]
     let cases: [(StartCheck, StartFinding.Severity, says: String)] = [
-      (check { $0.mediaRoot = "/data" }, .refusal, "the database (/data/feed.sqlite)"),
-      (check { $0.mediaRoot = "/" }, .refusal, "the database"),
+      (check { $0.application.mediaRoot = "/data" }, .refusal, "the database (/data/feed.sqlite)"),
+      (check { $0.application.mediaRoot = "/" }, .refusal, "the database"),
       (
         check {
-          $0.mediaRoot = "/media"
+          $0.application.mediaRoot = "/media"
           $0.backups = BackupSettings(folder: "/media/backups")
         }, .refusal, "the backup folder (/media/backups)"
       ),
       (
         check {
-          $0.server.host = "::"
-          $0.writeToken = "short"
+          $0.application.server.host = "::"
+          $0.application.writeToken = "short"
         }, .refusal, "5 characters"
       ),
-      (check { $0.writeToken = "short" }, .warning, "5 characters"),
+      (check { $0.application.writeToken = "short" }, .warning, "5 characters"),
       (
-        check { $0.writeToken = String(repeating: "a", count: 16_384 - 1_024 + 1) }, .refusal,
+        check { $0.application.writeToken = String(repeating: "a", count: 16_384 - 1_024 + 1) },
+        .refusal,
         "15361 characters"
       ),
       (
         check {
-          $0.writeToken = Self.token
-          $0.server.limits.headerBlockBytes = 1_024
+          $0.application.writeToken = Self.token
+          $0.application.server.limits.headerBlockBytes = 1_024
         }, .refusal, "--header-block-bytes"
       ),
       (
         check {
-          $0.trustedProxies = everybody
-          $0.requestsPerSecond = 1
+          $0.application.trustedProxies = everybody
+          $0.application.requestsPerSecond = 1
         }, .refusal, "counts nobody"
       ),
-      (check { $0.trustedProxies = everybody }, .warning, "believes everybody"),
-      (check { $0.trustedProxies = [IPAddressBlock("::/0")!] }, .warning, "believes everybody"),
-      (check { $0.encodedMemoryBytes = 1_000 }, .refusal, "--encoded-memory-bytes 1000"),
-      (check { $0.importBytes = 1_000 }, .refusal, "--record-limit-bytes 1048576"),
+      (check { $0.application.trustedProxies = everybody }, .warning, "believes everybody"),
+      (
+        check { $0.application.trustedProxies = [IPAddressBlock("::/0")!] }, .warning,
+        "believes everybody"
+      ),
+      (
+        check { $0.application.encodedMemoryBytes = 1_000 }, .refusal, "--encoded-memory-bytes 1000"
+      ),
+      (check { $0.application.importBytes = 1_000 }, .refusal, "--record-limit-bytes 1048576"),
     ]
     for (check, severity, says) in cases {
       let findings = check.findings
       #expect(findings.map(\.severity) == [severity], "\(findings)")
       #expect(findings.first?.text.contains(says) == true, "\(findings)")
     }
-    #expect(check { $0.encodedMemoryBytes = 0 }.findings == [])
+    #expect(check { $0.application.encodedMemoryBytes = 0 }.findings == [])
   }
 
   @Test func `what the process is says more`() {
-    var check = check { $0.server.host = "192.0.2.1" }
+    var check = check { $0.application.server.host = "192.0.2.1" }
     check.isRoot = true
     check.descriptorLimit = 1_024
     check.isTokenAnArgument = true
     check.logFile = "/data/log"
     #expect(check.findings.map(\.severity) == [.warning, .warning])
-    var writing = self.check { $0.writeToken = Self.token }
+    var writing = self.check { $0.application.writeToken = Self.token }
     writing.isTokenAnArgument = true
     #expect(writing.findings.first?.text.contains("use --write-token-file") == true)
     for host in ["127.0.0.1", "127.9.9.9", "::1", "localhost"] {
-      var local = self.check { $0.server.host = host }
+      var local = self.check { $0.application.server.host = host }
       local.isRoot = true
       #expect(local.findings == [], "\(host)")
     }
   }
 
   @Test func `the descriptors that are needed are counted`() {
-    var check = check { $0.server.maximumConnections = 1_000 }
+    var check = check { $0.application.server.maximumConnections = 1_000 }
     let cases: [(limit: Int, media: String?, says: String?, files: Int)] = [
       (.max, "/media", nil, .max - 1_000 - 142), (1_142, nil, nil, 16),
       (1_141, nil, "1000 needs 1142 open files", 16), (2_142, "/media", nil, 1_000),
@@ -104,7 +112,7 @@ import Testing
     for (limit, media, says, files) in cases {
       check.descriptorLimit = limit
       var configuration = check.configuration
-      configuration.mediaRoot = media
+      configuration.application.mediaRoot = media
       var changed = StartCheck(configuration: configuration)
       changed.descriptorLimit = limit
       #expect(changed.openMediaFiles == files, "\(limit)")
@@ -122,19 +130,19 @@ import Testing
     // The database is yet to be made.
     let check = check {
       $0.databasePath = folder.file("link/new/feed.sqlite")
-      $0.mediaRoot = real
+      $0.application.mediaRoot = real
     }
     #expect(check.findings.map(\.severity) == [.refusal])
     let beside = self.check {
       $0.databasePath = folder.file("real-data.sqlite")
-      $0.mediaRoot = real
+      $0.application.mediaRoot = real
     }
     #expect(beside.findings == [])
   }
 
   @Test func `a token that everybody may read is warned of`() throws {
     let folder = TemporaryFolder()
-    var check = check { $0.writeToken = Self.token }
+    var check = check { $0.application.writeToken = Self.token }
     check.tokenFile = try folder.write(Self.token, to: "token")
     chmod(folder.file("token"), 0o644)
     #expect(check.findings.first?.text.contains("chmod o=") == true)

@@ -12,10 +12,12 @@ import Testing
       .joined(separator: "\n")
     var locks: LogLocks?
     do {
-      let first = try RunningService { $0.writeToken = WriteTests.token }
+      let first = try RunningService { $0.application.writeToken = WriteTests.token }
       // The process sees the locks of both.
       locks = LogLocks(of: first.databasePath)
-      let second = try RunningService(beside: first) { $0.writeToken = WriteTests.token }
+      let second = try RunningService(beside: first) {
+        $0.application.writeToken = WriteTests.token
+      }
       let (client, other) = (try first.client(), try second.client())
       let imported = try client.request(
         "POST", "/v1/import", WriteTests.authorized, body: text)

@@ -42,7 +42,7 @@ import Testing
   {
     for ranking in [Int64.max, Int64.max - 1, 1 << 53] {
       let service = try RunningService(PostGenerator(count: 20, seed: 1)) {
-        $0.writeToken = WriteTests.token
+        $0.application.writeToken = WriteTests.token
       }
       let database = try DatabaseQueue(path: service.databasePath)
       try database.write { try $0.execute(sql: "UPDATE feed SET ranking = \(ranking)") }
@@ -62,7 +62,7 @@ import Testing
   @Test(arguments: changes)
   func `a database of extremes is served`(_ change: String) throws {
     let service = try RunningService(PostGenerator(count: 60, seed: 1)) {
-      $0.writeToken = WriteTests.token
+      $0.application.writeToken = WriteTests.token
     }
     let first = try service.client()
     let feeds: [[String: Any]] = try #require(try first.get("/v1/feeds").value("feeds"))
@@ -77,7 +77,7 @@ import Testing
       try database.close()
     }
     // One that sees the change, and one that starts on it.
-    let other = try RunningService(beside: service) { $0.writeToken = WriteTests.token }
+    let other = try RunningService(beside: service) { $0.application.writeToken = WriteTests.token }
     for client in [first, try other.client()] {
       let networks: [[String: Any]] = try #require(try client.get("/v1/networks").value("networks"))
       for network in networks {

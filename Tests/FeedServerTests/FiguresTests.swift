@@ -9,7 +9,7 @@ import Testing
 @Suite struct FiguresTests {
   @Test func `every request is counted and timed by its route`() throws {
     let service = try RunningService(PostGenerator(count: 40, seed: 1)) {
-      $0.writeToken = WriteTests.token
+      $0.application.writeToken = WriteTests.token
     }
     let client = try service.client()
     _ = try client.get("/v1/feeds")
@@ -63,7 +63,7 @@ import Testing
     let path = try folder.write("", to: "log")
     let handle = try #require(FileHandle(forWritingAtPath: path))
     let sink = LogSink(descriptor: handle.fileDescriptor, format: .json)
-    let service = try RunningService([SeedRecord]()) { $0.requestLog = sink }
+    let service = try RunningService([SeedRecord]()) { $0.application.requestLog = sink }
     for (sent, _, _, status) in cases {
       let client = try service.client()
       try client.send(Array(sent.utf8))
@@ -86,7 +86,9 @@ import Testing
     let path = try folder.write("", to: "log")
     let handle = try #require(FileHandle(forWritingAtPath: path))
     let sink = LogSink(descriptor: handle.fileDescriptor, format: .json)
-    let service = try RunningService(PostGenerator(count: 3, seed: 1)) { $0.requestLog = sink }
+    let service = try RunningService(PostGenerator(count: 3, seed: 1)) {
+      $0.application.requestLog = sink
+    }
     let client = try service.client()
     _ = try client.get("/rp/?feed=newest&limit=1", ["X-Request-Id": "mine"])
     _ = try client.get("/nowhere%0Aelse?secret=1", ["X-Request-Id": "other"])

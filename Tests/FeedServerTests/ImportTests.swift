@@ -137,8 +137,8 @@ import Testing
 
   @Test func `an import that is cut short leaves whole batches and a server that goes on`() throws {
     let service = try RunningService([SeedRecord]()) {
-      $0.writeToken = WriteTests.token
-      $0.seeder.batchRecords = 10
+      $0.application.writeToken = WriteTests.token
+      $0.application.seeder.batchRecords = 10
     }
     do {
       let client = try service.client()
@@ -163,8 +163,8 @@ import Testing
 
   @Test func `a stream that is too long is refused`() throws {
     let service = try RunningService([SeedRecord]()) {
-      $0.writeToken = WriteTests.token
-      $0.importBytes = 1000
+      $0.application.writeToken = WriteTests.token
+      $0.application.importBytes = 1000
     }
     let announced = try service.client().request(
       "POST", "/v1/import", WriteTests.authorized, body: String(repeating: "\n", count: 1001))

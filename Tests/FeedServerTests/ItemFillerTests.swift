@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import Prefetch
 import SQLiteStore

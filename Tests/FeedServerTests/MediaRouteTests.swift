@@ -37,7 +37,7 @@ import Testing
     Array("GIF89a".utf8) + (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
 
   private static let service = try! RunningService([SeedRecord]()) {
-    $0.mediaRoot = folder.file("media")
+    $0.application.mediaRoot = folder.file("media")
   }
 
   @Test func `a file is served whole, with what a cache and a player need`() throws {
@@ -160,8 +160,8 @@ import Testing
 
   @Test func `files that wait for their turn hold one descriptor each connection`() throws {
     let service = try RunningService([SeedRecord]()) {
-      $0.mediaRoot = Self.folder.file("media")
-      $0.server.unsentBytes = 1
+      $0.application.mediaRoot = Self.folder.file("media")
+      $0.application.server.unsentBytes = 1
     }
     let before = OpenFile.openCount
     var clients: [TestClient] = []
@@ -180,8 +180,8 @@ import Testing
 
   @Test func `more files than may be open are refused and not waited for`() throws {
     let service = try RunningService([SeedRecord]()) {
-      $0.mediaRoot = Self.folder.file("media")
-      $0.openMediaFiles = 0
+      $0.application.mediaRoot = Self.folder.file("media")
+      $0.application.openMediaFiles = 0
     }
     let client = try service.client()
     let answer = try client.get("/media/a.gif")
@@ -213,7 +213,7 @@ import Testing
 
   @Test func `a folder that is not there keeps the server from starting`() {
     #expect(throws: (any Error).self) {
-      _ = try RunningService([SeedRecord]()) { $0.mediaRoot = "/nowhere/at/all" }
+      _ = try RunningService([SeedRecord]()) { $0.application.mediaRoot = "/nowhere/at/all" }
     }
   }
 }

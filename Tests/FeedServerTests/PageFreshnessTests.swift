@@ -1,5 +1,5 @@
 import Feed
-import FeedServer
+import Service
 import Foundation
 import GRDB
 import SQLiteStore
@@ -98,9 +98,9 @@ import Testing
   }
 
   private static func keepNothing(_ configuration: inout FeedServiceConfiguration) {
-    configuration.encodedMemoryBytes = 0
-    configuration.itemFileBytes = 0
-    configuration.pageFileBytes = 0
+    configuration.application.encodedMemoryBytes = 0
+    configuration.application.itemFileBytes = 0
+    configuration.application.pageFileBytes = 0
     configuration.refreshIntervalMilliseconds = 1
   }
 
@@ -120,8 +120,8 @@ import Testing
         placements: [Placement(feed: "timed"), Placement(feed: "ranked", rank: index)])
     }
     let kept = try RunningService(records) {
-      $0.writeToken = Self.token
-      $0.encodedMemoryBytes = memory
+      $0.application.writeToken = Self.token
+      $0.application.encodedMemoryBytes = memory
     }
     let client = try kept.client()
     var changes = 0
@@ -154,7 +154,7 @@ import Testing
     var random = TestRandom(seed)
     let here = try RunningService(
       [.ranked("item1", 1), .ranked("item2", 2), .ranked("item3", 3)])
-    let other = try RunningService(beside: here) { $0.writeToken = Self.token }
+    let other = try RunningService(beside: here) { $0.application.writeToken = Self.token }
     let (reader, writer) = (try here.client(), try other.client())
     for _ in 0..<20 {
       try Self.change(writer, &random)
@@ -175,8 +175,8 @@ import Testing
     throws
   {
     let service = try RunningService(PostGenerator(count: 700, seed: 3)) {
-      $0.encodedMemoryBytes = 0
-      $0.pageFileBytes = 0
+      $0.application.encodedMemoryBytes = 0
+      $0.application.pageFileBytes = 0
     }
     let client = try service.client()
     func figure(_ name: String) throws -> Int { try Self.figure(name, client) }

@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import GRDB
 import HTTP
@@ -28,7 +29,7 @@ import Testing
     let source = ItemSource(
       store: changing, file: ItemFile(store: changing, folder: folder.path, maximumBytes: 0),
       writers: WorkerPool(threads: 1, limit: 1),
-      figures: ServiceFigures(registry: PrometheusRegistry()))
+      figures: ApplicationFigures(registry: PrometheusRegistry()))
     let assembler = PageAssembler(store: changing, source: source)
     let text = PageText(
       feed: "featured", isCompact: true,

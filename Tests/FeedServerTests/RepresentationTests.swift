@@ -202,7 +202,7 @@ import Testing
   }
 
   @Test func `readiness turns with a drain`() throws {
-    let service = try RunningService(configure: { $0.drainGraceMilliseconds = 5_000 })
+    let service = try RunningService(configure: { $0.application.drainGraceMilliseconds = 5_000 })
     let client = try service.client()
     #expect(try client.get("/readyz").status == 200)
     service.drain()

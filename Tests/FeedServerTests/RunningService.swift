@@ -1,5 +1,5 @@
 import Feed
-import FeedServer
+import Service
 import Logging
 import SQLiteStore
 import Seeding
@@ -48,7 +48,7 @@ final class RunningService: Sendable {
     _ path: String, _ configure: (inout FeedServiceConfiguration) -> Void
   ) throws -> (FeedService, UInt16) {
     var configuration = FeedServiceConfiguration(databasePath: path)
-    configuration.server.port = 0
+    configuration.application.server.port = 0
     configuration.refreshIntervalMilliseconds = 5
     configure(&configuration)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -12,7 +12,7 @@ import Testing
   static let authorized = ["Authorization": "Bearer a-token-of-the-tests"]
 
   static func service(_ records: [SeedRecord] = []) throws -> RunningService {
-    try RunningService(records) { $0.writeToken = token }
+    try RunningService(records) { $0.application.writeToken = token }
   }
 
   static let record =
@@ -135,8 +135,8 @@ import Testing
       Post(id: "old", type: .image, counters: [Counter("likes", 1)]),
       placements: [Placement(feed: "featured", rank: 1)])
   ]) {
-    $0.writeToken = token
-    $0.server.limits.bodyBytes = 1000
+    $0.application.writeToken = token
+    $0.application.server.limits.bodyBytes = 1000
   }
 
   @Test(arguments: refusals)

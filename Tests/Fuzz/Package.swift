@@ -17,8 +17,10 @@ let package = Package(
   targets: [
     module("HTTP"),
     module("Feed"),
+    module("Prefetch", ["Feed"]),
+    module("Catalog", ["Feed", "Prefetch"]),
     module("JSON"),
-    module("Seeding", ["Feed", "JSON"]),
+    module("Seeding", ["Feed", "Catalog", "JSON"]),
     .target(name: "CLinux"),
     module("Sockets", ["CLinux"]),
     module("MediaFiles", ["Sockets"]),

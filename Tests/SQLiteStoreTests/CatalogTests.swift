@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import GRDB
 import TestSupport
@@ -88,7 +89,7 @@ import Testing
 
   private func readOldRanking(_ store: SQLiteStore, _ random: inout TestRandom) throws {
     for feed in try store.feeds() {
-      let order = try #require(store.wholeCatalog().feeds[feed.name]).order
+      let order = try #require(store.follower.whole().feeds[feed.name]).order
       let ranking = random.number(order.oldestRanking...order.ranking)
       let cursor = Cursor(feed: feed.name, view: .ranking(ranking), anchor: .start, seen: .start)
       _ = try store.page(PageQuery(feed: feed.name, start: .after(cursor), limit: 10))
@@ -97,12 +98,12 @@ import Testing
 
   private func expectEqual(_ old: SQLiteStore, _ new: SQLiteStore, _ comment: String) throws {
     #expect(try old.feeds() == new.feeds(), "\(comment)")
-    for (name, feed) in try old.wholeCatalog().feeds {
+    for (name, feed) in try old.follower.whole().feeds {
       for (ranking, index) in feed.order.orders {
         let cursor = Cursor(feed: name.text, view: .ranking(ranking), anchor: .start, seen: .start)
         _ = try new.page(PageQuery(feed: name.text, start: .after(cursor), limit: 1))
         let fresh = try new.pool.read {
-          try CatalogReader(database: $0).order(feedID: feed.feedID, ranking: ranking)
+          try SQLiteCatalogReader(database: $0).order(ofFeed: feed.feedID, ranking: ranking)
         }
         #expect(index.allEntries == fresh.allEntries, "\(comment), \(name) ranking \(ranking)")
       }

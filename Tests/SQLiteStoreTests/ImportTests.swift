@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import Foundation
 import GRDB
@@ -28,10 +29,10 @@ import Testing
     let records = Array(PostGenerator(count: 300, seed: 5))
     #expect(try counts(store.load(records, batch: batch)) == [300, 0, 0])
     let exported = try export()
-    let version = try sequences()
+    let version = try mark()
     #expect(try counts(store.load(records, batch: batch)) == [0, 0, 300])
     #expect(try export() == exported)
-    #expect(try sequences() == version)
+    #expect(try mark() == version)
     #expect(try isSound)
   }
 
@@ -174,8 +175,7 @@ import Testing
     return lines
   }
 
-  private func sequences() throws -> [Int64] {
-    let sequences = try store.pool.read { try CatalogReader(database: $0).sequences() }
-    return [sequences.entry, sequences.change]
+  private func mark() throws -> SQLiteCatalogReader.Mark {
+    try store.pool.read { try SQLiteCatalogReader(database: $0).mark() }
   }
 }

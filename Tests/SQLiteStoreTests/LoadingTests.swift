@@ -1,4 +1,5 @@
 import Dispatch
+import Catalog
 import Feed
 import TestSupport
 import Testing
@@ -24,7 +25,7 @@ import Testing
     let path = try Self.file(folder, count: 300)
     let whole = try SQLiteStore(path: path)
     let store = try SQLiteStore(path: path, options: .init(firstEntries: 40))
-    store.loading.suspend()
+    store.follower.loading.suspend()
     try store.beginLoading()
 
     #expect(try store.feeds().map(\.total) == whole.feeds().map(\.total))
@@ -47,15 +48,15 @@ import Testing
     ]
     for query in beyond { #expect(!store.isAtHand(query)) }
     #expect(store.isAtHand(PageQuery(feed: "none")))
-    #expect(try !store.tops().isWhole)
+    #expect(try !store.follower.latest().isWhole)
 
     // What needs more reads it.
     let (page, expected) = (try store.page(beyond[3]), try whole.page(beyond[3]))
     #expect(page.posts == expected.posts)
-    #expect(try store.tops().isWhole)
+    #expect(try store.follower.latest().isWhole)
     for query in beyond { #expect(store.isAtHand(query)) }
     #expect(store.changedPosts(since: .start) == nil)
-    store.loading.resume()
+    store.follower.loading.resume()
     try store.close()
   }
 
@@ -63,12 +64,12 @@ import Testing
     let folder = TemporaryFolder()
     let path = try Self.file(folder, count: 100)
     let store = try SQLiteStore(path: path, options: .init(firstEntries: 10))
-    store.loading.suspend()
+    store.follower.loading.suspend()
     try store.beginLoading()
     try store.outcome(of: ItemWrite(id: "p0", change: .delete))
-    #expect(try store.tops().isWhole)
+    #expect(try store.follower.latest().isWhole)
     #expect(try !store.walk("featured").contains("p0"))
-    store.loading.resume()
+    store.follower.loading.resume()
     try store.close()
   }
 
@@ -77,8 +78,8 @@ import Testing
     let path = try Self.file(folder, count: 100)
     let store = try SQLiteStore(path: path, options: .init(firstEntries: 10))
     try store.beginLoading()
-    store.loading.sync {}
-    #expect(try store.tops().isWhole)
+    store.follower.loading.sync {}
+    #expect(try store.follower.latest().isWhole)
     #expect(try store.feeds() == SQLiteStore(path: path).feeds())
   }
 
@@ -88,14 +89,14 @@ import Testing
     let folder = TemporaryFolder()
     let path = try Self.file(folder, count: 100)
     let store = try SQLiteStore(path: path, options: .init(firstEntries: 10))
-    store.loading.suspend()
+    store.follower.loading.suspend()
     try store.beginLoading()
     let top = try store.cut(PageQuery(feed: "featured", limit: 10))
     if isWritten {
       try SQLiteStore(path: path).outcome(of: ItemWrite(id: "p0", change: .delete))
     }
-    store.loading.resume()
-    store.loading.sync {}
+    store.follower.loading.resume()
+    store.follower.loading.sync {}
     #expect(store.version > top.version)
     #expect(
       store.isUnchanged(feed: "featured", posts: top.posts, since: top.version) == !isWritten)

@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import TestSupport
 import Testing

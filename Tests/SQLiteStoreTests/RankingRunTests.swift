@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import GRDB
 import Migrations
@@ -146,7 +147,7 @@ import Testing
     _ = try store.walk("featured")
     let run = store.beginImport()
     // From here on no refresh works.
-    try store.refreshing.withLock { try $0.close() }
+    try store.follower.close()
     #expect(throws: StoreError.self) { try store.refresh() }
     try run.write([.ranked("p0", 99), .ranked("new", 50)])
     let summary = try run.finish()

@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import Synchronization
 import TestSupport
@@ -107,7 +108,7 @@ import Testing
       }
     }
     func oldest() throws -> Int {
-      try #require(try store.wholeCatalog().feeds["featured"]).order.oldestRanking
+      try #require(try store.follower.whole().feeds["featured"]).order.oldestRanking
     }
     try store.load((0..<5).map { .ranked("p\($0)", 2_000 + $0) })
     try rank(20)
@@ -116,7 +117,7 @@ import Testing
     #expect(try store.feed(named: "featured")?.ranking == 22)
     // What is in memory of them is bounded.
     #expect(
-      try #require(try store.wholeCatalog().feeds["featured"]).order.orders.count
+      try #require(try store.follower.whole().feeds["featured"]).order.orders.count
         <= FeedOrder.olderAtHand + 1)
     for ranking in 1...22 {
       let cursor = Cursor(feed: "featured", view: .ranking(ranking), anchor: .start, seen: .start)

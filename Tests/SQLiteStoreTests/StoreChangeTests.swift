@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import GRDB
 import TestSupport
@@ -190,12 +191,12 @@ import Testing
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: folder.file("feed.sqlite"))
     try store.load((0..<3_000).map { .ranked("p\($0)", $0) })
-    let order = try store.wholeCatalog().feeds["featured"]!.order.current
+    let order = try store.follower.whole().feeds["featured"]!.order.current
     for number in 0..<20 {
       try store.outcome(
         of: ItemWrite(id: "p\(number)", change: .increment([Counter("n", 1)], key: nil)))
     }
-    #expect(try store.wholeCatalog().feeds["featured"]!.order.current.sharesAll(with: order))
+    #expect(try store.follower.whole().feeds["featured"]!.order.current.sharesAll(with: order))
   }
 
   /// Written by hand: a change a microsecond would take 292 000 years.

@@ -1,4 +1,5 @@
 import Dispatch
+import Catalog
 import Feed
 import Synchronization
 import TestSupport
@@ -75,31 +76,5 @@ import Testing
     group.wait()
     let again = try SQLiteStore(path: path)
     #expect(try (0..<5).allSatisfy { try again.post(withID: "x\($0)") != nil })
-  }
-
-  @Test(arguments: [1, 3, 10])
-  func `no group is larger than its limit, and groups keep the order`(_ limit: Int) {
-    let queue = WriteQueue<Int>(limit: 10, groupLimit: limit)
-    let groups = Mutex<[[Int]]>([])
-    let release = DispatchSemaphore(value: 0)
-    let isHeld = DispatchSemaphore(value: 0)
-    let run: WriteQueue<Int>.Run = { group in
-      if group == [0] {
-        isHeld.signal()
-        release.wait()
-      }
-      groups.withLock { $0.append(group) }
-    }
-    #expect(throws: Never.self) {
-      try queue.add(0, run: run)
-      isHeld.wait()
-      for number in 1...10 { try queue.add(number, run: run) }
-    }
-    release.signal()
-    queue.close()
-    let sizes = groups.withLock { $0.map(\.count) }
-    let expected = stride(from: 0, to: 10, by: limit).map { min(limit, 10 - $0) }
-    #expect(sizes == [1] + expected)
-    #expect(groups.withLock { $0.flatMap { $0 } } == Array(0...10))
   }
 }

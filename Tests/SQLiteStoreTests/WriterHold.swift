@@ -1,4 +1,5 @@
 import Dispatch
+import Catalog
 import Feed
 import Synchronization
 

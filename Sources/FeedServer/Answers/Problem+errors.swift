@@ -1,7 +1,7 @@
+import Catalog
 import Feed
 import HTTP
 import MediaFiles
-import SQLiteStore
 
 extension Problem {
   /// The one place that maps errors to statuses.
@@ -29,25 +29,33 @@ extension Problem {
       self.init(.unknownMedia, .notFound, "There is no such media file.")
     case MediaError.exhausted:
       self.init(.overloaded, .serviceUnavailable, "The server has too many files open.")
-    case StoreError.busy:
-      self.init(.overloaded, .serviceUnavailable, "The database is busy.")
-    case StoreError.tooManyWrites:
+    case let error as any StoreFailure: self.init(error.kind)
+    default: self = .internalError
+    }
+  }
+
+  private static let internalError = Problem(
+    .internalError, .internalServerError, "The server could not answer.")
+
+  private init(_ failure: StoreFailureKind) {
+    switch failure {
+    case .busy: self.init(.overloaded, .serviceUnavailable, "The database is busy.")
+    case .tooManyWrites:
       self.init(.overloaded, .serviceUnavailable, "Too many writes wait for the database.")
-    case StoreError.closed:
-      self.init(.notReady, .serviceUnavailable, "The server is shutting down.")
-    case StoreError.gone, StoreError.replaced, StoreError.companionGone:
+    case .closed: self.init(.notReady, .serviceUnavailable, "The server is shutting down.")
+    case .unavailable:
       self.init(
         .notReady, .serviceUnavailable,
         "The database's file is not the one that the server opened; nothing is written.")
-    case StoreError.runDropped:
+    case .importDropped:
       self.init(
         .overloaded, .serviceUnavailable,
         "The rankings that the import was making were dropped meanwhile: send it again.")
-    case StoreError.full:
+    case .full:
       self.init(
         .storageFull, .insufficientStorage,
         "The server's disk is full; of an import, the batches before that are stored.")
-    default: self.init(.internalError, .internalServerError, "The server could not answer.")
+    case .other: self = .internalError
     }
   }
 

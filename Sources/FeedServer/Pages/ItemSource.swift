@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import Prefetch
 import Sockets
@@ -8,7 +9,7 @@ struct ItemSource: Sendable {
   let file: ItemFile
   /// Where what had to be read from the store is written to the file.
   let writers: WorkerPool
-  let figures: ServiceFigures
+  let figures: ApplicationFigures
 
   /// The items of these posts, in their order, without those that are gone.
   func items(_ posts: [Int64]) throws -> EncodedItems {

@@ -1,4 +1,5 @@
 import CXXHash
+import Catalog
 import Feed
 import HTTP
 import HTTPServer

@@ -1,11 +1,11 @@
 import Compression
+import Catalog
 import Feed
 import HTTP
 import HTTPServer
 import Logging
 import Prefetch
 import Seeding
-import SQLiteStore
 
 /// Answers requests from a store: the way from a route to bytes.
 ///
@@ -26,7 +26,7 @@ struct Application: Handler {
   let access: WriteAccess
   let rate: RequestRate?
   let clients: ClientAddresses
-  let figures: ServiceFigures
+  let figures: ApplicationFigures
   let seeder: Seeder
   let bodyLimits: BodyLimits
   let logger: Logger

@@ -1,0 +1,180 @@
+import Dispatch
+import Feed
+import Synchronization
+
+/// Follows a store: holds its catalog in memory, brings it up to what was written, by whichever process,
+/// and knows what changed at which version.
+///
+/// Theory of operation. A catalog is one immutable value, published as the next version; who reads works
+/// from one of them. A refresh asks the source whether anything may be new, and if so for what was
+/// committed since the mark of the last one; where that is no longer known, all is read anew. Beside the
+/// catalog stands a journal of what changed at which version, so that whoever keeps pages knows which of
+/// them still hold. Until everything is read, the tops of the feeds may stand in (`beginLoading`).
+public final class CatalogFollower<Source: CatalogSource>: Sendable {
+  /// How much of the store has been read.
+  public typealias Mark = Source.Reader.Mark
+  /// Reads what a page shows that the catalog does not hold, on any thread, beside the source.
+  public typealias ReadParts = @Sendable (PageNeeds) throws -> PageParts<Mark>
+
+  private struct Following: Sendable {
+    var source: Source
+    /// Of the catalog that was published last.
+    var mark: Mark?
+  }
+
+  private struct Published: Sendable {
+    let version: StoreVersion
+    let mark: Mark
+  }
+
+  let memory: CatalogMemory
+  /// One refresh at a time.
+  private let following: Mutex<Following>
+  private let published = Mutex<Published?>(nil)
+  private let readParts: ReadParts
+  /// Reads what `beginLoading` leaves to be read.
+  package let loading = DispatchQueue(label: "lookahead.load")
+
+  /// Follows the source. Nothing is read before it is needed.
+  ///
+  /// - Parameter journalledChanges: how many changes of posts are remembered.
+  public init(_ source: Source, journalledChanges: Int, readParts: @escaping ReadParts) {
+    following = Mutex(Following(source: source))
+    memory = CatalogMemory(journalledChanges: journalledChanges)
+    self.readParts = readParts
+  }
+
+  /// Reads the top of every feed, so that first pages can be answered, and goes on to read the rest on
+  /// a thread of its own; what needs more than the tops waits for that, and so does a refresh.
+  ///
+  /// Without it everything is read when it is first needed.
+  ///
+  /// - Throws: what the source throws.
+  public func beginLoading(firstEntries: Int) throws {
+    try following.withLock { following in
+      guard memory.catalog == nil else { return }
+      let (tops, mark) = try following.source.read {
+        (try $0.loadTops(count: firstEntries), try $0.mark())
+      }
+      publish(CatalogUpdate(catalog: tops, changes: nil), mark, &following)
+    }
+    // Where this fails, whoever needs the rest tries again and is told.
+    loading.async { _ = try? self.whole() }
+  }
+
+  /// Brings the catalog up to the store.
+  ///
+  /// - Returns: whether anything had changed; `false` where the catalog has yet to be read.
+  /// - Throws: what the source throws; then the catalog stays as it was.
+  @discardableResult
+  public func refresh() throws -> Bool {
+    try following.withLock { following in
+      guard let known = memory.catalog, let mark = following.mark else { return false }
+      guard known.isWhole else {
+        try load(&following)
+        return true
+      }
+      guard try following.source.mayHaveChanged() else { return false }
+      let found = try following.source.read { reader -> (CatalogUpdate, Mark)? in
+        let now = try reader.mark()
+        return now == mark ? nil : (try reader.update(known, from: mark, to: now), now)
+      }
+      guard let (update, now) = found else { return false }
+      publish(update, now, &following)
+      return true
+    }
+  }
+
+  /// The whole catalog as it is now: it takes a lock for the time of a copy, and the first time as long
+  /// as it takes to load.
+  ///
+  /// - Throws: what the source throws.
+  public func whole() throws -> FeedCatalog {
+    if let catalog = memory.catalog, catalog.isWhole { return catalog }
+    return try following.withLock { following in
+      if let catalog = memory.catalog, catalog.isWhole { return catalog }
+      return try load(&following)
+    }
+  }
+
+  /// The catalog, or the tops of the feeds as long as that is all there is.
+  ///
+  /// - Throws: what the source throws where nothing is read yet.
+  public func latest() throws -> FeedCatalog {
+    try memory.catalog ?? whole()
+  }
+
+  /// Waits for what is being read, and closes the source. What is in memory can still be asked.
+  public func close() throws {
+    loading.sync {}
+    try following.withLock { try $0.source.close() }
+  }
+
+  @discardableResult
+  private func load(_ following: inout Following) throws -> FeedCatalog {
+    let (catalog, mark) = try following.source.read { (try $0.load(), try $0.mark()) }
+    // Where the tops were right, what was made of them still is.
+    let changes = mark == following.mark ? CatalogUpdate.Changes() : nil
+    return publish(CatalogUpdate(catalog: catalog, changes: changes), mark, &following)
+  }
+
+  @discardableResult
+  private func publish(
+    _ update: CatalogUpdate, _ mark: Mark, _ following: inout Following
+  ) -> FeedCatalog {
+    let catalog = memory.publish(update)
+    following.mark = mark
+    published.withLock { $0 = Published(version: catalog.version, mark: mark) }
+    return catalog
+  }
+}
+
+// MARK: What is asked
+
+extension CatalogFollower {
+  /// The version of the catalog that was published last; `start` before the first.
+  public var version: StoreVersion { memory.version }
+
+  /// See `FeedStore.isUnchanged`.
+  public func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
+    memory.isUnchanged(feed: feed, posts: posts, since: version)
+  }
+
+  /// See `FeedStore.changedPosts`.
+  public func changedPosts(since version: StoreVersion) -> [Int64]? {
+    memory.changedPosts(since: version)
+  }
+
+  /// See `FeedStore.isAtHand`. Before the catalog is read, nothing is.
+  public func isAtHand(_ query: PageQuery) -> Bool { memory.catalog?.isAtHand(query) ?? false }
+
+  /// The store as of the last refresh: taking it costs a lock for the time of a copy.
+  ///
+  /// - Throws: what the source throws where the catalog has yet to be read.
+  public func snapshot() throws -> any StoreSnapshot {
+    CatalogSnapshot(cutter: self, catalog: try latest())
+  }
+
+  /// A page from this catalog; where it has the tops alone, and the page needs more, from the whole one.
+  ///
+  /// - Throws: `FeedError` for what the store does not have, what the source throws.
+  public func cut(_ query: PageQuery, from known: FeedCatalog) throws -> PageCut {
+    let catalog = known.isWhole || known.hasInTops(query) ? known : try whole()
+    guard let feed = catalog.feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
+    guard let needs = feed.needs(of: query) else {
+      return try feed.cut(query, asOf: catalog.version)
+    }
+    let parts = try readParts(needs)
+    keep(parts, ofFeed: needs.feed)
+    return try feed.cut(
+      query, position: parts.position, orders: parts.orders, asOf: catalog.version)
+  }
+
+  /// Only if nothing was written meanwhile: a later refresh would not know what the orders lack.
+  private func keep(_ parts: PageParts<Mark>, ofFeed name: String) {
+    guard let mark = parts.mark, let published = published.withLock({ $0 }),
+      published.mark == mark
+    else { return }
+    memory.keep(parts.orders, ofFeed: name, asOf: published.version)
+  }
+}

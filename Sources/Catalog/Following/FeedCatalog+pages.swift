@@ -1,0 +1,64 @@
+import Feed
+
+extension FeedCatalog {
+  /// The page can be cut at once, or refused: its rankings are there, and none has to be compared with
+  /// another.
+  public func isAtHand(_ query: PageQuery) -> Bool {
+    guard isWhole else { return hasInTops(query) }
+    guard let order = feeds[query.feed]?.order else { return true }
+    return query.rankings.allSatisfy {
+      $0 == order.ranking || $0 < order.oldestRanking
+        || (order.orders[$0] != nil && !query.readsArrivals)
+    }
+  }
+
+  /// The tops of the feeds are enough for the page.
+  func hasInTops(_ query: PageQuery) -> Bool {
+    guard let feed = feeds[query.feed] else { return true }
+    guard query.start == .top else { return false }
+    let order = feed.order.current
+    // Past the end nothing is read.
+    guard query.offset < order.count else { return true }
+    return query.offset <= order.heldCount
+      && min(query.limit, order.count - query.offset) <= order.heldCount - query.offset
+  }
+}
+
+extension FeedCatalog.Entry {
+  /// What a page needs of the store beside this; `nil` where that is nothing.
+  func needs(of query: PageQuery) -> PageNeeds? {
+    var item: String?
+    if case .around(.item(let id), _, _) = query.start { item = id }
+    let rankings = query.rankings.filter {
+      order.orders[$0] == nil && (order.oldestRanking..<order.ranking).contains($0)
+    }
+    guard item != nil || !rankings.isEmpty else { return nil }
+    return PageNeeds(
+      feedID: feedID, feed: order.name, ranking: order.ranking, item: item, rankings: rankings)
+  }
+
+  /// The page, with what was read for it.
+  func cut(
+    _ query: PageQuery, position: Position? = nil, orders: [Int: OrderIndex] = [:],
+    asOf version: StoreVersion
+  ) throws -> PageCut {
+    var order = order
+    for (ranking, index) in orders { order.orders[ranking] = index }
+    return PageCut(
+      feed: summary, slice: try order.slice(query, position: position), version: version)
+  }
+}
+
+extension PageQuery {
+  /// Two rankings must be compared, which takes time in proportion to the feed.
+  fileprivate var readsArrivals: Bool {
+    switch start {
+    case .top, .around, .after, .between: false
+    case .before(let cursor):
+      switch cursor.view {
+      case .ranking: false
+      case .newer, .arrivals: true
+      }
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import Feed
+import Prefetch
+
+/// A feed as its store has it, but for its entries.
+public struct FeedState: Equatable, Sendable {
+  /// The store's own number of the feed, which no other gets.
+  public let id: Int64
+  /// What paths and `feed=` call it.
+  @ByBytes public private(set) var name: String
+  /// What people call it; `nil` where no record said.
+  @ByBytes public private(set) var title: String?
+  /// The current ranking.
+  public let ranking: Int
+  /// The first ranking that is still kept.
+  public let oldestRanking: Int
+
+  /// A feed with these values.
+  public init(id: Int64, name: String, title: String?, ranking: Int, oldestRanking: Int) {
+    self.id = id
+    self.name = name
+    self.title = title
+    self.ranking = ranking
+    self.oldestRanking = oldestRanking
+  }
+}
+
+/// What readers hold in memory of a store as it was at one moment: the order of every feed, the network
+/// profiles and the policies.
+public struct FeedCatalog: Sendable {
+  /// A feed, its store's number of it, and what lists say of it.
+  public struct Entry: Sendable {
+    /// The store's number of the feed.
+    public let feedID: Int64
+    /// The feed's order.
+    public internal(set) var order: FeedOrder
+    /// What lists say of it.
+    public let summary: FeedSummary
+
+    init(feedID: Int64, order: FeedOrder) {
+      self.feedID = feedID
+      self.order = order
+      summary = FeedSummary(
+        name: order.name, title: order.title, total: order.current.count, ranking: order.ranking,
+        newestPublishedAt: order.current.newestPublishedAt)
+    }
+
+    var state: FeedState {
+      FeedState(
+        id: feedID, name: order.name, title: order.title, ranking: order.ranking,
+        oldestRanking: order.oldestRanking)
+    }
+  }
+
+  /// Every order is there; else the top of each.
+  public let isWhole: Bool
+  /// As of when it is.
+  public internal(set) var version = StoreVersion.start
+  /// The feeds by their names.
+  public internal(set) var feeds: [ByteText: Entry] = [:]
+  /// The profiles and policies in force.
+  public internal(set) var policyBook = PolicyBook(networks: [], policies: [:])
+
+  init(isWhole: Bool) {
+    self.isWhole = isWhole
+  }
+
+  /// The feeds in the order of their names' bytes; without their newest times as long as only their tops
+  /// are there.
+  public var summaries: [FeedSummary] {
+    feeds.values.map(\.summary)
+      .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+  }
+
+  /// The feed of this name; `nil` where there is none.
+  public func summary(ofFeed name: String) -> FeedSummary? { feeds[name]?.summary }
+}

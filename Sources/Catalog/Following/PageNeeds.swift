@@ -1,0 +1,43 @@
+import Feed
+
+/// What of the store a page shows that the catalog does not hold: an item's place, older rankings.
+public struct PageNeeds: Sendable {
+  /// The store's number of the feed.
+  public let feedID: Int64
+  /// The feed's name.
+  public let feed: String
+  /// Its current ranking, in which the item's place is.
+  public let ranking: Int
+  /// The id of the item whose place is needed; `nil` where none is.
+  public let item: String?
+  /// The older rankings whose orders are needed.
+  public let rankings: [Int]
+
+  /// Reads what is needed, all of it as of the reader's moment. A ranking that the store no longer keeps
+  /// is left out: the store may be ahead of the catalog, and that cannot be read whole.
+  ///
+  /// - Throws: `FeedError.itemNotInFeed`, what the reader throws.
+  public func read<Reader: CatalogReader>(from reader: Reader) throws -> PageParts<Reader.Mark> {
+    var position: Position?
+    if let item {
+      position = try reader.position(ofItem: item, inFeed: feedID, ranking: ranking)
+      guard position != nil else { throw FeedError.itemNotInFeed(item: item, feed: feed) }
+    }
+    var orders: [Int: OrderIndex] = [:]
+    if !rankings.isEmpty, let oldest = try reader.oldestRanking(ofFeed: feedID) {
+      for ranking in rankings where oldest <= ranking {
+        orders[ranking] = try reader.order(ofFeed: feedID, ranking: ranking)
+      }
+    }
+    return PageParts(
+      position: position, orders: orders, mark: orders.isEmpty ? nil : try reader.mark())
+  }
+}
+
+/// What was read for a page.
+public struct PageParts<Mark: Equatable & Sendable>: Sendable {
+  let position: Position?
+  let orders: [Int: OrderIndex]
+  /// When the orders were read; `nil` where there are none.
+  let mark: Mark?
+}

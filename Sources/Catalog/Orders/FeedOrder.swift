@@ -1,0 +1,258 @@
+import Feed
+
+/// A feed as it stands at one moment: its names and its order in the rankings that are at hand.
+public struct FeedOrder: Sendable {
+  /// What paths and `feed=` call it, and what its cursors are made for.
+  public let name: String
+  /// What people call it; `nil` where no record said.
+  public var title: String?
+  /// The current ranking. Moving an entry that was there before makes the next one.
+  public var ranking: Int
+  /// The first ranking that is still kept.
+  public var oldestRanking: Int
+  /// The order of each ranking that is at hand: always the current one, older ones as they are asked
+  /// for.
+  public var orders: [Int: OrderIndex]
+  /// Of these, older ones that somebody asked for, the last one last.
+  private var asked: [Int] = []
+
+  /// So many of the newest older rankings stay at hand, and so many of those that were asked for: each
+  /// holds what it does not share with the next.
+  public static let olderAtHand = 16
+
+  /// A feed with these rankings at hand.
+  public init(
+    name: String, title: String?, ranking: Int, oldestRanking: Int = 1, orders: [Int: OrderIndex]
+  ) {
+    self.name = name
+    self.title = title
+    self.ranking = ranking
+    self.oldestRanking = oldestRanking
+    self.orders = orders
+  }
+
+  /// Keeps the order of an older ranking at hand, for who goes on in it.
+  public mutating func keep(_ index: OrderIndex, of ranking: Int) {
+    orders[ranking] = index
+    asked.removeAll { $0 == ranking }
+    asked.append(ranking)
+    letGo()
+  }
+
+  /// Lets go of the orders that are too many to be at hand.
+  public mutating func letGo() {
+    asked = asked.filter { orders[$0] != nil && $0 < ranking }.suffix(Self.olderAtHand)
+    guard orders.count > Self.olderAtHand + 1 else { return }
+    let newest = orders.keys.filter { $0 < ranking }.sorted().suffix(Self.olderAtHand)
+    let kept = Set(newest).union(asked).union([ranking])
+    orders = orders.filter { kept.contains($0.key) }
+  }
+
+  /// The current order.
+  public var current: OrderIndex { orders[ranking] ?? OrderIndex() }
+}
+
+/// The entries of a page and the cursors around them.
+public struct PageSlice: Sendable {
+  /// The ranking that the page shows.
+  public let ranking: Int
+  /// The order in which the page lies, and where.
+  private let order: OrderIndex
+  private let range: Range<Int>
+  /// The first entry's offset from the top; past the end, the offset that was asked for; 0 where
+  /// nothing has arrived.
+  public let offset: Int
+  /// Directly below the last entry; `nil` where nothing follows.
+  public let next: Cursor?
+  /// Directly above the first entry; `nil` where nothing stands there.
+  public let previous: Cursor?
+  /// What to read `before` for what has come since: pull-to-refresh.
+  public let newer: Cursor
+
+  fileprivate init(
+    ranking: Int, _ range: Range<Int>, of order: OrderIndex, offset: Int, next: Cursor?,
+    previous: Cursor?, newer: Cursor
+  ) {
+    self.ranking = ranking
+    self.order = order
+    self.range = range
+    self.offset = offset
+    self.next = next
+    self.previous = previous
+    self.newer = newer
+  }
+
+  /// How many entries it has.
+  public var count: Int { range.count }
+
+  /// The entries from the top down; empty past the end.
+  public var entries: [OrderEntry] { order.entries(in: range) }
+
+  /// The numbers of the entries' posts.
+  public var posts: [Int64] { order.posts(in: range) }
+}
+
+extension FeedOrder {
+  /// The page that the query asks for.
+  ///
+  /// The query's rankings must be at hand; `position` is the place in the current ranking of the item
+  /// that `around` names.
+  ///
+  /// - Throws: `FeedError` for cursors of other feeds and rankings.
+  public func slice(_ query: PageQuery, position: Position? = nil) throws(FeedError) -> PageSlice {
+    switch query.start {
+    case .top:
+      return slice(
+        ranking: ranking, from: query.offset, limit: query.limit, within: 0..<current.count)
+    case .after(let cursor):
+      let ranking = try historyRanking(of: cursor, .after)
+      let index = try order(of: ranking, .after)
+      return slice(
+        ranking: ranking,
+        from: cursor.anchor.offsetAfter(in: index).saturatingAdd(query.offset),
+        limit: query.limit, within: 0..<index.count, seen: cursor.seen)
+    case .before(let cursor):
+      return try slice(before: cursor, offset: query.offset, limit: query.limit)
+    case .between(let after, let before):
+      return try slice(after: after, before: before, offset: query.offset, limit: query.limit)
+    case .around(let target, let leading, let trailing):
+      let offset =
+        switch target {
+        case .offset(let offset): offset
+        case .item: position.map(current.offset(of:)) ?? 0
+        }
+      let start = max(0, offset - trailing)
+      return slice(
+        ranking: ranking, from: start, limit: offset.saturatingAdd(leading + 1) - start,
+        within: 0..<current.count)
+    }
+  }
+
+  private func slice(after: Cursor, before: Cursor, offset: Int, limit: Int) throws(FeedError)
+    -> PageSlice
+  {
+    let ranking = try historyRanking(of: after, .after)
+    let other = try historyRanking(of: before, .before)
+    guard ranking == other else { throw .differentRankings(after: ranking, before: other) }
+    let index = try order(of: ranking, .after)
+    let start = after.anchor.offsetAfter(in: index)
+    let end = max(start, before.anchor.offset(in: index))
+    return slice(
+      ranking: ranking, from: start.saturatingAdd(offset), limit: limit, within: start..<end,
+      seen: after.seen.upper(before.seen), below: before.anchor)
+  }
+
+  private func slice(before cursor: Cursor, offset: Int, limit: Int) throws(FeedError) -> PageSlice
+  {
+    try check(cursor, .before)
+    switch cursor.view {
+    case .ranking(let ranking):
+      return try slice(before: cursor, in: ranking, offset: offset, limit: limit)
+    case .newer(let old):
+      let index = try order(of: old, .before)
+      if old == ranking || cursor.anchor.offset(in: index) > 0 {
+        return try slice(before: cursor, in: old, offset: offset, limit: limit)
+      }
+      return try arrivals(from: old, to: ranking, above: .end, offset: offset, limit: limit)
+    case .arrivals(let old, let to):
+      return try arrivals(from: old, to: to, above: cursor.anchor, offset: offset, limit: limit)
+    }
+  }
+
+  private func slice(before cursor: Cursor, in ranking: Int, offset: Int, limit: Int)
+    throws(FeedError) -> PageSlice
+  {
+    let index = try order(of: ranking, .before)
+    let end = max(0, cursor.anchor.offset(in: index) - offset)
+    let start = max(0, end - limit)
+    return slice(
+      ranking: ranking, from: start, limit: end - start, within: 0..<index.count, seen: cursor.seen)
+  }
+
+  /// The page that begins at the offset `start`, within a part of a ranking's order.
+  private func slice(
+    ranking: Int, from start: Int, limit: Int, within window: Range<Int>,
+    seen: Cursor.Anchor? = nil, below: Cursor.Anchor = .end
+  ) -> PageSlice {
+    let index = orders[ranking] ?? OrderIndex()
+    let lower = min(start, window.upperBound)
+    let upper = min(lower.saturatingAdd(limit), window.upperBound)
+    let top = lower < upper ? Cursor.Anchor.position(index.position(at: lower)) : nil
+    let newest = index.count > 0 ? Cursor.Anchor.position(index.position(at: 0)) : .end
+    let walkTop = top.map { $0.upper(seen ?? newest) } ?? seen ?? newest
+    let view = Cursor.View.ranking(ranking)
+    func cursor(_ anchor: Cursor.Anchor) -> Cursor {
+      Cursor(feed: name, view: view, anchor: anchor, seen: walkTop)
+    }
+    let next =
+      lower < upper ? Cursor.Anchor.position(index.position(at: upper - 1)) : .start
+    return PageSlice(
+      ranking: ranking, lower..<upper, of: index, offset: start,
+      next: upper < window.upperBound ? cursor(next) : nil,
+      previous: lower > window.lowerBound ? cursor(top ?? below) : nil,
+      newer: Cursor(feed: name, view: .newer(than: ranking), anchor: walkTop, seen: walkTop))
+  }
+}
+
+// MARK: Rankings
+
+extension FeedOrder {
+  private func check(_ cursor: Cursor, _ role: CursorRole) throws(FeedError) {
+    guard cursor.belongs(to: name) else { throw .foreignCursor(role, feed: name) }
+  }
+
+  private func order(of ranking: Int, _ role: CursorRole) throws(FeedError) -> OrderIndex {
+    if ranking <= self.ranking, let order = orders[ranking] { return order }
+    throw ranking > self.ranking || ranking < 1
+      ? .unknownRanking(role, ranking, feed: name) : .expiredRanking(role, ranking, feed: name)
+  }
+
+  /// The ranking in which history goes on from the cursor.
+  private func historyRanking(of cursor: Cursor, _ role: CursorRole) throws(FeedError) -> Int {
+    try check(cursor, role)
+    return switch cursor.view {
+    case .ranking(let ranking), .newer(let ranking): ranking
+    case .arrivals(_, let to): to
+    }
+  }
+
+  /// A page of the entries of ranking `to` that ranking `from` had not: the lowest ones above the
+  /// anchor.
+  ///
+  /// This is what pull-to-refresh shows of a feed that was ranked anew: positions of two rankings
+  /// cannot be compared, but what had not been there before is new.
+  private func arrivals(
+    from: Int, to: Int, above anchor: Cursor.Anchor, offset: Int, limit: Int
+  ) throws(FeedError) -> PageSlice {
+    let index = try order(of: to, .before)
+    let before = Set(try order(of: from, .before).allPosts)
+    let arrived = OrderIndex(index.allEntries.filter { !before.contains($0.post) })
+    let end = max(0, anchor.offset(in: arrived) - offset)
+    let start = max(0, end - limit)
+    let entries = arrived.entries(in: start..<end)
+
+    let newest = index.count > 0 ? Cursor.Anchor.position(index.position(at: 0)) : .end
+    let first = entries.first.map { index.offset(of: $0.position) } ?? 0
+    let last = entries.last.map { index.offset(after: $0.position) } ?? 0
+    let top = entries.first.map { Cursor.Anchor.position($0.position) } ?? .start
+    // While arrivals are left above, what lies above this page has not been seen.
+    let seen = start > 0 ? top : newest
+    func cursor(_ view: Cursor.View, _ anchor: Cursor.Anchor) -> Cursor {
+      Cursor(feed: name, view: view, anchor: anchor, seen: seen)
+    }
+    let bottom = entries.last.map { Cursor.Anchor.position($0.position) } ?? .start
+    return PageSlice(
+      ranking: to, start..<end, of: arrived, offset: first,
+      next: last < index.count ? cursor(.ranking(to), bottom) : nil,
+      previous: first > 0 ? cursor(.ranking(to), top) : nil,
+      newer: start > 0
+        ? cursor(.arrivals(from: from, to: to), top) : cursor(.newer(than: to), newest))
+  }
+}
+
+extension Int {
+  fileprivate func saturatingAdd(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
+  }
+}

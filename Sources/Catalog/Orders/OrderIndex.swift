@@ -1,0 +1,194 @@
+import Feed
+
+/// One post's entry in a feed's order.
+public struct OrderEntry: Hashable, Sendable {
+  /// Where it stands.
+  public let position: Position
+  /// The store's own number of the post.
+  public let post: Int64
+  /// The post's time; `nil` where it is unknown.
+  public let publishedAt: Timestamp?
+
+  /// The entry of a post at a position.
+  public init(position: Position, post: Int64, publishedAt: Timestamp?) {
+    self.position = position
+    self.post = post
+    self.publishedAt = publishedAt
+  }
+}
+
+/// A feed's total order in memory: from offset to entry and from position to offset in O(log n).
+///
+/// Theory of operation. The sorted entries are cut into chunks of a few hundred; beside them stands
+/// the offset at which each chunk starts. A look-up is a binary search over the chunks and one within
+/// a chunk. The index is a value: copying it shares every chunk, and a change makes anew the chunks it
+/// hits and the list of chunks, so that readers keep the order they started with while a writer makes
+/// the next one.
+///
+/// Before it is read whole, an order may be a part: its top, and how many entries there are in all.
+public struct OrderIndex: Sendable {
+  /// Chunks are split beyond this; they are filled to half.
+  static let chunkCapacity = 1024
+
+  let chunks: [OrderChunk]
+  /// `starts[i]` entries lie before `chunks[i]`; one more at the end holds how many there are.
+  let starts: [Int]
+  /// How many entries there are.
+  public let count: Int
+  /// The newest time of any entry; `nil` where none has a time, and as long as only a part is there.
+  public let newestPublishedAt: Timestamp?
+
+  /// An order of nothing.
+  public init() {
+    self.init(chunks: [])
+  }
+
+  /// The order of these entries, which may come in any order.
+  public init(_ entries: [OrderEntry]) {
+    var builder = Builder()
+    for entry in entries.sorted(by: { $0.position < $1.position }) { builder.append(entry) }
+    self = builder.index()
+  }
+
+  /// A part of an order: its top, and how many entries there are in all.
+  public init(top: OrderIndex, count: Int) {
+    precondition(count >= top.count, "the top has more than there are")
+    chunks = top.chunks
+    starts = top.starts
+    self.count = count
+    newestPublishedAt = count == top.count ? top.newestPublishedAt : nil
+  }
+
+  init(chunks: [OrderChunk]) {
+    self.chunks = chunks
+    var starts: [Int] = []
+    starts.reserveCapacity(chunks.count + 1)
+    var start = 0
+    var newest = OrderChunk.unknownTime
+    for chunk in chunks {
+      starts.append(start)
+      start += chunk.count
+      newest = max(newest, chunk.newest)
+    }
+    starts.append(start)
+    self.starts = starts
+    count = start
+    newestPublishedAt = newest == OrderChunk.unknownTime ? nil : Timestamp(microseconds: newest)
+  }
+
+  /// How many entries from the top are there to be read.
+  public var heldCount: Int { starts[starts.count - 1] }
+
+  /// Everything is there; of a part, only offsets below `heldCount` may be asked for.
+  public var isWhole: Bool { heldCount == count }
+}
+
+// MARK: Reading
+
+extension OrderIndex {
+  /// The entry at an offset from the top; `offset` must be in `0..<heldCount`.
+  public subscript(offset: Int) -> OrderEntry {
+    let chunk = chunkIndex(ofOffset: offset)
+    return chunks[chunk][offset - starts[chunk]]
+  }
+
+  /// The entries at these offsets, which must lie in `0..<heldCount`; a range without any may lie
+  /// anywhere.
+  public func entries(in range: Range<Int>) -> [OrderEntry] {
+    var result: [OrderEntry] = []
+    result.reserveCapacity(range.count)
+    forEachChunk(in: range) { chunk, range in
+      result.append(contentsOf: range.lazy.map { chunk[$0] })
+    }
+    return result
+  }
+
+  /// Where the entry at an offset stands; `offset` must be in `0..<heldCount`.
+  public func position(at offset: Int) -> Position {
+    let chunk = chunkIndex(ofOffset: offset)
+    return chunks[chunk].position(at: offset - starts[chunk])
+  }
+
+  /// The numbers of the posts at these offsets, as `entries` has them.
+  public func posts(in range: Range<Int>) -> [Int64] {
+    var result: [Int64] = []
+    result.reserveCapacity(range.count)
+    forEachChunk(in: range) { chunk, range in
+      result.append(contentsOf: chunk.entries[range].lazy.map(\.post))
+    }
+    return result
+  }
+
+  /// The numbers of all posts, from the top.
+  var allPosts: [Int64] {
+    chunks.flatMap { $0.entries.map(\.post) }
+  }
+
+  /// Every entry, from the top.
+  public var allEntries: [OrderEntry] { entries(in: 0..<heldCount) }
+
+  private func forEachChunk(in range: Range<Int>, _ body: (OrderChunk, Range<Int>) -> Void) {
+    guard !range.isEmpty else { return }
+    var chunk = chunkIndex(ofOffset: range.lowerBound)
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let end = min(range.upperBound, starts[chunk + 1])
+      body(chunks[chunk], offset - starts[chunk]..<end - starts[chunk])
+      offset = end
+      chunk += 1
+    }
+  }
+
+  /// How many entries stand above the position, whether or not an entry is there.
+  public func offset(of position: Position) -> Int {
+    let chunk = chunkIndex(holding: position)
+    guard chunk < chunks.count else { return count }
+    return starts[chunk] + chunks[chunk].lowerBound(of: position)
+  }
+
+  /// How many entries stand above the position or at it.
+  public func offset(after position: Position) -> Int {
+    let chunk = chunkIndex(holding: position)
+    guard chunk < chunks.count else { return count }
+    let index = chunks[chunk].lowerBound(of: position)
+    let isThere = chunks[chunk].order(at: index, comparedTo: position) == 0
+    return starts[chunk] + index + (isThere ? 1 : 0)
+  }
+}
+
+// MARK: Searches
+
+extension OrderIndex {
+  /// The chunk in which the offset lies.
+  private func chunkIndex(ofOffset offset: Int) -> Int {
+    var low = 0
+    var high = chunks.count - 1
+    while low < high {
+      let middle = (low + high + 1) / 2
+      if starts[middle] <= offset { low = middle } else { high = middle - 1 }
+    }
+    return low
+  }
+
+  /// The first chunk whose last entry is not above the position; the number of chunks if none is.
+  func chunkIndex(holding position: Position) -> Int {
+    var low = 0
+    var high = chunks.count
+    while low < high {
+      let middle = (low + high) / 2
+      if chunks[middle].order(at: chunks[middle].count - 1, comparedTo: position) < 0 {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    return low
+  }
+}
+
+extension OrderIndex {
+  /// The orders are made of the very same chunks: neither was changed since one was copied.
+  package func sharesAll(with other: OrderIndex) -> Bool {
+    chunks.elementsEqual(other.chunks, by: ===)
+  }
+}

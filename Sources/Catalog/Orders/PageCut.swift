@@ -1,0 +1,21 @@
+import Feed
+
+/// A page without its posts: which entries it has, and the cursors around them.
+public struct PageCut: Sendable {
+  /// The feed as it was when the page was cut.
+  public let feed: FeedSummary
+  /// Which entries the page has, and the cursors around them.
+  public let slice: PageSlice
+  /// As of when: what changed later is in `changedPosts(since:)` and `isUnchanged`.
+  public let version: StoreVersion
+
+  /// A cut of these parts.
+  public init(feed: FeedSummary, slice: PageSlice, version: StoreVersion) {
+    self.feed = feed
+    self.slice = slice
+    self.version = version
+  }
+
+  /// The numbers of the page's posts, in their order.
+  public var posts: [Int64] { slice.posts }
+}

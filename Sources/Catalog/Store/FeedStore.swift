@@ -1,0 +1,56 @@
+import Feed
+
+/// Where posts and feeds are kept.
+///
+/// What a feed's pages are made of is in memory, and so is what changed lately: whoever keeps pages
+/// compares versions to know whether they still hold. Beside the errors that a method names, each throws what its store says of its own failure.
+public protocol FeedStore: Sendable {
+  /// The feeds, in the order of their names.
+  func feeds() throws -> [FeedSummary]
+  /// The feed of this name; `nil` where there is none.
+  func feed(named name: String) throws -> FeedSummary?
+  /// Where the store is in its history: cheap enough to be asked for every request.
+  ///
+  /// Whoever keeps what was read asks for it before reading. A write of this process is answered, and
+  /// another's is seen by `refresh()`, only when it is greater.
+  var version: StoreVersion { get }
+  /// A page of a feed without its posts: read from memory where `isAtHand(query)`.
+  ///
+  /// - Throws: `FeedError` for what the store does not have.
+  func cut(_ query: PageQuery) throws -> PageCut
+  /// The page can be cut at once: no order has to be loaded or compared for it.
+  func isAtHand(_ query: PageQuery) -> Bool
+  /// The posts with these numbers, in this order, as they are now; those that are gone are left out.
+  func posts(_ numbers: [Int64]) throws -> FlatPosts
+  /// Whether the feed (its order, title, ranking and total), the settings (networks, policies) and
+  /// these posts are what they were at `version`. Where that is no longer known, they are not.
+  func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool
+  /// The posts whose content changed or that went since `version`, each once; `nil` where that is no
+  /// longer known: then all may have. New posts are not among them.
+  func changedPosts(since version: StoreVersion) -> [Int64]?
+  /// Takes in what was written since the last time, whichever program wrote it.
+  ///
+  /// - Returns: whether `version` is greater now.
+  @discardableResult func refresh() throws -> Bool
+  /// The item with this id; `nil` where there is none.
+  func item(withID id: String) throws -> StoredItem?
+  /// Begins a run of records.
+  func beginImport() throws -> any FeedImport
+  /// Changes one item, and returns at once.
+  ///
+  /// `completion` is called once, on any thread: when the write is durable and the next read sees it;
+  /// or when it failed and nothing is changed, with what the write's condition threw, with
+  /// `FeedError` where the item cannot become that, or with what the store says of itself. Writes of
+  /// one caller are made in the order in which they were given.
+  func write(
+    _ write: ItemWrite,
+    completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void)
+  /// Changes one feed, as the other changes an item. A feed that is gone, or has another name, leaves no
+  /// cursor that fits a later one of its name.
+  func write(
+    _ write: FeedWrite,
+    completion: @escaping @Sendable (Result<FeedOutcome, any Error>) -> Void)
+  /// Hands out everything as records, in canonical order: the feeds that have a title by name, then
+  /// the posts by id.
+  func exportRecords(_ body: (SeedRecord) throws -> Void) throws
+}

@@ -1,0 +1,71 @@
+import HTTPServer
+import Observability
+import Seeding
+import Sockets
+
+/// Every setting of the application and of its server.
+public struct ApplicationConfiguration: Sendable {
+  /// The folder of the files under `/media/`; nil where there are none.
+  public var mediaRoot: String?
+  /// Of the HTTP server: addresses, limits and deadlines.
+  public var server = ServerConfiguration()
+
+  /// The token that writers present (RFC 6750 section 2.1); nil switches writes off.
+  public var writeToken: String?
+  /// How large the stream of an import may be.
+  public var importBytes = 1 << 40
+  /// How many imports run at once; one more is answered with 503.
+  public var maximumImports = 2
+  /// How an import cuts its stream into transactions.
+  public var seeder = Seeder()
+
+  /// How many requests a second each client may make in the long run; 0 does not count them.
+  public var requestsPerSecond = 0
+  /// How many it may make at once.
+  public var requestBurst = 100
+  /// How many clients are told apart; the others share one count.
+  public var rateLimitClients = 65_536
+  /// Proxies whose `X-Forwarded-For` is believed.
+  public var trustedProxies: [IPAddressBlock] = []
+
+  /// How long a client may keep a page without asking again.
+  public var cacheMaxAgeSeconds = 10
+  /// How long after that a cache may show it while it asks again.
+  public var cacheStaleWhileRevalidateSeconds = 60
+  /// How long a client may keep a media file without asking again.
+  public var mediaMaxAgeSeconds = 30 * 86_400
+  /// How many media files may be open at once; a request for one more is answered with 503. `serve` sets
+  /// what the process's descriptors leave beside connections, so that files starve no new client.
+  public var openMediaFiles = Int.max
+  /// How much memory encoded pages take at the most: three quarters of it for whole pages with their
+  /// heads, a quarter for compressed bodies.
+  public var encodedMemoryBytes = 64 << 20
+  /// How long the file gets that holds encoded items, which has no name; it is no memory of the
+  /// process. With 0 there is none.
+  public var itemFileBytes = 1 << 30
+  /// How long the file gets, just like that one, that holds whole pages for which there is no such
+  /// memory. With 0 there is none.
+  public var pageFileBytes = 1 << 30
+  /// From how many bytes on a body is compressed.
+  public var compressionMinimumBytes = 1024
+
+  /// How many requests that take long run at once.
+  public var workerThreads = 2
+  /// How many such requests run or wait at the most; one more is answered with 503.
+  public var workerQueue = 256
+  /// How long requests are still accepted after `SIGTERM`, while the server says that it is not ready.
+  public var drainGraceMilliseconds = 0
+
+  /// Where figures are kept.
+  public var figures = PrometheusRegistry()
+  /// Where the lines of requests go; nil writes none.
+  public var requestLog: LogSink?
+
+  /// Where the files without names are that hold encoded items and pages.
+  public var scratchFolder: String
+
+  /// The defaults, with files of its own in this folder.
+  public init(scratchFolder: String) {
+    self.scratchFolder = scratchFolder
+  }
+}

@@ -1,0 +1,24 @@
+import HTTPServer
+import Observability
+
+/// Counts what the server does, and writes a line for each request.
+struct ApplicationObserver: ServerObserver {
+  let figures: ApplicationFigures
+  /// `nil`: no lines.
+  let log: LogSink?
+  let clients: ClientAddresses
+
+  func noted(_ event: ServerEvent) { figures.note(event) }
+
+  func finished(_ request: FinishedRequest) {
+    figures.note(request)
+    guard let log else { return }
+    let client = clients.address(forwardedFor: request.forwardedFor, peer: request.peer)
+    log.append(
+      RequestLine(
+        method: request.method?.rawValue ?? "-", path: request.path, route: request.route,
+        status: request.status.code, bytes: request.bytes, microseconds: request.microseconds,
+        requestID: request.requestID, client: client?.description ?? "-"),
+      nanosecondsSince1970: LogClock.nanosecondsSince1970)
+  }
+}

@@ -1,0 +1,147 @@
+import Catalog
+import Compression
+import Feed
+import HTTPServer
+import Logging
+import MediaFiles
+import Observability
+
+/// The application on a store, and the HTTP server in front of it.
+public final class ApplicationServer: Sendable {
+  /// Whether requests should be sent to it.
+  public let readiness = Readiness()
+  private let configuration: ApplicationConfiguration
+  private let server: Server
+  private let imports: WorkerPool
+  private let itemWriters: WorkerPool
+  private let filler: ItemFiller
+
+  /// An application that answers from the store, and from the media folder where there is one.
+  public init(
+    _ configuration: ApplicationConfiguration, store: any FeedStore & PolicyStore,
+    media: MediaRoot?, logger: Logger
+  ) {
+    self.configuration = configuration
+    let figures = ApplicationFigures(registry: configuration.figures)
+    let clients = ClientAddresses(trustedProxies: configuration.trustedProxies)
+    let application = Application(
+      configuration, store, readiness, figures, clients, media, logger)
+    imports = application.imports
+    itemWriters = application.assembler.source.writers
+    filler = ItemFiller(store: store, file: application.assembler.source.file)
+    server = Server(
+      configuration: configuration.server, handler: application, logger: logger,
+      observer: ApplicationObserver(
+        figures: figures, log: configuration.requestLog, clients: clients))
+    let server = server
+    configuration.figures.gauge("lookahead_http_connections") { server.connectionCount }
+    application.register(in: configuration.figures)
+    if let log = configuration.requestLog {
+      configuration.figures.total("lookahead_log_dropped_lines_total") { log.droppedLines }
+    }
+  }
+
+  /// Listens and serves.
+  ///
+  /// - Returns: the port, which the system picks where 0 was configured.
+  /// - Throws: `SocketError`.
+  public func start() throws -> UInt16 {
+    let port = try server.start()
+    _ = itemWriters.run { [filler] in filler.run() }
+    return port
+  }
+
+  /// Ends without losing a request: not ready, then no longer accepting, then the requests in flight.
+  public func drain() {
+    readiness.beginDraining()
+    server.drain(graceMilliseconds: configuration.drainGraceMilliseconds)
+  }
+
+  /// Waits until a drain is done; nothing asks the store any more then, or is told by figures.
+  public func wait() {
+    server.wait()
+    // Their connections are gone: imports hear that, and end with the batch that they are writing.
+    imports.wait()
+    filler.stop()
+    itemWriters.wait()
+    configuration.figures.endScrapes()
+  }
+}
+
+extension Application {
+  /// How many pages' items may wait to be written to the item file; those of one more are not kept.
+  private static let waitingItemWrites = 64
+
+  fileprivate init(
+    _ configuration: ApplicationConfiguration, _ store: any FeedStore & PolicyStore,
+    _ readiness: Readiness, _ figures: ApplicationFigures, _ clients: ClientAddresses,
+    _ media: MediaRoot?, _ logger: Logger
+  ) {
+    let caching = CachePolicy(
+      maxAgeSeconds: configuration.cacheMaxAgeSeconds,
+      staleWhileRevalidateSeconds: configuration.cacheStaleWhileRevalidateSeconds,
+      mediaMaxAgeSeconds: configuration.mediaMaxAgeSeconds)
+    let file = ItemFile(
+      store: store, folder: configuration.scratchFolder, maximumBytes: configuration.itemFileBytes)
+    let source = ItemSource(
+      store: store, file: file, writers: WorkerPool(threads: 1, limit: Self.waitingItemWrites),
+      figures: figures)
+    // Whole pages are what is asked for most; what is compressed is a third of the size.
+    let bodiesBytes = configuration.encodedMemoryBytes / 4
+    self.init(
+      store: store, readiness: readiness,
+      workers: WorkerPool(
+        threads: configuration.workerThreads, limit: configuration.workerQueue),
+      imports: WorkerPool(
+        threads: configuration.maximumImports, limit: configuration.maximumImports),
+      caching: caching,
+      encoding: BodyEncoding(
+        bodies: EncodedBodies(maximumBytes: bodiesBytes),
+        minimumBytes: configuration.compressionMinimumBytes),
+      pages: PageCache(maximumBytes: configuration.encodedMemoryBytes - bodiesBytes),
+      pageFile: PageFile(
+        folder: configuration.scratchFolder, maximumBytes: configuration.pageFileBytes),
+      assembler: PageAssembler(store: store, source: source),
+      media: media.map {
+        MediaFolder(
+          root: $0, caching: caching.media, maximumOpenFiles: configuration.openMediaFiles)
+      },
+      access: WriteAccess(token: configuration.writeToken),
+      rate: configuration.requestsPerSecond == 0
+        ? nil
+        : RequestRate(
+          perSecond: configuration.requestsPerSecond, burst: configuration.requestBurst,
+          maximumClients: configuration.rateLimitClients),
+      clients: clients, figures: figures, seeder: configuration.seeder,
+      bodyLimits: BodyLimits(
+        bodyBytes: configuration.server.limits.bodyBytes, importBytes: configuration.importBytes),
+      logger: logger)
+  }
+
+  /// Figures that are read when somebody asks for them.
+  fileprivate func register(in registry: PrometheusRegistry) {
+    let (store, workers, bodies) = (store, workers, encoding.bodies)
+    let (pages, pageFile, items) = (pages, pageFile, assembler.source.file)
+    registry.gauge("lookahead_workers") { workers.count }
+    registry.gauge("lookahead_encoded_bodies_bytes") { bodies.figures.bytes }
+    registry.total("lookahead_encoded_bodies_hits_total") { bodies.figures.hits }
+    registry.total("lookahead_encoded_bodies_misses_total") { bodies.figures.misses }
+    registry.total("lookahead_encoded_bodies_evictions_total") { bodies.figures.evictions }
+    registry.gauge("lookahead_pages_bytes") { pages.figures.bytes }
+    registry.total("lookahead_pages_hits_total") { pages.figures.hits }
+    registry.total("lookahead_pages_misses_total") { pages.figures.misses }
+    registry.total("lookahead_pages_evictions_total") { pages.figures.evictions }
+    registry.gauge("lookahead_page_file_bytes") { pageFile.figures.bytes }
+    registry.gauge("lookahead_page_file_pages") { pageFile.figures.pages }
+    registry.total("lookahead_page_file_hits_total") { pageFile.figures.hits }
+    registry.total("lookahead_page_file_renewals_total") { pageFile.figures.renewals }
+    registry.total("lookahead_page_file_failures_total") { pageFile.figures.failures }
+    registry.gauge("lookahead_item_file_bytes") { items.figures.bytes }
+    registry.gauge("lookahead_item_file_items") { items.figures.items }
+    registry.total("lookahead_item_file_hits_total") { items.figures.hits }
+    registry.total("lookahead_item_file_misses_total") { items.figures.misses }
+    registry.total("lookahead_item_file_renewals_total") { items.figures.renewals }
+    registry.total("lookahead_item_file_failures_total") { items.figures.failures }
+    figures.feeds { (try? store.feeds()) ?? [] }
+  }
+}

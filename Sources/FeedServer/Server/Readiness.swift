@@ -1,0 +1,43 @@
+import HTTP
+import Synchronization
+
+/// Whether the server should be sent requests: not while it drains, and not while it cannot read its
+/// database.
+public final class Readiness: Sendable {
+  private struct State {
+    var isDraining = false
+    var storeProblem: String?
+  }
+
+  private let state = Mutex(State())
+
+  /// From here on the server should be sent nothing more.
+  func beginDraining() {
+    state.withLock { $0.isDraining = true }
+  }
+
+  /// The database was read.
+  public func noteSuccess() {
+    state.withLock { $0.storeProblem = nil }
+  }
+
+  /// The database could not be read; `false` where this was known.
+  public func note(storeProblem problem: String) -> Bool {
+    state.withLock { state in
+      defer { state.storeProblem = problem }
+      return state.storeProblem != problem
+    }
+  }
+
+  /// - Throws: `Problem` 503 where the server is not ready.
+  func representation() throws -> Representation {
+    let state = state.withLock { $0 }
+    if state.isDraining {
+      throw Problem(.notReady, .serviceUnavailable, "The server is shutting down.")
+    }
+    if state.storeProblem != nil {
+      throw Problem(.notReady, .serviceUnavailable, "The database cannot be read.")
+    }
+    return Representation(Array(#"{"status":"ready"}"#.utf8), caching: .none)
+  }
+}

@@ -1,0 +1,86 @@
+import Backups
+import FeedServer
+import Logging
+import MediaFiles
+import SQLiteStore
+
+/// The composition root: a store, what keeps it in order, and the application on it, for the program and
+/// for its end-to-end tests alike.
+public final class FeedService: Sendable {
+  private let configuration: FeedServiceConfiguration
+  private let store: SQLiteStore
+  private let application: ApplicationServer
+  private let refresher: Refresher
+  private let checkpoints: Refresher
+  private let backups: BackupKeeper?
+
+  /// Opens and migrates the database.
+  ///
+  /// - Throws: `StoreError`, `MediaError` for a media folder that cannot be used, and for backups what
+  ///   `BackupFolder` throws.
+  public init(_ configuration: FeedServiceConfiguration, logger: Logger) throws {
+    self.configuration = configuration
+    let settings = configuration.application
+    let media = try settings.mediaRoot.map { try MediaRoot(path: $0) }
+    var options = configuration.store
+    // One reader for each thread that may read at once, and one for the refresh.
+    options.file.readers = settings.server.eventLoops + settings.workerThreads + 1
+    let figures = ServiceFigures(registry: settings.figures)
+    backups = try configuration.backups.map {
+      try BackupKeeper(
+        $0, database: configuration.databasePath, options: options.file, logger: logger,
+        count: figures.note)
+    }
+    try backups?.makeBeforeMigration(logger)
+    store = try SQLiteStore(path: configuration.databasePath, options: options)
+    logger.notice("\(SQLiteLibrary.summary)")
+    // First pages are answered while the order of every feed is still being read.
+    try store.beginLoading()
+    application = ApplicationServer(settings, store: store, media: media, logger: logger)
+    refresher = Refresher(intervalMilliseconds: configuration.refreshIntervalMilliseconds) {
+      [store, readiness = application.readiness] in
+      do {
+        try store.refresh()
+        figures.refreshes.increment()
+        readiness.noteSuccess()
+      } catch {
+        figures.failedRefreshes.increment()
+        // Said once, not fifty times a second.
+        if readiness.note(storeProblem: "\(error)") {
+          logger.error("cannot read the database: \(error)")
+        }
+      }
+    }
+    let log = LogKeeper(
+      WriteAheadLog(of: store, limitBytes: configuration.store.file.logLimitBytes), logger: logger,
+      count: figures.note)
+    checkpoints = Refresher(
+      intervalMilliseconds: configuration.checkpointIntervalSeconds * 1000, log.look)
+    figures.show(store, backups)
+  }
+
+  /// Listens and serves.
+  ///
+  /// - Returns: the port, which the system picks where 0 was configured.
+  /// - Throws: `SocketError`.
+  public func start() throws -> UInt16 {
+    let port = try application.start()
+    try refresher.start()
+    try checkpoints.start()
+    try backups?.start()
+    return port
+  }
+
+  /// Ends the service without losing a request: not ready, then no longer accepting, then the requests
+  /// in flight.
+  public func drain() { application.drain() }
+
+  /// Waits until a drain is done, and closes the database.
+  public func wait() throws {
+    application.wait()
+    refresher.stop()
+    checkpoints.stop()
+    backups?.stop()
+    try store.close()
+  }
+}
