@@ -64,7 +64,8 @@ let package = Package(
     module("Prefetch", ["Feed"]),
 
     // What any store stands on.
-    module("Catalog", ["Feed", "Prefetch"]),
+    module(
+      "Catalog", ["Feed", "Prefetch", .product(name: "HashTreeCollections", package: "swift-collections")]),
 
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),

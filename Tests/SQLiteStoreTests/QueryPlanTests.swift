@@ -15,6 +15,7 @@ import Testing
     ("an export's posts", PostReader.postsAfterID),
     ("an item's place in a feed", SQLiteCatalogReader.placeOfPost),
     ("a feed's order", SQLiteCatalogReader.feedOrder),
+    ("one feed", SQLiteCatalogReader.oneFeed),
     ("whether a ranking is begun", SQLiteCatalogReader.isRankingBegun),
     ("a feed's number of entries", SQLiteCatalogReader.entryCount),
     ("what was written since", SQLiteCatalogReader.newestSequences),

@@ -85,8 +85,7 @@ import Testing
           SELECT 1, max(post_id), 99, 'new', 99, 1 FROM post
         """, feeds: ["a"]),
     Change(
-      name: "a title", sql: "UPDATE feed SET title = 'x' WHERE name = 'b'", feeds: ["b"],
-      areSettings: true),
+      name: "a title", sql: "UPDATE feed SET title = 'x' WHERE name = 'b'", feeds: ["b"]),
     Change(
       name: "a policy", sql: "UPDATE policy SET leading = 9 WHERE feed IS NULL", areSettings: true),
     Change(

@@ -10,6 +10,8 @@ import Synchronization
 ///
 /// It takes half a core at the most: after each step it rests for as long as that took.
 final class ItemFiller: Sendable {
+  /// How many feeds it looks up at once.
+  private static let stepFeeds = 512
   /// How many items it reads at once.
   private static let stepItems = 512
   /// How often it reads items whose store changes before they are in the file, as it does when the
@@ -30,15 +32,25 @@ final class ItemFiller: Sendable {
 
   /// Goes through every feed from its top; what the store cannot give now is left for whoever asks.
   func run() {
-    guard !file.isOff, let feeds = try? store.feeds() else { return }
-    for feed in feeds {
-      var offset = 0
-      while offset < feed.total, !isStopping.load(ordering: .relaxed), file.hasRoom {
-        let start = MonotonicClock.nanoseconds
-        guard (try? step(feed: feed.name, offset: offset)) != nil else { break }
-        offset += Self.stepItems
-        rest(nanoseconds: MonotonicClock.nanoseconds - start)
-      }
+    guard !file.isOff else { return }
+    var next: FeedListCursor? = .start
+    while let after = next, isToGoOn {
+      let query = FeedListQuery(after: after, limit: Self.stepFeeds)
+      guard let page = try? store.feeds(query) else { return }
+      for feed in page.feeds { fill(feed) }
+      next = page.next
+    }
+  }
+
+  private var isToGoOn: Bool { !isStopping.load(ordering: .relaxed) && file.hasRoom }
+
+  private func fill(_ feed: FeedSummary) {
+    var offset = 0
+    while offset < feed.total, isToGoOn {
+      let start = MonotonicClock.nanoseconds
+      guard (try? step(feed: feed.name, offset: offset)) != nil else { break }
+      offset += Self.stepItems
+      rest(nanoseconds: MonotonicClock.nanoseconds - start)
     }
   }
 

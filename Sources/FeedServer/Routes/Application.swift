@@ -104,8 +104,8 @@ struct Application: Handler {
     case .compactPage, .page: try page(path, parameters, call)
     case .item: answer(try item(path["id"] ?? "", parameters, call), to: call)
     case .networks: answer(try networks(feed: parameters["feed"]), to: call)
-    case .feeds: answer(try feeds(), to: call)
-    case .feed: answer(try feed(path["feed"] ?? ""), to: call)
+    case .feeds: try feeds(parameters, call)
+    case .feed: try feed(path["feed"] ?? "", call)
     case .openAPI:
       answer(Representation(OpenAPI.document, caching: caching.documents), to: call)
     case .readiness: answer(try readiness.representation(), to: call)
