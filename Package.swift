@@ -26,6 +26,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -55,9 +56,10 @@ let package = Package(
     .target(name: "Version", swiftSettings: strict, plugins: ["CommitPlugin"]),
 
     // The network, from descriptors up to routes.
-    module("Sockets", ["CLinux"], served),
+    module("System", ["CLinux", deque], served),
+    module("Sockets", ["System", "CLinux"], served),
     module("HTTP"),
-    module("HTTPServer", ["Sockets", "HTTP", logging], served),
+    module("HTTPServer", ["Sockets", "System", "HTTP", logging], served),
 
     // The domain: no I/O, no clock.
     module("Feed"),
@@ -69,8 +71,8 @@ let package = Package(
 
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),
-    module("MediaFiles", ["Sockets"]),
-    module("Observability", [logging, metrics]),
+    module("MediaFiles", ["System"]),
+    module("Observability", ["System", logging, metrics]),
 
     // The adapters around the domain, the application, and the composition root.
     .target(
@@ -91,23 +93,22 @@ let package = Package(
     .target(
       name: "FeedServer",
       dependencies: [
-        "HTTPServer", "HTTP", "Sockets", "Feed", "Prefetch", "Catalog", "Seeding", "JSON",
-        "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
+        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "Seeding",
+        "JSON", "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
     module(
       "Service",
       [
-        "FeedServer", "SQLiteStore", "Backups", "Sockets", "MediaFiles", "Observability", logging,
+        "FeedServer", "SQLiteStore", "Backups", "System", "MediaFiles", "Observability", logging,
         metrics,
       ]),
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "Service", "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "Observability",
-        "Backups",
-        "Version",
+        "Service", "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "System",
+        "Observability", "Backups", "Version",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),
@@ -124,16 +125,18 @@ let package = Package(
     tests("JSONTests", ["JSON", "TestSupport"]),
     tests("SeedingTests", ["Seeding", "Feed", "JSON", "TestSupport"]),
     tests("HTTPTests", ["HTTP", "TestSupport"]),
-    tests("SocketsTests", ["Sockets", "CLinux", "TestSupport"]),
+    tests("SystemTests", ["System", "TestSupport"]),
+    tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
     tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
-    tests("MediaFilesTests", ["MediaFiles", "Sockets", "TestSupport"]),
-    tests("ObservabilityTests", ["Observability", "TestSupport", logging, metrics]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "TestSupport", logging]),
+    tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
+    tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
+    tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
     tests("CommandTests", ["lookahead", "Version", "TestSupport"]),
     tests(
       "FeedServerTests",
       [
         "Service", "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "JSON", "HTTP",
+        "System",
         "TestSupport",
         logging, sqlite,
       ]),

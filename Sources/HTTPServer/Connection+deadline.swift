@@ -1,6 +1,7 @@
 import HTTP
 import Logging
 import Sockets
+import System
 
 extension Connection {
   /// What the connection waits for, which decides what happens when that takes too long.
@@ -35,7 +36,7 @@ extension Connection {
     if !output.isEmpty { wanted.insert(.writable) }
     if wanted != interest {
       interest = wanted
-      do throws(SocketError) {
+      do throws(SystemError) {
         try loop.watch(registration, for: wanted)
       } catch {
         return close()

@@ -1,5 +1,5 @@
 import HTTP
-import Sockets
+import System
 
 /// An answer that is in the output queue.
 struct Departing {

@@ -1,5 +1,5 @@
 import HTTP
-import Sockets
+import System
 
 extension Connection {
   /// Reads once; what is left comes with the next event.
@@ -9,7 +9,7 @@ extension Connection {
       return settle()
     }
     var buffer = worker.takeReadBuffer()
-    do throws(SocketError) {
+    do throws(SystemError) {
       switch try socket.read(into: &buffer) {
       case .wouldBlock: break
       case .done(0):

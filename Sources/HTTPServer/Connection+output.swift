@@ -1,6 +1,7 @@
 import HTTP
 import Logging
 import Sockets
+import System
 
 extension Connection {
   /// Takes an answer; on the loop's thread.
@@ -146,7 +147,7 @@ extension Connection {
   /// others' turn.
   private func write() -> Bool {
     defer { noteDepartures() }
-    do throws(SocketError) {
+    do throws(SystemError) {
       var written = 0
       while !output.isEmpty {
         let count = try output.write(to: socket)

@@ -1,6 +1,7 @@
 import HTTP
 import Logging
 import Sockets
+import System
 
 /// One connection: bytes to requests, answers to bytes, in order.
 ///
@@ -98,7 +99,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   var configuration: ServerConfiguration { worker.context.configuration }
 
   /// Takes over a socket and watches it; it still belongs to the caller if this fails.
-  init(_ worker: Worker, _ socket: Socket, isRefused: Bool) throws(SocketError) {
+  init(_ worker: Worker, _ socket: Socket, isRefused: Bool) throws(SystemError) {
     self.worker = worker
     self.socket = socket
     self.isRefused = isRefused
@@ -154,7 +155,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     lingerEndMilliseconds =
       loop.nowMilliseconds + UInt64(configuration.lingerTimeoutMilliseconds)
     lingerBytesLeft = configuration.lingerBytes
-    do throws(SocketError) {
+    do throws(SystemError) {
       try socket.finishSending()
     } catch {
       close()

@@ -1,5 +1,5 @@
 import HTTP
-import Sockets
+import System
 
 /// A request that came and the answer that it waits for.
 struct Exchange {

@@ -1,5 +1,6 @@
 import Logging
 import Sockets
+import System
 
 /// Accepts connections for one event loop; pauses when descriptors run out, and never ends for
 /// that.
@@ -17,7 +18,7 @@ final class Listener: EventHandler {
   private var isLogged = false
 
   /// Watches the socket, and owns it from now on.
-  init(_ worker: Worker, _ socket: ListeningSocket) throws(SocketError) {
+  init(_ worker: Worker, _ socket: ListeningSocket) throws(SystemError) {
     self.worker = worker
     self.socket = socket
     accept = worker.context.accept
@@ -48,7 +49,7 @@ final class Listener: EventHandler {
 
   private func acceptSome(_ limit: Int) {
     for _ in 0..<limit {
-      do throws(SocketError) {
+      do throws(SystemError) {
         guard case .done(let connection) = try accept(socket) else { return }
         isLogged = false
         worker.accept(connection)
@@ -58,7 +59,7 @@ final class Listener: EventHandler {
     }
   }
 
-  private func pause(_ error: SocketError) {
+  private func pause(_ error: SystemError) {
     let pause = worker.context.configuration.acceptPauseMilliseconds
     if !isLogged { worker.context.logger.warning("accepting pauses: \(error)") }
     isLogged = true

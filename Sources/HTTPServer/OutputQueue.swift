@@ -1,5 +1,6 @@
 import Glibc
 import Sockets
+import System
 
 /// What is to be written to a connection.
 ///
@@ -74,17 +75,17 @@ struct OutputQueue {
   /// Writes once; says how many bytes, 0 where nothing could be written.
   ///
   /// - Throws: what the system says; of a file that has become shorter than what was promised, too.
-  mutating func write(to socket: Socket) throws(SocketError) -> Int {
+  mutating func write(to socket: Socket) throws(SystemError) -> Int {
     guard !isEmpty else { return 0 }
     let outcome: Outcome<Int>
     if case .file(let file, let range) = parts[first] {
       let rest = (range.lowerBound + offset)..<range.upperBound
       outcome = try socket.send(file, rest.prefix(Self.fileBytesAtOnce))
       if case .done(0) = outcome {
-        throw SocketError(call: "sendfile", purpose: "send a file that was cut short", code: EIO)
+        throw SystemError(call: "sendfile", purpose: "send a file that was cut short", code: EIO)
       }
     } else {
-      outcome = try withSegments { segments, isLast throws(SocketError) in
+      outcome = try withSegments { segments, isLast throws(SystemError) in
         try socket.write(segments, hasMore: !isLast)
       }
     }
@@ -114,8 +115,8 @@ struct OutputQueue {
   /// Each array is lent by a call of its own, one inside the other: that is the only way in which
   /// pointers into several arrays are valid at the same time.
   private func withSegments<Result>(
-    _ body: (UnsafeBufferPointer<iovec>, _ isLast: Bool) throws(SocketError) -> Result
-  ) throws(SocketError) -> Result {
+    _ body: (UnsafeBufferPointer<iovec>, _ isLast: Bool) throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
     let count = min(self.count, Self.segmentsAtOnce)
     let segments = UnsafeMutableBufferPointer<iovec>.allocate(capacity: count)
     defer { segments.deallocate() }
@@ -124,13 +125,13 @@ struct OutputQueue {
 
   private func lend<Result>(
     _ index: Int, _ segments: UnsafeMutableBufferPointer<iovec>,
-    _ body: (UnsafeBufferPointer<iovec>, _ isLast: Bool) throws(SocketError) -> Result
-  ) throws(SocketError) -> Result {
+    _ body: (UnsafeBufferPointer<iovec>, _ isLast: Bool) throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
     guard index < segments.count, case .bytes(let bytes) = parts[first + index] else {
       let lent = UnsafeBufferPointer(rebasing: segments[..<index])
       return try body(lent, first + index == parts.count)
     }
-    return try bytes.withUnsafeBufferPointer { bytes throws(SocketError) in
+    return try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
       let skipped = index == 0 ? offset : 0
       segments[index] = iovec(
         iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress.map { $0 + skipped }),

@@ -1,5 +1,5 @@
 import HTTP
-import Sockets
+import System
 
 /// A final response (RFC 9110 section 15).
 ///

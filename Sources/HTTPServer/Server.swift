@@ -3,6 +3,7 @@ import HTTP
 import Logging
 import Sockets
 import Synchronization
+import System
 
 /// An HTTP/1.1 server: event loops that serve one port.
 public final class Server: Sendable {
@@ -29,7 +30,7 @@ public final class Server: Sendable {
   ///
   /// The server runs until it is drained, even if nobody holds it. Ignores SIGPIPE and raises the
   /// limit of descriptors, both in the whole process. To be called once.
-  public func start() throws(SocketError) -> UInt16 {
+  public func start() throws(SystemError) -> UInt16 {
     let configuration = context.configuration
     Signals.ignoreBrokenPipe()
     let descriptors = DescriptorLimit.raise()
@@ -45,11 +46,11 @@ public final class Server: Sendable {
       host: configuration.host, port: configuration.port, count: configuration.eventLoops,
       backlog: configuration.listenBacklog)
     var workers: [Worker] = []
-    do throws(SocketError) {
+    do throws(SystemError) {
       for _ in sockets { workers.append(try Worker(context)) }
       for worker in workers {
         running.enter()
-        do throws(SocketError) {
+        do throws(SystemError) {
           try worker.loop.start { [running] in running.leave() }
         } catch {
           running.leave()

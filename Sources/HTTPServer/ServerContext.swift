@@ -2,10 +2,11 @@ import HTTP
 import Logging
 import Sockets
 import Synchronization
+import System
 
 /// What all event loops of a server share.
 final class ServerContext: Sendable {
-  typealias Accept = @Sendable (ListeningSocket) throws(SocketError) -> Outcome<Socket>
+  typealias Accept = @Sendable (ListeningSocket) throws(SystemError) -> Outcome<Socket>
 
   let configuration: ServerConfiguration
   let handler: any Handler
@@ -20,7 +21,7 @@ final class ServerContext: Sendable {
   init(
     _ configuration: ServerConfiguration, _ handler: any Handler, _ logger: Logger,
     observer: (any ServerObserver)? = nil,
-    accept: @escaping Accept = { socket throws(SocketError) in try socket.accept() }
+    accept: @escaping Accept = { socket throws(SystemError) in try socket.accept() }
   ) {
     self.configuration = configuration
     self.handler = handler

@@ -1,6 +1,7 @@
 import HTTP
 import Logging
 import Sockets
+import System
 
 /// One event loop of a server: its listening socket, what its connections share, and its part of
 /// the drain.
@@ -34,7 +35,7 @@ final class Worker: EventHandler, @unchecked Sendable {
   private var ready: [Connection] = []
   private var readySinceNanoseconds: UInt64 = 0
 
-  init(_ context: ServerContext) throws(SocketError) {
+  init(_ context: ServerContext) throws(SystemError) {
     self.context = context
     loop = try EventLoop()
     loop.turnEnded = { [weak self] in self?.writeAnswers() }
@@ -90,7 +91,7 @@ final class Worker: EventHandler, @unchecked Sendable {
 
   /// Starts to accept.
   func listen(on socket: ListeningSocket) {
-    do throws(SocketError) {
+    do throws(SystemError) {
       listener = try Listener(self, socket)
     } catch {
       socket.close()
@@ -106,7 +107,7 @@ final class Worker: EventHandler, @unchecked Sendable {
       context.observer?.noted(.refused)
       return socket.close()
     }
-    do throws(SocketError) {
+    do throws(SystemError) {
       let connection = try Connection(self, socket, isRefused: !isAdmitted)
       context.observer?.noted(isAdmitted ? .accepted : .refused)
       connectionCount += 1

@@ -1,5 +1,5 @@
 import Glibc
-import Sockets
+import System
 
 /// Why there is no file to send.
 public enum MediaError: Error, Hashable, Sendable {
@@ -22,18 +22,18 @@ public enum MediaError: Error, Hashable, Sendable {
   case notFound(Absence)
   /// The file or a folder above it may not be read. To a client it is not there (RFC 9110 section
   /// 15.5.4 allows that); the operator will want to know.
-  case denied(SocketError)
+  case denied(SystemError)
   /// The process or the machine can open nothing more just now (RFC 9110 section 15.6.4).
-  case exhausted(SocketError)
+  case exhausted(SystemError)
   /// The file could not be opened for another reason, for example a broken disk.
-  case unreadable(SocketError)
+  case unreadable(SystemError)
   /// The folder with the media is not there, not a folder, or may not be read.
-  case rootUnusable(SocketError)
+  case rootUnusable(SystemError)
 }
 
 extension MediaError {
   /// What it means that a segment below the root could not be opened.
-  init(opening error: SocketError) {
+  init(opening error: SystemError) {
     switch error.code {
     case ENOENT, ENOTDIR, ELOOP: self = .notFound(.noSuchFile)
     // A name that this file system cannot hold.
@@ -46,12 +46,12 @@ extension MediaError {
   }
 
   /// What it means that the root could not be opened.
-  init(openingRoot error: SocketError) {
+  init(openingRoot error: SystemError) {
     self = error.isExhaustion ? .exhausted(error) : .rootUnusable(error)
   }
 }
 
-extension SocketError {
+extension SystemError {
   /// Whether the call failed only for want of descriptors or memory.
   fileprivate var isExhaustion: Bool { code == EMFILE || code == ENFILE || code == ENOMEM }
 }

@@ -1,5 +1,5 @@
 import Glibc
-import Sockets
+import System
 
 /// The folder beneath which the media files are.
 ///
@@ -19,8 +19,8 @@ public struct MediaRoot: Sendable {
   /// or `exhausted` if the process can open nothing more.
   public init(path: String) throws(MediaError) {
     self.path = path
-    do throws(SocketError) {
-      let folder = try OpenFolder(path: path)
+    do throws(SystemError) {
+      let folder = try OpenFolder(path: path, purpose: Self.openRoot(path))
       // To be listed is not enough: its entries have to be reached, as each file will be.
       _ = try folder.folder(named: ".", purpose: "enter the media folder \(path)")
     } catch {
@@ -43,7 +43,7 @@ public struct MediaRoot: Sendable {
     guard let name = segments.last else { throw .notFound(.notRegularFile) }
     let parent = try folder(of: segments.dropLast())
     let file: OpenFile?
-    do throws(SocketError) {
+    do throws(SystemError) {
       file = try parent.file(named: name, purpose: Self.purpose(segments[...]))
     } catch {
       throw MediaError(opening: error)
@@ -54,12 +54,12 @@ public struct MediaRoot: Sendable {
 
   private func folder(of segments: ArraySlice<String>) throws(MediaError) -> OpenFolder {
     var folder: OpenFolder
-    do throws(SocketError) {
-      folder = try OpenFolder(path: path)
+    do throws(SystemError) {
+      folder = try OpenFolder(path: path, purpose: Self.openRoot(path))
     } catch {
       throw MediaError(openingRoot: error)
     }
-    do throws(SocketError) {
+    do throws(SystemError) {
       for index in segments.indices {
         folder = try folder.folder(
           named: segments[index], purpose: Self.purpose(segments[...index]))
@@ -77,6 +77,8 @@ public struct MediaRoot: Sendable {
     // A leading dot covers `.` and `..` as well.
     return first != UInt8(ascii: ".") && !bytes.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
   }
+
+  private static func openRoot(_ path: String) -> String { "open the media folder \(path)" }
 
   /// What a log line says; quoted, since a name may hold a line feed.
   private static func purpose(_ segments: ArraySlice<String>) -> String {

@@ -1,4 +1,5 @@
 import Logging
+import System
 
 /// Writes each message of swift-log as one line to a `LogSink`.
 ///
@@ -25,7 +26,7 @@ public struct LineLogHandler: LogHandler {
   public init(
     label: String, sink: LogSink, logLevel: Logger.Level = .info,
     metadataProvider: Logger.MetadataProvider? = nil,
-    now: @escaping @Sendable () -> Int = { LogClock.nanosecondsSince1970 }
+    now: @escaping @Sendable () -> Int = { WallClock.exactNow.nanosecondsSince1970 }
   ) {
     self.label = label
     self.sink = sink

@@ -1,3 +1,5 @@
+import System
+
 /// Takes the lines of a log and writes them to a descriptor from a thread of its own.
 ///
 /// Whoever logs copies a line into a buffer and goes on; it never waits for the descriptor. The
@@ -25,7 +27,7 @@ public final class LogSink: Sendable {
   public init(
     descriptor: Int32 = 2, format: LogFormat? = nil,
     maximumBytes: Int = LogSink.defaultMaximumBytes,
-    now: @escaping @Sendable () -> Int = { LogClock.nanosecondsSince1970 }
+    now: @escaping @Sendable () -> Int = { WallClock.exactNow.nanosecondsSince1970 }
   ) {
     let format = format ?? .suitable(forDescriptor: descriptor)
     let queue = Monitor(LogQueue(maximumBytes: maximumBytes))

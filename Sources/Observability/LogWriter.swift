@@ -1,4 +1,4 @@
-import Glibc
+import System
 
 /// The thread of a `LogSink`.
 struct LogWriter: Sendable {
@@ -13,27 +13,15 @@ struct LogWriter: Sendable {
 
   /// Runs on a detached thread; the program cannot do without and ends where there is none.
   func start() {
-    let box = Unmanaged.passRetained(Box(self))
-    var thread = pthread_t()
-    let result = pthread_create(
-      &thread, nil,
-      { argument in
-        if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().writer.run() }
-        return nil
-      }, box.toOpaque())
-    precondition(result == 0, "no thread for the log: error \(result)")
-    pthread_detach(thread)
-  }
-
-  /// Holds the writer on its way through `pthread_create`.
-  private final class Box {
-    let writer: LogWriter
-
-    init(_ writer: LogWriter) { self.writer = writer }
+    do throws(SystemError) {
+      try startThread { run() }
+    } catch {
+      preconditionFailure("no thread for the log: \(error)")
+    }
   }
 
   private func run() {
-    blockSignals()
+    Signals.blockAll()
     var output = LogOutput(descriptor: descriptor)
     var batch: [UInt8] = []
     while true {
@@ -50,14 +38,6 @@ struct LogWriter: Sendable {
       queue.withLock { $0.finish(bytes: count, lostLines: lostLines) }
       queue.notify()
     }
-  }
-
-  /// No signal is handled here, and above all SIGPIPE, which the kernel sends to the thread that
-  /// writes to a broken pipe, stays pending.
-  private func blockSignals() {
-    var signals = sigset_t()
-    sigfillset(&signals)
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 
   /// A line that says how many were dropped.

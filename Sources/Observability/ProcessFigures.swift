@@ -1,5 +1,5 @@
 import CoreMetrics
-import Glibc
+import System
 
 /// What the kernel counts of this process, by the names that Prometheus' own clients use
 /// (https://prometheus.io/docs/instrumenting/writing_clientlibs/#process-metrics).
@@ -16,7 +16,7 @@ public enum ProcessFigures {
     let threads = registry.makeMeter(label: "process_threads", dimensions: [])
     let openFiles = registry.makeMeter(label: "process_open_fds", dimensions: [])
     let maximumFiles = registry.makeMeter(label: "process_max_fds", dimensions: [])
-    let ticksASecond = Double(sysconf(Int32(_SC_CLK_TCK)))
+    let ticksASecond = Double(ProcFile.ticksPerSecond)
     if let status = ProcessStatus(stat: ProcFile.read("/proc/self/stat")),
       let boot = ProcessStatus.bootSeconds(stat: ProcFile.read("/proc/stat"))
     {
@@ -25,7 +25,7 @@ public enum ProcessFigures {
     registry.onScrape {
       if let status = ProcessStatus(stat: ProcFile.read("/proc/self/stat")) {
         processorSeconds.set(Double(status.processorTicks) / ticksASecond)
-        residentBytes.set(Double(status.residentPages) * Double(sysconf(Int32(_SC_PAGESIZE))))
+        residentBytes.set(Double(status.residentPages) * Double(ProcFile.pageBytes))
         virtualBytes.set(Double(status.virtualBytes))
         threads.set(Double(status.threads))
       }

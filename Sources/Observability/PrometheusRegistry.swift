@@ -1,4 +1,5 @@
 import CoreMetrics
+import System
 
 /// Keeps the program's figures and writes them as Prometheus reads them: exposition format 0.0.4
 /// (https://prometheus.io/docs/instrumenting/exposition_formats/).

@@ -2,8 +2,8 @@ import Backups
 import Dispatch
 import Logging
 import SQLiteStore
-import Sockets
 import Synchronization
+import System
 
 /// Makes the scheduled backups, on a thread of its own. A failure is logged and counted, and keeps
 /// nobody from being served.
@@ -76,10 +76,10 @@ final class BackupKeeper: Sendable {
 
   /// Makes backups from now on, on a thread of its own.
   ///
-  /// - Throws: `SocketError` where the system has none.
-  func start() throws(SocketError) {
+  /// - Throws: `SystemError` where the system has none.
+  func start() throws(SystemError) {
     thread.enter()
-    do throws(SocketError) {
+    do throws(SystemError) {
       try startThread { [self] in
         runUntilStopped()
         thread.leave()

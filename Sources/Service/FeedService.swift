@@ -3,6 +3,7 @@ import FeedServer
 import Logging
 import MediaFiles
 import SQLiteStore
+import System
 
 /// The composition root: a store, what keeps it in order, and the application on it, for the program and
 /// for its end-to-end tests alike.
@@ -10,8 +11,8 @@ public final class FeedService: Sendable {
   private let configuration: FeedServiceConfiguration
   private let store: SQLiteStore
   private let application: ApplicationServer
-  private let refresher: Refresher
-  private let checkpoints: Refresher
+  private let refresher: PeriodicTask
+  private let checkpoints: PeriodicTask
   private let backups: BackupKeeper?
 
   /// Opens and migrates the database.
@@ -37,7 +38,7 @@ public final class FeedService: Sendable {
     // First pages are answered while the order of every feed is still being read.
     try store.beginLoading()
     application = ApplicationServer(settings, store: store, media: media, logger: logger)
-    refresher = Refresher(intervalMilliseconds: configuration.refreshIntervalMilliseconds) {
+    refresher = PeriodicTask(pauseMilliseconds: configuration.refreshIntervalMilliseconds) {
       [store, readiness = application.readiness] in
       do {
         try store.refresh()
@@ -54,15 +55,15 @@ public final class FeedService: Sendable {
     let log = LogKeeper(
       WriteAheadLog(of: store, limitBytes: configuration.store.file.logLimitBytes), logger: logger,
       count: figures.note)
-    checkpoints = Refresher(
-      intervalMilliseconds: configuration.checkpointIntervalSeconds * 1000, log.look)
+    checkpoints = PeriodicTask(
+      pauseMilliseconds: configuration.checkpointIntervalSeconds * 1000, log.look)
     figures.show(store, backups)
   }
 
   /// Listens and serves.
   ///
   /// - Returns: the port, which the system picks where 0 was configured.
-  /// - Throws: `SocketError`.
+  /// - Throws: `SystemError`.
   public func start() throws -> UInt16 {
     let port = try application.start()
     try refresher.start()

@@ -1,4 +1,5 @@
 import Glibc
+import System
 
 /// A connection that this program makes, for a question and its answer: every call waits, but none
 /// longer than until the deadline that was given first.
@@ -11,15 +12,15 @@ public struct ClientSocket: Sendable {
 
   /// Connects within so many milliseconds, which hold for all that follows, too.
   ///
-  /// - Throws: `SocketError`; with `ETIMEDOUT` where the time is over.
+  /// - Throws: `SystemError`; with `ETIMEDOUT` where the time is over.
   public init(
     connectingTo address: SocketAddress, timeoutMilliseconds: Int
-  ) throws(SocketError) {
+  ) throws(SystemError) {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     socket = Socket(
       descriptor: try retrying("socket", "connect") { Glibc.socket(address.family, type, 0) })
     deadlineMilliseconds = MonotonicClock.milliseconds + UInt64(timeoutMilliseconds)
-    do throws(SocketError) {
+    do throws(SystemError) {
       try connect(to: address)
     } catch {
       close()
@@ -28,7 +29,7 @@ public struct ClientSocket: Sendable {
   }
 
   /// Sends all of the bytes.
-  public func send(_ bytes: [UInt8]) throws(SocketError) {
+  public func send(_ bytes: [UInt8]) throws(SystemError) {
     var sent = 0
     while sent < bytes.count {
       let outcome = try retryingOrBlocking("send", "ask") {
@@ -45,7 +46,7 @@ public struct ClientSocket: Sendable {
   }
 
   /// What comes next, up to as many bytes as `buffer` has; 0 at the end.
-  public func receive(into buffer: inout [UInt8]) throws(SocketError) -> Int {
+  public func receive(into buffer: inout [UInt8]) throws(SystemError) -> Int {
     while true {
       if case .done(let count) = try socket.read(into: &buffer) { return count }
       try wait(for: POLLIN, "read the answer")
@@ -56,11 +57,11 @@ public struct ClientSocket: Sendable {
   public func close() { socket.close() }
 
   /// A connection in the making becomes writable, and then tells how it went (`connect(2)`).
-  private func connect(to address: SocketAddress) throws(SocketError) {
+  private func connect(to address: SocketAddress) throws(SystemError) {
     let result = address.withPointer { Glibc.connect(socket.descriptor, $0, $1) }
     guard result != 0 else { return }
     guard errno == EINPROGRESS || errno == EINTR else {
-      throw SocketError(call: "connect", purpose: "connect")
+      throw SystemError(call: "connect", purpose: "connect")
     }
     try wait(for: POLLOUT, "connect")
     var code: Int32 = 0
@@ -68,13 +69,13 @@ public struct ClientSocket: Sendable {
     try retrying("getsockopt", "connect") {
       getsockopt(socket.descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
     }
-    if code != 0 { throw SocketError(call: "connect", purpose: "connect", code: code) }
+    if code != 0 { throw SystemError(call: "connect", purpose: "connect", code: code) }
   }
 
-  private func wait(for events: Int32, _ purpose: String) throws(SocketError) {
+  private func wait(for events: Int32, _ purpose: String) throws(SystemError) {
     let now = MonotonicClock.milliseconds
     guard now < deadlineMilliseconds else {
-      throw SocketError(call: "poll", purpose: purpose, code: ETIMEDOUT)
+      throw SystemError(call: "poll", purpose: purpose, code: ETIMEDOUT)
     }
     var polled = pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)
     let left = Int32(clamping: deadlineMilliseconds - now)

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import System
 
 /// One thread that waits for descriptors, deadlines and work from other threads.
 ///
@@ -39,7 +40,7 @@ public final class EventLoop: @unchecked Sendable {
 
   private let poll: Int32
   private let wake: Int32
-  private let submitted = Locked(Submitted())
+  private let submitted = Monitor(Submitted())
   private let thread = Atomic<UInt>(0)
 
   private var slots: [Slot] = []
@@ -51,11 +52,11 @@ public final class EventLoop: @unchecked Sendable {
   public private(set) var nowMilliseconds: UInt64
 
   /// A loop that does not run yet.
-  public init() throws(SocketError) {
+  public init() throws(SystemError) {
     let poll = try retrying("epoll_create1", "make an event loop") {
       epoll_create1(Int32(EPOLL_CLOEXEC))
     }
-    do throws(SocketError) {
+    do throws(SystemError) {
       wake = try retrying("eventfd", "make an event loop") {
         eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
       }
@@ -80,7 +81,7 @@ public final class EventLoop: @unchecked Sendable {
   public var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
   /// Runs the loop on a thread of its own; `ended` is called there when it has stopped.
-  public func start(ended: @escaping Work) throws(SocketError) {
+  public func start(ended: @escaping Work) throws(SystemError) {
     try startThread(timeSlice: .short) { [self] in
       thread.store(UInt(pthread_self()), ordering: .relaxed)
       run()
@@ -111,12 +112,12 @@ public final class EventLoop: @unchecked Sendable {
   /// `deregister` before closing.
   public func register(
     _ descriptor: Int32, for interest: Interest, _ handler: any EventHandler
-  ) throws(SocketError) -> Registration {
+  ) throws(SystemError) -> Registration {
     check()
     let index = freeSlots.popLast() ?? UInt32(slots.count)
     if Int(index) == slots.count { slots.append(Slot()) }
     let registration = Registration(slot: index, generation: slots[Int(index)].generation)
-    do throws(SocketError) {
+    do throws(SystemError) {
       try control(EPOLL_CTL_ADD, descriptor, interest, registration)
     } catch {
       freeSlots.append(index)
@@ -137,7 +138,7 @@ public final class EventLoop: @unchecked Sendable {
   }
 
   /// Changes what a descriptor is watched for.
-  public func watch(_ registration: Registration, for interest: Interest) throws(SocketError) {
+  public func watch(_ registration: Registration, for interest: Interest) throws(SystemError) {
     check()
     guard isCurrent(registration) else { return }
     try control(
@@ -250,7 +251,7 @@ public final class EventLoop: @unchecked Sendable {
 
   private func control(
     _ operation: Int32, _ descriptor: Int32, _ interest: Interest, _ registration: Registration
-  ) throws(SocketError) {
+  ) throws(SystemError) {
     try retrying("epoll_ctl", "watch a descriptor") {
       lookahead_epoll_control(
         poll, operation, descriptor, interest.rawValue, registration.pollData)

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import System
 
 /// A listening, non-blocking socket.
 public struct ListeningSocket: Sendable {
@@ -18,12 +19,12 @@ public struct ListeningSocket: Sendable {
   /// Linux asks for it on both sockets at the time of the second `bind`.
   public static func open(
     host: String, port: UInt16, count: Int, backlog: Int
-  ) throws(SocketError) -> [ListeningSocket] {
+  ) throws(SystemError) -> [ListeningSocket] {
     let address = try SocketAddress(host: host, port: port)
     let shown = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     let first = try ListeningSocket(address, backlog, "listen on \(shown)", shared: false)
     var sockets = [first]
-    do throws(SocketError) {
+    do throws(SystemError) {
       if count > 1 { try first.share() }
       while sockets.count < count {
         let next = first.address
@@ -38,11 +39,11 @@ public struct ListeningSocket: Sendable {
 
   private init(
     _ address: SocketAddress, _ backlog: Int, _ purpose: String, shared: Bool
-  ) throws(SocketError) {
+  ) throws(SystemError) {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let socket = Socket(
       descriptor: try retrying("socket", purpose) { Glibc.socket(address.family, type, 0) })
-    do throws(SocketError) {
+    do throws(SystemError) {
       try socket.setOption(SOL_SOCKET, SO_REUSEADDR, 1, purpose)
       if shared { try socket.setOption(SOL_SOCKET, SO_REUSEPORT, 1, purpose) }
       if address.family == AF_INET6 {
@@ -61,15 +62,15 @@ public struct ListeningSocket: Sendable {
     }
   }
 
-  private func share() throws(SocketError) {
+  private func share() throws(SystemError) {
     try socket.setOption(SOL_SOCKET, SO_REUSEPORT, 1, "share a listening port")
   }
 
   /// `accept4(2)`: the next connection, non-blocking. One that was gone before it could be accepted
   /// is passed over.
-  public func accept() throws(SocketError) -> Outcome<Socket> {
+  public func accept() throws(SystemError) -> Outcome<Socket> {
     while true {
-      do throws(SocketError) {
+      do throws(SystemError) {
         let outcome = try retryingOrBlocking("accept4", "accept a connection") {
           accept4(
             descriptor, nil, nil, Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue))

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import System
 
 /// A connected, non-blocking stream socket: each system call wrapped once.
 ///
@@ -13,7 +14,7 @@ public struct Socket: Sendable, Hashable {
   public init(descriptor: Int32) { self.descriptor = descriptor }
 
   /// `read(2)` into the front of `buffer`: how many bytes; 0 at the end of the stream.
-  public func read(into buffer: inout [UInt8]) throws(SocketError) -> Outcome<Int> {
+  public func read(into buffer: inout [UInt8]) throws(SystemError) -> Outcome<Int> {
     try retryingOrBlocking("read", "read from a connection") {
       buffer.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
     }
@@ -24,7 +25,7 @@ public struct Socket: Sendable, Hashable {
   /// `hasMore` says that more follows at once (`MSG_MORE`), so that a small segment waits for it.
   public func write(
     _ segments: UnsafeBufferPointer<iovec>, hasMore: Bool = false
-  ) throws(SocketError) -> Outcome<Int> {
+  ) throws(SystemError) -> Outcome<Int> {
     var message = msghdr()
     message.msg_iov = UnsafeMutablePointer(mutating: segments.baseAddress)
     message.msg_iovlen = segments.count
@@ -35,7 +36,7 @@ public struct Socket: Sendable, Hashable {
   }
 
   /// `sendfile(2)`: how many bytes of the file's range were taken; 0 if the file ends before it.
-  public func send(_ file: OpenFile, _ range: Range<Int>) throws(SocketError) -> Outcome<Int> {
+  public func send(_ file: OpenFile, _ range: Range<Int>) throws(SystemError) -> Outcome<Int> {
     var offset = off_t(range.lowerBound)
     return try retryingOrBlocking("sendfile", "send a file") {
       sendfile(descriptor, file.descriptor, &offset, range.count)
@@ -50,7 +51,7 @@ public struct Socket: Sendable, Hashable {
 
   /// Lets the socket be writable only while fewer bytes than this wait to be sent
   /// (`TCP_NOTSENT_LOWAT`): the kernel then holds no more for a peer that takes nothing.
-  public func limitUnsent(toBytes limit: Int) throws(SocketError) {
+  public func limitUnsent(toBytes limit: Int) throws(SystemError) {
     try setOption(
       Int32(IPPROTO_TCP), lookahead_tcp_notsent_lowat, Int32(limit), "configure a connection")
   }
@@ -67,14 +68,14 @@ public struct Socket: Sendable, Hashable {
   }
 
   /// `shutdown(2)` of the sending side: the peer reads what was sent, then the end.
-  public func finishSending() throws(SocketError) {
+  public func finishSending() throws(SystemError) {
     try retrying("shutdown", "finish a connection") {
       shutdown(descriptor, Int32(SHUT_WR))
     }
   }
 
   /// Sends small segments at once (`TCP_NODELAY`, `tcp(7)`).
-  public func disableDelay() throws(SocketError) {
+  public func disableDelay() throws(SystemError) {
     try setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1, "configure a connection")
   }
 
@@ -83,7 +84,7 @@ public struct Socket: Sendable, Hashable {
 
   func setOption(
     _ level: Int32, _ name: Int32, _ value: Int32, _ purpose: @autoclosure () -> String
-  ) throws(SocketError) {
+  ) throws(SystemError) {
     var value = value
     try retrying("setsockopt", purpose()) {
       setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import System
 
 /// An IPv4 or IPv6 address with a port.
 public struct SocketAddress: Sendable {
@@ -7,7 +8,7 @@ public struct SocketAddress: Sendable {
   private var length: socklen_t
 
   /// Resolves a numeric address, or a name through `getaddrinfo(3)`, of which the first is taken.
-  public init(host: String, port: UInt16) throws(SocketError) {
+  public init(host: String, port: UInt16) throws(SystemError) {
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -17,7 +18,7 @@ public struct SocketAddress: Sendable {
     defer { if let found { freeaddrinfo(found) } }
     guard result == 0, let first = found?.pointee, let address = first.ai_addr else {
       let reason = result == 0 ? "no address" : String(cString: gai_strerror(result))
-      throw SocketError(
+      throw SystemError(
         call: "getaddrinfo", purpose: "resolve the host \(host) (\(reason))",
         code: result == EAI_SYSTEM ? errno : EADDRNOTAVAIL)
     }
@@ -29,7 +30,7 @@ public struct SocketAddress: Sendable {
   }
 
   /// The local address of a socket (`getsockname(2)`).
-  init(localOf socket: Socket) throws(SocketError) {
+  init(localOf socket: Socket) throws(SystemError) {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     try retrying("getsockname", "ask for a socket's address") {

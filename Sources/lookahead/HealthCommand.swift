@@ -1,5 +1,4 @@
 import ArgumentParser
-import Sockets
 
 struct HealthCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import Sockets
+import System
 
 /// One GET, of whose answer the status is all that matters.
 struct HealthQuestion {
@@ -9,8 +10,8 @@ struct HealthQuestion {
 
   /// The answer's status; 0 where what came back is not HTTP.
   ///
-  /// - Throws: `SocketError`.
-  func ask(timeoutMilliseconds: Int) throws(SocketError) -> Int {
+  /// - Throws: `SystemError`.
+  func ask(timeoutMilliseconds: Int) throws(SystemError) -> Int {
     let address = try SocketAddress(host: target.host, port: target.port)
     let socket = try ClientSocket(
       connectingTo: address, timeoutMilliseconds: timeoutMilliseconds)

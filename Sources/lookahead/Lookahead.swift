@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Observability
-import Sockets
+import System
 import Version
 
 /// The program: parses arguments, calls a library, sets the exit status.

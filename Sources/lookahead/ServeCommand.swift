@@ -4,7 +4,7 @@ import Service
 import Foundation
 import Logging
 import Observability
-import Sockets
+import System
 import Version
 
 struct ServeCommand: ParsableCommand {

@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import SQLiteStore
 import Sockets
+import System
 
 /// Finds settings that are safe each for itself and not together.
 struct StartCheck {

@@ -9,8 +9,10 @@ import Testing
 @Suite struct StartCheckTests {
   private static let token = "0123456789abcdef"
 
-  private func check(_ change: (inout FeedServiceConfiguration) -> Void) -> StartCheck {
-    var configuration = FeedServiceConfiguration(databasePath: "/data/feed.sqlite")
+  private func check(
+    database: String = "/data/feed.sqlite", _ change: (inout FeedServiceConfiguration) -> Void
+  ) -> StartCheck {
+    var configuration = FeedServiceConfiguration(databasePath: database)
     change(&configuration)
     return StartCheck(configuration: configuration)
   }
@@ -128,13 +130,11 @@ import Testing
     try FileManager.default.createSymbolicLink(
       atPath: folder.file("link"), withDestinationPath: real)
     // The database is yet to be made.
-    let check = check {
-      $0.databasePath = folder.file("link/new/feed.sqlite")
+    let check = check(database: folder.file("link/new/feed.sqlite")) {
       $0.application.mediaRoot = real
     }
     #expect(check.findings.map(\.severity) == [.refusal])
-    let beside = self.check {
-      $0.databasePath = folder.file("real-data.sqlite")
+    let beside = self.check(database: folder.file("real-data.sqlite")) {
       $0.application.mediaRoot = real
     }
     #expect(beside.findings == [])

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @testable import FeedServer
-@testable import Sockets
+@testable import System
 
 /// Whatever a file system says of a file and a clock of the time, the server answers.
 @Suite struct MediaExtremesTests {

@@ -1,7 +1,7 @@
 import Feed
 import Foundation
-import Sockets
 import Seeding
+import System
 import TestSupport
 import Testing
 

@@ -7,6 +7,7 @@ import Observability
 import Prefetch
 import SQLiteStore
 import Synchronization
+import System
 import TestSupport
 import Testing
 

@@ -14,6 +14,7 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 
 let package = Package(
   name: "fuzz",
+  dependencies: [.package(url: "https://github.com/apple/swift-collections", from: "1.6.0")],
   targets: [
     module("HTTP"),
     module("Feed"),
@@ -22,8 +23,8 @@ let package = Package(
     module("JSON"),
     module("Seeding", ["Feed", "Catalog", "JSON"]),
     .target(name: "CLinux"),
-    module("Sockets", ["CLinux"]),
-    module("MediaFiles", ["Sockets"]),
+    module("System", ["CLinux", .product(name: "DequeModule", package: "swift-collections")]),
+    module("MediaFiles", ["System"]),
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(

@@ -1,8 +1,8 @@
 import Foundation
 import HTTP
 import HTTPServer
-import Sockets
 import Synchronization
+import System
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import Glibc
 import HTTP
 import HTTPServer
-import Sockets
 import Synchronization
+import System
 import Testing
 
 struct LimitTests {
@@ -248,7 +248,7 @@ struct LimitTests {
 
   @Test func `a port in use is an error that names it`() throws {
     try withServer { _, port in
-      let error = #expect(throws: SocketError.self) {
+      let error = #expect(throws: SystemError.self) {
         try withServer(echo) {
           $0.port = port
         } _: { _, _ in

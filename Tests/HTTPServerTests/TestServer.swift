@@ -1,8 +1,8 @@
 import Glibc
 import HTTP
 import Logging
-import Sockets
 import Synchronization
+import System
 
 @testable import HTTPServer
 
@@ -55,10 +55,10 @@ final class Exhaustion: Sendable {
   init(isOn: Bool) { self.isOn = Atomic(isOn) }
 
   var accept: ServerContext.Accept {
-    { [self] socket throws(SocketError) in
+    { [self] socket throws(SystemError) in
       guard isOn.load(ordering: .relaxed) else { return try socket.accept() }
       failures.add(1, ordering: .relaxed)
-      throw SocketError(call: "accept4", purpose: "accept a connection", code: EMFILE)
+      throw SystemError(call: "accept4", purpose: "accept a connection", code: EMFILE)
     }
   }
 }

@@ -1,12 +1,12 @@
 import Glibc
-import Sockets
+import System
 import Testing
 
 @testable import MediaFiles
 
 struct MediaErrorTests {
-  private static func error(_ code: Int32) -> SocketError {
-    SocketError(call: "openat", purpose: "open a file", code: code)
+  private static func error(_ code: Int32) -> SystemError {
+    SystemError(call: "openat", purpose: "open a file", code: code)
   }
 
   @Test(arguments: [

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import MediaFiles
-import Sockets
+import System
 import TestSupport
 
 /// A media root with all that must and must not get out of it, and a folder outside.
@@ -67,7 +67,7 @@ final class MediaFolder: Sendable {
 
 /// Throws the current error where a system call says that there is one.
 func check(_ result: Int32) throws {
-  guard result == 0 else { throw SocketError(call: "a system call", purpose: "prepare a test") }
+  guard result == 0 else { throw SystemError(call: "a system call", purpose: "prepare a test") }
 }
 
 extension OpenFile {

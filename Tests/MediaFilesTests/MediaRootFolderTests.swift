@@ -1,6 +1,6 @@
 import Glibc
 import MediaFiles
-import Sockets
+import System
 import TestSupport
 import Testing
 
@@ -34,7 +34,7 @@ struct MediaRootFolderTests {
     #expect(try before.text() == "album/one.png", "a file that is open stays what it is")
 
     try check(unlink(current))
-    let gone = SocketError(
+    let gone = SystemError(
       call: "openat", purpose: "open the media folder \(current)", code: ENOENT)
     #expect(throws: MediaError.rootUnusable(gone)) { try root.open(["one.png"]) }
   }

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import MediaFiles
-import Sockets
+import System
 import TestSupport
 import Testing
 

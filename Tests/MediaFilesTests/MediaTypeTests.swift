@@ -1,5 +1,4 @@
 import MediaFiles
-import Sockets
 import TestSupport
 import Testing
 

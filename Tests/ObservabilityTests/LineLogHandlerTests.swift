@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import System
 import TestSupport
 import Testing
 
@@ -52,11 +53,12 @@ struct LineLogHandlerTests {
   func `a clock that is far off is written as the first or last moment`(_ seconds: Int) {
     for part in [Int.min, -1, 0, 999_999_999, Int.max] {
       var writer = LineWriter()
-      writer.time(LogClock.nanosecondsSince1970(of: timespec(tv_sec: seconds, tv_nsec: part)))
+      writer.time(
+        Moment(secondsSince1970: seconds, nanoseconds: part).nanosecondsSince1970)
       #expect(writer.bytes.count == 24)
     }
     #expect(
-      LogClock.nanosecondsSince1970(of: timespec(tv_sec: 5, tv_nsec: 7)) == 5_000_000_007)
+      Moment(secondsSince1970: 5, nanoseconds: 7).nanosecondsSince1970 == 5_000_000_007)
   }
 
   @Test(arguments: cases)

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import System
 import Testing
 
 @testable import Sockets
@@ -26,7 +27,7 @@ struct EventLoopTests {
   ) async throws {
     let loop = try EventLoop()
     await withCheckedContinuation { continuation in
-      do throws(SocketError) {
+      do throws(SystemError) {
         try loop.start { continuation.resume() }
       } catch {
         Issue.record(error)
@@ -51,7 +52,7 @@ struct EventLoopTests {
     let usual = lookahead_time_slice()
     try await withLoop { loop, done in
       slices.withLock { $0.append(lookahead_time_slice()) }
-      do throws(SocketError) {
+      do throws(SystemError) {
         try startThread {
           slices.withLock { $0.append(lookahead_time_slice()) }
           loop.execute(done)

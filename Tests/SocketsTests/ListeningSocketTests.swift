@@ -1,5 +1,6 @@
 import Glibc
 import Sockets
+import System
 import Testing
 
 struct ListeningSocketTests {
@@ -16,7 +17,7 @@ struct ListeningSocketTests {
     defer { for socket in others { socket.close() } }
     let port = others[0].address.port
     for count in 1...2 {
-      let error = #expect(throws: SocketError.self) {
+      let error = #expect(throws: SystemError.self) {
         try ListeningSocket.open(host: "127.0.0.1", port: port, count: count, backlog: 8)
       }
       #expect(
@@ -28,7 +29,7 @@ struct ListeningSocketTests {
   @Test func `a host that does not resolve is named`() {
     // Longer than a name can be: refused without asking anybody.
     let host = String(repeating: "a", count: 300)
-    let error = #expect(throws: SocketError.self) {
+    let error = #expect(throws: SystemError.self) {
       try ListeningSocket.open(host: host, port: 0, count: 1, backlog: 8)
     }
     #expect(error?.description.contains(host) == true)

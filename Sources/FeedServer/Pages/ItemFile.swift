@@ -1,7 +1,7 @@
 import Catalog
 import Feed
-import Sockets
 import Synchronization
+import System
 
 /// Encoded items in a scratch file, which the system keeps in memory as far as it has any to spare; in
 /// this process's own memory, eight bytes an item.
@@ -103,7 +103,7 @@ final class ItemFile: Sendable {
       return (state.file, places)
     }
     guard let file else { return Found(bytes: [], ranges: places.map { _ in nil }) }
-    do throws(SocketError) {
+    do throws(SystemError) {
       if let bytes = try file.read(Self.joined(places)) {
         return Found(bytes: bytes, ranges: Self.ranges(places))
       }
@@ -132,7 +132,7 @@ final class ItemFile: Sendable {
     guard !records.isEmpty, records.count <= maximumBytes, leavesRoom(adding: records.count) else {
       return
     }
-    do throws(SocketError) {
+    do throws(SystemError) {
       guard let (file, start) = try reserve(records.count) else { return }
       try file.write(records, at: start)
       publish(zip(posts, counts), in: file, at: start, asOf: version)
@@ -142,7 +142,7 @@ final class ItemFile: Sendable {
   }
 
   /// Room for so many bytes; nil where the file has failed.
-  private func reserve(_ count: Int) throws(SocketError) -> (ScratchFile, start: Int)? {
+  private func reserve(_ count: Int) throws(SystemError) -> (ScratchFile, start: Int)? {
     let (reserved, hasFailed) = state.withLock { state -> ((ScratchFile, start: Int)?, Bool) in
       if state.end + count > maximumBytes || state.isMostlyUnused { state.beginAnew() }
       return (state.file.map { ($0, state.reserve(count)) }, state.hasFailed)

@@ -2,8 +2,8 @@ import Catalog
 import Feed
 import Glibc
 import Prefetch
-import Sockets
 import Synchronization
+import System
 
 /// Puts every item into the item file while nobody has asked for it yet, in the order in which pages
 /// show them, so that a page's items lie together and are read at once.

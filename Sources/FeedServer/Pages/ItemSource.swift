@@ -1,7 +1,7 @@
 import Catalog
 import Feed
 import Prefetch
-import Sockets
+import System
 
 /// Where pages get their encoded items from: the item file, and the store for what is not there.
 struct ItemSource: Sendable {

@@ -1,7 +1,7 @@
 import Catalog
 import Feed
-import Sockets
 import Synchronization
+import System
 
 /// Whole pages in a scratch file, ready to be sent: those for which `PageCache` has no room. The system
 /// keeps the file in memory as far as it has any to spare; in this process's own all pages together take
@@ -99,7 +99,7 @@ final class PageFile: Sendable {
     let place = entry.place.range
     let body = (place.upperBound - entry.bodyCount)..<place.upperBound
     let record: [UInt8]?
-    do throws(SocketError) {
+    do throws(SystemError) {
       record = try file.read([place.lowerBound..<body.lowerBound])
     } catch {
       record = nil
@@ -144,7 +144,7 @@ final class PageFile: Sendable {
   func keep(_ page: ReadyPage, for text: RequestText) {
     let record = page.record(for: text)
     guard record.count <= min(maximumBytes, Place.maximumCount) else { return }
-    do throws(SocketError) {
+    do throws(SystemError) {
       guard let (file, start) = try reserve(record.count) else { return }
       try file.write(record, at: start)
       state.withLock { state in
@@ -162,7 +162,7 @@ final class PageFile: Sendable {
   }
 
   /// Room for so many bytes; nil where the file has failed or the disk is full.
-  private func reserve(_ count: Int) throws(SocketError) -> (ScratchFile, start: Int)? {
+  private func reserve(_ count: Int) throws(SystemError) -> (ScratchFile, start: Int)? {
     var (file, end, pages, hasFailed) = state.withLock {
       ($0.file, $0.end, $0.entries.count, $0.hasFailed)
     }

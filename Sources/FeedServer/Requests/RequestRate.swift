@@ -1,5 +1,6 @@
 import Sockets
 import Synchronization
+import System
 
 /// How many requests a second each client may make: the generic cell rate algorithm, which keeps one
 /// number a client (ITU-T I.371, annex A).

@@ -3,7 +3,7 @@ import Feed
 import HTTP
 import HTTPServer
 import Seeding
-import Sockets
+import System
 
 // MARK: Writes of feeds
 

@@ -2,7 +2,7 @@ import Glibc
 import HTTP
 import HTTPServer
 import MediaFiles
-import Sockets
+import System
 
 /// The folder of `/media/`, and how its files are told to clients.
 struct MediaFolder: Sendable {
@@ -43,7 +43,7 @@ extension Application {
   private func open(_ segments: [String], in media: MediaFolder) throws -> OpenFile {
     guard OpenFile.openCount < media.maximumOpenFiles else {
       throw MediaError.exhausted(
-        SocketError(call: "openat", purpose: "open one media file more", code: EMFILE))
+        SystemError(call: "openat", purpose: "open one media file more", code: EMFILE))
     }
     do {
       let file = try media.root.open(segments)

@@ -4,7 +4,6 @@ import HTTP
 import HTTPServer
 import JSON
 import Prefetch
-import Sockets
 
 // MARK: What is read
 

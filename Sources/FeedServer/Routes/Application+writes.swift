@@ -5,7 +5,7 @@ import HTTP
 import HTTPServer
 import JSON
 import Seeding
-import Sockets
+import System
 
 // MARK: Single writes
 

@@ -6,6 +6,7 @@ import HTTPServer
 import Logging
 import Prefetch
 import Seeding
+import System
 
 /// Answers requests from a store: the way from a route to bytes.
 ///

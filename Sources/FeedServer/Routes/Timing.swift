@@ -1,6 +1,6 @@
 import HTTP
-import Sockets
 import Synchronization
+import System
 
 /// What took how long, told to a client that asks for it with `Prefer: server-timing` (RFC 7240) in
 /// `Server-Timing` (W3C Server Timing, section 4).

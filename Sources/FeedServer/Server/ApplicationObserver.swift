@@ -1,5 +1,6 @@
 import HTTPServer
 import Observability
+import System
 
 /// Counts what the server does, and writes a line for each request.
 struct ApplicationObserver: ServerObserver {
@@ -19,6 +20,6 @@ struct ApplicationObserver: ServerObserver {
         method: request.method?.rawValue ?? "-", path: request.path, route: request.route,
         status: request.status.code, bytes: request.bytes, microseconds: request.microseconds,
         requestID: request.requestID, client: client?.description ?? "-"),
-      nanosecondsSince1970: LogClock.nanosecondsSince1970)
+      nanosecondsSince1970: WallClock.exactNow.nanosecondsSince1970)
   }
 }

@@ -5,6 +5,7 @@ import HTTPServer
 import Logging
 import MediaFiles
 import Observability
+import System
 
 /// The application on a store, and the HTTP server in front of it.
 public final class ApplicationServer: Sendable {
@@ -44,7 +45,7 @@ public final class ApplicationServer: Sendable {
   /// Listens and serves.
   ///
   /// - Returns: the port, which the system picks where 0 was configured.
-  /// - Throws: `SocketError`.
+  /// - Throws: `SystemError`.
   public func start() throws -> UInt16 {
     let port = try server.start()
     _ = itemWriters.run { [filler] in filler.run() }

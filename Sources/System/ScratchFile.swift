@@ -12,7 +12,7 @@ public final class ScratchFile: Sendable {
 
   /// Makes one in a folder that can be written to (`O_TMPFILE`, open(2); where the file system has no
   /// such thing, a file whose name is taken away at once).
-  public init(folder: String) throws(SocketError) {
+  public init(folder: String) throws(SystemError) {
     let flags = O_RDWR | O_CLOEXEC
     // O_TMPFILE, which is a macro of macros that Swift does not see: __O_TMPFILE | O_DIRECTORY.
     var descriptor = open(folder, flags | 0o20000000 | O_DIRECTORY, 0o600)
@@ -23,7 +23,7 @@ public final class ScratchFile: Sendable {
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
     guard let file = OpenFile(taking: descriptor) else {
-      throw SocketError(call: "fstat", purpose: "look at a scratch file", code: EIO)
+      throw SystemError(call: "fstat", purpose: "look at a scratch file", code: EIO)
     }
     self.file = file
   }
@@ -37,7 +37,7 @@ public final class ScratchFile: Sendable {
   }
 
   /// `pwrite(2)` of all the bytes.
-  public func write(_ bytes: [UInt8], at offset: Int) throws(SocketError) {
+  public func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
     var written = 0
     while written < bytes.count {
       written += try retrying("pwrite", "write to a scratch file") {
@@ -51,14 +51,14 @@ public final class ScratchFile: Sendable {
   }
 
   /// `pread(2)` of the pieces, one behind the other; nil where the file ends before one of them does.
-  public func read(_ pieces: [Range<Int>]) throws(SocketError) -> [UInt8]? {
+  public func read(_ pieces: [Range<Int>]) throws(SystemError) -> [UInt8]? {
     var total = 0
     for piece in pieces { total += piece.count }
-    var failure: SocketError?
+    var failure: SystemError?
     let bytes = [UInt8](unsafeUninitializedCapacity: total) { buffer, count in
       // What is counted was filled: each piece in turn, to its end.
       for piece in pieces {
-        do throws(SocketError) {
+        do throws(SystemError) {
           guard try fill(buffer.baseAddress.map { $0 + count }, piece) else { return }
         } catch {
           failure = error
@@ -73,7 +73,7 @@ public final class ScratchFile: Sendable {
 
   /// Reads a piece to where there is room for it; false where the file ends before.
   private func fill(_ target: UnsafeMutablePointer<UInt8>?, _ piece: Range<Int>)
-    throws(SocketError) -> Bool
+    throws(SystemError) -> Bool
   {
     var filled = 0
     while filled < piece.count {

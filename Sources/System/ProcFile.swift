@@ -1,12 +1,12 @@
 import Glibc
 
 /// Reads what the kernel shows of this process.
-enum ProcFile {
+public enum ProcFile {
   /// More than the longest file that is read here.
   private static let maximumBytes = 1 << 20
 
   /// The text of a file of `/proc`; empty where it cannot be read.
-  static func read(_ path: String) -> String {
+  public static func read(_ path: String) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }
@@ -23,7 +23,7 @@ enum ProcFile {
   /// How many descriptors this process has open.
   ///
   /// Since Linux 6.2 the folder's size says so at once; before that its entries are counted.
-  static func countOpenDescriptors() -> Int? {
+  public static func countOpenDescriptors() -> Int? {
     var status = stat()
     if stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return Int(status.st_size) }
     guard let folder = opendir("/proc/self/fd") else { return nil }
@@ -34,8 +34,14 @@ enum ProcFile {
     return count - 3
   }
 
+  /// How many ticks of `/proc`'s times a second has (`sysconf(3)`).
+  public static var ticksPerSecond: Int { sysconf(Int32(_SC_CLK_TCK)) }
+
+  /// How many bytes a page of memory has (`sysconf(3)`).
+  public static var pageBytes: Int { sysconf(Int32(_SC_PAGESIZE)) }
+
   /// How many descriptors this process may have open (`getrlimit(2)`).
-  static func descriptorLimit() -> Double? {
+  public static func descriptorLimit() -> Double? {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
     return limit.rlim_cur == rlim_t.max ? .infinity : Double(limit.rlim_cur)

@@ -43,7 +43,7 @@ public final class OpenFile: Sendable {
   }
 
   /// `pread(2)`: up to `count` bytes from `offset` on, fewer only at the end of the file.
-  public func read(at offset: Int, count: Int) throws(SocketError) -> [UInt8] {
+  public func read(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0
     while filled < count {

@@ -1,9 +1,10 @@
 import Dispatch
 import Synchronization
+import System
 import TestSupport
 import Testing
 
-@testable import FeedServer
+@testable import System
 
 /// Work on threads of the pool's own.
 @Suite struct WorkerPoolTests {

@@ -11,7 +11,8 @@ public enum TimeSlice: Sendable {
   /// A tenth of a millisecond: for threads that wait most of the time and are waited for.
   case short
 
-  var nanoseconds: UInt64 {
+  /// How long that is; 0 for as the system chooses.
+  public var nanoseconds: UInt64 {
     switch self {
     case .usual: 0
     case .short: 100_000
@@ -39,10 +40,10 @@ private final class ThreadWork {
 
 /// Runs `work` on a detached thread of its own (`pthread_create(3)`).
 ///
-/// - Throws: `SocketError` where the system has no more threads.
+/// - Throws: `SystemError` where the system has no more threads.
 public func startThread(
   timeSlice: TimeSlice = .usual, _ work: @escaping @Sendable () -> Void
-) throws(SocketError) {
+) throws(SystemError) {
   let box = Unmanaged.passRetained(ThreadWork(timeSlice, work))
   var thread = pthread_t()
   let result = pthread_create(
@@ -55,7 +56,7 @@ public func startThread(
     }, box.toOpaque())
   guard result == 0 else {
     box.release()
-    throw SocketError(call: "pthread_create", purpose: "start a thread", code: result)
+    throw SystemError(call: "pthread_create", purpose: "start a thread", code: result)
   }
   pthread_detach(thread)
 }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A system call that failed: which one, why, and for what.
-public struct SocketError: Error, Sendable, Hashable {
+public struct SystemError: Error, Sendable, Hashable {
   /// The C function's name.
   public let call: String
   /// `errno` as it was then.
@@ -15,11 +15,12 @@ public struct SocketError: Error, Sendable, Hashable {
     self.code = code
     self.purpose = purpose
   }
+
+  /// Why, as the system says it: `Address already in use`.
+  public var reason: String { String(cString: strerror(code)) }
 }
 
-extension SocketError: CustomStringConvertible {
+extension SystemError: CustomStringConvertible {
   /// For example `cannot listen on 127.0.0.1:8080: Address already in use (bind)`.
-  public var description: String {
-    "cannot \(purpose): \(String(cString: strerror(code))) (\(call))"
-  }
+  public var description: String { "cannot \(purpose): \(reason) (\(call))" }
 }

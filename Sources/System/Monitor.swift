@@ -2,17 +2,21 @@ import Glibc
 
 /// A value that threads share, and that they can wait for: a lock and a condition.
 ///
+/// Those who wait are woken all at once: `pthread_cond_signal` may wake nobody (glibc's bug 25847, up to
+/// 2.40), and here one value has few who wait for it.
+///
 /// On pthread's primitives and not the standard `Mutex`: that has no condition, and the thread
 /// sanitizer of this toolchain (Swift 6.3 on Linux) reports a race for any contended `Mutex`.
 ///
 /// `@unchecked Sendable`: `value` is only reached while `mutex` is held, and mutex and condition
 /// live in memory of their own that moves for nobody.
-final class Monitor<Value: Sendable>: @unchecked Sendable {
-  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+public final class Monitor<Value: Sendable>: @unchecked Sendable {
+  @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  private var value: Value
+  @usableFromInline var value: Value
 
-  init(_ value: Value) {
+  /// A monitor of this value.
+  public init(_ value: Value) {
     self.value = value
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
@@ -29,17 +33,19 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+  /// Calls `body` while nobody else has the value.
+  @inlinable
+  public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return body(&value)
   }
 
   /// Lets those who wait look again.
-  func notify() { pthread_cond_broadcast(condition) }
+  public func notify() { pthread_cond_broadcast(condition) }
 
   /// Calls `body` now and after each `notify()` until it gives a result, which is returned.
-  func wait<Result>(until body: (inout Value) -> Result?) -> Result {
+  public func wait<Result>(until body: (inout Value) -> Result?) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     while true {
@@ -49,8 +55,9 @@ final class Monitor<Value: Sendable>: @unchecked Sendable {
   }
 
   /// The same, but `nil` when so many milliseconds have passed without a result.
-  func wait<Result>(atMostMilliseconds limit: Int, until body: (inout Value) -> Result?) -> Result?
-  {
+  public func wait<Result>(
+    atMostMilliseconds limit: Int, until body: (inout Value) -> Result?
+  ) -> Result? {
     var deadline = timespec()
     clock_gettime(CLOCK_MONOTONIC, &deadline)
     let nanoseconds = deadline.tv_nsec + limit % 1000 * 1_000_000

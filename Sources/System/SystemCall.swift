@@ -9,27 +9,28 @@ public enum Outcome<Value: Sendable>: Sendable {
 }
 
 /// Calls until no signal interrupts, then turns -1 into an error.
-@discardableResult
-func retrying<Number: FixedWidthInteger>(
+@discardableResult @inlinable
+public func retrying<Number: FixedWidthInteger>(
   _ call: String, _ purpose: @autoclosure () -> String, _ body: () -> Number
-) throws(SocketError) -> Number {
+) throws(SystemError) -> Number {
   while true {
     let result = body()
     if result != -1 { return result }
     let code = errno
-    if code != EINTR { throw SocketError(call: call, purpose: purpose(), code: code) }
+    if code != EINTR { throw SystemError(call: call, purpose: purpose(), code: code) }
   }
 }
 
 /// The same, but a call that would block is a value.
-func retryingOrBlocking<Number: FixedWidthInteger & Sendable>(
+@inlinable
+public func retryingOrBlocking<Number: FixedWidthInteger & Sendable>(
   _ call: String, _ purpose: @autoclosure () -> String, _ body: () -> Number
-) throws(SocketError) -> Outcome<Number> {
+) throws(SystemError) -> Outcome<Number> {
   while true {
     let result = body()
     if result != -1 { return .done(result) }
     let code = errno
     if code == EAGAIN || code == EWOULDBLOCK { return .wouldBlock }
-    if code != EINTR { throw SocketError(call: call, purpose: purpose(), code: code) }
+    if code != EINTR { throw SystemError(call: call, purpose: purpose(), code: code) }
   }
 }

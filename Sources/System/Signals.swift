@@ -19,6 +19,14 @@ public enum Signals {
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
+  /// Blocks every signal in this thread: none is handled here, and above all SIGPIPE, which the kernel sends
+  /// to the thread that writes to a broken pipe, stays pending.
+  public static func blockAll() {
+    var set = sigset_t()
+    sigfillset(&set)
+    pthread_sigmask(SIG_BLOCK, &set, nil)
+  }
+
   /// Waits for one of them, which have to be blocked (`sigwait(3)`).
   public static func wait(for signals: [Signal] = Signal.allCases) -> Signal {
     var set = signalSet(signals)

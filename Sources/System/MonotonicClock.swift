@@ -26,6 +26,13 @@ public enum WallClock {
     return Moment(time)
   }
 
+  /// Now, as exact as the clock can be asked: a system call costs more where the machine has no fast one.
+  public static var exactNow: Moment {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Moment(time)
+  }
+
   /// Seconds since 1970.
   public static var secondsSince1970: Int { now.secondsSince1970 }
 }

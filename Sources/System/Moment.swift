@@ -15,8 +15,17 @@ public struct Moment: Sendable, Hashable, Comparable {
   }
 
   /// As the system tells it.
-  init(_ time: timespec) {
+  public init(_ time: timespec) {
     self.init(secondsSince1970: time.tv_sec, nanoseconds: time.tv_nsec)
+  }
+
+  /// Nanoseconds since 1970 in one number; a clock beyond what that can tell (1677 to 2262) stands still
+  /// there.
+  public var nanosecondsSince1970: Int {
+    let (whole, isTooFar) = secondsSince1970.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, isTooFarToo) = whole.addingReportingOverflow(nanoseconds)
+    guard isTooFar || isTooFarToo else { return sum }
+    return secondsSince1970 < 0 ? .min : .max
   }
 
   /// Whether the left one is earlier.
