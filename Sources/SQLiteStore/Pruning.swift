@@ -74,6 +74,8 @@ public struct Pruning {
   ) throws -> Summary {
     var summary = Summary()
     var others = OtherWriters()
+    try keepJournalsInMemory(true)
+    defer { try? keepJournalsInMemory(false) }
     let feeds = try transaction({ _ in }, &others) { database, _ in
       try Self.feeds(database, named: rule.feed)
     }
@@ -99,6 +101,16 @@ public struct Pruning {
       }
     }
     return summary
+  }
+
+  /// What a statement may have to undo is kept in memory, and not in a file made for each: a statement
+  /// changes a few pages (https://sqlite.org/tempfiles.html, section 2.5).
+  private func keepJournalsInMemory(_ areInMemory: Bool) throws {
+    try withStoreErrors(path: store.path) {
+      try store.pool.writeWithoutTransaction {
+        try $0.execute(sql: "PRAGMA temp_store = \(areInMemory ? "MEMORY" : "DEFAULT")")
+      }
+    }
   }
 
   private func transaction<Result>(
