@@ -26,6 +26,8 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let hashTrees = Target.Dependency.product(
+  name: "HashTreeCollections", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -58,21 +60,21 @@ let package = Package(
     // The network, from descriptors up to routes.
     module("System", ["CLinux", deque], served),
     module("Sockets", ["System", "CLinux"], served),
-    module("HTTP"),
+    module("HTTP", ["CivilTime"]),
     module("HTTPServer", ["Sockets", "System", "HTTP", logging], served),
 
     // The domain: no I/O, no clock.
-    module("Feed"),
+    module("CivilTime"),
+    module("Feed", ["CivilTime"]),
     module("Prefetch", ["Feed"]),
 
     // What any store stands on.
-    module(
-      "Catalog", ["Feed", "Prefetch", .product(name: "HashTreeCollections", package: "swift-collections")]),
+    module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
 
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),
     module("MediaFiles", ["System"]),
-    module("Observability", ["System", logging, metrics]),
+    module("Observability", ["System", "CivilTime", logging, metrics]),
 
     // The adapters around the domain, the application, and the composition root.
     .target(
@@ -85,16 +87,21 @@ let package = Package(
       ],
       swiftSettings: strict),
     module("JSON"),
-    module("Seeding", ["Feed", "Catalog", "JSON"]),
+    module("PostJSON", ["Feed", "Prefetch", "JSON"]),
+    module("Seeding", ["Feed", "Catalog", "PostJSON", "JSON", "System"]),
     module(
       "SQLiteStore",
-      ["Feed", "Prefetch", "Catalog", "JSON", "Migrations", "CXXHash", sqlite, sqliteC]),
-    module("Backups", ["SQLiteStore", "Compression", "CXXHash"]),
+      [
+        "Feed", "Prefetch", "Catalog", "JSON", "System", "Migrations", "CXXHash", deque, sqlite,
+        sqliteC,
+      ]),
+    module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
     .target(
       name: "FeedServer",
       dependencies: [
-        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "Seeding",
-        "JSON", "Compression", "MediaFiles", "Observability", "CXXHash", logging, metrics,
+        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
+        "Seeding", "JSON", "Compression", "MediaFiles", "Observability", "CXXHash", logging,
+        metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
@@ -107,7 +114,7 @@ let package = Package(
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "Service", "FeedServer", "SQLiteStore", "Seeding", "Feed", "Sockets", "System",
+        "Service", "FeedServer", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
         "Observability", "Backups", "Version",
         arguments, logging, metrics,
       ],
@@ -119,11 +126,13 @@ let package = Package(
       name: "TestSupport", dependencies: ["Feed", "Catalog", "CLockShim", sqliteC],
       path: "Tests/TestSupport",
       swiftSettings: strict),
+    tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
     tests("FeedTests", ["Feed", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
-    tests("SeedingTests", ["Seeding", "Feed", "JSON", "TestSupport"]),
+    tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
+    tests("SeedingTests", ["Seeding", "PostJSON", "Feed", "JSON", "TestSupport"]),
     tests("HTTPTests", ["HTTP", "TestSupport"]),
     tests("SystemTests", ["System", "TestSupport"]),
     tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
@@ -144,6 +153,8 @@ let package = Package(
       "ServiceTests",
       ["Service", "SQLiteStore", "Migrations", "Backups", "TestSupport", logging, sqlite]),
     tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),
-    tests("SQLiteStoreTests", ["SQLiteStore", "Seeding", "Migrations", "TestSupport", sqlite]),
+    tests(
+      "SQLiteStoreTests",
+      ["SQLiteStore", "PostJSON", "Seeding", "Migrations", "TestSupport", sqlite]),
   ]
 )

@@ -14,10 +14,10 @@ PAGE = "/rp/?feed=featured&limit=30"
 # A server that uses less than this share of a core for so long is at rest.
 IDLE_SECONDS = 0.5
 IDLE_SHARE = 0.05
-# Options that make Lookahead build every page for which there is no memory.
-WITHOUT_PAGE_FILE = ["--page-file-bytes", "0"]
+# Options that make Lookahead build every page out of encoded items.
+WITHOUT_KEPT_PAGES = ["--encoded-memory-bytes", "0"]
 # Options that make Lookahead build every page from SQLite.
-WITHOUT_CACHES = ["--encoded-memory-bytes", "0", "--item-file-bytes", "0", *WITHOUT_PAGE_FILE]
+WITHOUT_CACHES = ["--encoded-memory-bytes", "0", "--item-file-bytes", "0"]
 
 
 def free_port():

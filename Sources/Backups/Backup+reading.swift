@@ -1,11 +1,11 @@
-import Glibc
 import SQLiteStore
+import System
 
 extension Backup {
   /// Reads a backup through as it lies, with its check sum, and writes nothing.
   ///
   /// - Returns: what is in it; nil where the file is no sealed backup, or there is none.
-  /// - Throws: `BackupError.checksumDiffers`, `StoreError`, `FileError`.
+  /// - Throws: `BackupError.checksumDiffers`, `StoreError`, `SystemError`.
   public static func examine(_ path: String) throws -> DatabaseCopy.Report? {
     guard let file = try sealed(path) else { return nil }
     guard case .whole = try BackupSeal.look(at: file) else {
@@ -21,8 +21,8 @@ extension Backup {
 
   /// The file, where it ends in a seal; what cannot be opened is for others to tell.
   private static func sealed(_ path: String) throws -> Descriptor? {
-    guard let found = status(of: path), found.st_mode & S_IFMT == S_IFREG,
-      let file = try? Descriptor(path, O_RDONLY), try BackupSeal.isThere(in: file)
+    guard let found = try? FileStatus(path: path), found.isRegularFile,
+      let file = try? Descriptor(path), try BackupSeal.isThere(in: file)
     else { return nil }
     return file
   }

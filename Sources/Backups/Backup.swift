@@ -2,6 +2,7 @@ import Compression
 import Glibc
 import SQLiteStore
 import Synchronization
+import System
 
 /// Makes one backup of a database that is being used.
 ///
@@ -59,7 +60,7 @@ public final class Backup: Sendable {
 
   /// Makes the backup. Whatever was answered before this is called is in it.
   ///
-  /// - Throws: `BackupError`, `StoreError`, `FileError`, `GzipError`, `DatabaseCopyCancelled`; then
+  /// - Throws: `BackupError`, `StoreError`, `SystemError`, `GzipError`, `DatabaseCopyCancelled`; then
   ///   nothing of it is left, and what was at the path is as it was.
   public func make(at path: String) throws -> Report {
     let path = destination(path)
@@ -67,13 +68,13 @@ public final class Backup: Sendable {
     let copied = try PartialFile(
       for: path, suffix: isCompressed ? PartialFile.copySuffix : PartialFile.suffix)
     let report = try copy(into: copied)
-    let databaseBytes = Int(try copied.file.status.st_size)
+    let databaseBytes = try copied.file.status.bytes
     try seal(copied.file, databaseBytes: databaseBytes)
-    var bytes = Int(try copied.file.status.st_size)
+    var bytes = try copied.file.status.bytes
     if isCompressed {
       let compressed = try PartialFile(for: path)
       try compress(copied.file, into: compressed.file)
-      bytes = Int(try compressed.file.status.st_size)
+      bytes = try compressed.file.status.bytes
       try refuse(path)
       try compressed.finish()
       copied.discard()
@@ -97,14 +98,13 @@ public final class Backup: Sendable {
   }
 
   private func refuse(_ path: String) throws {
-    guard let existing = status(of: path) else { return }
-    if let database = status(of: database), database.st_ino == existing.st_ino,
-      database.st_dev == existing.st_dev
-    {
+    guard let existing = try? FileStatus(path: path) else { return }
+    if let database = try? FileStatus(path: database), database.number == existing.number {
       throw BackupError.isTheDatabase(path: path)
     }
-    guard existing.st_mode & S_IFMT == S_IFREG else {
-      throw FileError("write \(path)", code: existing.st_mode & S_IFMT == S_IFDIR ? EISDIR : EEXIST)
+    guard existing.isRegularFile else {
+      throw SystemError(
+        call: "open", purpose: "write \(path)", code: existing.isFolder ? EISDIR : EEXIST)
     }
     guard overwrites else { throw BackupError.exists(path: path) }
   }
@@ -118,7 +118,7 @@ public final class Backup: Sendable {
     defer { state.withLock { $0.copy = nil } }
     var syncedBytes = 0
     try copy.make { _ in
-      let bytes = Int(try partial.file.status.st_size)
+      let bytes = try partial.file.status.bytes
       guard bytes - syncedBytes >= Self.bytesBetweenSyncs else { return }
       try partial.file.syncData()
       syncedBytes = bytes
@@ -142,7 +142,7 @@ public final class Backup: Sendable {
     let encoder = try GzipEncoder()
     var writtenBytes = 0
     var syncedBytes = 0
-    try readPieces(of: source) { piece in
+    try source.readPieces { piece in
       if state.withLock({ $0.isCancelled }) { throw DatabaseCopyCancelled() }
       try encoder.encode(piece) {
         try target.write($0)
@@ -160,7 +160,7 @@ public final class Backup: Sendable {
   private func readBack(_ compressed: Descriptor, asCopyOf source: Descriptor) throws {
     let decoder = try GzipDecoder()
     var offset = 0
-    try readPieces(of: compressed) { piece in
+    try compressed.readPieces { piece in
       if state.withLock({ $0.isCancelled }) { throw DatabaseCopyCancelled() }
       try decoder.decode(piece) { bytes in
         guard try source.read(at: offset, count: bytes.count)[...] == bytes else {
@@ -170,7 +170,8 @@ public final class Backup: Sendable {
       }
     }
     try decoder.finish()
-    guard offset == Int(try source.status.st_size) else {
+    let sourceBytes = try source.status.bytes
+    guard offset == sourceBytes else {
       throw BackupError.readBackDiffers(path: compressed.path)
     }
   }

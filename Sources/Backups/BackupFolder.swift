@@ -1,5 +1,6 @@
 import Glibc
 import SQLiteStore
+import System
 
 /// A folder that holds a series of backups of one database: numbered, the newest kept.
 public struct BackupFolder: Sendable {
@@ -27,33 +28,30 @@ public struct BackupFolder: Sendable {
 
   /// Sees that backups can be written there.
   ///
-  /// - Throws: `FileError`.
-  public func requireUsable() throws(FileError) {
-    guard let found = status(of: path) else { throw FileError("use the backup folder \(path)") }
-    guard found.st_mode & S_IFMT == S_IFDIR else {
-      throw FileError("use the backup folder \(path)", code: ENOTDIR)
+  /// - Throws: `SystemError`.
+  public func requireUsable() throws(SystemError) {
+    guard try FileStatus(path: path).isFolder else {
+      throw SystemError(call: "stat", purpose: "use the backup folder \(path)", code: ENOTDIR)
     }
-    guard access(path, W_OK | X_OK) == 0 else {
-      throw FileError("write to the backup folder \(path)")
-    }
+    try FileSystem.require([.writing, .entering], path)
   }
 
   /// The backups of the series, the oldest first.
   ///
-  /// - Throws: `FileError`.
-  public func entries() throws(FileError) -> [Entry] {
-    try names().compactMap { text in
+  /// - Throws: `SystemError`.
+  public func entries() throws(SystemError) -> [Entry] {
+    try FileSystem.names(in: path).compactMap { text in
       guard let name = BackupName(text, series: series) else { return nil }
       let path = "\(path)/\(text)"
-      guard let found = status(of: path), found.st_mode & S_IFMT == S_IFREG else { return nil }
+      guard let found = try? FileStatus(path: path), found.isRegularFile else { return nil }
       return Entry(
-        name: name, path: path, bytes: Int(found.st_size),
-        modifiedSecondsSince1970: found.st_mtim.tv_sec)
+        name: name, path: path, bytes: found.bytes,
+        modifiedSecondsSince1970: found.modified.secondsSince1970)
     }.sorted { $0.name.number < $1.name.number }
   }
 
   /// Where the next one is to be made.
-  func nextPath(secondsSince1970: Int, isCompressed: Bool) throws(FileError) -> String {
+  func nextPath(secondsSince1970: Int, isCompressed: Bool) throws(SystemError) -> String {
     let name = BackupName(
       series: series, number: (try entries().last?.name.number ?? 0) + 1,
       secondsSince1970: secondsSince1970, isCompressed: isCompressed)
@@ -69,20 +67,21 @@ public struct BackupFolder: Sendable {
   {
     precondition(kept >= 1, "no backup would be kept")
     // Whoever else makes one waits for its turn, or finds that it is made.
-    let lock = try Descriptor(path, O_RDONLY | O_DIRECTORY)
-    guard flock(lock.number, LOCK_EX | LOCK_NB) == 0 else {
-      throw BackupError.isBeingMade(path: path)
+    let lock = try Descriptor(path, .folder)
+    guard lock.tryLock() else { throw BackupError.isBeingMade(path: path) }
+    return try withExtendedLifetime(lock) {
+      try removeStale()
+      let next = try nextPath(
+        secondsSince1970: secondsSince1970, isCompressed: backup.isCompressed)
+      let report = try backup.make(at: next)
+      for entry in try entries().dropLast(kept) { FileSystem.remove(entry.path) }
+      return report
     }
-    try removeStale()
-    let next = try nextPath(secondsSince1970: secondsSince1970, isCompressed: backup.isCompressed)
-    let report = try backup.make(at: next)
-    for entry in try entries().dropLast(kept) { unlink(entry.path) }
-    return report
   }
 
   /// What killed programs left of this series.
-  private func removeStale() throws(FileError) {
-    for name in try names() {
+  private func removeStale() throws(SystemError) {
+    for name in try FileSystem.names(in: path) {
       for suffix in PartialFile.suffixes where name.hasSuffix(suffix) {
         guard BackupName(String(name.dropLast(suffix.count)), series: series) != nil else {
           continue
@@ -90,18 +89,5 @@ public struct BackupFolder: Sendable {
         PartialFile.removeStale("\(path)/\(name)")
       }
     }
-  }
-
-  private func names() throws(FileError) -> [String] {
-    guard let folder = opendir(path) else { throw FileError("read the backup folder \(path)") }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-      names.append(
-        withUnsafePointer(to: &entry.pointee.d_name) {
-          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        })
-    }
-    return names
   }
 }

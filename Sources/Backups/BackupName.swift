@@ -1,4 +1,4 @@
-import Glibc
+import CivilTime
 
 /// The name of one of a series of backups: `feed-000042-20261121T083700Z.sqlite.gz`.
 ///
@@ -50,11 +50,10 @@ public struct BackupName: Hashable, Sendable {
   }
 
   private static func text(ofSecondsSince1970 seconds: Int) -> String {
-    var seconds = time_t(seconds)
-    var parts = tm()
-    gmtime_r(&seconds, &parts)
-    var text = [CChar](repeating: 0, count: 32)
-    let count = strftime(&text, text.count, "%Y%m%dT%H%M%SZ", &parts)
-    return String(decoding: text[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    var text: [UInt8] = []
+    CivilTime(secondsSince1970: seconds).append(to: &text)
+    // The basic form, without what a file's name should not have.
+    text.removeAll { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ":") }
+    return String(decoding: text, as: UTF8.self) + "Z"
   }
 }

@@ -1,4 +1,5 @@
 import CXXHash
+import System
 
 /// What stands behind a backup's last page: how long the database is, and a check sum of it. SQLite, which
 /// goes by the number of pages in the file's header (https://sqlite.org/fileformat2.html, section 1.3.7),
@@ -51,7 +52,7 @@ struct BackupSeal: Equatable {
 
   /// The file ends in a seal, whether or not it is right.
   static func isThere(in file: Descriptor) throws -> Bool {
-    let size = Int(try file.status.st_size)
+    let size = try file.status.bytes
     guard size > byteCount else { return false }
     return try file.read(at: size - byteCount, count: magic.count) == magic
   }
@@ -68,7 +69,7 @@ struct BackupSeal: Equatable {
 
   /// Looks at a file and its seal.
   static func look(at file: Descriptor) throws -> Finding {
-    let size = Int(try file.status.st_size)
+    let size = try file.status.bytes
     guard size % leastPageBytes != 0 else { return .none }
     guard size > byteCount else { return .broken }
     let databaseBytes = size - byteCount

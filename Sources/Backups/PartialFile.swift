@@ -1,5 +1,5 @@
-import Glibc
 import SQLiteStore
+import System
 
 /// A file in the making, beside where it will be: it comes to bear its name whole, on the disk, and at
 /// once, or not at all.
@@ -25,12 +25,12 @@ final class PartialFile {
 
   /// Makes the file, or takes over the one that a killed program left.
   ///
-  /// - Throws: `BackupError.isBeingMade`, `FileError`.
+  /// - Throws: `BackupError.isBeingMade`, `SystemError`.
   init(for destination: String, suffix: String = PartialFile.suffix) throws {
     self.destination = destination
     path = destination + suffix
     file = try Self.openLocked(path, for: destination)
-    try retrying("write \(path)") { [path] in truncate(path, 0) }
+    try file.cut(to: 0)
     Self.removeCompanions(of: path)
   }
 
@@ -38,53 +38,43 @@ final class PartialFile {
 
   private static func openLocked(_ path: String, for destination: String) throws -> Descriptor {
     while true {
-      let file = try Descriptor(path, O_RDWR | O_CREAT | O_NOFOLLOW)
-      guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
+      let file = try Descriptor(path, [.readingAndWriting, .creating, .notThroughLink])
+      guard file.tryLock() else {
         throw BackupError.isBeingMade(path: destination)
       }
       // Who held the lock until now may have given the file its name.
-      let opened = try file.status
-      if let named = status(of: path), named.st_ino == opened.st_ino,
-        named.st_dev == opened.st_dev
-      {
-        return file
-      }
+      let opened = try file.status.number
+      if let named = try? FileStatus(path: path).number, named == opened { return file }
     }
   }
 
   /// Gives the file its name, in place of what had it.
-  func finish() throws(FileError) {
+  func finish() throws(SystemError) {
     try file.sync()
-    try retrying("rename \(path) to \(destination)") { rename(path, destination) }
+    try FileSystem.rename(path, to: destination)
     isDone = true
-    try syncFolder(of: destination)
+    try FileSystem.sync(folder: DatabaseFile.folder(of: destination))
   }
 
   /// Removes it, where it is not finished.
   func discard() {
     guard !isDone else { return }
     isDone = true
-    unlink(path)
+    FileSystem.remove(path)
     Self.removeCompanions(of: path)
   }
 
   /// Removes what a killed program left at this path; `false` where somebody is making it.
   @discardableResult
   static func removeStale(_ path: String) -> Bool {
-    guard let file = try? Descriptor(path, O_RDWR | O_NOFOLLOW),
-      flock(file.number, LOCK_EX | LOCK_NB) == 0
+    guard let file = try? Descriptor(path, [.readingAndWriting, .notThroughLink]), file.tryLock()
     else { return false }
-    unlink(path)
+    FileSystem.remove(path)
     removeCompanions(of: path)
     return true
   }
 
   private static func removeCompanions(of path: String) {
-    for companion in companions { unlink(path + companion) }
+    for companion in companions { FileSystem.remove(path + companion) }
   }
-}
-
-/// Waits until the names in the path's folder are on the disk.
-func syncFolder(of path: String) throws(FileError) {
-  try Descriptor(DatabaseFile.folder(of: path), O_RDONLY | O_DIRECTORY).sync()
 }

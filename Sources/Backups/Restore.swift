@@ -1,6 +1,7 @@
 import Compression
 import Glibc
 import SQLiteStore
+import System
 
 /// Puts a backup in a database's place.
 ///
@@ -38,7 +39,7 @@ public struct Restore {
 
   /// Restores the backup, compressed or not, which its content tells and not its name.
   ///
-  /// - Throws: `BackupError`, `StoreError`, `FileError`, `GzipError`.
+  /// - Throws: `BackupError`, `StoreError`, `SystemError`, `GzipError`.
   public func run(from backup: String) throws -> Report {
     let source = try open(backup)
     try refuse(source)
@@ -52,7 +53,7 @@ public struct Restore {
     guard report.errors.isEmpty else {
       throw BackupError.notSound(path: backup, findings: report.errors)
     }
-    let bytes = Int(try partial.file.status.st_size)
+    let bytes = try partial.file.status.bytes
     try giveOwner(partial)
     try replace(with: partial)
     return Report(
@@ -78,20 +79,19 @@ public struct Restore {
   }
 
   private func open(_ backup: String) throws -> Descriptor {
-    guard let found = status(of: backup) else {
-      if errno == ENOENT { throw BackupError.missing(path: backup) }
-      throw FileError("read \(backup)")
+    do {
+      guard try FileStatus(path: backup).isRegularFile else {
+        throw BackupError.notABackup(path: backup, reason: "it is no regular file")
+      }
+    } catch let error as SystemError where error.code == ENOENT {
+      throw BackupError.missing(path: backup)
     }
-    guard found.st_mode & S_IFMT == S_IFREG else {
-      throw BackupError.notABackup(path: backup, reason: "it is no regular file")
-    }
-    return try Descriptor(backup, O_RDONLY)
+    return try Descriptor(backup)
   }
 
   private func refuse(_ source: Descriptor) throws {
-    guard let existing = status(of: database) else { return }
-    let backup = try source.status
-    if existing.st_ino == backup.st_ino, existing.st_dev == backup.st_dev {
+    guard let existing = try? FileStatus(path: database) else { return }
+    if try source.status.number == existing.number {
       throw BackupError.isTheDatabase(path: database)
     }
     guard overwrites else { throw BackupError.exists(path: database) }
@@ -102,13 +102,13 @@ public struct Restore {
     if head.starts(with: GzipDecoder.magic) {
       let decoder = try GzipDecoder()
       do {
-        try readPieces(of: source) { try decoder.decode($0) { try target.write($0) } }
+        try source.readPieces { try decoder.decode($0) { try target.write($0) } }
         try decoder.finish()
       } catch let error as GzipError {
         throw BackupError.notABackup(path: source.path, reason: error.description)
       }
     } else if head == Self.magic {
-      try readPieces(of: source) { try target.write($0[...]) }
+      try source.readPieces { try target.write($0[...]) }
     } else {
       throw BackupError.notABackup(path: source.path, reason: "it is neither SQLite's nor gzip")
     }
@@ -119,20 +119,21 @@ public struct Restore {
 
   /// Who restores as root leaves the database to whom it, or its folder, belongs: else the server
   /// could not write it.
-  private func giveOwner(_ partial: PartialFile) throws(FileError) {
-    let existing = status(of: database)
-    try retrying("set the mode of \(partial.path)") {
-      fchmod(partial.file.number, (existing?.st_mode).map { $0 & 0o777 } ?? 0o640)
+  private func giveOwner(_ partial: PartialFile) throws(SystemError) {
+    let existing = try? FileStatus(path: database)
+    try partial.file.setPermissions(existing?.permissions ?? 0o640)
+    guard User.isRoot else { return }
+    let whose: FileStatus
+    if let existing {
+      whose = existing
+    } else {
+      whose = try FileStatus(path: DatabaseFile.folder(of: database))
     }
-    guard geteuid() == 0, let owner = existing ?? status(of: DatabaseFile.folder(of: database))
-    else { return }
-    try retrying("set the owner of \(partial.path)") {
-      fchown(partial.file.number, owner.st_uid, owner.st_gid)
-    }
+    try partial.file.setOwner(whose.owner, group: whose.group)
   }
 
   private func replace(with partial: PartialFile) throws {
-    if status(of: database) != nil {
+    if (try? FileStatus(path: database)) != nil {
       // What only the log holds belongs to the old database for as long as it is there.
       try DatabaseFile.fold(path: database)
     }
@@ -140,7 +141,7 @@ public struct Restore {
     try withExtendedLifetime(lock) {
       // A log of the old database would be taken for the new one's, and spoil it.
       DatabaseFile.removeCompanions(path: database)
-      try syncFolder(of: database)
+      try FileSystem.sync(folder: DatabaseFile.folder(of: database))
       try partial.finish()
     }
   }

@@ -92,8 +92,11 @@ public struct Fields: Sendable {
     let valueStart = bytes.count
     write(&bytes)
     bytes.withUnsafeMutableBufferPointer { bytes in
-      for index in valueStart..<bytes.count where !bytes[index].isFieldValueCharacter {
-        bytes[index] = .space
+      let value = UnsafeMutableBufferPointer(rebasing: bytes[valueStart...])
+      // As nearly all are; many at once.
+      guard value.reduce(false, { $0 || !$1.isFieldValueCharacter }) else { return }
+      for index in value.indices where !value[index].isFieldValueCharacter {
+        value[index] = .space
       }
     }
     entries.append(
@@ -114,6 +117,18 @@ public struct Fields: Sendable {
           name: (entry.name.lowerBound + distance)..<(entry.name.upperBound + distance),
           value: (entry.value.lowerBound + distance)..<(entry.value.upperBound + distance)))
     }
+  }
+
+  /// The first so many fields.
+  public func prefix(_ count: Int) -> Fields {
+    if !areLines { return lines().prefix(count) }
+    guard count < entries.count else { return self }
+    // A field's line begins with its name.
+    let end = Int(entries[count].name.lowerBound)
+    var fields = Fields()
+    fields.bytes = Array(bytes[..<end])
+    fields.entries = Array(entries[..<count])
+    return fields
   }
 
   /// Makes room for so many bytes of lines.

@@ -1,3 +1,5 @@
+import CivilTime
+
 extension HTTPDate {
   /// The seconds since 1970 of a date that is written as IMF-fixdate or in one of the two obsolete
   /// forms, RFC 850's and that of `asctime` (RFC 9110 section 5.6.7); nil if it is none of them, or
@@ -33,8 +35,8 @@ extension HTTPDate {
       let yearOfCentury = scanner.number(digits: 2), scanner.skip(" "),
       let second = scanner.secondOfDay(), scanner.skip(" GMT"), scanner.rest.isEmpty
     else { return nil }
-    let (today, secondOfToday) = daysAndSeconds(clamped(nowSecondsSince1970))
-    let now = civil(today)
+    let now = CivilTime(secondsSince1970: clamped(nowSecondsSince1970))
+    let secondOfToday = now.hour * 3600 + now.minute * 60 + now.second
     let lastYear = now.year + 50
     var year = lastYear - ((lastYear - yearOfCentury) % 100 + 100) % 100
     if year == lastYear, (month + 1, day, second) > (now.month, now.day, secondOfToday) {
@@ -60,7 +62,7 @@ extension HTTPDate {
   ]
 
   private static func seconds(year: Int, month: Int, day: Int, second: Int) -> Int? {
-    days(year: year, month: month, day: day).map { $0 * 86_400 + second }
+    CivilTime.daysSince1970(year: year, month: month, day: day).map { $0 * 86_400 + second }
   }
 
   /// Reads a date from its front.

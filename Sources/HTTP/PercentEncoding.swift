@@ -52,22 +52,25 @@ public enum PercentEncoding {
 
   /// The text with everything encoded that cannot stand in `place`.
   public static func encode(_ text: some StringProtocol, for place: Place) -> String {
-    func stays(_ byte: UInt8) -> Bool {
-      byte.isUnreserved || (place == .pathSegment && byte.isPathCharacter)
-    }
-    // As most are.
-    if text.utf8.allSatisfy(stays) { return String(text) }
     var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      if stays(byte) {
-        bytes.append(byte)
-      } else {
-        bytes.append(UInt8(ascii: "%"))
-        bytes.append(hexadecimalDigit(byte >> 4))
-        bytes.append(hexadecimalDigit(byte & 15))
+    append(String(text), for: place, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Appends the text with everything encoded that cannot stand in `place`.
+  public static func append(_ text: String, for place: Place, to bytes: inout [UInt8]) {
+    var text = text
+    text.withUTF8 { text in
+      for byte in text {
+        if byte.isUnreserved || (place == .pathSegment && byte.isPathCharacter) {
+          bytes.append(byte)
+        } else {
+          bytes.append(UInt8(ascii: "%"))
+          bytes.append(hexadecimalDigit(byte >> 4))
+          bytes.append(hexadecimalDigit(byte & 15))
+        }
       }
     }
-    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func hexadecimalDigit(_ value: UInt8) -> UInt8 {

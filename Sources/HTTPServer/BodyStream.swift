@@ -1,6 +1,5 @@
-import Dispatch
 import HTTP
-import Synchronization
+import System
 
 /// Why a body does not go on.
 public enum BodyStreamError: Error, Sendable, Hashable {
@@ -36,26 +35,15 @@ public final class BodyStream: Sendable {
   private struct State {
     var bytes: [UInt8] = []
     var end: End?
-    /// Whether the reader waits for `arrival`, and nobody has raised it for that yet.
-    var isAwaited = false
-
-    /// Whether somebody is to be woken, which is then the caller's to do.
-    mutating func takeWait() -> Bool {
-      defer { isAwaited = false }
-      return isAwaited
-    }
   }
 
-  /// What a look at the state comes to.
-  private enum Look {
+  /// What a reader waits for.
+  private enum Arrival {
     case bytes([UInt8], hasRoomAgain: Bool)
     case end(End)
-    case nothing
   }
 
-  private let state = Mutex(State())
-  /// Raised for a reader that waits, by whoever has something for it.
-  private let arrival = DispatchSemaphore(value: 0)
+  private let state = Monitor(State())
   private let bufferBytes: Int
   private let onRoom: @Sendable () -> Void
 
@@ -72,29 +60,24 @@ public final class BodyStream: Sendable {
   ///
   /// - Throws: `BodyStreamError` where the body ends without being complete.
   public func read() throws(BodyStreamError) -> [UInt8]? {
-    while true {
-      switch look() {
-      case .bytes(let bytes, let hasRoomAgain):
-        if hasRoomAgain { onRoom() }
-        return bytes
-      case .end(.failed(let error)): throw error
-      // The end stays the end, however often it is asked for.
-      case .end(.complete): return nil
-      case .nothing: arrival.wait()
-      }
+    switch arrival() {
+    case .bytes(let bytes, let hasRoomAgain):
+      if hasRoomAgain { onRoom() }
+      return bytes
+    case .end(.failed(let error)): throw error
+    // The end stays the end, however often it is asked for.
+    case .end(.complete): return nil
     }
   }
 
-  private func look() -> Look {
-    state.withLock { state in
+  private func arrival() -> Arrival {
+    state.wait { state in
       if !state.bytes.isEmpty {
         let bytes = state.bytes
         state.bytes = []
         return .bytes(bytes, hasRoomAgain: bytes.count >= bufferBytes)
       }
-      if let end = state.end { return .end(end) }
-      state.isAwaited = true
-      return .nothing
+      return state.end.map(Arrival.end)
     }
   }
 
@@ -105,12 +88,11 @@ public final class BodyStream: Sendable {
 
   func append(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
-    let wakes = state.withLock { state in
-      guard state.end == nil else { return false }
+    state.withLock { state in
+      guard state.end == nil else { return }
       if state.bytes.isEmpty { state.bytes = bytes } else { state.bytes += bytes }
-      return state.takeWait()
     }
-    if wakes { arrival.signal() }
+    state.notify()
   }
 
   /// The body is complete.
@@ -120,11 +102,7 @@ public final class BodyStream: Sendable {
   func fail(_ error: BodyStreamError) { end(.failed(error)) }
 
   private func end(_ end: End) {
-    let wakes = state.withLock { state in
-      guard state.end == nil else { return false }
-      state.end = end
-      return state.takeWait()
-    }
-    if wakes { arrival.signal() }
+    state.withLock { $0.end = $0.end ?? end }
+    state.notify()
   }
 }

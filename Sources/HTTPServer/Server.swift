@@ -1,4 +1,3 @@
-import Dispatch
 import HTTP
 import Logging
 import Sockets
@@ -14,7 +13,8 @@ public final class Server: Sendable {
 
   private let context: ServerContext
   private let state = Mutex(State())
-  private let running = DispatchGroup()
+  /// How many event loops run.
+  private let running = Monitor(0)
 
   /// A server that does not listen yet.
   public convenience init(
@@ -49,11 +49,15 @@ public final class Server: Sendable {
     do throws(SystemError) {
       for _ in sockets { workers.append(try Worker(context)) }
       for worker in workers {
-        running.enter()
+        running.withLock { $0 += 1 }
+        let ended: EventLoop.Work = { [running] in
+          running.withLock { $0 -= 1 }
+          running.notify()
+        }
         do throws(SystemError) {
-          try worker.loop.start { [running] in running.leave() }
+          try worker.loop.start(ended: ended)
         } catch {
-          running.leave()
+          ended()
           throw error
         }
       }
@@ -101,5 +105,5 @@ public final class Server: Sendable {
   }
 
   /// Waits until every event loop has ended, which a drain brings about.
-  public func wait() { running.wait() }
+  public func wait() { running.wait { $0 == 0 ? () : nil } }
 }

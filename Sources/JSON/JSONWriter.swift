@@ -22,6 +22,12 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
+  /// Forgets what was written, and goes on in the same buffer.
+  public mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    needsComma = false
+  }
+
   /// Ends what was written: what comes next is a document of its own, directly behind it.
   public mutating func beginDocument() { needsComma = false }
 

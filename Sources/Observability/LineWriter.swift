@@ -30,8 +30,8 @@ struct LineWriter {
     }
   }
 
-  /// A digit, 0 to 9.
-  mutating func append(digit: Int) { bytes.append(UInt8(ascii: "0") + UInt8(digit)) }
+  /// What is appended is as it should be: no text of somebody else's.
+  mutating func bytes(_ append: (inout [UInt8]) -> Void) { append(&bytes) }
 
   /// A text on its own: quotes stand for themselves.
   mutating func plain(_ text: String) {

@@ -1,4 +1,4 @@
-import Glibc
+import System
 
 /// A file that a log goes to, and that somebody may move away (logrotate(8)).
 public final class LogFile: Sendable {
@@ -6,41 +6,43 @@ public final class LogFile: Sendable {
   public struct Failure: Error, CustomStringConvertible {
     /// The file.
     public let path: String
-    /// `errno` as it was then.
-    public let code: Int32
+    /// What the system says.
+    public let cause: SystemError
 
     /// For example `cannot write the log /var/log/a.log: Permission denied`.
-    public var description: String {
-      "cannot write the log \(path): \(String(cString: strerror(code)))"
-    }
+    public var description: String { "cannot write the log \(path): \(cause.reason)" }
   }
 
   /// Where it is.
   public let path: String
-  /// Stays the same number, whichever file it stands for.
-  public let descriptor: Int32
+  private let file: Descriptor
 
   /// Opens the file to write at its end, making it where there is none.
   public init(path: String) throws(Failure) {
     self.path = path
-    descriptor = try Self.open(path)
+    file = try Self.open(path)
   }
 
-  deinit { close(descriptor) }
+  /// Stays the same number, whichever file it stands for.
+  public var descriptor: Int32 { file.number }
 
   /// Goes on in whichever file bears the name by now, a new one if none does.
   ///
   /// Where that fails, the log goes on in the old one.
   public func reopen() throws(Failure) {
     let new = try Self.open(path)
-    defer { close(new) }
-    guard dup2(new, descriptor) >= 0 else { throw Failure(path: path, code: errno) }
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    do throws(SystemError) {
+      try file.become(new)
+    } catch {
+      throw Failure(path: path, cause: error)
+    }
   }
 
-  private static func open(_ path: String) throws(Failure) -> Int32 {
-    let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
-    guard descriptor >= 0 else { throw Failure(path: path, code: errno) }
-    return descriptor
+  private static func open(_ path: String) throws(Failure) -> Descriptor {
+    do throws(SystemError) {
+      return try Descriptor(path, [.appending, .creating], mode: 0o640)
+    } catch {
+      throw Failure(path: path, cause: error)
+    }
   }
 }

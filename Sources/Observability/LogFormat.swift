@@ -1,4 +1,4 @@
-import Glibc
+import System
 
 /// How lines of a log are written.
 public enum LogFormat: String, Sendable, CaseIterable {
@@ -9,6 +9,6 @@ public enum LogFormat: String, Sendable, CaseIterable {
 
   /// Text where the descriptor is a terminal (`isatty(3)`), JSON otherwise.
   public static func suitable(forDescriptor descriptor: Int32) -> LogFormat {
-    isatty(descriptor) == 1 ? .text : .json
+    Descriptor.isTerminal(descriptor) ? .text : .json
   }
 }

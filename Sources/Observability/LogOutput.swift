@@ -1,4 +1,4 @@
-import Glibc
+import System
 
 /// A descriptor that takes a log or does not.
 struct LogOutput {
@@ -16,38 +16,15 @@ struct LogOutput {
   /// - Returns: How many lines were lost.
   mutating func write(_ lines: [UInt8]) -> Int {
     if isWithinLine {
-      guard writeAll([UInt8(ascii: "\n")]) == 1 else { return Self.count(lines[...]) }
+      guard Descriptor.writeAll([UInt8(ascii: "\n")], to: descriptor) == 1 else {
+        return Self.count(lines[...])
+      }
       isWithinLine = false
     }
-    let written = writeAll(lines)
+    let written = Descriptor.writeAll(lines, to: descriptor)
     guard written < lines.count else { return 0 }
     isWithinLine = written > 0 && lines[written - 1] != UInt8(ascii: "\n")
     return Self.count(lines[written...])
-  }
-
-  /// Says how many bytes were written before the first failure.
-  private func writeAll(_ bytes: [UInt8]) -> Int {
-    bytes.withUnsafeBytes { bytes in
-      var written = 0
-      while written < bytes.count {
-        let count = Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
-        if count > 0 {
-          written += count
-        } else if count < 0, errno == EINTR {
-          continue
-        } else if count < 0, errno == EAGAIN {
-          waitUntilWritable()
-        } else {
-          break
-        }
-      }
-      return written
-    }
-  }
-
-  private func waitUntilWritable() {
-    var descriptor = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    poll(&descriptor, 1, -1)
   }
 
   /// How many lines end in these bytes.

@@ -1,4 +1,4 @@
-import Glibc
+import System
 
 extension DatabaseFile {
   /// The folder in which a path lies, as dirname(3) has it: `.` for a name alone.
@@ -21,8 +21,6 @@ extension DatabaseFile {
   /// The path of the file itself where the path is a link to it: SQLite keeps the log and its index
   /// beside that (https://sqlite.org/howtocorrupt.html, section 2.5). A path to nothing stays as it is.
   public static func resolvingLinks(_ path: String) -> String {
-    guard let resolved = realpath(path, nil) else { return path }
-    defer { free(resolved) }
-    return String(cString: resolved)
+    FileSystem.resolvingLinks(path) ?? path
   }
 }

@@ -1,7 +1,8 @@
-import Foundation
 import GRDB
 import GRDBSQLite
+import Glibc
 import Migrations
+import System
 
 /// The database's file: whose it is, how it is opened.
 public enum DatabaseFile {
@@ -99,37 +100,36 @@ public enum DatabaseFile {
 
   /// Refuses a path at which there is nothing.
   static func requireExisting(path: String) throws {
-    var status = stat()
-    guard stat(path, &status) != 0 else { return }
-    guard errno == ENOENT else {
-      throw StoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
+    do {
+      _ = try FileStatus(path: path)
+    } catch {
+      if error.code == ENOENT { throw StoreError.missing(path: path) }
+      throw StoreError.cannotOpen(path: path, reason: error.reason)
     }
-    throw StoreError.missing(path: path)
   }
 
   /// Refuses what is not a database, or is one of another application, before anything is written.
   static func checkOwner(path: String) throws {
     let folder = Self.folder(of: path)
-    var status = stat()
-    guard stat(path, &status) == 0 else {
-      guard FileManager.default.fileExists(atPath: folder) else {
+    guard let status = try? FileStatus(path: path) else {
+      guard (try? FileStatus(path: folder)) != nil else {
         throw StoreError.cannotOpen(path: path, reason: "there is no folder \(folder)")
       }
-      try requireAccess(folder, W_OK | X_OK, database: path)
+      try requireAccess(folder, [.writing, .entering], database: path)
       return
     }
-    guard status.st_mode & S_IFMT != S_IFDIR else {
+    guard !status.isFolder else {
       throw StoreError.cannotOpen(path: path, reason: "it is a folder")
     }
     // The log and the index beside it are written even by who only reads.
-    try requireAccess(folder, W_OK | X_OK, database: path)
+    try requireAccess(folder, [.writing, .entering], database: path)
     // Before SQLite opens it: the index would get the file's mode, and would have it still when the
     // file has another.
-    try requireAccess(path, R_OK | W_OK, database: path)
-    for companion in companions where access(path + companion, F_OK) == 0 {
-      try requireAccess(path + companion, R_OK | W_OK, database: path)
+    try requireAccess(path, [.reading, .writing], database: path)
+    for companion in companions where (try? FileStatus(path: path + companion)) != nil {
+      try requireAccess(path + companion, [.reading, .writing], database: path)
     }
-    guard status.st_size > 0 else { return }
+    guard status.bytes > 0 else { return }
     let (applicationID, isEmpty) = try owner(path: path)
     guard applicationID == Self.applicationID || (applicationID == 0 && isEmpty) else {
       throw StoreError.foreign(path: path, applicationID: applicationID)
@@ -137,15 +137,18 @@ public enum DatabaseFile {
   }
 
   /// Refuses a file or folder that this user may not use in this way (access(2)).
-  private static func requireAccess(_ file: String, _ mode: Int32, database: String) throws {
-    guard access(file, mode) != 0 else { return }
-    let code = errno
-    var status = stat()
-    if code == EROFS { throw StoreError.readOnly(path: database) }
-    guard code == EACCES, stat(file, &status) == 0, status.st_uid != geteuid() else {
-      throw StoreError.cannotOpen(path: file, reason: String(cString: strerror(code)))
+  private static func requireAccess(
+    _ file: String, _ permission: FileSystem.Permission, database: String
+  ) throws {
+    do throws(SystemError) {
+      try FileSystem.require(permission, file)
+    } catch {
+      if error.code == EROFS { throw StoreError.readOnly(path: database) }
+      guard error.code == EACCES, let owner = try? FileStatus(path: file).owner,
+        owner != User.number
+      else { throw StoreError.cannotOpen(path: file, reason: error.reason) }
+      throw StoreError.notPermitted(path: file, owner: owner, user: User.number)
     }
-    throw StoreError.notPermitted(path: file, owner: status.st_uid, user: geteuid())
   }
 
   private static func owner(path: String) throws -> (applicationID: Int32, isEmpty: Bool) {

@@ -1,5 +1,6 @@
 import GRDB
 import Glibc
+import System
 
 /// Keeps every SQLite connection out of a database's files while they are replaced.
 ///
@@ -9,49 +10,31 @@ import Glibc
 /// (https://sqlite.org/walformat.html, section 2.3.1). So nobody has to speak SQLite, which a damaged
 /// file could not answer.
 public final class DatabaseLock {
-  private var descriptors: [Int32] = []
+  private var files: [Descriptor] = []
 
   /// `PENDING_BYTE`, and the 512 bytes of locks from there on.
-  private static let fileLocks = (offset: 0x4000_0000, count: 512)
+  private static let fileLocks = 0x4000_0000..<0x4000_0200
   /// `UNIX_SHM_DMS`: the byte behind the eight locks, which begin at 120.
-  private static let indexLocks = (offset: 120, count: 9)
-  /// `F_OFD_SETLK`: a lock of this open file and not of the process, so that SQLite within this
-  /// process neither shares nor drops it (fcntl(2)).
-  private static let setLock: Int32 = 37
+  private static let indexLocks = 120..<129
 
   /// Locks what there is of the database at the path.
   ///
   /// - Throws: `StoreError.inUse` where somebody has it open, `StoreError.cannotOpen`.
   public init(path: String) throws {
-    do {
-      try lock(path, Self.fileLocks, database: path)
-      try lock(path + "-shm", Self.indexLocks, database: path)
+    try lock(path, Self.fileLocks, database: path)
+    try lock(path + "-shm", Self.indexLocks, database: path)
+  }
+
+  private func lock(_ path: String, _ bytes: Range<Int>, database: String) throws {
+    let file: Descriptor
+    do throws(SystemError) {
+      file = try Descriptor(path, .readingAndWriting)
     } catch {
-      release()
-      throw error
+      if error.code == ENOENT { return }
+      throw StoreError.cannotOpen(path: path, reason: error.reason)
     }
-  }
-
-  deinit { release() }
-
-  private func release() {
-    for descriptor in descriptors { close(descriptor) }
-    descriptors = []
-  }
-
-  private func lock(_ file: String, _ range: (offset: Int, count: Int), database: String) throws {
-    let descriptor = open(file, O_RDWR | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      if errno == ENOENT { return }
-      throw StoreError.cannotOpen(path: file, reason: String(cString: strerror(errno)))
-    }
-    descriptors.append(descriptor)
-    var request = flock()
-    request.l_type = Int16(F_WRLCK)
-    request.l_whence = Int16(SEEK_SET)
-    request.l_start = off_t(range.offset)
-    request.l_len = off_t(range.count)
-    if fcntl(descriptor, Self.setLock, &request) == -1 { throw StoreError.inUse(path: database) }
+    guard (try? file.lockBytes(bytes)) != nil else { throw StoreError.inUse(path: database) }
+    files.append(file)
   }
 }
 
@@ -82,6 +65,6 @@ extension DatabaseFile {
   /// Removes what SQLite keeps beside a database: only while a `DatabaseLock` is held, and once what
   /// they hold is folded or of no use.
   public static func removeCompanions(path: String) {
-    for companion in companions { unlink(path + companion) }
+    for companion in companions { FileSystem.remove(path + companion) }
   }
 }

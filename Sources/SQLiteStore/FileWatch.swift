@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
-import Glibc
 import Synchronization
+import System
 
 /// Sees whether a database's file is still the one that was opened, and its log and the log's index are:
 /// not deleted, not moved, not another one in their place or copied over them. What is written then is gone
@@ -15,10 +15,10 @@ import Synchronization
 /// section 2.2).
 final class FileWatch: Sendable {
   private struct State {
-    var database: FileNumber?
+    var database: FileStatus.Number?
     /// The log and its index, as they were opened.
-    var companions: [(path: String, number: FileNumber)] = []
-    var modified = timespec()
+    var companions: [(path: String, number: FileStatus.Number)] = []
+    var modified: Moment?
     var header: Header?
     var problem: StoreError?
   }
@@ -42,11 +42,11 @@ final class FileWatch: Sendable {
   func begin(_ database: Database) {
     state.withLock { state in
       let status = Self.status(path)
-      state.database = status.map(FileNumber.init)
-      state.modified = status?.st_mtim ?? timespec()
+      state.database = status?.number
+      state.modified = status?.modified
       state.companions = ["-wal", "-shm"].compactMap { companion in
         let path = file + companion
-        return Self.status(path).map { (path, FileNumber($0)) }
+        return Self.status(path).map { (path, $0.number) }
       }
       state.header = Header(database)
     }
@@ -67,28 +67,28 @@ final class FileWatch: Sendable {
       if let problem = state.problem { throw problem }
       guard let known = state.database else { return }
       guard let status = Self.status(path) else { throw StoreError.gone(path: path) }
-      if FileNumber(status) != known {
+      if status.number != known {
         throw replaced(&state)
       }
       for (path, number) in state.companions
-      where Self.status(path).map(FileNumber.init) != number {
+      where Self.status(path)?.number != number {
         throw stays(StoreError.companionGone(path: path), &state)
       }
       // Nobody has written to it.
-      if status.st_mtim == state.modified { return }
+      if status.modified == state.modified { return }
       guard let header = state.header else { return }
       // Once more where a checkpoint may have been writing it.
       guard let now = header.successor(database) ?? header.successor(database) else {
         throw replaced(&state, isSameFile: true)
       }
       state.header = now
-      state.modified = status.st_mtim
+      state.modified = status.modified
     }
   }
 
   private func replaced(_ state: inout State, isSameFile: Bool = false) -> StoreError {
     // A link that leads elsewhere now leaves the database with its log where both are.
-    let isThere = !isSameFile && Self.status(file).map(FileNumber.init) == state.database
+    let isThere = !isSameFile && Self.status(file)?.number == state.database
     let keptLog = isThere ? nil : keepLog(&state)
     return stays(.replaced(path: path, keptLog: keptLog), &state)
   }
@@ -104,28 +104,15 @@ final class FileWatch: Sendable {
   private func keepLog(_ state: inout State) -> String? {
     let log = file + "-wal"
     guard let known = state.companions.first(where: { $0.path == log })?.number,
-      Self.status(log).map(FileNumber.init) == known
+      Self.status(log)?.number == known
     else { return nil }
     // It tells what is in that log, and nobody is to join those who have it open.
-    unlink(file + "-shm")
-    return rename(log, log + Self.keptLogSuffix) == 0 ? log + Self.keptLogSuffix : nil
+    FileSystem.remove(file + "-shm")
+    let kept = log + Self.keptLogSuffix
+    return (try? FileSystem.rename(log, to: kept)) == nil ? nil : kept
   }
 
-  private static func status(_ path: String) -> stat? {
-    var status = stat()
-    return stat(path, &status) == 0 ? status : nil
-  }
-}
-
-/// Which file it is, whatever its name.
-private struct FileNumber: Equatable {
-  let device: dev_t
-  let number: ino_t
-
-  init(_ status: stat) {
-    device = status.st_dev
-    number = status.st_ino
-  }
+  private static func status(_ path: String) -> FileStatus? { try? FileStatus(path: path) }
 }
 
 /// What of a database's header tells it from others. A field is 0 as long as only the log has it.
@@ -163,11 +150,5 @@ private struct Header: Equatable {
       application == 0 || next.application == application
     else { return nil }
     return next
-  }
-}
-
-extension timespec {
-  static func == (left: timespec, right: timespec) -> Bool {
-    left.tv_sec == right.tv_sec && left.tv_nsec == right.tv_nsec
   }
 }

@@ -1,6 +1,6 @@
 import Feed
 import GRDB
-import Glibc
+import System
 
 extension ImportBatch {
   /// An entry, and the place that the batch's run has given it.
@@ -69,7 +69,7 @@ extension ImportBatch {
 
   mutating func insertNewEntries() throws {
     for (index, entry) in newEntries.enumerated() {
-      if index.isMultiple(of: Self.recordsPerTurn) { sched_yield() }
+      if index.isMultiple(of: Self.recordsPerTurn) { CurrentThread.yield() }
       if run?.feeds.contains(entry.feed.id) == true {
         try run?.keep(entry.post, in: entry.feed.id, rank: entry.rank)
         continue

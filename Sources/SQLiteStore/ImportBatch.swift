@@ -1,7 +1,7 @@
 import Catalog
 import Feed
 import GRDB
-import Glibc
+import System
 
 /// Writes records within one transaction.
 ///
@@ -49,7 +49,7 @@ struct ImportBatch {
   mutating func write(_ records: [SeedRecord]) throws {
     try run?.requireKnown()
     for (index, record) in records.enumerated() {
-      if index.isMultiple(of: Self.recordsPerTurn) { sched_yield() }
+      if index.isMultiple(of: Self.recordsPerTurn) { CurrentThread.yield() }
       switch record {
       case .feed(let name, let title): try writeFeed(name, title)
       case .post(let post, let placements):

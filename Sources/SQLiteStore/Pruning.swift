@@ -1,6 +1,6 @@
 import Feed
 import GRDB
-import Glibc
+import System
 
 /// Lets go of old posts and of old rankings, a batch a transaction, while others read and write.
 ///
@@ -69,7 +69,7 @@ public struct Pruning {
   ///
   /// - Throws: `StoreError`, `FeedError.unknownFeed`.
   public func run(
-    pause: (Int) -> Void = { usleep(UInt32(clamping: $0)) },
+    pause: (Int) -> Void = { CurrentThread.rest(nanoseconds: UInt64($0) * 1_000) },
     onProgress: (Summary) -> Void = { _ in }
   ) throws -> Summary {
     var summary = Summary()

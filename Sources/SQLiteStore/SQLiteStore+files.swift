@@ -1,4 +1,4 @@
-import Glibc
+import System
 
 extension SQLiteStore {
   /// How many bytes the database and its write-ahead log have (https://sqlite.org/wal.html); 0 where
@@ -7,8 +7,5 @@ extension SQLiteStore {
     (Self.size(pool.file), Self.size(pool.file + "-wal"))
   }
 
-  private static func size(_ path: String) -> Int {
-    var status = stat()
-    return stat(path, &status) == 0 ? Int(status.st_size) : 0
-  }
+  private static func size(_ path: String) -> Int { (try? FileStatus(path: path).bytes) ?? 0 }
 }

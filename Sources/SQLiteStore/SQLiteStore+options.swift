@@ -1,5 +1,5 @@
 import Feed
-import Foundation
+import System
 
 extension SQLiteStore {
   /// How the store is set up. Every number must be 1 or more; only
@@ -88,9 +88,8 @@ extension SQLiteStore {
     /// What the system's clock says, as far as a time can tell it: a clock beyond the year 9999 stands
     /// still there.
     @Sendable public static func systemTime() -> Timestamp {
-      var time = timespec()
-      clock_gettime(CLOCK_REALTIME, &time)
-      return Timestamp(secondsOfClock: time.tv_sec, nanoseconds: time.tv_nsec)
+      let now = WallClock.exactNow
+      return Timestamp(secondsOfClock: now.secondsSince1970, nanoseconds: now.nanoseconds)
     }
 
     func requireSensible() {

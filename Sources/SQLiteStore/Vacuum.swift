@@ -1,5 +1,6 @@
 import GRDB
 import Glibc
+import System
 
 /// Gives a database's unused pages back to the disk (https://sqlite.org/lang_vacuum.html).
 ///
@@ -76,10 +77,11 @@ public struct Vacuum {
   }
 
   private static func freeBytes(beside path: String) throws -> Int {
-    var status = statvfs()
-    guard statvfs(path, &status) == 0 else {
-      throw StoreError.cannotOpen(path: path, reason: String(cString: strerror(errno)))
+    do throws(SystemError) {
+      // Of the folder: to open and close the database would give up this process's locks on it.
+      return try Descriptor(DatabaseFile.folder(of: path), .folder).freeBytes
+    } catch {
+      throw StoreError.cannotOpen(path: path, reason: error.reason)
     }
-    return Int(status.f_bavail) * Int(status.f_frsize)
   }
 }

@@ -1,6 +1,6 @@
 import GRDB
-import Glibc
 import Synchronization
+import System
 
 /// Keeps a store's write-ahead log from growing for ever.
 ///
@@ -26,7 +26,7 @@ public final class WriteAheadLog: Sendable {
 
   private let connections: DatabaseConnections
   private let limitBytes: Int
-  private let last = Mutex<stat?>(nil)
+  private let last = Mutex<FileStatus?>(nil)
 
   /// How long to wait for other processes that write.
   private static let waitMilliseconds = 100
@@ -43,20 +43,19 @@ public final class WriteAheadLog: Sendable {
   ///
   /// - Throws: `StoreError`.
   public func look() throws -> Outcome {
-    guard let status = fileStatus(), status.st_size > Self.smallBytes else { return .small }
+    guard let status = fileStatus(), status.bytes > Self.smallBytes else { return .small }
     let isIdle = last.withLock { last in
       defer { last = status }
-      return last.map { $0.st_mtim == status.st_mtim && $0.st_size == status.st_size } ?? false
+      return last.map { $0.modified == status.modified && $0.bytes == status.bytes } ?? false
     }
-    guard isIdle || Int(status.st_size) > limitBytes else { return .small }
+    guard isIdle || status.bytes > limitBytes else { return .small }
     let isCut = try withStoreErrors(path: connections.path) {
       try connections.cutLog(waiting: Self.waitMilliseconds)
     }
-    return isCut ? .cut : .held(bytes: Int(fileStatus()?.st_size ?? 0))
+    return isCut ? .cut : .held(bytes: fileStatus()?.bytes ?? 0)
   }
 
-  private func fileStatus() -> stat? {
-    var status = stat()
-    return stat(connections.file + "-wal", &status) == 0 ? status : nil
+  private func fileStatus() -> FileStatus? {
+    try? FileStatus(path: connections.file + "-wal")
   }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import System
 
 /// Where records come from.
 public struct SeedInput: Sendable {
@@ -7,7 +7,7 @@ public struct SeedInput: Sendable {
   private let source: Source
 
   private enum Source: Sendable {
-    case handle(FileHandle)
+    case file(Descriptor)
     case closure(@Sendable () throws -> [UInt8]?)
   }
 
@@ -20,14 +20,14 @@ public struct SeedInput: Sendable {
   public init(path: String) throws(SeedInputError) {
     name = path
     if path == "-" {
-      source = .handle(.standardInput)
+      source = .file(.standardInput)
       return
     }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw SeedInputError(name: path, reason: String(cString: strerror(errno)))
+    do throws(SystemError) {
+      source = .file(try Descriptor(path))
+    } catch {
+      throw SeedInputError(name: path, reason: error.reason)
     }
-    source = .handle(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
   }
 
   /// An input of this name from whatever gives its bytes; `nil` is the end.
@@ -40,7 +40,7 @@ public struct SeedInput: Sendable {
   ///
   /// - Throws: `SeedInputError` where there is no folder, or none in it.
   public static func paths(in folder: String) throws(SeedInputError) -> [String] {
-    guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+    guard let names = try? FileSystem.names(in: folder) else {
       throw SeedInputError(name: folder, reason: "there is no such folder")
     }
     let files = names.filter { $0.hasSuffix(".ndjson") || $0.hasSuffix(".json") }
@@ -56,21 +56,17 @@ public struct SeedInput: Sendable {
   /// - Throws: `SeedInputError` of a file, and of another source what that throws.
   func read() throws -> [UInt8]? {
     switch source {
-    case .handle(let handle): try read(handle)
+    case .file(let file): try read(file)
     case .closure(let read): try read()
     }
   }
 
-  private func read(_ handle: FileHandle) throws(SeedInputError) -> [UInt8]? {
-    do {
-      guard let data = try handle.read(upToCount: Self.chunkBytes), !data.isEmpty else {
-        return nil
-      }
-      return Array(data)
+  private func read(_ file: Descriptor) throws(SeedInputError) -> [UInt8]? {
+    do throws(SystemError) {
+      let bytes = try file.readNext(atMost: Self.chunkBytes)
+      return bytes.isEmpty ? nil : bytes
     } catch {
-      let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-      let reason = cause.map { String(cString: strerror(Int32($0.code))) } ?? "\(error)"
-      throw SeedInputError(name: name, reason: reason)
+      throw SeedInputError(name: name, reason: error.reason)
     }
   }
 }

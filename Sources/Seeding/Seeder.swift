@@ -1,8 +1,9 @@
-import Dispatch
 import Catalog
 import Feed
+import PostJSON
 import Foundation
 import Synchronization
+import System
 
 /// A record that was not taken.
 public struct SeedProblem: Hashable, Sendable, CustomStringConvertible {
@@ -180,11 +181,11 @@ public struct Seeder: Sendable {
     let parts = max(1, min(ProcessInfo.processInfo.activeProcessorCount, raw.count / 64))
     let size = (raw.count + parts - 1) / parts
     let results = Mutex([[Decoded]](repeating: [], count: parts))
-    DispatchQueue.concurrentPerform(iterations: parts) { part in
+    runConcurrently(parts) { part in
       let decoder = RecordDecoder()
       let slice = raw[min(part * size, raw.count)..<min((part + 1) * size, raw.count)]
       let decoded = slice.enumerated().map { index, record -> Decoded in
-        if index.isMultiple(of: Self.recordsPerTurn) { sched_yield() }
+        if index.isMultiple(of: Self.recordsPerTurn) { CurrentThread.yield() }
         return (record.line, Self.result(record.content, decoder))
       }
       results.withLock { $0[part] = decoded }
@@ -211,7 +212,7 @@ public struct Seeder: Sendable {
 /// Writes batches on a thread of its own, one at a time: handing over the next waits for the last.
 private final class BatchWriter: Sendable {
   private let run: any FeedImport
-  private let queue = DispatchQueue(label: "lookahead.seed.writer")
+  private let thread = WorkerPool(threads: 1, limit: 1)
   private let failure = Mutex<(any Error)?>(nil)
 
   init(_ run: any FeedImport) {
@@ -224,17 +225,19 @@ private final class BatchWriter: Sendable {
   func write(_ records: [SeedRecord]) throws {
     try wait()
     guard !records.isEmpty else { return }
-    queue.async { [self] in
+    let work: WorkerPool.Work = { [self] in
       do {
         try run.write(records)
       } catch {
         failure.withLock { $0 = error }
       }
     }
+    // Where the system has no thread for it, it takes longer.
+    if !thread.run(work) { work() }
   }
 
   func wait() throws {
-    queue.sync {}
+    thread.wait()
     if let error = failure.withLock({ $0 }) { throw error }
   }
 

@@ -1,5 +1,4 @@
 import Backups
-import Dispatch
 import Logging
 import SQLiteStore
 import Synchronization
@@ -15,7 +14,10 @@ final class BackupKeeper: Sendable {
 
   private struct State {
     var isStopped = false
+    var task: PeriodicTask?
     var running: Backup?
+    /// The number of the newest backup that has been looked at.
+    var known: Int?
     var last = Figures()
   }
 
@@ -28,8 +30,6 @@ final class BackupKeeper: Sendable {
     var durationSeconds = 0
   }
 
-  private let isStopping = DispatchSemaphore(value: 0)
-  private let thread = DispatchGroup()
   private let state = Mutex(State())
   private let folder: BackupFolder
   private let schedule: BackupSchedule
@@ -40,7 +40,7 @@ final class BackupKeeper: Sendable {
   private let count: @Sendable (Outcome) -> Void
 
   /// - Parameter count: told of each backup that was made, or was not.
-  /// - Throws: `FileError` for a folder that cannot be used.
+  /// - Throws: `SystemError` for a folder that cannot be used.
   init(
     _ settings: BackupSettings, database: String, options: DatabaseFile.Options, logger: Logger,
     count: @escaping @Sendable (Outcome) -> Void
@@ -78,27 +78,22 @@ final class BackupKeeper: Sendable {
   ///
   /// - Throws: `SystemError` where the system has none.
   func start() throws(SystemError) {
-    thread.enter()
-    do throws(SystemError) {
-      try startThread { [self] in
-        runUntilStopped()
-        thread.leave()
-      }
-    } catch {
-      thread.leave()
-      throw error
-    }
+    let task = PeriodicTask(
+      firstPauseMilliseconds: { [self] in secondsUntilDue(after: noteKnown()) * 1000 },
+      { [self] in look() * 1000 })
+    state.withLock { $0.task = task }
+    try task.start()
   }
 
   /// Gives a running backup up, and returns when it is.
   func stop() {
-    let running = state.withLock { state in
+    let (task, running) = state.withLock { state in
       state.isStopped = true
-      return state.running
+      defer { state.task = nil }
+      return (state.task, state.running)
     }
     running?.cancel()
-    isStopping.signal()
-    thread.wait()
+    task?.stop()
   }
 
   private var newest: BackupFolder.Entry? { try? folder.entries().last }
@@ -113,22 +108,24 @@ final class BackupKeeper: Sendable {
       })
   }
 
-  /// Waits by the clock that nobody sets.
-  private func runUntilStopped() {
-    var known = newest
-    var seconds = secondsUntilDue(after: known)
-    while isStopping.wait(timeout: .now() + .seconds(seconds)) == .timedOut {
-      let found = newest
-      if found?.name.number == known?.name.number {
-        seconds = run()
-        known = newest
-      } else {
-        // Another server of the same database has made it.
-        noteNewest()
-        known = found
-        seconds = secondsUntilDue(after: found)
-      }
+  /// Makes the backup that is due, unless another server of the same database has; returns after how many
+  /// seconds, by the clock that nobody sets, to look again.
+  private func look() -> Int {
+    let known = state.withLock { $0.known }
+    let found = noteKnown()
+    if found?.name.number == known {
+      defer { noteKnown() }
+      return run()
     }
+    noteNewest()
+    return secondsUntilDue(after: found)
+  }
+
+  @discardableResult
+  private func noteKnown() -> BackupFolder.Entry? {
+    let newest = newest
+    state.withLock { $0.known = newest?.name.number }
+    return newest
   }
 
   /// Makes a backup; returns after how many seconds to look again.

@@ -35,10 +35,12 @@ public final class Monitor<Value: Sendable>: @unchecked Sendable {
 
   /// Calls `body` while nobody else has the value.
   @inlinable
-  public func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+  public func withLock<Result, Failure>(
+    _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
-    return body(&value)
+    return try body(&value)
   }
 
   /// Lets those who wait look again.

@@ -1,25 +1,19 @@
-import Glibc
-
-/// A folder that is open; closed with the value.
-public struct OpenFolder: ~Copyable {
-  private let descriptor: Int32
+/// A folder that is open.
+public struct OpenFolder: Sendable {
+  private let folder: Descriptor
 
   /// The folder at a path, through links if there are any.
   public init(path: String, purpose: @autoclosure () -> String) throws(SystemError) {
-    try self.init(
-      descriptor: Self.open(path, in: AT_FDCWD, O_RDONLY | O_DIRECTORY | O_CLOEXEC, purpose()))
+    folder = try Descriptor(path, in: nil, .folder, purpose: purpose())
   }
 
-  private init(descriptor: Int32) { self.descriptor = descriptor }
-
-  deinit { close(descriptor) }
+  private init(_ folder: Descriptor) { self.folder = folder }
 
   /// The folder of this name in this one; `ENOTDIR` if it is a link or anything else.
   public func folder(
     named name: String, purpose: @autoclosure () -> String
   ) throws(SystemError) -> OpenFolder {
-    let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-    return try OpenFolder(descriptor: Self.open(name, in: descriptor, flags, purpose()))
+    OpenFolder(try Descriptor(name, in: folder, [.folder, .notThroughLink], purpose: purpose()))
   }
 
   /// The regular file of this name in this folder; nil if it is of another kind, `ELOOP` if it is a
@@ -27,14 +21,7 @@ public struct OpenFolder: ~Copyable {
   public func file(
     named name: String, purpose: @autoclosure () -> String
   ) throws(SystemError) -> OpenFile? {
-    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
-    return try OpenFile(taking: Self.open(name, in: descriptor, flags, purpose()))
-  }
-
-  /// `openat(2)`, again as long as a signal interrupts it.
-  private static func open(
-    _ name: String, in folder: Int32, _ flags: Int32, _ purpose: @autoclosure () -> String
-  ) throws(SystemError) -> Int32 {
-    try retrying("openat", purpose()) { openat(folder, name, flags) }
+    OpenFile(
+      try Descriptor(name, in: folder, [.notThroughLink, .withoutWaiting], purpose: purpose()))
   }
 }

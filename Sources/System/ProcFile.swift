@@ -4,18 +4,16 @@ import Glibc
 public enum ProcFile {
   /// More than the longest file that is read here.
   private static let maximumBytes = 1 << 20
+  private static let pieceBytes = 4096
 
   /// The text of a file of `/proc`; empty where it cannot be read.
   public static func read(_ path: String) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return "" }
-    defer { close(descriptor) }
+    guard let file = try? Descriptor(path) else { return "" }
     var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 4096)
-    while bytes.count < maximumBytes {
-      let count = Glibc.read(descriptor, &chunk, chunk.count)
-      guard count > 0 else { break }
-      bytes.append(contentsOf: chunk[..<count])
+    while bytes.count < maximumBytes, let next = try? file.readNext(atMost: pieceBytes),
+      !next.isEmpty
+    {
+      bytes += next
     }
     return String(decoding: bytes, as: UTF8.self)
   }
@@ -24,14 +22,10 @@ public enum ProcFile {
   ///
   /// Since Linux 6.2 the folder's size says so at once; before that its entries are counted.
   public static func countOpenDescriptors() -> Int? {
-    var status = stat()
-    if stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return Int(status.st_size) }
-    guard let folder = opendir("/proc/self/fd") else { return nil }
-    defer { closedir(folder) }
-    var count = 0
-    while readdir(folder) != nil { count += 1 }
-    // Not `.`, not `..`, and not the descriptor of the folder itself.
-    return count - 3
+    let path = "/proc/self/fd"
+    if let count = try? FileStatus(path: path).bytes, count > 0 { return count }
+    // Not the descriptor of the folder itself.
+    return (try? FileSystem.names(in: path)).map { $0.count - 1 }
   }
 
   /// How many ticks of `/proc`'s times a second has (`sysconf(3)`).
@@ -42,8 +36,7 @@ public enum ProcFile {
 
   /// How many descriptors this process may have open (`getrlimit(2)`).
   public static func descriptorLimit() -> Double? {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
+    guard let limit = DescriptorLimit.current else { return nil }
     return limit.rlim_cur == rlim_t.max ? .infinity : Double(limit.rlim_cur)
   }
 }

@@ -8,46 +8,33 @@ public final class ScratchFile: Sendable {
   /// The file to send from: what was written stays as it is unless it is written anew.
   public let file: OpenFile
 
-  private var descriptor: Int32 { file.descriptor }
+  /// O_TMPFILE, which is a macro of macros that Swift does not see: __O_TMPFILE | O_DIRECTORY.
+  private static let withoutName: Descriptor.Access = [
+    .readingAndWriting, .folder, .init(rawValue: 0o20000000),
+  ]
 
   /// Makes one in a folder that can be written to (`O_TMPFILE`, open(2); where the file system has no
   /// such thing, a file whose name is taken away at once).
   public init(folder: String) throws(SystemError) {
-    let flags = O_RDWR | O_CLOEXEC
-    // O_TMPFILE, which is a macro of macros that Swift does not see: __O_TMPFILE | O_DIRECTORY.
-    var descriptor = open(folder, flags | 0o20000000 | O_DIRECTORY, 0o600)
-    if descriptor < 0 {
+    let descriptor: Descriptor
+    if let unnamed = try? Descriptor(folder, Self.withoutName) {
+      descriptor = unnamed
+    } else {
       var name = Array("\(folder)/lookahead-scratch-XXXXXX".utf8CString)
-      descriptor = try retrying("mkstemp", "make a scratch file in \(folder)") { mkstemp(&name) }
+      let number = try retrying("mkstemp", "make a scratch file in \(folder)") { mkstemp(&name) }
       unlink(name)
-      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+      descriptor = Descriptor(taking: number, path: folder)
     }
-    guard let file = OpenFile(taking: descriptor) else {
-      throw SystemError(call: "fstat", purpose: "look at a scratch file", code: EIO)
-    }
-    self.file = file
+    file = OpenFile(descriptor, try descriptor.status)
   }
 
-  /// How many bytes the file system has left for those without privileges (`statvfs(3)`); 0 where it does
-  /// not say.
-  public var freeBytes: Int {
-    var status = statvfs()
-    guard fstatvfs(descriptor, &status) == 0 else { return 0 }
-    return Int(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
-  }
+  /// How many bytes the file system has left for those without privileges; 0 where it does not say.
+  public var freeBytes: Int { (try? file.file.freeBytes) ?? 0 }
 
   /// `pwrite(2)` of all the bytes.
   public func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
-    var written = 0
-    while written < bytes.count {
-      written += try retrying("pwrite", "write to a scratch file") {
-        bytes.withUnsafeBytes {
-          pwrite(
-            descriptor, $0.baseAddress.map { $0 + written }, bytes.count - written,
-            off_t(offset + written))
-        }
-      }
-    }
+    try file.file.write(bytes[...], at: offset)
   }
 
   /// `pread(2)` of the pieces, one behind the other; nil where the file ends before one of them does.
@@ -59,7 +46,8 @@ public final class ScratchFile: Sendable {
       // What is counted was filled: each piece in turn, to its end.
       for piece in pieces {
         do throws(SystemError) {
-          guard try fill(buffer.baseAddress.map { $0 + count }, piece) else { return }
+          let filled = try file.file.fill(buffer.baseAddress.map { $0 + count }, piece)
+          guard filled == piece.count else { return }
         } catch {
           failure = error
           return
@@ -69,22 +57,5 @@ public final class ScratchFile: Sendable {
     }
     if let failure { throw failure }
     return bytes.count == total ? bytes : nil
-  }
-
-  /// Reads a piece to where there is room for it; false where the file ends before.
-  private func fill(_ target: UnsafeMutablePointer<UInt8>?, _ piece: Range<Int>)
-    throws(SystemError) -> Bool
-  {
-    var filled = 0
-    while filled < piece.count {
-      let done = try retrying("pread", "read a scratch file") {
-        pread(
-          descriptor, target.map { $0 + filled }, piece.count - filled,
-          off_t(piece.lowerBound + filled))
-      }
-      if done == 0 { return false }
-      filled += done
-    }
-    return true
   }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Backups
 import Foundation
 import SQLiteStore
-import Seeding
+import PostJSON
 
 struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -53,7 +53,6 @@ enum NumberRanges {
     "minimum-body-bytes-per-second": 0...gibibyte,
     // Times before the year 0 cannot be told.
     "older-than": 0...700_000,
-    "page-file-bytes": 0...tebibyte,
     "pipelining-depth": 1...10_000,
     "port": 0...65_535,
     "rate-limit-clients": 1...100_000_000,

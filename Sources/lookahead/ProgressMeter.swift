@@ -1,10 +1,11 @@
 import Foundation
 import Seeding
 import Synchronization
+import System
 
 /// Shows how far a run has come, on a terminal, and what was wrong, anywhere.
 final class ProgressMeter: Sendable {
-  private let isTerminal = isatty(STDERR_FILENO) == 1
+  private let isTerminal = Descriptor.isTerminal(2)
   private let start = ContinuousClock.now
   private let shown = Mutex(false)
   /// When the next line is due where there is no terminal: each time twice as late, so that they are few.

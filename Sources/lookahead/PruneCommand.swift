@@ -1,6 +1,5 @@
 import ArgumentParser
 import Feed
-import Glibc
 import SQLiteStore
 
 struct PruneCommand: ParsableCommand {
@@ -60,11 +59,9 @@ struct PruneCommand: ParsableCommand {
       existing: options.database, options: SQLiteStore.Options(file: options.file.forMuch))
     let summary: Pruning.Summary
     do {
-      summary = try Pruning(store, rule: rule, isDryRun: dryRun).run {
-        usleep(UInt32(clamping: $0))
-      } onProgress: {
+      summary = try Pruning(store, rule: rule, isDryRun: dryRun).run(onProgress: {
         meter.show($0.progress(isDryRun: dryRun))
-      }
+      })
     } catch FeedError.unknownFeed(let name) {
       printError("there is no feed \"\(name)\"")
       throw ExitCode.failure

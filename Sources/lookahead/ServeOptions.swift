@@ -171,10 +171,6 @@ struct PageOptions: ParsableArguments {
   var itemFileBytes = Environment.number(
     "ITEM_FILE_BYTES", default: defaults.application.itemFileBytes)
 
-  @Option(help: "Length of the file of whole pages beside the database; with 0 there is none.")
-  var pageFileBytes = Environment.number(
-    "PAGE_FILE_BYTES", default: defaults.application.pageFileBytes)
-
   @Option(help: "From how many bytes on an answer is compressed.")
   var compressionMinimumBytes = Environment.number(
     "COMPRESSION_MINIMUM_BYTES", default: defaults.application.compressionMinimumBytes)
@@ -203,7 +199,6 @@ struct PageOptions: ParsableArguments {
     configuration.application.cacheStaleWhileRevalidateSeconds = cacheStaleWhileRevalidateSeconds
     configuration.application.encodedMemoryBytes = encodedMemoryBytes
     configuration.application.itemFileBytes = itemFileBytes
-    configuration.application.pageFileBytes = pageFileBytes
     configuration.application.compressionMinimumBytes = compressionMinimumBytes
     configuration.refreshIntervalMilliseconds = refreshIntervalMilliseconds
     configuration.application.workerThreads = workerThreads

@@ -65,7 +65,6 @@ extension PageOptions {
       Setting("cache-stale-while-revalidate-seconds", cacheStaleWhileRevalidateSeconds),
       Setting("encoded-memory-bytes", encodedMemoryBytes),
       Setting("item-file-bytes", itemFileBytes),
-      Setting("page-file-bytes", pageFileBytes),
       Setting("compression-minimum-bytes", compressionMinimumBytes),
       Setting("refresh-interval-milliseconds", refreshIntervalMilliseconds),
       Setting("worker-threads", workerThreads), Setting("worker-queue", workerQueue),

@@ -1,6 +1,5 @@
 import Service
 import Foundation
-import Glibc
 import SQLiteStore
 import Sockets
 import System
@@ -88,7 +87,8 @@ struct StartCheck {
       findings.append(
         .warning("--write-token can be read by everybody on this machine: use --write-token-file"))
     }
-    if let tokenFile, let status = Self.status(of: tokenFile), status.st_mode & 0o007 != 0 {
+    if let tokenFile, let status = try? FileStatus(path: tokenFile), status.permissions & 0o007 != 0
+    {
       findings.append(
         .warning("\(tokenFile) can be read by everybody on this machine: chmod o= \(tokenFile)"))
     }
@@ -153,21 +153,13 @@ struct StartCheck {
 extension StartCheck {
   /// The path without links (realpath(3)), as far as it exists.
   static func resolved(_ path: String) -> String {
-    if let real = realpath(path, nil) {
-      defer { free(real) }
-      return String(cString: real)
-    }
+    if let real = FileSystem.resolvingLinks(path) { return real }
     let parent = DatabaseFile.folder(of: path)
     guard parent != path else { return path }
     let folder = resolved(parent)
     let name = String(
       decoding: path.utf8.split(separator: UInt8(ascii: "/")).last ?? [], as: UTF8.self)
     return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
-  }
-
-  fileprivate static func status(of path: String) -> stat? {
-    var status = stat()
-    return stat(path, &status) == 0 ? status : nil
   }
 }
 
@@ -186,6 +178,6 @@ extension ServeSettings {
       configuration: try configuration(), tokenFile: writes.writeTokenFile, logFile: log.logFile,
       isTokenAnArgument: Setting("write-token", secret: nil)
         .origin(arguments: arguments, environment: [:]) == .option,
-      isRoot: geteuid() == 0, descriptorLimit: DescriptorLimit.raise())
+      isRoot: User.isRoot, descriptorLimit: DescriptorLimit.raise())
   }
 }

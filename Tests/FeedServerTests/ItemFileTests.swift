@@ -25,12 +25,20 @@ import Testing
     }
   }
 
+  private static let policy = Policy(name: "p", strategy: .plain, maxCost: 5, leading: 5)
+
+  private static func items(_ posts: FlatPosts) -> EncodedItems {
+    EncodedItems(posts, hintsBy: policy)
+  }
+
   /// Every item with all that is known of it, as text.
   private static func texts(_ items: EncodedItems) -> [String] {
-    items.items.enumerated().map { index, item in
+    items.records.map { record in
+      let item = items.item(at: record.lowerBound)
       let json = String(decoding: items.bytes[item.json], as: UTF8.self)
       let id = String(decoding: items.bytes[item.openID], as: UTF8.self)
-      return "\(json) \(id) \(items.load(at: index))"
+      let hint = String(decoding: items.bytes[item.hintStart..<item.json.upperBound], as: UTF8.self)
+      return "\(json) \(id) \(hint) \(items.load(of: item)) \(item.hash)"
     }
   }
 
@@ -42,14 +50,13 @@ import Testing
     let all = try numbers(store)
     for _ in 0..<40 {
       let asked = (0..<random.number(1...40)).map { _ in all.randomElement(using: &random)! }
-      let wanted = try asked.map { EncodedItems(try store.posts([$0])) }.flatMap(Self.texts)
+      let wanted = try asked.map { Self.items(try store.posts([$0])) }.flatMap(Self.texts)
       let found = file.read(asked)
-      let missing = zip(asked, found.ranges).filter { $1 == nil }.map(\.0)
-      let rest = try store.posts(missing)
+      let rest = try store.posts(found.missing.map { asked[$0] })
       let items = EncodedItems(
-        found, of: asked, rest: EncodedItems(rest), of: rest.posts.map(\.number))
+        found, of: asked, and: Self.items(rest), of: rest.posts.map(\.number))
       #expect(Self.texts(items) == wanted, TestRandom.replay)
-      file.append(EncodedItems(rest), rest.posts.map(\.number), asOf: store.version)
+      file.append(Self.items(rest), rest.posts.map(\.number), asOf: store.version)
     }
     #expect(file.figures.hits > 0 && file.figures.failures == 0)
   }
@@ -62,7 +69,7 @@ import Testing
     let posts = try store.posts([numbers[0], numbers[1]])
     let id = posts.string(posts.posts[0].id)
     try store.outcome(of: ItemWrite(id: id, change: .increment([Counter("likes", 1)], key: nil)))
-    file.append(EncodedItems(posts), posts.posts.map(\.number), asOf: version)
+    file.append(Self.items(posts), posts.posts.map(\.number), asOf: version)
     #expect(file.missing([numbers[0], numbers[1]]) == [numbers[0]])
     let second = posts.string(posts.posts[1].id)
     try store.outcome(of: ItemWrite(id: second, change: .increment([Counter("a", 1)], key: nil)))
@@ -74,13 +81,14 @@ import Testing
     let numbers = try numbers(store)
     let small = ItemFile(store: store, folder: folder.path, maximumBytes: 20_000)
     for number in numbers {
-      small.append(EncodedItems(try store.posts([number])), [number], asOf: store.version)
+      small.append(Self.items(try store.posts([number])), [number], asOf: store.version)
       #expect(small.missing([number]).isEmpty && small.figures.bytes <= 20_000)
     }
     #expect(small.figures.renewals > 1)
     let nowhere = ItemFile(store: store, folder: folder.file("nowhere"), maximumBytes: 20_000)
     for _ in 0..<3 {
-      nowhere.append(EncodedItems(try store.posts([numbers[0]])), [numbers[0]], asOf: store.version)
+      nowhere.append(
+        Self.items(try store.posts([numbers[0]])), [numbers[0]], asOf: store.version)
     }
     #expect(nowhere.missing([numbers[0]]) == [numbers[0]] && nowhere.figures.failures == 1)
   }
@@ -93,7 +101,7 @@ import Testing
     }
     let all = Set(try numbers(store)).sorted()
     func append(_ posts: [Int64]) throws {
-      file.append(EncodedItems(try store.posts(posts)), posts, asOf: store.version)
+      file.append(Self.items(try store.posts(posts)), posts, asOf: store.version)
     }
     try append(Array(all.prefix(20)))
     let kept = file.figures

@@ -27,7 +27,7 @@ import Testing
 }
 
 /// A store in which a post changes whenever posts have been read, for the first times.
-private final class ChangingStore: FeedStore {
+private final class ChangingStore: FeedStore, PolicyStore {
   private let store: SQLiteStore
   private let changesLeft: Mutex<Int>
 
@@ -51,6 +51,7 @@ private final class ChangingStore: FeedStore {
 
   var version: StoreVersion { store.version }
   func feeds(_ query: FeedListQuery) throws -> FeedListPage { try store.feeds(query) }
+  func snapshot() throws -> any StoreSnapshot { try store.snapshot() }
   func feed(named name: String) throws -> FeedSummary? { try store.feed(named: name) }
   func cut(_ query: PageQuery) throws -> PageCut { try store.cut(query) }
   func isAtHand(_ query: PageQuery) -> Bool { store.isAtHand(query) }

@@ -25,7 +25,7 @@ import Testing
   private static func answer(
     _ status: stat, now: Moment, range: String?, method: HTTP.Method
   ) throws -> Int {
-    let file = OpenFile(taking: open("/dev/null", O_RDONLY), status)
+    let file = OpenFile(try Descriptor("/dev/null"), FileStatus(status))
     var text = "\(method.rawValue) /media/a HTTP/1.1\r\nHost: a\r\n"
     text += "If-Modified-Since: Sunday, 06-Nov-94 08:49:37 GMT\r\n"
     if let range { text += "Range: \(range)\r\n" }

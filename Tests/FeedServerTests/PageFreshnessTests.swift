@@ -100,11 +100,10 @@ import Testing
   private static func keepNothing(_ configuration: inout FeedServiceConfiguration) {
     configuration.application.encodedMemoryBytes = 0
     configuration.application.itemFileBytes = 0
-    configuration.application.pageFileBytes = 0
     configuration.refreshIntervalMilliseconds = 1
   }
 
-  /// With memory for pages, and with the file alone.
+  /// With memory for pages, and with the file of items alone.
   @Test(arguments: ["identity", "br", "gzip"], TestRandom.seeds)
   func `after each write here, every page is the one that a service without caches makes`(
     coding: String, seed: UInt64
@@ -138,7 +137,7 @@ import Testing
         }
       }
     }
-    let hits = memory > 0 ? "lookahead_pages_hits_total" : "lookahead_page_file_hits_total"
+    let hits = memory > 0 ? "lookahead_pages_hits_total" : "lookahead_item_file_hits_total"
     #expect(try Self.figure(hits, client) > 0)
     #expect(changes >= 6, TestRandom.replay)
   }
@@ -176,7 +175,6 @@ import Testing
   {
     let service = try RunningService(PostGenerator(count: 700, seed: 3)) {
       $0.application.encodedMemoryBytes = 0
-      $0.application.pageFileBytes = 0
     }
     let client = try service.client()
     func figure(_ name: String) throws -> Int { try Self.figure(name, client) }

@@ -31,23 +31,25 @@ import Testing
       store: changing, file: ItemFile(store: changing, folder: folder.path, maximumBytes: 0),
       writers: WorkerPool(threads: 1, limit: 1),
       figures: ApplicationFigures(registry: PrometheusRegistry()))
-    let assembler = PageAssembler(store: changing, source: source)
-    let text = PageText(
-      feed: "featured", isCompact: true,
-      parameters: try Parameters(Request(.get, path: "/rp/"), known: []),
-      fields: Fields())
+    let maker = PageMaker(store: changing, source: source)
+    let parameters = try Parameters(Request(.get, path: "/rp/"), known: [])
 
-    let snapshot = try changing.snapshot()
-    let page = try assembler.assemble(
-      text, try text.request(snapshot.policyBook.networks), snapshot, nil)
-    #expect(!String(decoding: page.json, as: UTF8.self).contains("changed"))
-    #expect(!store.isUnchanged(feed: "featured", posts: page.cut.posts, since: page.version))
+    func page(of snapshot: any StoreSnapshot) throws -> PageMaker.Page {
+      let asked = try PageRequest(
+        feed: "featured", isCompact: true, parameters, Fields(), snapshot.policyBook.networks)
+      let made = Mutex<Result<PageMaker.Page, any Error>?>(nil)
+      // The store of this test reads at once.
+      maker.make(asked, from: snapshot, nil) { page in made.withLock { $0 = page } }
+      return try #require(made.withLock { $0 }).get()
+    }
 
-    let later = try store.snapshot()
-    let fresh = try assembler.assemble(
-      text, try text.request(later.policyBook.networks), later, nil)
-    #expect(String(decoding: fresh.json, as: UTF8.self).contains("changed"))
-    #expect(store.isUnchanged(feed: "featured", posts: fresh.cut.posts, since: fresh.version))
+    let stale = try page(of: try changing.snapshot())
+    #expect(!String(decoding: stale.body, as: UTF8.self).contains("changed"))
+    #expect(!store.isUnchanged(feed: "featured", posts: stale.posts, since: stale.version))
+
+    let fresh = try page(of: try store.snapshot())
+    #expect(String(decoding: fresh.body, as: UTF8.self).contains("changed"))
+    #expect(store.isUnchanged(feed: "featured", posts: fresh.posts, since: fresh.version))
   }
 }
 

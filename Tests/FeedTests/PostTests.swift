@@ -11,12 +11,6 @@ struct PostTests {
     #expect(post.counters.map(\.value) == [1, 2, 3, 4])
   }
 
-  @Test func `each media file has a name of its own`() {
-    let post = Post(id: "a.b", type: .carousel)
-    #expect(post.mediaID(at: 0) == "a.b.0")
-    #expect(post.mediaID(at: 11) == "a.b.11")
-  }
-
   @Test func `an error of a record names the field where there is one`() {
     #expect(
       RecordError(field: "media[0].width", problem: "is bad").description

@@ -16,19 +16,21 @@ let package = Package(
   name: "fuzz",
   dependencies: [.package(url: "https://github.com/apple/swift-collections", from: "1.6.0")],
   targets: [
-    module("HTTP"),
-    module("Feed"),
-    module("Prefetch", ["Feed"]),
-    module("Catalog", ["Feed", "Prefetch"]),
+    module("CivilTime"),
+    module("HTTP", ["CivilTime"]),
+    module("Feed", ["CivilTime"]),
     module("JSON"),
-    module("Seeding", ["Feed", "Catalog", "JSON"]),
+    module("Prefetch", ["Feed"]),
+    module("PostJSON", ["Feed", "Prefetch", "JSON"]),
     .target(name: "CLinux"),
     module("System", ["CLinux", .product(name: "DequeModule", package: "swift-collections")]),
     module("MediaFiles", ["System"]),
+    module("Seeding", ["Feed", "PostJSON", "JSON", "System"]),
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(
-      name: "Properties", dependencies: ["HTTP", "Feed", "JSON", "Seeding", "MediaFiles"],
+      name: "Properties",
+      dependencies: ["HTTP", "Feed", "JSON", "PostJSON", "Seeding", "MediaFiles"],
       path: "Properties", swiftSettings: instrumented),
     .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),
     .executableTarget(

@@ -9,7 +9,7 @@ import Testing
 /// Bodies that are files, and slow readers of them.
 struct FileBodyTests {
   static func open(_ path: String) throws -> OpenFile {
-    try #require(OpenFile(taking: Glibc.open(path, O_RDONLY | O_CLOEXEC)))
+    try #require(OpenFile(try Descriptor(path)))
   }
 
   static func content(_ count: Int) -> [UInt8] {

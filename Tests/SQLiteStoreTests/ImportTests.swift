@@ -2,6 +2,7 @@ import Catalog
 import Feed
 import Foundation
 import GRDB
+import PostJSON
 import Seeding
 import TestSupport
 import Testing

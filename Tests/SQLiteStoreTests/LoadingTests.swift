@@ -8,6 +8,13 @@ import Testing
 
 /// Pages while the order of the feeds is still being read.
 @Suite struct LoadingTests {
+  /// Keeps the rest of the orders from being loaded until the gate is opened.
+  private static func hold(_ store: SQLiteStore) -> DispatchSemaphore {
+    let gate = DispatchSemaphore(value: 0)
+    #expect(store.follower.loading.run { gate.wait() })
+    return gate
+  }
+
   /// A file with a feed of so many entries, some of them in other rankings than the current one.
   private static func file(_ folder: TemporaryFolder, count: Int) throws -> String {
     let path = folder.file("feed.sqlite")
@@ -25,7 +32,7 @@ import Testing
     let path = try Self.file(folder, count: 300)
     let whole = try SQLiteStore(path: path)
     let store = try SQLiteStore(path: path, options: .init(firstEntries: 40))
-    store.follower.loading.suspend()
+    let gate = Self.hold(store)
     try store.beginLoading()
 
     #expect(try store.feeds().map(\.total) == whole.feeds().map(\.total))
@@ -56,7 +63,7 @@ import Testing
     #expect(try store.follower.latest().isWhole)
     for query in beyond { #expect(store.isAtHand(query)) }
     #expect(store.changedPosts(since: .start) == nil)
-    store.follower.loading.resume()
+    gate.signal()
     try store.close()
   }
 
@@ -64,12 +71,12 @@ import Testing
     let folder = TemporaryFolder()
     let path = try Self.file(folder, count: 100)
     let store = try SQLiteStore(path: path, options: .init(firstEntries: 10))
-    store.follower.loading.suspend()
+    let gate = Self.hold(store)
     try store.beginLoading()
     try store.outcome(of: ItemWrite(id: "p0", change: .delete))
     #expect(try store.follower.latest().isWhole)
     #expect(try !store.walk("featured").contains("p0"))
-    store.follower.loading.resume()
+    gate.signal()
     try store.close()
   }
 
@@ -78,7 +85,7 @@ import Testing
     let path = try Self.file(folder, count: 100)
     let store = try SQLiteStore(path: path, options: .init(firstEntries: 10))
     try store.beginLoading()
-    store.follower.loading.sync {}
+    store.follower.loading.wait()
     #expect(try store.follower.latest().isWhole)
     #expect(try store.feeds() == SQLiteStore(path: path).feeds())
   }
@@ -89,14 +96,14 @@ import Testing
     let folder = TemporaryFolder()
     let path = try Self.file(folder, count: 100)
     let store = try SQLiteStore(path: path, options: .init(firstEntries: 10))
-    store.follower.loading.suspend()
+    let gate = Self.hold(store)
     try store.beginLoading()
     let top = try store.cut(PageQuery(feed: "featured", limit: 10))
     if isWritten {
       try SQLiteStore(path: path).outcome(of: ItemWrite(id: "p0", change: .delete))
     }
-    store.follower.loading.resume()
-    store.follower.loading.sync {}
+    gate.signal()
+    store.follower.loading.wait()
     #expect(store.version > top.version)
     #expect(
       store.isUnchanged(feed: "featured", posts: top.posts, since: top.version) == !isWritten)

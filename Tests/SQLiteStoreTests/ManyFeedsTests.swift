@@ -1,4 +1,5 @@
 import Catalog
+import Dispatch
 import Feed
 import GRDB
 import TestSupport
@@ -91,7 +92,9 @@ import Testing
     try whole.load(
       (0..<200).flatMap { feed in (0..<3).map { .ranked("p\(feed)-\($0)", $0, feed: "f\(feed)") } })
     let store = try SQLiteStore(path: path, options: .init(firstEntries: 2, firstEntriesOfAll: 100))
-    store.follower.loading.suspend()
+    // Holds the thread that reads the rest.
+    let gate = DispatchSemaphore(value: 0)
+    #expect(store.follower.loading.run { gate.wait() })
     try store.beginLoading()
     let queries = (0..<200).map { PageQuery(feed: "f\($0)", limit: 2) }
     let atHand = queries.filter(store.isAtHand)
@@ -106,7 +109,7 @@ import Testing
     #expect(try store.snapshot().isWhole)
     #expect(try store.feeds() == whole.feeds())
     for query in queries { #expect(try store.page(query).posts == whole.page(query).posts) }
-    store.follower.loading.resume()
+    gate.signal()
     try store.close()
   }
 }

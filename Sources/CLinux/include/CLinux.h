@@ -18,6 +18,7 @@
 
 /* Declared only under _GNU_SOURCE, which would make other types differ from Glibc's module. */
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
+extern int dup3(int, int, int);
 
 static const unsigned long lookahead_output_queue = SIOCOUTQ;
 static const int lookahead_tcp_notsent_lowat = TCP_NOTSENT_LOWAT;

@@ -1,6 +1,6 @@
-import Dispatch
 import Feed
 import Synchronization
+import System
 
 /// Follows a store: holds its catalog in memory, brings it up to what was written, by whichever process,
 /// and knows what changed at which version.
@@ -33,7 +33,7 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   private let published = Mutex<Published?>(nil)
   private let readParts: ReadParts
   /// Reads what `beginLoading` leaves to be read.
-  package let loading = DispatchQueue(label: "lookahead.load")
+  package let loading = WorkerPool(threads: 1, limit: 2)
 
   /// Follows the source. Nothing is read before it is needed.
   ///
@@ -61,8 +61,8 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
       }
       publish(CatalogUpdate(catalog: tops, changes: nil), mark, &following)
     }
-    // Where this fails, whoever needs the rest tries again and is told.
-    loading.async { _ = try? self.whole() }
+    // Where this fails, or the system has no thread for it, whoever needs the rest tries again and is told.
+    _ = loading.run { _ = try? self.whole() }
   }
 
   /// Brings the catalog up to the store.
@@ -109,7 +109,7 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
 
   /// Waits for what is being read, and closes the source. What is in memory can still be asked.
   public func close() throws {
-    loading.sync {}
+    loading.wait()
     try following.withLock { try $0.source.close() }
   }
 

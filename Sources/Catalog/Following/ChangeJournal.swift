@@ -1,3 +1,4 @@
+import DequeModule
 import Feed
 
 /// What changed at which version, as far back as there is room for.
@@ -12,9 +13,8 @@ struct ChangeJournal {
   private var settings = StoreVersion.start
   /// When each post changed last; one that is not here has not since the floor.
   private var posts: [Int64: StoreVersion] = [:]
-  /// The changes of posts, oldest first; the ones before `first` are no longer kept.
-  private var changes: [(version: StoreVersion, post: Int64)] = []
-  private var first = 0
+  /// The changes of posts, oldest first.
+  private var changes: Deque<(version: StoreVersion, post: Int64)> = []
 
   init(limit: Int) {
     self.limit = limit
@@ -29,18 +29,12 @@ struct ChangeJournal {
       posts[post] = version
       changes.append((version, post))
     }
-    while changes.count - first > limit { dropOldest() }
-    // Room is made once for many.
-    if first > limit {
-      changes.removeFirst(first)
-      first = 0
-    }
+    while changes.count > limit { dropOldest() }
     if feeds.count > limit { forget(upTo: version) }
   }
 
   private mutating func dropOldest() {
-    let change = changes[first]
-    first += 1
+    let change = changes.removeFirst()
     if posts[change.post] == change.version { posts[change.post] = nil }
     floor = max(floor, change.version)
   }
@@ -59,7 +53,7 @@ struct ChangeJournal {
 
   func changedPosts(since version: StoreVersion) -> [Int64]? {
     guard version >= floor else { return nil }
-    var low = first
+    var low = 0
     var high = changes.count
     while low < high {
       let middle = (low + high) / 2

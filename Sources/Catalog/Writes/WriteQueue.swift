@@ -1,5 +1,6 @@
-import Dispatch
+import DequeModule
 import Synchronization
+import System
 
 /// The single writes that wait for the one writer, first in first out and bounded: while the writer is busy
 /// with one group, the next one gathers, and is one transaction.
@@ -14,13 +15,14 @@ public final class WriteQueue: Sendable {
   }
 
   private struct State {
-    var waiting: [WaitingWrite] = []
+    var waiting: Deque<WaitingWrite> = []
     var isRunning = false
     var isClosed = false
   }
 
   private let state = Mutex(State())
-  private let thread = DispatchQueue(label: "lookahead.writer")
+  /// One run may be about to end while the next begins.
+  private let thread = WorkerPool(threads: 1, limit: 2)
   private let limit: Int
   private let groupLimit: Int
 
@@ -41,9 +43,11 @@ public final class WriteQueue: Sendable {
     }
     guard mustStart else { return }
     // Held by the thread as long as there is something to run, and no longer.
-    thread.async {
+    let work: WorkerPool.Work = {
       while let group = self.nextGroup() { Self.run(group, commit) }
     }
+    // Where the system has no thread for it, whoever gave the write is the writer.
+    if !thread.run(work) { work() }
   }
 
   private static func run(_ group: [WaitingWrite], _ commit: Commit) {
@@ -68,8 +72,7 @@ public final class WriteQueue: Sendable {
 
   /// Takes nothing more, and returns when everything that was taken has been run.
   public func close() {
-    dispatchPrecondition(condition: .notOnQueue(thread))
     state.withLock { $0.isClosed = true }
-    thread.sync {}
+    thread.wait()
   }
 }

@@ -12,15 +12,16 @@ enum Base64URL {
     return values
   }()
 
-  static func encode(_ bytes: [UInt8]) -> String {
+  static func encode(_ bytes: [UInt8]) -> [UInt8] {
     let count = (bytes.count * 8 + 5) / 6
-    return String(unsafeUninitializedCapacity: count) { text in
+    return [UInt8](unsafeUninitializedCapacity: count) { text, initialized in
       alphabet.withUnsafeBufferPointer { alphabet in
         // Three bytes are four letters, and what is left is a letter more than its bytes: `count`.
         var (source, target) = (0, 0)
         func write(_ letters: Int, of bits: UInt32) {
           for letter in 0..<letters {
-            text[target] = alphabet[Int(bits >> UInt32(18 - 6 * letter) & 63)]
+            text.initializeElement(
+              at: target, to: alphabet[Int(bits >> UInt32(18 - 6 * letter) & 63)])
             target += 1
           }
         }
@@ -35,7 +36,7 @@ enum Base64URL {
         default: break
         }
       }
-      return count
+      initialized = count
     }
   }
 
@@ -69,13 +70,12 @@ enum CRC32 {
     }
   }
 
-  static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
-    table.withUnsafeBufferPointer { table in
-      var value = UInt32.max
-      for byte in bytes {
-        value = value >> 8 ^ table[Int((value ^ UInt32(byte)) & 0xff)]
-      }
-      return ~value
+  static func checksum(_ bytes: Span<UInt8>) -> UInt32 {
+    let table = table.span
+    var value = UInt32.max
+    for index in bytes.indices {
+      value = value >> 8 ^ table[Int((value ^ UInt32(bytes[index])) & 0xff)]
     }
+    return ~value
   }
 }

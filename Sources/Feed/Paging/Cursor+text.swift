@@ -12,27 +12,36 @@ extension Cursor {
   /// The form clients get: base64url without padding (RFC 4648 section 5) of a version, the feed's
   /// hash, the view, the anchors and a CRC-32. It depends on nothing but the cursor, so it survives
   /// restarts and means the same on every replica.
-  public var text: String {
-    var bytes: [UInt8] = [Self.version]
-    bytes.reserveCapacity(80)
-    bytes.appendBigEndian(feedHash)
-    switch view {
-    case .ranking(let ranking):
-      bytes.append(0)
-      bytes.appendVariable(ranking)
-    case .newer(let ranking):
-      bytes.append(1)
-      bytes.appendVariable(ranking)
-    case .arrivals(let from, let to):
-      bytes.append(2)
-      bytes.appendVariable(from)
-      bytes.appendVariable(to)
-    }
-    bytes.append(anchor)
-    bytes.append(seen)
-    bytes.appendBigEndian(CRC32.checksum(bytes))
-    return Base64URL.encode(bytes)
+  public var text: String { String(decoding: utf8, as: UTF8.self) }
+
+  /// The bytes of `text`.
+  public var utf8: [UInt8] {
+    let capacity = Self.greatestNumbers + anchor.idBytes + seen.idBytes
+    return Base64URL.encode(
+      [UInt8](capacity: capacity) { output in
+        output.append(Self.version)
+        output.append(bigEndian: feedHash)
+        switch view {
+        case .ranking(let ranking):
+          output.append(0)
+          output.append(variable: ranking)
+        case .newer(let ranking):
+          output.append(1)
+          output.append(variable: ranking)
+        case .arrivals(let from, let to):
+          output.append(2)
+          output.append(variable: from)
+          output.append(variable: to)
+        }
+        output.append(anchor)
+        output.append(seen)
+        output.append(bigEndian: CRC32.checksum(output.span))
+      })
   }
+
+  /// What all but the ids takes at the most: the version, the hash, the view and its rankings, of each
+  /// anchor its kind, its key and its id's length, and the check sum.
+  private static let greatestNumbers = 1 + 8 + 1 + 2 * 10 + 2 * (1 + 8 + 10) + 4
 
   /// Reads what `text` wrote.
   ///
@@ -42,7 +51,9 @@ extension Cursor {
     guard let bytes = Base64URL.decode(text), bytes.count > 5 else { throw .damaged }
     let content = bytes.dropLast(4)
     var trailer = Reader(bytes.suffix(4))
-    guard try trailer.bigEndian(UInt32.self) == CRC32.checksum(content) else { throw .damaged }
+    guard
+      try trailer.bigEndian(UInt32.self) == CRC32.checksum(bytes.span.extracting(..<content.count))
+    else { throw .damaged }
     var reader = Reader(content)
     let version = try reader.byte()
     guard version == Self.version else { throw .unknownVersion(Int(version)) }
@@ -60,13 +71,21 @@ extension Cursor {
   }
 }
 
-extension [UInt8] {
-  fileprivate mutating func appendBigEndian(_ value: some FixedWidthInteger) {
-    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+extension Cursor.Anchor {
+  fileprivate var idBytes: Int {
+    if case .position(let position) = self { position.id.utf8.count } else { 0 }
+  }
+}
+
+extension OutputSpan<UInt8> {
+  fileprivate mutating func append(bigEndian value: some FixedWidthInteger) {
+    for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
+      append(UInt8(truncatingIfNeeded: value >> shift))
+    }
   }
 
   /// LEB128, seven bits a byte.
-  fileprivate mutating func appendVariable(_ value: Int) {
+  fileprivate mutating func append(variable value: Int) {
     var rest = UInt64(value)
     while rest >= 0x80 {
       append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -81,9 +100,9 @@ extension [UInt8] {
     case .end: append(1)
     case .position(let position):
       append(2)
-      appendBigEndian(position.key.rawValue)
-      appendVariable(position.id.utf8.count)
-      append(contentsOf: position.id.utf8)
+      append(bigEndian: position.key.rawValue)
+      append(variable: position.id.utf8.count)
+      for byte in position.id.utf8 { append(byte) }
     }
   }
 }

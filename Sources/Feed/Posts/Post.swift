@@ -114,11 +114,6 @@ public struct Post: Hashable, Sendable {
     self.counters = counters.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     self.media = media
   }
-
-  /// The name of the post's `index`-th media file: unique among all, the same in every page.
-  public func mediaID(at index: Int) -> String {
-    "\(id).\(index)"
-  }
 }
 
 /// A post's place in a feed.

@@ -1,7 +1,8 @@
+import CivilTime
+
 /// An instant in UTC, to the microsecond.
 ///
-/// Reads and writes the internet date and time format, RFC 3339 section 5.6. The civil-date
-/// arithmetic is the proleptic Gregorian calendar's, so no time zone data base or clock is needed.
+/// Reads and writes the internet date and time format, RFC 3339 section 5.6.
 public struct Timestamp: Hashable, Comparable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z; negative before.
   public let microseconds: Int64
@@ -52,14 +53,13 @@ extension Timestamp {
     try scanner.expectEnd()
 
     guard (1...12).contains(month) else { throw .outOfRange("month \(month)") }
-    guard day >= 1, day <= Self.days(inMonth: month, year: year) else {
+    guard let days = CivilTime.daysSince1970(year: year, month: month, day: day) else {
       throw .outOfRange("day \(day)")
     }
     guard hour < 24 else { throw .outOfRange("hour \(hour)") }
     guard minute < 60 else { throw .outOfRange("minute \(minute)") }
     guard second < 60 else { throw .outOfRange("second \(second)") }
 
-    let days = Self.daysSinceEpoch(year: year, month: month, day: day)
     let seconds = ((days * 24 + hour) * 60 + minute - offsetMinutes) * 60 + second
     self.init(microseconds: Int64(seconds) * 1_000_000 + Int64(fraction))
     guard (Self.earliest...Self.latest).contains(self) else { throw .outOfRange("year") }
@@ -78,86 +78,24 @@ extension Timestamp {
 
   /// The bytes of `rfc3339`, all ASCII.
   public var rfc3339UTF8: [UInt8] {
-    let secondsTotal = microseconds.flooredQuotient(dividingBy: 1_000_000)
-    let fraction = Int(microseconds - secondsTotal * 1_000_000)
-    let days = Int(secondsTotal.flooredQuotient(dividingBy: 86_400))
-    let secondOfDay = Int(secondsTotal) - days * 86_400
-    let (year, month, day) = Self.civil(daysSinceEpoch: days)
+    let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+    // Rounded down, so that an instant before 1970 falls into its second.
+    let fraction = Int(remainder < 0 ? remainder + 1_000_000 : remainder)
+    let seconds = Int(remainder < 0 ? quotient - 1 : quotient)
 
     var bytes: [UInt8] = []
     bytes.reserveCapacity(27)
-    func append(_ value: Int, digits: Int) {
-      var divisor = 1
-      for _ in 1..<digits { divisor *= 10 }
-      while divisor > 0 {
-        bytes.append(UInt8(48 + value / divisor % 10))
-        divisor /= 10
-      }
-    }
-    append(year, digits: 4)
-    bytes.append(UInt8(ascii: "-"))
-    append(month, digits: 2)
-    bytes.append(UInt8(ascii: "-"))
-    append(day, digits: 2)
-    bytes.append(UInt8(ascii: "T"))
-    append(secondOfDay / 3600, digits: 2)
-    bytes.append(UInt8(ascii: ":"))
-    append(secondOfDay / 60 % 60, digits: 2)
-    bytes.append(UInt8(ascii: ":"))
-    append(secondOfDay % 60, digits: 2)
+    CivilTime(secondsSince1970: seconds).append(to: &bytes)
     if fraction != 0 {
       bytes.append(UInt8(ascii: "."))
       if fraction % 1000 == 0 {
-        append(fraction / 1000, digits: 3)
+        bytes.append(fraction / 1000, digits: 3)
       } else {
-        append(fraction, digits: 6)
+        bytes.append(fraction, digits: 6)
       }
     }
     bytes.append(UInt8(ascii: "Z"))
     return bytes
-  }
-
-  private static func isLeap(_ year: Int) -> Bool {
-    (year % 4 == 0 && year % 100 != 0) || year % 400 == 0
-  }
-
-  private static func days(inMonth month: Int, year: Int) -> Int {
-    switch month {
-    case 2: isLeap(year) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
-
-  /// Days from 1970-01-01. Years are counted from March, so that a leap day is a year's last.
-  private static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int {
-    let shifted = month > 2 ? year : year - 1
-    let era = Int64(shifted).flooredQuotient(dividingBy: 400)
-    let yearOfEra = shifted - Int(era) * 400
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return Int(era) * 146_097 + dayOfEra - 719_468
-  }
-
-  private static func civil(daysSinceEpoch days: Int) -> (year: Int, month: Int, day: Int) {
-    let shifted = days + 719_468
-    let era = Int(Int64(shifted).flooredQuotient(dividingBy: 146_097))
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra =
-      (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let monthFromMarch = (5 * dayOfYear + 2) / 153
-    let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
-    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
-  }
-}
-
-extension Int64 {
-  /// The quotient rounded towards minus infinity, so that instants before 1970 fall on their day.
-  fileprivate func flooredQuotient(dividingBy divisor: Int64) -> Int64 {
-    let quotient = self / divisor
-    return self % divisor < 0 ? quotient - 1 : quotient
   }
 }
 

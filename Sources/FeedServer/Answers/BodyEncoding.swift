@@ -1,33 +1,25 @@
 import Compression
 import HTTP
 import HTTPServer
+import System
 
-/// Gives each client a body in the coding that it likes best (RFC 9110 section 12.5.3), compressed
-/// once for all who like it.
-struct BodyEncoding: Sendable {
+/// Gives each client a representation in the coding that it likes best (RFC 9110 section 12.5.3),
+/// compressed once for all who like it.
+final class BodyEncoding: Sendable {
   let bodies: EncodedBodies
   /// A smaller body is sent as it is: it fits one packet, and the work is for nothing.
-  let minimumBytes: Int
+  private let minimumBytes: Int
+  /// Where bodies are compressed.
+  private let workers: WorkerPool
+
+  init(bodies: EncodedBodies, minimumBytes: Int, workers: WorkerPool) {
+    self.bodies = bodies
+    self.minimumBytes = minimumBytes
+    self.workers = workers
+  }
 
   /// In the order of the server's preference, where a client likes several the same.
   private static let codings: [ContentCoding] = [.brotli, .gzip, .identity]
-
-  /// What becomes of a representation in a coding.
-  enum Outcome {
-    case ready(Variant)
-    /// Has to be compressed first.
-    case toEncode(Pending)
-  }
-
-  /// A variant that has to be compressed.
-  struct Pending: Sendable {
-    let tag: EntityTag
-    let notModified: Response
-    fileprivate let json: [UInt8]
-    fileprivate let hash: (high: UInt64, low: UInt64)
-    fileprivate let coding: ContentCoding
-    fileprivate let fields: Fields
-  }
 
   /// The coding that the client likes best.
   ///
@@ -40,54 +32,90 @@ struct BodyEncoding: Sendable {
       "Accept-Encoding takes none of br, gzip and identity, which is what there is.")
   }
 
-  /// The representation in this coding; a small one in none, where the client takes that.
-  func variant(
-    of representation: Representation, in coding: ContentCoding, for request: Request
-  ) -> Outcome {
-    let isSmall = representation.json.count < minimumBytes
-    let coding = isSmall && takesIdentity(request) ? .identity : coding
-    let hash = representation.hash
-    let tag = representation.entityTag(hash, coding)
-    var fields = representation.fields(tag)
-    let notModified = Response(.notModified, fields: fields)
-    fields.appendJSON()
-    let body: [UInt8]
-    if coding == .identity {
-      body = representation.json
-    } else {
-      fields.append("Content-Encoding", coding.rawValue)
-      guard let encoded = bodies.find(hash: hash, coding: coding) else {
-        return .toEncode(
-          Pending(
-            tag: tag, notModified: notModified, json: representation.json, hash: hash,
-            coding: coding, fields: fields))
-      }
-      body = encoded
+  /// Answers with the representation, in the coding that the client likes best.
+  func answer(_ representation: Representation, to call: Call) {
+    guard representation.caching.value != nil else {
+      return call.respond(representation.uncached)
     }
-    return .ready(
-      Variant(
-        tag: tag, whole: Response(.ok, fields: fields, bytes: body), notModified: notModified))
+    call.attempt {
+      let coding = try coding(for: call.request)
+      try answer(representation, in: coding, to: call) { _ in }
+    }
   }
 
-  /// Compresses.
-  func encode(_ pending: Pending) throws -> Variant {
-    let body = try bodies.make(pending.json, hash: pending.hash, coding: pending.coding)
-    return Variant(
-      tag: pending.tag, whole: Response(.ok, fields: pending.fields, bytes: body),
-      notModified: pending.notModified)
-  }
-
-  /// The representation as it is, where there is no time to compress it.
+  /// Answers with the representation in this coding; a small one in none, and one that would not be
+  /// smaller, where the client takes that. `made` gets the variant where there was one to make.
   ///
-  /// - Throws: `Problem` 503 where the client takes nothing else.
-  func withoutCoding(_ representation: Representation, for request: Request) throws -> Variant {
-    guard takesIdentity(request),
-      case .ready(let variant) = variant(of: representation, in: .identity, for: request)
-    else { throw Problem(.overloaded, .serviceUnavailable, "Too much waits to be compressed.") }
-    return variant
+  /// - Throws: `Problem` 412 where a precondition fails.
+  func answer(
+    _ representation: Representation, in coding: ContentCoding, to call: Call,
+    made: @escaping @Sendable (Variant) -> Void
+  ) throws {
+    let isWorthwhile =
+      representation.type.isCompressible && representation.body.count >= minimumBytes
+    let isIdentity = coding == .identity || (!isWorthwhile && takesIdentity(call.request))
+    let hash = representation.hash
+    let pending = Pending(
+      representation, hash, isIdentity ? .identity : coding)
+    if isIdentity {
+      return try answer(pending.variant(body: representation.body), to: call, made)
+    }
+    if let body = bodies.find(hash: (hash.high, hash.low), coding: coding) {
+      return try answer(pending.variant(body: body), to: call, made)
+    }
+    guard try pending.tag.isNews(to: call.request) else {
+      return call.respond(Response(.notModified, fields: pending.fields))
+    }
+    // Once for each page that changed: too long for an event loop.
+    let isTaken = workers.run { [bodies] in
+      call.answer {
+        let variant = try call.timing.measure("compress") {
+          pending.variant(
+            body: try bodies.make(
+              representation.body, hash: (hash.high, hash.low), coding: coding))
+        }
+        made(variant)
+        return variant.whole
+      }
+    }
+    if isTaken { return }
+    guard takesIdentity(call.request) else {
+      throw Problem(.overloaded, .serviceUnavailable, "Too much waits to be compressed.")
+    }
+    let plain = Pending(representation, hash, .identity)
+    call.respond(plain.variant(body: representation.body).whole)
+  }
+
+  private func answer(_ variant: Variant, to call: Call, _ made: (Variant) -> Void) throws {
+    made(variant)
+    call.respond(try variant.answer(to: call.request))
   }
 
   private func takesIdentity(_ request: Request) -> Bool {
     AcceptEncoding(request.fields.combined("Accept-Encoding")).best(of: [.identity]) != nil
+  }
+}
+
+/// A variant but for its body.
+private struct Pending: Sendable {
+  let tag: EntityTag
+  let fields: Fields
+  let type: ContentType
+  let coding: ContentCoding
+
+  init(_ representation: Representation, _ hash: ContentHash, _ coding: ContentCoding) {
+    tag = representation.entityTag(hash, coding)
+    fields = representation.fields(tag)
+    type = representation.type
+    self.coding = coding
+  }
+
+  consuming func variant(body: [UInt8]) -> Variant {
+    let shared = fields.count
+    var fields = fields
+    fields.append(type.fields)
+    if coding != .identity { fields.append("Content-Encoding", coding.rawValue) }
+    return Variant(
+      tag: tag, whole: Response(.ok, fields: fields, bytes: body), sharedFields: shared)
   }
 }

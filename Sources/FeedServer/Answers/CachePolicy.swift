@@ -1,11 +1,22 @@
+import HTTP
+
 /// How long answers may be kept by caches, RFC 9111 and RFC 5861.
 struct CachePolicy: Sendable {
   /// One `Cache-Control`.
   struct Directive: Sendable {
     /// `nil`: never stored.
     let value: String?
+    /// The field, with those of every answer that any page may read.
+    let fields: Fields
 
-    static let none = Directive(value: nil)
+    static let none = Directive(nil)
+
+    init(_ value: String?) {
+      self.value = value
+      var fields: Fields = ["Cache-Control": value ?? "no-store"]
+      fields.appendCORS()
+      self.fields = fields
+    }
   }
 
   let pages: Directive
@@ -15,11 +26,10 @@ struct CachePolicy: Sendable {
   init(maxAgeSeconds: Int, staleWhileRevalidateSeconds: Int, mediaMaxAgeSeconds: Int) {
     pages = Self.directive(maxAgeSeconds, staleWhileRevalidateSeconds)
     documents = Self.directive(3600, 86_400)
-    media = Directive(value: "max-age=\(mediaMaxAgeSeconds)")
+    media = Directive("max-age=\(mediaMaxAgeSeconds)")
   }
 
   private static func directive(_ maxAge: Int, _ staleWhileRevalidate: Int) -> Directive {
-    Directive(
-      value: "max-age=\(maxAge), stale-while-revalidate=\(staleWhileRevalidate)")
+    Directive("max-age=\(maxAge), stale-while-revalidate=\(staleWhileRevalidate)")
   }
 }

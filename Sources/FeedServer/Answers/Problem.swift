@@ -121,10 +121,8 @@ struct Problem: Error, Sendable {
       writer.member("field", field?.shortened(toBytes: Self.nameBytes))
     }
     var fields = self.fields
-    fields.append("Content-Type", "application/problem+json")
-    fields.append("Cache-Control", "no-store")
-    fields.append("X-Content-Type-Options", "nosniff")
-    fields.appendCORS()
+    fields.append(ContentType.problem.fields)
+    fields.append(CachePolicy.Directive.none.fields)
     if status == .serviceUnavailable || status == .tooManyRequests {
       fields.append("Retry-After", String(retryAfterSeconds))
     }

@@ -1,60 +1,49 @@
-import CXXHash
 import HTTP
 import HTTPServer
 
-/// What a route answers with when all is well: JSON, and what caches and clients need to know of it.
+/// What a route answers with when all is well: bytes of a type, and what caches and clients need to know
+/// of them.
 struct Representation: Sendable {
-  let json: [UInt8]
+  let body: [UInt8]
+  let type: ContentType
   let caching: CachePolicy.Directive
   /// The request's fields that it depends on, beside the coding.
   var varyingFields: [String] = []
   /// Relations and targets, RFC 8288.
-  var links: [(relation: String, target: String)] = []
+  var links: [(relation: String, target: [UInt8])] = []
   /// The version of what is represented, for those who would change it: the first part of the
   /// entity tag.
   var version: String?
+  /// The hash, where whoever made the body had it from the parts.
+  private let knownHash: ContentHash?
 
-  init(_ json: [UInt8], caching: CachePolicy.Directive) {
-    self.json = json
+  /// - Parameter hash: that of the body's parts, where it has any; else the body's own is used.
+  init(
+    _ body: [UInt8], _ type: ContentType = .json, hash: ContentHash? = nil,
+    caching: CachePolicy.Directive
+  ) {
+    self.body = body
+    self.type = type
     self.caching = caching
+    knownHash = hash
   }
 
-  var hash: (high: UInt64, low: UInt64) {
-    let hash = json.withUnsafeBytes { lookahead_xxh3_128($0.baseAddress, $0.count) }
-    return (hash.high, hash.low)
-  }
+  /// What the bytes are told from others by; the same on every replica and after every restart.
+  var hash: ContentHash { knownHash ?? ContentHash(body.span) }
 
   /// A strong validator (RFC 9110 section 8.8.3), one for each coding: it is made of the bytes and of
-  /// nothing else, so it changes when they do, and is the same on every replica and after every
-  /// restart.
-  func entityTag(_ hash: (high: UInt64, low: UInt64), _ coding: ContentCoding) -> EntityTag {
-    var tag = Self.hexadecimal(hash)
+  /// nothing else, so it changes when they do.
+  func entityTag(_ hash: ContentHash, _ coding: ContentCoding) -> EntityTag {
+    var tag = hash.hexadecimal
     if let version { tag = version + EntityTag.versionEnd + tag }
     return EntityTag(coding == .identity ? tag : tag + "-" + coding.rawValue)
   }
 
-  private static func hexadecimal(_ hash: (high: UInt64, low: UInt64)) -> String {
-    String(unsafeUninitializedCapacity: 32) { text in
-      // Sixteen digits of four bits for each half.
-      for index in 0..<16 {
-        text[index] = digit(hash.high >> UInt64(60 - 4 * index))
-        text[16 + index] = digit(hash.low >> UInt64(60 - 4 * index))
-      }
-      return 32
-    }
-  }
-
-  private static func digit(_ bits: UInt64) -> UInt8 {
-    let value = UInt8(truncatingIfNeeded: bits & 15)
-    return value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
-  }
-
   /// The answer with what nobody is to keep.
   var uncached: Response {
-    var fields: Fields = ["Cache-Control": "no-store"]
-    fields.appendCORS()
-    fields.appendJSON()
-    return Response(.ok, fields: fields, bytes: json)
+    var fields = caching.fields
+    fields.append(type.fields)
+    return Response(.ok, fields: fields, bytes: body)
   }
 
   /// The fields that every answer with it has, 304 among them.
@@ -62,7 +51,7 @@ struct Representation: Sendable {
     var fields = Fields()
     fields.reserveCapacity(1024)
     fields.append("ETag") { value in tag.write(to: &value) }
-    fields.append("Cache-Control", caching.value ?? "no-store")
+    fields.append(caching.fields)
     fields.append("Vary") { value in
       value.append(text: "Accept-Encoding")
       for field in varyingFields {
@@ -70,18 +59,16 @@ struct Representation: Sendable {
         value.append(text: field)
       }
     }
-    if !links.isEmpty {
-      fields.append("Link") { value in
-        for (index, link) in links.enumerated() {
-          value.append(text: index == 0 ? "<" : ", <")
-          value.append(text: link.target)
-          value.append(text: ">; rel=\"")
-          value.append(text: link.relation)
-          value.append(UInt8(ascii: "\""))
-        }
+    guard !links.isEmpty else { return fields }
+    fields.append("Link") { value in
+      for (index, link) in links.enumerated() {
+        value.append(text: index == 0 ? "<" : ", <")
+        value.append(contentsOf: link.target)
+        value.append(text: ">; rel=\"")
+        value.append(text: link.relation)
+        value.append(UInt8(ascii: "\""))
       }
     }
-    fields.appendCORS()
     return fields
   }
 }
@@ -89,12 +76,4 @@ struct Representation: Sendable {
 extension EntityTag {
   /// What stands between a version and the rest of a tag.
   static let versionEnd = "."
-}
-
-extension Fields {
-  private static let json: Fields = [
-    "Content-Type": "application/json", "X-Content-Type-Options": "nosniff",
-  ]
-
-  mutating func appendJSON() { append(Self.json) }
 }

@@ -1,21 +1,16 @@
 import HTTP
 import HTTPServer
 
-/// A representation in one coding, with the answers that it makes, head and all.
+/// A representation in one coding, with the answers that it makes.
 struct Variant: Sendable {
   let tag: EntityTag
   /// The answer with the representation.
   let whole: Response
-  /// The answer to who has it already.
-  let notModified: Response
+  /// How many of its fields, the first ones, every answer has, 304 among them.
+  let sharedFields: Int
 
-  /// The same for one that is given again and again by this route.
-  func prepared(route: String) -> Variant {
-    var (whole, notModified) = (whole, notModified)
-    whole.route = route
-    notModified.route = route
-    return Variant(tag: tag, whole: whole.prepared(), notModified: notModified)
-  }
+  /// The answer to who has it already.
+  var notModified: Response { Response(.notModified, fields: whole.fields.prefix(sharedFields)) }
 
   /// The answer to the request.
   ///

@@ -1,119 +1,178 @@
 import Feed
 import JSON
+import PostJSON
 import Prefetch
-import Seeding
 
-/// Items as bytes: each one's JSON as far as it is the same for everybody, with what its hint and its
-/// part of a plan rest on.
+/// Items as bytes, one record behind the other, as they lie in the item file: each one's JSON with a hint,
+/// and what else of it a page needs.
 ///
-/// What differs by feed and network, the member `prefetch`, is the last and is written behind it.
+/// A record, its numbers in the machine's order:
+///
+///   0  the hash of the JSON                          16
+///   16 the hash of the costs that the hint is by     16
+///   32 how many bytes the JSON has                    4
+///   36 how many files the item has                    4
+///   40 how many bytes its id has, without quotes      2
+///   42 how many bytes the hint has                    1
+///   43 its type, and whether it has a page            1
+///   44 each file: what is known of it 1, its bytes 8, its milliseconds 8
+///      the JSON
+///
+/// Only the process that wrote a record reads it: it has no version, and that it ends too early is a
+/// mistake of this program.
 struct EncodedItems: Sendable {
-  /// One item.
-  struct Item: Sendable {
-    let type: PostType
-    let hasPage: Bool
-    /// Where its files lie in `media`.
-    let media: Range<Int>
-    /// Where its JSON lies, an object without its closing brace.
-    let json: Range<Int>
-    /// How long its id is as JSON, quotes among it; it is the first member's value.
-    let idCount: Int
+  private(set) var bytes: [UInt8] = []
+  private(set) var count = 0
 
-    /// Where the JSON of its id lies, without the closing quote.
-    var openID: Range<Int> {
-      let start = json.lowerBound + EncodedItems.idOffset
-      return start..<(start + idCount - 1)
-    }
-  }
+  /// No items.
+  init() {}
 
-  /// `{"id":`
-  fileprivate static let idOffset = 6
-
-  var items: [Item] = []
-  var media: [MediaLoad] = []
-  var bytes: [UInt8]
-
-  /// No items of these bytes yet.
-  init(of bytes: [UInt8]) {
+  /// So many records.
+  init(bytes: [UInt8], count: Int) {
     self.bytes = bytes
+    self.count = count
   }
 
-  /// The items of these posts, in their order.
-  init(_ posts: FlatPosts) {
+  /// The items of these posts, in their order, with hints by these costs: those of the policy.
+  init(_ posts: FlatPosts, hintsBy policy: Policy) {
+    let costs = policy.costsHash
     var writer = JSONWriter(capacity: 2 * posts.bytes.count + 256 * posts.count)
-    var items: [Item] = []
-    items.reserveCapacity(posts.count)
-    for (index, post) in posts.posts.enumerated() {
-      let start = writer.bytes.count
-      var idEnd = start
-      writer.beginDocument()
-      writer.object { writer in
-        writer.member("id", post.id, of: posts)
-        idEnd = writer.bytes.count
-        writer.member("type", post.type.rawValue)
-        writer.mediaDetails(of: posts, at: index)
-      }
-      items.append(
-        Item(
-          type: post.type, hasPage: post.url != nil, media: post.media,
-          json: start..<(writer.bytes.count - 1), idCount: idEnd - start - Self.idOffset))
+    bytes.reserveCapacity(2 * posts.bytes.count + 320 * posts.count)
+    for index in 0..<posts.count {
+      let load = ItemLoad(posts, at: index)
+      writer.removeAll()
+      let text = writer.item(posts, at: index, hint: policy.hint(for: load))
+      append(text, writer.bytes, load, costs)
     }
-    self.items = items
-    media = posts.mediaLoads
-    bytes = writer.bytes
-  }
-
-  /// The items whose records were found, and the ones of `rest` where there are none, which come in the
-  /// same order; posts without either are left out.
-  init(_ found: ItemFile.Found, of posts: [Int64], rest: EncodedItems, of others: [Int64]) {
-    self.init(of: found.bytes + rest.bytes)
-    var next = 0
-    for (post, record) in zip(posts, found.ranges) {
-      if let record {
-        appendItem(ofRecord: record)
-      } else if next < others.count, others[next] == post {
-        append(rest, at: next, bytesMovedBy: found.bytes.count)
-        next += 1
-      }
-    }
-  }
-
-  /// The items whose records were found.
-  init(_ found: ItemFile.Found) {
-    self.init(of: found.bytes)
-    items.reserveCapacity(found.ranges.count)
-    media.reserveCapacity(found.ranges.count)
-    for case let record? in found.ranges { appendItem(ofRecord: record) }
-  }
-
-  private mutating func append(_ other: EncodedItems, at index: Int, bytesMovedBy distance: Int) {
-    let item = other.items[index]
-    let start = media.count
-    media.append(contentsOf: other.media[item.media])
-    items.append(
-      Item(
-        type: item.type, hasPage: item.hasPage, media: start..<media.count,
-        json: (item.json.lowerBound + distance)..<(item.json.upperBound + distance),
-        idCount: item.idCount))
-  }
-
-  /// What the item at this index has to load.
-  func load(at index: Int) -> ItemLoad {
-    let item = items[index]
-    return ItemLoad(type: item.type, hasPage: item.hasPage, media: media[item.media])
   }
 }
 
-extension JSONWriter {
-  /// The details of a post, its files with the ids that they have in every page.
-  mutating func mediaDetails(of posts: borrowing FlatPosts, at index: Int) {
-    let id = posts.posts[index].id
-    details(of: posts, at: index) { writer, ordinal in
-      writer.key("id")
-      writer.string { writer in
-        writer.piece(utf8: posts.bytes.span.extracting(id.range))
-        writer.piece(".\(ordinal)")
-      }
+/// Where an item lies in the bytes of `EncodedItems`, and what stands at its head.
+struct EncodedItem {
+  /// The hash of its JSON, hint and all.
+  let hash: ContentHash
+  /// The hash of the costs that its hint is by.
+  let costs: ContentHash
+  /// The item, an object.
+  let json: Range<Int>
+  /// Its id, without quotes.
+  let openID: Range<Int>
+  /// Where its hint begins, with the comma before it: from there to the closing brace.
+  let hintStart: Int
+  fileprivate let kind: UInt8
+  /// Where its files lie, seventeen bytes each.
+  fileprivate let files: Range<Int>
+
+  /// Where the next record begins.
+  var end: Int { json.upperBound }
+}
+
+// MARK: Reading
+
+extension EncodedItems {
+  fileprivate static let headBytes = 44
+  fileprivate static let fileBytes = 17
+  /// `{"id":"`
+  fileprivate static let idOffset = 7
+
+  fileprivate static let types = PostType.allCases
+  fileprivate static let hasPageFlag: UInt8 = 0x80
+  fileprivate static let isVideoFlag: UInt8 = 1
+  fileprivate static let hasBytesFlag: UInt8 = 2
+  fileprivate static let hasDurationFlag: UInt8 = 4
+
+  /// The item whose record begins there: the first at 0, each other at the `end` of the one before.
+  func item(at start: Int) -> EncodedItem {
+    let filesStart = start + Self.headBytes
+    let filesEnd = filesStart + Self.fileBytes * Int(number(at: start + 36, UInt32.self))
+    let end = filesEnd + Int(number(at: start + 32, UInt32.self))
+    let idStart = filesEnd + Self.idOffset
+    return EncodedItem(
+      hash: number(at: start, ContentHash.self), costs: number(at: start + 16, ContentHash.self),
+      json: filesEnd..<end, openID: idStart..<idStart + Int(number(at: start + 40, UInt16.self)),
+      hintStart: end - 1 - Int(bytes[start + 42]), kind: bytes[start + 43],
+      files: filesStart..<filesEnd)
+  }
+
+  /// A number of a record. Any bytes are one; that they are there is looked at.
+  private func number<Number: BitwiseCopyable>(at offset: Int, _: Number.Type) -> Number {
+    bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Number.self)
+  }
+
+  /// What the item has to load.
+  func load(of item: EncodedItem) -> ItemLoad {
+    var media: [MediaLoad] = []
+    media.reserveCapacity(item.files.count / Self.fileBytes)
+    for file in stride(from: item.files.lowerBound, to: item.files.upperBound, by: Self.fileBytes) {
+      let flags = bytes[file]
+      media.append(
+        MediaLoad(
+          kind: flags & Self.isVideoFlag == 0 ? .image : .video,
+          bytes: flags & Self.hasBytesFlag == 0
+            ? nil : Int(number(at: file + 1, Int64.self)),
+          durationMilliseconds: flags & Self.hasDurationFlag == 0
+            ? nil : Int(number(at: file + 9, Int64.self))))
     }
+    return ItemLoad(
+      type: Self.types[Int(item.kind & ~Self.hasPageFlag)],
+      hasPage: item.kind & Self.hasPageFlag != 0, media: media[...])
+  }
+
+  /// Where the records begin and end.
+  var records: [Range<Int>] {
+    var records: [Range<Int>] = []
+    records.reserveCapacity(count)
+    var start = 0
+    for _ in 0..<count {
+      let end = item(at: start).end
+      records.append(start..<end)
+      start = end
+    }
+    return records
+  }
+}
+
+// MARK: Writing
+
+extension EncodedItems {
+  /// Appends the record of an item which is all that the writer has written.
+  private mutating func append(
+    _ text: ItemText, _ json: [UInt8], _ load: ItemLoad, _ costs: ContentHash
+  ) {
+    append(number: ContentHash(json.span))
+    append(number: costs)
+    append(number: UInt32(json.count))
+    append(number: UInt32(load.media.count))
+    append(number: UInt16(text.openID.count))
+    append(number: UInt8(text.hintCount))
+    let type = UInt8(Self.types.firstIndex(of: load.type) ?? 0)
+    append(number: load.hasPage ? type | Self.hasPageFlag : type)
+    for file in load.media {
+      append(
+        number: (file.kind == .video ? Self.isVideoFlag : 0)
+          | (file.bytes == nil ? 0 : Self.hasBytesFlag)
+          | (file.durationMilliseconds == nil ? 0 : Self.hasDurationFlag))
+      append(number: Int64(file.bytes ?? 0))
+      append(number: Int64(file.durationMilliseconds ?? 0))
+    }
+    bytes.append(contentsOf: json)
+    count += 1
+  }
+
+  private mutating func append(number: some BitwiseCopyable) {
+    Swift.withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
+  }
+
+  /// Appends a record of others.
+  mutating func append(_ record: Range<Int>, of others: EncodedItems) {
+    bytes.append(contentsOf: others.bytes[record])
+    count += 1
+  }
+}
+
+extension Policy {
+  /// What an item's record says of the costs that its hint is by.
+  var costsHash: ContentHash {
+    Swift.withUnsafeBytes(of: costs) { ContentHash($0) }
   }
 }

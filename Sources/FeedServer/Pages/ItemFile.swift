@@ -13,11 +13,16 @@ import System
 /// store's version. Bytes without a place are lost; when they are most of the file, or it is full, a new
 /// file is begun.
 final class ItemFile: Sendable {
-  /// The bytes of some items, one behind the other.
+  /// What there is of some posts.
   struct Found: Sendable {
-    let bytes: [UInt8]
-    /// Where the bytes of each post lie that was asked for; nil where it is not in the file.
-    let ranges: [Range<Int>?]
+    /// The items that are there, in the order in which they were asked for.
+    let items: EncodedItems
+    /// The indexes of those that are not, in what was asked for.
+    let missing: [Int]
+
+    fileprivate static func nothing(of posts: [Int64]) -> Found {
+      Found(items: EncodedItems(), missing: Array(posts.indices))
+    }
   }
 
   fileprivate struct State: Sendable {
@@ -93,24 +98,24 @@ final class ItemFile: Sendable {
 
   /// Reads what there is of these posts.
   func read(_ posts: [Int64]) -> Found {
-    guard !isOff else { return Found(bytes: [], ranges: posts.map { _ in nil }) }
-    let (file, places) = state.withLock { state in
+    guard !isOff else { return .nothing(of: posts) }
+    let (file, pieces, missing) = state.withLock { state in
       catchUp(&state)
-      let places = posts.map { state.places[$0] }
-      let found = places.count { $0 != nil }
-      state.figures.hits += found
-      state.figures.misses += posts.count - found
-      return (state.file, places)
+      let (pieces, missing) = state.pieces(of: posts)
+      state.figures.hits += posts.count - missing.count
+      state.figures.misses += missing.count
+      return (state.file, pieces, missing)
     }
-    guard let file else { return Found(bytes: [], ranges: places.map { _ in nil }) }
+    guard let file, !pieces.isEmpty else { return .nothing(of: posts) }
     do throws(SystemError) {
-      if let bytes = try file.read(Self.joined(places)) {
-        return Found(bytes: bytes, ranges: Self.ranges(places))
+      if let bytes = try file.read(pieces) {
+        return Found(
+          items: EncodedItems(bytes: bytes, count: posts.count - missing.count), missing: missing)
       }
     } catch {}
     // What cannot be read is read from the store.
     state.withLock { $0.fail() }
-    return Found(bytes: [], ranges: places.map { _ in nil })
+    return .nothing(of: posts)
   }
 
   /// Keeps items that were read from the store when it was at `version`, in this order: what is read
@@ -118,24 +123,17 @@ final class ItemFile: Sendable {
   ///
   /// Writing to a file may take a while: not for event loops.
   func append(_ items: EncodedItems, _ posts: [Int64], asOf version: StoreVersion) {
-    var records: [UInt8] = []
-    records.reserveCapacity(items.bytes.count + 32 * posts.count)
-    var counts: [Int] = []
-    for index in items.items.indices {
-      let start = records.count
-      items.appendRecord(at: index, to: &records)
-      if records.count - start > Place.maximumCount || !PlaceTable.canHold(posts[index]) {
-        records.removeLast(records.count - start)
-      }
-      counts.append(records.count - start)
+    // What finds no place is not written: it would be bytes that nobody reads.
+    let records = zip(posts, items.records).filter { post, record in
+      PlaceTable.canHold(post) && record.count <= Place.maximumCount
     }
-    guard !records.isEmpty, records.count <= maximumBytes, leavesRoom(adding: records.count) else {
-      return
-    }
+    let count = records.reduce(0) { $0 + $1.1.count }
+    guard !records.isEmpty, count <= maximumBytes, leavesRoom(adding: count) else { return }
     do throws(SystemError) {
-      guard let (file, start) = try reserve(records.count) else { return }
-      try file.write(records, at: start)
-      publish(zip(posts, counts), in: file, at: start, asOf: version)
+      guard let (file, start) = try reserve(count) else { return }
+      let isAll = count == items.bytes.count
+      try file.write(isAll ? items.bytes : records.flatMap { items.bytes[$1] }, at: start)
+      publish(records.map { ($0, $1.count) }, in: file, at: start, asOf: version)
     } catch {
       state.withLock { $0.fail() }
     }
@@ -159,7 +157,7 @@ final class ItemFile: Sendable {
 
   /// Gives the items their places, those of them that have not changed since they were read.
   private func publish(
-    _ items: some Sequence<(Int64, Int)>, in file: ScratchFile, at start: Int,
+    _ items: [(post: Int64, count: Int)], in file: ScratchFile, at start: Int,
     asOf version: StoreVersion
   ) {
     state.withLock { state in
@@ -169,9 +167,7 @@ final class ItemFile: Sendable {
       let stale = Set(changed)
       var position = start
       for (post, count) in items {
-        if count > 0, !stale.contains(post) {
-          state.add(post, Place(start: position, count: count))
-        }
+        if !stale.contains(post) { state.add(post, Place(start: position, count: count)) }
         position += count
       }
     }
@@ -188,31 +184,31 @@ final class ItemFile: Sendable {
     }
     state.version = now
   }
-
-  /// The pieces of the file to read: what lies together is read together.
-  private static func joined(_ places: [Place?]) -> [Range<Int>] {
-    var pieces: [Range<Int>] = []
-    for case let place? in places {
-      if let last = pieces.last, last.upperBound == place.start {
-        pieces[pieces.count - 1] = last.lowerBound..<(place.start + place.count)
-      } else {
-        pieces.append(place.start..<(place.start + place.count))
-      }
-    }
-    return pieces
-  }
-
-  private static func ranges(_ places: [Place?]) -> [Range<Int>?] {
-    var end = 0
-    return places.map { place in
-      guard let place else { return nil }
-      defer { end += place.count }
-      return end..<(end + place.count)
-    }
-  }
 }
 
 extension ItemFile.State {
+  /// The pieces of the file in which the posts' items lie, in order: what lies together is one piece. And
+  /// the indexes of the posts that have none.
+  func pieces(of posts: [Int64]) -> (pieces: [Range<Int>], missing: [Int]) {
+    var pieces: [Range<Int>] = []
+    var missing: [Int] = []
+    var piece = 0..<0
+    for (index, post) in posts.enumerated() {
+      guard let place = places[post] else {
+        missing.append(index)
+        continue
+      }
+      if piece.upperBound == place.start {
+        piece = piece.lowerBound..<place.range.upperBound
+      } else {
+        if !piece.isEmpty { pieces.append(piece) }
+        piece = place.range
+      }
+    }
+    if !piece.isEmpty { pieces.append(piece) }
+    return (pieces, missing)
+  }
+
   /// Below this a file is not begun anew for what it has lost.
   private static let keptBytes = 16 << 20
 

@@ -1,6 +1,5 @@
 import Catalog
 import Feed
-import Glibc
 import Prefetch
 import Synchronization
 import System
@@ -18,11 +17,11 @@ final class ItemFiller: Sendable {
   /// orders of the feeds have just been read.
   private static let stepAttempts = 3
 
-  private let store: any FeedStore
+  private let store: any FeedStore & PolicyStore
   private let file: ItemFile
   private let isStopping = Atomic<Bool>(false)
 
-  init(store: any FeedStore, file: ItemFile) {
+  init(store: any FeedStore & PolicyStore, file: ItemFile) {
     self.store = store
     self.file = file
   }
@@ -50,24 +49,22 @@ final class ItemFiller: Sendable {
       let start = MonotonicClock.nanoseconds
       guard (try? step(feed: feed.name, offset: offset)) != nil else { break }
       offset += Self.stepItems
-      rest(nanoseconds: MonotonicClock.nanoseconds - start)
+      CurrentThread.rest(nanoseconds: MonotonicClock.nanoseconds - start)
     }
   }
 
   private func step(feed: String, offset: Int) throws {
     let query = PageQuery(feed: feed, offset: offset, limit: Self.stepItems)
     for _ in 0..<Self.stepAttempts {
-      let missing = file.missing(try store.cut(query).posts)
-      guard !missing.isEmpty else { return }
+      let snapshot = try store.snapshot()
+      let missing = file.missing(try snapshot.cut(query).posts)
+      let book = snapshot.policyBook
+      guard !missing.isEmpty, let network = book.networks.defaultProfile else { return }
       let version = store.version
       let posts = try store.posts(missing)
-      file.append(EncodedItems(posts), posts.posts.map(\.number), asOf: version)
+      // Most clients ask for the feed that they see, on a network of which nothing is known.
+      let items = EncodedItems(posts, hintsBy: book.policy(feed: feed, network: network))
+      file.append(items, posts.posts.map(\.number), asOf: version)
     }
-  }
-
-  private func rest(nanoseconds: UInt64) {
-    var time = timespec(
-      tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-    nanosleep(&time, nil)
   }
 }

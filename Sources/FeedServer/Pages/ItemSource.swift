@@ -3,7 +3,7 @@ import Feed
 import Prefetch
 import System
 
-/// Where pages get their encoded items from: the item file, and the store for what is not there.
+/// Where pages get their items from: the item file, and the store for what is not there.
 struct ItemSource: Sendable {
   let store: any FeedStore & PolicyStore
   let file: ItemFile
@@ -11,26 +11,58 @@ struct ItemSource: Sendable {
   let writers: WorkerPool
   let figures: ApplicationFigures
 
-  /// The items of these posts, in their order, without those that are gone.
-  func items(_ posts: [Int64]) throws -> EncodedItems {
+  /// Hands out the items of these posts, in their order, without those that are gone: at once where all
+  /// are in the file, else when the store has read the others, on the thread on which it says so. Those
+  /// have the hints that the policy gives them.
+  func items(
+    _ posts: [Int64], hintsBy policy: Policy,
+    completion: @escaping @Sendable (Result<EncodedItems, any Error>) -> Void
+  ) {
     let found = file.read(posts)
-    guard found.ranges.contains(nil) else { return EncodedItems(found) }
-    let missing = zip(posts, found.ranges).filter { $1 == nil }.map(\.0)
+    guard !found.missing.isEmpty else { return completion(.success(found.items)) }
+    let missing = found.missing.map { posts[$0] }
     // Asked for before reading: what changes meanwhile is not kept.
     let version = store.version
     let start = MonotonicClock.nanoseconds
-    let read = try store.posts(missing)
+    let result = Result { try store.posts(missing) }
     figures.reads.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))
-    let fresh = EncodedItems(read)
-    let numbers = read.posts.map(\.number)
-    keep(fresh, numbers, asOf: version)
-    guard missing.count < posts.count else { return fresh }
-    return EncodedItems(found, of: posts, rest: fresh, of: numbers)
+    completion(
+      result.map { read in
+        let fresh = EncodedItems(read, hintsBy: policy)
+        let numbers = read.posts.map(\.number)
+        keep(fresh, numbers, asOf: version)
+        guard found.items.count > 0 else { return fresh }
+        return EncodedItems(found, of: posts, and: fresh, of: numbers)
+      })
   }
 
   /// Has the items written to the file, if that is not behind with its writing already.
   private func keep(_ items: EncodedItems, _ posts: [Int64], asOf version: StoreVersion) {
     guard !file.isOff else { return }
     _ = writers.run { file.append(items, posts, asOf: version) }
+  }
+}
+
+extension EncodedItems {
+  /// The items that were found, and those of `others` where there were none, in the order in which they
+  /// were asked for; posts without either are left out.
+  init(
+    _ found: ItemFile.Found, of posts: [Int64], and fresh: EncodedItems, of others: [Int64]
+  ) {
+    self.init()
+    var missing = found.missing[...]
+    var old = found.items.records[...]
+    var new = Array(zip(others, fresh.records))[...]
+    for (index, post) in posts.enumerated() {
+      if missing.first != index {
+        append(old.removeFirst(), of: found.items)
+        continue
+      }
+      missing.removeFirst()
+      if let (number, record) = new.first, number == post {
+        append(record, of: fresh)
+        new.removeFirst()
+      }
+    }
   }
 }

@@ -1,4 +1,4 @@
-/// Where an item or a page lies in its file, in one number.
+/// Where an item lies in the file, in one number.
 struct Place: Hashable, Sendable {
   private let packed: UInt64
 

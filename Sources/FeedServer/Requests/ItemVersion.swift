@@ -1,8 +1,7 @@
-import CXXHash
 import Catalog
 import Feed
 import HTTP
-import Seeding
+import PostJSON
 
 /// Which state an item is in: made of all that a record says of it, and so the same in every
 /// representation, whatever the network or the coding.
@@ -11,8 +10,7 @@ struct ItemVersion {
 
   init(_ item: StoredItem) {
     let json = SeedRecord.post(item.post, placements: item.placements).json
-    let hash = json.withUnsafeBytes { lookahead_xxh3_128($0.baseAddress, $0.count) }
-    text = String(hash.high, radix: 36) + "-" + String(hash.low, radix: 36)
+    text = ContentHash(json.span).short
   }
 }
 
@@ -23,8 +21,7 @@ struct FeedVersion {
 
   init(_ feed: StoredFeed) {
     let json = SeedRecord.feed(name: feed.name, title: feed.title).json
-    let hash = json.withUnsafeBytes { lookahead_xxh3_128($0.baseAddress, $0.count) }
-    text = String(hash.high, radix: 36) + "-" + String(hash.low, radix: 36)
+    text = ContentHash(json.span).short
   }
 }
 

@@ -16,21 +16,9 @@ struct CursorError: Error, CustomStringConvertible {
   }
 }
 
-/// A request for a page as it came: what it means depends on the networks that there are.
-struct PageText: Sendable {
-  let feed: String
-  let isCompact: Bool
-  let parameters: Parameters
-  let fields: Fields
-
-  /// - Throws: `ParameterError`, `CursorError`.
-  func request(_ networks: [NetworkProfile]) throws -> PageRequest {
-    try PageRequest(feed: feed, isCompact: isCompact, parameters, fields, networks)
-  }
-}
-
-/// A request for a page: what the parameters of its query say.
-struct PageRequest {
+/// A request for a page: what the parameters of its query say, and the fields of its head. What they mean
+/// depends on the networks that there are.
+final class PageRequest: Sendable {
   /// Every parameter of a page but `feed`, which is in the path of one of the routes.
   static let parameters =
     ["limit", "offset", "after", "before", "around", "leading", "trailing"]
@@ -50,8 +38,10 @@ struct PageRequest {
   let isCompact: Bool
   /// The request's fields that the page depends on.
   let varyingFields: [String]
-  private let texts: (after: String?, before: String?)
-  private let savesData: Bool?
+  let parameters: Parameters
+  /// Whether the query says to save data.
+  let savesData: Bool?
+  private let fields: Fields
 
   /// - Throws: `ParameterError`, `CursorError`.
   init(
@@ -59,9 +49,10 @@ struct PageRequest {
     _ networks: [NetworkProfile]
   ) throws {
     self.isCompact = isCompact
+    self.parameters = parameters
+    self.fields = fields
     network = try NetworkChoice(parameters, fields, networks)
     query = try Self.pageQuery(feed: feed, parameters)
-    texts = (parameters["after"], parameters["before"])
 
     savesData = try parameters.boolean("saveData")
     let asksToSaveData = fields.combined("Save-Data")?.asciiLowercased == "on"
@@ -71,22 +62,12 @@ struct PageRequest {
     varyingFields = network.varyingFields + (savesData == nil ? ["Save-Data"] : [])
   }
 
-  /// A link up to its cursor: the route, and the parameters that links repeat; places are in cursors.
-  var linkStart: String {
-    var start = isCompact ? "/rp/?feed=" : "/v1/feeds/"
-    start += PercentEncoding.encode(query.feed, for: isCompact ? .queryValue : .pathSegment)
-    start += isCompact ? "&limit=" : "/items?limit="
-    start += String(query.limit)
-    if network.isNamed {
-      start += "&network="
-      start += PercentEncoding.encode(network.profile.name, for: .queryValue)
-    }
-    if let savesData { start += savesData ? "&saveData=true" : "&saveData=false" }
-    if let budget = bounds.budgetBytes {
-      start += "&budget="
-      start += String(budget)
-    }
-    return start
+  /// The same request where there are these networks.
+  ///
+  /// - Throws: `ParameterError`, `CursorError`.
+  func read(with networks: [NetworkProfile]) throws -> PageRequest {
+    try PageRequest(
+      feed: query.feed, isCompact: isCompact, parameters, fields, networks)
   }
 
   /// What the page's representation rests on beside the store.
@@ -94,19 +75,6 @@ struct PageRequest {
     PageKey(
       isCompact: isCompact, query: query, network: network.profile.name,
       isNetworkNamed: network.isNamed, savesData: savesData, bounds: bounds, coding: coding)
-  }
-
-  /// What follows a link's start on the way to the page below. (A cursor's text needs no encoding.)
-  func linkEnd(after cursor: String) -> String {
-    guard texts.after != nil, let before = texts.before else { return "&after=" + cursor }
-    // The lower end of a gap stays where it is.
-    return "&after=" + cursor + "&before=" + before
-  }
-
-  /// What follows a link's start on the way to the page above.
-  func linkEnd(before cursor: String) -> String {
-    guard let after = texts.after, texts.before != nil else { return "&before=" + cursor }
-    return "&after=" + after + "&before=" + cursor
   }
 }
 

@@ -2,7 +2,7 @@ import Catalog
 import Feed
 import HTTP
 import HTTPServer
-import Seeding
+import PostJSON
 import System
 
 // MARK: Writes of feeds

@@ -73,7 +73,7 @@ extension Application {
       refusals.write(to: &writer)
     }
     var fields: Fields = ["Cache-Control": "no-store"]
-    fields.appendJSON()
+    fields.append(ContentType.json.fields)
     return Response(.ok, fields: fields, bytes: writer.bytes)
   }
 }

@@ -1,10 +1,9 @@
-import CXXHash
 import Catalog
 import Feed
 import HTTP
 import HTTPServer
 import JSON
-import Seeding
+import PostJSON
 import System
 
 // MARK: Single writes
@@ -50,7 +49,7 @@ extension Application {
         }
       }
       var fields = Fields()
-      fields.appendJSON()
+      fields.append(ContentType.json.fields)
       if isReplay { fields.append("Idempotent-Replayed", "true") }
       return Response(.ok, fields: fields, bytes: writer.bytes)
     }
@@ -98,8 +97,6 @@ extension Application {
         writer.integer(counter.value)
       }
     }
-    let hash = writer.bytes.withUnsafeBytes { lookahead_xxh3_128($0.baseAddress, $0.count) }
-    return IdempotencyKey(
-      text, fingerprint: String(hash.high, radix: 36) + "-" + String(hash.low, radix: 36))
+    return IdempotencyKey(text, fingerprint: ContentHash(writer.bytes.span).short)
   }
 }

@@ -20,9 +20,7 @@ struct Application: Handler {
   let imports: WorkerPool
   let caching: CachePolicy
   let encoding: BodyEncoding
-  let pages: PageCache
-  let pageFile: PageFile
-  let assembler: PageAssembler
+  let pages: Pages
   let media: MediaFolder?
   let access: WriteAccess
   let rate: RequestRate?
@@ -59,7 +57,7 @@ struct Application: Handler {
 
   func handle(_ request: Request, _ responder: Responder) {
     let text = RequestText(request)
-    if answerReadyPage(request, text, responder) { return }
+    if answerKeptPage(request, text, responder) { return }
     let match = Route.router.match(request.method, path: request.path)
     var route: Route?
     if case .found(let found, _) = match { route = found }
@@ -102,16 +100,20 @@ struct Application: Handler {
     _ route: Route, _ path: [String: String], _ parameters: Parameters, _ call: Call
   ) throws {
     switch route {
-    case .compactPage, .page: try page(path, parameters, call)
-    case .item: answer(try item(path["id"] ?? "", parameters, call), to: call)
-    case .networks: answer(try networks(feed: parameters["feed"]), to: call)
+    case .compactPage, .page:
+      guard let feed = path["feed"] ?? parameters["feed"] else {
+        throw ParameterError(parameter: "feed", problem: "is missing: it names the feed to read")
+      }
+      try pages.answer(feed: feed, parameters, call)
+    case .item: encoding.answer(try item(path["id"] ?? "", parameters, call), to: call)
+    case .networks: encoding.answer(try networks(feed: parameters["feed"]), to: call)
     case .feeds: try feeds(parameters, call)
     case .feed: try feed(path["feed"] ?? "", call)
     case .openAPI:
-      answer(Representation(OpenAPI.document, caching: caching.documents), to: call)
-    case .readiness: answer(try readiness.representation(), to: call)
+      encoding.answer(Representation(OpenAPI.document, caching: caching.documents), to: call)
+    case .readiness: encoding.answer(try readiness.representation(), to: call)
     case .health:
-      answer(Representation(Array(#"{"status":"ok"}"#.utf8), caching: .none), to: call)
+      encoding.answer(Representation(Array(#"{"status":"ok"}"#.utf8), caching: .none), to: call)
     case .metrics: call.respond(figures.response())
     case .media: call.respond(try mediaFile(path["path"] ?? "", call.request))
     case .putFeed: try putFeed(path["feed"] ?? "", call)
@@ -120,44 +122,6 @@ struct Application: Handler {
     case .deleteItem: try deleteItem(path["id"] ?? "", call)
     case .countItem: try countItem(path["id"] ?? "", call)
     case .importRecords: try importRecords(call)
-    }
-  }
-
-  /// Answers with the representation, in the coding that the client likes best.
-  func answer(_ representation: Representation, to call: Call) {
-    guard representation.caching.value != nil else {
-      return call.respond(representation.uncached)
-    }
-    call.attempt {
-      let coding = try encoding.coding(for: call.request)
-      try answer(representation, in: coding, to: call) { _ in }
-    }
-  }
-
-  /// Answers with the representation in a coding; `made` gets the variant where there was one to make.
-  func answer(
-    _ representation: Representation, in coding: ContentCoding, to call: Call,
-    made: @escaping @Sendable (Variant) -> Void
-  ) throws {
-    switch encoding.variant(of: representation, in: coding, for: call.request) {
-    case .ready(let variant):
-      made(variant)
-      call.respond(try variant.answer(to: call.request))
-    case .toEncode(let pending):
-      guard try pending.tag.isNews(to: call.request) else {
-        return call.respond(pending.notModified)
-      }
-      // Once for each page that changed: too long for an event loop.
-      let isTaken = workers.run {
-        call.answer {
-          let variant = try call.timing.measure("compress") { try encoding.encode(pending) }
-          made(variant)
-          return variant.whole
-        }
-      }
-      if !isTaken {
-        call.respond(try encoding.withoutCoding(representation, for: call.request).whole)
-      }
     }
   }
 

@@ -3,7 +3,7 @@ import HTTPServer
 import Logging
 
 /// A request on its way through the application, and the answer that it waits for.
-struct Call: Sendable {
+final class Call: Sendable {
   let request: Request
   /// What of it decides about a page.
   let text: RequestText
@@ -13,6 +13,18 @@ struct Call: Sendable {
   /// What took how long, where the client asks for that.
   let timing: Timing?
   let logger: Logger
+
+  init(
+    request: Request, text: RequestText, responder: Responder, route: Route?, timing: Timing?,
+    logger: Logger
+  ) {
+    self.request = request
+    self.text = text
+    self.responder = responder
+    self.route = route
+    self.timing = timing
+    self.logger = logger
+  }
 
   /// Answers with what is made, or with the problem that keeps it from being made.
   func answer(_ make: () throws -> Response) {

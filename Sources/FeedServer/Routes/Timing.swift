@@ -20,11 +20,13 @@ final class Timing: Sendable {
 
   func measure<Result>(_ name: StaticString, _ body: () throws -> Result) rethrows -> Result {
     let start = MonotonicClock.nanoseconds
-    defer {
-      let taken = MonotonicClock.nanoseconds - start
-      steps.withLock { $0.append((name, taken)) }
-    }
+    defer { end(name, start) }
     return try body()
+  }
+
+  fileprivate func end(_ name: StaticString, _ start: UInt64) {
+    let taken = MonotonicClock.nanoseconds - start
+    steps.withLock { $0.append((name, taken)) }
   }
 
   func describe(in fields: inout Fields) {
@@ -52,4 +54,10 @@ extension Timing? {
     guard let self else { return try body() }
     return try self.measure(name, body)
   }
+
+  /// Where a step begins that ends elsewhere.
+  func begin() -> UInt64 { self == nil ? 0 : MonotonicClock.nanoseconds }
+
+  /// The end of the step that began there.
+  func end(_ name: StaticString, _ start: UInt64) { self?.end(name, start) }
 }

@@ -43,9 +43,6 @@ public struct ApplicationConfiguration: Sendable {
   /// How long the file gets that holds encoded items, which has no name; it is no memory of the
   /// process. With 0 there is none.
   public var itemFileBytes = 1 << 30
-  /// How long the file gets, just like that one, that holds whole pages for which there is no such
-  /// memory. With 0 there is none.
-  public var pageFileBytes = 1 << 30
   /// From how many bytes on a body is compressed.
   public var compressionMinimumBytes = 1024
 

@@ -28,8 +28,9 @@ public final class ApplicationServer: Sendable {
     let application = Application(
       configuration, store, readiness, figures, clients, media, logger)
     imports = application.imports
-    itemWriters = application.assembler.source.writers
-    filler = ItemFiller(store: store, file: application.assembler.source.file)
+    let source = application.pages.maker.source
+    itemWriters = source.writers
+    filler = ItemFiller(store: store, file: source.file)
     server = Server(
       configuration: configuration.server, handler: application, logger: logger,
       observer: ApplicationObserver(
@@ -89,20 +90,22 @@ extension Application {
       figures: figures)
     // Whole pages are what is asked for most; what is compressed is a third of the size.
     let bodiesBytes = configuration.encodedMemoryBytes / 4
+    let workers = WorkerPool(
+      threads: configuration.workerThreads, limit: configuration.workerQueue)
+    let encoding = BodyEncoding(
+      bodies: EncodedBodies(maximumBytes: bodiesBytes),
+      minimumBytes: configuration.compressionMinimumBytes, workers: workers)
+    let kept = KeptPages(
+      of: store, maximumBytes: configuration.encodedMemoryBytes - bodiesBytes)
     self.init(
-      store: store, readiness: readiness,
-      workers: WorkerPool(
-        threads: configuration.workerThreads, limit: configuration.workerQueue),
+      store: store, readiness: readiness, workers: workers,
       imports: WorkerPool(
         threads: configuration.maximumImports, limit: configuration.maximumImports),
       caching: caching,
-      encoding: BodyEncoding(
-        bodies: EncodedBodies(maximumBytes: bodiesBytes),
-        minimumBytes: configuration.compressionMinimumBytes),
-      pages: PageCache(maximumBytes: configuration.encodedMemoryBytes - bodiesBytes),
-      pageFile: PageFile(
-        folder: configuration.scratchFolder, maximumBytes: configuration.pageFileBytes),
-      assembler: PageAssembler(store: store, source: source),
+      encoding: encoding,
+      pages: Pages(
+        kept: kept, maker: PageMaker(store: store, source: source), encoding: encoding,
+        workers: workers, caching: caching.pages),
       media: media.map {
         MediaFolder(
           root: $0, caching: caching.media, maximumOpenFiles: configuration.openMediaFiles)
@@ -122,7 +125,7 @@ extension Application {
   /// Figures that are read when somebody asks for them.
   fileprivate func register(in registry: PrometheusRegistry) {
     let (store, workers, bodies) = (store, workers, encoding.bodies)
-    let (pages, pageFile, items) = (pages, pageFile, assembler.source.file)
+    let (pages, items) = (pages.kept, pages.maker.source.file)
     registry.gauge("lookahead_workers") { workers.count }
     registry.gauge("lookahead_encoded_bodies_bytes") { bodies.figures.bytes }
     registry.total("lookahead_encoded_bodies_hits_total") { bodies.figures.hits }
@@ -132,11 +135,6 @@ extension Application {
     registry.total("lookahead_pages_hits_total") { pages.figures.hits }
     registry.total("lookahead_pages_misses_total") { pages.figures.misses }
     registry.total("lookahead_pages_evictions_total") { pages.figures.evictions }
-    registry.gauge("lookahead_page_file_bytes") { pageFile.figures.bytes }
-    registry.gauge("lookahead_page_file_pages") { pageFile.figures.pages }
-    registry.total("lookahead_page_file_hits_total") { pageFile.figures.hits }
-    registry.total("lookahead_page_file_renewals_total") { pageFile.figures.renewals }
-    registry.total("lookahead_page_file_failures_total") { pageFile.figures.failures }
     registry.gauge("lookahead_item_file_bytes") { items.figures.bytes }
     registry.gauge("lookahead_item_file_items") { items.figures.items }
     registry.total("lookahead_item_file_hits_total") { items.figures.hits }

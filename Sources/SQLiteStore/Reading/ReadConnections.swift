@@ -1,26 +1,25 @@
-import Dispatch
 import GRDB
-import Synchronization
+import System
 
 /// A bounded number of connections that read, opened as they are needed and kept.
 final class ReadConnections: Sendable {
   private struct State {
     var idle: [ReadConnection] = []
+    /// How many more may be taken: who finds none waits.
+    var free: Int
     var isClosed = false
   }
 
   private let path: String
   private let options: DatabaseFile.Options
   private let watch: FileWatch
-  private let state = Mutex(State())
-  /// One for each connection that may be taken: who finds none waits.
-  private let free: DispatchSemaphore
+  private let state: Monitor<State>
 
   init(path: String, options: DatabaseFile.Options, watch: FileWatch) {
     self.path = path
     self.options = options
     self.watch = watch
-    free = DispatchSemaphore(value: options.readers)
+    state = Monitor(State(free: options.readers))
   }
 
   /// Runs the body with a connection, within one snapshot of the file.
@@ -30,27 +29,46 @@ final class ReadConnections: Sendable {
     _ body: (Database, inout PageStatements) throws -> Result
   ) throws -> Result {
     try watch.requireKnown()
-    free.wait()
-    defer { free.signal() }
-    let idle = try state.withLock { state in
-      if state.isClosed { throw StoreError.closed(path: path) }
-      return state.idle.popLast()
+    let idle = try take()
+    let connection: ReadConnection
+    do {
+      connection = try idle ?? DatabaseFile.openForReading(path: path, options: options)
+    } catch {
+      giveBack(nil)
+      throw error
     }
-    let connection = try idle ?? DatabaseFile.openForReading(path: path, options: options)
-    defer { state.withLock { $0.idle.append(connection) } }
+    defer { giveBack(connection) }
     return try connection.read(body)
+  }
+
+  /// A place among the readers, with a connection where one is open already.
+  private func take() throws -> ReadConnection? {
+    let taken = state.wait { state -> Result<ReadConnection?, StoreError>? in
+      if state.isClosed { return .failure(.closed(path: path)) }
+      guard state.free > 0 else { return nil }
+      state.free -= 1
+      return .success(state.idle.popLast())
+    }
+    return try taken.get()
+  }
+
+  private func giveBack(_ connection: ReadConnection?) {
+    state.withLock { state in
+      state.free += 1
+      if let connection { state.idle.append(connection) }
+    }
+    state.notify()
   }
 
   /// Waits for those who read, and closes the file.
   func close() throws {
-    let wasClosed = state.withLock { state in
-      defer { state.isClosed = true }
-      return state.isClosed
+    state.withLock { $0.isClosed = true }
+    state.notify()
+    let idle = state.wait { state -> [ReadConnection]? in
+      guard state.free == options.readers else { return nil }
+      defer { state.idle = [] }
+      return state.idle
     }
-    guard !wasClosed else { return }
-    for _ in 0..<options.readers { free.wait() }
-    defer { for _ in 0..<options.readers { free.signal() } }
-    for connection in state.withLock({ $0.idle }) { try connection.close() }
-    state.withLock { $0.idle = [] }
+    for connection in idle { try connection.close() }
   }
 }

@@ -1,4 +1,5 @@
 import Feed
+import PostJSON
 import Seeding
 
 /// What must hold of an input of records, whatever bytes it is.

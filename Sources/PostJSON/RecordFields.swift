@@ -3,7 +3,7 @@ import JSON
 
 /// A JSON object whose fields are known and checked: an unknown one is an error, so that a misspelt
 /// name does not silently lose what it holds.
-struct Fields {
+struct RecordFields {
   private let object: JSONValue
 
   /// - Parameter known: the names, sorted for the person who reads them.

@@ -1,4 +1,5 @@
 import Feed
+import PostJSON
 import Seeding
 import TestSupport
 import Testing

@@ -29,7 +29,7 @@ extension SeedRecord {
 
 extension JSONWriter {
   /// The member `feeds` of a post, in the order of the feeds' names.
-  public mutating func feeds(_ placements: [Placement]) {
+  mutating func feeds(_ placements: [Placement]) {
     key("feeds")
     array { writer in
       let sorted = placements.sorted { $0.feed.utf8.lexicographicallyPrecedes($1.feed.utf8) }

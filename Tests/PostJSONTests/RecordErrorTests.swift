@@ -1,5 +1,5 @@
 import Feed
-import Seeding
+import PostJSON
 import Testing
 
 /// Each bad record, with the field and the words that a person gets to see.

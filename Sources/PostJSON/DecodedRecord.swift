@@ -15,10 +15,10 @@ struct DecodedRecord {
 
   /// - Parameter itemID: the id of a post whose record may leave it out.
   init(_ value: JSONValue, itemID: String? = nil) throws(RecordError) {
-    let fields = try Fields(value, known: Self.known)
+    let fields = try RecordFields(value, known: Self.known)
     namesFeeds = fields.has("feeds")
     if fields.has("feed") {
-      record = try Self.feed(Fields(value, known: ["feed"]).value("feed"))
+      record = try Self.feed(RecordFields(value, known: ["feed"]).value("feed"))
       return
     }
     let placements = try fields.list("feeds", limit: RecordLimits.feeds, Self.placement)
@@ -39,7 +39,7 @@ struct DecodedRecord {
       placements: placements)
   }
 
-  private static func id(_ fields: Fields, _ itemID: String?) throws(RecordError) -> String {
+  private static func id(_ fields: RecordFields, _ itemID: String?) throws(RecordError) -> String {
     guard let itemID, !fields.has("id") else {
       return try fields.name("id", limit: .bytes(RecordLimits.idBytes))
     }
@@ -49,7 +49,7 @@ struct DecodedRecord {
     return itemID
   }
 
-  private static func check(_ placements: [Placement], _ fields: Fields) throws(RecordError) {
+  private static func check(_ placements: [Placement], _ fields: RecordFields) throws(RecordError) {
     var names: Set<ByteText> = []
     for placement in placements where !names.insert(ByteText(placement.feed)).inserted {
       throw fields.error("feeds", "names the feed \"\(placement.feed)\" twice")
@@ -86,22 +86,22 @@ struct DecodedRecord {
   }
 
   private static func feed(_ value: JSONValue) throws(RecordError) -> SeedRecord {
-    let fields = try Fields(value, known: ["name", "title"])
+    let fields = try RecordFields(value, known: ["name", "title"])
     return .feed(
       name: try fields.name("name", limit: .bytes(RecordLimits.feedNameBytes)),
       title: try fields.text("title", limit: .characters(RecordLimits.titleCharacters)))
   }
 
   private static func placement(_ value: JSONValue) throws(RecordError) -> Placement {
-    let fields = try Fields(value, known: ["name", "rank"])
+    let fields = try RecordFields(value, known: ["name", "rank"])
     return Placement(
       feed: try fields.name("name", limit: .bytes(RecordLimits.feedNameBytes)),
       rank: try fields.number("rank", in: SortKey.rankRange))
   }
 
-  private static func author(_ fields: Fields) throws(RecordError) -> Author? {
+  private static func author(_ fields: RecordFields) throws(RecordError) -> Author? {
     guard fields.has("author") else { return nil }
-    let author = try Fields(fields.value("author"), known: ["id", "name"])
+    let author = try RecordFields(fields.value("author"), known: ["id", "name"])
     return Author(
       id: try author.name("id", limit: .bytes(RecordLimits.idBytes)),
       name: try author.text("name", limit: .characters(RecordLimits.titleCharacters)))
@@ -112,7 +112,7 @@ struct DecodedRecord {
   ]
 
   private static func media(_ value: JSONValue) throws(RecordError) -> Media {
-    let fields = try Fields(value, known: knownOfMedia)
+    let fields = try RecordFields(value, known: knownOfMedia)
     guard let url = try fields.text("url", limit: .bytes(RecordLimits.urlBytes)) else {
       throw fields.error("url", fields.has("url") ? "is empty" : "is missing")
     }

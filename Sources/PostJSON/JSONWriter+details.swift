@@ -2,14 +2,12 @@ import Feed
 import JSON
 
 extension JSONWriter {
-  /// The members of a post from its title to its media: the same in an exported record and, but for
-  /// what the server adds to the media, in a page.
+  /// The members of a post from its title to its media: the same in a record and in an item, but for the
+  /// ids of its files.
   ///
-  /// - Parameter media: writes further members of the post's `index`-th media object, before its `kind`.
-  public mutating func details(
-    of posts: borrowing FlatPosts, at index: Int,
-    media: (inout JSONWriter, Int) -> Void = { _, _ in }
-  ) {
+  /// - Parameter openID: the post's id as JSON without quotes, of which the ids of its files are made; in
+  ///   a record they have none.
+  mutating func details(of posts: borrowing FlatPosts, at index: Int, openID: [UInt8]? = nil) {
     let post = posts.posts[index]
     member("title", post.title, of: posts)
     member("text", post.text, of: posts)
@@ -30,7 +28,7 @@ extension JSONWriter {
     array { writer in
       for (ordinal, index) in post.media.enumerated() {
         writer.object { writer in
-          media(&writer, ordinal)
+          if let openID { writer.mediaID(ordinal, ofPost: openID) }
           writer.mediaMembers(of: posts, at: index)
         }
       }
@@ -38,9 +36,7 @@ extension JSONWriter {
   }
 
   /// A member that is one of the posts' texts, left out where there is none.
-  public mutating func member(
-    _ name: StaticString, _ text: FlatText?, of posts: borrowing FlatPosts
-  ) {
+  mutating func member(_ name: StaticString, _ text: FlatText?, of posts: borrowing FlatPosts) {
     guard let text else { return }
     key(name)
     string(utf8: posts.bytes.span.extracting(text.range))
@@ -71,6 +67,13 @@ extension JSONWriter {
     }
   }
 
+  private mutating func mediaID(_ ordinal: Int, ofPost openID: [UInt8]) {
+    key("id")
+    literal(capacity: openID.count + OutputSpan<UInt8>.mediaIDCapacity) { text in
+      text.append(mediaID: ordinal, ofPost: openID.span)
+    }
+  }
+
   private mutating func mediaMembers(of posts: borrowing FlatPosts, at index: Int) {
     let file = posts.media[index]
     let load = posts.mediaLoads[index]
@@ -82,5 +85,20 @@ extension JSONWriter {
     member("height", file.height)
     member("durationMs", load.durationMilliseconds)
     member("bytes", load.bytes)
+  }
+}
+
+extension OutputSpan<UInt8> {
+  /// What the id of a file takes at the most, beside its post's.
+  static var mediaIDCapacity: Int { 24 }
+
+  /// The id of a post's file, quotes and all: the post's id, which comes as JSON without quotes, and the
+  /// file's index. Wherever such an id stands, it was made here.
+  mutating func append(mediaID index: Int, ofPost openID: Span<UInt8>) {
+    append("\"")
+    append(openID)
+    append(".")
+    append(decimal: index)
+    append("\"")
   }
 }

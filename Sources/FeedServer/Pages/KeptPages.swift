@@ -1,22 +1,24 @@
+import Catalog
 import Compression
+import Feed
 import HTTP
 import Synchronization
 
-/// Whole pages, ready to be sent, within a budget of bytes: what was not asked for for the longest gives
-/// way.
+/// The pages that are kept to be sent again, within a budget of bytes: what was not asked for for the
+/// longest gives way.
 ///
 /// When it is full, a page has to be asked for twice before it is kept: who walks through a whole feed
 /// takes no place from the pages that everybody asks for.
 ///
 /// A page is found by the text of a request that it answered before, without that being parsed, or else
-/// by its key. Whether it is still right is for whoever finds it to ask.
-final class PageCache: Sendable {
+/// by its key; and only if it is what the store would give now.
+final class KeptPages: Sendable {
   /// How many texts of requests lead to a page: one more takes the place of the oldest.
   fileprivate static let maximumTexts = 32
 
   fileprivate struct Entry: Sendable {
     let key: PageKey
-    let page: ReadyPage
+    let page: KeptPage
     var texts: [RequestText]
     var bytes: Int
   }
@@ -26,25 +28,26 @@ final class PageCache: Sendable {
     var slotsByKey: [PageKey: Int] = [:]
     var list = RecencyList<Entry>()
     /// The hashes of texts whose pages were not kept, each in the one place that it can have.
-    var passed = [Int](repeating: 0, count: PageCache.passedTexts)
+    var passed = [Int](repeating: 0, count: KeptPages.passedTexts)
     var figures = CacheFigures()
   }
 
   /// How many texts are remembered that were asked for once.
   fileprivate static let passedTexts = 4_096
 
+  private let store: any FeedStore
   private let maximumBytes: Int
   private let state = Mutex(State())
-
-  /// Pages that take no more than so many bytes together; with 0 none is kept.
-  init(maximumBytes: Int) {
-    self.maximumBytes = maximumBytes
-  }
-
   private let hits = Atomic<Int>(0)
   private let misses = Atomic<Int>(0)
 
-  /// What it has done so far and what it holds.
+  /// Pages of the store that take no more than so many bytes together; with 0 none is kept.
+  init(of store: any FeedStore, maximumBytes: Int) {
+    self.store = store
+    self.maximumBytes = maximumBytes
+  }
+
+  /// What was found so far and what is kept.
   var figures: CacheFigures {
     var figures = state.withLock { $0.figures }
     figures.hits = hits.load(ordering: .relaxed)
@@ -52,37 +55,57 @@ final class PageCache: Sendable {
     return figures
   }
 
-  /// Counts a page that was found and still right.
-  func noteHit() { hits.wrappingAdd(1, ordering: .relaxed) }
-
-  /// Counts a page that had to be made.
-  func noteMiss() { misses.wrappingAdd(1, ordering: .relaxed) }
-
-  /// Whether it keeps anything at all.
-  var isOff: Bool { maximumBytes == 0 }
-
   /// The page that answered such a request before.
-  func find(_ text: RequestText) -> ReadyPage? {
-    state.withLock { state -> ReadyPage? in
+  func find(_ text: RequestText) -> KeptPage? {
+    guard maximumBytes > 0 else { return nil }
+    let page = state.withLock { state -> KeptPage? in
       guard let slot = state.slotsByText[text] else { return nil }
       state.list.touch(slot)
       return state.list[slot].page
     }
+    guard let page, page.isCurrent(in: store) else { return nil }
+    hits.wrappingAdd(1, ordering: .relaxed)
+    return page
   }
 
-  /// The page of this key, which from now on is found by the text as well.
-  func find(_ key: PageKey, for text: RequestText) -> ReadyPage? {
-    state.withLock { state -> ReadyPage? in
+  /// The page of this key, which from now on is found by the text as well. Where there is none, one will
+  /// have to be made.
+  func find(_ key: @autoclosure () -> PageKey, for text: RequestText) -> KeptPage? {
+    guard maximumBytes > 0 else {
+      misses.wrappingAdd(1, ordering: .relaxed)
+      return nil
+    }
+    let key = key()
+    let page = state.withLock { state -> KeptPage? in
       guard let slot = state.slotsByKey[key] else { return nil }
       state.list.touch(slot)
       state.add(text, to: slot)
       return state.list[slot].page
     }
+    guard let page, page.isCurrent(in: store) else {
+      misses.wrappingAdd(1, ordering: .relaxed)
+      return nil
+    }
+    hits.wrappingAdd(1, ordering: .relaxed)
+    return page
+  }
+
+  /// Keeps a page with a body of so many bytes for requests of this text, instead of the one before, if
+  /// there is room or it was asked for before; else it is not made.
+  func keep(
+    _ text: RequestText, _ key: @autoclosure () -> PageKey, bodyBytes: Int,
+    _ page: @autoclosure () -> KeptPage
+  ) {
+    guard maximumBytes > 0, admits(text, bytes: bodyBytes) else { return }
+    insert(page(), key: key(), for: text)
   }
 
   /// Whether a page of so many bytes should be kept now, for requests of this text.
-  func admits(_ text: RequestText, bytes: Int) -> Bool {
-    guard bytes <= maximumBytes / Self.largestShare else { return false }
+  private func admits(_ text: RequestText, bytes: Int) -> Bool {
+    guard bytes <= maximumBytes / Self.largestShare else {
+      forget(text)
+      return false
+    }
     let hash = text.hashValue
     return state.withLock { state in
       let hasRoom = state.figures.bytes + bytes <= maximumBytes
@@ -93,10 +116,9 @@ final class PageCache: Sendable {
     }
   }
 
-  /// Keeps a page instead of the one before.
-  func insert(_ page: ReadyPage, key: PageKey, for text: RequestText) {
+  private func insert(_ page: KeptPage, key: PageKey, for text: RequestText) {
     let bytes = page.bytes + Self.overheadBytes
-    guard bytes + text.bytes.count <= maximumBytes / Self.largestShare else { return remove(key) }
+    guard bytes + text.bytes.count <= maximumBytes / Self.largestShare else { return forget(text) }
     state.withLock { state in
       if let slot = state.slotsByKey[key] { state.remove(slot) }
       let slot = state.list.insert(Entry(key: key, page: page, texts: [], bytes: bytes))
@@ -111,10 +133,10 @@ final class PageCache: Sendable {
     }
   }
 
-  /// Forgets the page of this key.
-  func remove(_ key: PageKey) {
+  /// Forgets the page for requests of this text, where one that is too large has taken its place.
+  private func forget(_ text: RequestText) {
     state.withLock { state in
-      if let slot = state.slotsByKey[key] { state.remove(slot) }
+      if let slot = state.slotsByText[text] { state.remove(slot) }
     }
   }
 
@@ -125,14 +147,14 @@ final class PageCache: Sendable {
   private static let overheadBytes = 1024
 }
 
-extension PageCache.State {
+extension KeptPages.State {
   /// Lets the text lead to the page in the slot.
   mutating func add(_ text: RequestText, to slot: Int) {
     if let other = slotsByText[text] {
       guard other != slot else { return }
       drop(text, of: other)
     }
-    if list[slot].texts.count >= PageCache.maximumTexts { drop(list[slot].texts[0], of: slot) }
+    if list[slot].texts.count >= KeptPages.maximumTexts { drop(list[slot].texts[0], of: slot) }
     list[slot].texts.append(text)
     list[slot].bytes += Self.bytes(of: text)
     figures.bytes += Self.bytes(of: text)

@@ -40,7 +40,7 @@ public struct RecordDecoder: Sendable {
   }
 
   /// What a record that is refused calls itself, as far as it can be told: `post "p1"`.
-  func subject(of bytes: [UInt8]) -> String? {
+  public func subject(of bytes: [UInt8]) -> String? {
     guard let record = try? Self.document(bytes).root else { return nil }
     let (kind, name) =
       record.member("feed").map { ("feed", $0.member("name")) } ?? ("post", record.member("id"))

@@ -1,5 +1,5 @@
 import Feed
-import Seeding
+import PostJSON
 import Testing
 
 /// Numbers are taken exactly or not at all.

@@ -1,5 +1,5 @@
 import Feed
-import Seeding
+import PostJSON
 import Testing
 
 /// What a record may hold at the most, and one more.

@@ -1,0 +1,71 @@
+/// A date and the time of that day in UTC, by the proleptic Gregorian calendar: exact for every second that
+/// an `Int` counts from 1970.
+public struct CivilTime: Hashable, Sendable {
+  /// The year; 0 is the one before the year 1.
+  public let year: Int
+  /// 1 to 12.
+  public let month: Int
+  /// 1 to 31.
+  public let day: Int
+  /// 0 to 23.
+  public let hour: Int
+  /// 0 to 59.
+  public let minute: Int
+  /// 0 to 59.
+  public let second: Int
+  /// 0 is Sunday.
+  public let weekday: Int
+
+  /// The time of so many seconds after 1970-01-01T00:00:00Z, by Howard Hinnant's `civil_from_days`: eras of
+  /// 400 years that begin on the first of March, so that a leap day is a year's last.
+  public init(secondsSince1970 seconds: Int) {
+    let (days, secondOfDay) = seconds.divided(by: 86_400)
+    let (era, dayOfEra) = (days + Self.daysBefore1970).divided(by: Self.daysOfEra)
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+    hour = secondOfDay / 3600
+    minute = secondOfDay / 60 % 60
+    second = secondOfDay % 60
+    weekday = (days + 4).divided(by: 7).remainder
+  }
+
+  /// How many days a date lies behind 1970-01-01, by Howard Hinnant's `days_from_civil`; nil where there is
+  /// no such date, or none that an `Int` counts the seconds of.
+  public static func daysSince1970(year: Int, month: Int, day: Int) -> Int? {
+    guard years.contains(year), (1...12).contains(month),
+      (1...days(inMonth: month, year: year)).contains(day)
+    else { return nil }
+    let monthFromMarch = month > 2 ? month - 3 : month + 9
+    let (era, yearOfEra) = (month > 2 ? year : year - 1).divided(by: 400)
+    let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * daysOfEra + dayOfEra - daysBefore1970
+  }
+
+  /// How many days a month has; the month is 1 to 12.
+  public static func days(inMonth month: Int, year: Int) -> Int {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  /// The years that the first and the last second of an `Int` lie in.
+  private static let years = -292_277_022_657...292_277_026_596
+  /// From the first of March of the year 0 on.
+  private static let daysBefore1970 = 719_468
+  private static let daysOfEra = 146_097
+}
+
+extension Int {
+  /// Rounds down, also below 0, so that what lies before 1970 falls on its day.
+  fileprivate func divided(by divisor: Int) -> (quotient: Int, remainder: Int) {
+    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+  }
+}

@@ -1,0 +1,18 @@
+import HTTP
+
+/// What a representation's bytes are.
+struct ContentType: Sendable {
+  /// The fields that say so, and that browsers are to believe it.
+  let fields: Fields
+  /// Whether compressing it makes it smaller.
+  let isCompressible: Bool
+
+  /// - Parameter value: the media type, RFC 9110 section 8.3.1.
+  init(_ value: String, isCompressible: Bool = true) {
+    fields = ["Content-Type": value, "X-Content-Type-Options": "nosniff"]
+    self.isCompressible = isCompressible
+  }
+
+  static let json = ContentType("application/json")
+  static let problem = ContentType("application/problem+json")
+}

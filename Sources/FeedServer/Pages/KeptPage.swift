@@ -1,0 +1,61 @@
+import Catalog
+import Feed
+import HTTP
+import HTTPServer
+import Synchronization
+
+/// A page in one coding as it was answered, head and all, good as long as what it shows stays as it is.
+final class KeptPage: Sendable {
+  let tag: EntityTag
+  /// The answers, with their heads written.
+  private let whole: Response
+  private let notModified: Response
+  private let feed: String
+  /// The items that it shows, by the store's numbers.
+  private let posts: [Int64]
+  private let versionNumber: Atomic<UInt64>
+
+  /// - Parameter route: the pattern of the route that answered.
+  init(
+    _ variant: Variant, route: String, feed: String, posts: [Int64], asOf version: StoreVersion
+  ) {
+    tag = variant.tag
+    var (whole, notModified) = (variant.whole, variant.notModified)
+    (whole.route, notModified.route) = (route, route)
+    (self.whole, self.notModified) = (whole.prepared(), notModified.prepared())
+    self.feed = feed
+    self.posts = posts
+    versionNumber = Atomic(version.number)
+  }
+
+  /// What answered.
+  var route: String { whole.route }
+
+  /// The answer to the request.
+  ///
+  /// - Throws: `Problem` 412 where a precondition fails.
+  func answer(to request: Request) throws -> Response {
+    try tag.isNews(to: request) ? whole : notModified
+  }
+
+  /// As of when it is known to be right.
+  private var version: StoreVersion {
+    StoreVersion(number: versionNumber.load(ordering: .relaxed))
+  }
+
+  /// Whether the store would give the same page now.
+  func isCurrent(in store: any FeedStore) -> Bool {
+    // Asked for first: what is written after this is looked at the next time.
+    let now = store.version
+    if now == version { return true }
+    guard store.isUnchanged(feed: feed, posts: posts, since: version) else { return false }
+    versionNumber.store(now.number, ordering: .relaxed)
+    return true
+  }
+
+  /// How much memory it takes, roughly.
+  var bytes: Int { whole.bodyLength + 8 * posts.count + 2 * Self.headBytes }
+
+  /// What an answer's fields take, with the arrays around them.
+  private static let headBytes = 1536
+}

@@ -1,0 +1,160 @@
+import Catalog
+import Feed
+import JSON
+import PostJSON
+import Prefetch
+
+/// Makes pages out of what is in memory of a feed, and its items.
+final class PageMaker: Sendable {
+  let store: any FeedStore & PolicyStore
+  let source: ItemSource
+
+  /// A page that was made.
+  struct Page: Sendable {
+    let body: [UInt8]
+    let hash: ContentHash
+    let links: PageLinks
+    /// The feed's name and the numbers of the posts: what the page shows.
+    let feed: String
+    let posts: [Int64]
+    /// As of when all of it was true together.
+    let version: StoreVersion
+    /// What was asked for, with the networks of that moment.
+    let asked: PageRequest
+  }
+
+  init(store: any FeedStore & PolicyStore, source: ItemSource) {
+    self.store = store
+    self.source = source
+  }
+
+  private static let attempts = 3
+
+  /// Makes the page that is asked for, from a snapshot alone and its items; `completion` is called once, on
+  /// this thread or on that on which the store has read items.
+  ///
+  /// Where a post is gone, what is in memory is behind the store: it is brought up to it and the page
+  /// made anew from a later snapshot; likewise where an order that had to be loaded is a later one. It
+  /// fails with `FeedError` for what the store does not have, and with what the store says of itself.
+  func make(
+    _ asked: PageRequest, from snapshot: any StoreSnapshot, _ timing: Timing?, attempt: Int = 1,
+    completion: @escaping @Sendable (Result<Page, any Error>) -> Void
+  ) {
+    @Sendable func again(afterRefresh isToRefresh: Bool) throws {
+      if isToRefresh { try store.refresh() }
+      let snapshot = try store.snapshot()
+      make(
+        try asked.read(with: snapshot.policyBook.networks), from: snapshot, timing,
+        attempt: attempt + 1, completion: completion)
+    }
+    func begin() throws {
+      let cut: PageCut
+      do {
+        cut = try timing.measure("cut") { try snapshot.cut(asked.query) }
+      } catch FeedError.unknownRanking where attempt == 1 {
+        // Another server may have handed the cursor out since the last look.
+        return try again(afterRefresh: true)
+      }
+      let posts = cut.posts
+      let policy = snapshot.policyBook.policy(feed: cut.feed.name, network: asked.network.profile)
+      let start = timing.begin()
+      source.items(posts, hintsBy: policy) { [self] items in
+        timing.end("read", start)
+        completing(completion) {
+          let items = try items.get()
+          // Where deletions are faster than this reader, what is left of the page is right as far as it
+          // goes.
+          let isWhole = items.count == posts.count
+          if isWhole && cut.version == snapshot.version || attempt == Self.attempts {
+            let version = min(cut.version, snapshot.version)
+            let page = timing.measure("encode") {
+              encode(cut, posts, items, asked, policy, asOf: version)
+            }
+            return completion(.success(page))
+          }
+          try again(afterRefresh: !isWhole)
+        }
+      }
+    }
+    completing(completion, begin)
+  }
+
+  /// Does what calls `completion`, or calls it with the error that kept that from being done.
+  private func completing(
+    _ completion: (Result<Page, any Error>) -> Void, _ work: () throws -> Void
+  ) {
+    do { try work() } catch { completion(.failure(error)) }
+  }
+
+  /// Writes the page around its items. Its hash is that of the hashes of what lies before the items, of
+  /// each item, and of what lies behind them.
+  private func encode(
+    _ cut: PageCut, _ posts: [Int64], _ items: EncodedItems, _ asked: PageRequest, _ policy: Policy,
+    asOf version: StoreVersion
+  ) -> Page {
+    let (feed, slice) = (cut.feed, cut.slice)
+    let links = asked.links(of: slice)
+    var hashes: [ContentHash] = []
+    hashes.reserveCapacity(items.count + 2)
+    var writer = JSONWriter(
+      capacity: items.bytes.count + Self.tailCapacity
+        + Self.itemCapacity * (items.count + 3 * policy.plannedItems))
+    writer.beginPage(
+      feed: feed.name, title: feed.title, total: feed.total, ranking: feed.ranking)
+    hashes.append(ContentHash(writer.bytes.span))
+    let first = write(items, policy, to: &writer, &hashes)
+    let itemsEnd = writer.bytes.count
+    let network = asked.network.profile
+    let plan = policy.plan(
+      for: first.map(items.load(of:)), of: items.count, on: network, bounds: asked.bounds,
+      hasNextPage: slice.next != nil)
+    writer.endPage(
+      offset: slice.offset, ranking: slice.ranking, links: links,
+      prefetch: PagePrefetch(plan: plan, policy: policy, network: network, bounds: asked.bounds),
+      openIDs: first.map(\.openID), of: items.bytes)
+    let body = writer.bytes
+    hashes.append(ContentHash(body.span.extracting(itemsEnd..<body.count)))
+    return Page(
+      body: body, hash: ContentHash(ofParts: hashes), links: links, feed: feed.name, posts: posts,
+      version: version, asked: asked)
+  }
+
+  /// Room for what is not an item: a feed's title, cursors, links. It grows where that does not do.
+  private static let tailCapacity = 4096
+  /// What a hint, and a part of the plan, take at the most beside an item's own bytes.
+  private static let itemCapacity = 160
+
+  /// Writes the items, each with the hint that the policy gives it.
+  ///
+  /// - Returns: the first items, as many as a plan looks at.
+  private func write(
+    _ items: EncodedItems, _ policy: Policy, to writer: inout JSONWriter,
+    _ hashes: inout [ContentHash]
+  ) -> [EncodedItem] {
+    let costs = policy.costsHash
+    let planned = min(items.count, policy.plannedItems)
+    var first: [EncodedItem] = []
+    first.reserveCapacity(planned)
+    writer.literal(capacity: items.bytes.count + Self.itemCapacity * items.count) { text in
+      let bytes = items.bytes.span
+      var position = 0
+      for index in 0..<items.count {
+        let item = items.item(at: position)
+        position = item.end
+        if index > 0 { text.append(",") }
+        if item.costs == costs {
+          text.append(bytes.extracting(item.json))
+          hashes.append(item.hash)
+        } else {
+          let start = text.count
+          text.append(bytes.extracting(item.json.lowerBound..<item.hintStart))
+          text.append(hint: policy.hint(for: items.load(of: item)))
+          text.append("}")
+          hashes.append(ContentHash(text.span.extracting(start..<text.count)))
+        }
+        if index < planned { first.append(item) }
+      }
+    }
+    return first
+  }
+}

@@ -1,0 +1,69 @@
+import Catalog
+import Feed
+import HTTP
+import HTTPServer
+import PostJSON
+import Prefetch
+import System
+
+/// Answers requests for pages: with one that is kept, or else with one that is made.
+final class Pages: Sendable {
+  let kept: KeptPages
+  let maker: PageMaker
+  private let encoding: BodyEncoding
+  /// Where pages are made that take long.
+  private let workers: WorkerPool
+  private let caching: CachePolicy.Directive
+
+  init(
+    kept: KeptPages, maker: PageMaker, encoding: BodyEncoding, workers: WorkerPool,
+    caching: CachePolicy.Directive
+  ) {
+    self.kept = kept
+    self.maker = maker
+    self.encoding = encoding
+    self.workers = workers
+    self.caching = caching
+  }
+
+  /// A page is answered at once where the store has it at hand, and by a worker where it has to load
+  /// or compare rankings first.
+  ///
+  /// - Throws: `ParameterError`, `CursorError`, and what the store throws.
+  func answer(feed: String, _ parameters: Parameters, _ call: Call) throws {
+    let snapshot = try maker.store.snapshot()
+    let asked = try PageRequest(
+      feed: feed, isCompact: call.route == .compactPage, parameters, call.request.fields,
+      snapshot.policyBook.networks)
+    let coding = try encoding.coding(for: call.request)
+    if let page = kept.find(asked.key(coding), for: call.text) {
+      return call.respond(try page.answer(to: call.request))
+    }
+    if snapshot.isAtHand(asked.query) { return make(asked, snapshot, coding, call) }
+    guard workers.run({ [self] in make(asked, snapshot, coding, call) }) else {
+      throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for the database.")
+    }
+  }
+
+  private func make(
+    _ asked: PageRequest, _ snapshot: any StoreSnapshot, _ coding: ContentCoding, _ call: Call
+  ) {
+    maker.make(asked, from: snapshot, call.timing) { [self] page in
+      call.attempt { try answer(try page.get(), coding, call) }
+    }
+  }
+
+  private func answer(_ page: PageMaker.Page, _ coding: ContentCoding, _ call: Call) throws {
+    var representation = Representation(page.body, hash: page.hash, caching: caching)
+    representation.varyingFields = page.asked.varyingFields
+    if let next = page.links.next { representation.links.append(("next", next)) }
+    if let previous = page.links.previous { representation.links.append(("prev", previous)) }
+    try encoding.answer(representation, in: coding, to: call) { [kept] variant in
+      kept.keep(
+        call.text, page.asked.key(coding), bodyBytes: variant.whole.bodyLength,
+        KeptPage(
+          variant, route: call.route?.path ?? "", feed: page.feed, posts: page.posts,
+          asOf: page.version))
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import Glibc
+
+/// What is said of a file (`stat(2)`).
+public struct FileStatus: Sendable {
+  /// Which file it is, whatever its name.
+  public struct Number: Sendable, Hashable {
+    let device: dev_t
+    let node: ino_t
+  }
+
+  /// Which file it is.
+  public let number: Number
+  /// Its size.
+  public let bytes: Int
+  /// When its content last changed.
+  public let modified: Moment
+  /// To whom it belongs.
+  public let owner: UInt32
+  /// The group to which it belongs.
+  public let group: UInt32
+  /// Who may do what with it: the lower nine bits of its mode (`chmod(2)`).
+  public let permissions: UInt32
+  private let kind: mode_t
+
+  /// As the system tells it.
+  public init(_ status: stat) {
+    number = Number(device: status.st_dev, node: status.st_ino)
+    bytes = Int(status.st_size)
+    modified = Moment(status.st_mtim)
+    owner = status.st_uid
+    group = status.st_gid
+    permissions = status.st_mode & 0o777
+    kind = status.st_mode & S_IFMT
+  }
+
+  /// Of what is at a path, through links.
+  public init(path: String) throws(SystemError) {
+    var status = stat()
+    try retrying("stat", "look at \(path)") { stat(path, &status) }
+    self.init(status)
+  }
+
+  /// It is a file with content, and neither a folder nor a device, pipe or socket.
+  public var isRegularFile: Bool { kind == S_IFREG }
+  /// It is a folder.
+  public var isFolder: Bool { kind == S_IFDIR }
+}

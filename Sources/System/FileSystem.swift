@@ -1,0 +1,69 @@
+import Glibc
+
+/// What is done with names of files.
+public enum FileSystem {
+  /// What may be done with a file or folder (`access(2)`).
+  public struct Permission: OptionSet, Sendable {
+    /// The mode.
+    public let rawValue: Int32
+
+    /// This mode.
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    /// `R_OK`
+    public static let reading = Permission(rawValue: R_OK)
+    /// `W_OK`
+    public static let writing = Permission(rawValue: W_OK)
+    /// `X_OK`: a folder's files may be reached.
+    public static let entering = Permission(rawValue: X_OK)
+  }
+
+  /// - Throws: `SystemError` where this user may not do this with what is at the path.
+  public static func require(_ permission: Permission, _ path: String) throws(SystemError) {
+    try retrying("access", "use \(path)") { access(path, permission.rawValue) }
+  }
+
+  /// Gives a file another name, in place of what had it (`rename(2)`).
+  public static func rename(_ path: String, to newPath: String) throws(SystemError) {
+    try retrying("rename", "rename \(path) to \(newPath)") { Glibc.rename(path, newPath) }
+  }
+
+  /// Takes a file's name away, if it is there (`unlink(2)`).
+  public static func remove(_ path: String) { unlink(path) }
+
+  /// Waits until the names in a folder are on the disk.
+  public static func sync(folder: String) throws(SystemError) {
+    try Descriptor(folder, .folder).sync()
+  }
+
+  /// The path without links (`realpath(3)`); nil where it leads nowhere.
+  public static func resolvingLinks(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// The names in a folder, in no order, but for `.` and `..`.
+  public static func names(in folder: String) throws(SystemError) -> [String] {
+    guard let stream = opendir(folder) else {
+      throw SystemError(call: "opendir", purpose: "read the folder \(folder)")
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+}
+
+/// As whom the process runs.
+public enum User {
+  /// The effective user's number (`geteuid(2)`).
+  public static var number: UInt32 { geteuid() }
+  /// Whether it may do everything.
+  public static var isRoot: Bool { number == 0 }
+}
