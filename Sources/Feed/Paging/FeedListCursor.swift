@@ -35,13 +35,15 @@ extension FeedListCursor {
   private static let salt = Array("feeds".utf8)
 
   private static func checksum(_ content: some Collection<UInt8>) -> [UInt8] {
-    withUnsafeBytes(of: CRC32.checksum(salt + content).bigEndian) { Array($0) }
+    let salted = salt + content
+    return withUnsafeBytes(of: CRC32.checksum(salted.span).bigEndian) { Array($0) }
   }
 
   /// The form clients get: base64url without padding of a version, the kind, the name and a CRC-32.
   public var text: String {
     let content = [Self.version, key.kind] + Array(key.name.utf8)
-    return Base64URL.encode(content + Self.checksum(content))
+    return String(
+      decoding: Base64URL.encode(content + Self.checksum(content)), as: UTF8.self)
   }
 
   /// Reads what `text` wrote.

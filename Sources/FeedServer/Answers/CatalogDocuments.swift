@@ -15,8 +15,12 @@ extension JSONWriter {
       }
       writer.key("paging")
       writer.object { writer in
-        writer.nullable("next", links.nextCursor)
-        writer.nullable("prev", links.previousCursor)
+        for (name, cursor) in [
+          ("next", links.nextCursor), ("prev", links.previousCursor),
+        ] as [(StaticString, String?)] {
+          writer.key(name)
+          if let cursor { writer.string(cursor) } else { writer.null() }
+        }
         writer.key("links")
         writer.object { writer in
           writer.member("next", links.next)

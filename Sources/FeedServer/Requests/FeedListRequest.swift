@@ -61,9 +61,9 @@ struct FeedListLinks {
   }
 
   /// As the field `Link` has them.
-  var targets: [(relation: String, target: String)] {
+  var targets: [(relation: String, target: [UInt8])] {
     [("next", next), ("prev", previous)].compactMap { relation, target in
-      target.map { (relation, $0) }
+      target.map { (relation, Array($0.utf8)) }
     }
   }
 }
