@@ -49,7 +49,8 @@ import Testing
     }
   }
 
-  @Test func `there is a next page exactly where a feed follows, and a previous where one precedes`()
+  @Test
+  func `there is a next page exactly where a feed follows, and a previous where one precedes`()
     throws
   {
     let list = Self.list(3)
@@ -84,7 +85,8 @@ import Testing
     list.put(Self.entry(9, "f3"))
     #expect(list["f1"] == nil && list["other"]?.feedID == 2 && list[id: 2]?.order.name == "other")
     #expect(list["f3"]?.feedID == 9 && list[id: 4] == nil && list.count == 5)
-    #expect(list.page(FeedListQuery(limit: 9))?.feeds.map(\.name) == ["f0", "f2", "f3", "f4", "other"])
+    #expect(
+      list.page(FeedListQuery(limit: 9))?.feeds.map(\.name) == ["f0", "f2", "f3", "f4", "other"])
     #expect(before["f1"]?.feedID == 2 && before["f3"]?.feedID == 4 && before.count == 5)
   }
 

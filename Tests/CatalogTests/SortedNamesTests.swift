@@ -42,7 +42,9 @@ import Testing
     var random = TestRandom(seed)
     let model = Set((0..<2_000).map { _ in Self.name(&random) }).sorted()
     let names = SortedNames(model)
-    func offset(_ place: SortedNames.Place) -> Int { names.names(from: names.start, to: place).count }
+    func offset(_ place: SortedNames.Place) -> Int {
+      names.names(from: names.start, to: place).count
+    }
     for _ in 0..<300 {
       let name = Self.name(&random)
       let before = names.place(before: name)

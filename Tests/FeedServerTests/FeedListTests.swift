@@ -54,7 +54,9 @@ import Testing
     }
   }
 
-  @Test func `feeds that come and go meanwhile do not make a walk miss or repeat the others`() throws {
+  @Test func `feeds that come and go meanwhile do not make a walk miss or repeat the others`()
+    throws
+  {
     let service = try Self.service(60)
     let (client, writer) = (try service.client(), try service.client())
     let met = try walk(client, from: "/v1/feeds?limit=7") { page in

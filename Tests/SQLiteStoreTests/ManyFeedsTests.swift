@@ -85,7 +85,8 @@ import Testing
     #expect(changed == ["f1", "f2", "f3", "g", "h"])
   }
 
-  @Test func `of very many feeds the tops of some are there at once, and the names of all`() throws {
+  @Test func `of very many feeds the tops of some are there at once, and the names of all`() throws
+  {
     let folder = TemporaryFolder()
     let path = folder.file("feed.sqlite")
     let whole = try SQLiteStore(path: path)

@@ -78,7 +78,8 @@ extension FeedList {
     guard summaries.count == names.count else { return nil }
     return FeedListPage(
       feeds: summaries, total: count,
-      next: last < (isGap ? bottom : sorted.end) ? names.last.map { .name($0.text) } ?? .start : nil,
+      next: last < (isGap ? bottom : sorted.end)
+        ? names.last.map { .name($0.text) } ?? .start : nil,
       previous: first > (isGap ? top : sorted.start)
         ? names.first.map { .name($0.text) } ?? .end : nil)
   }
