@@ -152,7 +152,8 @@ let package = Package(
     tests(
       "ServiceTests",
       ["Service", "SQLiteStore", "Migrations", "Backups", "TestSupport", logging, sqlite]),
-    tests("BackupsTests", ["Backups", "Compression", "SQLiteStore", "TestSupport", sqlite]),
+    tests(
+      "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests(
       "SQLiteStoreTests",
       ["SQLiteStore", "PostJSON", "Seeding", "Migrations", "TestSupport", sqlite]),

@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import Glibc
 import SQLiteStore
+import System
 import TestSupport
 import Testing
 
@@ -71,9 +72,9 @@ import Testing
     }
     try store.close()
     let killed = folder.file("killed.sqlite")
-    #expect((status(of: killed + "-wal")?.st_size ?? 0) > 0)
+    #expect(try FileStatus(path: killed + "-wal").bytes > 0)
     _ = try Restore(to: killed, overwrite: true).run(from: backup)
-    #expect(status(of: killed + "-wal") == nil && status(of: killed + "-shm") == nil)
+    #expect(["-wal", "-shm"].allSatisfy { (try? FileStatus(path: killed + $0)) == nil })
     let restored = try SQLiteStore(path: killed)
     #expect(try restored.walk("featured") == ["a", "b"])
     #expect(try restored.check().isEmpty)
@@ -145,7 +146,7 @@ import Testing
         try Restore(to: database).run(from: flipped)
       }
     }
-    #expect(status(of: database) == nil)
+    #expect((try? FileStatus(path: database)) == nil)
   }
 
   @Test func `a backup without a check sum is restored with a note`() throws {
@@ -203,6 +204,6 @@ import Testing
     try store.close()
     chmod(database, 0o660)
     _ = try Restore(to: database, overwrite: true).run(from: backup)
-    #expect(try #require(status(of: database)).st_mode & 0o777 == 0o660)
+    #expect(try FileStatus(path: database).permissions == 0o660)
   }
 }
