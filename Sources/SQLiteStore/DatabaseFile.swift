@@ -55,7 +55,7 @@ public enum DatabaseFile {
     /// ends soon.
     public var forMuch: Options {
       var options = self
-      options.writerCacheBytes = 64 << 20
+      options.writerCacheBytes = 48 << 20
       options.logPagesBeforeCheckpoint = 8_000
       return options
     }

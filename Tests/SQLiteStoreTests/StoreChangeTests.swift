@@ -154,6 +154,24 @@ import Testing
     #expect(try Set(kinds()) == ["settings", "feed"])
   }
 
+  @Test func `a deleted post is told of once, however many files it has`() throws {
+    let folder = TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
+    let media = (0..<5).map { Media(kind: .image, url: "/\($0)") }
+    try store.load([
+      .post(Post(id: "p", type: .carousel, media: media), placements: [Placement(feed: "a")])
+    ])
+    let before = try store.pool.read {
+      try Int64.fetchOne($0, sql: "SELECT max(change_id) FROM change_log")
+    }
+    #expect(try store.deletePost(withID: "p"))
+    let kinds = try store.pool.read {
+      try String.fetchAll(
+        $0, sql: "SELECT kind FROM change_log WHERE change_id > ?", arguments: [before])
+    }
+    #expect(kinds.sorted() == ["entry", "post"])
+  }
+
   @Test func `a write is answered when the version tells of it`() throws {
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: folder.file("feed.sqlite"))
