@@ -26,6 +26,8 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let hashTrees = Target.Dependency.product(
+  name: "HashTreeCollections", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -67,7 +69,7 @@ let package = Package(
     module("Prefetch", ["Feed"]),
 
     // What any store stands on.
-    module("Catalog", ["Feed", "Prefetch", "System", deque]),
+    module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
 
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),
@@ -81,8 +83,8 @@ let package = Package(
         .embedInCode("0001-feeds.sql"), .embedInCode("0002-first-policies.sql"),
         .embedInCode("0003-writes.sql"), .embedInCode("0004-post-changes.sql"),
         .embedInCode("0005-order-alone.sql"),
-        .embedInCode("0006-rankings.sql"),
-        .embedInCode("0007-strategies.sql"),
+        .embedInCode("0006-rankings.sql"), .embedInCode("0007-many-feeds.sql"),
+        .embedInCode("0008-strategies.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),

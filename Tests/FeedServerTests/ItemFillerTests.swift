@@ -50,8 +50,8 @@ private final class ChangingStore: FeedStore, PolicyStore {
   }
 
   var version: StoreVersion { store.version }
+  func feeds(_ query: FeedListQuery) throws -> FeedListPage { try store.feeds(query) }
   func snapshot() throws -> any StoreSnapshot { try store.snapshot() }
-  func feeds() throws -> [FeedSummary] { try store.feeds() }
   func feed(named name: String) throws -> FeedSummary? { try store.feed(named: name) }
   func cut(_ query: PageQuery) throws -> PageCut { try store.cut(query) }
   func isAtHand(_ query: PageQuery) -> Bool { store.isAtHand(query) }

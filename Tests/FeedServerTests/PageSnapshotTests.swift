@@ -75,7 +75,7 @@ private final class SettingsChangingStore: FeedStore, PolicyStore {
   }
 
   var version: StoreVersion { store.version }
-  func feeds() throws -> [FeedSummary] { try store.feeds() }
+  func feeds(_ query: FeedListQuery) throws -> FeedListPage { try store.feeds(query) }
   func feed(named name: String) throws -> FeedSummary? { try store.feed(named: name) }
   func cut(_ query: PageQuery) throws -> PageCut { try store.cut(query) }
   func isAtHand(_ query: PageQuery) -> Bool { store.isAtHand(query) }

@@ -71,7 +71,9 @@ extension ModelStore {
 
   package func snapshot() throws -> any StoreSnapshot { current }
   package var version: StoreVersion { published.withLock { $0.version } }
-  package func feeds() throws -> [FeedSummary] { current.state.summaries }
+  package func feeds(_ query: FeedListQuery) throws -> FeedListPage {
+    current.state.summaries.page(query)
+  }
   package func feed(named name: String) throws -> FeedSummary? { current.feed(named: name) }
   package func cut(_ query: PageQuery) throws -> PageCut { try current.cut(query) }
   package func isAtHand(_ query: PageQuery) -> Bool { true }
@@ -108,7 +110,9 @@ private struct ModelSnapshot: StoreSnapshot {
   let version: StoreVersion
 
   var policyBook: PolicyBook { state.policies.book }
+  var isWhole: Bool { true }
   func feed(named name: String) -> FeedSummary? { state.feeds[name]?.summary }
+  func hasFeed(named name: String) -> Bool { state.feeds[name] != nil }
   func isAtHand(_ query: PageQuery) -> Bool { true }
   func cut(_ query: PageQuery) throws -> PageCut { try state.cut(query, asOf: version) }
 }
