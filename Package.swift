@@ -26,6 +26,8 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let hashTrees = Target.Dependency.product(
+  name: "HashTreeCollections", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -67,7 +69,7 @@ let package = Package(
     module("Prefetch", ["Feed"]),
 
     // What any store stands on.
-    module("Catalog", ["Feed", "Prefetch", "System", deque]),
+    module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
 
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),
@@ -81,18 +83,17 @@ let package = Package(
         .embedInCode("0001-feeds.sql"), .embedInCode("0002-first-policies.sql"),
         .embedInCode("0003-writes.sql"), .embedInCode("0004-post-changes.sql"),
         .embedInCode("0005-order-alone.sql"),
-        .embedInCode("0006-rankings.sql"),
-        .embedInCode("0007-strategies.sql"),
+        .embedInCode("0006-rankings.sql"), .embedInCode("0007-many-feeds.sql"),
+        .embedInCode("0008-strategies.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
-    module("Seeding", ["Feed", "Catalog", "PostJSON", "JSON", "System"]),
+    module("Seeding", ["Feed", "Catalog", "PostJSON", "System"]),
     module(
       "SQLiteStore",
       [
-        "Feed", "Prefetch", "Catalog", "JSON", "System", "Migrations", "CXXHash", deque, sqlite,
-        sqliteC,
+        "Feed", "Prefetch", "Catalog", "JSON", "System", "Migrations", "CXXHash", sqlite, sqliteC,
       ]),
     module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
     .target(
@@ -113,7 +114,7 @@ let package = Package(
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "Service", "FeedServer", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
+        "Service", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
         "Observability", "Backups", "Version",
         arguments, logging, metrics,
       ],
@@ -122,10 +123,15 @@ let package = Package(
     // Tests, and what they share.
     .target(name: "CLockShim", path: "Tests/CLockShim"),
     .target(
-      name: "TestSupport", dependencies: ["Feed", "Catalog", "CLockShim", sqliteC],
-      path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Feed", "Catalog"], path: "Tests/TestSupport",
       swiftSettings: strict),
+    .target(
+      name: "SQLiteTestSupport", dependencies: ["CLockShim", sqliteC],
+      path: "Tests/SQLiteTestSupport", swiftSettings: strict),
     tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
+    .target(
+      name: "ModelStore", dependencies: ["Feed", "Prefetch", "Catalog"], path: "Tests/ModelStore",
+      swiftSettings: strict),
     tests("FeedTests", ["Feed", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
@@ -139,25 +145,28 @@ let package = Package(
     tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
     tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
     tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
-    tests("CommandTests", ["lookahead", "Version", "TestSupport"]),
+    tests("CommandTests", ["lookahead", "Version", "SQLiteTestSupport", "TestSupport"]),
+    // On the model store alone: no SQLite is linked.
     tests(
       "FeedServerTests",
       [
-        "Service", "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "JSON", "HTTP",
-        "System",
-        "TestSupport",
-        logging, sqlite,
+        "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
+        "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "Observability", "TestSupport",
+        logging,
       ]),
     tests(
       "ServiceTests",
       [
-        "Service", "SQLiteStore", "Migrations", "Backups", "Observability", "Prefetch",
-        "TestSupport", logging, sqlite,
+        "Service", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed", "Prefetch",
+        "Observability", "SQLiteTestSupport", "TestSupport", logging, sqlite,
       ]),
     tests(
       "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests(
       "SQLiteStoreTests",
-      ["SQLiteStore", "PostJSON", "Seeding", "Migrations", "TestSupport", sqlite]),
+      [
+        "SQLiteStore", "PostJSON", "Seeding", "Migrations", "SQLiteTestSupport", "TestSupport",
+        sqlite,
+      ]),
   ]
 )

@@ -22,7 +22,7 @@ from results import Results
 from rows import ROWS
 from tables import print_row
 
-EXTRA = ["sizes", "connections", "loops"]
+EXTRA = ["sizes", "ten-million", "connections", "loops"]
 
 
 def arguments():

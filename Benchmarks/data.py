@@ -1,6 +1,7 @@
 """The databases that are measured: seeded once and kept, seeded anew for another schema."""
 
 import gzip
+import json
 import pathlib
 import random
 import shutil
@@ -50,6 +51,18 @@ class Data:
     def generated(self, count):
         return self.kept(f"generated-{count}", [["--generate", str(count)]])
 
+    def feeds(self, count, posts):
+        """A database with so many feeds of so many posts each."""
+        records = self.folder / f"feeds-{count}.ndjson"
+        if not records.exists():
+            unfinished = records.with_suffix(".new")
+            with open(unfinished, "w", encoding="utf-8") as out:
+                for feed in range(count):
+                    for post in range(posts):
+                        out.write(json.dumps(record(feed, post)) + "\n")
+            unfinished.rename(records)
+        return self.kept(f"with-{count}-feeds", [[str(records)]])
+
     def kept(self, name, seeds):
         """The database of that name, made by these runs of `seed` if it is not there."""
         database = self.folder / f"{name}.sqlite"
@@ -84,6 +97,16 @@ class Data:
         gather(database)
         shutil.copyfile(database, target)
         return target
+
+
+def record(feed, post):
+    """A post of the feed, an image with a time."""
+    return {
+        "id": f"feed-{feed}-{post}", "feeds": [{"name": f"topic-{feed:06}"}], "type": "image",
+        "title": f"Post {post} of feed {feed}", "counters": {"likes": post},
+        "publishedAt": f"2026-05-{post % 28 + 1:02}T06:10:{feed % 60:02}Z",
+        "media": [{"kind": "image", "url": f"https://media.example/{feed}/{post}.webp",
+                   "width": 1280, "height": 720, "bytes": 200_000}]}
 
 
 def gather(database):

@@ -34,6 +34,13 @@ COLUMNS = {
     "half_hot": ("hot µs", "{:,.0f}"),
     "end_cold": ("end, cold µs", "{:,.0f}"),
     "end_hot": ("hot µs", "{:,.0f}"),
+    "depth_cold": ("offset 250 000, cold µs", "{:,.0f}"),
+    "depth_hot": ("hot µs", "{:,.0f}"),
+    "increment": ("increment µs", "{:,.0f}"),
+    "item": ("PUT of an item µs", "{:,.0f}"),
+    "feed": ("PUT of a feed µs", "{:,.0f}"),
+    "page": ("page µs", "{:,.0f}"),
+    "list": ("list of feeds µs", "{:,.0f}"),
 }
 LOAD_COLUMNS = ["name", "rate", "cpu", "p50", "p99", "server_core", "load_core", "rss", "pss"]
 

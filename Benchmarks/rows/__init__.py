@@ -1,6 +1,7 @@
 """The rows of the table, by the names that `--only` takes, in the order in which they are shown."""
 
-from rows import connections, depth, hot, lab, memory, pages, reads, seeding, sizes, start, uncached
+from rows import (
+    connections, depth, feeds, hot, lab, memory, pages, pruning, reads, seeding, sizes, start, uncached)
 
 ROWS = {
     "hot": hot.measure,
@@ -11,8 +12,11 @@ ROWS = {
     "start": start.measure,
     "seeding": seeding.measure,
     "reads": reads.measure,
+    "pruning": pruning.measure,
+    "feeds": feeds.measure,
     "lab": lab.measure,
     "connections": connections.measure,
     "loops": connections.measure_loops,
     "sizes": sizes.measure,
+    "ten-million": sizes.measure_ten_million,
 }

@@ -8,6 +8,7 @@ import time
 from rows.pages import LIMIT
 from rows.seeding import seed
 from rows.start import until
+from runs import ratio
 from servers import Lookahead
 from steady import Answer
 
@@ -18,16 +19,42 @@ WINDOW = 600
 COLD_PAGES = 50
 HOT_REQUESTS = 500
 STARTS = 3
+SEED_SHARE = 0.7
+TEN_MILLION, TEN_MILLION_MEGABYTES, READY_SECONDS = 10_000_000, 1024, 1
+DEPTH, DEPTH_WITHIN = 250_000, 1.2
 
 
 def measure(bench):
     lines = [measure_size(bench, size) for size in bench.sizes or SIZES]
+    rates = {line["posts"]: line["seed_rate"] for line in lines}
     return {
         "title": "Cost against size: generated posts, one connection",
-        "to_reach": None,
+        "to_reach": f"three million are seeded at no less than {SEED_SHARE} of the rate of 100 000",
         "columns": ["name", "seed_rate", "peak", "file_mb", "ready_ms", "first_page_ms", "rss",
                     "top_cold", "top_hot", "half_cold", "half_hot", "end_cold", "end_hot"],
-        "lines": lines, "ratios": [],
+        "lines": lines,
+        "ratios": [ratio("rate of seeding 3 000 000 against 100 000",
+                         rates[3_000_000] / rates[100_000], SEED_SHARE, at_least=True)]
+        if rates.keys() >= {100_000, 3_000_000} else [],
+    }
+
+
+def measure_ten_million(bench):
+    """The same for so many posts that little of them is in any cache."""
+    line = measure_size(bench, TEN_MILLION)
+    return {
+        "title": "Ten million generated posts, one connection",
+        "to_reach": f"under {TEN_MILLION_MEGABYTES} MB, ready in under {READY_SECONDS} s, depth as ever",
+        "columns": ["name", "seed_rate", "peak", "file_mb", "ready_ms", "first_page_ms", "rss",
+                    "top_cold", "top_hot", "depth_cold", "depth_hot"],
+        "lines": [line],
+        "ratios": [
+            ratio("resident MB", line["rss"], TEN_MILLION_MEGABYTES, at_least=False),
+            ratio("seconds to /readyz", line["ready_ms"] / 1000, READY_SECONDS, at_least=False),
+            ratio("p50 at offset 250 000, the same page", line["depth_hot"] / line["top_hot"],
+                  DEPTH_WITHIN, at_least=False),
+            ratio("p50 at offset 250 000, each different", line["depth_cold"] / line["top_cold"],
+                  DEPTH_WITHIN, at_least=False)],
     }
 
 
@@ -57,7 +84,8 @@ def page_times(server, size):
     times = {}
     with Asker(server.port) as asker:
         asker.ask("/healthz")
-        for name, place in [("top", 0), ("half", size // 2), ("end", last)]:
+        for name, place in [("top", 0), ("half", size // 2), ("end", last),
+                            ("depth", min(DEPTH, last))]:
             low = max(0, min(place - WINDOW // 2, last - WINDOW))
             offsets = chosen.sample(range(low, min(last, low + WINDOW) + 1), COLD_PAGES)
             times[name + "_cold"] = statistics.median(asker.page(offset) for offset in offsets)

@@ -31,11 +31,6 @@ final class DatabaseConnections: Sendable {
   /// The connection that brings the log in, opened when it is first needed.
   private let checkpointer = Mutex<DatabaseQueue?>(nil)
 
-  /// So many pages after it was brought in whole, or begun anew, the log is brought in with each write until
-  /// it is whole again. SQLite by itself does that with each write while the log has so many pages
-  /// (https://sqlite.org/wal.html, section 2.1); but while others read, a log that is in the database goes
-  /// on growing, and here who writes waits meanwhile.
-  private static let pagesBeforeCheckpoint = 1_000
   /// How long a checkpoint that follows a write waits for other processes that write: one of them, or
   /// the next write here, brings the log in as well.
   private static let checkpointWaitMilliseconds = 20
@@ -57,6 +52,8 @@ final class DatabaseConnections: Sendable {
     try pool.writeWithoutTransaction {
       try $0.execute(sql: "PRAGMA synchronous = FULL")
       try $0.execute(sql: "PRAGMA journal_size_limit = \(options.logLimitBytes)")
+      // Less than zero: in KiB, and not in pages.
+      try $0.execute(sql: "PRAGMA cache_size = -\(options.writerCacheBytes >> 10)")
     }
     number()
     pool.writeWithoutTransaction { watch.begin($0) }
@@ -211,10 +208,15 @@ extension DatabaseConnections {
     }
   }
 
+  /// So many pages after it was brought in whole, or begun anew, the log is brought in with each write until
+  /// it is whole again. SQLite by itself does that with each write while the log has so many pages
+  /// (https://sqlite.org/wal.html, section 2.1); but while others read, a log that is in the database goes
+  /// on growing, and here who writes waits meanwhile.
+  ///
   /// What was written is written, whatever becomes of this: the next write tries again, and who looks at
   /// the log says what is wrong.
   private func checkpointWhereDue() {
-    guard pagesInLog.countSinceWhole >= Self.pagesBeforeCheckpoint else { return }
+    guard pagesInLog.countSinceWhole >= options.logPagesBeforeCheckpoint else { return }
     let count = pagesInLog.count
     let outcome = try? checkpoint(waiting: Self.checkpointWaitMilliseconds)
     if outcome == .whole { pagesInLog.noteWhole(count) }

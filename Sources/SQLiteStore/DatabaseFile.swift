@@ -23,18 +23,41 @@ public enum DatabaseFile {
     public var readers: Int
     /// How large the write-ahead log's file may stay (`PRAGMA journal_size_limit`).
     public var logLimitBytes: Int
+    /// How much of the file the connection that writes holds in memory (`PRAGMA cache_size`). What it
+    /// touches beyond that within one transaction, it writes more than once.
+    public var writerCacheBytes: Int
+    /// From how many pages on the log is brought into the database with each write. A page that many
+    /// transactions change is brought in once for all of them.
+    public var logPagesBeforeCheckpoint: Int
 
     /// The default of `logLimitBytes`: 64 MiB.
     public static let defaultLogLimitBytes = 64 << 20
+    /// The default of `writerCacheBytes`, and of SQLite: 2 MiB.
+    public static let defaultWriterCacheBytes = 2 << 20
+    /// The default of `logPagesBeforeCheckpoint`, and of SQLite: 4 MiB.
+    public static let defaultLogPagesBeforeCheckpoint = 1_000
 
-    /// Options; by default five seconds, five readers, 64 MiB.
+    /// Options; by default five seconds, five readers, and the defaults above.
     public init(
       busyTimeoutMilliseconds: Int = 5_000, readers: Int = 5,
-      logLimitBytes: Int = Options.defaultLogLimitBytes
+      logLimitBytes: Int = Options.defaultLogLimitBytes,
+      writerCacheBytes: Int = Options.defaultWriterCacheBytes,
+      logPagesBeforeCheckpoint: Int = Options.defaultLogPagesBeforeCheckpoint
     ) {
       self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
       self.readers = readers
       self.logLimitBytes = logLimitBytes
+      self.writerCacheBytes = writerCacheBytes
+      self.logPagesBeforeCheckpoint = logPagesBeforeCheckpoint
+    }
+
+    /// These options for a program that changes much of the file in one go: it has memory for that, and
+    /// ends soon.
+    public var forMuch: Options {
+      var options = self
+      options.writerCacheBytes = 48 << 20
+      options.logPagesBeforeCheckpoint = 8_000
+      return options
     }
   }
 

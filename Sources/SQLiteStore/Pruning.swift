@@ -7,6 +7,8 @@ import System
 /// A post goes when it is older than `publishedBefore` and, in every feed that it is in, beyond the
 /// first `keptPosts`; of these two, what is not given does not matter. A post without a time is never
 /// older. With a feed, posts only leave that feed; who then is in none goes.
+///
+/// Posts go in the order of their numbers, which is that of the tables.
 public struct Pruning {
   /// What is to go.
   public struct Rule: Sendable {
@@ -43,19 +45,15 @@ public struct Pruning {
   private let store: SQLiteStore
   private let rule: Rule
   private let isDryRun: Bool
-  /// How many posts a transaction looks at.
+  /// How many posts a transaction looks at, at the most.
   private let batch: Int
 
-  /// How many posts a transaction looks at by default: a few milliseconds.
-  public static let defaultBatch = 100
-  /// For so many times as long as a transaction took, others have their turn: who waits for a lock
-  /// looks only now and then whether it is free (https://sqlite.org/c3ref/busy_timeout.html), and
-  /// with a quarter of the time taken is in at the second look.
-  private static let pauseShare = 3
+  /// How many posts a transaction looks at by default, at the most.
+  public static let defaultBatch = 1_000
 
   /// - Parameters:
   ///   - isDryRun: only count.
-  ///   - batch: how many posts a transaction looks at.
+  ///   - batch: how many posts a transaction looks at, at the most.
   public init(
     _ store: SQLiteStore, rule: Rule, isDryRun: Bool = false, batch: Int = defaultBatch
   ) {
@@ -75,43 +73,64 @@ public struct Pruning {
     onProgress: (Summary) -> Void = { _ in }
   ) throws -> Summary {
     var summary = Summary()
-    let feeds = try transaction({ _ in }, body: { try Self.feeds($0, named: rule.feed) })
+    var others = OtherWriters()
+    try keepJournalsInMemory(true)
+    defer { try? keepJournalsInMemory(false) }
+    let feeds = try transaction({ _ in }, &others) { database, _ in
+      try Self.feeds(database, named: rule.feed)
+    }
     if rule.publishedBefore != nil || rule.keptPosts != nil {
       var tops = FeedTops(feeds: feeds.map(\.id), limit: rule.keptPosts ?? 0)
       var last: Int64? = 0
       while let number = last {
-        last = try transaction(pause) { database in
+        last = try transaction(pause, &others) { database, others in
           let batch = PruningBatch(
             database: database, rule: rule, feed: rule.feed == nil ? nil : feeds.first?.id,
             isDryRun: isDryRun)
-          return try batch.run(after: number, limit: self.batch, &tops, &summary)
+          return try batch.run(
+            after: number, limit: self.batch, until: .now + others.longestTransaction, &tops,
+            &summary)
         }
         onProgress(summary)
       }
     }
     if let kept = rule.keptRankings {
       for feed in feeds {
-        try pruneRankings(of: feed.id, keeping: kept, &summary, pause)
+        try pruneRankings(of: feed.id, keeping: kept, &summary, pause, &others)
         onProgress(summary)
       }
     }
     return summary
   }
 
+  /// What a statement may have to undo is kept in memory, and not in a file made for each: a statement
+  /// changes a few pages (https://sqlite.org/tempfiles.html, section 2.5).
+  private func keepJournalsInMemory(_ areInMemory: Bool) throws {
+    try withStoreErrors(path: store.path) {
+      try store.pool.writeWithoutTransaction {
+        try $0.execute(sql: "PRAGMA temp_store = \(areInMemory ? "MEMORY" : "DEFAULT")")
+      }
+    }
+  }
+
   private func transaction<Result>(
-    _ pause: (Int) -> Void, body: (Database) throws -> Result
+    _ pause: (Int) -> Void, _ others: inout OtherWriters,
+    body: (Database, OtherWriters) throws -> Result
   ) throws -> Result {
+    if isDryRun {
+      return try withStoreErrors(path: store.path) { try store.pool.read { try body($0, others) } }
+    }
     // From when the lock is held: who waits long for others owes them nothing for that.
     var start = ContinuousClock.now
     let result = try withStoreErrors(path: store.path) {
-      if isDryRun { return try store.pool.read(body) }
-      return try store.pool.write { database in
+      try store.pool.write { database in
         start = .now
-        return try body(database)
+        try others.look(database, now: start)
+        return try body(database, others)
       }
     }
-    let microseconds = Int((ContinuousClock.now - start) / .microseconds(1))
-    if !isDryRun { pause(microseconds * Self.pauseShare) }
+    let taken = ContinuousClock.now - start
+    pause(Int(others.pause(after: taken) / .microseconds(1)))
     return result
   }
 
@@ -130,9 +149,10 @@ public struct Pruning {
 
   /// First no cursor can ask for them, then their rows go.
   private func pruneRankings(
-    of feedID: Int64, keeping kept: Int, _ summary: inout Summary, _ pause: (Int) -> Void
+    of feedID: Int64, keeping kept: Int, _ summary: inout Summary, _ pause: (Int) -> Void,
+    _ others: inout OtherWriters
   ) throws {
-    let oldest = try transaction(pause) { database -> Int? in
+    let oldest = try transaction(pause, &others) { database, _ -> Int? in
       let row = try Row.fetchOne(
         database, sql: "SELECT ranking, oldest_ranking FROM feed WHERE feed_id = ?",
         arguments: [feedID])
@@ -150,7 +170,7 @@ public struct Pruning {
     guard let oldest else { return }
     var isMore = true
     while isMore {
-      isMore = try transaction(pause) { database in
+      isMore = try transaction(pause, &others) { database, _ in
         try database.execute(sql: Self.deleteClosed, arguments: [feedID, oldest, batch])
         return database.changesCount > 0
       }

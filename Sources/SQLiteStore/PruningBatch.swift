@@ -1,7 +1,8 @@
 import Feed
 import GRDB
+import Glibc
 
-/// What goes of a few posts, within one transaction.
+/// What goes of some posts, within one transaction.
 struct PruningBatch {
   let database: Database
   let rule: Pruning.Rule
@@ -17,39 +18,75 @@ struct PruningBatch {
     let isInFeed: Bool
   }
 
+  /// So many posts at the most go with one statement; then others that wait for this core get it: an
+  /// event loop of a server has answers to give.
+  private static let stepPosts = 64
+
+  /// Whether a post is in a feed matters only to who goes by its place alone.
   static let posts = """
     SELECT post_id, post_id, published_at,
-      EXISTS (SELECT 1 FROM feed_entry WHERE feed_entry.post_id = post.post_id)
-    FROM post WHERE post_id > ? ORDER BY post_id LIMIT ?
+      ?2 OR EXISTS (SELECT 1 FROM feed_entry WHERE feed_entry.post_id = post.post_id)
+    FROM post WHERE post_id > ?1 ORDER BY post_id LIMIT ?3
     """
   /// `+`: in the order of the numbers, and not by the feed's index, which would be sorted each time.
   static let entries = """
     SELECT entry_id, post_id, published_at, 1 FROM feed_entry
-    WHERE entry_id > ? AND +feed_id = ? AND until IS NULL ORDER BY entry_id LIMIT ?
+    WHERE entry_id > ?1 AND +feed_id = ?2 AND until IS NULL ORDER BY entry_id LIMIT ?3
     """
   /// Or is about to be.
   static let isInAnotherFeed = """
     SELECT EXISTS (SELECT 1 FROM feed_entry WHERE post_id = ?1 AND feed_id <> ?2)
       OR EXISTS (SELECT 1 FROM pending_place WHERE post_id = ?1 AND feed_id <> ?2)
     """
+  /// All posts from the one to the other.
+  static let deletePosts = "DELETE FROM post WHERE post_id BETWEEN ? AND ?"
 
+  /// - Parameters:
+  ///   - limit: how many posts are looked at, at the most.
+  ///   - deadline: when to stop before that.
   /// - Returns: the number after which to go on; nil where that was all.
   func run(
-    after number: Int64, limit: Int, _ tops: inout FeedTops, _ summary: inout Pruning.Summary
+    after number: Int64, limit: Int, until deadline: ContinuousClock.Instant,
+    _ tops: inout FeedTops, _ summary: inout Pruning.Summary
   ) throws -> Int64? {
-    let arguments: StatementArguments = feed.map { [number, $0, limit] } ?? [number, limit]
-    let candidates = try Row.fetchAll(
-      database.cachedStatement(sql: feed == nil ? Self.posts : Self.entries), arguments: arguments
-    ).map { Candidate(number: $0[0], post: $0[1], publishedAt: $0[2], isInFeed: $0[3]) }
-    summary.seen += candidates.count
     try tops.update(database)
-    for candidate in candidates {
-      if candidate.publishedAt == nil, rule.publishedBefore != nil { summary.withoutTime += 1 }
-      if goes(candidate, tops) { try remove(candidate.post, &summary) }
-    }
+    var last: Int64? = number
+    var seen = 0
+    repeat {
+      let step = min(Self.stepPosts, limit - seen)
+      last = try self.step(after: last!, limit: step, tops, &summary)
+      seen += step
+      sched_yield()
+    } while last != nil && seen < limit && ContinuousClock.now < deadline
     if !isDryRun {
       try ChangeLog(database: database).trim()
       try tops.noteOwnChanges(database)
+    }
+    return last
+  }
+
+  private func step(
+    after number: Int64, limit: Int, _ tops: FeedTops, _ summary: inout Pruning.Summary
+  ) throws -> Int64? {
+    let sql = feed == nil ? Self.posts : Self.entries
+    let candidates = try Row.fetchAll(
+      database.cachedStatement(sql: sql),
+      arguments: [number, feed ?? (rule.publishedBefore == nil ? 0 : 1), limit]
+    ).map { Candidate(number: $0[0], post: $0[1], publishedAt: $0[2], isInFeed: $0[3]) }
+    summary.seen += candidates.count
+    for candidate in candidates where candidate.publishedAt == nil && rule.publishedBefore != nil {
+      summary.withoutTime += 1
+    }
+    if feed == nil {
+      for run in candidates.split(whereSeparator: { !goes($0, tops) }) {
+        summary.posts += run.count
+        // Between them there is no post that stays.
+        if !isDryRun { try execute(Self.deletePosts, [run.first!.post, run.last!.post]) }
+      }
+    } else {
+      for candidate in candidates where goes(candidate, tops) {
+        try leave(candidate.post, &summary)
+      }
     }
     return candidates.count < limit ? nil : candidates.last?.number
   }
@@ -60,105 +97,25 @@ struct PruningBatch {
     }
     // By its place alone nothing goes that has none.
     guard rule.publishedBefore != nil || candidate.isInFeed else { return false }
-    return !tops.posts.contains(candidate.post)
+    return !tops.contains(candidate.post)
   }
 
-  private func remove(_ post: Int64, _ summary: inout Pruning.Summary) throws {
-    if let feed {
-      let stays =
-        try Bool.fetchOne(
-          database.cachedStatement(sql: Self.isInAnotherFeed), arguments: [post, feed]) ?? false
-      if stays {
-        summary.departures += 1
-        if !isDryRun {
-          try execute(ImportBatch.removeFromFeed, [post, feed])
-          try execute(ImportBatch.removeFromRuns, [post, feed])
-        }
-        return
-      }
+  /// Takes a post out of the feed, and altogether where it is in no other.
+  private func leave(_ post: Int64, _ summary: inout Pruning.Summary) throws {
+    let stays =
+      try Bool.fetchOne(
+        database.cachedStatement(sql: Self.isInAnotherFeed), arguments: [post, feed]) ?? false
+    if stays { summary.departures += 1 } else { summary.posts += 1 }
+    guard !isDryRun else { return }
+    if stays {
+      try execute(ImportBatch.removeFromFeed, [post, feed])
+      try execute(ImportBatch.removeFromRuns, [post, feed])
+    } else {
+      try execute(ItemWriter.deletePost, [post])
     }
-    summary.posts += 1
-    if !isDryRun { try execute(ItemWriter.deletePost, [post]) }
   }
 
   private func execute(_ sql: String, _ arguments: StatementArguments) throws {
     try database.cachedStatement(sql: sql).execute(arguments: arguments)
-  }
-}
-
-/// The posts at the tops of feeds, in the current ranking of each and in those that runs are making.
-struct FeedTops {
-  let feeds: [Int64]
-  let limit: Int
-  private(set) var posts: Set<Int64> = []
-  /// The newest change when they were read.
-  private var changeSequence: Int64?
-
-  init(feeds: [Int64], limit: Int) {
-    self.feeds = feeds
-    self.limit = limit
-  }
-
-  static let top = """
-    SELECT post_id FROM feed_entry
-    WHERE feed_id = ?1 AND since <= ?2 AND (until IS NULL OR until > ?2)
-    ORDER BY sort_key, id LIMIT ?3
-    """
-
-  static let runs = "SELECT run_id FROM ranking_run"
-
-  /// The top of what a run leaves where it is.
-  static let topBesideRun = """
-    SELECT post_id FROM feed_entry
-    WHERE feed_id = ?1 AND until IS NULL AND NOT EXISTS (SELECT 1 FROM pending_place AS place
-      WHERE place.run_id = ?2 AND place.feed_id = ?1 AND place.post_id = feed_entry.post_id)
-    ORDER BY sort_key, id LIMIT ?3
-    """
-
-  /// The top of what it moves.
-  static let topOfRun = """
-    SELECT place.post_id FROM pending_place AS place
-    CROSS JOIN post ON post.post_id = place.post_id
-    WHERE place.feed_id = ?1 AND place.run_id = ?2
-    ORDER BY \(RankingRun.key(rank: "place.rank")), post.id LIMIT ?3
-    """
-
-  /// Changes that may bring a post to a top: a new entry only pushes others down, and what is within a
-  /// post (the kind `post`) moves nothing.
-  static let isChanged =
-    "SELECT EXISTS (SELECT 1 FROM change_log WHERE change_id > ? AND kind <> 'post')"
-
-  /// Reads them again where somebody may have brought a post to a top.
-  mutating func update(_ database: Database) throws {
-    guard limit > 0 else { return }
-    if let changeSequence {
-      let isChanged = try Bool.fetchOne(
-        database.cachedStatement(sql: Self.isChanged), arguments: [changeSequence])
-      guard isChanged ?? true else { return }
-    }
-    posts = []
-    let statement = try database.cachedStatement(sql: Self.top)
-    let runs = try Int64.fetchAll(database, sql: Self.runs)
-    for feed in feeds {
-      let stored = try Int64.fetchOne(
-        database, sql: "SELECT ranking FROM feed WHERE feed_id = ?", arguments: [feed])
-      guard let ranking = try stored.map(RankingNumber.checked) else { continue }
-      posts.formUnion(try Int64.fetchAll(statement, arguments: [feed, ranking, limit]))
-      for run in runs {
-        for sql in [Self.topBesideRun, Self.topOfRun] {
-          posts.formUnion(
-            try Int64.fetchAll(
-              database.cachedStatement(sql: sql), arguments: [feed, run, limit]))
-        }
-      }
-    }
-    try noteOwnChanges(database)
-  }
-
-  /// What goes by a rule is at no top, so that these stay as they are.
-  mutating func noteOwnChanges(_ database: Database) throws {
-    changeSequence =
-      try Int64.fetchOne(
-        database.cachedStatement(sql: "SELECT max(change_id) FROM change_log")) ?? 0
   }
 }

@@ -29,6 +29,9 @@ extension SQLiteStore {
     /// How many entries of each feed are read before anything else, by `beginLoading`, for the first
     /// pages that are asked for.
     public var firstEntries: Int
+    /// How many entries of all feeds together are read so, about: what is served at once after a start,
+    /// where there are very many feeds.
+    public var firstEntriesOfAll: Int
     /// The time, as idempotency keys are dated.
     public var now: @Sendable () -> Timestamp
 
@@ -50,6 +53,8 @@ extension SQLiteStore {
     public static let defaultJournalledChanges = 65_536
     /// The default of `firstEntries`: ten pages of the largest size.
     public static let defaultFirstEntries = 1_000
+    /// The default of `firstEntriesOfAll`: a tenth of a second.
+    public static let defaultFirstEntriesOfAll = 100_000
 
     /// Options; by default the system's clock and the defaults above.
     public init(
@@ -63,6 +68,7 @@ extension SQLiteStore {
       maximumIdempotencyKeys: Int = Options.defaultMaximumIdempotencyKeys,
       journalledChanges: Int = Options.defaultJournalledChanges,
       firstEntries: Int = Options.defaultFirstEntries,
+      firstEntriesOfAll: Int = Options.defaultFirstEntriesOfAll,
       now: @escaping @Sendable () -> Timestamp = Options.systemTime
     ) {
       self.file = file
@@ -75,6 +81,7 @@ extension SQLiteStore {
       self.maximumIdempotencyKeys = maximumIdempotencyKeys
       self.journalledChanges = journalledChanges
       self.firstEntries = firstEntries
+      self.firstEntriesOfAll = firstEntriesOfAll
       self.now = now
     }
 
@@ -88,7 +95,8 @@ extension SQLiteStore {
     func requireSensible() {
       let numbers = [
         keptRankings, maximumWaitingWrites, maximumWritesInGroup, idempotencyKeepSeconds,
-        maximumIdempotencyKeys, journalledChanges, firstEntries, maximumKeptMoves,
+        maximumIdempotencyKeys, journalledChanges, firstEntries, firstEntriesOfAll,
+        maximumKeptMoves,
       ]
       precondition(keptRankingsSeconds >= 0, "a time is less than 0")
       precondition(numbers.allSatisfy { $0 >= 1 }, "an option is less than 1")

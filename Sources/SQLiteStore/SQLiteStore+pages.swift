@@ -3,15 +3,15 @@ import Feed
 
 /// What the catalog answers: the order of every feed, and what changed.
 extension SQLiteStore {
-  /// Reads the top of every feed, so that first pages can be answered, and goes on to read the rest on
-  /// a thread of the store's own; what needs more than the tops waits for that, and so does a write
-  /// before it is answered.
+  /// Reads the tops of feeds, so that first pages can be answered, and goes on to read the rest on a
+  /// thread of the store's own; what needs more waits for that, and so does a write before it is answered.
   ///
   /// Without it everything is read when it is first needed.
   ///
   /// - Throws: `StoreError`.
   public func beginLoading() throws {
-    try follower.beginLoading(firstEntries: options.firstEntries)
+    try follower.beginLoading(
+      firstEntries: options.firstEntries, total: options.firstEntriesOfAll)
   }
 
   /// Brings the catalog up to the file.
@@ -26,18 +26,18 @@ extension SQLiteStore {
   /// - Throws: `StoreError` where the catalog has yet to be read.
   public func snapshot() throws -> any StoreSnapshot { try follower.snapshot() }
 
-  /// The feeds as of the last refresh, in the order of their names' bytes; without their newest times
-  /// as long as only their tops are read.
+  /// A page of the list of feeds as of the last refresh; without their newest times as long as only
+  /// their tops are read.
   ///
   /// - Throws: `StoreError` where the catalog has yet to be read.
-  public func feeds() throws -> [FeedSummary] { try follower.latest().summaries }
+  public func feeds(_ query: FeedListQuery) throws -> FeedListPage { try follower.feeds(query) }
 
   /// The feed of this name as of the last refresh; `nil` where there is none. Without its newest time
   /// as long as only its top is read.
   ///
   /// - Throws: `StoreError` where the catalog has yet to be read.
   public func feed(named name: String) throws -> FeedSummary? {
-    try follower.latest().summary(ofFeed: name)
+    try follower.feed(named: name)
   }
 
   /// The page can be read at once: its rankings are in memory, and none has to be compared with another.

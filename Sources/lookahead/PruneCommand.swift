@@ -50,7 +50,7 @@ struct PruneCommand: ParsableCommand {
   func run() throws {
     let meter = ProgressMeter()
     let store = try SQLiteStore(
-      existing: options.database, options: SQLiteStore.Options(file: options.file))
+      existing: options.database, options: SQLiteStore.Options(file: options.file.forMuch))
     let summary: Pruning.Summary
     do {
       summary = try Pruning(store, rule: rule, isDryRun: dryRun).run(onProgress: {

@@ -45,6 +45,7 @@ struct SeedCommand: ParsableCommand {
     var configuration = FeedServiceConfiguration(databasePath: options.database)
     Setting.apply(Setting.list(of: self), to: &configuration)
     configuration.application.seeder.isStrict = strict
+    configuration.store.file = configuration.store.file.forMuch
     let store = try SQLiteStore(path: options.database, options: configuration.store)
     let seeder = configuration.application.seeder
     let meter = ProgressMeter()

@@ -31,7 +31,9 @@ import Testing
   @Test func `an empty database is made and served`() throws {
     let server = try ServingProgram(program)
     let client = try TestClient(port: server.port)
-    #expect(try client.get("/v1/feeds").text == #"{"feeds":[]}"#)
+    #expect(
+      try client.get("/v1/feeds").text
+        == #"{"total":0,"feeds":[],"paging":{"next":null,"prev":null,"links":{}}}"#)
     #expect(try client.get("/readyz").status == 200)
   }
 

@@ -1,11 +1,10 @@
 import Catalog
 import Feed
-import GRDB
 import HTTP
 import HTTPServer
+import ModelStore
 import Observability
 import Prefetch
-import SQLiteStore
 import Seeding
 import Synchronization
 import System
@@ -46,15 +45,15 @@ import Testing
   }
 
   @Test func `a page is the same from the file, from the store and from both`() throws {
-    let path = folder.file("feed.sqlite")
-    let store = try SQLiteStore(path: path)
+    let store = ModelStore()
     try store.load(Array(PostGenerator(count: 90, seed: 7)), batch: 2_000)
     // On one network items cost other than on the others, so that their hints do not fit.
-    try DatabaseQueue(path: path).write {
-      try $0.execute(
-        sql: "UPDATE policy SET video_weight = 9, image_bytes = 77 WHERE network = 'wifi'")
+    store.changePolicies { policies in
+      for key in policies.keys where key.network == "wifi" {
+        policies[key]!.videoWeight = 9
+        policies[key]!.imageBytes = 77
+      }
     }
-    try store.refresh()
     let plain = PageMaker(store: store, source: source(store, fileBytes: 0))
     let half = PageMaker(store: store, source: source(store, fileBytes: 1 << 20))
     let full = PageMaker(store: store, source: source(store, fileBytes: 1 << 20))
@@ -77,7 +76,7 @@ import Testing
   }
 
   @Test func `a store that answers later, and out of order, holds up nobody`() throws {
-    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
+    let store = ModelStore()
     try store.load(Array(PostGenerator(count: 90, seed: 7)), batch: 2_000)
     let late = LateStore(store)
     let plain = PageMaker(store: store, source: source(store, fileBytes: 0))
@@ -105,10 +104,10 @@ import Testing
 
 /// A store whose reads of rows are answered later, on a thread of its own, and the last one first.
 private final class LateStore: FeedStore, PolicyStore {
-  private let store: SQLiteStore
+  private let store: any FeedStore & PolicyStore
   private let waiting = Mutex<[@Sendable () -> Void]>([])
 
-  init(_ store: SQLiteStore) { self.store = store }
+  init(_ store: any FeedStore & PolicyStore) { self.store = store }
 
   /// How many reads wait.
   var count: Int { waiting.withLock { $0.count } }
@@ -138,7 +137,7 @@ private final class LateStore: FeedStore, PolicyStore {
 
   func snapshot() throws -> any StoreSnapshot { try store.snapshot() }
   var version: StoreVersion { store.version }
-  func feeds() throws -> [FeedSummary] { try store.feeds() }
+  func feeds(_ query: FeedListQuery) throws -> FeedListPage { try store.feeds(query) }
   func feed(named name: String) throws -> FeedSummary? { try store.feed(named: name) }
   func cut(_ query: PageQuery) throws -> PageCut { try store.cut(query) }
   func isAtHand(_ query: PageQuery) -> Bool { store.isAtHand(query) }
@@ -149,7 +148,7 @@ private final class LateStore: FeedStore, PolicyStore {
   func changedPosts(since version: StoreVersion) -> [Int64]? { store.changedPosts(since: version) }
   func refresh() throws -> Bool { try store.refresh() }
   func item(withID id: String) throws -> StoredItem? { try store.item(withID: id) }
-  func beginImport() throws -> any FeedImport { store.beginImport() }
+  func beginImport() throws -> any FeedImport { try store.beginImport() }
   func write(
     _ write: ItemWrite,
     completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void

@@ -98,10 +98,11 @@ import Testing
 
   private func expectEqual(_ old: SQLiteStore, _ new: SQLiteStore, _ comment: String) throws {
     #expect(try old.feeds() == new.feeds(), "\(comment)")
-    for (name, feed) in try old.follower.whole().feeds {
+    for feed in try old.follower.whole().feeds.entries {
+      let name = feed.order.name
       for (ranking, index) in feed.order.orders {
-        let cursor = Cursor(feed: name.text, view: .ranking(ranking), anchor: .start, seen: .start)
-        _ = try new.page(PageQuery(feed: name.text, start: .after(cursor), limit: 1))
+        let cursor = Cursor(feed: name, view: .ranking(ranking), anchor: .start, seen: .start)
+        _ = try new.page(PageQuery(feed: name, start: .after(cursor), limit: 1))
         let fresh = try new.pool.read {
           try SQLiteCatalogReader(database: $0).order(ofFeed: feed.feedID, ranking: ranking)
         }

@@ -3,6 +3,7 @@ import Feed
 import GRDB
 import Seeding
 import Synchronization
+import SQLiteTestSupport
 import TestSupport
 import Testing
 
@@ -32,7 +33,7 @@ import Testing
     let beforePruning = locks.checkpoints
     var rule = Pruning.Rule()
     rule.keptPosts = 100
-    #expect(try Pruning(store, rule: rule).run { _ in }.posts > 1_000)
+    #expect(try Pruning(store, rule: rule, batch: 100).run { _ in }.posts > 1_000)
     #expect(locks.checkpoints > beforePruning)
     try store.close()
 

@@ -15,6 +15,7 @@ import Testing
     ("an export's posts", PostReader.postsAfterID),
     ("an item's place in a feed", SQLiteCatalogReader.placeOfPost),
     ("a feed's order", SQLiteCatalogReader.feedOrder),
+    ("one feed", SQLiteCatalogReader.oneFeed),
     ("whether a ranking is begun", SQLiteCatalogReader.isRankingBegun),
     ("a feed's number of entries", SQLiteCatalogReader.entryCount),
     ("what was written since", SQLiteCatalogReader.newestSequences),
@@ -45,6 +46,8 @@ import Testing
     ("rankings that are not kept", Ranking.forgetRankings),
     ("a post's removal from runs", ImportBatch.removeFromRuns),
     ("another feed of a post", PruningBatch.isInAnotherFeed),
+    ("posts that go together", PruningBatch.deletePosts),
+    ("the log's newest change", FeedTops.newestChange),
   ]
 
   /// Question marks, or else the greatest of their numbers.

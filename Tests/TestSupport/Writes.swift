@@ -7,9 +7,21 @@ extension FeedStore {
   /// Changes one item, and waits until that is done.
   @discardableResult
   package func outcome(of write: ItemWrite) throws -> ItemOutcome {
-    let result = Mutex<Result<ItemOutcome, any Error>?>(nil)
+    try waited { self.write(write, completion: $0) }
+  }
+
+  /// Changes one feed, and waits until that is done.
+  @discardableResult
+  package func outcome(of write: FeedWrite) throws -> FeedOutcome {
+    try waited { self.write(write, completion: $0) }
+  }
+
+  private func waited<Outcome: Sendable>(
+    _ begin: (@escaping @Sendable (Result<Outcome, any Error>) -> Void) -> Void
+  ) throws -> Outcome {
+    let result = Mutex<Result<Outcome, any Error>?>(nil)
     let isDone = DispatchSemaphore(value: 0)
-    self.write(write) { written in
+    begin { written in
       result.withLock { $0 = written }
       isDone.signal()
     }

@@ -433,6 +433,24 @@ class Suite:
             self.walk(template, target, total)
             self.check_page_errors(template, target)
 
+    def check_feed_list(self, total):
+        """The list of feeds: its pages forwards and back, and cursors that are not its own."""
+        template, names, back = "/v1/feeds", [], None
+        for limit in ("1", "2", "100"):
+            link, met = f"/v1/feeds?limit={limit}", []
+            while link:
+                page, _ = self.ask("GET", template, link, 200)
+                self.check.that(page["total"] == total, f"{link}: a total of {page['total']}")
+                met += [feed["name"] for feed in page["feeds"]]
+                back, link = page["paging"]["links"].get("prev"), page["paging"]["links"].get("next")
+            names = names or met
+            self.check.that(met == names and len(met) == total, f"limit {limit} meets {met}")
+        if back:
+            self.ask("GET", template, back, 200)
+        for name in ("after", "before"):
+            for cursor in ("x", "AAAA", self.cursor or "AQ"):
+                self.ask("GET", template, f"/v1/feeds?{name}={cursor}", 400, name, "invalid-cursor")
+
     def walk(self, template, target, total):
         """Follows the links to the end and back."""
         seen, pages, link = [], [], f"{target}limit=7"
@@ -739,6 +757,7 @@ class Suite:
         short, _ = self.ask("GET", "/rp/", f"/rp?feed={name}&limit=100", 200)
         self.check.that(page == short, "/rp differs from /rp/")
         self.cursor = page["paging"]["newer"]
+        self.check_feed_list(feeds["total"])
         for item in page["items"]:
             for network in ("", "?network=wifi", "?rtt=5000"):
                 self.ask("GET", "/v1/items/{id}",

@@ -44,17 +44,20 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
     self.readParts = readParts
   }
 
-  /// Reads the top of every feed, so that first pages can be answered, and goes on to read the rest on
-  /// a thread of its own; what needs more than the tops waits for that, and so does a refresh.
+  /// Reads the names of the feeds and the tops of as many as that takes a moment for, so that first pages
+  /// can be answered, and goes on to read the rest on a thread of its own; what needs more waits for that,
+  /// and so does a refresh.
   ///
   /// Without it everything is read when it is first needed.
   ///
-  /// - Throws: what the source throws.
-  public func beginLoading(firstEntries: Int) throws {
+  /// - Parameters:
+  ///   - firstEntries: how many entries of a feed are read first, at the most.
+  ///   - total: how many of all feeds together, about.
+  public func beginLoading(firstEntries: Int, total: Int) throws {
     try following.withLock { following in
       guard memory.catalog == nil else { return }
       let (tops, mark) = try following.source.read {
-        (try $0.loadTops(count: firstEntries), try $0.mark())
+        (try $0.loadTops(count: firstEntries, total: total), try $0.mark())
       }
       publish(CatalogUpdate(catalog: tops, changes: nil), mark, &following)
     }
@@ -112,11 +115,16 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
 
   @discardableResult
   private func load(_ following: inout Following) throws -> FeedCatalog {
-    let (catalog, mark) = try following.source.read {
-      (try $0.load(knowing: memory.catalog?.policyBook), try $0.mark())
+    let old = following.mark
+    let (catalog, mark) = try following.source.read { reader in
+      let mark = try reader.mark()
+      let known = memory.catalog
+      let catalog = try reader.load(
+        over: mark == old ? known : nil, knowing: known?.policyBook)
+      return (catalog, mark)
     }
     // Where the tops were right, what was made of them still is.
-    let changes = mark == following.mark ? CatalogUpdate.Changes() : nil
+    let changes = mark == old ? CatalogUpdate.Changes() : nil
     return publish(CatalogUpdate(catalog: catalog, changes: changes), mark, &following)
   }
 
@@ -149,6 +157,21 @@ extension CatalogFollower {
 
   /// See `FeedStore.isAtHand`. Before the catalog is read, nothing is.
   public func isAtHand(_ query: PageQuery) -> Bool { memory.catalog?.isAtHand(query) ?? false }
+
+  /// See `FeedStore.feed(named:)`.
+  public func feed(named name: String) throws -> FeedSummary? {
+    guard let feed = try latest().feeds[name] else { return nil }
+    return try feed.summary ?? whole().feeds[name]?.summary
+  }
+
+  /// See `FeedStore.feeds(_:)`.
+  public func feeds(_ query: FeedListQuery) throws -> FeedListPage {
+    if let page = try latest().feeds.page(query) { return page }
+    guard let page = try whole().feeds.page(query) else {
+      preconditionFailure("of a whole catalog every feed is read")
+    }
+    return page
+  }
 
   /// The store as of the last refresh: taking it costs a lock for the time of a copy.
   ///

@@ -53,10 +53,12 @@ final class CatalogMemory: Sendable {
   /// Keeps older rankings of a feed at hand, if the catalog is still the one of this version.
   func keep(_ orders: [Int: OrderIndex], ofFeed name: String, asOf version: StoreVersion) {
     state.withLock { state in
-      guard state.catalog?.version == version else { return }
-      for (ranking, index) in orders {
-        state.catalog?.feeds[name]?.order.keep(index, of: ranking)
+      guard state.catalog?.version == version, let entry = state.catalog?.feeds[name] else {
+        return
       }
+      var order = entry.order
+      for (ranking, index) in orders { order.keep(index, of: ranking) }
+      state.catalog?.feeds.put(FeedCatalog.Entry(feedID: entry.feedID, order: order))
     }
   }
 }

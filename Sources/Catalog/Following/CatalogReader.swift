@@ -11,6 +11,8 @@ public protocol CatalogReader {
   func mark() throws -> Mark
   /// Every feed, in any order.
   func feeds() throws -> [FeedState]
+  /// The feed that has this number; `nil` where there is none.
+  func feed(_ id: Int64) throws -> FeedState?
   /// The profiles and policies that are written.
   ///
   /// - Throws: `PolicyError` for one that is not understood; then those of before stay in force.
@@ -34,7 +36,9 @@ public struct StoreChanges: Sendable {
   public var entries: [EntryChange] = []
   /// The posts whose content changed, or that are gone.
   public var posts: Set<Int64> = []
-  /// Feeds came, went, or have another title or ranking; or networks or policies changed.
+  /// The feeds that came, went, or have another name, title or ranking.
+  public var feeds: Set<Int64> = []
+  /// Networks or policies changed.
   public var areSettings = false
 
   /// Nothing yet.

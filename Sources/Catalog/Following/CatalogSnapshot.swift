@@ -15,7 +15,8 @@ struct CatalogSnapshot: StoreSnapshot {
 
   var version: StoreVersion { catalog.version }
   var policyBook: PolicyBook { catalog.policyBook }
-  func feed(named name: String) -> FeedSummary? { catalog.summary(ofFeed: name) }
+  var isWhole: Bool { catalog.isWhole }
+  func hasFeed(named name: String) -> Bool { catalog.feeds[name] != nil }
   func isAtHand(_ query: PageQuery) -> Bool { catalog.isAtHand(query) }
   func cut(_ query: PageQuery) throws -> PageCut { try cutter.cut(query, from: catalog) }
 }

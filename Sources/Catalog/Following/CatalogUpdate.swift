@@ -21,50 +21,75 @@ struct CatalogUpdate {
 }
 
 extension CatalogReader {
-  /// The whole catalog.
+  /// The whole catalog; what is whole in `known`, which is of the reader's moment, is not read again.
   ///
-  /// - Parameter known: the book that stays in force where the written one is not understood; nil where
-  ///   there is none.
-  func load(knowing known: PolicyBook?) throws -> FeedCatalog {
-    try catalog(isWhole: true, try book(knowing: known)) {
-      try order(ofFeed: $0.id, ranking: $0.ranking)
+  /// - Parameter book: what stays in force where the written one is not understood; `nil` where there is
+  ///   none.
+  func load(over known: FeedCatalog?, knowing book: PolicyBook?) throws -> FeedCatalog {
+    var catalog = FeedCatalog(isWhole: true)
+    guard let known else {
+      catalog.policyBook = try self.book(knowing: book)
+      catalog.feeds = FeedList(try feeds().map(entry))
+      return catalog
     }
-  }
-
-  /// The catalog with the top of each feed and how many entries it has.
-  func loadTops(count: Int) throws -> FeedCatalog {
-    try catalog(isWhole: false, try policyBook()) { try top(of: $0, count: count) }
-  }
-
-  private func catalog(
-    isWhole: Bool, _ book: PolicyBook, _ order: (FeedState) throws -> OrderIndex
-  ) throws -> FeedCatalog {
-    var catalog = FeedCatalog(isWhole: isWhole)
-    catalog.policyBook = book
-    for feed in try feeds() {
-      catalog.feeds[feed.name] = FeedCatalog.Entry(
-        feedID: feed.id, order: FeedOrder(feed, try order(feed)))
+    catalog.policyBook = known.policyBook
+    catalog.feeds = known.feeds
+    for part in known.feeds.entries where !part.isWhole {
+      catalog.feeds.put(try entry(part.state))
     }
     return catalog
   }
 
-  /// The catalog, which is whole and of the old moment, brought up to the new one, the reader's.
+  /// The catalog with the tops of feeds, each up to `count` entries and with how many there are in all, as
+  /// long as these are not more than `total` together: of the feeds after that, nothing but their names.
+  func loadTops(count: Int, total: Int) throws -> FeedCatalog {
+    var catalog = FeedCatalog(isWhole: false)
+    catalog.policyBook = try policyBook()
+    var rest = total
+    catalog.feeds = FeedList(
+      try feeds().map { feed in
+        guard rest > 0 else {
+          return FeedCatalog.Entry(feedID: feed.id, order: FeedOrder(feed, nil))
+        }
+        let top = try top(of: feed, count: count)
+        // A feed costs as much as some entries, even where it has none.
+        rest -= top.heldCount + 10
+        return FeedCatalog.Entry(feedID: feed.id, order: FeedOrder(feed, top))
+      })
+    return catalog
+  }
+
+  private func entry(_ feed: FeedState) throws -> FeedCatalog.Entry {
+    let index = try order(ofFeed: feed.id, ranking: feed.ranking)
+    return FeedCatalog.Entry(feedID: feed.id, order: FeedOrder(feed, index))
+  }
+
+  /// The catalog, which is whole and of the old moment, brought up to the new one, the reader's: it costs
+  /// what changed, however many feeds there are.
   func update(_ catalog: FeedCatalog, from old: Mark, to new: Mark) throws -> CatalogUpdate {
     guard let changes = try changes(from: old, to: new) else {
-      return CatalogUpdate(catalog: try load(knowing: catalog.policyBook), changes: nil)
+      return CatalogUpdate(catalog: try load(over: nil, knowing: catalog.policyBook), changes: nil)
     }
-    let byFeed = Dictionary(grouping: changes.entries, by: \.feedID)
     var update = CatalogUpdate(
       catalog: catalog,
       changes: CatalogUpdate.Changes(posts: changes.posts, areSettings: changes.areSettings))
-    // What is said of a feed itself is among the settings.
-    let feeds = changes.areSettings ? try feeds() : catalog.feeds.values.map(\.state)
     if changes.areSettings {
-      update.removeFeeds(except: Set(feeds.map { ByteText($0.name) }))
       update.catalog.policyBook = try book(knowing: catalog.policyBook)
     }
-    for feed in feeds {
-      try bring(feed, in: &update, upTo: byFeed[feed.id] ?? [])
+    var states: [Int64: FeedState] = [:]
+    for id in changes.feeds {
+      states[id] = try feed(id)
+      // Names may have gone round: they are all free before one is given again.
+      if let known = catalog.feeds[id: id], states[id]?.name.isSame(as: known.order.name) != true {
+        update.catalog.feeds.remove(id: id)
+        update.changes?.feeds.insert(known.order.name)
+      }
+    }
+    let byFeed = Dictionary(grouping: changes.entries, by: \.feedID)
+    for id in changes.feeds.union(byFeed.keys) {
+      guard let state = changes.feeds.contains(id) ? states[id] : catalog.feeds[id: id]?.state
+      else { continue }
+      try bring(state, in: &update, upTo: byFeed[id] ?? [])
     }
     return update
   }
@@ -83,10 +108,8 @@ extension CatalogReader {
   private func bring(
     _ feed: FeedState, in update: inout CatalogUpdate, upTo changes: [EntryChange]
   ) throws {
-    guard let entry = update.catalog.feeds[feed.name], entry.feedID == feed.id else {
-      let index = try order(ofFeed: feed.id, ranking: feed.ranking)
-      update.catalog.feeds[feed.name] = FeedCatalog.Entry(
-        feedID: feed.id, order: FeedOrder(feed, index))
+    guard let entry = update.catalog.feeds[id: feed.id] else {
+      update.catalog.feeds.put(try self.entry(feed))
       update.changes?.feeds.insert(feed.name)
       return
     }
@@ -95,27 +118,18 @@ extension CatalogReader {
     var order = entry.order
     order.title = feed.title
     order.apply(changes, ranking: feed.ranking, oldestRanking: feed.oldestRanking)
-    update.catalog.feeds[feed.name] = FeedCatalog.Entry(feedID: feed.id, order: order)
+    update.catalog.feeds.put(FeedCatalog.Entry(feedID: feed.id, order: order))
     if isChanged || changes.contains(where: { $0.isSeen(upTo: feed.ranking) }) {
       update.changes?.feeds.insert(feed.name)
     }
   }
 }
 
-extension CatalogUpdate {
-  fileprivate mutating func removeFeeds(except kept: Set<ByteText>) {
-    for name in catalog.feeds.keys where !kept.contains(name) {
-      catalog.feeds[name] = nil
-      changes?.feeds.insert(name)
-    }
-  }
-}
-
 extension FeedOrder {
-  /// The feed with the order of its current ranking.
-  fileprivate init(_ feed: FeedState, _ index: OrderIndex) {
+  /// The feed with the order of its current ranking, if that is read.
+  fileprivate init(_ feed: FeedState, _ index: OrderIndex?) {
     self.init(
       name: feed.name, title: feed.title, ranking: feed.ranking,
-      oldestRanking: feed.oldestRanking, orders: [feed.ranking: index])
+      oldestRanking: feed.oldestRanking, orders: index.map { [feed.ranking: $0] } ?? [:])
   }
 }

@@ -16,7 +16,7 @@ extension FeedCatalog {
   func hasInTops(_ query: PageQuery) -> Bool {
     guard let feed = feeds[query.feed] else { return true }
     guard query.start == .top else { return false }
-    let order = feed.order.current
+    guard let order = feed.order.orders[feed.order.ranking] else { return false }
     // Past the end nothing is read.
     guard query.offset < order.count else { return true }
     return query.offset <= order.heldCount
@@ -44,6 +44,7 @@ extension FeedCatalog.Entry {
   ) throws -> PageCut {
     var order = order
     for (ranking, index) in orders { order.orders[ranking] = index }
+    guard let summary else { preconditionFailure("a page is cut out of an order that was read") }
     return PageCut(
       feed: summary, slice: try order.slice(query, position: position), version: version)
   }

@@ -32,17 +32,22 @@ public struct FeedCatalog: Sendable {
     /// The store's number of the feed.
     public let feedID: Int64
     /// The feed's order.
-    public internal(set) var order: FeedOrder
-    /// What lists say of it.
-    public let summary: FeedSummary
+    public let order: FeedOrder
+    /// What lists say of it; `nil` as long as nothing of its order is read.
+    public let summary: FeedSummary?
 
     init(feedID: Int64, order: FeedOrder) {
       self.feedID = feedID
       self.order = order
-      summary = FeedSummary(
-        name: order.name, title: order.title, total: order.current.count, ranking: order.ranking,
-        newestPublishedAt: order.current.newestPublishedAt)
+      summary = order.orders[order.ranking].map {
+        FeedSummary(
+          name: order.name, title: order.title, total: $0.count, ranking: order.ranking,
+          newestPublishedAt: $0.newestPublishedAt)
+      }
     }
+
+    /// All of its current order is there.
+    var isWhole: Bool { order.orders[order.ranking]?.isWhole ?? false }
 
     var state: FeedState {
       FeedState(
@@ -51,26 +56,16 @@ public struct FeedCatalog: Sendable {
     }
   }
 
-  /// Every order is there; else the top of each.
+  /// Every order is there; else the tops of some.
   public let isWhole: Bool
   /// As of when it is.
   public internal(set) var version = StoreVersion.start
-  /// The feeds by their names.
-  public internal(set) var feeds: [ByteText: Entry] = [:]
+  /// The feeds.
+  public internal(set) var feeds = FeedList()
   /// The profiles and policies in force.
   public internal(set) var policyBook = PolicyBook(networks: [], policies: [:])
 
   init(isWhole: Bool) {
     self.isWhole = isWhole
   }
-
-  /// The feeds in the order of their names' bytes; without their newest times as long as only their tops
-  /// are there.
-  public var summaries: [FeedSummary] {
-    feeds.values.map(\.summary)
-      .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-  }
-
-  /// The feed of this name; `nil` where there is none.
-  public func summary(ofFeed name: String) -> FeedSummary? { feeds[name]?.summary }
 }

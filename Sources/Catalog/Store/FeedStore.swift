@@ -5,9 +5,10 @@ import Feed
 /// What a feed's pages are made of is in memory, and so is what changed lately: whoever keeps pages
 /// compares versions to know whether they still hold. Beside the errors that a method names, each throws what its store says of its own failure.
 public protocol FeedStore: Sendable {
-  /// The feeds, in the order of their names.
-  func feeds() throws -> [FeedSummary]
-  /// The feed of this name; `nil` where there is none.
+  /// A page of the list of feeds. It costs what the page has, however many feeds there are; as long as
+  /// the store is not read whole, it may wait for that.
+  func feeds(_ query: FeedListQuery) throws -> FeedListPage
+  /// The feed of this name; `nil` where there is none. It may wait in the same way.
   func feed(named name: String) throws -> FeedSummary?
   /// Where the store is in its history: cheap enough to be asked for every request.
   ///

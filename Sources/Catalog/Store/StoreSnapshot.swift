@@ -8,8 +8,10 @@ public protocol StoreSnapshot: Sendable {
   var version: StoreVersion { get }
   /// The profiles and policies in force.
   var policyBook: PolicyBook { get }
-  /// The feed of this name; `nil` where there is none.
-  func feed(named name: String) -> FeedSummary?
+  /// Everything that is said of feeds is in memory; else some of it has yet to be read.
+  var isWhole: Bool { get }
+  /// Whether there is a feed of this name.
+  func hasFeed(named name: String) -> Bool
   /// The page can be cut at once: no order has to be loaded or compared for it.
   func isAtHand(_ query: PageQuery) -> Bool
   /// A page of a feed without its posts. Where an order has yet to be loaded, and the store has gone on

@@ -1,9 +1,35 @@
+import Catalog
 import Feed
 import HTTP
 import JSON
 import Prefetch
 
 extension JSONWriter {
+  /// A page of the list of feeds.
+  mutating func feeds(_ page: FeedListPage, _ links: FeedListLinks) {
+    object { writer in
+      writer.member("total", page.total)
+      writer.key("feeds")
+      writer.array { writer in
+        for feed in page.feeds { writer.feed(feed) }
+      }
+      writer.key("paging")
+      writer.object { writer in
+        for (name, cursor) in [
+          ("next", links.nextCursor), ("prev", links.previousCursor),
+        ] as [(StaticString, String?)] {
+          writer.key(name)
+          if let cursor { writer.string(cursor) } else { writer.null() }
+        }
+        writer.key("links")
+        writer.object { writer in
+          writer.member("next", links.next)
+          writer.member("prev", links.previous)
+        }
+      }
+    }
+  }
+
   /// A feed in the list of feeds, and on its own.
   mutating func feed(_ feed: FeedSummary) {
     object { writer in

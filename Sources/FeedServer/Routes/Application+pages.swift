@@ -33,7 +33,7 @@ extension Application {
     let book = snapshot.policyBook
     let network = try NetworkChoice(parameters, call.request.fields, book.networks)
     let feed = parameters["feed"]
-    if let feed, snapshot.feed(named: feed) == nil { throw FeedError.unknownFeed(feed) }
+    if let feed, !snapshot.hasFeed(named: feed) { throw FeedError.unknownFeed(feed) }
     let policy = book.policy(feed: feed, network: network.profile)
     let start = call.timing.begin()
     store.item(withID: id) { [encoding, caching] item in
@@ -52,19 +52,40 @@ extension Application {
     }
   }
 
-  func feeds() throws -> Representation {
-    let feeds = try store.feeds()
-    var writer = JSONWriter(capacity: 1024)
-    writer.object { writer in
-      writer.key("feeds")
-      writer.array { writer in
-        for feed in feeds { writer.feed(feed) }
-      }
+  func feeds(_ parameters: Parameters, _ call: Call) throws {
+    let asked = try FeedListRequest(parameters)
+    try whenWhole(call) {
+      let page = try store.feeds(asked.query)
+      let links = FeedListLinks(page, asked)
+      var writer = JSONWriter(capacity: 1024)
+      writer.feeds(page, links)
+      var representation = Representation(writer.bytes, caching: caching.pages)
+      representation.links = links.targets
+      return representation
     }
-    return Representation(writer.bytes, caching: caching.pages)
   }
 
-  func feed(_ name: String) throws -> Representation {
+  func feed(_ name: String, _ call: Call) throws {
+    try whenWhole(call) { try feed(name) }
+  }
+
+  /// What is said of feeds is said at once; but while the store is still being read, by a worker, which
+  /// may have to wait for that.
+  private func whenWhole(
+    _ call: Call, _ representation: @escaping @Sendable () throws -> Representation
+  ) throws {
+    if try store.snapshot().isWhole {
+      return encoding.answer(try representation(), to: call)
+    }
+    let isTaken = workers.run {
+      call.attempt { encoding.answer(try representation(), to: call) }
+    }
+    guard isTaken else {
+      throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for the database.")
+    }
+  }
+
+  private func feed(_ name: String) throws -> Representation {
     guard let feed = try store.feed(named: name) else { throw FeedError.unknownFeed(name) }
     var writer = JSONWriter()
     writer.feed(feed)
@@ -75,7 +96,7 @@ extension Application {
 
   func networks(feed: String?) throws -> Representation {
     let snapshot = try store.snapshot()
-    if let feed, snapshot.feed(named: feed) == nil { throw FeedError.unknownFeed(feed) }
+    if let feed, !snapshot.hasFeed(named: feed) { throw FeedError.unknownFeed(feed) }
     let book = snapshot.policyBook
     var writer = JSONWriter(capacity: 4096)
     writer.object { writer in

@@ -109,8 +109,8 @@ struct Application: Handler {
       try pages.answer(feed: feed, parameters, call)
     case .item: try item(path["id"] ?? "", parameters, call)
     case .networks: encoding.answer(try networks(feed: parameters["feed"]), to: call)
-    case .feeds: encoding.answer(try feeds(), to: call)
-    case .feed: encoding.answer(try feed(path["feed"] ?? ""), to: call)
+    case .feeds: try feeds(parameters, call)
+    case .feed: try feed(path["feed"] ?? "", call)
     case .openAPI:
       encoding.answer(Representation(OpenAPI.document, caching: caching.documents), to: call)
     case .readiness: encoding.answer(try readiness.representation(), to: call)

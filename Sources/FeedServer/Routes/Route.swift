@@ -61,7 +61,8 @@ enum Route: CaseIterable, Sendable {
     case .page: PageRequest.parameters
     case .item: Self.itemParameters
     case .networks: ["feed"]
-    case .feeds, .feed, .putFeed, .deleteFeed, .putItem, .deleteItem, .countItem, .importRecords,
+    case .feeds: FeedListRequest.parameters
+    case .feed, .putFeed, .deleteFeed, .putItem, .deleteItem, .countItem, .importRecords,
       .media, .openAPI, .health, .readiness, .metrics:
       []
     }

@@ -13,7 +13,8 @@ extension ConnectionMachine {
     case .open(.deciding):
       return .askBodyPolicy
     case .open(.decided(let policy, let expectsContinue)):
-      return takeUp(policy, expectsContinue: expectsContinue, &around)
+      if let action = takeUp(policy, expectsContinue: expectsContinue, &around) { return action }
+      return readBody(bytes, &position, &around, &isStarved)
     case .open(.body):
       return readBody(bytes, &position, &around, &isStarved)
     case .answering, .closing, .lingering, .closed:

@@ -3,15 +3,22 @@ import Feed
 import GRDB
 
 extension SQLiteCatalogReader {
+  static let everyFeed = "SELECT feed_id, name, title, ranking, oldest_ranking FROM feed"
+  static let oneFeed = everyFeed + " WHERE feed_id = ?"
+
   func feeds() throws -> [FeedState] {
-    try Row.fetchAll(
-      database,
-      sql: "SELECT feed_id, name, title, ranking, oldest_ranking FROM feed ORDER BY name"
-    ).map {
-      FeedState(
-        id: $0[0], name: $0[1], title: $0[2], ranking: try RankingNumber.checked($0[3]),
-        oldestRanking: $0[4])
-    }
+    let rows = RowReader(try database.cachedStatement(sql: Self.everyFeed))
+    defer { rows.reset() }
+    var feeds: [FeedState] = []
+    while try rows.next() { feeds.append(try rows.feed()) }
+    return feeds
+  }
+
+  func feed(_ id: Int64) throws -> FeedState? {
+    let rows = RowReader(try database.cachedStatement(sql: Self.oneFeed))
+    defer { rows.reset() }
+    rows.bind(id, at: 1)
+    return try rows.next() ? rows.feed() : nil
   }
 
   /// Whether anything was moved to the ranking.
@@ -84,5 +91,14 @@ extension SQLiteCatalogReader {
     return try Row.fetchOne(statement, arguments: [id, feedID, ranking, ranking]).map {
       Position(key: SortKey(rawValue: $0[0]), id: id)
     }
+  }
+}
+
+extension RowReader {
+  /// The feed of the columns feed_id, name, title, ranking, oldest_ranking.
+  fileprivate func feed() throws -> FeedState {
+    FeedState(
+      id: integer(0), name: string(1), title: text(2).map { String(decoding: $0, as: UTF8.self) },
+      ranking: try RankingNumber.checked(integer(3)), oldestRanking: Int(integer(4)))
   }
 }

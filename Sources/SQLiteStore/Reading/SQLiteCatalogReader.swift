@@ -74,6 +74,7 @@ extension SQLiteCatalogReader {
           EntryChange(
             feedID: rows.integer(6), entry: rows.entry(),
             old: rows.rankings(since: 4, until: 5), new: rows.rankings(since: 7, until: 8)))
+      case "feed": changes.feeds.insert(rows.integer(6))
       case "post": changes.posts.insert(rows.integer(2))
       default: changes.areSettings = true
       }

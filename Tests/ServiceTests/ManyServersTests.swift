@@ -6,14 +6,14 @@ import Testing
 @Suite struct ManyServersTests {
   @Test func `a cursor of one server is good at another that has not looked since`() throws {
     let first = try RunningService([.ranked("a", 1), .ranked("b", 2)]) {
-      $0.application.writeToken = WriteTests.token
+      $0.application.writeToken = RunningService.token
     }
     // It looks by itself once a day.
     let second = try RunningService(beside: first) { $0.refreshIntervalMilliseconds = 86_400_000 }
     let (client, other) = (try first.client(), try second.client())
     for round in 1...5 {
       let put = try client.request(
-        "PUT", "/v1/items/a", WriteTests.authorized,
+        "PUT", "/v1/items/a", RunningService.authorized,
         body: #"{"type":"image","feeds":[{"name":"featured","rank":\#(round % 2 * 5)}]}"#)
       #expect(put.status == 204, "\(put.text)")
       let page = try client.get("/rp/?feed=featured&limit=1")

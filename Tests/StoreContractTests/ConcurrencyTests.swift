@@ -4,19 +4,24 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import SQLiteStore
-
 /// Walks beside a writer with a connection of its own: points 2 and 3 of the API.
 @Suite struct ConcurrencyTests {
-  @Test(arguments: ["featured", "newest"], [1, 7, 30])
-  func `every post that was there and survives is met once`(_ feed: String, _ limit: Int) throws {
-    let folder = TemporaryFolder()
-    let path = folder.file("feed.sqlite")
-    let reader = try SQLiteStore(path: path)
+  static let cases = StoreKind.allCases.flatMap { kind in
+    ["featured", "newest"].flatMap { feed in [1, 7, 30].map { (kind, feed, $0) } }
+  }
+
+  @Test(arguments: cases)
+  func `every post that was there and survives is met once`(
+    _ kind: StoreKind, _ feed: String, _ limit: Int
+  ) throws {
+    var options = StoreOptions()
+    options.keptRankings = 10_000
+    let test = try TestStore(kind, options)
+    let reader = test.store
     let count = 400
     try reader.load(
       (0..<count).map { feed == "featured" ? .ranked("p\($0)", $0) : .timed("p\($0)", $0 / 3) })
-    let writer = try SQLiteStore(path: path, options: .init(keptRankings: 10_000))
+    let writer = try test.again()
     let isDone = Atomic<Bool>(false)
     let deleted = Mutex<Set<String>>([])
     let done = DispatchGroup()

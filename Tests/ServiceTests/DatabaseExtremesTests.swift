@@ -44,14 +44,14 @@ import Testing
   {
     for ranking in [Int64.max, Int64.max - 1, 1 << 53] {
       let service = try RunningService(PostGenerator(count: 20, seed: 1)) {
-        $0.application.writeToken = WriteTests.token
+        $0.application.writeToken = RunningService.token
       }
       let database = try DatabaseQueue(path: service.databasePath)
       try database.write { try $0.execute(sql: "UPDATE feed SET ranking = \(ranking)") }
       #expect(throws: (any Error).self) { try RunningService(beside: service) }
       let client = try service.client()
       let answer = try client.request(
-        "PUT", "/v1/items/new", WriteTests.authorized,
+        "PUT", "/v1/items/new", RunningService.authorized,
         body: #"{"type":"image","feeds":[{"name":"newest","rank":1}]}"#)
       #expect(answer.status == 500)
       #expect(try client.get("/healthz").status == 200)
@@ -64,14 +64,14 @@ import Testing
   @Test(arguments: changes)
   func `a database of extremes is served`(_ change: String) throws {
     let service = try RunningService(PostGenerator(count: 60, seed: 1)) {
-      $0.application.writeToken = WriteTests.token
+      $0.application.writeToken = RunningService.token
     }
     let first = try service.client()
     let feeds: [[String: Any]] = try #require(try first.get("/v1/feeds").value("feeds"))
     let feed = try #require(feeds.first?["name"] as? String)
     let page = "/v1/feeds/\(feed)/items?limit=50"
     let id = try #require(try first.get(page).itemIDs.first)
-    let once = WriteTests.authorized.merging(["Idempotency-Key": "k"]) { $1 }
+    let once = RunningService.authorized.merging(["Idempotency-Key": "k"]) { $1 }
     _ = try first.request("POST", "/v1/items/\(id)/counters", once, body: #"{"likes":1}"#)
     do {
       let database = try DatabaseQueue(path: service.databasePath)
@@ -79,7 +79,9 @@ import Testing
       try database.close()
     }
     // One that sees the change, and one that starts on it.
-    let other = try RunningService(beside: service) { $0.application.writeToken = WriteTests.token }
+    let other = try RunningService(beside: service) {
+      $0.application.writeToken = RunningService.token
+    }
     for client in [first, try other.client()] {
       let networks: [[String: Any]] = try #require(try client.get("/v1/networks").value("networks"))
       for network in networks {
@@ -92,7 +94,7 @@ import Testing
       #expect(posted.status < 500)
       #expect(
         try client.request(
-          "PUT", "/v1/items/new", WriteTests.authorized,
+          "PUT", "/v1/items/new", RunningService.authorized,
           body: #"{"type":"image","feeds":[{"name":"\#(feed)","rank":1}]}"#
         ).status < 500)
       #expect(try client.get(page).status == 200)

@@ -3,16 +3,14 @@ import Catalog
 import Feed
 import Synchronization
 
-@testable import SQLiteStore
-
-/// Keeps the writer in a write of its own until it is let go, so that a test decides what waits.
-struct WriterHold {
+/// Keeps a store's writer in a write of its own until it is let go, so that a test decides what waits.
+package struct WriterHold {
   struct Released: Error {}
 
   private let release = DispatchSemaphore(value: 0)
 
   /// Returns when the writer is held.
-  init(_ store: SQLiteStore) {
+  package init(_ store: any FeedStore) {
     let isHeld = DispatchSemaphore(value: 0)
     let hold = ItemWrite(id: "nothing", change: .delete) { [release] _ in
       isHeld.signal()
@@ -23,12 +21,13 @@ struct WriterHold {
     isHeld.wait()
   }
 
-  func end() { release.signal() }
+  /// Lets the writer go on.
+  package func end() { release.signal() }
 }
 
-extension SQLiteStore {
+extension FeedStore {
   /// The outcomes of writes that wait together, so that they go into one transaction.
-  func outcomes(ofGroup writes: [ItemWrite]) -> [Result<ItemOutcome, any Error>] {
+  package func outcomes(ofGroup writes: [ItemWrite]) -> [Result<ItemOutcome, any Error>] {
     let hold = WriterHold(self)
     let results = Mutex<[Int: Result<ItemOutcome, any Error>]>([:])
     let group = DispatchGroup()
@@ -46,13 +45,15 @@ extension SQLiteStore {
 
   /// Puts a post and waits for it.
   @discardableResult
-  func put(_ post: Post, _ placements: [Placement]? = nil) throws -> ItemOutcome {
+  package func put(_ post: Post, _ placements: [Placement]? = nil) throws -> ItemOutcome {
     try outcome(of: ItemWrite(id: post.id, change: .put(post, placements: placements)))
   }
 
   /// Increments a counter and waits for it.
   @discardableResult
-  func increment(_ id: String, _ name: String = "likes", by value: Int = 1, key: String? = nil)
+  package func increment(
+    _ id: String, _ name: String = "likes", by value: Int = 1, key: String? = nil
+  )
     throws -> ItemOutcome
   {
     let key = key.map { IdempotencyKey($0, fingerprint: "\(id) \(name) \(value)") }

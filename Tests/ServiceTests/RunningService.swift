@@ -2,12 +2,15 @@ import Feed
 import Service
 import Logging
 import SQLiteStore
-import Seeding
 import TestSupport
 import Testing
 
 /// A service on a database and a port of its own, ended with the value.
 final class RunningService: Sendable {
+  /// What writers present, where a test lets them write.
+  static let token = "a-token-of-the-tests"
+  static let authorized = ["Authorization": "Bearer a-token-of-the-tests"]
+
   let folder = TemporaryFolder()
   let port: UInt16
   let databasePath: String
@@ -30,18 +33,6 @@ final class RunningService: Sendable {
   ) throws {
     databasePath = other.databasePath
     (service, port) = try Self.start(databasePath, configure)
-  }
-
-  /// A service on feed files.
-  init(files: [String]) throws {
-    databasePath = folder.file("feed.sqlite")
-    let store = try SQLiteStore(path: databasePath)
-    let report = try Seeder().run(
-      try files.map { try SeedInput(path: $0) }, into: store,
-      onProblem: { Issue.record("\($0)") }, onProgress: { _ in })
-    precondition(report.skipped == 0)
-    try store.close()
-    (service, port) = try Self.start(databasePath) { _ in }
   }
 
   private static func start(

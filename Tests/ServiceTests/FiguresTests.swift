@@ -9,14 +9,15 @@ import Testing
 @Suite struct FiguresTests {
   @Test func `every request is counted and timed by its route`() throws {
     let service = try RunningService(PostGenerator(count: 40, seed: 1)) {
-      $0.application.writeToken = WriteTests.token
+      $0.application.writeToken = RunningService.token
     }
     let client = try service.client()
     _ = try client.get("/v1/feeds")
     for _ in 0..<3 { _ = try client.get("/rp/?feed=newest", ["Accept-Encoding": "gzip"]) }
     _ = try client.get("/v1/items/a")
     _ = try client.get("/v1/items/b")
-    _ = try client.request("PUT", "/v1/items/a", WriteTests.authorized, body: #"{"type":"image"}"#)
+    _ = try client.request(
+      "PUT", "/v1/items/a", RunningService.authorized, body: #"{"type":"image"}"#)
     _ = try client.get("/nowhere")
     let answer = try client.get("/metrics")
     #expect(answer.status == 200)
@@ -55,7 +56,7 @@ import Testing
     }
     let service = try RunningService(records) {
       $0.application.feedFigures = 3
-      $0.application.writeToken = WriteTests.token
+      $0.application.writeToken = RunningService.token
     }
     let client = try service.client()
     func told() throws -> [String] {
@@ -67,7 +68,7 @@ import Testing
         #"lookahead_feed_items{feed="feed-7"} 8"#, #"lookahead_feed_items{feed="feed-8"} 9"#,
         #"lookahead_feed_items{feed="feed-9"} 10"#, "lookahead_feeds 10",
       ])
-    let gone = try client.request("DELETE", "/v1/feeds/feed-8", WriteTests.authorized)
+    let gone = try client.request("DELETE", "/v1/feeds/feed-8", RunningService.authorized)
     #expect(gone.status == 204)
     #expect(
       try told() == [

@@ -3,20 +3,18 @@ import Feed
 import TestSupport
 import Testing
 
-@testable import SQLiteStore
-
+/// What a put makes of an item.
 @Suite struct PutTests {
-  let folder = TemporaryFolder()
-  let store: SQLiteStore
-
   /// In `featured` c, a, b by rank; in `newest` b, a by time.
-  init() throws {
-    store = try SQLiteStore(path: folder.file("feed.sqlite"))
+  private static func make(_ kind: StoreKind) throws -> TestStore {
+    let test = try TestStore(kind)
+    let store = test.store
     let both = [Placement(feed: "featured", rank: 2), Placement(feed: "newest")]
     try store.load([
       .post(Self.post("a", 10), placements: both), .ranked("b", 3), .ranked("c", 1),
     ])
     try store.load([.post(Self.post("b", 20), placements: [Placement(feed: "newest")])])
+    return test
   }
 
   private static func post(_ id: String, _ seconds: Int64?, title: String? = nil) -> Post {
@@ -73,15 +71,19 @@ import Testing
       featured: ["c", "a", "b"], newest: ["b"]),
   ]
 
-  @Test(arguments: cases.indices)
-  func `a put makes the item what it says, in the feeds that it says`(_ index: Int) throws {
+  @Test(arguments: StoreKind.allCases, cases.indices)
+  func `a put makes the item what it says, in the feeds that it says`(
+    _ kind: StoreKind, _ index: Int
+  ) throws {
+    let test = try Self.make(kind)
+    let store = test.store
     let put = Self.cases[index]
     let isNew = try store.post(withID: put.post.id) == nil
     let oldPlaces = try store.placements(ofItem: put.post.id)
     let old = try store.feeds()
     let outcome = try store.put(put.post, put.placements)
     #expect(outcome == (isNew ? .created(put.post) : .replaced(put.post)))
-    for reader in [store, try SQLiteStore(path: store.path)] {
+    for reader in [store, try test.again()] {
       #expect(try reader.post(withID: put.post.id) == put.post)
       #expect(try reader.walk("featured") == put.featured)
       #expect(try reader.walk("newest") == put.newest)
@@ -92,17 +94,23 @@ import Testing
         #expect(feed.ranking - before == (put.rankedAnew.contains(feed.name) ? 1 : 0), "\(feed)")
       }
     }
-    #expect(try store.check().isEmpty)
+    try test.expectSound()
   }
 
-  @Test func `a put into a feed that is not there makes it`() throws {
+  @Test(arguments: StoreKind.allCases)
+  func `a put into a feed that is not there makes it`(_ kind: StoreKind) throws {
+    let test = try Self.make(kind)
+    let store = test.store
     try store.put(Self.post("x", 1), [Placement(feed: "other", rank: 3)])
     #expect(try store.walk("other") == ["x"])
     #expect(try store.placements(ofItem: "x") == [Placement(feed: "other", rank: 3)])
     #expect(try store.placements(ofItem: "nobody") == [])
   }
 
-  @Test func `a walk goes on in its ranking when a put moves an item`() throws {
+  @Test(arguments: StoreKind.allCases)
+  func `a walk goes on in its ranking when a put moves an item`(_ kind: StoreKind) throws {
+    let test = try Self.make(kind)
+    let store = test.store
     let first = try store.page(PageQuery(feed: "featured", limit: 1))
     try store.put(Self.post("a", 10), [Placement(feed: "featured", rank: 0)])
     #expect(try store.walk("featured") == ["a", "c", "b"])
@@ -112,7 +120,10 @@ import Testing
     #expect(rest.slice.ranking == 1)
   }
 
-  @Test func `a walk does not meet an item in a feed that it left`() throws {
+  @Test(arguments: StoreKind.allCases)
+  func `a walk does not meet an item in a feed that it left`(_ kind: StoreKind) throws {
+    let test = try Self.make(kind)
+    let store = test.store
     let first = try store.page(PageQuery(feed: "featured", limit: 1))
     try store.put(Self.post("b", 20), [Placement(feed: "featured", rank: 0)])
     try store.put(Self.post("b", 20), [Placement(feed: "newest")])
@@ -121,7 +132,10 @@ import Testing
     #expect(rest.posts.map(\.id) == ["a"])
   }
 
-  @Test func `puts of one group that move make one ranking`() throws {
+  @Test(arguments: StoreKind.allCases)
+  func `puts of one group that move make one ranking`(_ kind: StoreKind) throws {
+    let test = try Self.make(kind)
+    let store = test.store
     let moves = [("a", 9), ("b", 8), ("c", 7), ("a", 6)].map { id, rank in
       ItemWrite(
         id: id,
@@ -132,13 +146,16 @@ import Testing
     #expect(results.allSatisfy { if case .success(.replaced) = $0 { true } else { false } })
     #expect(try store.walk("featured") == ["a", "c", "b"])
     #expect(try store.feed(named: "featured")?.ranking == 2)
-    #expect(try store.check().isEmpty)
+    try test.expectSound()
   }
 
-  @Test func `a new item is seen at once while a run ranks the feed anew, and its ranking is not`()
-    throws
-  {
-    let run = store.beginImport()
+  @Test(arguments: StoreKind.allCases)
+  func `a new item is seen at once while a run ranks the feed anew, and its ranking is not`(
+    _ kind: StoreKind
+  ) throws {
+    let test = try Self.make(kind)
+    let store = test.store
+    let run = try store.beginImport()
     try run.write([.ranked("c", 10), .ranked("later", 11)])
     try store.put(Self.post("x", 1), [Placement(feed: "featured", rank: 0)])
     #expect(try store.walk("featured") == ["x", "c", "a", "b"])
@@ -154,10 +171,13 @@ import Testing
     #expect(try store.walk("featured") == ["x", "b", "c", "a", "later"])
     _ = try run.finish()
     #expect(try store.walk("featured") == ["x", "b", "a", "c", "later"])
-    #expect(try store.check().isEmpty)
+    try test.expectSound()
   }
 
-  @Test func `a deleted item's id that is put again is a new item`() throws {
+  @Test(arguments: StoreKind.allCases)
+  func `a deleted item's id that is put again is a new item`(_ kind: StoreKind) throws {
+    let test = try Self.make(kind)
+    let store = test.store
     let changes: [ItemWrite.Change] = [
       .delete, .put(Self.post("a", 10), placements: [Placement(feed: "featured", rank: 2)]),
       .delete, .put(Self.post("a", 10), placements: nil),
@@ -177,6 +197,6 @@ import Testing
         .deleted, .created(Self.post("a", 10)), .deleted, .created(Self.post("a", 10)),
       ])
     #expect(try store.walk("featured") == ["c", "b"])
-    #expect(try store.check().isEmpty)
+    try test.expectSound()
   }
 }

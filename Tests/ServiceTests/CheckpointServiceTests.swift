@@ -1,6 +1,7 @@
 import Feed
 import Foundation
 import Seeding
+import SQLiteTestSupport
 import TestSupport
 import Testing
 
@@ -12,19 +13,19 @@ import Testing
       .joined(separator: "\n")
     var locks: LogLocks?
     do {
-      let first = try RunningService { $0.application.writeToken = WriteTests.token }
+      let first = try RunningService { $0.application.writeToken = RunningService.token }
       // The process sees the locks of both.
       locks = LogLocks(of: first.databasePath)
       let second = try RunningService(beside: first) {
-        $0.application.writeToken = WriteTests.token
+        $0.application.writeToken = RunningService.token
       }
       let (client, other) = (try first.client(), try second.client())
       let imported = try client.request(
-        "POST", "/v1/import", WriteTests.authorized, body: text)
+        "POST", "/v1/import", RunningService.authorized, body: text)
       #expect(imported.status == 200 && imported.value("added") == 6_000, "\(imported.text)")
       for index in 1...300 {
         let counted = try (index.isMultiple(of: 2) ? client : other).request(
-          "POST", "/v1/items/g\(index)/counters", WriteTests.authorized, body: #"{"views":1}"#)
+          "POST", "/v1/items/g\(index)/counters", RunningService.authorized, body: #"{"views":1}"#)
         #expect(counted.status == 200, "\(counted.text)")
       }
       #expect(try #require(locks).checkpoints > 0)

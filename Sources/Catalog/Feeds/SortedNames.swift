@@ -1,0 +1,118 @@
+import Feed
+
+/// Names in the order of their bytes.
+///
+/// A value: a change makes anew the chunk that it hits and the list of chunks, and copies share the rest.
+struct SortedNames: Sendable {
+  /// Chunks are split beyond this; they are filled to half.
+  static let chunkCapacity = 512
+
+  /// None of them is empty.
+  private var chunks: [[ByteText]] = []
+
+  /// Between two names, above the first or below the last one.
+  struct Place: Comparable {
+    fileprivate let chunk: Int
+    fileprivate let index: Int
+
+    static func < (left: Place, right: Place) -> Bool {
+      (left.chunk, left.index) < (right.chunk, right.index)
+    }
+  }
+
+  /// The names, each once.
+  init(_ names: some Sequence<ByteText> = []) {
+    let sorted = names.sorted()
+    let size = Self.chunkCapacity / 2
+    chunks = stride(from: 0, to: sorted.count, by: size).map {
+      Array(sorted[$0..<min($0 + size, sorted.count)])
+    }
+  }
+
+  mutating func insert(_ name: ByteText) {
+    // What is below the last name of all goes into the last chunk.
+    let hit = min(chunks.partition { $0[$0.count - 1] < name }, chunks.count - 1)
+    guard hit >= 0 else { return chunks.append([name]) }
+    let index = chunks[hit].partition { $0 < name }
+    guard index == chunks[hit].count || chunks[hit][index] != name else { return }
+    chunks[hit].insert(name, at: index)
+    guard chunks[hit].count > Self.chunkCapacity else { return }
+    let middle = chunks[hit].count / 2
+    let lower = Array(chunks[hit][middle...])
+    chunks[hit].removeLast(lower.count)
+    chunks.insert(lower, at: hit + 1)
+  }
+
+  mutating func remove(_ name: ByteText) {
+    let hit = chunks.partition { $0[$0.count - 1] < name }
+    guard hit < chunks.count else { return }
+    let index = chunks[hit].partition { $0 < name }
+    guard chunks[hit][index] == name else { return }
+    chunks[hit].remove(at: index)
+    if chunks[hit].isEmpty { chunks.remove(at: hit) }
+  }
+}
+
+// MARK: Reading
+
+extension SortedNames {
+  var start: Place { Place(chunk: 0, index: 0) }
+  var end: Place { Place(chunk: chunks.count, index: 0) }
+
+  /// Above the name, if it is there, and below all that come before it.
+  func place(before name: ByteText) -> Place { place { $0 < name } }
+
+  /// Below the name, if it is there, and above all that come after it.
+  func place(after name: ByteText) -> Place { place { !(name < $0) } }
+
+  private func place(_ isAbove: (ByteText) -> Bool) -> Place {
+    let chunk = chunks.partition { isAbove($0[$0.count - 1]) }
+    guard chunk < chunks.count else { return end }
+    return Place(chunk: chunk, index: chunks[chunk].partition(isAbove))
+  }
+
+  /// So many names further, or `limit` where that comes first.
+  func place(_ count: Int, below place: Place, limit: Place) -> Place {
+    var (chunk, index, rest) = (place.chunk, place.index, count)
+    while chunk < limit.chunk, rest >= chunks[chunk].count - index {
+      rest -= chunks[chunk].count - index
+      (chunk, index) = (chunk + 1, 0)
+    }
+    return min(Place(chunk: chunk, index: index + rest), limit)
+  }
+
+  /// So many names back, or `limit` where that comes first.
+  func place(_ count: Int, above place: Place, limit: Place) -> Place {
+    var (chunk, index, rest) = (place.chunk, place.index, count)
+    while rest > index, chunk > limit.chunk {
+      rest -= index
+      chunk -= 1
+      index = chunks[chunk].count
+    }
+    return max(Place(chunk: chunk, index: max(0, index - rest)), limit)
+  }
+
+  /// The names from the one place to the other.
+  func names(from start: Place, to end: Place) -> [ByteText] {
+    var names: [ByteText] = []
+    var place = start
+    while place < end {
+      let last = place.chunk == end.chunk ? end.index : chunks[place.chunk].count
+      names += chunks[place.chunk][place.index..<last]
+      place = Place(chunk: place.chunk + 1, index: 0)
+    }
+    return names
+  }
+}
+
+extension Array {
+  /// How many elements are at the front of which this holds; of those behind them it does not.
+  fileprivate func partition(_ isAtFront: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isAtFront(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,69 @@
+/// A place in the list of feeds, between two names: the feed that it was made at may be deleted.
+public enum FeedListCursor: Sendable {
+  /// Above the first feed.
+  case start
+  /// Below the last one.
+  case end
+  /// At this name.
+  case name(String)
+}
+
+extension FeedListCursor: Hashable {
+  private var key: (kind: UInt8, name: String) {
+    switch self {
+    case .start: (0, "")
+    case .end: (1, "")
+    case .name(let name): (2, name)
+    }
+  }
+
+  /// Whether the kinds are the same, and the names to the byte.
+  public static func == (left: FeedListCursor, right: FeedListCursor) -> Bool {
+    left.key.kind == right.key.kind && left.key.name.isSame(as: right.key.name)
+  }
+
+  /// Of the bytes, as `==` compares them.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(key.kind)
+    key.name.hashBytes(into: &hasher)
+  }
+}
+
+extension FeedListCursor {
+  private static let version: UInt8 = 1
+  /// Goes into the check sum, so that a cursor of a feed's items is none of the list of feeds.
+  private static let salt = Array("feeds".utf8)
+
+  private static func checksum(_ content: some Collection<UInt8>) -> [UInt8] {
+    let salted = salt + content
+    return withUnsafeBytes(of: CRC32.checksum(salted.span).bigEndian) { Array($0) }
+  }
+
+  /// The form clients get: base64url without padding of a version, the kind, the name and a CRC-32.
+  public var text: String {
+    let content = [Self.version, key.kind] + Array(key.name.utf8)
+    return String(
+      decoding: Base64URL.encode(content + Self.checksum(content)), as: UTF8.self)
+  }
+
+  /// Reads what `text` wrote.
+  ///
+  /// - Throws: `CursorTextError`.
+  public init(text: String) throws(CursorTextError) {
+    guard let bytes = Base64URL.decode(text), bytes.count >= 6 else { throw .damaged }
+    let content = bytes.dropLast(4)
+    guard Self.checksum(content).elementsEqual(bytes.suffix(4)) else { throw .damaged }
+    guard content[0] == Self.version else { throw .unknownVersion(Int(content[0])) }
+    let name = content.dropFirst(2)
+    switch content[1] {
+    case 0 where name.isEmpty: self = .start
+    case 1 where name.isEmpty: self = .end
+    case 2:
+      guard !name.isEmpty, let name = String(validating: name, as: UTF8.self) else {
+        throw .damaged
+      }
+      self = .name(name)
+    default: throw .damaged
+    }
+  }
+}

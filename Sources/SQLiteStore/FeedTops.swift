@@ -1,0 +1,102 @@
+import GRDB
+
+/// The posts at the tops of feeds, in the current ranking of each and in those that runs are making.
+struct FeedTops {
+  private let feeds: Set<Int64>
+  private let limit: Int
+  private var tops: [Int64: Set<Int64>] = [:]
+  /// In how many tops a post is.
+  private var counts: [Int64: Int] = [:]
+  /// The newest change when they were read.
+  private var changeSequence: Int64?
+
+  init(feeds: [Int64], limit: Int) {
+    self.feeds = Set(feeds)
+    self.limit = limit
+  }
+
+  func contains(_ post: Int64) -> Bool { counts[post] != nil }
+
+  static let top = """
+    SELECT post_id FROM feed_entry
+    WHERE feed_id = ?1 AND since <= ?2 AND (until IS NULL OR until > ?2)
+    ORDER BY sort_key, id LIMIT ?3
+    """
+
+  static let runs = "SELECT run_id FROM ranking_run"
+
+  /// The top of what a run leaves where it is.
+  static let topBesideRun = """
+    SELECT post_id FROM feed_entry
+    WHERE feed_id = ?1 AND until IS NULL AND NOT EXISTS (SELECT 1 FROM pending_place AS place
+      WHERE place.run_id = ?2 AND place.feed_id = ?1 AND place.post_id = feed_entry.post_id)
+    ORDER BY sort_key, id LIMIT ?3
+    """
+
+  /// The top of what it moves.
+  static let topOfRun = """
+    SELECT place.post_id FROM pending_place AS place
+    CROSS JOIN post ON post.post_id = place.post_id
+    WHERE place.feed_id = ?1 AND place.run_id = ?2
+    ORDER BY \(RankingRun.key(rank: "place.rank")), post.id LIMIT ?3
+    """
+
+  /// The feeds of which a change may have brought a post to the top: a new entry only pushes others down,
+  /// and what is within a post moves nothing.
+  static let changedFeeds = """
+    SELECT DISTINCT feed_id FROM change_log WHERE change_id > ? AND kind IN ('entry', 'feed')
+    """
+  static let newestChange = "SELECT max(change_id) FROM change_log"
+  static let oldestChange = "SELECT min(change_id) FROM change_log"
+
+  /// Reads those again to which somebody may have brought a post.
+  mutating func update(_ database: Database) throws {
+    guard limit > 0 else { return }
+    for feed in try changedFeeds(database) { try read(feed, database) }
+    try noteOwnChanges(database)
+  }
+
+  private func changedFeeds(_ database: Database) throws -> Set<Int64> {
+    guard let changeSequence,
+      // The log is cut from its old end: who missed rows reads all anew.
+      let oldest = try Int64.fetchOne(database.cachedStatement(sql: Self.oldestChange)),
+      oldest <= changeSequence + 1
+    else { return feeds }
+    return Set(
+      try Int64.fetchAll(
+        database.cachedStatement(sql: Self.changedFeeds), arguments: [changeSequence])
+    ).intersection(feeds)
+  }
+
+  private mutating func read(_ feed: Int64, _ database: Database) throws {
+    var top: Set<Int64> = []
+    let stored = try Int64.fetchOne(
+      database.cachedStatement(sql: Ranking.ofFeed), arguments: [feed])
+    if let ranking = try stored.map(RankingNumber.checked) {
+      top.formUnion(try posts(Self.top, [feed, ranking, limit], database))
+      for run in try Int64.fetchAll(database.cachedStatement(sql: Self.runs)) {
+        for sql in [Self.topBesideRun, Self.topOfRun] {
+          top.formUnion(try posts(sql, [feed, run, limit], database))
+        }
+      }
+    }
+    for post in tops[feed] ?? [] {
+      counts[post]! -= 1
+      if counts[post] == 0 { counts[post] = nil }
+    }
+    for post in top { counts[post, default: 0] += 1 }
+    tops[feed] = top
+  }
+
+  private func posts(
+    _ sql: String, _ arguments: StatementArguments, _ database: Database
+  ) throws -> [Int64] {
+    try Int64.fetchAll(database.cachedStatement(sql: sql), arguments: arguments)
+  }
+
+  /// What goes by a rule is at no top, so that these stay as they are.
+  mutating func noteOwnChanges(_ database: Database) throws {
+    changeSequence =
+      try Int64.fetchOne(database.cachedStatement(sql: Self.newestChange)) ?? 0
+  }
+}
