@@ -61,7 +61,7 @@ let package = Package(
     module("System", ["CLinux", deque], served),
     module("Sockets", ["System", "CLinux"], served),
     module("HTTP", ["CivilTime"]),
-    module("HTTPServer", ["Sockets", "System", "HTTP", logging], served),
+    module("HTTPServer", ["Sockets", "System", "HTTP", deque, logging], served),
 
     // The domain: no I/O, no clock.
     module("CivilTime"),
@@ -83,17 +83,17 @@ let package = Package(
         .embedInCode("0001-feeds.sql"), .embedInCode("0002-first-policies.sql"),
         .embedInCode("0003-writes.sql"), .embedInCode("0004-post-changes.sql"),
         .embedInCode("0005-order-alone.sql"),
-        .embedInCode("0006-rankings.sql"), .embedInCode("0007-many-feeds.sql"),
+        .embedInCode("0006-rankings.sql"),
+        .embedInCode("0007-strategies.sql"), .embedInCode("0008-many-feeds.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
-    module("Seeding", ["Feed", "Catalog", "PostJSON", "JSON", "System"]),
+    module("Seeding", ["Feed", "Catalog", "PostJSON", "System"]),
     module(
       "SQLiteStore",
       [
-        "Feed", "Prefetch", "Catalog", "JSON", "System", "Migrations", "CXXHash", deque, sqlite,
-        sqliteC,
+        "Feed", "Prefetch", "Catalog", "JSON", "System", "Migrations", "CXXHash", sqlite, sqliteC,
       ]),
     module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
     .target(
@@ -108,13 +108,13 @@ let package = Package(
     module(
       "Service",
       [
-        "FeedServer", "SQLiteStore", "Backups", "System", "MediaFiles", "Observability", logging,
-        metrics,
+        "FeedServer", "SQLiteStore", "Prefetch", "Backups", "System", "MediaFiles",
+        "Observability", logging, metrics,
       ]),
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "Service", "FeedServer", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
+        "Service", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
         "Observability", "Backups", "Version",
         arguments, logging, metrics,
       ],
@@ -123,10 +123,15 @@ let package = Package(
     // Tests, and what they share.
     .target(name: "CLockShim", path: "Tests/CLockShim"),
     .target(
-      name: "TestSupport", dependencies: ["Feed", "Catalog", "CLockShim", sqliteC],
-      path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Feed", "Catalog"], path: "Tests/TestSupport",
       swiftSettings: strict),
+    .target(
+      name: "SQLiteTestSupport", dependencies: ["CLockShim", sqliteC],
+      path: "Tests/SQLiteTestSupport", swiftSettings: strict),
     tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
+    .target(
+      name: "ModelStore", dependencies: ["Feed", "Prefetch", "Catalog"], path: "Tests/ModelStore",
+      swiftSettings: strict),
     tests("FeedTests", ["Feed", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
@@ -140,22 +145,28 @@ let package = Package(
     tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
     tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
     tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
-    tests("CommandTests", ["lookahead", "Version", "TestSupport"]),
+    tests("CommandTests", ["lookahead", "Version", "SQLiteTestSupport", "TestSupport"]),
+    // On the model store alone: no SQLite is linked.
     tests(
       "FeedServerTests",
       [
-        "Service", "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "JSON", "HTTP",
-        "System",
-        "TestSupport",
-        logging, sqlite,
+        "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
+        "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "Observability", "TestSupport",
+        logging,
       ]),
     tests(
       "ServiceTests",
-      ["Service", "SQLiteStore", "Migrations", "Backups", "TestSupport", logging, sqlite]),
+      [
+        "Service", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed", "Prefetch",
+        "Observability", "SQLiteTestSupport", "TestSupport", logging, sqlite,
+      ]),
     tests(
       "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests(
       "SQLiteStoreTests",
-      ["SQLiteStore", "PostJSON", "Seeding", "Migrations", "TestSupport", sqlite]),
+      [
+        "SQLiteStore", "PostJSON", "Seeding", "Migrations", "SQLiteTestSupport", "TestSupport",
+        sqlite,
+      ]),
   ]
 )

@@ -16,7 +16,6 @@ struct BackupSeal: Equatable {
   /// How long the seal is: no database has a length that is this beyond a multiple of its page's.
   static let byteCount = 64
   private static let magic = Array("Lookahead backup".utf8)
-  private static let checksumBytes = 16
   private static let pieceBytes = 1 << 18
   /// The least size of a page (https://sqlite.org/fileformat2.html, section 1.3.2).
   private static let leastPageBytes = 512

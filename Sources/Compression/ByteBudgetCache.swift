@@ -16,9 +16,6 @@ public final class ByteBudgetCache<Key: Hashable & Sendable, Value: Sendable>: S
   /// single value empties the cache.
   public var maximumEntryBytes: Int { maximumBytes / 8 }
 
-  /// What an entry takes besides its value's bytes: keys, links and headers, roughly.
-  public static var overheadBytesPerEntry: Int { CacheEntries<Key, Value>.overheadBytes }
-
   /// A cache whose entries, with their overhead, never take more than `maximumBytes` together; with 0
   /// it keeps nothing.
   public init(maximumBytes: Int) {

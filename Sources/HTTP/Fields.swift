@@ -92,11 +92,14 @@ public struct Fields: Sendable {
     let valueStart = bytes.count
     write(&bytes)
     bytes.withUnsafeMutableBufferPointer { bytes in
-      let value = UnsafeMutableBufferPointer(rebasing: bytes[valueStart...])
-      // As nearly all are; many at once.
-      guard value.reduce(false, { $0 || !$1.isFieldValueCharacter }) else { return }
-      for index in value.indices where !value[index].isFieldValueCharacter {
-        value[index] = .space
+      // Looked at many at once; nearly never is there one.
+      var controls: UInt8 = 0
+      for index in valueStart..<bytes.count {
+        controls |= (bytes[index] < 0x20 ? 1 : 0) | (bytes[index] == 0x7F ? 1 : 0)
+      }
+      guard controls != 0 else { return }
+      for index in valueStart..<bytes.count where !bytes[index].isFieldValueCharacter {
+        bytes[index] = .space
       }
     }
     entries.append(

@@ -21,11 +21,7 @@ public enum PercentEncoding {
   static func decode(
     _ raw: ArraySlice<UInt8>, plusIsSpace: Bool
   ) throws(PercentEncodingError) -> String {
-    if !raw.contains(where: { $0 == UInt8(ascii: "%") || $0 == 0 || $0 == UInt8(ascii: "+") }),
-      let text = String(validating: raw, as: UTF8.self)
-    {
-      return text
-    }
+    if let text = plainText(raw) { return text }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(raw.count)
     var iterator = raw.makeIterator()
@@ -48,6 +44,19 @@ public enum PercentEncoding {
     }
     if let text = String(validating: bytes, as: UTF8.self) { return text }
     throw PercentEncodingError(reason: .invalidUTF8, offset: invalidOffset(in: raw, of: bytes))
+  }
+
+  /// The text, if it is ASCII that stands for itself, as most is.
+  private static func plainText(_ raw: ArraySlice<UInt8>) -> String? {
+    raw.withUnsafeBufferPointer { raw in
+      var isPlain = true
+      for byte in raw {
+        let isOther = byte == UInt8(ascii: "%") || byte == UInt8(ascii: "+")
+        // No NUL, and nothing from 0x80 on.
+        isPlain = isPlain && byte &- 1 < 0x7F && !isOther
+      }
+      return isPlain ? String(decoding: raw, as: UTF8.self) : nil
+    }
   }
 
   /// The text with everything encoded that cannot stand in `place`.

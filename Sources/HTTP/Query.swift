@@ -29,6 +29,7 @@ public enum Query {
   /// nothing in them are left out.
   public static func parse(_ raw: ArraySlice<UInt8>) throws(Malformed) -> [Parameter] {
     var parameters: [Parameter] = []
+    parameters.reserveCapacity(4)
     var start = raw.startIndex
     while start < raw.endIndex {
       let end = raw[start...].firstIndex(of: UInt8(ascii: "&")) ?? raw.endIndex

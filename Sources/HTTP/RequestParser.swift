@@ -89,12 +89,6 @@ public struct RequestParser: Sendable {
     }
   }
 
-  /// Whether the next event is there without a byte more: the end of a message whose last byte was
-  /// taken. Whoever stops calling `next` before `.needMoreBytes` has to come back for it.
-  public var hasEventAtHand: Bool {
-    if case .finished = phase { true } else { false }
-  }
-
   /// What is known of the message whose head is being read, or was refused; nil before its request line
   /// is known.
   public var knownHead: KnownHead? {
@@ -111,6 +105,8 @@ public struct RequestParser: Sendable {
 
   /// What comes next in `bytes` from `position` on.
   public mutating func next(_ bytes: Span<UInt8>, _ position: inout Int) -> Event {
+    // Asked most often where there is nothing at all: between two requests.
+    if case .requestLine = phase, position == bytes.count { return .needMoreBytes }
     while true {
       let event: Event?
       switch phase {

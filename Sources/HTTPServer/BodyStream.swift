@@ -95,13 +95,13 @@ public final class BodyStream: Sendable {
     state.notify()
   }
 
-  /// The body is complete.
-  func finish() { end(.complete) }
+  /// Nothing more comes; what has come can be read still.
+  func end(_ end: StreamEnd) {
+    append(end.rest)
+    finish(end.error.map(End.failed) ?? .complete)
+  }
 
-  /// The body will not be complete; what has come of it can be read still.
-  func fail(_ error: BodyStreamError) { end(.failed(error)) }
-
-  private func end(_ end: End) {
+  private func finish(_ end: End) {
     state.withLock { $0.end = $0.end ?? end }
     state.notify()
   }

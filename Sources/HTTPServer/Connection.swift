@@ -3,100 +3,30 @@ import Logging
 import Sockets
 import System
 
-/// One connection: bytes to requests, answers to bytes, in order.
+/// One connection: tells its machine what the socket, the clock and the application do, and does what
+/// that wants done. It decides nothing itself: see `ConnectionMachine`.
 ///
-/// Theory of operation. The parser and the queues decide; this class moves bytes between them and
-/// the socket. A request takes its place in `exchanges` when its head is complete, and answers
-/// leave from the front of that queue only. Reading pauses while `pipeliningDepth` requests wait or
-/// an answer is not written yet. Bytes that could not be used yet are copied to `pending`; a
-/// connection without any holds no buffer at all. Every event ends in `settle`, which derives from
-/// the state what is watched for and when that is given up. Whoever ends what blocks a connection calls
-/// `resume`, which parses what was left: bytes in `pending`, the parser's event at hand
-/// (`RequestParser.hasEventAtHand`), and last the end of the input. So nothing that is here waits for
-/// the client.
+/// Bytes that could not be used yet are copied to `pending`; a connection without any holds no buffer.
 ///
 /// `@unchecked Sendable`: all state is confined to the event loop's thread. Other threads hold a
 /// reference (through a `Responder`) only to pass it to `loop.execute`, and read nothing but
-/// `loop`, a constant.
+/// `loop` and `peer`, constants.
 final class Connection: EventHandler, @unchecked Sendable {
-  enum Stage {
-    /// Requests are read and answered.
-    case open
-    /// No more requests are read; those that wait are answered.
-    case finishing
-    /// All is written, and the client was told so; what it still sends is thrown away.
-    case lingering
-    case closed
-  }
-
-  /// A request whose body is on its way.
-  struct Receiving {
-    var request: Request
-    let isDiscarded: Bool
-    let startMilliseconds: UInt64
-    var lastMilliseconds: UInt64
-    /// How long the application and not the client was waited for.
-    var excusedMilliseconds: UInt64 = 0
-    var bytes = 0
-    /// Where the bytes go that the application reads as they come.
-    var stream: BodyStream?
-    /// Bytes for the stream that were parsed in this go: they are passed on together, since a body
-    /// may come in chunks of one byte.
-    var gathered: [UInt8] = []
-
-    mutating func passBodyOn() {
-      guard !gathered.isEmpty else { return }
-      stream?.append(gathered)
-      gathered = []
-    }
-  }
-
   let worker: Worker
   let loop: EventLoop
-  let socket: Socket
-  let isRefused: Bool
   let peer: IPAddress?
-  var registration = Registration.none
-  var interest = Interest.readable
-  var stage = Stage.open
-
-  var parser: RequestParser
-  /// Bytes that came and were not consumed: a partial head, or requests beyond the pipelining
-  /// depth.
-  var pending: [UInt8] = []
-  var receiving: Receiving?
-  var inputEnded = false
-  /// Whether the answers that are ready leave at the end of the turn.
-  var isWriting = false
-  /// Whether `advance` is running, which flushes by itself.
-  var isAdvancing = false
-  /// How many requests were begun in this turn, and whether it is the others' turn.
-  var begunInTurn = 0
-  var isYielding = false
-  /// How much of the loop's `heldBytes` is this connection's.
-  var accountedBytes = 0
-  /// Whether bytes follow the requests that `advance` has parsed.
-  var hasMoreInput = false
-
-  var exchanges = ExchangeQueue()
-  var output = OutputQueue()
-  /// Whether the connection ends when `output` is written.
-  var closesAfterOutput = false
-  /// The answers in `output`, where anybody wants to hear of them.
-  var departing: [Departing] = []
-
-  /// When the connection last did anything, when an incomplete head began (0: there is none), when
-  /// it was last seen how much of the output the client has taken, and when lingering ends:
-  /// milliseconds of the loop's clock.
-  var activeMilliseconds: UInt64
-  var headStartMilliseconds: UInt64 = 0
-  var deliveryMilliseconds: UInt64 = 0
-  /// How many bytes the client had taken by then.
-  var deliveredCount = 0
-  var lingerEndMilliseconds: UInt64 = 0
-  var lingerBytesLeft = 0
-
-  var configuration: ServerConfiguration { worker.context.configuration }
+  private let socket: Socket
+  private let isRefused: Bool
+  private var registration = Registration.none
+  private var interest = Interest.readable
+  private var machine: ConnectionMachine
+  /// Bytes that came and were not consumed: a partial head, or requests that have to wait.
+  private var pending: [UInt8] = []
+  /// Where the body goes that the application takes as it comes.
+  private var stream: BodyStream?
+  /// Whether the machine is being asked: what the application does meanwhile is found by that.
+  private var isRunning = false
+  private var isClosed = false
 
   /// Takes over a socket and watches it; it still belongs to the caller if this fails.
   init(_ worker: Worker, _ socket: Socket, isRefused: Bool) throws(SystemError) {
@@ -104,83 +34,246 @@ final class Connection: EventHandler, @unchecked Sendable {
     self.socket = socket
     self.isRefused = isRefused
     loop = worker.loop
-    parser = RequestParser(limits: worker.context.configuration.limits)
-    activeMilliseconds = worker.loop.nowMilliseconds
+    machine = ConnectionMachine(
+      limits: worker.context.configuration.limits, nowMilliseconds: loop.nowMilliseconds)
     peer = socket.peer
     try socket.disableDelay()
     try socket.limitUnsent(toBytes: worker.context.configuration.unsentBytes)
     registration = try worker.loop.register(socket.descriptor, for: interest, self)
   }
 
+  // MARK: What happens
+
   /// Begins to serve, or refuses.
   func start() {
     if isRefused {
-      refuse(.tooManyConnections)
-      flush()
+      worker.refresh(finely: true)
+      machine.refuse(.tooManyConnections, &worker.surroundings)
     }
-    settle()
+    run()
   }
 
   func ready(for readiness: Interest) {
     // While lingering, a hangup is only the client's end: what it sent before is read first, since
     // a close with bytes unread would reset the connection.
-    let isEndOfLingering = stage == .lingering && readiness.contains(.readable)
+    let isEndOfLingering = machine.isLingering && readiness.contains(.readable)
     if readiness.contains(.hangup), !isEndOfLingering { return close() }
-    if readiness.contains(.writable) { resume() }
-    if readiness.contains(.readable), stage != .closed { read() }
-  }
-
-  /// Called when the server begins to drain.
-  func drain() {
-    // What the client has sent by now is served; only silence is idle.
-    if isIdle { read() } else { settle() }
-  }
-
-  /// Whether no request is here, not even in part, and nothing is left to write.
-  var isIdle: Bool {
-    stage == .open && exchanges.isEmpty && receiving == nil && output.isEmpty && pending.isEmpty
-      && !parser.isInsideMessage
-  }
-
-  /// Tells the client that all was sent, and waits a while for it to close first: a close with
-  /// bytes unread would let the kernel reset the connection, and the client lose the last answer
-  /// (RFC 9112 section 9.6).
-  func linger() {
-    guard stage != .lingering, stage != .closed else { return }
-    if inputEnded { return close() }
-    stage = .lingering
-    exchanges.removeAll()
-    pending = []
-    abandonBody(.disconnected)
-    lingerEndMilliseconds =
-      loop.nowMilliseconds + UInt64(configuration.lingerTimeoutMilliseconds)
-    lingerBytesLeft = configuration.lingerBytes
-    do throws(SystemError) {
-      try socket.finishSending()
-    } catch {
-      close()
+    if readiness.contains(.writable) {
+      machine.canWrite()
+      run()
     }
+    if readiness.contains(.readable) { read() }
   }
 
-  /// Whoever reads the body that is on its way hears that no more of it will come.
-  func abandonBody(_ error: BodyStreamError) {
-    guard var abandoned = receiving.take() else { return }
-    abandoned.passBodyOn()
-    abandoned.stream?.fail(error)
+  func deadlinePassed() {
+    worker.refresh(finely: true)
+    machine.deadlinePassed(
+      unacknowledgedBytes: socket.unacknowledgedBytes, &worker.surroundings)
+    run()
+  }
+
+  /// Called when the server begins to drain. What the client has sent by now is served.
+  func drain() {
+    machine.drainBegan(nowMilliseconds: loop.nowMilliseconds)
+    read()
   }
 
   /// Closes at once and forgets everything; answers that come later go nowhere.
   func close() {
-    guard stage != .closed else { return }
-    stage = .closed
+    machine.disconnected()
+    run()
+  }
+
+  /// Called by the worker after `writeSoon`.
+  func writeAnswers() {
+    machine.gatheringEnded()
+    run()
+  }
+
+  /// Takes an answer; on the loop's thread.
+  func answer(_ exchange: UInt64, _ response: Response) {
+    machine.answered(exchange, response)
+    run()
+  }
+
+  /// Answers an exchange with an error, and ends the connection after it.
+  func fail(_ exchange: UInt64, _ error: ProtocolError) {
+    machine.failed(exchange, error)
+    run()
+  }
+
+  /// Reads once; what is left comes with the next event.
+  private func read() {
+    // An event of this turn may be older than what blocks the connection since.
+    guard !isClosed, machine.wantsInput(&worker.surroundings) else { return run() }
+    var buffer = worker.takeReadBuffer()
+    var count = 0
+    do throws(SystemError) {
+      switch try socket.read(into: &buffer) {
+      case .wouldBlock: break
+      case .done(0): machine.inputEnded()
+      case .done(let readCount):
+        count = readCount
+        machine.received(nowMilliseconds: loop.nowMilliseconds)
+      }
+    } catch {
+      machine.disconnected()
+    }
+    guard pending.isEmpty else {
+      pending.append(contentsOf: buffer[..<count])
+      worker.giveBack(buffer)
+      return run()
+    }
+    let gathers = run(on: buffer, count)
+    worker.giveBack(buffer)
+    if gathers { worker.writeSoon(self) }
+  }
+
+  // MARK: What is to be done
+
+  /// Asks the machine what to do, and does it, until it has to wait.
+  private func run() {
+    // Whoever answers within `handle` is within a run that will find the answer.
+    guard !isRunning, !isClosed else { return }
+    let bytes = pending
+    pending = []
+    if run(on: bytes, bytes.count) { worker.writeSoon(self) }
+  }
+
+  /// The same, on the first bytes of a buffer that are all that came and was not consumed; keeps what is
+  /// left of them. Says whether `worker.writeSoon` is to be called.
+  private func run(on bytes: [UInt8], _ count: Int) -> Bool {
+    worker.refresh(finely: count > 0 && worker.surroundings.isObserved)
+    isRunning = true
+    defer { isRunning = false }
+    var position = 0
+    let gathers = perform(bytes.span.extracting(0..<count), &position)
+    if !isClosed, position < count {
+      pending = position == 0 && count == bytes.count ? bytes : Array(bytes[position..<count])
+    }
+    return gathers
+  }
+
+  private func perform(_ bytes: Span<UInt8>, _ position: inout Int) -> Bool {
+    while true {
+      switch machine.next(bytes, &position, &worker.surroundings) {
+      case .askBodyPolicy:
+        guard let request = machine.request else { break }
+        machine.decide(worker.context.handler.bodyPolicy(for: request))
+      case .handle(let exchange, let requestID, let streamsBody):
+        guard let request = machine.takeRequest() else { break }
+        if streamsBody { stream = makeStream() }
+        worker.context.handler.handle(
+          request, Responder(self, exchange: exchange, requestID: requestID, body: stream))
+      case .deliver(let body):
+        stream?.append(body)
+        machine.delivered(isFull: stream?.isFull ?? false)
+      case .endStream(let end):
+        stream?.end(end)
+        stream = nil
+      case .explain(let error, let exchange, let requestID):
+        note(error, requestID: requestID)
+        machine.explained(
+          exchange, worker.context.handler.response(to: error, requestID: requestID))
+      case .write:
+        write()
+      case .finishSending:
+        do throws(SystemError) { try socket.finishSending() } catch { machine.disconnected() }
+      case .yield:
+        loop.execute { [self] in
+          machine.turnCame()
+          run()
+        }
+      case .gather:
+        return true
+      case .wait(let wait):
+        if watch(wait) { return false }
+        machine.disconnected()
+      case .close(let isCutOff):
+        end(isCutOff: isCutOff)
+        return false
+      }
+    }
+  }
+
+  private func makeStream() -> BodyStream {
+    BodyStream(bufferBytes: worker.context.configuration.streamBufferBytes) { [self] in
+      loop.execute { [self] in
+        machine.streamHasRoom(nowMilliseconds: loop.nowMilliseconds)
+        run()
+      }
+    }
+  }
+
+  private func write() {
+    do throws(SystemError) {
+      switch try machine.output.write(to: socket) {
+      case .done(let count): machine.wrote(count, &worker.surroundings)
+      case .wouldBlock: machine.writeBlocked()
+      }
+    } catch {
+      worker.context.logger.debug("connection lost: \(error)")
+      machine.disconnected()
+    }
+    noteDepartures()
+  }
+
+  /// Whether it could be done.
+  private func watch(_ wait: ConnectionWait) -> Bool {
+    var wanted: Interest = []
+    if wait.reads { wanted.insert(.readable) }
+    if wait.writes { wanted.insert(.writable) }
+    if wanted != interest {
+      interest = wanted
+      do throws(SystemError) {
+        try loop.watch(registration, for: wanted)
+      } catch {
+        return false
+      }
+    }
+    loop.setDeadline(registration, atMilliseconds: wait.deadlineMilliseconds)
+    return true
+  }
+
+  private func end(isCutOff: Bool) {
+    isClosed = true
     loop.deregister(registration)
     socket.close()
-    noteLosses()
-    exchanges.removeAll()
-    output = OutputQueue()
-    pending = []
-    abandonBody(.disconnected)
-    account()
+    if isCutOff {
+      worker.context.logger.debug("connection cut: the client takes too little")
+      worker.context.observer?.noted(.cutOff)
+    }
+    noteDepartures()
     worker.connectionClosed(isRefused: isRefused)
+  }
+
+  private func note(_ error: ProtocolError, requestID: String) {
+    switch error {
+    case .answerTimedOut, .unanswered:
+      worker.context.logger.warning(
+        "request failed: \(error)", metadata: ["requestID": "\(requestID)"])
+    default:
+      worker.context.logger.debug("message refused: \(error)")
+    }
+  }
+
+  /// Tells the observer of the answers that have left, and at the end of those that will not.
+  private func noteDepartures() {
+    guard let observer = worker.context.observer, let first = machine.takeDeparture() else {
+      return
+    }
+    let now = MonotonicClock.nanoseconds
+    tell(observer, first, now)
+    while let next = machine.takeDeparture() { tell(observer, next, now) }
+  }
+
+  private func tell(_ observer: any ServerObserver, _ departure: consuming Departure, _ now: UInt64)
+  {
+    var request = departure.request
+    request.peer = peer
+    request.bytes = max(
+      0, min(machine.output.writtenCount, departure.endsAt) - departure.beginsAt)
+    request.microseconds = Int((now - departure.startNanoseconds) / 1000)
+    observer.finished(request)
   }
 }

@@ -13,7 +13,7 @@ public struct ServerConfiguration: Sendable {
   /// How large a request may be.
   public var limits = MessageLimits()
 
-  /// How long a request's head may take from its first byte; then 408.
+  /// How long a request's head may take from its first byte, as long as it is read; then 408.
   public var headerReadTimeoutMilliseconds = 10_000
   /// How long nothing of a request's body may come; then 408.
   public var bodyReadTimeoutMilliseconds = 20_000

@@ -43,7 +43,7 @@ public struct FinishedRequest: Sendable {
   /// Its `X-Request-Id`.
   public let requestID: String
   /// The address at the other end of the connection.
-  public let peer: IPAddress?
+  public internal(set) var peer: IPAddress?
   /// What proxies say of the client's address, for whoever trusts them.
   public let forwardedFor: String?
 

@@ -22,15 +22,13 @@ final class Worker: EventHandler, @unchecked Sendable {
   private var listener: Listener?
   private var timer: Registration?
   private var spareBuffer: [UInt8]?
-  private var dateLine: [UInt8] = []
-  private var dateSecond = Int.min
-  private var requestIDs = RequestIDGenerator()
+  /// What its connections are told, and share.
+  var surroundings: Surroundings
+  /// Until when the line of `Date` is right.
+  private var dateEndMilliseconds: UInt64 = 0
   /// Connections of this loop, and how many of them were only accepted to be refused.
   private var connectionCount = 0
   private var refusedCount = 0
-  /// How much memory the answers of this loop's connections hold that their clients have not taken.
-  var heldBytes = 0
-  private(set) var drainStartMilliseconds: UInt64 = 0
   /// Connections whose answers are ready, and since when the first of them is.
   private var ready: [Connection] = []
   private var readySinceNanoseconds: UInt64 = 0
@@ -38,11 +36,11 @@ final class Worker: EventHandler, @unchecked Sendable {
   init(_ context: ServerContext) throws(SystemError) {
     self.context = context
     loop = try EventLoop()
+    surroundings = Surroundings(
+      configuration: context.configuration, isObserved: context.observer != nil,
+      nowMilliseconds: loop.nowMilliseconds)
     loop.turnEnded = { [weak self] in self?.writeAnswers() }
   }
-
-  /// Whether connections end as soon as they have nothing to do.
-  var isDraining: Bool { phase == .draining || phase == .ended }
 
   // MARK: What connections share
 
@@ -55,17 +53,20 @@ final class Worker: EventHandler, @unchecked Sendable {
 
   func giveBack(_ buffer: [UInt8]) { spareBuffer = buffer }
 
-  /// The line of `Date`, made once a second.
-  func currentDateLine() -> [UInt8] {
-    let second = WallClock.secondsSince1970
-    if second != dateSecond {
-      dateSecond = second
-      dateLine = ResponseHead.dateLine(secondsSince1970: second)
-    }
-    return dateLine
+  /// Brings the surroundings up to date, which every step of a connection starts from; `finely` where
+  /// somebody wants to know how long a request took that begins now.
+  func refresh(finely: Bool = false) {
+    surroundings.nowMilliseconds = loop.nowMilliseconds
+    if finely { surroundings.nowNanoseconds = MonotonicClock.nanoseconds }
+    if loop.nowMilliseconds >= dateEndMilliseconds { refreshDate() }
   }
 
-  func nextRequestID() -> String { requestIDs.next() }
+  private func refreshDate() {
+    let now = WallClock.now
+    surroundings.dateLine = ResponseHead.dateLine(secondsSince1970: now.secondsSince1970)
+    dateEndMilliseconds =
+      MonotonicClock.milliseconds + UInt64(1000 - now.nanoseconds / 1_000_000)
+  }
 
   // MARK: Answers that leave together
 
@@ -165,7 +166,6 @@ final class Worker: EventHandler, @unchecked Sendable {
     listener?.acceptRest()
     listener = nil
     phase = .draining
-    drainStartMilliseconds = loop.nowMilliseconds
     setTimer(afterMilliseconds: context.configuration.drainTimeoutMilliseconds)
     for case let connection as Connection in loop.handlers { connection.drain() }
     endIfDone()

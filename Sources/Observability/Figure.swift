@@ -18,6 +18,18 @@ struct FigureFamily {
   /// By bytes: to Swift's own `==`, names of feeds that differ may be the same text.
   var series: [[UInt8]: any Figure] = [:]
 
+  init(type: FigureType) { self.type = type }
+
+  /// Gauges of these dimensions and values.
+  init(gauges: [(dimensions: [(String, String)], value: Int)]) {
+    self.init(type: .gauge)
+    for (dimensions, value) in gauges {
+      let figure = GaugeFigure()
+      figure.set(Int64(value))
+      series[Array(Exposition.labels(dimensions).utf8)] = figure
+    }
+  }
+
   func write(_ name: String, help: String?, to exposition: inout Exposition) {
     exposition.family(name, type: type.rawValue, help: help)
     for (labels, figure) in series.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {

@@ -45,6 +45,13 @@ public final class LogSink: Sendable {
   /// How many lines were dropped so far.
   public var droppedLines: Int { queue.withLock { $0.droppedLines } }
 
+  /// Shows how many that are.
+  public func register(in registry: PrometheusRegistry) {
+    registry.total(
+      "lookahead_log_dropped_lines_total", help: "Lines of the log for which there was no room."
+    ) { self.droppedLines }
+  }
+
   /// Takes a line, without its end; drops it where the buffer is full. Never waits for the
   /// descriptor.
   func append(_ line: [UInt8]) {

@@ -31,11 +31,16 @@ public final class PrometheusRegistry: Sendable {
     let bounds: [Double]
   }
 
+  /// The series of a family as they are at a moment, by their dimensions.
+  public typealias Reading = @Sendable () -> [(dimensions: [(String, String)], value: Int)]
+
   private struct State {
     var descriptions: [String: Description] = [:]
     var families: [String: FigureFamily] = [:]
     var seriesCount = 0
     var scrapes: [@Sendable () -> Void] = []
+    /// Families whose series come and go: gauges that are read as a whole.
+    var readings: [String: Reading] = [:]
   }
 
   private let maximumSeries: Int
@@ -63,15 +68,29 @@ public final class PrometheusRegistry: Sendable {
     state.withLock { $0.scrapes.append(body) }
   }
 
+  /// A family of gauges whose series are read as a whole for each `text()`: one that is not among them is no
+  /// longer told. They do not count towards `maximumSeries`: who reads them bounds them.
+  public func gauges(_ name: String, help: String, _ read: @escaping Reading) {
+    describe(name, help: help)
+    state.withLock { $0.readings[Exposition.familyName(name)] = read }
+  }
+
   /// Calls none of them any more: what they held, which commonly holds the registry, is let go.
   public func endScrapes() {
-    state.withLock { $0.scrapes = [] }
+    state.withLock { state in
+      state.scrapes = []
+      state.readings = [:]
+    }
   }
 
   /// All figures: names sorted, and the series of each by their labels.
   public func text() -> [UInt8] {
     for body in state.withLock({ $0.scrapes }) { body() }
-    let (families, descriptions) = state.withLock { ($0.families, $0.descriptions) }
+    let (readings, known, descriptions) = state.withLock {
+      ($0.readings, $0.families, $0.descriptions)
+    }
+    var families = known
+    for (name, read) in readings { families[name] = FigureFamily(gauges: read()) }
     var exposition = Exposition()
     for (name, family) in families.sorted(by: { $0.key < $1.key }) {
       family.write(name, help: descriptions[name]?.help, to: &exposition)

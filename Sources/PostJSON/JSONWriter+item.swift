@@ -33,8 +33,8 @@ extension JSONWriter {
       id = idStart..<writer.bytes.count - 1
       if let placements { writer.feeds(placements) }
       writer.member("type", post.type.rawValue)
-      writer.details(
-        of: posts, at: index, openID: post.media.isEmpty ? [] : Array(writer.bytes[id]))
+      let openID = post.media.isEmpty ? [] : Array(writer.bytes[id])
+      writer.details(of: posts, at: index, openID: openID)
       end = writer.bytes.count
       writer.literal(capacity: OutputSpan<UInt8>.hintCapacity) { $0.append(hint: hint) }
     }

@@ -83,13 +83,14 @@ extension Policy {
   /// for a smaller one further down would load what is seen later before what is seen sooner.
   private func parts(of items: [ItemLoad], bounds: PlanBounds) -> [PagePlan.Part] {
     var parts: [PagePlan.Part] = []
+    parts.reserveCapacity(min(items.count, plannedItems))
     var cost = 0
     var budget = bounds.budgetBytes ?? .max
     for (index, item) in items.enumerated() {
       if index > 0 {
         guard !bounds.savesData, index <= leading else { break }
         cost += weight(toLoad: item)
-        guard strategy == .plain || cost <= maxCost else { break }
+        guard strategy.allows(cost: cost) else { break }
       }
       let isAffordable = forEachPart(of: item, at: index) { part in
         guard let affordable = affordable(part, of: item, budget: budget) else { return false }

@@ -3,22 +3,10 @@
 /// The first values are the articles': an image weighs 1 and a video 2; a video that is not active
 /// loads its first 200 KB, an image all of itself; a connection carries items worth `maxCost`.
 public struct Policy: Hashable, Sendable {
-  /// How items are chosen.
-  public enum Strategy: String, CaseIterable, Sendable {
-    /// The next `leading` items, whatever they weigh.
-    case plain
-    /// Of the next `leading` items the first ones, as long as their weights are within `maxCost`.
-    case weighted
-  }
-
   /// What pages call it.
   public var name: String
   /// How it chooses items.
   public var strategy: Strategy
-  /// Under `weighted`, the weights of the inactive items that load at once add up to no more than this.
-  public var maxCost: Int
-  /// How many items below the active one may load.
-  public var leading: Int
   /// How many items above the active one are kept.
   public var trailing: Int
   /// What an image counts towards `maxCost`, alone or in a carousel.
@@ -50,7 +38,7 @@ public struct Policy: Hashable, Sendable {
 
   /// A policy; what is left out has the articles' values and ours.
   public init(
-    name: String, strategy: Strategy, maxCost: Int, leading: Int, trailing: Int = 1,
+    name: String, strategy: Strategy, trailing: Int = 1,
     imageWeight: Int = 1, videoWeight: Int = 2, webappWeight: Int = 1, adWeight: Int = 1,
     textWeight: Int = 0, carouselVisibleParts: Int = 1, videoStartBytes: Int = 204_800,
     videoBytes: Int = 2_097_152, videoKbps: Int = 800, imageBytes: Int = 153_600,
@@ -58,8 +46,6 @@ public struct Policy: Hashable, Sendable {
   ) {
     self.name = name
     self.strategy = strategy
-    self.maxCost = maxCost
-    self.leading = leading
     self.trailing = trailing
     self.imageWeight = imageWeight
     self.videoWeight = videoWeight
@@ -75,4 +61,9 @@ public struct Policy: Hashable, Sendable {
     self.nextPagePercent = nextPagePercent
     self.itemsPerMinute = itemsPerMinute
   }
+
+  /// How many items below the active one may load.
+  public var leading: Int { strategy.leading }
+  /// What the weights of the inactive items that load at once add up to, at the most.
+  public var maxCost: Int { strategy.maxCost }
 }

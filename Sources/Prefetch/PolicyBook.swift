@@ -4,7 +4,19 @@ import Feed
 public struct PolicyBook: Sendable {
   /// From the fastest to the slowest.
   public let networks: [NetworkProfile]
-  private let policies: [Key: Policy]
+  private let policies: [Policies]
+  /// The feeds that have policies of their own, by name.
+  public let feeds: [String]
+  /// Why the book is not the one that is written by now, but the last one before that was understood whole.
+  public var problem: PolicyError?
+
+  /// The policies on one network.
+  private struct Policies: Sendable {
+    @ByBytes var network: String
+    /// For every feed that has none of its own.
+    var common: Policy?
+    var ofFeeds: [ByteText: Policy] = [:]
+  }
 
   /// A feed and a network; without a feed, every feed that has no policy of its own.
   public struct Key: Hashable, Sendable {
@@ -25,19 +37,26 @@ public struct PolicyBook: Sendable {
     self.networks = networks.sorted {
       ($0.downlinkKbps, ByteText($1.name)) > ($1.downlinkKbps, ByteText($0.name))
     }
-    self.policies = policies
+    var byNetwork: [ByteText: Policies] = [:]
+    for (key, policy) in policies {
+      var policies = byNetwork[ByteText(key.network)] ?? Policies(network: key.network)
+      if let feed = key.feed {
+        policies.ofFeeds[ByteText(feed)] = policy
+      } else {
+        policies.common = policy
+      }
+      byNetwork[ByteText(key.network)] = policies
+    }
+    self.policies = Array(byNetwork.values)
+    feeds = Set(policies.keys.compactMap(\.feed).map(ByteText.init)).sorted().map(\.text)
   }
 
   /// The policy in force for the feed on the network: its own, or else the one for all feeds, or else
   /// one that loads nothing ahead.
   public func policy(feed: String?, network: NetworkProfile) -> Policy {
-    policies[Key(feed: feed, network: network.name)]
-      ?? policies[Key(feed: nil, network: network.name)]
-      ?? Policy(name: "none", strategy: .plain, maxCost: 0, leading: 0, trailing: 0)
-  }
-
-  /// The feeds that have policies of their own, by name.
-  public var feeds: [String] {
-    Set(policies.keys.compactMap(\.feed).map(ByteText.init)).sorted().map(\.text)
+    // A few: looked through faster than hashed.
+    let policies = policies.first { $0.network.isSame(as: network.name) }
+    return feed.flatMap { policies?.ofFeeds[ByteText($0)] } ?? policies?.common
+      ?? Policy(name: "none", strategy: .plain(leading: 0), trailing: 0)
   }
 }

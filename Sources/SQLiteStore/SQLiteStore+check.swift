@@ -134,6 +134,12 @@ extension SQLiteStore {
         SELECT 'none is' WHERE NOT EXISTS (SELECT 1 FROM network_profile WHERE is_default = 1)
         """),
     Invariant(
+      name: "a policy has a strategy that there is",
+      sql: """
+        SELECT coalesce('feed ' || feed, 'all feeds') || ', network ' || network || ', strategy '
+          || strategy || ': ' || problem FROM policy_problem
+        """),
+    Invariant(
       name: "every network has a policy for all feeds",
       sql: """
         SELECT name FROM network_profile WHERE NOT EXISTS

@@ -1,5 +1,7 @@
 import Backups
+import CoreMetrics
 import Logging
+import Observability
 import SQLiteStore
 import Synchronization
 import System
@@ -37,27 +39,43 @@ final class BackupKeeper: Sendable {
   let database: String
   let options: DatabaseFile.Options
   private let logger: Logger
-  private let count: @Sendable (Outcome) -> Void
+  private let outcomes: [Outcome: Counter]
 
-  /// - Parameter count: told of each backup that was made, or was not.
   /// - Throws: `SystemError` for a folder that cannot be used.
   init(
     _ settings: BackupSettings, database: String, options: DatabaseFile.Options, logger: Logger,
-    count: @escaping @Sendable (Outcome) -> Void
+    figures: PrometheusRegistry
   ) throws {
     self.settings = settings
     self.database = database
     self.options = options
     self.logger = logger
-    self.count = count
+    outcomes = figures.counters(
+      "lookahead_backups_total", help: "Scheduled backups.", of: Outcome.self)
     folder = BackupFolder(path: settings.folder, database: database)
     schedule = BackupSchedule(intervalSeconds: settings.intervalSeconds)
     try folder.requireUsable()
     noteNewest()
+    register(in: figures)
   }
 
   /// Of the newest backup.
   var figures: Figures { state.withLock { $0.last } }
+
+  private func register(in registry: PrometheusRegistry) {
+    registry.gauge(
+      "lookahead_backup_timestamp_seconds",
+      help: "When the newest backup was made; 0: there is none."
+    ) { self.figures.secondsSince1970 }
+    registry.gauge("lookahead_backup_bytes", help: "Size of the newest backup.") {
+      self.figures.bytes
+    }
+    registry.gauge("lookahead_backup_duration_seconds", help: "How long it took to make it.") {
+      self.figures.durationSeconds
+    }
+  }
+
+  private func count(_ outcome: Outcome) { outcomes[outcome]?.increment() }
 
   /// Makes a backup at once, in the caller's thread.
   ///

@@ -2,6 +2,7 @@ import Backups
 import FeedServer
 import Logging
 import MediaFiles
+import Observability
 import SQLiteStore
 import System
 
@@ -17,7 +18,7 @@ public final class FeedService: Sendable {
 
   /// Opens and migrates the database.
   ///
-  /// - Throws: `StoreError`, `MediaError` for a media folder that cannot be used, and for backups what
+  /// - Throws: `StoreError`, `PolicyError` for a policy that is not understood, `MediaError` for a media folder that cannot be used, and for backups what
   ///   `BackupFolder` throws.
   public init(_ configuration: FeedServiceConfiguration, logger: Logger) throws {
     self.configuration = configuration
@@ -26,11 +27,11 @@ public final class FeedService: Sendable {
     var options = configuration.store
     // One reader for each thread that may read at once, and one for the refresh.
     options.file.readers = settings.server.eventLoops + settings.workerThreads + 1
-    let figures = ServiceFigures(registry: settings.figures)
+    let figures = settings.figures
     backups = try configuration.backups.map {
       try BackupKeeper(
         $0, database: configuration.databasePath, options: options.file, logger: logger,
-        count: figures.note)
+        figures: figures)
     }
     try backups?.makeBeforeMigration(logger)
     store = try SQLiteStore(path: configuration.databasePath, options: options)
@@ -38,26 +39,16 @@ public final class FeedService: Sendable {
     // First pages are answered while the order of every feed is still being read.
     try store.beginLoading()
     application = ApplicationServer(settings, store: store, media: media, logger: logger)
-    refresher = PeriodicTask(pauseMilliseconds: configuration.refreshIntervalMilliseconds) {
-      [store, readiness = application.readiness] in
-      do {
-        try store.refresh()
-        figures.refreshes.increment()
-        readiness.noteSuccess()
-      } catch {
-        figures.failedRefreshes.increment()
-        // Said once, not fifty times a second.
-        if readiness.note(storeProblem: "\(error)") {
-          logger.error("cannot read the database: \(error)")
-        }
-      }
-    }
+    let refresh = StoreRefresh(
+      store, application.readiness, logger: logger, figures: figures)
+    refresher = PeriodicTask(
+      pauseMilliseconds: configuration.refreshIntervalMilliseconds, refresh.run)
     let log = LogKeeper(
       WriteAheadLog(of: store, limitBytes: configuration.store.file.logLimitBytes), logger: logger,
-      count: figures.note)
+      figures: figures)
     checkpoints = PeriodicTask(
       pauseMilliseconds: configuration.checkpointIntervalSeconds * 1000, log.look)
-    figures.show(store, backups)
+    store.register(in: figures)
   }
 
   /// Listens and serves.
@@ -83,5 +74,18 @@ public final class FeedService: Sendable {
     checkpoints.stop()
     backups?.stop()
     try store.close()
+  }
+}
+
+extension SQLiteStore {
+  /// Shows the sizes of its files.
+  fileprivate func register(in registry: PrometheusRegistry) {
+    let help = "Size of the database's files."
+    registry.gauge("lookahead_sqlite_file_bytes", [("file", "database")], help: help) {
+      self.fileBytes.database
+    }
+    registry.gauge("lookahead_sqlite_file_bytes", [("file", "wal")], help: help) {
+      self.fileBytes.writeAheadLog
+    }
   }
 }

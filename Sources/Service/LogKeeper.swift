@@ -1,4 +1,6 @@
+import CoreMetrics
 import Logging
+import Observability
 import SQLiteStore
 import Synchronization
 
@@ -11,7 +13,7 @@ final class LogKeeper: Sendable {
 
   private let log: WriteAheadLog
   private let logger: Logger
-  private let count: @Sendable (Outcome) -> Void
+  private let outcomes: [Outcome: Counter]
   private let state = Mutex(State())
 
   private struct State {
@@ -24,11 +26,15 @@ final class LogKeeper: Sendable {
   /// As often before it is said: a backup, too, holds it for a while.
   private static let looksBeforeWarning = 6
 
-  init(_ log: WriteAheadLog, logger: Logger, count: @escaping @Sendable (Outcome) -> Void) {
+  init(_ log: WriteAheadLog, logger: Logger, figures: PrometheusRegistry) {
     self.log = log
     self.logger = logger
-    self.count = count
+    outcomes = figures.counters(
+      "lookahead_sqlite_checkpoints_total",
+      help: "Write-ahead logs that were brought in and cut, or could not be.", of: Outcome.self)
   }
+
+  private func count(_ outcome: Outcome) { outcomes[outcome]?.increment() }
 
   func look() {
     do {

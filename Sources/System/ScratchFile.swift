@@ -37,25 +37,96 @@ public final class ScratchFile: Sendable {
     try file.file.write(bytes[...], at: offset)
   }
 
-  /// `pread(2)` of the pieces, one behind the other; nil where the file ends before one of them does.
+  /// Reads the pieces, one behind the other; nil where the file ends before one of them does. Pieces that
+  /// lie close together are read at once, what is between them thrown away.
   public func read(_ pieces: [Range<Int>]) throws(SystemError) -> [UInt8]? {
     var total = 0
     for piece in pieces { total += piece.count }
     var failure: SystemError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: total) { buffer, count in
-      // What is counted was filled: each piece in turn, to its end.
-      for piece in pieces {
+    var bytes: [UInt8] = []
+    bytes.append(addingCapacity: total) { output in
+      output.withUnsafeMutableBufferPointer { buffer, count in
+        guard let start = buffer.baseAddress else { return }
         do throws(SystemError) {
-          let filled = try file.file.fill(buffer.baseAddress.map { $0 + count }, piece)
-          guard filled == piece.count else { return }
+          // What is counted was filled: each piece in turn, to its end.
+          count = try fill(start, pieces)
         } catch {
           failure = error
-          return
         }
-        count += piece.count
       }
     }
     if let failure { throw failure }
     return bytes.count == total ? bytes : nil
+  }
+
+  /// - Returns: how many bytes were filled: fewer than the pieces have where the file ends before.
+  private func fill(_ target: UnsafeMutablePointer<UInt8>, _ pieces: [Range<Int>])
+    throws(SystemError) -> Int
+  {
+    var filled = 0
+    var index = 0
+    while index < pieces.count {
+      let run = Self.run(of: pieces, from: index)
+      if run.count > 1, try fillAtOnce(target + filled, pieces[run]) {
+        for piece in pieces[run] { filled += piece.count }
+      } else {
+        for piece in pieces[run] {
+          let count = try file.file.fill(target + filled, piece)
+          guard count == piece.count else { return filled }
+          filled += count
+        }
+      }
+      index = run.upperBound
+    }
+    return filled
+  }
+
+  /// A gap of no more than so many bytes is read along: that costs less than another call.
+  private static let gapBytes = 4096
+  /// So many pieces are read at once: with the gaps between them no more than `IOV_MAX`, 1024.
+  private static let piecesAtOnce = 500
+
+  /// The pieces, from this one on, that lie close behind each other.
+  private static func run(of pieces: [Range<Int>], from first: Int) -> Range<Int> {
+    var end = first + 1
+    while end < pieces.count, end - first < piecesAtOnce,
+      (0...gapBytes).contains(pieces[end].lowerBound - pieces[end - 1].upperBound)
+    {
+      end += 1
+    }
+    return first..<end
+  }
+
+  /// `preadv(2)` of the pieces, gaps and all; false where it read less than that.
+  private func fillAtOnce(
+    _ target: UnsafeMutablePointer<UInt8>, _ pieces: ArraySlice<Range<Int>>
+  ) throws(SystemError) -> Bool {
+    guard let start = pieces.first?.lowerBound else { return true }
+    var gap = [UInt8](repeating: 0, count: Self.gapBytes)
+    var failure: SystemError?
+    let isWhole = gap.withUnsafeMutableBytes { gap in
+      var vectors: [iovec] = []
+      vectors.reserveCapacity(2 * pieces.count)
+      var (position, end) = (target, start)
+      for piece in pieces {
+        if piece.lowerBound > end {
+          vectors.append(iovec(iov_base: gap.baseAddress, iov_len: piece.lowerBound - end))
+        }
+        vectors.append(iovec(iov_base: position, iov_len: piece.count))
+        position += piece.count
+        end = piece.upperBound
+      }
+      do throws(SystemError) {
+        let count = try retrying("preadv", "read a scratch file") {
+          preadv(file.descriptor, vectors, Int32(vectors.count), off_t(start))
+        }
+        return count == end - start
+      } catch {
+        failure = error
+        return false
+      }
+    }
+    if let failure { throw failure }
+    return isWhole
   }
 }

@@ -16,14 +16,12 @@ struct BackupCommand: ParsableCommand {
   @Argument(help: "The backup to be made.")
   var file: String
 
-  @Flag(help: "As gzip; the name then ends in .gz.")
-  var compress = Environment.flag("COMPRESS")
+  @Flag("compress", "As gzip; the name then ends in .gz.") var compress: Bool
 
   @Flag(help: "Replace the file where there is one.")
   var overwrite = false
 
   mutating func validate() throws {
-    try Environment.validate()
     guard !file.isEmpty else { throw ValidationError("FILE: the path is empty") }
     if file.hasSuffix(Backup.compressedSuffix), !compress {
       throw ValidationError("\(file) ends in .gz: give --compress, or another name")

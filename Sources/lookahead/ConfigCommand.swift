@@ -53,7 +53,7 @@ struct ConfigCommand: ParsableCommand {
           "name": setting.name, "variable": setting.variable, "value": setting.json,
           "origin": origin(setting).rawValue,
         ]
-        if let range = setting.range {
+        if let range = setting.row?.range {
           members["minimum"] = range.lowerBound
           members["maximum"] = range.upperBound
         }

@@ -3,12 +3,8 @@ import SQLiteStore
 
 /// Where the database is.
 struct DatabaseOptions: ParsableArguments {
-  @Option(help: "The SQLite file.")
-  var database = Environment.text("DATABASE", default: "lookahead.sqlite")
-
-  @Option(help: "How long to wait for another process that writes.")
-  var busyTimeoutMilliseconds = Environment.number(
-    "BUSY_TIMEOUT_MILLISECONDS", default: DatabaseFile.Options().busyTimeoutMilliseconds)
+  @Option("database", default: "lookahead.sqlite", "The SQLite file.") var database: String
+  @Option("busy-timeout-milliseconds") var busyTimeoutMilliseconds: Int
 
   /// How the file is opened.
   var file: DatabaseFile.Options {
@@ -17,7 +13,6 @@ struct DatabaseOptions: ParsableArguments {
 
   mutating func validate() throws {
     guard !database.isEmpty else { throw ValidationError("--database: the path is empty") }
-    try Environment.validate()
-    try requireInRange(list)
+    try Setting.validate(self)
   }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Defaults of options from `LOOKAHEAD_…` variables.
+/// Defaults of options from `LOOKAHEAD_…` variables; each is asked for by the name of its option.
 ///
 /// An option's default is read when its command is declared, where nothing can be thrown; what could
 /// not be read is kept and thrown when the command validates its arguments.
@@ -14,31 +14,32 @@ enum Environment {
 
   /// The variable's text.
   static func text(_ name: String, default fallback: String) -> String {
-    variable(name) ?? fallback
+    value(name) ?? fallback
   }
 
   /// The variable's text, where it is set.
   static func text(_ name: String) -> String? {
-    variable(name)
+    value(name)
   }
 
   /// The variable's whole number.
-  static func number<Number: FixedWidthInteger>(_ name: String, default fallback: Number) -> Number
-  {
-    guard let text = variable(name) else { return fallback }
+  static func number<Number: FixedWidthInteger>(
+    _ name: String, default fallback: Number
+  ) -> Number {
+    guard let text = value(name) else { return fallback }
     if let number = Number(text) { return number }
-    problems.withLock { $0[name] = "LOOKAHEAD_\(name): \"\(text)\" is not a whole number" }
+    note(name, "\"\(text)\" is not a whole number")
     return fallback
   }
 
   /// The variable's truth: `1`, `true`, `yes`, `on` or their opposites.
   static func flag(_ name: String, default fallback: Bool = false) -> Bool {
-    guard let text = variable(name) else { return fallback }
+    guard let text = value(name) else { return fallback }
     switch text.lowercased() {
     case "1", "true", "yes", "on": return true
     case "0", "false", "no", "off": return false
     default:
-      problems.withLock { $0[name] = "LOOKAHEAD_\(name): \"\(text)\" is neither true nor false" }
+      note(name, "\"\(text)\" is neither true nor false")
       return fallback
     }
   }
@@ -46,18 +47,18 @@ enum Environment {
   /// One of a few words.
   static func option<Option: RawRepresentable & CaseIterable>(_ name: String) -> Option?
   where Option.RawValue == String {
-    guard let text = variable(name) else { return nil }
+    guard let text = value(name) else { return nil }
     if let option = Option(rawValue: text.lowercased()) { return option }
     let known = Option.allCases.map(\.rawValue).joined(separator: ", ")
-    problems.withLock { $0[name] = "LOOKAHEAD_\(name): \"\(text)\" is not one of \(known)" }
+    note(name, "\"\(text)\" is not one of \(known)")
     return nil
   }
 
   /// The variable's log level.
   static func logLevel(_ name: String, default fallback: Logger.Level) -> Logger.Level {
-    guard let text = variable(name) else { return fallback }
+    guard let text = value(name) else { return fallback }
     if let level = Logger.Level(rawValue: text.lowercased()) { return level }
-    problems.withLock { $0[name] = "LOOKAHEAD_\(name): \"\(text)\" is not a log level" }
+    note(name, "\"\(text)\" is not a log level")
     return fallback
   }
 
@@ -68,11 +69,18 @@ enum Environment {
     }
   }
 
+  /// The variable of an option.
+  static func variable(_ name: String) -> String {
+    "LOOKAHEAD_" + name.uppercased().replacingOccurrences(of: "-", with: "_")
+  }
+
   /// An empty variable is an unset one, as in a container's settings.
-  private static func variable(_ name: String) -> String? {
-    guard let text = variables["LOOKAHEAD_" + name], !text.isEmpty else {
-      return nil
-    }
+  private static func value(_ name: String) -> String? {
+    guard let text = variables[variable(name)], !text.isEmpty else { return nil }
     return text
+  }
+
+  private static func note(_ name: String, _ problem: String) {
+    problems.withLock { $0[name] = "\(variable(name)): \(problem)" }
   }
 }

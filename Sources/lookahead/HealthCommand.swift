@@ -1,4 +1,5 @@
 import ArgumentParser
+import Service
 
 struct HealthCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -12,8 +13,10 @@ struct HealthCommand: ParsableCommand {
   @Option(help: "What to ask; by default http://127.0.0.1:8080/readyz.")
   var url: String?
 
-  @Option(help: "How long connecting and answering may take together.")
-  var timeoutMilliseconds = Environment.number("TIMEOUT_MILLISECONDS", default: 2000)
+  @Option("timeout-milliseconds") var timeoutMilliseconds: Int
+
+  private static let defaultPort = FeedServiceConfiguration(databasePath: "").application.server
+    .port
 
   private var target: HealthTarget {
     get throws {
@@ -25,16 +28,15 @@ struct HealthCommand: ParsableCommand {
         return target
       }
       return HealthTarget(
-        listeningOn: Environment.text("HOST", default: ListeningOptions.defaultHost),
-        port: Environment.number("PORT", default: ListeningOptions.defaultPort))
+        listeningOn: Environment.text("host", default: ListeningOptions.defaultHost),
+        port: Environment.number("port", default: Self.defaultPort))
     }
   }
 
   mutating func validate() throws {
-    url = url ?? Environment.text("URL")
+    url = url ?? Environment.text("url")
     _ = try target
-    try Environment.validate()
-    try requireInRange([Setting("timeout-milliseconds", timeoutMilliseconds)])
+    try Setting.validate(self)
   }
 
   func run() throws {

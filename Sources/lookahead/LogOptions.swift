@@ -3,10 +3,10 @@ import Service
 import Logging
 import Observability
 
-/// What is logged, where to, and how.
+/// What is logged, where to, and how, and what figures tell.
 struct LogOptions: ParsableArguments {
   @Option(help: "trace, debug, info, notice, warning, error or critical.")
-  var logLevel = Environment.logLevel("LOG_LEVEL", default: .info)
+  var logLevel = Environment.logLevel("log-level", default: .info)
 
   @Option(help: "text or json; by default text on a terminal and json elsewhere.")
   var logFormat: LogFormat?
@@ -14,17 +14,15 @@ struct LogOptions: ParsableArguments {
   @Option(help: "Where the log goes instead of standard error; SIGHUP opens it anew.")
   var logFile: String?
 
-  @Flag(inversion: .prefixedNo, help: "A line for each request, at the level info.")
-  var accessLog = Environment.flag("ACCESS_LOG", default: true)
+  @Flag("access-log", default: true, "A line for each request, at the level info.")
+  var accessLog: Bool
 
-  @Option(help: "Lines that wait to be written; then they are dropped and counted.")
-  var logBufferBytes = Environment.number(
-    "LOG_BUFFER_BYTES", default: LogSink.defaultMaximumBytes)
+  @Option("log-buffer-bytes") var logBufferBytes: Int
+  @Option("feed-figures") var feedFigures: Int
 
   mutating func validate() throws {
-    logFormat = logFormat ?? Environment.option("LOG_FORMAT")
-    logFile = logFile ?? Environment.text("LOG_FILE")
-    try Environment.validate()
+    logFormat = logFormat ?? Environment.option("log-format")
+    logFile = logFile ?? Environment.text("log-file")
   }
 
   /// The file, or else standard error, and swift-log through it.

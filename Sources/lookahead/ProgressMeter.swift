@@ -5,17 +5,34 @@ import System
 
 /// Shows how far a run has come, on a terminal, and what was wrong, anywhere.
 final class ProgressMeter: Sendable {
-  private let isTerminal = Descriptor.isTerminal(2)
-  private let start = ContinuousClock.now
+  private let isTerminal: Bool
+  private let elapsed: @Sendable () -> Double
+  private let write: @Sendable (String) -> Void
   private let shown = Mutex(false)
   /// When the next line is due where there is no terminal: each time twice as late, so that they are few.
   private let nextLineSeconds = Mutex(ProgressMeter.firstLineSeconds)
   private static let firstLineSeconds = 5.0
 
-  var seconds: Double {
-    let (seconds, attoseconds) = (ContinuousClock.now - start).components
-    return Double(seconds) + Double(attoseconds) * 1e-18
+  /// A meter of standard error and of the time from now on.
+  convenience init() {
+    let start = MonotonicClock.nanoseconds
+    self.init(
+      isTerminal: Descriptor.isTerminal(2),
+      elapsed: { Double(MonotonicClock.nanoseconds - start) / 1e9 },
+      write: { FileHandle.standardError.write(Data($0.utf8)) })
   }
+
+  /// A meter of what takes text, and of the seconds that something tells.
+  init(
+    isTerminal: Bool, elapsed: @escaping @Sendable () -> Double,
+    write: @escaping @Sendable (String) -> Void
+  ) {
+    self.isTerminal = isTerminal
+    self.elapsed = elapsed
+    self.write = write
+  }
+
+  var seconds: Double { elapsed() }
 
   /// The seconds so far with one decimal.
   var secondsText: String { String(format: "%.1f", seconds) }
@@ -41,12 +58,12 @@ final class ProgressMeter: Sendable {
       next = seconds * 2
       return true
     }
-    if isDue { printError("\(text), \(secondsText) s") }
+    if isDue { write("\(text.escapedForTerminal()), \(secondsText) s\n") }
   }
 
   func report(_ problem: SeedProblem) {
     clear()
-    printError(problem.description)
+    write(problem.description.escapedForTerminal() + "\n")
   }
 
   func clear() {
@@ -55,9 +72,5 @@ final class ProgressMeter: Sendable {
       return shown
     }
     if wasShown { write("\r\u{1b}[K") }
-  }
-
-  private func write(_ text: String) {
-    FileHandle.standardError.write(Data(text.utf8))
   }
 }

@@ -15,27 +15,21 @@ struct PruneCommand: ParsableCommand {
 
   @OptionGroup var options: DatabaseOptions
 
-  @Option(
-    help: ArgumentHelp("Posts published so many days ago or earlier go.", valueName: "days"))
-  var olderThan: Int?
-
-  @Option(help: "So many posts stay at the top of each feed, however old they are.")
-  var keepPosts: Int?
+  @Option("older-than", valueName: "days") var olderThan: Int?
+  @Option("keep-posts") var keepPosts: Int?
 
   @Option(help: "Only posts of this feed, and only from there.")
   var feed: String?
 
-  @Option(help: "So many rankings of each feed stay; without it, all that are kept.")
+  @Option(
+    "kept-rankings", help: "So many rankings of each feed stay; without it, all that are kept.")
   var keptRankings: Int?
 
   @Flag(help: "Say what would go, and change nothing.")
   var dryRun = false
 
   mutating func validate() throws {
-    try Environment.validate()
-    try requireInRange(
-      [("older-than", olderThan), ("keep-posts", keepPosts), ("kept-rankings", keptRankings)]
-        .compactMap { name, number in number.map { Setting(name, $0) } })
+    try Setting.validate(self)
     guard olderThan != nil || keepPosts != nil || keptRankings != nil else {
       throw ValidationError("give --older-than, --keep-posts or --kept-rankings")
     }

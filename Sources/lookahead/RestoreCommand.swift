@@ -19,10 +19,6 @@ struct RestoreCommand: ParsableCommand {
   @Flag(help: "Replace the database where there is one.")
   var overwrite = false
 
-  mutating func validate() throws {
-    try Environment.validate()
-  }
-
   func run() throws {
     let meter = ProgressMeter()
     let report = try Restore(to: options.database, overwrite: overwrite).run(from: backup)

@@ -1,8 +1,8 @@
 import ArgumentParser
-import Feed
 import Foundation
 import SQLiteStore
 import Seeding
+import Service
 
 struct SeedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -19,45 +19,22 @@ struct SeedCommand: ParsableCommand {
   @Argument(help: "Feed files; - is standard input. Without any, those of --fixtures.")
   var files: [String] = []
 
-  @Option(help: "The folder of the files to load where none are named.")
-  var fixtures = Environment.text("FIXTURES", default: "Fixtures")
+  @Option("fixtures", default: "Fixtures", "The folder of the files to load where none are named.")
+  var fixtures: String
 
-  @Flag(help: "Stop at the first bad record; what stood before it is loaded, but no new ranking.")
-  var strict = Environment.flag("STRICT")
+  @Flag(
+    "strict", "Stop at the first bad record; what stood before it is loaded, but no new ranking.")
+  var strict: Bool
 
-  @Option(help: "So many records make a transaction.")
-  var batchRecords = Environment.number("BATCH_RECORDS", default: Seeder.defaultBatchRecords)
+  @OptionGroup var loading: LoadingOptions
 
-  @Option(help: "A record may have so many bytes.")
-  var recordLimitBytes = Environment.number(
-    "RECORD_LIMIT_BYTES", default: Seeder.defaultRecordLimitBytes)
-
-  @Option(help: "So many rankings of a feed are kept for the cursors that name them.")
-  var keptRankings = Environment.number(
-    "KEPT_RANKINGS", default: SQLiteStore.Options.defaultKeptRankings)
-
-  @Option(help: "How long a ranking is kept after it was the current one, beyond that number.")
-  var keptRankingsSeconds = Environment.number(
-    "KEPT_RANKINGS_SECONDS", default: SQLiteStore.Options.defaultKeptRankingsSeconds)
-
-  @Option(help: "Moves of entries that are kept for that, at the most.")
-  var maximumKeptMoves = Environment.number(
-    "MAXIMUM_KEPT_MOVES", default: SQLiteStore.Options.defaultMaximumKeptMoves)
-
-  @Option(help: "Make up so many posts instead of reading files.")
-  var generate: Int?
+  @Option("generate") var generate: Int?
 
   @Option(help: "The same number makes the same posts.")
-  var randomSeed = Environment.number("RANDOM_SEED", default: UInt64(1))
+  var randomSeed = Environment.number("random-seed", default: UInt64(1))
 
   mutating func validate() throws {
-    try Environment.validate()
-    try requireInRange([
-      Setting("batch-records", batchRecords), Setting("record-limit-bytes", recordLimitBytes),
-      Setting("kept-rankings", keptRankings),
-      Setting("kept-rankings-seconds", keptRankingsSeconds),
-      Setting("maximum-kept-moves", maximumKeptMoves), Setting("generate", generate ?? 1),
-    ])
+    try Setting.validate(self)
     if generate != nil, !files.isEmpty {
       throw ValidationError("--generate and files exclude each other")
     }
@@ -65,13 +42,12 @@ struct SeedCommand: ParsableCommand {
 
   func run() throws {
     let inputs = try generate == nil ? inputs() : []
-    let store = try SQLiteStore(
-      path: options.database,
-      options: SQLiteStore.Options(
-        file: options.file.forMuch, keptRankings: keptRankings,
-        keptRankingsSeconds: keptRankingsSeconds, maximumKeptMoves: maximumKeptMoves))
-    let seeder = Seeder(
-      batchRecords: batchRecords, recordLimitBytes: recordLimitBytes, isStrict: strict)
+    var configuration = FeedServiceConfiguration(databasePath: options.database)
+    Setting.apply(Setting.list(of: self), to: &configuration)
+    configuration.application.seeder.isStrict = strict
+    configuration.store.file = configuration.store.file.forMuch
+    let store = try SQLiteStore(path: options.database, options: configuration.store)
+    let seeder = configuration.application.seeder
     let meter = ProgressMeter()
     do {
       let report =

@@ -11,25 +11,26 @@ struct ServeSettings: ParsableArguments {
   @OptionGroup(title: "Pages") var pages: PageOptions
   @OptionGroup(title: "Media") var media: MediaOptions
   @OptionGroup(title: "Writes") var writes: WriteOptions
+  @OptionGroup(title: "Loading") var loading: LoadingOptions
   @OptionGroup(title: "Care of the database") var care: CareOptions
-  @OptionGroup(title: "Log") var log: LogOptions
+  @OptionGroup(title: "Log and figures") var log: LogOptions
 
-  func validate() throws { try requireInRange(list) }
+  /// Every setting, in the order of the help.
+  var list: [Setting] { Setting.list(of: self) }
+
+  func validate() throws { try Setting.validate(self) }
 
   /// The service's configuration, but for the log.
   ///
   /// - Throws: `ValidationError`.
   func configuration() throws -> FeedServiceConfiguration {
     var configuration = FeedServiceConfiguration(databasePath: database.database)
-    configuration.store.file = database.file
-    listening.apply(to: &configuration.application.server)
-    messages.apply(to: &configuration.application.server)
-    connections.apply(to: &configuration.application.server)
-    pages.apply(to: &configuration)
-    media.apply(to: &configuration)
-    care.apply(to: &configuration)
-    try clients.apply(to: &configuration)
-    try writes.apply(to: &configuration)
+    Setting.apply(list, to: &configuration)
+    configuration.application.server.host = listening.host
+    configuration.application.mediaRoot = media.mediaRoot
+    configuration.application.trustedProxies = try clients.blocks()
+    configuration.application.writeToken = try writes.token()
+    configuration.backups = care.backups
     return configuration
   }
 }

@@ -39,10 +39,11 @@ struct Setting {
     (self.name, self.value) = (name, .secret(isSet: secret != nil))
   }
 
+  /// What is known of it, where it is a number.
+  var row: NumberSetting? { NumberSetting.named(name) }
+
   /// The environment's name for it.
-  var variable: String {
-    "LOOKAHEAD_" + name.uppercased().replacingOccurrences(of: "-", with: "_")
-  }
+  var variable: String { Environment.variable(name) }
 
   /// Who said so, given the program's arguments and environment: an empty variable says nothing.
   func origin(arguments: [String], environment: [String: String]) -> Origin {

@@ -59,9 +59,10 @@ import Testing
       let days = CivilTime.daysSince1970(year: time.year, month: time.month, day: time.day)
       let second = time.hour * 3600 + time.minute * 60 + time.second
       // The first day of all begins before the first second.
-      let day = (seconds - second) / 86_400
-      try #require(
-        days == (seconds < .min + 86_400 ? (seconds + 86_400 - second) / 86_400 - 1 : day))
+      let day =
+        seconds < .min + 86_400
+        ? (seconds + 86_400 - second) / 86_400 - 1 : (seconds - second) / 86_400
+      try #require(days == day, "\(seconds), \(TestRandom.replay)")
     }
   }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Feed
 import Foundation
+import SQLiteTestSupport
 import TestSupport
 import Testing
 

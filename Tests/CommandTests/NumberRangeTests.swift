@@ -22,7 +22,7 @@ import Testing
   private static func numbers() throws -> [(name: String, range: ClosedRange<Int>)] {
     try parse([]).list.compactMap { setting in
       guard case .number(let number) = setting.value else { return nil }
-      let range = try #require(setting.range, "--\(setting.name) has no range")
+      let range = try #require(setting.row?.range, "--\(setting.name) has no range")
       #expect(range.contains(number), "the default of --\(setting.name)")
       return (setting.name, range)
     }
@@ -31,7 +31,22 @@ import Testing
   @Test func `every numeric setting has a range and every range an option`() throws {
     let names = Set(try Self.numbers().map(\.name))
     #expect(names.count > 40)
-    #expect(Set(NumberRanges.byOption.keys) == names.union(Self.ofOtherCommands))
+    #expect(Set(NumberSetting.all.map(\.name)) == names.union(Self.ofOtherCommands))
+  }
+
+  @Test func `every number of the service reaches its configuration, and no other place`() throws {
+    let defaults = try Self.parse([]).configuration()
+    let places = NumberSetting.all.compactMap { row in row.place.map { (row, $0) } }
+    #expect(places.count > 35)
+    for (row, place) in places {
+      let other = row.range.upperBound == row.fallback ? row.range.lowerBound : row.range.upperBound
+      let configuration = try Self.parse(["--\(row.name)=\(other)"]).configuration()
+      for (known, knownPlace) in places {
+        let expected = known.name == row.name ? other : defaults[keyPath: knownPlace]
+        #expect(configuration[keyPath: knownPlace] == expected, "--\(row.name) in \(known.name)")
+      }
+      #expect(configuration[keyPath: place] == other)
+    }
   }
 
   @Test func `a number outside of its range is refused by name, the ends are taken`() throws {
@@ -40,14 +55,14 @@ import Testing
       for number in [Int.min, Int.min + 1, below, -1, 0, 1, range.upperBound + 1, Int.max] {
         let setting = Setting(name, number)
         if range.contains(number) {
-          try requireInRange([setting])
+          try Setting.validate([setting])
         } else {
-          let error = #expect(throws: ValidationError.self) { try requireInRange([setting]) }
+          let error = #expect(throws: ValidationError.self) { try Setting.validate([setting]) }
           #expect(error?.message.hasPrefix("--\(name): \(number) is ") == true)
         }
       }
       for number in [range.lowerBound, range.upperBound] {
-        try requireInRange([Setting(name, number)])
+        try Setting.validate([Setting(name, number)])
       }
     }
     // All of the list is looked at, whatever its group, and what is no number is refused before.
@@ -99,7 +114,8 @@ import Testing
         shown[String(option.output.1)] = least...most
       }
     }
-    #expect(shown == NumberRanges.byOption)
+    let table = Dictionary(uniqueKeysWithValues: NumberSetting.all.map { ($0.name, $0.range) })
+    #expect(shown == table)
   }
 
   /// Starts a service in this process, asks it all sorts of things, and ends it.

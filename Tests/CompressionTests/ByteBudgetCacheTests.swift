@@ -1,14 +1,16 @@
-import Compression
 import Foundation
 import TestSupport
 import Testing
 
+@testable import Compression
+
 struct ByteBudgetCacheTests {
   typealias Cache = ByteBudgetCache<Int, Int>
+  static let overheadBytes = CacheEntries<Int, Int>.overheadBytes
 
   /// A cache with room for eight entries of so many bytes and no more.
   static func cacheOfEight(bytes: Int = 1_000) -> Cache {
-    Cache(maximumBytes: 8 * (bytes + Cache.overheadBytesPerEntry))
+    Cache(maximumBytes: 8 * (bytes + Self.overheadBytes))
   }
 
   @Test(arguments: TestRandom.seeds) func `it does what a plain list would do`(seed: UInt64) throws
@@ -18,7 +20,7 @@ struct ByteBudgetCacheTests {
       let budget = random.number(0...20) * 1_000
       let cache = Cache(maximumBytes: budget)
       var model = CacheModel(
-        maximumBytes: budget, overheadBytes: Cache.overheadBytesPerEntry)
+        maximumBytes: budget, overheadBytes: Self.overheadBytes)
       for step in 0..<1_000 {
         let key = random.number(0...40)
         switch random.number(0...99) {
@@ -59,7 +61,7 @@ struct ByteBudgetCacheTests {
     cache.insert(2, for: 0, bytes: 10)
     #expect(cache.value(for: 0) == 2)
     #expect(cache.figures.entries == 1)
-    #expect(cache.figures.bytes == 10 + Cache.overheadBytesPerEntry)
+    #expect(cache.figures.bytes == 10 + Self.overheadBytes)
     #expect(cache.figures.evictions == 0)
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Content codings, point 11 of the API.
 @Suite struct EncodingTests {
-  private static let service = try! RunningService(PostGenerator(count: 60, seed: 1))
+  private static let service = try! RunningServer(PostGenerator(count: 60, seed: 1))
   private static let target = "/rp/?feed=newest&limit=30"
 
   @Test func `the coding that the client likes best is answered, with its own tag`() throws {

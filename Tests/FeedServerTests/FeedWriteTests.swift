@@ -1,12 +1,11 @@
 import Feed
 import Foundation
-import GRDB
 import TestSupport
 import Testing
 
 /// Feeds made, named and removed over HTTP.
 @Suite struct FeedWriteTests {
-  private let service: RunningService
+  private let service: RunningServer
   private let client: TestClient
 
   init() throws {
@@ -123,13 +122,12 @@ import Testing
   }
 
   @Test func `an item's hint is the one of the feed's policy`() throws {
-    try DatabaseQueue(path: service.databasePath).write {
-      try $0.execute(sql: "UPDATE policy SET image_weight = 7 WHERE feed = 'featured'")
+    service.store.changePolicies { policies in
+      for key in policies.keys where key.feed == "featured" { policies[key]!.imageWeight = 7 }
     }
     func weight(_ query: String) throws -> Int? {
       try client.get("/v1/items/p1\(query)").value("prefetch.weight")
     }
-    for _ in 0..<2_000 where try weight("?feed=featured") != 7 { usleep(1_000) }
     #expect(try weight("?feed=featured") == 7 && weight("?feed=featured&network=wifi") == 7)
     #expect(try weight("") == 1 && weight("?feed=newest") == 1)
     let unknown = try client.get("/v1/items/p1?feed=none")

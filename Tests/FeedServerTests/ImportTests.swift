@@ -1,7 +1,6 @@
 import Feed
 import Foundation
 import Seeding
-import SQLiteStore
 import TestSupport
 import Testing
 
@@ -136,9 +135,9 @@ import Testing
   }
 
   @Test func `an import that is cut short leaves whole batches and a server that goes on`() throws {
-    let service = try RunningService([SeedRecord]()) {
-      $0.application.writeToken = WriteTests.token
-      $0.application.seeder.batchRecords = 10
+    let service = try RunningServer([SeedRecord]()) {
+      $0.writeToken = WriteTests.token
+      $0.seeder.batchRecords = 10
     }
     do {
       let client = try service.client()
@@ -162,9 +161,9 @@ import Testing
   }
 
   @Test func `a stream that is too long is refused`() throws {
-    let service = try RunningService([SeedRecord]()) {
-      $0.application.writeToken = WriteTests.token
-      $0.application.importBytes = 1000
+    let service = try RunningServer([SeedRecord]()) {
+      $0.writeToken = WriteTests.token
+      $0.importBytes = 1000
     }
     let announced = try service.client().request(
       "POST", "/v1/import", WriteTests.authorized, body: String(repeating: "\n", count: 1001))

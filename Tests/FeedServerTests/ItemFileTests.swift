@@ -1,7 +1,7 @@
 import Catalog
 import Feed
+import ModelStore
 import Prefetch
-import SQLiteStore
 import Seeding
 import Synchronization
 import TestSupport
@@ -13,19 +13,19 @@ import Testing
 @Suite struct ItemFileTests {
   private let folder = TemporaryFolder()
 
-  private func store(_ count: Int) throws -> SQLiteStore {
-    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
+  private func store(_ count: Int) throws -> ModelStore {
+    let store = ModelStore()
     try store.load(Array(PostGenerator(count: count, seed: 4)), batch: 2_000)
     return store
   }
 
-  private func numbers(_ store: SQLiteStore) throws -> [Int64] {
+  private func numbers(_ store: ModelStore) throws -> [Int64] {
     try store.feeds().flatMap { feed in
       try store.cut(PageQuery(feed: feed.name, limit: feed.total)).posts
     }
   }
 
-  private static let policy = Policy(name: "p", strategy: .plain, maxCost: 5, leading: 5)
+  private static let policy = Policy(name: "p", strategy: .plain(leading: 5))
 
   private static func items(_ posts: FlatPosts) -> EncodedItems {
     EncodedItems(posts, hintsBy: policy)

@@ -1,7 +1,7 @@
 import Catalog
 import Feed
+import ModelStore
 import Prefetch
-import SQLiteStore
 import Seeding
 import Synchronization
 import TestSupport
@@ -14,7 +14,7 @@ import Testing
   private let folder = TemporaryFolder()
 
   @Test func `what changes while it is read is read again`() throws {
-    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
+    let store = ModelStore()
     try store.load(Array(PostGenerator(count: 40, seed: 4)), batch: 2_000)
     let total = try store.feeds().map(\.total).max()!
     for changes in [0, 1, 2] {
@@ -28,10 +28,10 @@ import Testing
 
 /// A store in which a post changes whenever posts have been read, for the first times.
 private final class ChangingStore: FeedStore, PolicyStore {
-  private let store: SQLiteStore
+  private let store: any FeedStore & PolicyStore
   private let changesLeft: Mutex<Int>
 
-  init(_ store: SQLiteStore, changes: Int) {
+  init(_ store: any FeedStore & PolicyStore, changes: Int) {
     self.store = store
     changesLeft = Mutex(changes)
   }
@@ -61,7 +61,7 @@ private final class ChangingStore: FeedStore, PolicyStore {
   func changedPosts(since version: StoreVersion) -> [Int64]? { store.changedPosts(since: version) }
   func refresh() throws -> Bool { try store.refresh() }
   func item(withID id: String) throws -> StoredItem? { try store.item(withID: id) }
-  func beginImport() throws -> any FeedImport { store.beginImport() }
+  func beginImport() throws -> any FeedImport { try store.beginImport() }
   func write(
     _ write: ItemWrite,
     completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void

@@ -1,8 +1,8 @@
 import Feed
 import HTTP
 import HTTPServer
+import ModelStore
 import Prefetch
-import SQLiteStore
 import TestSupport
 import Testing
 
@@ -10,12 +10,10 @@ import Testing
 
 /// What is kept of pages: within its budget, the ones asked for last, found by every text of a request.
 @Suite struct KeptPagesTests {
-  private let folder = TemporaryFolder()
-
   /// Kept pages of a store in which nothing happens.
   private func pages(maximumBytes: Int) throws -> KeptPages {
     KeptPages(
-      of: try SQLiteStore(path: folder.file("feed.sqlite")), maximumBytes: maximumBytes)
+      of: ModelStore(), maximumBytes: maximumBytes)
   }
 
   private static func key(_ number: Int) -> PageKey {

@@ -76,7 +76,7 @@ import Testing
     let folder = TemporaryFolder()
     let media = folder.file("media")
     try FileManager.default.createDirectory(atPath: media, withIntermediateDirectories: true)
-    let service = try RunningService([SeedRecord]()) { $0.application.mediaRoot = media }
+    let service = try RunningServer([SeedRecord]()) { $0.mediaRoot = media }
     // 2300 and 1600 are beyond nanoseconds in 64 bits; a file system keeps what it can.
     for (index, seconds) in ([10_413_792_000, -11_676_096_000] + Self.numbers).enumerated() {
       let path = "\(media)/time\(index).gif"

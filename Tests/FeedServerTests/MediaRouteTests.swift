@@ -36,8 +36,8 @@ import Testing
   private static let bytes: [UInt8] =
     Array("GIF89a".utf8) + (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
 
-  private static let service = try! RunningService([SeedRecord]()) {
-    $0.application.mediaRoot = folder.file("media")
+  private static let service = try! RunningServer([SeedRecord]()) {
+    $0.mediaRoot = folder.file("media")
   }
 
   @Test func `a file is served whole, with what a cache and a player need`() throws {
@@ -159,9 +159,9 @@ import Testing
   }
 
   @Test func `files that wait for their turn hold one descriptor each connection`() throws {
-    let service = try RunningService([SeedRecord]()) {
-      $0.application.mediaRoot = Self.folder.file("media")
-      $0.application.server.unsentBytes = 1
+    let service = try RunningServer([SeedRecord]()) {
+      $0.mediaRoot = Self.folder.file("media")
+      $0.server.unsentBytes = 1
     }
     let before = OpenFile.openCount
     var clients: [TestClient] = []
@@ -179,9 +179,9 @@ import Testing
   }
 
   @Test func `more files than may be open are refused and not waited for`() throws {
-    let service = try RunningService([SeedRecord]()) {
-      $0.application.mediaRoot = Self.folder.file("media")
-      $0.application.openMediaFiles = 0
+    let service = try RunningServer([SeedRecord]()) {
+      $0.mediaRoot = Self.folder.file("media")
+      $0.openMediaFiles = 0
     }
     let client = try service.client()
     let answer = try client.get("/media/a.gif")
@@ -207,13 +207,13 @@ import Testing
     #expect(try client.get("/media/%zz").status == 400)
     #expect(try client.get("/media/a.gif?x=1").status == 400)
     #expect(try client.request("PUT", "/media/a.gif", body: "x").status == 405)
-    let other = try RunningService()
+    let other = try RunningServer()
     #expect(try other.client().get("/media/a.gif").status == 404)
   }
 
   @Test func `a folder that is not there keeps the server from starting`() {
     #expect(throws: (any Error).self) {
-      _ = try RunningService([SeedRecord]()) { $0.application.mediaRoot = "/nowhere/at/all" }
+      _ = try RunningServer([SeedRecord]()) { $0.mediaRoot = "/nowhere/at/all" }
     }
   }
 }

@@ -172,7 +172,7 @@ import Testing
       if round % 3 == 0 { try Self.check(client, model) }
     }
     try Self.check(client, model)
-    let other = try RunningService(beside: service)
+    let other = try RunningServer(on: service.store)
     try Self.check(try other.client(), model)
   }
 }

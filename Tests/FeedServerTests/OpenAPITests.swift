@@ -111,7 +111,7 @@ import Testing
   @Test func `the steps of Server-Timing are the program's`() throws {
     let pattern = try #require(
       resolved(["$ref": "#/components/headers/Server-Timing/schema"])["pattern"] as? String)
-    let service = try RunningService(PostGenerator(count: 200, seed: 1))
+    let service = try RunningServer(PostGenerator(count: 200, seed: 1))
     let client = try service.client()
     let feeds: [[String: Any]] = try #require(try client.get("/v1/feeds").value("feeds"))
     let feed = try #require(feeds.first?["name"] as? String)

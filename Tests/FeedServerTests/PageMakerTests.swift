@@ -1,10 +1,10 @@
+import Catalog
 import Feed
-import GRDB
 import HTTP
 import HTTPServer
+import ModelStore
 import Observability
 import Prefetch
-import SQLiteStore
 import Seeding
 import Synchronization
 import System
@@ -17,7 +17,7 @@ import Testing
 @Suite struct PageMakerTests {
   private let folder = TemporaryFolder()
 
-  private func source(_ store: SQLiteStore, fileBytes: Int) -> ItemSource {
+  private func source(_ store: any FeedStore & PolicyStore, fileBytes: Int) -> ItemSource {
     ItemSource(
       store: store,
       file: ItemFile(store: store, folder: folder.path, maximumBytes: fileBytes),
@@ -25,32 +25,35 @@ import Testing
       figures: ApplicationFigures(registry: PrometheusRegistry()))
   }
 
-  private static func page(
+  /// What was made of the target so far.
+  private static func begin(
     _ maker: PageMaker, _ target: String
-  ) throws -> PageMaker.Page {
+  ) throws -> Monitor<Result<PageMaker.Page, any Error>?> {
     let snapshot = try maker.store.snapshot()
     let request = Request(.get, path: "/rp/", query: target)
     let asked = try PageRequest(
       feed: "newest", isCompact: true, try Parameters(request, known: PageRequest.parameters),
       Fields(), snapshot.policyBook.networks)
-    let made = Mutex<Result<PageMaker.Page, any Error>?>(nil)
+    let made = Monitor<Result<PageMaker.Page, any Error>?>(nil)
     maker.make(asked, from: snapshot, nil) { page in made.withLock { $0 = page } }
-    return try #require(made.withLock { $0 }).get()
+    return made
   }
 
-  @Test
-  func `a page's bytes and validator are the same from the file, from the store and from both`()
-    throws
-  {
-    let path = folder.file("feed.sqlite")
-    let store = try SQLiteStore(path: path)
+  /// The page, of a store that reads at once.
+  private static func page(_ maker: PageMaker, _ target: String) throws -> PageMaker.Page {
+    try #require(try begin(maker, target).withLock { $0 }).get()
+  }
+
+  @Test func `a page is the same from the file, from the store and from both`() throws {
+    let store = ModelStore()
     try store.load(Array(PostGenerator(count: 90, seed: 7)), batch: 2_000)
     // On one network items cost other than on the others, so that their hints do not fit.
-    try DatabaseQueue(path: path).write {
-      try $0.execute(
-        sql: "UPDATE policy SET video_weight = 9, image_bytes = 77 WHERE network = 'wifi'")
+    store.changePolicies { policies in
+      for key in policies.keys where key.network == "wifi" {
+        policies[key]!.videoWeight = 9
+        policies[key]!.imageBytes = 77
+      }
     }
-    try store.refresh()
     let plain = PageMaker(store: store, source: source(store, fileBytes: 0))
     let half = PageMaker(store: store, source: source(store, fileBytes: 1 << 20))
     let full = PageMaker(store: store, source: source(store, fileBytes: 1 << 20))
@@ -71,4 +74,88 @@ import Testing
     #expect(String(decoding: wifi.body, as: UTF8.self).contains(#""weight":9"#))
     #expect(try Self.page(full, "network=3g").hash != wifi.hash)
   }
+
+  @Test func `a store that answers later, and out of order, holds up nobody`() throws {
+    let store = ModelStore()
+    try store.load(Array(PostGenerator(count: 90, seed: 7)), batch: 2_000)
+    let late = LateStore(store)
+    let plain = PageMaker(store: store, source: source(store, fileBytes: 0))
+    let maker = PageMaker(store: late, source: source(late, fileBytes: 0))
+    let targets = stride(from: 0, to: 90, by: 10).map { "offset=\($0)&limit=10" }
+    let pages = try targets.map { try Self.begin(maker, $0) }
+    #expect(late.count == targets.count && pages.allSatisfy { $0.withLock { $0 == nil } })
+    // A post goes while its page waits: that page is made anew, and waits again.
+    let gone = try store.cut(PageQuery(feed: "newest", offset: 15, limit: 1)).posts
+    let id = try store.posts(gone).post(at: 0).id
+    try store.outcome(of: ItemWrite(id: id, change: .delete))
+    for _ in 0..<3 { try late.answerAll() }
+    for (target, page) in zip(targets, pages) {
+      let wanted = try Self.page(plain, target)
+      let page = try #require(page.withLock { $0 }).get()
+      // What was read before the deletion shows the feed as it was then.
+      if page.version == wanted.version { #expect(page.body == wanted.body, "\(target)") }
+      #expect(page.posts.count == 10 || page.posts.count == wanted.posts.count)
+    }
+    let second = try #require(pages[1].withLock { $0 }).get()
+    #expect(second.posts == (try Self.page(plain, targets[1])).posts)
+    #expect(late.count == 0)
+  }
+}
+
+/// A store whose reads of rows are answered later, on a thread of its own, and the last one first.
+private final class LateStore: FeedStore, PolicyStore {
+  private let store: any FeedStore & PolicyStore
+  private let waiting = Mutex<[@Sendable () -> Void]>([])
+
+  init(_ store: any FeedStore & PolicyStore) { self.store = store }
+
+  /// How many reads wait.
+  var count: Int { waiting.withLock { $0.count } }
+
+  /// Answers what waits, from another thread, the last one first.
+  func answerAll() throws {
+    let work = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    let workers = WorkerPool(threads: 1, limit: work.count)
+    for answer in work.reversed() { #expect(workers.run(answer)) }
+    workers.wait()
+  }
+
+  func posts(
+    _ numbers: [Int64], completion: @escaping @Sendable (Result<FlatPosts, any Error>) -> Void
+  ) {
+    waiting.withLock { $0.append { [store] in completion(Result { try store.posts(numbers) }) } }
+  }
+
+  func item(
+    withID id: String, completion: @escaping @Sendable (Result<StoredItem?, any Error>) -> Void
+  ) {
+    waiting.withLock { $0.append { [store] in completion(Result { try store.item(withID: id) }) } }
+  }
+
+  func snapshot() throws -> any StoreSnapshot { try store.snapshot() }
+  var version: StoreVersion { store.version }
+  func feeds(_ query: FeedListQuery) throws -> FeedListPage { try store.feeds(query) }
+  func feed(named name: String) throws -> FeedSummary? { try store.feed(named: name) }
+  func cut(_ query: PageQuery) throws -> PageCut { try store.cut(query) }
+  func isAtHand(_ query: PageQuery) -> Bool { store.isAtHand(query) }
+  func posts(_ numbers: [Int64]) throws -> FlatPosts { try store.posts(numbers) }
+  func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
+    store.isUnchanged(feed: feed, posts: posts, since: version)
+  }
+  func changedPosts(since version: StoreVersion) -> [Int64]? { store.changedPosts(since: version) }
+  func refresh() throws -> Bool { try store.refresh() }
+  func item(withID id: String) throws -> StoredItem? { try store.item(withID: id) }
+  func beginImport() throws -> any FeedImport { try store.beginImport() }
+  func write(
+    _ write: ItemWrite,
+    completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
+  ) { store.write(write, completion: completion) }
+  func write(
+    _ write: FeedWrite,
+    completion: @escaping @Sendable (Result<FeedOutcome, any Error>) -> Void
+  ) { store.write(write, completion: completion) }
+  func exportRecords(_ body: (SeedRecord) throws -> Void) throws { try store.exportRecords(body) }
 }

@@ -1,11 +1,10 @@
 import Catalog
 import Feed
-import GRDB
 import HTTP
 import HTTPServer
+import ModelStore
 import Observability
 import Prefetch
-import SQLiteStore
 import Synchronization
 import System
 import TestSupport
@@ -18,14 +17,15 @@ import Testing
   private let folder = TemporaryFolder()
 
   @Test func `settings that change while a page is made leave no stale page`() throws {
-    let path = folder.file("feed.sqlite")
-    let store = try SQLiteStore(path: path)
+    let store = ModelStore()
     try store.load((0..<10).map { .ranked("p\($0)", $0) })
     let changing = SettingsChangingStore(store) {
-      try DatabaseQueue(path: path).write {
-        try $0.execute(sql: "UPDATE policy SET name = 'changed', leading = 77")
+      store.changePolicies { policies in
+        for key in policies.keys {
+          policies[key]!.name = "changed"
+          policies[key]!.trailing = 77
+        }
       }
-      try store.refresh()
     }
     let source = ItemSource(
       store: changing, file: ItemFile(store: changing, folder: folder.path, maximumBytes: 0),
@@ -55,11 +55,11 @@ import Testing
 
 /// A store whose settings change as soon as somebody has taken a snapshot, once.
 private final class SettingsChangingStore: FeedStore, PolicyStore {
-  private let store: SQLiteStore
-  private let change: @Sendable () throws -> Void
+  private let store: any FeedStore & PolicyStore
+  private let change: @Sendable () -> Void
   private let hasChanged = Mutex(false)
 
-  init(_ store: SQLiteStore, change: @escaping @Sendable () throws -> Void) {
+  init(_ store: any FeedStore & PolicyStore, change: @escaping @Sendable () -> Void) {
     self.store = store
     self.change = change
   }
@@ -70,7 +70,7 @@ private final class SettingsChangingStore: FeedStore, PolicyStore {
       defer { hasChanged = true }
       return !hasChanged
     }
-    if isToChange { try change() }
+    if isToChange { change() }
     return snapshot
   }
 
@@ -86,7 +86,7 @@ private final class SettingsChangingStore: FeedStore, PolicyStore {
   func changedPosts(since version: StoreVersion) -> [Int64]? { store.changedPosts(since: version) }
   func refresh() throws -> Bool { try store.refresh() }
   func item(withID id: String) throws -> StoredItem? { try store.item(withID: id) }
-  func beginImport() throws -> any FeedImport { store.beginImport() }
+  func beginImport() throws -> any FeedImport { try store.beginImport() }
   func write(
     _ write: ItemWrite,
     completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void

@@ -101,7 +101,7 @@ import Testing
     Case(method: "BREW", target: "/rp/", status: 501, kind: "not-supported"),
   ]
 
-  private static let service = try! RunningService(PostGenerator(count: 20, seed: 1))
+  private static let service = try! RunningServer(PostGenerator(count: 20, seed: 1))
 
   @Test(arguments: cases)
   func `nonsense gets a problem that names it`(_ test: Case) throws {
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test func `a cursor survives a restart and another replica`() throws {
-    let other = try RunningService(PostGenerator(count: 20, seed: 1))
+    let other = try RunningServer(PostGenerator(count: 20, seed: 1))
     let cursor: String = try #require(
       try Self.service.client().get("/rp/?feed=newest&limit=5").value("paging.next"))
     let target = "/rp/?feed=newest&limit=3&after=\(cursor)"

@@ -1,13 +1,12 @@
 import Feed
 import Foundation
-import SQLiteStore
 import Seeding
 import TestSupport
 import Testing
 
 /// Validators, caching, methods, CORS: points 10, 12 and 15 of the API.
 @Suite struct RepresentationTests {
-  private static let service = try! RunningService(PostGenerator(count: 60, seed: 1))
+  private static let service = try! RunningServer(PostGenerator(count: 60, seed: 1))
   private static let targets = [
     "/rp/?feed=newest&limit=30", "/v1/feeds/newest/items?limit=2", "/v1/feeds", "/v1/feeds/newest",
     "/v1/items/g1", "/v1/networks", "/openapi.json",
@@ -44,12 +43,12 @@ import Testing
   }
 
   @Test func `a validator changes when the page does and only then`() throws {
-    let service = try RunningService((0..<40).map { .timed("t\($0)", $0) })
+    let service = try RunningServer((0..<40).map { .timed("t\($0)", $0) })
     let client = try service.client()
     let target = "/rp/?feed=newest&limit=30"
     let first = try client.get(target)
     #expect(try client.get(target).fields["etag"] == first.fields["etag"])
-    let writer = try SQLiteStore(path: service.databasePath)
+    let writer = service.store
     // Elsewhere: the page stays.
     try writer.load([.timed("elsewhere", 1, feed: "other")])
     for _ in 0..<1000 where try client.get("/v1/feeds/other").status != 200 { usleep(2_000) }
@@ -173,7 +172,7 @@ import Testing
   }
 
   @Test func `unknown values are absent`() throws {
-    let service = try RunningService([
+    let service = try RunningServer([
       .post(Post(id: "bare", type: .text), placements: [Placement(feed: "f")])
     ])
     let answer = try service.client().get("/rp/?feed=f")
@@ -185,7 +184,7 @@ import Testing
 
   @Test func `ids of any text are reached through their encoding`() throws {
     let ids = ["a b", "a/b", "ä", "a%2Fb", "a+b", "a?b#c", "🎞", "offset:x", "..", "e\u{301}"]
-    let service = try RunningService(ids.map { .timed($0, 5, feed: "a/b ü") })
+    let service = try RunningServer(ids.map { .timed($0, 5, feed: "a/b ü") })
     let client = try service.client()
     for id in ids {
       let encoded = try #require(
@@ -202,7 +201,7 @@ import Testing
   }
 
   @Test func `readiness turns with a drain`() throws {
-    let service = try RunningService(configure: { $0.application.drainGraceMilliseconds = 5_000 })
+    let service = try RunningServer(configure: { $0.drainGraceMilliseconds = 5_000 })
     let client = try service.client()
     #expect(try client.get("/readyz").status == 200)
     service.drain()

@@ -57,10 +57,10 @@ import Testing
   }
 
   @Test func `over HTTP the answer is 429 with the time to wait, and watchers pass`() throws {
-    let service = try RunningService(PostGenerator(count: 3, seed: 1)) {
-      $0.application.requestsPerSecond = 1
-      $0.application.requestBurst = 2
-      $0.application.trustedProxies = [IPAddressBlock("127.0.0.0/8")!]
+    let service = try RunningServer(PostGenerator(count: 3, seed: 1)) {
+      $0.requestsPerSecond = 1
+      $0.requestBurst = 2
+      $0.trustedProxies = [IPAddressBlock("127.0.0.0/8")!]
     }
     let client = try service.client()
     func ask(_ fields: [String: String] = [:]) throws -> TestAnswer {

@@ -1,6 +1,5 @@
 import Feed
 import Foundation
-import SQLiteStore
 import Seeding
 import TestSupport
 import Testing
@@ -26,7 +25,7 @@ import Testing
   }
 
   private func expectWalksAgree(
-    _ service: RunningService, _ feed: String, total: Int, limits: [Int]
+    _ service: RunningServer, _ feed: String, total: Int, limits: [Int]
   ) throws {
     let client = try service.client()
     let path = "/rp/?feed=\(feed)&limit="
@@ -75,7 +74,7 @@ import Testing
 
   @Test func `walks of generated feeds give each post once in one order`() throws {
     let records = Array(PostGenerator(count: 1_000, seed: 3))
-    let service = try RunningService(records)
+    let service = try RunningServer(records)
     for feed in ["newest", "featured", "videos"] {
       let total = records.count { record in
         if case .post(_, let placements) = record {
@@ -89,13 +88,13 @@ import Testing
   }
 
   @Test func `a thousand posts of one instant are met once each at any limit`() throws {
-    let service = try RunningService((0..<1_000).map { .timed("t\($0)", 5) })
+    let service = try RunningServer((0..<1_000).map { .timed("t\($0)", 5) })
     try expectWalksAgree(service, "newest", total: 1_000, limits: [1, 2, 9, 99, 100])
   }
 
   private static let realFeeds =
     SharedFeeds.arePresent
-    ? try? RunningService(files: SharedFeeds.files) : nil
+    ? try? RunningServer(files: SharedFeeds.files) : nil
 
   @Test(
     .enabled(if: SharedFeeds.arePresent, "the real posts are not beside the project"),
@@ -109,7 +108,7 @@ import Testing
   }
 
   @Test func `the fixtures' walks give each post once in one order`() throws {
-    let service = try RunningService(files: SeedInput.paths(in: SharedFeeds.fixtures))
+    let service = try RunningServer(files: SeedInput.paths(in: SharedFeeds.fixtures))
     let feeds: [[String: Any]] = try #require(try service.client().get("/v1/feeds").value("feeds"))
     #expect(feeds.count >= 3)
     for feed in feeds {
@@ -120,7 +119,7 @@ import Testing
   }
 
   @Test func `both routes give the same page`() throws {
-    let service = try RunningService(PostGenerator(count: 80, seed: 4))
+    let service = try RunningServer(PostGenerator(count: 80, seed: 4))
     let client = try service.client()
     let compact = try client.get("/rp/?feed=newest&limit=20&network=wifi")
     let long = try client.get("/v1/feeds/newest/items?limit=20&network=wifi")
@@ -131,8 +130,8 @@ import Testing
   }
 
   @Test func `polling newer gives what came, oldest gap first, and converges`() throws {
-    let service = try RunningService((0..<10).map { .timed("t\($0)", $0) })
-    let writer = try SQLiteStore(path: service.databasePath)
+    let service = try RunningServer((0..<10).map { .timed("t\($0)", $0) })
+    let writer = service.store
     let client = try service.client()
     for start in [
       "/rp/?feed=newest&limit=5", "/rp/?feed=newest&limit=5&offset=5", "/rp/?feed=newest&offset=99",
@@ -154,7 +153,7 @@ import Testing
   }
 
   @Test func `a gap is read between its two ends`() throws {
-    let service = try RunningService((0..<50).map { .ranked("p\($0)", $0) })
+    let service = try RunningServer((0..<50).map { .ranked("p\($0)", $0) })
     let client = try service.client()
     let after: String = try #require(
       try client.get("/rp/?feed=featured&limit=10").value("paging.next"))
@@ -167,7 +166,7 @@ import Testing
   }
 
   @Test func `around shows an item or an offset with its neighbours`() throws {
-    let service = try RunningService((0..<200).map { .ranked("p\($0)", $0) })
+    let service = try RunningServer((0..<200).map { .ranked("p\($0)", $0) })
     let client = try service.client()
     let cases: [(query: String, range: Range<Int>)] = [
       ("around=p100&leading=3&trailing=2", 98..<104),
@@ -197,8 +196,8 @@ import Testing
   func `pages stay right while another process inserts, deletes and ranks anew`(seed: UInt64) throws
   {
     let count = 300
-    let service = try RunningService((0..<count).map { .ranked("p\($0)", $0) })
-    let writer = try SQLiteStore(path: service.databasePath)
+    let service = try RunningServer((0..<count).map { .ranked("p\($0)", $0) })
+    let writer = service.store
     let client = try service.client()
     var random = TestRandom(seed)
     var deleted: Set<String> = []

@@ -1,7 +1,6 @@
 import Feed
 import Foundation
 import HTTP
-import SQLiteStore
 import Seeding
 import TestSupport
 import Testing
@@ -11,8 +10,8 @@ import Testing
   static let token = "a-token-of-the-tests"
   static let authorized = ["Authorization": "Bearer a-token-of-the-tests"]
 
-  static func service(_ records: [SeedRecord] = []) throws -> RunningService {
-    try RunningService(records) { $0.application.writeToken = token }
+  static func service(_ records: [SeedRecord] = []) throws -> RunningServer {
+    try RunningServer(records) { $0.writeToken = token }
   }
 
   static let record =
@@ -130,13 +129,13 @@ import Testing
     Refusal(method: "PATCH", target: "/v1/items/x", status: 405, kind: "method-not-allowed"),
   ]
 
-  private static let refusing = try! RunningService([
+  private static let refusing = try! RunningServer([
     .post(
       Post(id: "old", type: .image, counters: [Counter("likes", 1)]),
       placements: [Placement(feed: "featured", rank: 1)])
   ]) {
-    $0.application.writeToken = token
-    $0.application.server.limits.bodyBytes = 1000
+    $0.writeToken = token
+    $0.server.limits.bodyBytes = 1000
   }
 
   @Test(arguments: refusals)
@@ -157,7 +156,7 @@ import Testing
   }
 
   @Test func `without a token nobody writes`() throws {
-    let service = try RunningService()
+    let service = try RunningServer()
     let client = try service.client()
     let cases = [
       ("PUT", "/v1/items/a"), ("DELETE", "/v1/items/a"), ("POST", "/v1/items/a/counters"),
@@ -248,25 +247,6 @@ import Testing
     let reused = try post(client, #"{"shares":2}"#, key: "key-3")
     #expect(reused.status == 422)
     #expect(reused.value("type") == "urn:lookahead:problem:idempotency-key-reused")
-  }
-
-  @Test func `what was answered is in the file`() throws {
-    let service = try Self.service()
-    let client = try service.client()
-    for number in 0..<20 {
-      let answer = try client.request(
-        "PUT", "/v1/items/i\(number)", Self.authorized, body: Self.record)
-      #expect(answer.status == 201)
-      // What another process sees, or this one after it was killed.
-      let copy = TemporaryFolder()
-      for suffix in ["", "-wal"] {
-        try FileManager.default.copyItem(
-          atPath: service.databasePath + suffix, toPath: copy.file("feed.sqlite" + suffix))
-      }
-      let store = try SQLiteStore(path: copy.file("feed.sqlite"))
-      #expect(try store.walk("newest").count == number + 1)
-      try store.close()
-    }
   }
 
   @Test(arguments: ["junk", "\"a", "\"a\" \"b\"", "*, \"a\"", ","])

@@ -1,5 +1,6 @@
 import CoreMetrics
 import Dispatch
+import Synchronization
 import Testing
 
 @testable import Observability
@@ -53,6 +54,24 @@ struct PrometheusRegistryTests {
   @Test func `an empty registry has an empty text, also when figures are described`() {
     let registry = PrometheusRegistry()
     registry.describe("a", help: "Nothing.")
+    #expect(registry.text().isEmpty)
+  }
+
+  @Test
+  func `gauges that are read as a whole are told as they are, and no longer once they are not`() {
+    let registry = PrometheusRegistry(maximumSeries: 1)
+    let sizes = Mutex<[(String, Int)]>([("b", 2), ("a", 1), ("e\u{301}", 3), ("é", 4)])
+    registry.gauges("size", help: "How large.") {
+      sizes.withLock { $0.map { ([("name", $0.0)], $0.1) } }
+    }
+    #expect(
+      registry.lines == [
+        "# HELP size How large.", "# TYPE size gauge", #"size{name="a"} 1"#, #"size{name="b"} 2"#,
+        "size{name=\"e\u{301}\"} 3", "size{name=\"é\"} 4",
+      ])
+    sizes.withLock { $0 = [("b", 5)] }
+    #expect(registry.lines.dropFirst(2) == [#"size{name="b"} 5"#])
+    registry.endScrapes()
     #expect(registry.text().isEmpty)
   }
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Items and pages as JSON, to the byte.
 struct ItemJSONTests {
-  private static let policy = Policy(name: "p", strategy: .plain, maxCost: 5, leading: 5)
+  private static let policy = Policy(name: "p", strategy: .plain(leading: 5))
   private static let network = NetworkProfile(
     name: "3g", title: "3G", downlinkKbps: 780, uplinkKbps: 330, roundTripMilliseconds: 200)
 

@@ -27,7 +27,7 @@ struct HintTests {
   }
 
   static let policy = Policy(
-    name: "p", strategy: .weighted, maxCost: 5, leading: 5, imageWeight: 1, videoWeight: 2,
+    name: "p", strategy: .weighted(leading: 5, maxCost: 5), imageWeight: 1, videoWeight: 2,
     webappWeight: 3, adWeight: 4, textWeight: 0, carouselVisibleParts: 2, videoStartBytes: 200_000,
     videoBytes: 2_000_000, videoKbps: 800, imageBytes: 150_000, webappBytes: 300_000)
 
@@ -121,7 +121,7 @@ struct HintTests {
   }
 
   @Test func `the articles' values are the first ones`() {
-    let policy = Policy(name: "p", strategy: .plain, maxCost: 5, leading: 5)
+    let policy = Policy(name: "p", strategy: .plain(leading: 5))
     #expect(policy.hint(for: Samples.imagePost).weight == 1)
     #expect(policy.hint(for: Samples.videoPost).weight == 2)
     #expect(policy.hint(for: Samples.videoPost).minimumBytes == 200 * 1024)

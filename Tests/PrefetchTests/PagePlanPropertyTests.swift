@@ -6,10 +6,12 @@ import Testing
 /// What holds for every plan.
 struct PagePlanPropertyTests {
   static func policy(_ random: inout TestRandom) -> Policy {
-    Policy(
-      name: "p", strategy: random.one(of: Policy.Strategy.allCases), maxCost: random.number(0...12),
-      leading: random.number(0...12), imageWeight: random.number(0...2),
-      videoWeight: random.number(0...3), carouselVisibleParts: random.number(1...4),
+    let leading = random.number(0...12)
+    let weighted = Policy.Strategy.weighted(leading: leading, maxCost: random.number(0...12))
+    return Policy(
+      name: "p", strategy: random.once(in: 2) ? .plain(leading: leading) : weighted,
+      imageWeight: random.number(0...2), videoWeight: random.number(0...3),
+      carouselVisibleParts: random.number(1...4),
       videoStartBytes: random.once(in: 5) ? 0 : random.number(1...400_000),
       nextPagePercent: random.number(0...100), itemsPerMinute: random.number(1...600))
   }
@@ -72,7 +74,7 @@ struct PagePlanPropertyTests {
   static func checkWeights(
     _ plan: PagePlan, _ posts: [Post], _ policy: Policy, _ note: Comment
   ) throws {
-    guard policy.strategy == .weighted else { return }
+    guard case .weighted = policy.strategy else { return }
     let ahead = Set(plan.parts.map(\.itemIndex)).subtracting([0])
     let weight = ahead.reduce(0) { $0 + policy.hint(for: posts[$1]).weight }
     try #require(weight <= policy.maxCost, note)

@@ -54,9 +54,9 @@ struct PagePlanTests {
 
   @Test func `the active item does not count towards the maximum`() {
     var policy = Samples.weighted5
-    policy.maxCost = 0
+    policy.strategy = .weighted(leading: 5, maxCost: 0)
     #expect(Self.plan([Self.video, Self.image], policy) == ["0.0: 1000000 active"])
-    policy.maxCost = 1
+    policy.strategy = .weighted(leading: 5, maxCost: 1)
     #expect(
       Self.plan([Self.video, Self.image, Self.image], policy)
         == ["0.0: 1000000 active", "1.0: 100000 whole"])
@@ -191,11 +191,11 @@ struct PagePlanTests {
       change(&policy)
       return policy.plan(for: posts, on: Samples.network("edge"), hasNextPage: true).nextPageAt
     }
-    #expect(nextPageAt { $0.leading = 15 } == 12)
+    #expect(nextPageAt { $0.strategy = .plain(leading: 15) } == 12)
     // 1600 ms of round trips and 682 ms of page: 2.282 s, four items a second are ten.
     #expect(nextPageAt { $0.itemsPerMinute = 240 } == 15)
     #expect(nextPageAt { $0.nextPagePercent = 0 } == 0)
     #expect(nextPageAt { $0.nextPagePercent = 100 } == 22)
-    #expect(nextPageAt { $0.leading = 100 } == 0)
+    #expect(nextPageAt { $0.strategy = .plain(leading: 100) } == 0)
   }
 }

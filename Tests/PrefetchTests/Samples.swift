@@ -30,8 +30,8 @@ enum Samples {
 
   static func network(_ name: String) -> NetworkProfile { networks.first { $0.name == name }! }
 
-  static let plain5 = Policy(name: "plain-5", strategy: .plain, maxCost: 5, leading: 5)
-  static let weighted5 = Policy(name: "weighted-5", strategy: .weighted, maxCost: 5, leading: 5)
+  static let plain5 = Policy(name: "plain-5", strategy: .plain(leading: 5))
+  static let weighted5 = Policy(name: "weighted-5", strategy: .weighted(leading: 5, maxCost: 5))
 
   static func image(_ bytes: Int? = nil) -> Media {
     Media(kind: .image, url: "/i.webp", bytes: bytes)

@@ -29,6 +29,17 @@ import Testing
     ),
     ("every author", "INSERT INTO author (id) VALUES ('nobody')"),
     ("is the default", "UPDATE network_profile SET is_default = 0"),
+    (
+      "has a strategy that there is: feed featured, network 3g, strategy later: there is no such",
+      """
+      DROP TRIGGER policy_checked_again;
+      UPDATE policy SET strategy = 'later' WHERE feed = 'featured' AND network = '3g'
+      """
+    ),
+    (
+      "the parameter maxCost is missing",
+      "DROP TRIGGER policy_checked_again; UPDATE policy SET strategy = 'weighted'"
+    ),
     ("policy for all feeds", "DELETE FROM policy WHERE network = 'lte' AND feed IS NULL"),
   ]
 

@@ -3,6 +3,7 @@ import Feed
 import GRDB
 import Seeding
 import Synchronization
+import SQLiteTestSupport
 import TestSupport
 import Testing
 

@@ -87,7 +87,7 @@ import Testing
     Change(
       name: "a title", sql: "UPDATE feed SET title = 'x' WHERE name = 'b'", feeds: ["b"]),
     Change(
-      name: "a policy", sql: "UPDATE policy SET leading = 9 WHERE feed IS NULL", areSettings: true),
+      name: "a policy", sql: "UPDATE policy SET trailing = 9 WHERE feed IS NULL", areSettings: true),
     Change(
       name: "a network", sql: "UPDATE network_profile SET downlink_kbps = 1 WHERE name = '3g'",
       areSettings: true),
@@ -170,26 +170,6 @@ import Testing
         $0, sql: "SELECT kind FROM change_log WHERE change_id > ?", arguments: [before])
     }
     #expect(kinds.sorted() == ["entry", "post"])
-  }
-
-  @Test func `a write is answered when the version tells of it`() throws {
-    let folder = TemporaryFolder()
-    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
-    try store.load(Self.posts)
-    let page = try store.cut(PageQuery(feed: "a"))
-    let writes: [ItemWrite] = [
-      ItemWrite(id: "p0", change: .increment([Counter("likes", 1)], key: nil)),
-      ItemWrite(id: "p0", change: .put(Post(id: "p0", type: .text), placements: nil)),
-      ItemWrite(id: "p0", change: .delete),
-    ]
-    for write in writes {
-      let before = store.version
-      try store.outcome(of: write)
-      #expect(store.version > before)
-      #expect(store.changedPosts(since: before) == [page.posts[0]])
-      #expect(!store.isUnchanged(feed: "a", posts: [page.posts[0]], since: before))
-      #expect(store.isUnchanged(feed: "b", posts: [], since: before))
-    }
   }
 
   @Test func `a refresh that finds nothing changes nothing`() throws {

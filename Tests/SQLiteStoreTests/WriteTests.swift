@@ -28,54 +28,6 @@ import Testing
     try store.post(withID: id)?.counters.first?.value
   }
 
-  @Test func `a condition sees the item as it is, and what it throws changes nothing`() throws {
-    let stored = try store.item(withID: "a")
-    #expect(stored?.placements == [Placement(feed: "featured", rank: 1)])
-    let post = Post(id: "a", type: .text)
-    let changes: [ItemWrite.Change] = [
-      .put(post, placements: []), .put(post, placements: [Placement(feed: "new")]), .delete,
-      .increment([Counter("likes", 1)], key: IdempotencyKey("k", fingerprint: "f")),
-    ]
-    for change in changes {
-      #expect(throws: Refused.self) {
-        try store.outcome(
-          of: ItemWrite(id: "a", change: change) { item in
-            #expect(item == stored)
-            throw Refused()
-          })
-      }
-    }
-    #expect(try store.item(withID: "a") == stored)
-    #expect(try store.walk("featured") == ["a", "b", "c"])
-    #expect(try store.feeds().map(\.name) == ["featured"])
-    let keys = try store.pool.read {
-      try Int.fetchOne($0, sql: "SELECT count(*) FROM idempotency_key")
-    }
-    #expect(keys == 0)
-  }
-
-  @Test func `a condition that throws leaves a new item unmade`() throws {
-    #expect(throws: Refused.self) {
-      try store.outcome(
-        of: ItemWrite(id: "x", change: .put(Post(id: "x", type: .text), placements: [])) { item in
-          if item == nil { throw Refused() }
-        })
-    }
-    #expect(try store.post(withID: "x") == nil)
-  }
-
-  @Test func `a deleted item is gone from file and feeds; an unknown one is named`() throws {
-    #expect(try store.outcome(of: ItemWrite(id: "b", change: .delete)) == .deleted)
-    #expect(try store.walk("featured") == ["a", "c"])
-    #expect(try store.feed(named: "featured")?.total == 2)
-    #expect(try store.post(withID: "b") == nil)
-    #expect(throws: FeedError.unknownItem("b")) {
-      try store.outcome(of: ItemWrite(id: "b", change: .delete))
-    }
-    #expect(throws: FeedError.unknownItem("b")) { try store.increment("b") }
-    #expect(try store.check().isEmpty)
-  }
-
   /// A trigger of the test's own plays what fails, for the item `b` alone.
   private func fail(_ action: String) throws {
     try store.pool.write {
@@ -178,25 +130,4 @@ import Testing
     }
   }
 
-  @Test func `the next read sees a write of each kind`() throws {
-    let writes = DispatchGroup()
-    for number in 0..<200 {
-      let id = "n\(number)"
-      writes.enter()
-      let put = ItemWrite(
-        id: id,
-        change: .put(
-          Post(id: id, type: .text), placements: [Placement(feed: "featured", rank: number)]))
-      store.write(put) { [store] result in
-        defer { writes.leave() }
-        #expect(throws: Never.self) {
-          _ = try result.get()
-          let query = PageQuery(
-            feed: "featured", start: .around(.item(id), leading: 0, trailing: 0))
-          #expect(try store.page(query).posts.map(\.id) == [id])
-        }
-      }
-      if number % 10 == 9 { writes.wait() }
-    }
-  }
 }

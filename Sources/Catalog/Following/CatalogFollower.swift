@@ -117,8 +117,14 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   private func load(_ following: inout Following) throws -> FeedCatalog {
     let old = following.mark
     let (catalog, mark) = try following.source.read { reader in
-      let mark = try reader.mark()
-      return (try reader.load(over: mark == old ? memory.catalog : nil), mark)
+      let (mark, known) = (try reader.mark(), memory.catalog)
+      let catalog =
+        if let known, mark == old {
+          try reader.complete(known)
+        } else {
+          try reader.load(knowing: known?.policyBook)
+        }
+      return (catalog, mark)
     }
     // Where the tops were right, what was made of them still is.
     let changes = mark == old ? CatalogUpdate.Changes() : nil

@@ -13,7 +13,9 @@ public protocol CatalogReader {
   func feeds() throws -> [FeedState]
   /// The feed that has this number; `nil` where there is none.
   func feed(_ id: Int64) throws -> FeedState?
-  /// The profiles and policies in force.
+  /// The profiles and policies that are written.
+  ///
+  /// - Throws: `PolicyError` for one that is not understood; then those of before stay in force.
   func policyBook() throws -> PolicyBook
   /// A feed's order in a ranking that is kept.
   func order(ofFeed id: Int64, ranking: Int) throws -> OrderIndex

@@ -21,8 +21,13 @@ public protocol FeedStore: Sendable {
   func cut(_ query: PageQuery) throws -> PageCut
   /// The page can be cut at once: no order has to be loaded or compared for it.
   func isAtHand(_ query: PageQuery) -> Bool
-  /// The posts with these numbers, in this order, as they are now; those that are gone are left out.
+  /// The posts with these numbers, in this order, as they are now; those that are gone are left out. For
+  /// threads that may wait.
   func posts(_ numbers: [Int64]) throws -> FlatPosts
+  /// Hands out the same to `completion`, which is called once: before this returns, or later on any thread
+  /// where the store has to wait for them. Event loops ask so.
+  func posts(
+    _ numbers: [Int64], completion: @escaping @Sendable (Result<FlatPosts, any Error>) -> Void)
   /// Whether the feed (its order, title, ranking and total), the settings (networks, policies) and
   /// these posts are what they were at `version`. Where that is no longer known, they are not.
   func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool
@@ -33,8 +38,11 @@ public protocol FeedStore: Sendable {
   ///
   /// - Returns: whether `version` is greater now.
   @discardableResult func refresh() throws -> Bool
-  /// The item with this id; `nil` where there is none.
+  /// The item with this id; `nil` where there is none. For threads that may wait.
   func item(withID id: String) throws -> StoredItem?
+  /// Hands out the same to `completion`, as `posts(_:completion:)` does.
+  func item(
+    withID id: String, completion: @escaping @Sendable (Result<StoredItem?, any Error>) -> Void)
   /// Begins a run of records.
   func beginImport() throws -> any FeedImport
   /// Changes one item, and returns at once.
@@ -54,4 +62,21 @@ public protocol FeedStore: Sendable {
   /// Hands out everything as records, in canonical order: the feeds that have a title by name, then
   /// the posts by id.
   func exportRecords(_ body: (SeedRecord) throws -> Void) throws
+}
+
+/// Of a store that has what it reads at hand, in memory or one look at a file away.
+extension FeedStore {
+  /// Reads them at once.
+  public func posts(
+    _ numbers: [Int64], completion: @escaping @Sendable (Result<FlatPosts, any Error>) -> Void
+  ) {
+    completion(Result { try posts(numbers) })
+  }
+
+  /// Reads it at once.
+  public func item(
+    withID id: String, completion: @escaping @Sendable (Result<StoredItem?, any Error>) -> Void
+  ) {
+    completion(Result { try item(withID: id) })
+  }
 }

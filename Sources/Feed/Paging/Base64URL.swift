@@ -13,16 +13,14 @@ enum Base64URL {
   }()
 
   static func encode(_ bytes: [UInt8]) -> [UInt8] {
-    let count = (bytes.count * 8 + 5) / 6
-    return [UInt8](unsafeUninitializedCapacity: count) { text, initialized in
+    var text: [UInt8] = []
+    text.append(addingCapacity: (bytes.count * 8 + 5) / 6) { text in
       alphabet.withUnsafeBufferPointer { alphabet in
-        // Three bytes are four letters, and what is left is a letter more than its bytes: `count`.
-        var (source, target) = (0, 0)
+        // Three bytes are four letters, and what is left is a letter more than its bytes.
+        var source = 0
         func write(_ letters: Int, of bits: UInt32) {
           for letter in 0..<letters {
-            text.initializeElement(
-              at: target, to: alphabet[Int(bits >> UInt32(18 - 6 * letter) & 63)])
-            target += 1
+            text.append(alphabet[Int(bits >> UInt32(18 - 6 * letter) & 63)])
           }
         }
         while source + 3 <= bytes.count {
@@ -36,8 +34,8 @@ enum Base64URL {
         default: break
         }
       }
-      initialized = count
     }
+    return text
   }
 
   /// The bytes, or `nil` where the text is not the one that `encode` makes: unused bits must be zero,

@@ -16,27 +16,29 @@ extension Cursor {
 
   /// The bytes of `text`.
   public var utf8: [UInt8] {
-    let capacity = Self.greatestNumbers + anchor.idBytes + seen.idBytes
-    return Base64URL.encode(
-      [UInt8](capacity: capacity) { output in
-        output.append(Self.version)
-        output.append(bigEndian: feedHash)
-        switch view {
-        case .ranking(let ranking):
-          output.append(0)
-          output.append(variable: ranking)
-        case .newer(let ranking):
-          output.append(1)
-          output.append(variable: ranking)
-        case .arrivals(let from, let to):
-          output.append(2)
-          output.append(variable: from)
-          output.append(variable: to)
-        }
-        output.append(anchor)
-        output.append(seen)
-        output.append(bigEndian: CRC32.checksum(output.span))
-      })
+    var bytes: [UInt8] = []
+    bytes.append(
+      addingCapacity: Self.greatestNumbers + anchor.idBytes + seen.idBytes
+    ) { output in
+      output.append(Self.version)
+      output.append(bigEndian: feedHash)
+      switch view {
+      case .ranking(let ranking):
+        output.append(0)
+        output.append(variable: ranking)
+      case .newer(let ranking):
+        output.append(1)
+        output.append(variable: ranking)
+      case .arrivals(let from, let to):
+        output.append(2)
+        output.append(variable: from)
+        output.append(variable: to)
+      }
+      output.append(anchor)
+      output.append(seen)
+      output.append(bigEndian: UInt64(CRC32.checksum(output.span)), bytes: 4)
+    }
+    return Base64URL.encode(bytes)
   }
 
   /// What all but the ids takes at the most: the version, the hash, the view and its rankings, of each
@@ -78,8 +80,11 @@ extension Cursor.Anchor {
 }
 
 extension OutputSpan<UInt8> {
-  fileprivate mutating func append(bigEndian value: some FixedWidthInteger) {
-    for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
+  /// The lower so many bytes of the number, the higher ones first.
+  fileprivate mutating func append(bigEndian value: UInt64, bytes: Int = 8) {
+    var shift = UInt64(8 * bytes)
+    while shift > 0 {
+      shift -= 8
       append(UInt8(truncatingIfNeeded: value >> shift))
     }
   }
@@ -100,9 +105,12 @@ extension OutputSpan<UInt8> {
     case .end: append(1)
     case .position(let position):
       append(2)
-      append(bigEndian: position.key.rawValue)
+      append(bigEndian: UInt64(bitPattern: position.key.rawValue))
       append(variable: position.id.utf8.count)
-      for byte in position.id.utf8 { append(byte) }
+      var id = position.id
+      id.withUTF8 { id in
+        for byte in id { append(byte) }
+      }
     }
   }
 }

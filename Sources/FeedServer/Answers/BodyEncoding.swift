@@ -55,11 +55,11 @@ final class BodyEncoding: Sendable {
       representation.type.isCompressible && representation.body.count >= minimumBytes
     let isIdentity = coding == .identity || (!isWorthwhile && takesIdentity(call.request))
     let hash = representation.hash
-    let pending = Pending(
-      representation, hash, isIdentity ? .identity : coding)
     if isIdentity {
+      let pending = Pending(representation, hash, .identity)
       return try answer(pending.variant(body: representation.body), to: call, made)
     }
+    let pending = Pending(representation, hash, coding)
     if let body = bodies.find(hash: (hash.high, hash.low), coding: coding) {
       return try answer(pending.variant(body: body), to: call, made)
     }

@@ -63,10 +63,27 @@ extension JSONWriter {
     }
   }
 
+  /// Why the policies are not those that are written.
+  mutating func policyError(_ error: PolicyError) {
+    object { writer in
+      writer.member("feed", error.feed)
+      writer.member("network", error.network)
+      writer.member("strategy", error.strategy)
+      writer.member("detail", error.description)
+    }
+  }
+
   private mutating func policy(_ policy: Policy) {
     object { writer in
       writer.member("name", policy.name)
-      writer.member("strategy", policy.strategy.rawValue)
+      writer.member("strategy", policy.strategy.name)
+      writer.key("parameters")
+      writer.object { writer in
+        for (name, value) in policy.strategy.parameters {
+          writer.key(name)
+          writer.integer(value)
+        }
+      }
       writer.member("maxCost", policy.maxCost)
       writer.member("leading", policy.leading)
       writer.member("trailing", policy.trailing)

@@ -8,7 +8,7 @@ struct Representation: Sendable {
   let type: ContentType
   let caching: CachePolicy.Directive
   /// The request's fields that it depends on, beside the coding.
-  var varyingFields: [String] = []
+  var varyingFields: VaryingFields = []
   /// Relations and targets, RFC 8288.
   var links: [(relation: String, target: [UInt8])] = []
   /// The version of what is represented, for those who would change it: the first part of the
@@ -52,13 +52,7 @@ struct Representation: Sendable {
     fields.reserveCapacity(1024)
     fields.append("ETag") { value in tag.write(to: &value) }
     fields.append(caching.fields)
-    fields.append("Vary") { value in
-      value.append(text: "Accept-Encoding")
-      for field in varyingFields {
-        value.append(text: ", ")
-        value.append(text: field)
-      }
-    }
+    fields.append("Vary", varyingFields.value)
     guard !links.isEmpty else { return fields }
     fields.append("Link") { value in
       for (index, link) in links.enumerated() {

@@ -101,21 +101,34 @@ extension EncodedItems {
 
   /// What the item has to load.
   func load(of item: EncodedItem) -> ItemLoad {
+    loads(of: [item])[0]
+  }
+
+  /// What the items have to load.
+  func loads(of items: [EncodedItem]) -> [ItemLoad] {
     var media: [MediaLoad] = []
-    media.reserveCapacity(item.files.count / Self.fileBytes)
-    for file in stride(from: item.files.lowerBound, to: item.files.upperBound, by: Self.fileBytes) {
-      let flags = bytes[file]
-      media.append(
-        MediaLoad(
-          kind: flags & Self.isVideoFlag == 0 ? .image : .video,
-          bytes: flags & Self.hasBytesFlag == 0
-            ? nil : Int(number(at: file + 1, Int64.self)),
-          durationMilliseconds: flags & Self.hasDurationFlag == 0
-            ? nil : Int(number(at: file + 9, Int64.self))))
+    media.reserveCapacity(items.reduce(0) { $0 + $1.files.count } / Self.fileBytes)
+    for item in items {
+      for file in stride(from: item.files.lowerBound, to: item.files.upperBound, by: Self.fileBytes)
+      {
+        let flags = bytes[file]
+        media.append(
+          MediaLoad(
+            kind: flags & Self.isVideoFlag == 0 ? .image : .video,
+            bytes: flags & Self.hasBytesFlag == 0
+              ? nil : Int(number(at: file + 1, Int64.self)),
+            durationMilliseconds: flags & Self.hasDurationFlag == 0
+              ? nil : Int(number(at: file + 9, Int64.self))))
+      }
     }
-    return ItemLoad(
-      type: Self.types[Int(item.kind & ~Self.hasPageFlag)],
-      hasPage: item.kind & Self.hasPageFlag != 0, media: media[...])
+    var end = 0
+    return items.map { item in
+      let start = end
+      end += item.files.count / Self.fileBytes
+      return ItemLoad(
+        type: Self.types[Int(item.kind & ~Self.hasPageFlag)],
+        hasPage: item.kind & Self.hasPageFlag != 0, media: media[start..<end])
+    }
   }
 
   /// Where the records begin and end.

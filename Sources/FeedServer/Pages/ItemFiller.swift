@@ -9,8 +9,6 @@ import System
 ///
 /// It takes half a core at the most: after each step it rests for as long as that took.
 final class ItemFiller: Sendable {
-  /// How many feeds it looks up at once.
-  private static let stepFeeds = 512
   /// How many items it reads at once.
   private static let stepItems = 512
   /// How often it reads items whose store changes before they are in the file, as it does when the
@@ -29,27 +27,18 @@ final class ItemFiller: Sendable {
   /// Ends a run soon, and lets no other begin.
   func stop() { isStopping.store(true, ordering: .relaxed) }
 
-  /// Goes through every feed from its top; what the store cannot give now is left for whoever asks.
+  /// Goes through every feed from its top, the largest first: what the others show of it lies in its order,
+  /// too, and near each other. What the store cannot give now is left for whoever asks.
   func run() {
-    guard !file.isOff else { return }
-    var next: FeedListCursor? = .start
-    while let after = next, isToGoOn {
-      let query = FeedListQuery(after: after, limit: Self.stepFeeds)
-      guard let page = try? store.feeds(query) else { return }
-      for feed in page.feeds { fill(feed) }
-      next = page.next
-    }
-  }
-
-  private var isToGoOn: Bool { !isStopping.load(ordering: .relaxed) && file.hasRoom }
-
-  private func fill(_ feed: FeedSummary) {
-    var offset = 0
-    while offset < feed.total, isToGoOn {
-      let start = MonotonicClock.nanoseconds
-      guard (try? step(feed: feed.name, offset: offset)) != nil else { break }
-      offset += Self.stepItems
-      CurrentThread.rest(nanoseconds: MonotonicClock.nanoseconds - start)
+    guard !file.isOff, let feeds = try? store.feeds() else { return }
+    for feed in feeds.sorted(by: { $0.total > $1.total }) {
+      var offset = 0
+      while offset < feed.total, !isStopping.load(ordering: .relaxed), file.hasRoom {
+        let start = MonotonicClock.nanoseconds
+        guard (try? step(feed: feed.name, offset: offset)) != nil else { break }
+        offset += Self.stepItems
+        CurrentThread.rest(nanoseconds: MonotonicClock.nanoseconds - start)
+      }
     }
   }
 

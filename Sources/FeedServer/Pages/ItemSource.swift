@@ -24,16 +24,17 @@ struct ItemSource: Sendable {
     // Asked for before reading: what changes meanwhile is not kept.
     let version = store.version
     let start = MonotonicClock.nanoseconds
-    let result = Result { try store.posts(missing) }
-    figures.reads.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))
-    completion(
-      result.map { read in
-        let fresh = EncodedItems(read, hintsBy: policy)
-        let numbers = read.posts.map(\.number)
-        keep(fresh, numbers, asOf: version)
-        guard found.items.count > 0 else { return fresh }
-        return EncodedItems(found, of: posts, and: fresh, of: numbers)
-      })
+    store.posts(missing) { read in
+      figures.reads.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))
+      completion(
+        read.map { read in
+          let fresh = EncodedItems(read, hintsBy: policy)
+          let numbers = read.posts.map(\.number)
+          keep(fresh, numbers, asOf: version)
+          guard found.items.count > 0 else { return fresh }
+          return EncodedItems(found, of: posts, and: fresh, of: numbers)
+        })
+    }
   }
 
   /// Has the items written to the file, if that is not behind with its writing already.

@@ -25,7 +25,7 @@ struct RequestText: Hashable, Sendable {
   /// What a page depends on at the most; each page says in `Vary` on which of them it does.
   static let fields: [StaticString] = ["Accept-Encoding", "ECT", "Downlink", "RTT", "Save-Data"]
 
-  init(_ request: Request) {
+  init(_ request: borrowing Request) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(request.target.count + 64)
     bytes.append(contentsOf: request.target)

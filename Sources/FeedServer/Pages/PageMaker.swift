@@ -10,7 +10,7 @@ final class PageMaker: Sendable {
   let source: ItemSource
 
   /// A page that was made.
-  struct Page: Sendable {
+  final class Page: Sendable {
     let body: [UInt8]
     let hash: ContentHash
     let links: PageLinks
@@ -21,6 +21,19 @@ final class PageMaker: Sendable {
     let version: StoreVersion
     /// What was asked for, with the networks of that moment.
     let asked: PageRequest
+
+    init(
+      body: [UInt8], hash: ContentHash, links: PageLinks, feed: String, posts: [Int64],
+      version: StoreVersion, asked: PageRequest
+    ) {
+      self.body = body
+      self.hash = hash
+      self.links = links
+      self.feed = feed
+      self.posts = posts
+      self.version = version
+      self.asked = asked
+    }
   }
 
   init(store: any FeedStore & PolicyStore, source: ItemSource) {
@@ -106,7 +119,7 @@ final class PageMaker: Sendable {
     let itemsEnd = writer.bytes.count
     let network = asked.network.profile
     let plan = policy.plan(
-      for: first.map(items.load(of:)), of: items.count, on: network, bounds: asked.bounds,
+      for: items.loads(of: first), of: items.count, on: network, bounds: asked.bounds,
       hasNextPage: slice.next != nil)
     writer.endPage(
       offset: slice.offset, ranking: slice.ranking, links: links,

@@ -9,7 +9,7 @@ struct NetworkChoice {
 
   let profile: NetworkProfile
   /// The request's fields that the choice rests on: for `Vary`.
-  let varyingFields: [String]
+  let varyingFields: VaryingFields
   /// The query names the network, in one way or another: links then name it by its profile.
   let isNamed: Bool
 
@@ -32,7 +32,7 @@ struct NetworkChoice {
       (isNamed, varyingFields) = (true, [])
     } else {
       query = Self.query(fields)
-      (isNamed, varyingFields) = (false, ["ECT", "Downlink", "RTT"])
+      (isNamed, varyingFields) = (false, .network)
     }
     guard let profile = networks.profile(for: query) else {
       let names = networks.map(\.name).joined(separator: ", ")

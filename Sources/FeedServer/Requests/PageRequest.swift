@@ -37,7 +37,7 @@ final class PageRequest: Sendable {
   /// Asked for by the compact route, to which its links lead then.
   let isCompact: Bool
   /// The request's fields that the page depends on.
-  let varyingFields: [String]
+  let varyingFields: VaryingFields
   let parameters: Parameters
   /// Whether the query says to save data.
   let savesData: Bool?
@@ -59,7 +59,7 @@ final class PageRequest: Sendable {
     bounds = PlanBounds(
       budgetBytes: try parameters.number("budget", in: Self.budgets),
       savesData: savesData ?? asksToSaveData)
-    varyingFields = network.varyingFields + (savesData == nil ? ["Save-Data"] : [])
+    varyingFields = network.varyingFields.union(savesData == nil ? .savesData : [])
   }
 
   /// The same request where there are these networks.

@@ -16,7 +16,7 @@ struct Parameters {
 
   /// - Parameter known: the names that the route has.
   /// - Throws: `ParameterError`, `Query.Malformed`.
-  init(_ request: Request, known: [String]) throws {
+  init(_ request: borrowing Request, known: [String]) throws {
     values = try request.queryBytes.map { try Query.parse($0) } ?? []
     for (index, parameter) in values.enumerated() {
       let name = parameter.name

@@ -28,23 +28,28 @@ extension Application {
     return true
   }
 
-  func item(_ id: String, _ parameters: Parameters, _ call: Call) throws -> Representation {
+  func item(_ id: String, _ parameters: Parameters, _ call: Call) throws {
     let snapshot = try store.snapshot()
     let book = snapshot.policyBook
     let network = try NetworkChoice(parameters, call.request.fields, book.networks)
     let feed = parameters["feed"]
     if let feed, !snapshot.hasFeed(named: feed) { throw FeedError.unknownFeed(feed) }
-    guard let item = try call.timing.measure("read", { try store.item(withID: id) }) else {
-      throw FeedError.unknownItem(id)
-    }
     let policy = book.policy(feed: feed, network: network.profile)
-    var writer = JSONWriter(capacity: 1024)
-    writer.item(
-      FlatPosts(item.post), at: 0, in: item.placements, hint: policy.hint(for: ItemLoad(item.post)))
-    var representation = Representation(writer.bytes, caching: caching.pages)
-    representation.version = ItemVersion(item).text
-    representation.varyingFields = network.varyingFields
-    return representation
+    let start = call.timing.begin()
+    store.item(withID: id) { [encoding, caching] item in
+      call.timing.end("read", start)
+      call.attempt {
+        guard let item = try item.get() else { throw FeedError.unknownItem(id) }
+        var writer = JSONWriter(capacity: 1024)
+        writer.item(
+          FlatPosts(item.post), at: 0, in: item.placements,
+          hint: policy.hint(for: ItemLoad(item.post)))
+        var representation = Representation(writer.bytes, caching: caching.pages)
+        representation.version = ItemVersion(item).text
+        representation.varyingFields = network.varyingFields
+        encoding.answer(representation, to: call)
+      }
+    }
   }
 
   func feeds(_ parameters: Parameters, _ call: Call) throws {
@@ -105,6 +110,10 @@ extension Application {
       writer.key("feedsWithPolicies")
       writer.array { writer in
         for feed in book.feeds { writer.string(feed) }
+      }
+      if let problem = book.problem {
+        writer.key("problem")
+        writer.policyError(problem)
       }
     }
     return Representation(writer.bytes, caching: caching.pages)

@@ -18,6 +18,8 @@ struct Application: Handler {
   let readiness: Readiness
   let workers: WorkerPool
   let imports: WorkerPool
+  /// Reads figures: what is told of feeds grows with their number, and is asked for when all else is busy.
+  let scrapes = WorkerPool(threads: 1, limit: 8)
   let caching: CachePolicy
   let encoding: BodyEncoding
   let pages: Pages
@@ -105,7 +107,7 @@ struct Application: Handler {
         throw ParameterError(parameter: "feed", problem: "is missing: it names the feed to read")
       }
       try pages.answer(feed: feed, parameters, call)
-    case .item: encoding.answer(try item(path["id"] ?? "", parameters, call), to: call)
+    case .item: try item(path["id"] ?? "", parameters, call)
     case .networks: encoding.answer(try networks(feed: parameters["feed"]), to: call)
     case .feeds: try feeds(parameters, call)
     case .feed: try feed(path["feed"] ?? "", call)
@@ -114,7 +116,10 @@ struct Application: Handler {
     case .readiness: encoding.answer(try readiness.representation(), to: call)
     case .health:
       encoding.answer(Representation(Array(#"{"status":"ok"}"#.utf8), caching: .none), to: call)
-    case .metrics: call.respond(figures.response())
+    case .metrics:
+      guard scrapes.run({ call.answer { figures.response() } }) else {
+        throw Problem(.overloaded, .serviceUnavailable, "The figures are being read.")
+      }
     case .media: call.respond(try mediaFile(path["path"] ?? "", call.request))
     case .putFeed: try putFeed(path["feed"] ?? "", call)
     case .deleteFeed: try deleteFeed(path["feed"] ?? "", call)

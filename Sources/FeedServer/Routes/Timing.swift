@@ -9,7 +9,7 @@ final class Timing: Sendable {
   private let steps = Mutex<[(StaticString, UInt64)]>([])
 
   /// `nil` where the client does not ask.
-  init?(_ fields: Fields) {
+  init?(_ fields: borrowing Fields) {
     guard let preferences = fields.combined("Prefer"),
       preferences.split(separator: ",").contains(where: {
         $0.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.asciiLowercased

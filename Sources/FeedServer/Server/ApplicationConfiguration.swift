@@ -53,6 +53,8 @@ public struct ApplicationConfiguration: Sendable {
   /// How long requests are still accepted after `SIGTERM`, while the server says that it is not ready.
   public var drainGraceMilliseconds = 0
 
+  /// Of how many feeds, the largest, `/metrics` tells how many items they have.
+  public var feedFigures = 100
   /// Where figures are kept.
   public var figures = PrometheusRegistry()
   /// Where the lines of requests go; nil writes none.

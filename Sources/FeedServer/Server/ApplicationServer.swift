@@ -14,6 +14,7 @@ public final class ApplicationServer: Sendable {
   private let configuration: ApplicationConfiguration
   private let server: Server
   private let imports: WorkerPool
+  private let scrapes: WorkerPool
   private let itemWriters: WorkerPool
   private let filler: ItemFiller
 
@@ -28,6 +29,7 @@ public final class ApplicationServer: Sendable {
     let application = Application(
       configuration, store, readiness, figures, clients, media, logger)
     imports = application.imports
+    scrapes = application.scrapes
     let source = application.pages.maker.source
     itemWriters = source.writers
     filler = ItemFiller(store: store, file: source.file)
@@ -36,11 +38,12 @@ public final class ApplicationServer: Sendable {
       observer: ApplicationObserver(
         figures: figures, log: configuration.requestLog, clients: clients))
     let server = server
-    configuration.figures.gauge("lookahead_http_connections") { server.connectionCount }
+    configuration.figures.gauge(
+      "lookahead_http_connections", help: "Connections that are served now."
+    ) { server.connectionCount }
     application.register(in: configuration.figures)
-    if let log = configuration.requestLog {
-      configuration.figures.total("lookahead_log_dropped_lines_total") { log.droppedLines }
-    }
+    FeedFigures(of: store, limit: configuration.feedFigures).register(in: configuration.figures)
+    configuration.requestLog?.register(in: configuration.figures)
   }
 
   /// Listens and serves.
@@ -64,6 +67,7 @@ public final class ApplicationServer: Sendable {
     server.wait()
     // Their connections are gone: imports hear that, and end with the batch that they are writing.
     imports.wait()
+    scrapes.wait()
     filler.stop()
     itemWriters.wait()
     configuration.figures.endScrapes()
@@ -122,25 +126,14 @@ extension Application {
       logger: logger)
   }
 
-  /// Figures that are read when somebody asks for them.
+  /// Lets what it is made of register its figures.
   fileprivate func register(in registry: PrometheusRegistry) {
-    let (store, workers, bodies) = (store, workers, encoding.bodies)
-    let (pages, items) = (pages.kept, pages.maker.source.file)
-    registry.gauge("lookahead_workers") { workers.count }
-    registry.gauge("lookahead_encoded_bodies_bytes") { bodies.figures.bytes }
-    registry.total("lookahead_encoded_bodies_hits_total") { bodies.figures.hits }
-    registry.total("lookahead_encoded_bodies_misses_total") { bodies.figures.misses }
-    registry.total("lookahead_encoded_bodies_evictions_total") { bodies.figures.evictions }
-    registry.gauge("lookahead_pages_bytes") { pages.figures.bytes }
-    registry.total("lookahead_pages_hits_total") { pages.figures.hits }
-    registry.total("lookahead_pages_misses_total") { pages.figures.misses }
-    registry.total("lookahead_pages_evictions_total") { pages.figures.evictions }
-    registry.gauge("lookahead_item_file_bytes") { items.figures.bytes }
-    registry.gauge("lookahead_item_file_items") { items.figures.items }
-    registry.total("lookahead_item_file_hits_total") { items.figures.hits }
-    registry.total("lookahead_item_file_misses_total") { items.figures.misses }
-    registry.total("lookahead_item_file_renewals_total") { items.figures.renewals }
-    registry.total("lookahead_item_file_failures_total") { items.figures.failures }
-    figures.feeds { (try? store.feeds()) ?? [] }
+    let workers = workers
+    registry.gauge(
+      "lookahead_workers", help: "Requests that workers have, running or waiting."
+    ) { workers.count }
+    encoding.bodies.register(in: registry)
+    pages.kept.register(in: registry)
+    pages.maker.source.file.register(in: registry)
   }
 }

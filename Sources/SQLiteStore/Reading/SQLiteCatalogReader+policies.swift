@@ -1,8 +1,10 @@
 import Feed
 import GRDB
+import JSON
 import Prefetch
 
 extension SQLiteCatalogReader {
+  /// - Throws: `PolicyError` for the first policy whose strategy this program does not know.
   func policyBook() throws -> PolicyBook {
     let networks = try Row.fetchAll(
       database,
@@ -18,16 +20,15 @@ extension SQLiteCatalogReader {
         isDefault: row[7])
     }
     let policies = try Row.fetchAll(database, sql: "SELECT * FROM policy").map { row in
-      (PolicyBook.Key(feed: row["feed"], network: row["network"]), Self.policy(row))
+      (PolicyBook.Key(feed: row["feed"], network: row["network"]), try Self.policy(row))
     }
     return PolicyBook(
       networks: networks, policies: Dictionary(policies, uniquingKeysWith: { _, last in last }))
   }
 
-  private static func policy(_ row: Row) -> Policy {
+  private static func policy(_ row: Row) throws(PolicyError) -> Policy {
     Policy(
-      name: row["name"], strategy: Policy.Strategy(rawValue: row["strategy"]) ?? .plain,
-      maxCost: row["max_cost"], leading: row["leading"], trailing: row["trailing"],
+      name: row["name"], strategy: try strategy(row), trailing: row["trailing"],
       imageWeight: row["image_weight"], videoWeight: row["video_weight"],
       webappWeight: row["webapp_weight"], adWeight: row["ad_weight"],
       textWeight: row["text_weight"], carouselVisibleParts: row["carousel_visible_parts"],
@@ -35,5 +36,27 @@ extension SQLiteCatalogReader {
       videoKbps: row["video_kbps"], imageBytes: row["image_bytes"],
       webappBytes: row["webapp_bytes"], nextPagePercent: row["next_page_percent"],
       itemsPerMinute: row["items_per_minute"])
+  }
+
+  private static func strategy(_ row: Row) throws(PolicyError) -> Policy.Strategy {
+    let name: String = row["strategy"]
+    do throws(StrategyError) {
+      return try Policy.Strategy(name: name, parameters: try parameters(row["parameters"]))
+    } catch {
+      throw PolicyError(
+        feed: row["feed"], network: row["network"], strategy: name, reason: error)
+    }
+  }
+
+  private static func parameters(_ text: String) throws(StrategyError) -> [String: Int] {
+    guard let root = try? JSONDocument(Array(text.utf8)).root, root.kind == .object else {
+      throw .unreadable
+    }
+    var parameters: [String: Int] = [:]
+    for member in root.members {
+      guard let number = member.value.wholeNumber else { throw .unreadable }
+      parameters[member.name] = number
+    }
+    return parameters
   }
 }

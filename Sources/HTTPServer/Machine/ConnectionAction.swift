@@ -1,0 +1,48 @@
+import HTTP
+
+/// What a connection wants done next. Whoever asked for it does it at once, tells the machine what the
+/// comment says, and asks for the next.
+enum ConnectionAction {
+  /// Ask the application what to do with the body of `request`, which is not complete: `decide`.
+  case askBodyPolicy
+  /// Give the application the request (`takeRequest`), which is now or later `answered`; with
+  /// `streamsBody` the body follows.
+  case handle(exchange: UInt64, requestID: String, streamsBody: Bool)
+  /// Give these bytes to whoever takes the body as it comes: `delivered`.
+  case deliver([UInt8])
+  /// Tell it that this is all.
+  case endStream(StreamEnd)
+  /// Ask the application for the text of an error: `explained`.
+  case explain(ProtocolError, exchange: UInt64, requestID: String)
+  /// Write of `output`, once: `wrote`, `writeBlocked` or `disconnected`.
+  case write
+  /// Do nothing more for now. The answers may leave with those of other connections: `gatheringEnded`,
+  /// soon and whatever else happens.
+  case gather
+  /// Let the other connections have their turn: `turnCame`, whatever else happens.
+  case yield
+  /// Tell the client that all was sent.
+  case finishSending
+  /// Do nothing more until one of these comes, or an answer, or room in the stream.
+  case wait(ConnectionWait)
+  /// Close the socket and forget the connection.
+  case close(isCutOff: Bool)
+}
+
+/// What a connection waits for, besides the application.
+struct ConnectionWait: Hashable {
+  /// Bytes of the client: `received`, or `inputEnded`.
+  var reads: Bool
+  /// That the client takes more: `canWrite`.
+  var writes: Bool
+  /// That it is this late: `deadlinePassed`.
+  var deadlineMilliseconds: UInt64
+}
+
+/// How a body ends that the application takes as it comes.
+struct StreamEnd {
+  /// Its last bytes.
+  var rest: [UInt8]
+  /// Why it is not whole; nil where it is.
+  var error: BodyStreamError?
+}

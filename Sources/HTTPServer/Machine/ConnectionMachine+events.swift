@@ -1,0 +1,107 @@
+import HTTP
+
+/// What happens to a connection. Ask for `next` after each.
+extension ConnectionMachine {
+  /// The client has sent bytes, which `next` is given.
+  mutating func received(nowMilliseconds: UInt64) {
+    activeMilliseconds = nowMilliseconds
+  }
+
+  /// The client sends nothing more.
+  mutating func inputEnded() { hasInputEnded = true }
+
+  /// The client takes more.
+  mutating func canWrite() { isWriteBlocked = false }
+
+  /// The connection is gone, or is to be.
+  mutating func disconnected() { close(isCutOff: false) }
+
+  /// The loop's turn is over: gathered answers leave now.
+  mutating func gatheringEnded() {
+    guard case .gathering = turn else { return }
+    turn = .own
+    begunInTurn = 0
+  }
+
+  /// The others had their turn.
+  mutating func turnCame() {
+    turn = .own
+    begunInTurn = 0
+  }
+
+  /// The server drains: the connection ends as soon as it has nothing to do.
+  mutating func drainBegan(nowMilliseconds: UInt64) {
+    drainStartMilliseconds = nowMilliseconds
+  }
+
+  /// The connection was accepted only to be refused.
+  mutating func refuse(_ error: ProtocolError, _ around: inout Surroundings) {
+    guard isOpen else { return }
+    refuseMessage(error, &around)
+  }
+
+  // MARK: What the application does
+
+  /// Says what is to be done with the body that `askBodyPolicy` asks about.
+  mutating func decide(_ policy: BodyPolicy) {
+    guard case .open(.deciding(let expectsContinue)) = stage else { return }
+    stage = .open(.decided(policy, expectsContinue: expectsContinue))
+  }
+
+  /// Takes the request that `handle` is about.
+  mutating func takeRequest() -> Request? { request.take() }
+
+  /// Answers a request; nobody hears a second answer, or one that comes too late.
+  mutating func answered(_ number: UInt64, _ response: Response) {
+    guard exchanges.answer(number, response) else { return }
+    abandonStream(of: number)
+  }
+
+  /// The application will not answer a request: that is an error, and ends the connection after it.
+  mutating func failed(_ number: UInt64, _ error: ProtocolError) {
+    guard exchanges.refuse(number, error) else { return }
+    abandonStream(of: number)
+  }
+
+  /// The text of an error that `explain` asks for.
+  mutating func explained(_ number: UInt64, _ response: Response) {
+    exchanges.explained(number, response)
+  }
+
+  /// Whoever takes the body has got what `deliver` gave; `isFull` where it has to make room first.
+  mutating func delivered(isFull: Bool) {
+    guard isFull, case .open(.body(var body)) = stage else { return }
+    body.pause()
+    stage = .open(.body(body))
+  }
+
+  /// Whoever takes the body has made room.
+  mutating func streamHasRoom(nowMilliseconds: UInt64) {
+    guard case .open(.body(var body)) = stage else { return }
+    body.resume(nowMilliseconds: nowMilliseconds)
+    stage = .open(.body(body))
+  }
+
+  /// The application has answered without the rest of the body: nobody will read that, and so nothing
+  /// behind it can be read either.
+  private mutating func abandonStream(of number: UInt64) {
+    guard number == exchanges.lastNumber, case .open(.body(let body)) = stage, body.use == .streamed
+    else { return }
+    exchanges.endAfterLast()
+    leaveOpen(for: .answering, .disconnected)
+  }
+
+  // MARK: What the socket does
+
+  /// So many bytes of `output` were taken, some at least.
+  mutating func wrote(_ count: Int, _ around: inout Surroundings) {
+    output.consume(count)
+    activeMilliseconds = around.nowMilliseconds
+    writtenInTurn += count
+    // The socket stays writable, so that this goes on when the others have had their turn.
+    if writtenInTurn >= around.configuration.bytesPerTurn, !output.isEmpty { isWriteBlocked = true }
+  }
+
+  /// The client takes nothing for now.
+  mutating func writeBlocked() { isWriteBlocked = true }
+}

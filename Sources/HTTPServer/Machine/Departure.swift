@@ -1,0 +1,8 @@
+/// An answer that is in the output queue, where somebody wants to hear when it has left.
+struct Departure {
+  /// At which count of written bytes it begins, and at which it ends.
+  let beginsAt: Int
+  let endsAt: Int
+  let startNanoseconds: UInt64
+  var request: FinishedRequest
+}

@@ -1,0 +1,151 @@
+import HTTP
+
+/// The exchanges of a connection in the order of their requests, which is that of the answers
+/// (RFC 9112 section 9.3.2). Each has a number that is never used again.
+struct ExchangeQueue {
+  private var items = ShortQueue<Exchange>()
+  private(set) var firstNumber: UInt64 = 0
+  /// The newest one whose method may change something, until it has its answer.
+  private var writeNumber: UInt64?
+  /// How many are to be answered with an error whose text was not asked for.
+  private var refusedCount = 0
+  /// Whether the oldest one has its answer, and else since when the application owes it; kept here, since
+  /// exchanges are large and are looked at in each step.
+  private(set) var isFirstReady = false
+  private(set) var firstOwedSinceMilliseconds: UInt64?
+  /// How much memory the answers hold that wait for their turn.
+  private(set) var heldBytes = 0
+  /// How many of these answers hold a file open.
+  private(set) var heldFiles = 0
+
+  var count: Int { items.count }
+  var isEmpty: Bool { items.isEmpty }
+  var lastNumber: UInt64 { firstNumber &+ UInt64(items.count) &- 1 }
+
+  /// Whether the newest one may still change something.
+  var endsWithWrite: Bool { writeNumber != nil && writeNumber == lastNumber }
+
+  mutating func append(_ exchange: consuming Exchange) -> UInt64 {
+    let isUnsafe = exchange.isUnsafe
+    items.append(exchange)
+    if isUnsafe { writeNumber = lastNumber }
+    return lastNumber
+  }
+
+  /// The application gets the newest one's request; its request id.
+  mutating func handOver(_ answer: Exchange.Answer) -> String {
+    if items.count == 1 { noteFirst(answer) }
+    return items.withElement(at: items.count - 1) { exchange in
+      exchange.answer = answer
+      return exchange.requestID
+    }
+  }
+
+  /// The newest one's body is complete.
+  mutating func bodyCompleted(nowMilliseconds: UInt64) {
+    let answer = Exchange.Answer.owed(sinceMilliseconds: nowMilliseconds)
+    if items.count == 1 { noteFirst(answer) }
+    items.withElement(at: items.count - 1) { $0.answer = answer }
+  }
+
+  /// The connection ends after the newest one.
+  mutating func endAfterLast() {
+    items.withElement(at: items.count - 1) { $0.keepsAlive = false }
+  }
+
+  /// The application's answer, if it owes one; says whether it did.
+  mutating func answer(_ number: UInt64, _ response: Response) -> Bool {
+    guard let index = index(number) else { return false }
+    let isOwed = items.withElement(at: index) { $0.answer.isApplications }
+    if isOwed { setReady(index, response) }
+    return isOwed
+  }
+
+  /// Has it answered with an error, after which the connection ends; false where it has its answer.
+  mutating func refuse(_ number: UInt64, _ error: ProtocolError) -> Bool {
+    guard let index = index(number) else { return false }
+    let isRefused = items.withElement(at: index) { exchange in
+      switch exchange.answer {
+      case .unasked, .streaming, .owed: break
+      case .refused, .explained, .ready: return false
+      }
+      exchange.keepsAlive = false
+      exchange.answer = .refused(error)
+      return true
+    }
+    if isRefused {
+      refusedCount += 1
+      if index == 0 { noteFirst(.explained) }
+    }
+    return isRefused
+  }
+
+  /// The oldest error whose text is to be asked for.
+  mutating func takeRefusal() -> (error: ProtocolError, number: UInt64, requestID: String)? {
+    guard refusedCount > 0 else { return nil }
+    for index in 0..<items.count {
+      let refusal = items.withElement(at: index) { exchange in
+        exchange.takeRefusal().map { ($0, exchange.requestID) }
+      }
+      guard let (error, requestID) = refusal else { continue }
+      refusedCount -= 1
+      return (error, firstNumber + UInt64(index), requestID)
+    }
+    return nil
+  }
+
+  /// The answer to what was refused.
+  mutating func explained(_ number: UInt64, _ response: Response) {
+    guard let index = index(number) else { return }
+    let isAsked = items.withElement(at: index) { $0.answer.isExplained }
+    if isAsked { setReady(index, response) }
+  }
+
+  /// Takes the oldest one if it has its answer.
+  mutating func popFirstReady() -> (Exchange, Response)? {
+    guard isFirstReady, var exchange = items.popFirst(),
+      case .ready(let response) = exchange.answer.take()
+    else { return nil }
+    heldBytes -= response.heldBytes
+    if response.holdsFile { heldFiles -= 1 }
+    firstNumber += 1
+    if items.isEmpty {
+      noteFirst(.unasked)
+    } else {
+      noteFirst(items.withElement(at: 0) { $0.answer })
+    }
+    return (exchange, response)
+  }
+
+  mutating func removeAll() {
+    firstNumber += UInt64(items.count)
+    items.removeAll()
+    noteFirst(.unasked)
+    writeNumber = nil
+    refusedCount = 0
+    heldBytes = 0
+    heldFiles = 0
+  }
+
+  /// This is the oldest one's answer now.
+  private mutating func noteFirst(_ answer: Exchange.Answer) {
+    isFirstReady = answer.isReady
+    firstOwedSinceMilliseconds = if case .owed(let since) = answer { since } else { nil }
+  }
+
+  private mutating func setReady(_ index: Int, _ response: Response) {
+    heldBytes += response.heldBytes
+    if response.holdsFile { heldFiles += 1 }
+    if writeNumber == firstNumber + UInt64(index) { writeNumber = nil }
+    if index == 0 {
+      isFirstReady = true
+      firstOwedSinceMilliseconds = nil
+    }
+    items.withElement(at: index) { $0.answer = .ready(response) }
+  }
+
+  private func index(_ number: UInt64) -> Int? {
+    guard number >= firstNumber, number - firstNumber < UInt64(items.count) else { return nil }
+    return Int(number - firstNumber)
+  }
+}

@@ -1,0 +1,99 @@
+import DequeModule
+import HTTP
+
+/// What is to be written to a connection.
+///
+/// Large parts of a body stay the arrays of whoever made them, and files stay files. Small parts
+/// are copied together, since a segment of its own costs more than its bytes do: measured with a
+/// page of 18 KB in 33 parts, the whole request took 12.9 µs of CPU time with each part a segment,
+/// and 8.7 µs with all copied.
+struct OutputQueue {
+  /// How many segments one write takes.
+  static let segmentsAtOnce = 128
+  private static let queuedBytes = 65_536
+  /// Parts up to this size are copied.
+  private static let copiedPartBytes = 2048
+  /// How many parts a queue may have had that keeps its memory when it is empty.
+  private static let keptCapacity = 2
+
+  private(set) var parts: Deque<Response.Part> = []
+  /// How many bytes of the first part were written.
+  private(set) var offset = 0
+  /// How many bytes wait.
+  private(set) var byteCount = 0
+  /// How many bytes were ever written.
+  private(set) var writtenCount = 0
+  /// How much memory waits to be written.
+  private(set) var heldBytes = 0
+  private var hasGrown = false
+
+  var isEmpty: Bool { parts.isEmpty }
+
+  /// Whether enough waits for one call; more is not queued, so that a client that takes nothing
+  /// holds no more copies than this.
+  var isFull: Bool { parts.count >= Self.segmentsAtOnce || byteCount >= Self.queuedBytes }
+
+  mutating func append(_ bytes: [UInt8]) { append(.bytes(bytes)) }
+
+  private mutating func append(_ part: Response.Part) {
+    guard part.count > 0 else { return }
+    byteCount += part.count
+    heldBytes += part.heldBytes
+    parts.append(part)
+    if parts.count > Self.keptCapacity { hasGrown = true }
+  }
+
+  /// Appends a head and the parts of a body.
+  mutating func append(_ head: consuming [UInt8], then body: [Response.Part]) {
+    var collected = head
+    for part in body {
+      if case .bytes(let bytes) = part, bytes.count <= Self.copiedPartBytes {
+        collected.append(contentsOf: bytes)
+      } else {
+        append(collected)
+        collected = []
+        append(part)
+      }
+    }
+    append(collected)
+  }
+
+  /// How many bytes of the first parts will be copied behind a head.
+  static func copiedBytes(of body: [Response.Part]) -> Int {
+    var count = 0
+    for case .bytes(let bytes) in body {
+      guard bytes.count <= copiedPartBytes else { break }
+      count += bytes.count
+    }
+    return count
+  }
+
+  /// So many bytes have been written.
+  mutating func consume(_ written: Int) {
+    offset += written
+    byteCount -= written
+    writtenCount += written
+    while let first = parts.first, offset >= first.count {
+      offset -= first.count
+      heldBytes -= first.heldBytes
+      parts.removeFirst()
+    }
+    if parts.isEmpty { releaseMemory() }
+  }
+
+  /// Forgets what was not written.
+  mutating func removeAll() {
+    parts.removeAll(keepingCapacity: !hasGrown)
+    releaseMemory()
+    offset = 0
+    byteCount = 0
+    heldBytes = 0
+  }
+
+  /// A connection with nothing to write holds next to no memory for it.
+  private mutating func releaseMemory() {
+    guard hasGrown else { return }
+    parts = []
+    hasGrown = false
+  }
+}

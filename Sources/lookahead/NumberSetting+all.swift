@@ -1,0 +1,204 @@
+import Backups
+import Observability
+import SQLiteStore
+import Service
+
+extension NumberSetting {
+  private static let day = 86_400
+  private static let tenYears = 3_650 * day
+  private static let dayMilliseconds = day * 1_000
+  private static let gibibyte = 1 << 30
+  private static let tebibyte = 1 << 40
+  private static let backups = BackupSettings(folder: "")
+
+  /// Every number that an option takes.
+  ///
+  /// The upper ends keep every sum and product that the program makes of them within 64 bits, and what it
+  /// takes of threads and files within what a machine has.
+  static let all: [NumberSetting] = [
+    NumberSetting(
+      "busy-timeout-milliseconds", 0...dayMilliseconds, \.store.file.busyTimeoutMilliseconds,
+      "How long to wait for another process that writes."),
+
+    // Listening.
+    NumberSetting("port", 0...65_535, \.portNumber, "The port; 0 lets the system pick one."),
+    NumberSetting(
+      "event-loops", 1...128, \.application.server.eventLoops, "Threads that serve connections."),
+
+    // Limits of messages.
+    NumberSetting(
+      "request-line-bytes", 1...(1 << 20), \.application.server.limits.requestLineBytes,
+      "The request line; then 414."),
+    NumberSetting(
+      "header-block-bytes", 1...(1 << 20), \.application.server.limits.headerBlockBytes,
+      "The header fields together; then 431."),
+    NumberSetting(
+      "header-fields", 1...10_000, \.application.server.limits.headerFields,
+      "Header fields; then 431."),
+    NumberSetting(
+      "discarded-body-bytes", 0...gibibyte, \.application.server.discardedBodyBytes,
+      "A body for which the route has no use; then the connection ends."),
+    NumberSetting(
+      "pipelining-depth", 1...10_000, \.application.server.pipeliningDepth,
+      "Requests of one connection that wait for their answers; then reading pauses."),
+
+    // Limits of connections.
+    NumberSetting(
+      "maximum-connections", 1...1_000_000, \.application.server.maximumConnections,
+      "Connections at once; then 503."),
+    NumberSetting(
+      "header-read-timeout-milliseconds", 1...dayMilliseconds,
+      \.application.server.headerReadTimeoutMilliseconds,
+      "A request's head from its first byte on; then 408."),
+    NumberSetting(
+      "minimum-body-bytes-per-second", 0...gibibyte, \.application.server.minimumBodyBytesPerSecond,
+      "How fast a body must come on average; else 408."),
+    NumberSetting(
+      "body-read-timeout-milliseconds", 1...dayMilliseconds,
+      \.application.server.bodyReadTimeoutMilliseconds,
+      "Silence within a body; then 408."),
+    NumberSetting(
+      "idle-timeout-milliseconds", 1...dayMilliseconds,
+      \.application.server.idleTimeoutMilliseconds,
+      "A connection without a request; then it is closed."),
+    NumberSetting(
+      "write-stall-timeout-milliseconds", 1...dayMilliseconds,
+      \.application.server.writeStallTimeoutMilliseconds,
+      "In how long a client must take --minimum-answer-bytes-per-second."),
+    NumberSetting(
+      "minimum-answer-bytes-per-second", 0...gibibyte,
+      \.application.server.minimumAnswerBytesPerSecond,
+      "How fast an answer must be taken on average; else the client is cut off."),
+    NumberSetting(
+      "held-answer-bytes", 1...tebibyte, \.application.server.heldAnswerBytes,
+      "Memory, of each event loop, for answers that clients do not take; then 503."),
+    NumberSetting(
+      "answer-timeout-milliseconds", 1...dayMilliseconds,
+      \.application.server.answerTimeoutMilliseconds,
+      "How long an answer may take to be made; then 503."),
+    NumberSetting(
+      "drain-timeout-milliseconds", 0...dayMilliseconds,
+      \.application.server.drainTimeoutMilliseconds,
+      "Requests in flight after SIGTERM; then they are cut."),
+
+    // Clients.
+    // At most one a nanosecond can be counted.
+    NumberSetting(
+      "requests-per-second", 0...1_000_000_000, \.application.requestsPerSecond,
+      "Requests a second for each client address; then 429. 0 does not count."),
+    NumberSetting(
+      "request-burst", 1...1_000_000_000, \.application.requestBurst,
+      "Requests that a client may make at once, where they are counted."),
+    NumberSetting(
+      "rate-limit-clients", 1...100_000_000, \.application.rateLimitClients,
+      "Clients that are told apart; the others share one count."),
+
+    // Pages.
+    NumberSetting(
+      "cache-max-age-seconds", 0...tenYears, \.application.cacheMaxAgeSeconds,
+      "How long a cache may keep an answer."),
+    NumberSetting(
+      "cache-stale-while-revalidate-seconds", 0...tenYears,
+      \.application.cacheStaleWhileRevalidateSeconds,
+      "How long after that it may show it while it asks again."),
+    NumberSetting(
+      "encoded-memory-bytes", 0...tebibyte, \.application.encodedMemoryBytes,
+      "Memory for encoded pages; with 0 none is kept there."),
+    NumberSetting(
+      "item-file-bytes", 0...tebibyte, \.application.itemFileBytes,
+      "Length of the file of encoded items beside the database; with 0 there is none."),
+    NumberSetting(
+      "compression-minimum-bytes", 0...gibibyte, \.application.compressionMinimumBytes,
+      "From how many bytes on an answer is compressed."),
+    NumberSetting(
+      "refresh-interval-milliseconds", 1...dayMilliseconds, \.refreshIntervalMilliseconds,
+      "How often the database is looked at for what other processes wrote."),
+    NumberSetting(
+      "worker-threads", 1...128, \.application.workerThreads,
+      "How many requests that take long run at once."),
+    NumberSetting(
+      "worker-queue", 1...1_000_000, \.application.workerQueue,
+      "How many such requests run or wait; then 503."
+    ),
+    NumberSetting(
+      "drain-grace-milliseconds", 0...dayMilliseconds, \.application.drainGraceMilliseconds,
+      "How long requests are still accepted after SIGTERM, with /readyz at 503."),
+
+    // Media.
+    NumberSetting(
+      "media-max-age-seconds", 0...tenYears, \.application.mediaMaxAgeSeconds,
+      "How long a cache may keep a media file."),
+
+    // Writes.
+    NumberSetting(
+      "body-bytes", 1...gibibyte, \.application.server.limits.bodyBytes,
+      "The body of a single write; then 413."
+    ),
+    NumberSetting(
+      "import-bytes", 1...(1 << 50), \.application.importBytes, "The body of an import; then 413."),
+    NumberSetting(
+      "maximum-imports", 1...64, \.application.maximumImports, "Imports at once; then 503."),
+    NumberSetting(
+      "maximum-waiting-writes", 1...1_000_000, \.store.maximumWaitingWrites,
+      "Single writes that wait for the database; then 503."),
+    NumberSetting(
+      "idempotency-keep-seconds", 1...tenYears, \.store.idempotencyKeepSeconds,
+      "How long an Idempotency-Key is remembered."),
+    NumberSetting(
+      "maximum-idempotency-keys", 1...1_000_000_000, \.store.maximumIdempotencyKeys,
+      "How many of them are remembered."),
+
+    // Loading.
+    NumberSetting(
+      "batch-records", 1...1_000_000, \.application.seeder.batchRecords,
+      "So many records of a seed or an import make a transaction."),
+    NumberSetting(
+      "record-limit-bytes", 1...gibibyte, \.application.seeder.recordLimitBytes,
+      "A record may have so many bytes; then it is refused."),
+    NumberSetting(
+      "kept-rankings", 1...1_000_000, \.store.keptRankings,
+      "So many rankings of a feed are kept for the cursors that name them."),
+    NumberSetting(
+      "kept-rankings-seconds", 0...tenYears, \.store.keptRankingsSeconds,
+      "How long a ranking is kept after it was the current one, beyond that number."),
+    NumberSetting(
+      "maximum-kept-moves", 1...1_000_000_000, \.store.maximumKeptMoves,
+      "Moves of entries that are kept for that, at the most."),
+
+    // Care of the database.
+    NumberSetting(
+      "backup-interval-seconds", 1...tenYears, default: backups.intervalSeconds,
+      "The time from one backup to the next."),
+    NumberSetting(
+      "backups-kept", 1...1_000_000, default: backups.kept,
+      "So many backups are kept; the oldest go."),
+    NumberSetting(
+      "wal-limit-bytes", (1 << 20)...tebibyte, \.store.file.logLimitBytes,
+      "A larger write-ahead log is brought into the database and cut."),
+    NumberSetting(
+      "checkpoint-interval-seconds", 1...day, \.checkpointIntervalSeconds,
+      "How often the write-ahead log is looked at."),
+
+    // Log and figures.
+    NumberSetting(
+      "feed-figures", 0...10_000, \.application.feedFigures,
+      "Of how many feeds, the largest, /metrics tells how many items they have."),
+    NumberSetting(
+      "log-buffer-bytes", 4_096...gibibyte, default: LogSink.defaultMaximumBytes,
+      "Lines that wait to be written; then they are dropped and counted."),
+
+    // Of other commands.
+    NumberSetting(
+      "generate", 1...1_000_000_000, default: nil,
+      "Make up so many posts instead of reading files."),
+    // Times before the year 0 cannot be told.
+    NumberSetting(
+      "older-than", 0...700_000, default: nil, "Posts published so many days ago or earlier go."),
+    NumberSetting(
+      "keep-posts", 0...1_000_000_000, default: nil,
+      "So many posts stay at the top of each feed, however old they are."),
+    NumberSetting(
+      "timeout-milliseconds", 1...dayMilliseconds, default: 2_000,
+      "How long connecting and answering may take together."),
+  ]
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+/// The map in ARCHITECTURE.md is the one that the package has.
+@Suite struct MapTests {
+  private static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// What the toolchain brings: everybody may import it.
+  private static let toolchain: Set = [
+    "Swift", "Foundation", "Glibc", "Dispatch", "Synchronization",
+  ]
+
+  /// Modules of other packages, and what the map calls them.
+  private static let others = [
+    "Logging": "swift-log", "CoreMetrics": "swift-metrics", "DequeModule": "swift-collections",
+    "HashTreeCollections": "swift-collections", "GRDB": "GRDB", "GRDBSQLite": "SQLite",
+    "ArgumentParser": "ArgumentParser", "CZlib": "zlib", "CBrotli": "brotli",
+    "CLinux": "`CLinux`", "CXXHash": "`CXXHash`",
+  ]
+
+  /// A row of the map.
+  private struct Row {
+    let module: String
+    let mayDependOn: String
+  }
+
+  private static let rows: [Row] = {
+    let text = try! String(
+      contentsOf: root.appendingPathComponent("ARCHITECTURE.md"), encoding: .utf8)
+    let table = text.components(
+      separatedBy: "| module | what it is | may depend on |\n|---|---|---|\n")[1]
+    return table.split(separator: "\n", omittingEmptySubsequences: false)
+      .prefix { $0.hasPrefix("|") }
+      .map { line in
+        let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        return Row(module: cells[0].filter { $0 != "`" }, mayDependOn: cells[2])
+      }
+  }()
+
+  /// The modules in Swift, and what their files import but for the toolchain's.
+  private static let imports: [String: Set<String>] = {
+    let sources = root.appendingPathComponent("Sources")
+    var imports: [String: Set<String>] = ["Migrations": []]
+    let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)!
+    for case let file as URL in files where file.pathExtension == "swift" {
+      let module = file.path.dropFirst(sources.path.count + 1).prefix { $0 != "/" }
+      let text = try! String(contentsOf: file, encoding: .utf8)
+      let names = text.matches(
+        of: /^(?:\w+ )?import (?:struct |class |enum |func |protocol )?(\w+)/
+          .anchorsMatchLineEndings()
+      ).map { String($0.output.1) }
+      imports[String(module), default: []].formUnion(names)
+    }
+    return imports.mapValues { $0.subtracting(toolchain) }
+  }()
+
+  @Test func `the map has every module and no other`() {
+    #expect(Self.rows.map(\.module).sorted() == Self.imports.keys.sorted())
+  }
+
+  @Test func `each module imports what the map says, all of it, and from rows above`() {
+    var above: Set<String> = []
+    for row in Self.rows {
+      let imported = Self.imports[row.module] ?? []
+      let ours = imported.intersection(Self.imports.keys)
+      let named = Set(imported.map { Self.others[$0] ?? "`\($0)`" })
+      #expect(ours.isSubset(of: above), "\(row.module) imports \(ours.subtracting(above))")
+      // What is said of a name in brackets is not a name.
+      let cell = row.mayDependOn.replacing(/\([^)]*\)/, with: "")
+      if cell.hasPrefix("all above") {
+        let rest = cell.components(separatedBy: "but").dropFirst().joined()
+        let excluded = Set(rest.matches(of: /`\w+`/).map { String($0.output) })
+        #expect(named.isDisjoint(with: excluded), "\(row.module)")
+      } else {
+        let allowed =
+          cell == "nothing"
+          ? [] : Set(cell.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+        #expect(named == allowed, "\(row.module)")
+      }
+      above.insert(row.module)
+    }
+  }
+
+  @Test func `each target names what its files import`() throws {
+    let package = try String(
+      contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+    var products: [String: String] = [:]
+    for match in package.matches(of: /let (\w+) = Target.Dependency.product\(name: "(\w+)"/) {
+      products[String(match.output.1)] = String(match.output.2)
+    }
+    let targets = package.matches(
+      of: /(?:module\(|arget\(\s*name:)\s*"(\w+)"(?:,\s*(?:dependencies: )?\[([^\]]*)\])?/)
+    var declared: [String: Set<String>] = [:]
+    for match in targets {
+      let names = (match.output.2 ?? "").split { ", \n".contains($0) }.map { name in
+        products[String(name)] ?? name.trimmingCharacters(in: ["\""])
+      }
+      declared[String(match.output.1)] = Set(names)
+    }
+    for (module, imported) in Self.imports {
+      #expect(declared[module] == imported, "\(module)")
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import Prefetch
+import Testing
+
+@Suite struct StrategyTests {
+  typealias Case = (name: String, parameters: [String: Int], error: StrategyError)
+
+  @Test(arguments: [
+    Policy.Strategy.plain(leading: 0), .plain(leading: 100), .weighted(leading: 7, maxCost: 0),
+    .weighted(leading: 0, maxCost: 1_000_000),
+  ])
+  func `a strategy is read back from its name and parameters`(_ strategy: Policy.Strategy) throws {
+    let parameters = Dictionary(
+      uniqueKeysWithValues: strategy.parameters.map { ($0.name, $0.value) })
+    #expect(try Policy.Strategy(name: strategy.name, parameters: parameters) == strategy)
+    #expect(strategy.leading == parameters["leading"])
+    #expect(strategy.maxCost == parameters["maxCost"] ?? strategy.leading)
+  }
+
+  @Test(
+    arguments: [
+      ("", [:], .unknown("")), ("Plain", ["leading": 5], .unknown("Plain")),
+      ("later", ["leading": 5], .unknown("later")), ("plain", [:], .missing("leading")),
+      ("weighted", ["leading": 5], .missing("maxCost")),
+      ("weighted", ["maxCost": 5], .missing("leading")),
+      ("plain", ["leading": -1], .outOfRange("leading", -1)),
+      ("plain", ["leading": 101], .outOfRange("leading", 101)),
+      ("weighted", ["leading": 5, "maxCost": 1_000_001], .outOfRange("maxCost", 1_000_001)),
+      ("plain", ["leading": 5, "maxCost": 5], .superfluous("maxCost")),
+      ("weighted", ["leading": 5, "maxCost": 5, "b": 1, "a": 1], .superfluous("a")),
+    ] as [Case])
+  func `what is no strategy is refused, with the reason`(_ sample: Case) {
+    #expect(throws: sample.error) {
+      try Policy.Strategy(name: sample.name, parameters: sample.parameters)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+/// What the sources are to keep to, whoever writes them next.
+@Suite struct BoundaryTests {
+  private static let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources")
+
+  /// The lines of a module's files that are no comments, each with the file's name.
+  private static func lines(ofModulesBut excluded: Set<String>) throws -> [(
+    file: String, text: String
+  )] {
+    let modules = try FileManager.default.contentsOfDirectory(atPath: sources.path)
+      .filter { !excluded.contains($0) }
+    return try modules.flatMap { module in
+      let folder = sources.appendingPathComponent(module)
+      let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
+      return try (files ?? []).filter { $0.hasSuffix(".swift") }.flatMap { file in
+        try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
+          .split(separator: "\n").filter { !$0.drop { $0 == " " }.hasPrefix("//") }
+          .map { ("\(module)/\(file)", String($0)) }
+      }
+    }
+  }
+
+  @Test func `no thread of ours is a dispatch queue's`() throws {
+    let lines = try Self.lines(ofModulesBut: [])
+    #expect(lines.count > 10_000)
+    let found = lines.filter { $0.text.contains(/\bDispatch(Queue|Semaphore|Group|Source)?\b/) }
+    #expect(found.map(\.file) == [])
+  }
+
+  @Test func `the system is called by System and Sockets alone`() throws {
+    let calls = [
+      "pread", "pwrite", "fsync", "fdatasync", "ftruncate", "fstat", "lstat", "statvfs",
+      "fcntl", "opendir", "readdir", "realpath", "usleep", "nanosleep", "sched_yield",
+      "clock_gettime", "gmtime_r", "geteuid", "isatty", "getrlimit", "setrlimit", "sysconf",
+      "epoll_wait", "eventfd", "accept4", "sendmsg", "sendfile", "sigwait", "mkstemp",
+    ]
+    let pattern = try Regex("\\b(\(calls.joined(separator: "|"))|pthread_\\w+)\\(")
+    let found = try Self.lines(ofModulesBut: ["System", "Sockets", "CLinux"])
+      .filter { $0.text.contains(pattern) }
+    #expect(found.map { "\($0.file): \($0.text)" } == [])
+  }
+}
