@@ -30,7 +30,7 @@ public struct Migration: Hashable, Sendable {
       version: 4, name: "0004-post-changes", sql: PackageResources._004_post_changes_sql),
     Migration(version: 5, name: "0005-order-alone", sql: PackageResources._005_order_alone_sql),
     Migration(version: 6, name: "0006-rankings", sql: PackageResources._006_rankings_sql),
-    Migration(version: 7, name: "0007-many-feeds", sql: PackageResources._007_many_feeds_sql),
-    Migration(version: 8, name: "0008-strategies", sql: PackageResources._008_strategies_sql),
+    Migration(version: 7, name: "0007-strategies", sql: PackageResources._007_strategies_sql),
+    Migration(version: 8, name: "0008-many-feeds", sql: PackageResources._008_many_feeds_sql),
   ]
 }

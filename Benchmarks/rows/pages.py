@@ -1,8 +1,8 @@
 """Pages all over a large feed, none of which was asked for before, by cursor and by offset, against one that
 everybody asks for.
 
-The load goes through more pages than a run has time for, in any order, and asks a server that keeps no page:
-each is made as one that nobody asked for before. Keeping those that were asked for does not count here.
+The load goes through many pages in any order and asks a server that keeps none: each is made as one that
+nobody asked for before. Keeping those that were asked for does not count here.
 """
 
 import http.client

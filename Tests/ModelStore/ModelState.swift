@@ -79,8 +79,35 @@ extension ModelState {
       feed: feed.summary, slice: try order.slice(query, position: position), version: version)
   }
 
-  var summaries: [FeedSummary] {
-    feeds.sorted { $0.key < $1.key }.map(\.value.summary)
+  /// A page of all feeds: those below the one cursor and above the other.
+  func feeds(_ query: FeedListQuery) -> FeedListPage {
+    let all = feeds.sorted { $0.key < $1.key }.map(\.value.summary)
+    func isBelow(_ feed: FeedSummary, _ cursor: FeedListCursor) -> Bool {
+      switch cursor {
+      case .start: true
+      case .end: false
+      case .name(let name): ByteText(name) < ByteText(feed.name)
+      }
+    }
+    func isAbove(_ feed: FeedSummary, _ cursor: FeedListCursor) -> Bool {
+      switch cursor {
+      case .start: false
+      case .end: true
+      case .name(let name): ByteText(feed.name) < ByteText(name)
+      }
+    }
+    let first = query.after.map { after in all.count { !isBelow($0, after) } } ?? 0
+    let last = query.before.map { before in all.count { isAbove($0, before) } } ?? all.count
+    let window = first..<max(first, last)
+    let isUpwards = query.after == nil && query.before != nil
+    let page = isUpwards ? window.suffix(query.limit) : window.prefix(query.limit)
+    let start = isUpwards ? window.upperBound - page.count : window.lowerBound
+    let end = start + page.count
+    let bounds = query.after != nil && query.before != nil ? window : 0..<all.count
+    return FeedListPage(
+      feeds: Array(all[start..<end]), total: all.count,
+      next: end < bounds.upperBound ? start < end ? .name(all[end - 1].name) : .start : nil,
+      previous: start > bounds.lowerBound ? start < end ? .name(all[start].name) : .end : nil)
   }
 
   func exportRecords(_ body: (SeedRecord) throws -> Void) rethrows {

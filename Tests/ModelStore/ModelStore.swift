@@ -72,9 +72,9 @@ extension ModelStore {
   package func snapshot() throws -> any StoreSnapshot { current }
   package var version: StoreVersion { published.withLock { $0.version } }
   package func feeds(_ query: FeedListQuery) throws -> FeedListPage {
-    current.state.summaries.page(query)
+    current.state.feeds(query)
   }
-  package func feed(named name: String) throws -> FeedSummary? { current.feed(named: name) }
+  package func feed(named name: String) throws -> FeedSummary? { current.state.feeds[name]?.summary }
   package func cut(_ query: PageQuery) throws -> PageCut { try current.cut(query) }
   package func isAtHand(_ query: PageQuery) -> Bool { true }
   package func posts(_ numbers: [Int64]) throws -> FlatPosts { current.state.posts(numbers) }
@@ -111,7 +111,6 @@ private struct ModelSnapshot: StoreSnapshot {
 
   var policyBook: PolicyBook { state.policies.book }
   var isWhole: Bool { true }
-  func feed(named name: String) -> FeedSummary? { state.feeds[name]?.summary }
   func hasFeed(named name: String) -> Bool { state.feeds[name] != nil }
   func isAtHand(_ query: PageQuery) -> Bool { true }
   func cut(_ query: PageQuery) throws -> PageCut { try state.cut(query, asOf: version) }

@@ -153,7 +153,7 @@ import Testing
     }
     let before = try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM policy") }
     try pool.close()
-    #expect(try Schema.migrate(path: path).contains("0008-strategies"))
+    #expect(try Schema.migrate(path: path).contains("0007-strategies"))
     let store = try SQLiteStore(path: path)
     let edge = try strategy(store, feed: nil, network: "edge")
     #expect(edge.strategy == .weighted(leading: 12, maxCost: 34))

@@ -147,11 +147,11 @@ import Testing
       }
     }
     // The feeds of the posts are new, too.
-    #expect(try Set(kinds()) == ["settings", "feed"])
+    #expect(try Set(kinds()) == ["feed"])
     try store.outcome(
       of: ItemWrite(id: "p9", change: .put(Post(id: "p9", type: .image), placements: nil)))
     // The feeds of the posts are new, too.
-    #expect(try Set(kinds()) == ["settings", "feed"])
+    #expect(try Set(kinds()) == ["feed"])
   }
 
   @Test func `a deleted post is told of once, however many files it has`() throws {

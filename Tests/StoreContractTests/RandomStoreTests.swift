@@ -128,6 +128,18 @@ private struct RandomWriting {
     let feeds = try model.store.feeds()
     try #require(try test.store.feeds() == feeds, "\(comment)")
     for feed in feeds {
+      for query in [
+        FeedListQuery(after: .name(feed.name), limit: 2),
+        FeedListQuery(before: .name(feed.name), limit: 2),
+        FeedListQuery(after: .start, before: .name(feed.name), limit: 1),
+      ] {
+        let (page, expected) = (try test.store.feeds(query), try model.store.feeds(query))
+        try #require(page.feeds == expected.feeds && page.total == expected.total, "\(comment)")
+        try #require(
+          page.next == expected.next && page.previous == expected.previous, "\(comment), \(query)")
+      }
+    }
+    for feed in feeds {
       for ranking in all ? Array(1...feed.ranking) : [feed.ranking] {
         let cursor = Cursor(feed: feed.name, view: .ranking(ranking), anchor: .start, seen: .start)
         let query = PageQuery(feed: feed.name, start: .after(cursor), limit: 1_000)

@@ -17,11 +17,11 @@ extension FeedStore {
   }
 
   private func waited<Outcome: Sendable>(
-    _ begin: (@escaping @Sendable (Result<Outcome, any Error>) -> Void) -> Void
+    _ write: (@escaping @Sendable (Result<Outcome, any Error>) -> Void) -> Void
   ) throws -> Outcome {
     let result = Mutex<Result<Outcome, any Error>?>(nil)
     let isDone = DispatchSemaphore(value: 0)
-    begin { written in
+    write { written in
       result.withLock { $0 = written }
       isDone.signal()
     }

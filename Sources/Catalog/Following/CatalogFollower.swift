@@ -117,10 +117,13 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   private func load(_ following: inout Following) throws -> FeedCatalog {
     let old = following.mark
     let (catalog, mark) = try following.source.read { reader in
-      let mark = try reader.mark()
-      let known = memory.catalog
-      let catalog = try reader.load(
-        over: mark == old ? known : nil, knowing: known?.policyBook)
+      let (mark, known) = (try reader.mark(), memory.catalog)
+      let catalog =
+        if let known, mark == old {
+          try reader.complete(known)
+        } else {
+          try reader.load(knowing: known?.policyBook)
+        }
       return (catalog, mark)
     }
     // Where the tops were right, what was made of them still is.

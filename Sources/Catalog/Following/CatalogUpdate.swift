@@ -21,17 +21,20 @@ struct CatalogUpdate {
 }
 
 extension CatalogReader {
-  /// The whole catalog; what is whole in `known`, which is of the reader's moment, is not read again.
+  /// The whole catalog.
   ///
-  /// - Parameter book: what stays in force where the written one is not understood; `nil` where there is
-  ///   none.
-  func load(over known: FeedCatalog?, knowing book: PolicyBook?) throws -> FeedCatalog {
+  /// - Parameter known: the book that stays in force where the written one is not understood; nil where
+  ///   there is none.
+  func load(knowing known: PolicyBook?) throws -> FeedCatalog {
     var catalog = FeedCatalog(isWhole: true)
-    guard let known else {
-      catalog.policyBook = try self.book(knowing: book)
-      catalog.feeds = FeedList(try feeds().map(entry))
-      return catalog
-    }
+    catalog.policyBook = try book(knowing: known)
+    catalog.feeds = FeedList(try feeds().map(entry))
+    return catalog
+  }
+
+  /// The whole catalog, of which something is known as of the reader's moment: that is not read again.
+  func complete(_ known: FeedCatalog) throws -> FeedCatalog {
+    var catalog = FeedCatalog(isWhole: true)
     catalog.policyBook = known.policyBook
     catalog.feeds = known.feeds
     for part in known.feeds.entries where !part.isWhole {
@@ -68,14 +71,12 @@ extension CatalogReader {
   /// what changed, however many feeds there are.
   func update(_ catalog: FeedCatalog, from old: Mark, to new: Mark) throws -> CatalogUpdate {
     guard let changes = try changes(from: old, to: new) else {
-      return CatalogUpdate(catalog: try load(over: nil, knowing: catalog.policyBook), changes: nil)
+      return CatalogUpdate(catalog: try load(knowing: catalog.policyBook), changes: nil)
     }
     var update = CatalogUpdate(
       catalog: catalog,
       changes: CatalogUpdate.Changes(posts: changes.posts, areSettings: changes.areSettings))
-    if changes.areSettings {
-      update.catalog.policyBook = try book(knowing: catalog.policyBook)
-    }
+    if changes.areSettings { update.catalog.policyBook = try book(knowing: catalog.policyBook) }
     var states: [Int64: FeedState] = [:]
     for id in changes.feeds {
       states[id] = try feed(id)

@@ -31,18 +31,14 @@ final class ItemFiller: Sendable {
   /// too, and near each other. What the store cannot give now is left for whoever asks.
   func run() {
     guard !file.isOff, let feeds = try? store.feeds() else { return }
-    for feed in feeds.sorted(by: { $0.total > $1.total }) { fill(feed) }
-  }
-
-  private var isToGoOn: Bool { !isStopping.load(ordering: .relaxed) && file.hasRoom }
-
-  private func fill(_ feed: FeedSummary) {
-    var offset = 0
-    while offset < feed.total, isToGoOn {
-      let start = MonotonicClock.nanoseconds
-      guard (try? step(feed: feed.name, offset: offset)) != nil else { break }
-      offset += Self.stepItems
-      CurrentThread.rest(nanoseconds: MonotonicClock.nanoseconds - start)
+    for feed in feeds.sorted(by: { $0.total > $1.total }) {
+      var offset = 0
+      while offset < feed.total, !isStopping.load(ordering: .relaxed), file.hasRoom {
+        let start = MonotonicClock.nanoseconds
+        guard (try? step(feed: feed.name, offset: offset)) != nil else { break }
+        offset += Self.stepItems
+        CurrentThread.rest(nanoseconds: MonotonicClock.nanoseconds - start)
+      }
     }
   }
 
