@@ -86,7 +86,7 @@ import Testing
     let package = try String(
       contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
     var products: [String: String] = [:]
-    for match in package.matches(of: /let (\w+) = Target.Dependency.product\(name: "(\w+)"/) {
+    for match in package.matches(of: /let (\w+) = Target.Dependency.product\(\s*name: "(\w+)"/) {
       products[String(match.output.1)] = String(match.output.2)
     }
     let targets = package.matches(
