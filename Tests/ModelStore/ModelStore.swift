@@ -74,7 +74,9 @@ extension ModelStore {
   package func feeds(_ query: FeedListQuery) throws -> FeedListPage {
     current.state.feeds(query)
   }
-  package func feed(named name: String) throws -> FeedSummary? { current.state.feeds[name]?.summary }
+  package func feed(named name: String) throws -> FeedSummary? {
+    current.state.feeds[name]?.summary
+  }
   package func cut(_ query: PageQuery) throws -> PageCut { try current.cut(query) }
   package func isAtHand(_ query: PageQuery) -> Bool { true }
   package func posts(_ numbers: [Int64]) throws -> FlatPosts { current.state.posts(numbers) }
