@@ -26,8 +26,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let sqlite = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-let hashTrees = Target.Dependency.product(
-  name: "HashTreeCollections", package: "swift-collections")
+let trees = Target.Dependency.product(name: "HashTreeCollections", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -69,7 +68,7 @@ let package = Package(
     module("Prefetch", ["Feed"]),
 
     // What any store stands on.
-    module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
+    module("Catalog", ["Feed", "Prefetch", "System", deque, trees]),
 
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),
@@ -114,7 +113,7 @@ let package = Package(
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "Service", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
+        "Service", "Catalog", "SQLiteStore", "Seeding", "PostJSON", "Feed", "Sockets", "System",
         "Observability", "Backups", "Version",
         arguments, logging, metrics,
       ],
