@@ -1,6 +1,6 @@
 import Feed
 import GRDB
-import Glibc
+import System
 
 /// What goes of some posts, within one transaction.
 struct PruningBatch {
@@ -56,7 +56,7 @@ struct PruningBatch {
       let step = min(Self.stepPosts, limit - seen)
       last = try self.step(after: last!, limit: step, tops, &summary)
       seen += step
-      sched_yield()
+      CurrentThread.yield()
     } while last != nil && seen < limit && ContinuousClock.now < deadline
     if !isDryRun {
       try ChangeLog(database: database).trim()

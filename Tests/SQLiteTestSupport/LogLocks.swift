@@ -29,9 +29,12 @@ package final class LogLocks: Sendable {
     return lookahead_lock_shim_install(observer) == 0
   }()
 
-  /// Watches a database that is not open yet, as long as this is held.
+  /// From now on the locks of what is opened can be watched.
+  package static func install() { precondition(isInstalled, "SQLite has no VFS to watch") }
+
+  /// Watches a database that is not open yet, or was opened after `install`, as long as this is held.
   package init(of path: String) {
-    precondition(Self.isInstalled, "SQLite has no VFS to watch")
+    Self.install()
     self.path = path
     Self.watched.withLock { $0[path] = self }
   }

@@ -11,6 +11,7 @@ import Testing
   @Test func `no service brings the log in without the write lock`() throws {
     let text = PostGenerator(count: 6_000, seed: 3).map { String(decoding: $0.json, as: UTF8.self) }
       .joined(separator: "\n")
+    LogLocks.install()
     var locks: LogLocks?
     do {
       let first = try RunningService { $0.application.writeToken = RunningService.token }
