@@ -6,7 +6,7 @@ import Testing
 @Suite struct FeedListTests {
   private static let problem = "urn:lookahead:problem:"
 
-  private static func service(_ count: Int) throws -> RunningService {
+  private static func service(_ count: Int) throws -> RunningServer {
     try WriteTests.service((0..<count).map { .feed(name: "feed \($0)", title: nil) })
   }
 
