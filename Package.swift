@@ -160,6 +160,10 @@ let package = Package(
         "Service", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed", "Prefetch",
         "Observability", "SQLiteTestSupport", "TestSupport", logging, sqlite,
       ]),
+    // What any store must do, on SQLite and on the model.
+    tests(
+      "StoreContractTests",
+      ["Catalog", "Feed", "ModelStore", "SQLiteStore", "PostJSON", "Seeding", "TestSupport"]),
     tests(
       "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests(

@@ -72,7 +72,8 @@ CREATE VIEW policy_problem (policy_id, feed, network, strategy, problem) AS
   SELECT policy_id, feed, network, policy.strategy,
     'the parameter ' || given.key || ' is unknown, or no whole number in its range'
     FROM policy, json_each(parameters) AS given
-    WHERE NOT EXISTS (SELECT 1 FROM strategy_parameter AS known
+    WHERE policy.strategy IN (SELECT name FROM strategy)
+      AND NOT EXISTS (SELECT 1 FROM strategy_parameter AS known
       WHERE known.strategy = policy.strategy AND known.name = given.key
         AND given.type = 'integer' AND given.value BETWEEN known.least AND known.most)
   UNION ALL
@@ -81,11 +82,11 @@ CREATE VIEW policy_problem (policy_id, feed, network, strategy, problem) AS
 
 CREATE TRIGGER policy_checked AFTER INSERT ON policy
 WHEN EXISTS (SELECT 1 FROM policy_problem WHERE policy_id = NEW.policy_id) BEGIN
-  SELECT RAISE(ABORT, 'policy: the tables strategy and strategy_parameter have no such strategy');
+  SELECT RAISE(ABORT, 'policy: see the tables strategy and strategy_parameter for what there is');
 END;
 CREATE TRIGGER policy_checked_again AFTER UPDATE OF strategy, parameters ON policy
 WHEN EXISTS (SELECT 1 FROM policy_problem WHERE policy_id = NEW.policy_id) BEGIN
-  SELECT RAISE(ABORT, 'policy: the tables strategy and strategy_parameter have no such strategy');
+  SELECT RAISE(ABORT, 'policy: see the tables strategy and strategy_parameter for what there is');
 END;
 
 CREATE TRIGGER policy_added AFTER INSERT ON policy BEGIN

@@ -44,8 +44,8 @@ struct NumberSetting: Sendable {
 
   /// What is wrong with a number; nil where it is within the range.
   func problem(with number: Int) -> String? {
-    if number < range.lowerBound { return "--\(name): \(number) is less than \(range.lowerBound)" }
-    if number > range.upperBound { return "--\(name): \(number) is more than \(range.upperBound)" }
+    if number < range.lowerBound { return "\(number) is less than \(range.lowerBound)" }
+    if number > range.upperBound { return "\(number) is more than \(range.upperBound)" }
     return nil
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Service
 
 /// What holds an option's value, or a group of them: ArgumentParser's property wrappers.
@@ -41,7 +42,11 @@ extension Setting {
   static func validate(_ settings: [Setting]) throws {
     for setting in settings {
       guard case .number(let number) = setting.value else { continue }
-      if let problem = setting.row?.problem(with: number) { throw ValidationError(problem) }
+      guard let problem = setting.row?.problem(with: number) else { continue }
+      let origin = setting.origin(
+        arguments: CommandLine.arguments, environment: ProcessInfo.processInfo.environment)
+      let said = origin == .environment ? setting.variable : "--" + setting.name
+      throw ValidationError("\(said): \(problem)")
     }
   }
 

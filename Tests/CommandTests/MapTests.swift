@@ -102,4 +102,14 @@ import Testing
       #expect(declared[module] == imported, "\(module)")
     }
   }
+
+  @Test func `each folder of tests is a target, so that its tests are run`() throws {
+    let package = try String(
+      contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+    let targets = Set(package.matches(of: /tests\(\s*"(\w+)"/).map { String($0.output.1) })
+    let folders = try FileManager.default.contentsOfDirectory(
+      atPath: Self.root.appendingPathComponent("Tests").path
+    ).filter { $0.hasSuffix("Tests") }
+    #expect(Set(folders) == targets)
+  }
 }

@@ -79,6 +79,7 @@ import Testing
       (["serve", "--port", "99999"], [:], "99999"),
       (["serve", "--port", "http"], [:], "http"),
       (["serve", "--event-loops", "0"], [:], "--event-loops: 0 is less than 1"),
+      (["serve"], ["LOOKAHEAD_PORT": "99999"], "LOOKAHEAD_PORT: 99999 is more than 65535"),
       (["serve", "--nonsense"], [:], "--nonsense"),
       (["serve"], ["LOOKAHEAD_PORT": "http"], "LOOKAHEAD_PORT: \"http\" is not a whole number"),
       (["serve"], ["LOOKAHEAD_LOG_LEVEL": "loud"], "LOOKAHEAD_LOG_LEVEL"),

@@ -22,13 +22,17 @@ import Testing
     try reader.load(
       (0..<count).map { feed == "featured" ? .ranked("p\($0)", $0) : .timed("p\($0)", $0 / 3) })
     let writer = try test.again()
+    // Each write of the model costs all rankings that it keeps.
+    let mostWrites = kind == .model ? 60 : .max
     let isDone = Atomic<Bool>(false)
     let deleted = Mutex<Set<String>>([])
     let done = DispatchGroup()
     DispatchQueue.global().async(group: done) {
       var random = TestRandom(TestRandom.seeds.last!)
       var number = count
-      while !isDone.load(ordering: .relaxed) {
+      var writes = 0
+      while !isDone.load(ordering: .relaxed), writes < mostWrites {
+        writes += 1
         do {
           switch random.number(0...9) {
           case 0..<4:
