@@ -26,7 +26,12 @@ extension Policy {
   }
 
   /// What the item costs under this policy.
-  public func hint(for item: ItemLoad) -> Hint {
+  public func hint(for item: ItemLoad) -> Hint { costs.hint(for: item) }
+}
+
+extension HintCosts {
+  /// What the item costs.
+  func hint(for item: ItemLoad) -> Hint {
     let weight = weight(of: item)
     guard !item.media.isEmpty else {
       let bytes = unknownBytes(of: item)

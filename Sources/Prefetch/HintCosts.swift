@@ -15,7 +15,7 @@ public struct HintCosts: Hashable, BitwiseCopyable, Sendable {
 }
 
 extension Policy {
-  /// What its hints rest on. Whatever `hint(for:)` reads of a policy stands here.
+  /// What its hints rest on, and nothing else of it.
   public var costs: HintCosts {
     HintCosts(
       imageWeight: imageWeight, videoWeight: videoWeight, webappWeight: webappWeight,

@@ -124,9 +124,9 @@ extension Policy {
           itemIndex: index, mediaIndex: nil, bytes: webappBytes,
           reason: isActive ? .active : .whole, isEstimated: true))
     }
-    let seen = isActive ? item.media.count : visibleParts(of: item)
+    let seen = isActive ? item.media.count : costs.visibleParts(of: item)
     for (mediaIndex, media) in item.media.prefix(seen).enumerated() {
-      let cost = cost(of: media)
+      let cost = costs.cost(of: media)
       let bytes = isActive ? cost.entireBytes : cost.minimumBytes
       guard bytes > 0 else { continue }
       let part = PagePlan.Part(
@@ -144,7 +144,7 @@ extension Policy {
     if part.bytes <= budget { return part }
     guard let mediaIndex = part.mediaIndex else { return nil }
     let media = item.media[item.media.startIndex + mediaIndex]
-    guard media.kind == .video, budget > 0, budget >= cost(of: media).minimumBytes else {
+    guard media.kind == .video, budget > 0, budget >= costs.cost(of: media).minimumBytes else {
       return nil
     }
     return PagePlan.Part(

@@ -27,8 +27,8 @@ import Testing
 }
 
 /// A store in which a post changes whenever posts have been read, for the first times.
-private final class ChangingStore: FeedStore, PolicyStore {
-  private let store: any FeedStore & PolicyStore
+private final class ChangingStore: ForwardingStore {
+  let store: any FeedStore & PolicyStore
   private let changesLeft: Mutex<Int>
 
   init(_ store: any FeedStore & PolicyStore, changes: Int) {
@@ -48,27 +48,4 @@ private final class ChangingStore: FeedStore, PolicyStore {
     }
     return posts
   }
-
-  var version: StoreVersion { store.version }
-  func feeds(_ query: FeedListQuery) throws -> FeedListPage { try store.feeds(query) }
-  func snapshot() throws -> any StoreSnapshot { try store.snapshot() }
-  func feed(named name: String) throws -> FeedSummary? { try store.feed(named: name) }
-  func cut(_ query: PageQuery) throws -> PageCut { try store.cut(query) }
-  func isAtHand(_ query: PageQuery) -> Bool { store.isAtHand(query) }
-  func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
-    store.isUnchanged(feed: feed, posts: posts, since: version)
-  }
-  func changedPosts(since version: StoreVersion) -> [Int64]? { store.changedPosts(since: version) }
-  func refresh() throws -> Bool { try store.refresh() }
-  func item(withID id: String) throws -> StoredItem? { try store.item(withID: id) }
-  func beginImport() throws -> any FeedImport { try store.beginImport() }
-  func write(
-    _ write: ItemWrite,
-    completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
-  ) { store.write(write, completion: completion) }
-  func write(
-    _ write: FeedWrite,
-    completion: @escaping @Sendable (Result<FeedOutcome, any Error>) -> Void
-  ) { store.write(write, completion: completion) }
-  func exportRecords(_ body: (SeedRecord) throws -> Void) throws { try store.exportRecords(body) }
 }
