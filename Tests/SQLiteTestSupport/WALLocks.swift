@@ -3,11 +3,11 @@ import Synchronization
 
 /// The locks that this process takes on the shared memory of a database's write-ahead log
 /// (https://sqlite.org/walformat.html, section 2.3.1), told by a VFS around the system's.
-package final class LogLocks: Sendable {
+package final class WALLocks: Sendable {
   private struct State {
     /// The connections that hold the lock of who writes.
     var writers: Set<UInt> = []
-    /// The connection that holds the lock of who brings the log in.
+    /// The connection that holds the lock of who brings the WAL in.
     var checkpointer: UInt?
     var checkpoints = 0
     var checkpointsWithoutWriteLock = 0
@@ -18,14 +18,14 @@ package final class LogLocks: Sendable {
   private let state = Mutex(State())
 
   /// Who is told, by the paths as SQLite has them.
-  private static let watched = Mutex<[String: LogLocks]>([:])
+  private static let watched = Mutex<[String: WALLocks]>([:])
   private static let isInstalled: Bool = {
     let observer = lookahead_lock_shim_observer(
       locked: { path, file, first, count, flags in
-        LogLocks.watcher(of: path)?.note(
+        WALLocks.watcher(of: path)?.note(
           UInt(bitPattern: file), Int(first)..<Int(first + count), Int(flags))
       },
-      unfetched: { path, file in LogLocks.watcher(of: path)?.pause(UInt(bitPattern: file)) })
+      unfetched: { path, file in WALLocks.watcher(of: path)?.pause(UInt(bitPattern: file)) })
     return lookahead_lock_shim_install(observer) == 0
   }()
 
@@ -42,12 +42,12 @@ package final class LogLocks: Sendable {
   /// Ends watching.
   package func end() { Self.watched.withLock { $0[path] = nil } }
 
-  private static func watcher(of path: UnsafePointer<CChar>?) -> LogLocks? {
+  private static func watcher(of path: UnsafePointer<CChar>?) -> WALLocks? {
     guard let path else { return nil }
     return watched.withLock { $0.isEmpty ? nil : $0[String(cString: path)] }
   }
 
-  /// How often the log was brought in, through shared memory.
+  /// How often the WAL was brought in, through shared memory.
   package var checkpoints: Int { state.withLock { $0.checkpoints } }
 
   /// How often of these no connection of this process held the write lock.
@@ -55,7 +55,7 @@ package final class LogLocks: Sendable {
     state.withLock { $0.checkpointsWithoutWriteLock }
   }
 
-  /// Has the next checkpoint that finds the log changed wait between its look at the log and its work
+  /// Has the next checkpoint that finds the WAL changed wait between its look at the WAL and its work
   /// for as long as the body takes.
   package func pauseNextCheckpoint(_ body: @escaping @Sendable () -> Void) {
     state.withLock { $0.pause = body }

@@ -5,7 +5,7 @@ import SQLiteStore
 import Synchronization
 
 /// Looks at the database's write-ahead log now and then, and keeps it small.
-final class LogKeeper: Sendable {
+final class WALKeeper: Sendable {
   /// What a look came to.
   enum Outcome: String, CaseIterable, Sendable {
     case cut, held, failed
@@ -17,7 +17,7 @@ final class LogKeeper: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    /// How often in a row the log was too large and held.
+    /// How often in a row the WAL was too large and held.
     var heldLooks = 0
     /// What the last look said that failed.
     var problem: String?

@@ -7,8 +7,8 @@ import System
 /// the drain.
 ///
 /// `@unchecked Sendable`: the server makes it before the loop runs and afterwards only passes it to
-/// `loop.execute`; all of its state is confined to the loop's thread.
-final class Worker: EventHandler, @unchecked Sendable {
+/// `eventLoop.execute`; all of its state is confined to the loop's thread.
+final class ConnectionLoop: EventHandler, @unchecked Sendable {
   private enum Phase {
     case serving
     case grace
@@ -17,7 +17,7 @@ final class Worker: EventHandler, @unchecked Sendable {
   }
 
   let context: ServerContext
-  let loop: EventLoop
+  let eventLoop: EventLoop
   private var phase = Phase.serving
   private var listener: Listener?
   private var timer: Registration?
@@ -35,11 +35,11 @@ final class Worker: EventHandler, @unchecked Sendable {
 
   init(_ context: ServerContext) throws(SystemError) {
     self.context = context
-    loop = try EventLoop()
+    eventLoop = try EventLoop()
     surroundings = Surroundings(
       configuration: context.configuration, isObserved: context.observer != nil,
-      nowMilliseconds: loop.nowMilliseconds)
-    loop.turnEnded = { [weak self] in self?.writeAnswers() }
+      nowMilliseconds: eventLoop.nowMilliseconds)
+    eventLoop.turnEnded = { [weak self] in self?.writeAnswers() }
   }
 
   // MARK: What connections share
@@ -56,9 +56,9 @@ final class Worker: EventHandler, @unchecked Sendable {
   /// Brings the surroundings up to date, which every step of a connection starts from; `finely` where
   /// somebody wants to know how long a request took that begins now.
   func refresh(finely: Bool = false) {
-    surroundings.nowMilliseconds = loop.nowMilliseconds
+    surroundings.nowMilliseconds = eventLoop.nowMilliseconds
     if finely { surroundings.nowNanoseconds = MonotonicClock.nanoseconds }
-    if loop.nowMilliseconds >= dateEndMilliseconds { refreshDate() }
+    if eventLoop.nowMilliseconds >= dateEndMilliseconds { refreshDate() }
   }
 
   private func refreshDate() {
@@ -153,7 +153,7 @@ final class Worker: EventHandler, @unchecked Sendable {
     switch phase {
     case .grace: stopAccepting()
     case .draining:
-      let rest = loop.handlers.compactMap { $0 as? Connection }
+      let rest = eventLoop.handlers.compactMap { $0 as? Connection }
       context.logger.warning(
         "drain timed out", metadata: ["connections": .stringConvertible(rest.count)])
       for connection in rest { connection.close() }
@@ -167,20 +167,20 @@ final class Worker: EventHandler, @unchecked Sendable {
     listener = nil
     phase = .draining
     setTimer(afterMilliseconds: context.configuration.drainTimeoutMilliseconds)
-    for case let connection as Connection in loop.handlers { connection.drain() }
+    for case let connection as Connection in eventLoop.handlers { connection.drain() }
     endIfDone()
   }
 
   private func setTimer(afterMilliseconds delay: Int) {
-    let timer = self.timer ?? loop.registerTimer(self)
+    let timer = self.timer ?? eventLoop.registerTimer(self)
     self.timer = timer
-    loop.setDeadline(timer, atMilliseconds: loop.nowMilliseconds + UInt64(delay))
+    eventLoop.setDeadline(timer, atMilliseconds: eventLoop.nowMilliseconds + UInt64(delay))
   }
 
   private func endIfDone() {
     guard phase == .draining, connectionCount == 0 else { return }
     phase = .ended
-    if let timer { loop.deregister(timer) }
-    loop.stop()
+    if let timer { eventLoop.deregister(timer) }
+    eventLoop.stop()
   }
 }
