@@ -30,7 +30,7 @@ let package = Package(
     module("System", ["CLinux", deque]),
     module("MediaFiles", ["System"]),
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
-    module("Seeding", ["Feed", "Catalog", "PostJSON", "JSON", "System"]),
+    module("Seeding", ["Feed", "Catalog", "PostJSON", "System"]),
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(
