@@ -41,9 +41,9 @@ extension HintCosts {
     }
     let visible = visibleParts(of: item)
     var (minimumBytes, entireBytes, isEstimated) = (0, 0, false)
-    for (index, media) in item.media.enumerated() {
-      let cost = cost(of: media)
-      if index < visible { minimumBytes += cost.minimumBytes }
+    for index in item.media.indices {
+      let cost = cost(of: item.media[index])
+      if index - item.media.startIndex < visible { minimumBytes += cost.minimumBytes }
       entireBytes += cost.entireBytes
       isEstimated = isEstimated || cost.isEstimated
     }

@@ -3,7 +3,7 @@ import Feed
 /// What to load of a page while its first item is the active one.
 public struct PagePlan: Hashable, Sendable {
   /// Why a part is loaded.
-  public enum Reason: String, Sendable {
+  public enum Reason: Sendable {
     /// The item is active: all of it.
     case active
     /// The item comes soon: so much that a video starts.
@@ -86,7 +86,8 @@ extension Policy {
     parts.reserveCapacity(min(items.count, plannedItems))
     var cost = 0
     var budget = bounds.budgetBytes ?? .max
-    for (index, item) in items.enumerated() {
+    for index in items.indices {
+      let item = items[index]
       if index > 0 {
         guard !bounds.savesData, index <= leading else { break }
         cost += weight(toLoad: item)
@@ -125,7 +126,8 @@ extension Policy {
           reason: isActive ? .active : .whole, isEstimated: true))
     }
     let seen = isActive ? item.media.count : costs.visibleParts(of: item)
-    for (mediaIndex, media) in item.media.prefix(seen).enumerated() {
+    for mediaIndex in 0..<seen {
+      let media = item.media[item.media.startIndex + mediaIndex]
       let cost = costs.cost(of: media)
       let bytes = isActive ? cost.entireBytes : cost.minimumBytes
       guard bytes > 0 else { continue }

@@ -72,8 +72,9 @@ struct ItemJSONTests {
       ids.append(items.item(FlatPosts(post), at: 0, hint: Self.policy.hint(for: post)).openID)
     }
     writer.literal(items.bytes.span)
-    var links = PageLinks(newerCursor: Array("newer".utf8))
-    links.next = Array("/next".utf8)
+    let links = PageLinks(
+      Array("newer/next?after=c".utf8), newerCursor: 0..<5,
+      next: PageLinks.Link(target: 5..<18, cursor: 17..<18), previous: nil)
     let plan = Self.policy.plan(for: posts, on: Self.network, hasNextPage: true)
     writer.endPage(
       offset: 0, ranking: 1, links: links,
@@ -82,8 +83,12 @@ struct ItemJSONTests {
       openIDs: ids, of: items.bytes)
     let page = try JSONDocument(writer.bytes).root
     #expect(page.member("feed")?.member("name")?.text == "f\"")
-    #expect(page.member("paging")?.member("next")?.kind == .null)
-    #expect(page.member("paging")?.member("links")?.member("next")?.text == "/next")
+    let paging = page.member("paging")
+    #expect(paging?.member("newer")?.text == "newer")
+    #expect(paging?.member("next")?.text == "c")
+    #expect(paging?.member("prev")?.kind == .null)
+    #expect(paging?.member("links")?.member("next")?.text == "/next?after=c")
+    #expect(paging?.member("links")?.member("prev") == nil)
     let media = page.member("items")?.elements.first { _ in true }?.member("media")
     let planned = try #require(page.member("prefetch")?.member("plan")).elements.map { $0 }
     #expect(planned.map { $0.member("item")?.text } == ["v\"1", "w"])

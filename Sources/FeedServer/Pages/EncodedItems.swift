@@ -82,6 +82,7 @@ extension EncodedItems {
   fileprivate static let hasDurationFlag: UInt8 = 4
 
   /// The item whose record begins there: the first at 0, each other at the `end` of the one before.
+  @inline(__always)
   func item(at start: Int) -> EncodedItem {
     let filesStart = start + Self.headBytes
     let filesEnd = filesStart + Self.fileBytes * Int(number(at: start + 36, UInt32.self))
@@ -95,6 +96,7 @@ extension EncodedItems {
   }
 
   /// A number of a record. Any bytes are one; that they are there is looked at.
+  @inline(__always)
   private func number<Number: BitwiseCopyable>(at offset: Int, _: Number.Type) -> Number {
     bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Number.self)
   }

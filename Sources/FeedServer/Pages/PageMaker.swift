@@ -70,6 +70,7 @@ final class PageMaker: Sendable {
       }
       let posts = cut.posts
       let policy = snapshot.policyBook.policy(feed: cut.feed.name, network: asked.network.profile)
+      let version = snapshot.version
       let start = timing.begin()
       source.items(posts, hintsBy: policy) { [self] items in
         timing.end("read", start)
@@ -78,10 +79,9 @@ final class PageMaker: Sendable {
           // Where deletions are faster than this reader, what is left of the page is right as far as it
           // goes.
           let isWhole = items.count == posts.count
-          if isWhole && cut.version == snapshot.version || attempt == Self.attempts {
-            let version = min(cut.version, snapshot.version)
+          if isWhole && cut.version == version || attempt == Self.attempts {
             let page = timing.measure("encode") {
-              encode(cut, posts, items, asked, policy, asOf: version)
+              encode(cut, posts, items, asked, policy, asOf: min(cut.version, version))
             }
             return completion(.success(page))
           }

@@ -60,7 +60,7 @@ extension Application {
       var writer = JSONWriter(capacity: 1024)
       writer.feeds(page, links)
       var representation = Representation(writer.bytes, caching: caching.pages)
-      representation.links = links.targets
+      representation.links = links.field
       return representation
     }
   }
