@@ -47,7 +47,8 @@ struct ItemJSONTests {
   func `an item is written with its hint, and where its parts lie is told`(_ item: Case) {
     var writer = JSONWriter()
     let text = writer.item(
-      FlatPosts(item.post), at: 0, in: item.placements, hint: Self.policy.hint(for: item.post))
+      FlatPosts(item.post), at: 0, in: item.placements,
+      hint: Self.policy.hint(for: ItemLoad(item.post), on: Self.network))
     func part(_ range: Range<Int>) -> String {
       String(decoding: writer.bytes[range], as: UTF8.self)
     }
@@ -69,7 +70,8 @@ struct ItemJSONTests {
     for (index, post) in posts.enumerated() {
       if index > 0 { items.literal(",") }
       items.beginDocument()
-      ids.append(items.item(FlatPosts(post), at: 0, hint: Self.policy.hint(for: post)).openID)
+      let hint = Self.policy.hint(for: ItemLoad(post), on: Self.network)
+      ids.append(items.item(FlatPosts(post), at: 0, hint: hint).openID)
     }
     writer.literal(items.bytes.span)
     var links = PageLinks(newerCursor: Array("newer".utf8))

@@ -17,6 +17,9 @@ public struct FlatPosts: Sendable {
   public private(set) var media: [FlatMedia] = []
   /// What decides how much of each file of `media` is loaded ahead, at the same index.
   public private(set) var mediaLoads: [MediaLoad] = []
+  /// What is known of files because somebody looked into them, where the store was asked for that, too:
+  /// each file of `media` knows which is its own.
+  public private(set) var truths: [MediaTruth] = []
 
   /// No posts, and room for so many and their bytes of text.
   public init(reservingPosts count: Int = 0, bytes byteCount: Int = 0) {
@@ -79,8 +82,15 @@ extension FlatPosts {
       posts[posts.count - 1].counters.lowerBound..<counters.count
   }
 
-  /// Adds a media file to the last post.
-  public mutating func add(media file: FlatMedia, load: MediaLoad) {
+  /// Adds a media file to the last post. What is known of it, where something is, goes before what the
+  /// origin says of it.
+  public mutating func add(media file: FlatMedia, load: MediaLoad, truth: MediaTruth? = nil) {
+    var (file, load) = (file, load)
+    if let truth {
+      file.truth = truths.count
+      truths.append(truth)
+      load = MediaLoad(truth, kind: load.kind)
+    }
     media.append(file)
     mediaLoads.append(load)
     posts[posts.count - 1].media = posts[posts.count - 1].media.lowerBound..<media.count

@@ -6,12 +6,33 @@ public struct MediaLoad: Hashable, Sendable {
   public var bytes: Int?
   /// How long it plays.
   public var durationMilliseconds: Int?
+  /// How many of its bytes start it, and play it how far; `nil` where nobody has looked into it.
+  public var timing: MediaTiming?
 
   /// A file of this kind, of which no more need be known.
-  public init(kind: MediaKind, bytes: Int? = nil, durationMilliseconds: Int? = nil) {
+  public init(
+    kind: MediaKind, bytes: Int? = nil, durationMilliseconds: Int? = nil,
+    timing: MediaTiming? = nil
+  ) {
     self.kind = kind
     self.bytes = bytes
     self.durationMilliseconds = durationMilliseconds
+    self.timing = timing
+  }
+
+  /// What decides of a file into which somebody has looked.
+  ///
+  /// - Parameter kind: what the origin says that it is.
+  public init(_ truth: MediaTruth, kind: MediaKind) {
+    let moves: MediaKind? =
+      switch truth.kind {
+      case .image, .animation: .image
+      case .video: .video
+      case .sound: nil
+      }
+    self.init(
+      kind: moves ?? kind, bytes: truth.bytes, durationMilliseconds: truth.durationMilliseconds,
+      timing: truth.start)
   }
 
   /// What decides of this file.

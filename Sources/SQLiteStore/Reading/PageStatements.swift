@@ -42,7 +42,7 @@ struct PageStatements {
       let place = posts.integer(0)
       try flat.appendPost(posts, from: 1)
       while hasMedia, media.integer(0) <= place {
-        if media.integer(0) == place { try flat.addMedia(media, from: 1) }
+        if media.integer(0) == place { try flat.addMedia(media, from: 1, truthColumn: 9) }
         hasMedia = try media.next()
       }
     }

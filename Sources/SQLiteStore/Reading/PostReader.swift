@@ -10,7 +10,7 @@ struct PostReader {
     author.id, author.name, post.url, post.thumbnail, post.tags, post.counters
     """
   private static let mediaColumns =
-    "kind, url, mime_type, codec, width, height, duration_ms, bytes"
+    "kind, media.url, mime_type, codec, width, height, duration_ms, bytes"
 
   static let postByID = """
     SELECT \(columns) FROM post LEFT JOIN author USING (author_id) WHERE post.id = ?
@@ -38,8 +38,9 @@ struct PostReader {
 
   static func mediaByNumber(count: Int) -> String {
     """
-    \(numbered(count)) SELECT place, \(mediaColumns)
+    \(numbered(count)) SELECT place, \(mediaColumns), truth
     FROM numbered CROSS JOIN media ON media.post_id = number
+      LEFT JOIN media_file ON media_file.url = media.url LEFT JOIN media_truth USING (truth_id)
     """
   }
 
@@ -111,7 +112,9 @@ extension FlatPosts {
   }
 
   /// Adds the media file of a row, whose columns begin at `first`, to the last post.
-  mutating func addMedia(_ row: RowReader, from first: Int32) throws {
+  ///
+  /// - Parameter truthColumn: where what is known of it stands, where that was asked for.
+  mutating func addMedia(_ row: RowReader, from first: Int32, truthColumn: Int32? = nil) throws {
     func text(_ column: Int32) -> FlatText? { row.text(first + column).map { add(text: $0) } }
     func number(_ column: Int32) -> Int? { row.optionalInteger(first + column).map(Int.init) }
     guard let kind = row.text(first).flatMap({ MediaKind(utf8: $0) }), let url = text(1) else {
@@ -123,8 +126,12 @@ extension FlatPosts {
     file.codec = text(3)
     file.width = number(4)
     file.height = number(5)
+    let truth = try truthColumn.flatMap { row.text($0) }.map { json in
+      try MediaTable.truth(Array(json), of: string(url))
+    }
     add(
-      media: file, load: MediaLoad(kind: kind, bytes: number(7), durationMilliseconds: number(6)))
+      media: file, load: MediaLoad(kind: kind, bytes: number(7), durationMilliseconds: number(6)),
+      truth: truth)
   }
 }
 
