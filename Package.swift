@@ -67,6 +67,8 @@ let package = Package(
     module("CivilTime"),
     module("Feed", ["CivilTime"]),
     module("Prefetch", ["Feed"]),
+    module("ThumbHash"),
+    module("Digests"),
 
     // What any store stands on.
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
@@ -135,6 +137,8 @@ let package = Package(
       name: "ModelStore", dependencies: ["Feed", "Prefetch", "Catalog"], path: "Tests/ModelStore",
       swiftSettings: strict),
     tests("FeedTests", ["Feed", "TestSupport"]),
+    tests("DigestsTests", ["Digests", "TestSupport"]),
+    tests("ThumbHashTests", ["ThumbHash", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
