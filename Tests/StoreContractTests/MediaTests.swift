@@ -130,7 +130,9 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
-  func `URLs are bytes, and nothing is kept of what has no version or cannot be`(_ kind: StoreKind) throws {
+  func `URLs are bytes, and nothing is kept of what has no version or cannot be`(_ kind: StoreKind)
+    throws
+  {
     let test = try loaded(kind)
     let store = test.store
     let (composed, decomposed) = ("/media/caf\u{e9}", "/media/cafe\u{301}")
