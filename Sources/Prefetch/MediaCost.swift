@@ -2,9 +2,7 @@ import Feed
 
 /// What one media file costs to load ahead, and which bytes of it those are.
 struct MediaCost {
-  /// What to load while the item is not active, in ascending order.
-  let start: [Range<Int>]
-  /// The bytes of `start`.
+  /// What to load while the item is not active.
   let minimumBytes: Int
   /// The whole file.
   let entireBytes: Int
@@ -12,36 +10,36 @@ struct MediaCost {
   let isStartEstimated: Bool
   /// `entireBytes` does.
   let isEntireEstimated: Bool
+  /// Where those minimum bytes lie, in ascending order, where they are not the file's first ones.
+  let pieces: [Range<Int>]
 
-  /// Some of it does.
+  /// Some of it rests on the policy's defaults.
   var isEstimated: Bool { isStartEstimated || isEntireEstimated }
-
-  private init(
-    start: [Range<Int>], entireBytes: Int, isStartEstimated: Bool, isEntireEstimated: Bool
-  ) {
-    self.start = start
-    minimumBytes = start.reduce(0) { $0 + $1.count }
-    self.entireBytes = entireBytes
-    self.isStartEstimated = isStartEstimated
-    self.isEntireEstimated = isEntireEstimated
-  }
 
   /// Bytes from the file's first on.
   init(startBytes: Int, entireBytes: Int, isStartEstimated: Bool, isEntireEstimated: Bool) {
-    let startBytes = min(startBytes, entireBytes)
-    self.init(
-      start: startBytes > 0 ? [0..<startBytes] : [], entireBytes: entireBytes,
-      isStartEstimated: isStartEstimated, isEntireEstimated: isEntireEstimated)
+    minimumBytes = min(startBytes, entireBytes)
+    self.entireBytes = entireBytes
+    self.isStartEstimated = isStartEstimated
+    self.isEntireEstimated = isEntireEstimated
+    pieces = []
+  }
+
+  /// Bytes of a file whose first ones show nothing.
+  private init(pieces: [Range<Int>], entireBytes: Int) {
+    minimumBytes = pieces.reduce(0) { $0 + $1.count }
+    self.entireBytes = entireBytes
+    isStartEstimated = false
+    isEntireEstimated = false
+    self.pieces = pieces
   }
 
   /// What starts a video into which somebody has looked, on a link of so many kbit/s.
   ///
   /// - Parameter unknownStartBytes: what is loaded where nothing is known of how far its bytes play.
   init(_ timing: MediaTiming, entireBytes: Int, downlinkKbps: Int, unknownStartBytes: Int) {
-    if !timing.isStartable {
-      self.init(
-        start: timing.neededRanges, entireBytes: entireBytes, isStartEstimated: false,
-        isEntireEstimated: false)
+    guard timing.isStartable else {
+      self.init(pieces: timing.neededRanges, entireBytes: entireBytes)
       return
     }
     let hasLead = !timing.lead.isEmpty

@@ -128,15 +128,15 @@ extension Policy {
   ///
   /// - Returns: whether it did for all of them.
   private func forEachPart(
-    of item: ItemLoad, at index: Int, _ costs: HintCosts,
+    of item: ItemLoad, at itemIndex: Int, _ costs: HintCosts,
     _ body: (PagePlan.Part, Piece) -> Bool
   ) -> Bool {
-    let isActive = index == 0
+    let isActive = itemIndex == 0
     guard !item.media.isEmpty else {
       let isLoadable = item.type == .webapp || item.type == .ad
       guard isLoadable, item.hasPage, webappBytes > 0 else { return true }
       let part = PagePlan.Part(
-        itemIndex: index, mediaIndex: nil, range: nil, bytes: webappBytes,
+        itemIndex: itemIndex, mediaIndex: nil, range: nil, bytes: webappBytes,
         reason: isActive ? .active : .whole, isEstimated: true)
       return body(part, Piece(needed: webappBytes))
     }
@@ -144,11 +144,13 @@ extension Policy {
     for (mediaIndex, media) in item.media.prefix(seen).enumerated() {
       let cost = costs.cost(of: media)
       let isVideo = media.kind == .video
-      let ranges = isActive ? [0..<cost.entireBytes] : cost.start
       var needed = isActive ? cost.entireBytes : cost.minimumBytes
-      for range in ranges where !range.isEmpty {
+      let pieces = isActive ? [] : cost.pieces
+      for index in 0..<max(pieces.count, 1) {
+        let range = pieces.isEmpty ? 0..<needed : pieces[index]
+        if range.isEmpty { continue }
         let part = PagePlan.Part(
-          itemIndex: index, mediaIndex: mediaIndex, range: media.bytes == nil ? nil : range,
+          itemIndex: itemIndex, mediaIndex: mediaIndex, range: media.bytes == nil ? nil : range,
           bytes: range.count, reason: isActive ? .active : isVideo ? .start : .whole,
           isEstimated: isActive ? cost.isEntireEstimated : cost.isStartEstimated)
         // Of a video from its start on; what its head alone does not start is worth nothing in pieces.

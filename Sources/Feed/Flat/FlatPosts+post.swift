@@ -30,8 +30,8 @@ extension FlatPosts {
       flat.codec = file.codec.map { add(text: $0) }
       flat.width = file.width
       flat.height = file.height
-      let truth = truths.indices.contains(index) ? truths[index] : nil
-      add(media: flat, load: MediaLoad(file), truth: truth)
+      add(media: flat, load: MediaLoad(file))
+      if truths.indices.contains(index), let truth = truths[index] { add(truth: truth) }
     }
   }
 

@@ -82,15 +82,16 @@ extension FlatPosts {
       posts[posts.count - 1].counters.lowerBound..<counters.count
   }
 
-  /// Adds a media file to the last post. What is known of it, where something is, goes before what the
-  /// origin says of it.
-  public mutating func add(media file: FlatMedia, load: MediaLoad, truth: MediaTruth? = nil) {
-    var (file, load) = (file, load)
-    if let truth {
-      file.truth = truths.count
-      truths.append(truth)
-      load = MediaLoad(truth, kind: load.kind)
-    }
+  /// Adds what is known of the last media file: it goes before what the origin says of that.
+  public mutating func add(truth: MediaTruth) {
+    media[media.count - 1].truth = truths.count
+    truths.append(truth)
+    let kind = mediaLoads[mediaLoads.count - 1].kind
+    mediaLoads[mediaLoads.count - 1] = MediaLoad(truth, kind: kind)
+  }
+
+  /// Adds a media file to the last post.
+  public mutating func add(media file: FlatMedia, load: MediaLoad) {
     media.append(file)
     mediaLoads.append(load)
     posts[posts.count - 1].media = posts[posts.count - 1].media.lowerBound..<media.count

@@ -7,7 +7,12 @@ public struct MediaLoad: Hashable, Sendable {
   /// How long it plays.
   public var durationMilliseconds: Int?
   /// How many of its bytes start it, and play it how far; `nil` where nobody has looked into it.
-  public var timing: MediaTiming?
+  public var timing: MediaTiming? {
+    get { boxedTiming?.timing }
+    set { boxedTiming = newValue.map(BoxedTiming.init) }
+  }
+  /// One reference, which most files do not have: pages copy what their files cost many times.
+  private var boxedTiming: BoxedTiming?
 
   /// A file of this kind, of which no more need be known.
   public init(
@@ -17,7 +22,7 @@ public struct MediaLoad: Hashable, Sendable {
     self.kind = kind
     self.bytes = bytes
     self.durationMilliseconds = durationMilliseconds
-    self.timing = timing
+    boxedTiming = timing.map(BoxedTiming.init)
   }
 
   /// What decides of a file into which somebody has looked.
@@ -40,4 +45,13 @@ public struct MediaLoad: Hashable, Sendable {
     self.init(
       kind: media.kind, bytes: media.bytes, durationMilliseconds: media.durationMilliseconds)
   }
+}
+
+private final class BoxedTiming: Hashable, Sendable {
+  let timing: MediaTiming
+
+  init(_ timing: MediaTiming) { self.timing = timing }
+
+  static func == (left: BoxedTiming, right: BoxedTiming) -> Bool { left.timing == right.timing }
+  func hash(into hasher: inout Hasher) { hasher.combine(timing) }
 }

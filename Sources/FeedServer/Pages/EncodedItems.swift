@@ -107,15 +107,23 @@ extension EncodedItems {
   /// What the items have to load.
   func loads(of items: [EncodedItem]) -> [ItemLoad] {
     var media: [MediaLoad] = []
-    let ends = items.map { item in
-      var reader = MediaLoadReader(bytes, item.files)
-      while let load = reader.next() { media.append(load) }
-      return media.count
+    media.reserveCapacity(items.reduce(0) { $0 + $1.files.count } / MediaLoad.leastRecordBytes)
+    var ends: [Int] = []
+    ends.reserveCapacity(items.count)
+    for item in items {
+      var position = item.files.lowerBound
+      while position < item.files.upperBound {
+        media.append(MediaLoad(record: bytes.span.bytes, at: &position))
+      }
+      ends.append(media.count)
     }
-    return zip(items, [0] + ends).enumerated().map { index, item in
-      ItemLoad(
-        type: Self.types[Int(item.0.kind & Self.typeMask)],
-        hasPage: item.0.kind & Self.hasPageFlag != 0, media: media[item.1..<ends[index]])
+    var start = 0
+    return items.indices.map { index in
+      let item = items[index]
+      defer { start = ends[index] }
+      return ItemLoad(
+        type: Self.types[Int(item.kind & Self.typeMask)],
+        hasPage: item.kind & Self.hasPageFlag != 0, media: media[start..<ends[index]])
     }
   }
 
@@ -140,28 +148,42 @@ extension EncodedItems {
   private mutating func append(
     _ text: ItemText, _ json: [UInt8], _ load: ItemLoad, _ costs: ContentHash
   ) {
-    append(number: ContentHash(json.span))
-    append(number: costs)
-    append(number: UInt32(json.count))
-    append(number: UInt32(load.media.reduce(0) { $0 + $1.recordBytes }))
-    append(number: UInt16(text.openID.count))
-    append(number: UInt8(text.hintCount))
-    append(
-      number: UInt8(Self.types.firstIndex(of: load.type) ?? 0)
-        | (load.hasPage ? Self.hasPageFlag : 0)
-        | (load.dependsOnDownlink ? Self.dependsOnDownlinkFlag : 0))
-    for file in load.media { file.append(to: &bytes) }
-    bytes.append(contentsOf: json)
+    let filesBytes = load.media.reduce(0) { $0 + $1.recordBytes }
+    bytes.append(addingCapacity: Self.headBytes + filesBytes + json.count) { record in
+      record.append(number: ContentHash(json.span))
+      record.append(number: costs)
+      record.append(number: UInt32(json.count))
+      record.append(number: UInt32(filesBytes))
+      record.append(number: UInt16(text.openID.count))
+      record.append(number: UInt8(text.hintCount))
+      record.append(
+        UInt8(Self.types.firstIndex(of: load.type) ?? 0)
+          | (load.hasPage ? Self.hasPageFlag : 0)
+          | (load.dependsOnDownlink ? Self.dependsOnDownlinkFlag : 0))
+      for file in load.media { file.append(to: &record) }
+      record.append(json.span)
+    }
     count += 1
-  }
-
-  private mutating func append(number: some BitwiseCopyable) {
-    Swift.withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
   }
 
   /// Appends a record of others.
   mutating func append(_ record: Range<Int>, of others: EncodedItems) {
     bytes.append(contentsOf: others.bytes[record])
     count += 1
+  }
+}
+
+extension OutputSpan<UInt8> {
+  /// Appends a number of a record, in the machine's order.
+  @inline(__always)
+  mutating func append<Number: BitwiseCopyable>(number: Number) {
+    withUnsafeMutableBufferPointer { buffer, count in
+      let size = MemoryLayout<Number>.size
+      precondition(size <= buffer.count - count, "more than the capacity")
+      guard let start = buffer.baseAddress else { return }
+      // So many bytes behind the ones that are there: within the capacity, as just looked.
+      UnsafeMutableRawPointer(start + count).storeBytes(of: number, as: Number.self)
+      count += size
+    }
   }
 }

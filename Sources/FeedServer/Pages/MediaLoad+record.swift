@@ -10,77 +10,70 @@ extension MediaLoad {
   fileprivate static let hasTimingFlag: UInt8 = 8
   fileprivate static let isStartableFlag: UInt8 = 16
 
+  /// What of a file is always there.
+  static let leastRecordBytes = 17
+
   /// How many bytes `append(to:)` adds.
   var recordBytes: Int {
-    17 + (timing.map { 10 + 16 * ($0.lead.count + $0.neededRanges.count) } ?? 0)
+    Self.leastRecordBytes + (timing.map { 10 + 16 * ($0.lead.count + $0.neededRanges.count) } ?? 0)
   }
 
-  func append(to record: inout [UInt8]) {
+  func append(to record: inout OutputSpan<UInt8>) {
     var flags = kind == .video ? Self.isVideoFlag : 0
     if bytes != nil { flags |= Self.hasBytesFlag }
     if durationMilliseconds != nil { flags |= Self.hasDurationFlag }
     if let timing { flags |= Self.hasTimingFlag | (timing.isStartable ? Self.isStartableFlag : 0) }
     record.append(flags)
-    Self.append(bytes ?? 0, to: &record)
-    Self.append(durationMilliseconds ?? 0, to: &record)
+    record.append(number: Int64(bytes ?? 0))
+    record.append(number: Int64(durationMilliseconds ?? 0))
     guard let timing else { return }
-    Self.append(timing.headBytes, to: &record)
+    record.append(number: Int64(timing.headBytes))
     // Both are within `MediaTiming.rowLimit`.
     record.append(UInt8(timing.lead.count))
     record.append(UInt8(timing.neededRanges.count))
     for lead in timing.lead {
-      Self.append(lead.kilobitsPerSecond, to: &record)
-      Self.append(lead.bytes, to: &record)
+      record.append(number: Int64(lead.kilobitsPerSecond))
+      record.append(number: Int64(lead.bytes))
     }
     for range in timing.neededRanges {
-      Self.append(range.lowerBound, to: &record)
-      Self.append(range.upperBound, to: &record)
+      record.append(number: Int64(range.lowerBound))
+      record.append(number: Int64(range.upperBound))
     }
-  }
-
-  private static func append(_ number: Int, to record: inout [UInt8]) {
-    Swift.withUnsafeBytes(of: Int64(number)) { record.append(contentsOf: $0) }
   }
 }
 
-/// Reads files of a record, which this process wrote: that it ends too early is a mistake of this program.
-struct MediaLoadReader {
-  private let bytes: [UInt8]
-  private var position: Int
-  private let end: Int
+// MARK: Reading
 
-  init(_ bytes: [UInt8], _ range: Range<Int>) {
-    self.bytes = bytes
-    position = range.lowerBound
-    end = range.upperBound
-  }
-
-  /// The next file; `nil` behind the last.
-  mutating func next() -> MediaLoad? {
-    guard position < end else { return nil }
-    let flags = byte()
-    var load = MediaLoad(kind: flags & MediaLoad.isVideoFlag == 0 ? .image : .video)
-    let (size, milliseconds) = (number(), number())
-    if flags & MediaLoad.hasBytesFlag != 0 { load.bytes = size }
-    if flags & MediaLoad.hasDurationFlag != 0 { load.durationMilliseconds = milliseconds }
-    if flags & MediaLoad.hasTimingFlag != 0 {
-      var timing = MediaTiming(
-        isStartable: flags & MediaLoad.isStartableFlag != 0, headBytes: number())
-      let (leads, ranges) = (byte(), byte())
-      timing.lead = (0..<leads).map { _ in .init(kilobitsPerSecond: number(), bytes: number()) }
-      timing.neededRanges = (0..<ranges).map { _ in number()..<number() }
-      load.timing = timing
+extension MediaLoad {
+  /// Reads the file that begins at `position` of a record, which this process wrote, and moves behind it: that
+  /// it ends too early is a mistake of this program.
+  init(record: RawSpan, at position: inout Int) {
+    let flags = record.unsafeLoad(fromByteOffset: position, as: UInt8.self)
+    self.init(
+      kind: flags & Self.isVideoFlag == 0 ? .image : .video,
+      bytes: flags & Self.hasBytesFlag == 0 ? nil : Self.number(record, position + 1),
+      durationMilliseconds: flags & Self.hasDurationFlag == 0
+        ? nil : Self.number(record, position + 9))
+    position += Self.leastRecordBytes
+    guard flags & Self.hasTimingFlag != 0 else { return }
+    var timing = MediaTiming(
+      isStartable: flags & Self.isStartableFlag != 0, headBytes: Self.number(record, position))
+    let leads = record.unsafeLoad(fromByteOffset: position + 8, as: UInt8.self)
+    let ranges = record.unsafeLoad(fromByteOffset: position + 9, as: UInt8.self)
+    position += 10
+    timing.lead = (0..<leads).map { _ in
+      defer { position += 16 }
+      return .init(
+        kilobitsPerSecond: Self.number(record, position), bytes: Self.number(record, position + 8))
     }
-    return load
+    timing.neededRanges = (0..<ranges).map { _ in
+      defer { position += 16 }
+      return Self.number(record, position)..<Self.number(record, position + 8)
+    }
+    self.timing = timing
   }
 
-  private mutating func byte() -> UInt8 {
-    defer { position += 1 }
-    return bytes[position]
-  }
-
-  private mutating func number() -> Int {
-    defer { position += 8 }
-    return Int(bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: Int64.self))
+  private static func number(_ record: RawSpan, _ offset: Int) -> Int {
+    Int(record.unsafeLoadUnaligned(fromByteOffset: offset, as: Int64.self))
   }
 }
