@@ -161,9 +161,14 @@ extension OutputSpan<UInt8> {
       append(#","media":"#)
       append(mediaID: index, ofPost: openID)
     }
-    append(#","range":[0,"#)
-    append(decimal: part.bytes - 1)
-    append(#"],"bytes":"#)
+    if let range = part.range {
+      append(#","range":["#)
+      append(decimal: range.lowerBound)
+      append(",")
+      append(decimal: range.upperBound - 1)
+      append("]")
+    }
+    append(#","bytes":"#)
     append(decimal: part.bytes)
     switch part.reason {
     case .active: append(#","why":"active""#)

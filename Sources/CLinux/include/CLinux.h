@@ -16,6 +16,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
+#include "Child.h"
+
 /* Declared only under _GNU_SOURCE, which would make other types differ from Glibc's module. */
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
 extern int dup3(int, int, int);
