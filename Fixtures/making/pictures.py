@@ -1,7 +1,7 @@
 """The images: for each file its size and source, and how it is encoded."""
 
-from canvas import Canvas, ellipse, ramp, step, u, v
-from scenes import (BLUE, DAWN, DAY, FOG, SUNSET, boat, dunes, ferry, hills, interference, night, pier, sea,
+from canvas import Canvas, ellipse, step, u, v
+from scenes import (DAWN, DAY, FOG, SUNSET, boat, dunes, ferry, hills, interference, night, pier, sea,
                     spiral)
 from textures import coloured, noise, veil
 import things

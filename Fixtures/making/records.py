@@ -1,7 +1,6 @@
 """What the records say of the files, written down from the files themselves."""
 
 import json
-import pathlib
 import subprocess
 
 # The folders of posts whose ids are no names of folders that one would like to type.
