@@ -67,6 +67,8 @@ let package = Package(
     module("CivilTime"),
     module("Feed", ["CivilTime"]),
     module("Prefetch", ["Feed"]),
+    module("ThumbHash"),
+    module("Digests"),
 
     // What any store stands on.
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
@@ -85,6 +87,7 @@ let package = Package(
         .embedInCode("0005-order-alone.sql"),
         .embedInCode("0006-rankings.sql"),
         .embedInCode("0007-strategies.sql"), .embedInCode("0008-many-feeds.sql"),
+        .embedInCode("0009-media-truth.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),
@@ -93,7 +96,8 @@ let package = Package(
     module(
       "SQLiteStore",
       [
-        "Feed", "Prefetch", "Catalog", "JSON", "System", "Migrations", "CXXHash", sqlite, sqliteC,
+        "Feed", "Prefetch", "Catalog", "JSON", "PostJSON", "System", "Migrations", "CXXHash",
+        sqlite, sqliteC,
       ]),
     module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
     .target(
@@ -133,6 +137,8 @@ let package = Package(
       name: "ModelStore", dependencies: ["Feed", "Prefetch", "Catalog"], path: "Tests/ModelStore",
       swiftSettings: strict),
     tests("FeedTests", ["Feed", "TestSupport"]),
+    tests("DigestsTests", ["Digests", "TestSupport"]),
+    tests("ThumbHashTests", ["ThumbHash", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
