@@ -1,7 +1,7 @@
 /// Reads pieces of a source through one window, so that small pieces that lie together are asked for once.
 final class ByteReader {
   /// How much is asked for at a time where less is needed.
-  static let windowBytes = 32 << 10
+  var windowBytes = 32 << 10
 
   let source: any ByteSource
   let limits: MediaLimits
@@ -24,17 +24,23 @@ final class ByteReader {
         .cutShort(neededBytes: Self.end(offset, Int64(count))), at: offset, in: place)
     }
     if let found = held(at: offset, count: count) { return found }
-    let asked = min(max(Int64(count), Int64(Self.windowBytes)), size - offset)
-    let read = try source.bytes(at: offset, count: Int(asked))
-    guard read.count >= count else {
+    // What the window has of it is not asked for again.
+    let kept = held(from: offset)
+    let start = offset + Int64(kept.count)
+    let missing = count - kept.count
+    let asked = Int(min(Int64(max(missing, windowBytes)), size - start))
+    let read = try source.bytes(at: start, count: asked)
+    guard read.count >= missing else {
       // It has fewer bytes than it was said to have.
       throw FormatError(.cutShort(neededBytes: offset + Int64(count)), at: offset, in: place)
     }
+    let whole = kept.isEmpty ? read : kept + read
     // What is larger than a window is for the caller alone.
-    if asked > Self.windowBytes { return read[..<count] }
-    window = read
-    windowStart = offset
-    return window[..<count]
+    if count <= windowBytes {
+      window = whole
+      windowStart = offset
+    }
+    return whole[..<count]
   }
 
   /// What there is from `offset` on, `count` bytes at the most: fewer at the file's end.
@@ -58,6 +64,12 @@ final class ByteReader {
   static func end(_ offset: Int64, _ count: Int64) -> Int64 {
     let (sum, isTooLarge) = offset.addingReportingOverflow(count)
     return isTooLarge ? .max : sum
+  }
+
+  /// What the window has from `offset` on, where it has a part of it.
+  private func held(from offset: Int64) -> [UInt8] {
+    guard offset >= windowStart, offset - windowStart < Int64(window.count) else { return [] }
+    return Array(window[Int(offset - windowStart)...])
   }
 
   private func held(at offset: Int64, count: Int) -> ArraySlice<UInt8>? {

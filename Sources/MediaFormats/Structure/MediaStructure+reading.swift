@@ -10,6 +10,12 @@ extension MediaStructure {
     guard reader.size > 0 else { throw FormatError(.empty, at: 0, in: "") }
     let head = Array(try reader.available(at: 0, upTo: MediaType.headBytes, in: "head"))
     let type = MediaType(head: head, name: "")
+    if type == .unknown, MediaHead(head).beginsLikeMarkup,
+      let image = try SVG.structure(reader)
+    {
+      self = image
+      return
+    }
     guard let read = Self.reading(of: type) else {
       throw FormatError(.unknownFormat, at: 0, in: "")
     }
@@ -20,7 +26,15 @@ extension MediaStructure {
 
   private static func reading(of type: MediaType) -> Reading? {
     switch type.value {
+    case "image/jpeg": JPEG.structure
+    case "image/png": PNG.structure
+    case "image/gif": GIF.structure
+    case "image/webp": WebP.structure
     case "image/bmp": Bitmap.structure
+    case "image/avif", "image/heic", "image/heif": ItemImage.structure
+    case "image/heic-sequence", "image/heif-sequence": MovieFile.structure
+    case "video/mp4", "audio/mp4", "video/quicktime", "video/3gpp", "video/3gpp2":
+      MovieFile.structure
     default: nil
     }
   }

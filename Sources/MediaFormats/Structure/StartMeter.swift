@@ -53,8 +53,10 @@ struct StartMeter {
   }
 
   /// What came of the steps, of a file of so many bytes. `tables` is where that lies without which nothing is
-  /// played.
-  func start(tables: Range<Int64>, fileBytes: Int64) -> MediaStart {
+  /// played. The curve ends with `durationMilliseconds` where the steps last longer.
+  func start(
+    tables: Range<Int64>, fileBytes: Int64, durationMilliseconds: Int64? = nil
+  ) -> MediaStart {
     // Without the tables, and then with them.
     let data = min(max(needed(upTo: firstPicture ?? origin), 0), fileBytes)
     let isStartable = tables.lowerBound < max(data, 1)
@@ -64,7 +66,7 @@ struct StartMeter {
     return MediaStart(
       isStartable: isStartable, headBytes: head,
       neededRanges: isStartable ? [0..<head] : [0..<data, tables.clamped(to: 0..<fileBytes)],
-      scanEnds: [], curve: curve(from: head, to: all), lead: leads(from: head, to: all))
+      scanEnds: [], curve: curve(from: head, to: all, durationMilliseconds), lead: leads(from: head, to: all))
   }
 
   /// S(t) with what is shown at t itself.
@@ -72,8 +74,11 @@ struct StartMeter {
     steps.reduce(0) { $1.microseconds <= time ? max($0, $1.end) : $0 }
   }
 
-  private func curve(from head: Int64, to all: Int64) -> [MediaStart.Point] {
-    guard let duration = durationMilliseconds, duration > 0 else { return [] }
+  private func curve(
+    from head: Int64, to all: Int64, _ limit: Int64?
+  ) -> [MediaStart.Point] {
+    guard let lasting = durationMilliseconds, lasting > 0 else { return [] }
+    let duration = min(lasting, limit ?? lasting)
     let times = Self.curveMilliseconds.filter { $0 < duration }
     var bytes = times.map { _ in head }
     for step in steps {
