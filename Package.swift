@@ -76,6 +76,7 @@ let package = Package(
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),
     module("MediaFiles", ["System"]),
+    module("MediaFormats"),
     module("Observability", ["System", "CivilTime", logging, metrics]),
 
     // The adapters around the domain, the application, and the composition root.
@@ -102,8 +103,8 @@ let package = Package(
       name: "FeedServer",
       dependencies: [
         "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
-        "Seeding", "JSON", "Compression", "MediaFiles", "Observability", "CXXHash", logging,
-        metrics,
+        "Seeding", "JSON", "Compression", "MediaFiles", "MediaFormats", "Observability", "CXXHash",
+        logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
@@ -147,6 +148,7 @@ let package = Package(
     tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
     tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
     tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
+    tests("MediaFormatsTests", ["MediaFormats", "TestSupport"]),
     tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
     tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
     tests("CommandTests", ["lookahead", "Version", "SQLiteTestSupport", "TestSupport"]),
@@ -155,8 +157,8 @@ let package = Package(
       "FeedServerTests",
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
-        "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "Observability", "TestSupport",
-        logging,
+        "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
+        "Observability", "TestSupport", logging,
       ]),
     tests(
       "ServiceTests",

@@ -24,13 +24,13 @@ let package = Package(
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
     .target(name: "CLinux"),
     module("System", ["CLinux", .product(name: "DequeModule", package: "swift-collections")]),
-    module("MediaFiles", ["System"]),
+    module("MediaFormats"),
     module("Seeding", ["Feed", "PostJSON", "JSON", "System"]),
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(
       name: "Properties",
-      dependencies: ["HTTP", "Feed", "JSON", "PostJSON", "Seeding", "MediaFiles"],
+      dependencies: ["HTTP", "Feed", "JSON", "PostJSON", "Seeding", "MediaFormats"],
       path: "Properties", swiftSettings: instrumented),
     .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),
     .executableTarget(
