@@ -13,7 +13,7 @@ struct Movie {
   private(set) var sound: Track?
   /// Whether a track has transparency for the pictures.
   private(set) var hasAlpha = false
-  /// How long it says that it lasts, fragments aside; 0 where it does not.
+  /// How long it says that it lasts, with its fragments where it says that; 0 where it does not.
   private(set) var declaredMilliseconds: Int64 = 0
   /// By the number of the track; nil where the movie has no fragments.
   private(set) var fragmentDefaults: [UInt32: FragmentDefaults]?
@@ -46,7 +46,16 @@ struct Movie {
     guard picture != nil || sound != nil else {
       throw fields.malformed("it has no track of pictures or of sound")
     }
-    fragmentDefaults = try boxes.first("mvex").map(Self.defaults)
+    guard let extended = try boxes.first("mvex") else { return }
+    fragmentDefaults = try Self.defaults(extended)
+    if var header = try BoxContent(extended).first("mehd") {
+      let version = try header.fullBox().version
+      if let ticks = Int64(exactly: try header.number(version == 1 ? 8 : 4)),
+        let microseconds = timescale.microseconds(ticks), microseconds > 0
+      {
+        declaredMilliseconds = (microseconds + 999) / 1000
+      }
+    }
   }
 
   /// `mvhd` (section 8.2.2).

@@ -9,6 +9,7 @@ struct MovieFile {
   private var continuations: [UInt32: MovieFragment.Continuation] = [:]
   private var sampleCount: Int64 = 0
   private var fragmentCount = 0
+  private var index: SegmentIndex?
   /// Where a box ends that is not there as a whole.
   private var missingEnd: Int64?
 
@@ -29,6 +30,9 @@ struct MovieFile {
     while offset <= reader.size - 8 {
       try reader.countPart(at: offset, in: "file")
       let box = try Box(reader, at: offset)
+      if fragmentCount > 0, offset - movieRange.upperBound > reader.limits.walkedBytes {
+        return addRest(from: offset)
+      }
       switch box.name {
       case "moov" where movie == nil:
         try readMovie(box)
@@ -36,6 +40,8 @@ struct MovieFile {
         // Fragments are small beside what lies between them.
         reader.windowBytes = 4 << 10
       case "moof": try readFragment(box)
+      case "sidx" where index == nil && box.end <= reader.size:
+        index = try SegmentIndex(try content(of: box), at: box.end)
       default: break
       }
       if box.end > reader.size { missingEnd = box.end }
@@ -80,6 +86,17 @@ struct MovieFile {
       try content(of: box), at: box.offset, defaults: defaults, limits: reader.limits)
     try fragment.add(to: &meter!, &continuations, sampleCount: &sampleCount)
     fragmentCount += 1
+  }
+
+  /// What lies behind `offset` is not looked at: the index says when each piece of it begins; where there is
+  /// none, all of it is one piece.
+  private mutating func addRest(from offset: Int64) {
+    let pieces = index?.pieces.filter { $0.end > offset } ?? []
+    for piece in pieces { meter?.addPiece(from: piece.start, until: piece.until, end: piece.end) }
+    if pieces.last?.end ?? 0 < reader.size {
+      meter?.addRest(
+        lastingMilliseconds: pieces.isEmpty ? movie?.declaredMilliseconds : nil, end: reader.size)
+    }
   }
 
   private func structure() throws -> MediaStructure {

@@ -50,6 +50,25 @@ struct MovieMeter {
     }
   }
 
+  /// A piece of a movie that is looked at no closer: all of it is needed when it begins.
+  mutating func addPiece(from start: Int64, until end: Int64, end byte: Int64) {
+    if byte > fileBytes {
+      missingEnd = max(missingEnd ?? 0, byte)
+    } else {
+      self.start.add(time: start, until: end, end: byte)
+    }
+    origin = min(origin, start)
+    endMicroseconds = max(endMicroseconds, end)
+  }
+
+  /// What lies behind, and is not looked at.
+  mutating func addRest(lastingMilliseconds: Int64?, end: Int64) {
+    start.addRest(lastingMilliseconds: lastingMilliseconds, end: end)
+    if let whole = start.durationMilliseconds {
+      endMicroseconds = max(endMicroseconds, origin + min(whole, 1 << 50) * 1000)
+    }
+  }
+
   /// The next sample of a track. Its times are within ±2^60.
   mutating func add(_ sample: Sample, ofTrackAt index: Int) {
     let track = progress[index].track

@@ -35,6 +35,7 @@ extension MediaStructure {
     case "image/heic-sequence", "image/heif-sequence": MovieFile.structure
     case "video/mp4", "audio/mp4", "video/quicktime", "video/3gpp", "video/3gpp2":
       MovieFile.structure
+    case "video/webm", "audio/webm", "video/matroska", "audio/matroska": MatroskaFile.structure
     default: nil
     }
   }

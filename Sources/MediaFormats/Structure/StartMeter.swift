@@ -42,6 +42,14 @@ struct StartMeter {
   /// A frame of the main picture is shown at `time` as a whole: the earliest is the first frame.
   mutating func addPicture(at time: Int64) { firstPicture = min(firstPicture ?? time, time) }
 
+  /// What has not been looked at, up to `end`, is taken to be needed as soon as the last that was. All of it
+  /// lasts so long, where that is known.
+  mutating func addRest(lastingMilliseconds: Int64?, end: Int64) {
+    guard let last = steps.map(\.microseconds).max() else { return }
+    let (length, isTooLarge) = (lastingMilliseconds ?? 0).multipliedReportingOverflow(by: 1000)
+    add(time: last, until: isTooLarge ? last : max(origin + min(length, 1 << 60), last), end: end)
+  }
+
   /// What is never shown, but belongs to the file's media.
   mutating func extend(toByte end: Int64) { lastEnd = max(lastEnd, end) }
 
