@@ -78,6 +78,9 @@ let package = Package(
     module("MediaFiles", ["System"]),
     module("MediaFormats"),
     module("Observability", ["System", "CivilTime", logging, metrics]),
+    module(
+      "MediaProbe",
+      ["MediaFormats", "Feed", "JSON", "ThumbHash", "Digests", "Sockets", "System"]),
 
     // The adapters around the domain, the application, and the composition root.
     .target(
@@ -118,7 +121,7 @@ let package = Package(
       name: "lookahead",
       dependencies: [
         "Service", "SQLiteStore", "Seeding", "PostJSON", "Catalog", "Feed", "Sockets", "System",
-        "Observability", "Backups", "Version",
+        "Observability", "Backups", "Version", "MediaProbe", "JSON",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),
@@ -149,6 +152,9 @@ let package = Package(
     tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
     tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
     tests("MediaFormatsTests", ["MediaFormats", "TestSupport"]),
+    tests(
+      "MediaProbeTests",
+      ["MediaProbe", "MediaFormats", "Feed", "ThumbHash", "System", "TestSupport"]),
     tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
     tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
     tests("CommandTests", ["lookahead", "Version", "SQLiteTestSupport", "TestSupport"]),

@@ -23,7 +23,7 @@ import Version
 
   private static let commands = [
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
-    ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"],
+    ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
     ["config"], ["health"],
   ]
 
