@@ -230,7 +230,8 @@ struct MatroskaFile {
       frameCount: picture == nil ? nil : frameCount, durationMilliseconds: duration,
       videoCodec: picture?.codec, audioCodec: sound?.codec, layout: .stream,
       start: meter.start(
-        tables: 0..<firstCluster, fileBytes: reader.size, durationMilliseconds: duration),
+        tables: 0..<firstCluster, fileBytes: reader.size,
+        durationMilliseconds: missing == nil ? duration : nil),
       flaws: missing.map { [.cutShort(neededBytes: $0)] } ?? [])
   }
 
