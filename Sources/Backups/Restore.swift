@@ -134,12 +134,12 @@ public struct Restore {
 
   private func replace(with partial: PartialFile) throws {
     if (try? FileStatus(path: database)) != nil {
-      // What only the log holds belongs to the old database for as long as it is there.
+      // What only the WAL holds belongs to the old database for as long as it is there.
       try DatabaseFile.fold(path: database)
     }
     let lock = try DatabaseLock(path: database)
     try withExtendedLifetime(lock) {
-      // A log of the old database would be taken for the new one's, and spoil it.
+      // A WAL of the old database would be taken for the new one's, and spoil it.
       DatabaseFile.removeCompanions(path: database)
       try FileSystem.sync(folder: DatabaseFile.folder(of: database))
       try partial.finish()

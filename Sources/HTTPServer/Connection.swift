@@ -12,7 +12,7 @@ import System
 /// reference (through a `Responder`) only to pass it to `loop.execute`, and read nothing but
 /// `loop` and `peer`, constants.
 final class Connection: EventHandler, @unchecked Sendable {
-  let worker: Worker
+  let owner: ConnectionLoop
   let loop: EventLoop
   let peer: IPAddress?
   private let socket: Socket
@@ -29,17 +29,17 @@ final class Connection: EventHandler, @unchecked Sendable {
   private var isClosed = false
 
   /// Takes over a socket and watches it; it still belongs to the caller if this fails.
-  init(_ worker: Worker, _ socket: Socket, isRefused: Bool) throws(SystemError) {
-    self.worker = worker
+  init(_ owner: ConnectionLoop, _ socket: Socket, isRefused: Bool) throws(SystemError) {
+    self.owner = owner
     self.socket = socket
     self.isRefused = isRefused
-    loop = worker.loop
+    loop = owner.eventLoop
     machine = ConnectionMachine(
-      limits: worker.context.configuration.limits, nowMilliseconds: loop.nowMilliseconds)
+      limits: owner.context.configuration.limits, nowMilliseconds: loop.nowMilliseconds)
     peer = socket.peer
     try socket.disableDelay()
-    try socket.limitUnsent(toBytes: worker.context.configuration.unsentBytes)
-    registration = try worker.loop.register(socket.descriptor, for: interest, self)
+    try socket.limitUnsent(toBytes: owner.context.configuration.unsentBytes)
+    registration = try owner.eventLoop.register(socket.descriptor, for: interest, self)
   }
 
   // MARK: What happens
@@ -47,8 +47,8 @@ final class Connection: EventHandler, @unchecked Sendable {
   /// Begins to serve, or refuses.
   func start() {
     if isRefused {
-      worker.refresh(finely: true)
-      machine.refuse(.tooManyConnections, &worker.surroundings)
+      owner.refresh(finely: true)
+      machine.refuse(.tooManyConnections, &owner.surroundings)
     }
     run()
   }
@@ -66,9 +66,9 @@ final class Connection: EventHandler, @unchecked Sendable {
   }
 
   func deadlinePassed() {
-    worker.refresh(finely: true)
+    owner.refresh(finely: true)
     machine.deadlinePassed(
-      unacknowledgedBytes: socket.unacknowledgedBytes, &worker.surroundings)
+      unacknowledgedBytes: socket.unacknowledgedBytes, &owner.surroundings)
     run()
   }
 
@@ -84,7 +84,7 @@ final class Connection: EventHandler, @unchecked Sendable {
     run()
   }
 
-  /// Called by the worker after `writeSoon`.
+  /// Called by the owner after `writeSoon`.
   func writeAnswers() {
     machine.gatheringEnded()
     run()
@@ -105,8 +105,8 @@ final class Connection: EventHandler, @unchecked Sendable {
   /// Reads once; what is left comes with the next event.
   private func read() {
     // An event of this turn may be older than what blocks the connection since.
-    guard !isClosed, machine.wantsInput(&worker.surroundings) else { return run() }
-    var buffer = worker.takeReadBuffer()
+    guard !isClosed, machine.wantsInput(&owner.surroundings) else { return run() }
+    var buffer = owner.takeReadBuffer()
     var count = 0
     do throws(SystemError) {
       switch try socket.read(into: &buffer) {
@@ -121,12 +121,12 @@ final class Connection: EventHandler, @unchecked Sendable {
     }
     guard pending.isEmpty else {
       pending.append(contentsOf: buffer[..<count])
-      worker.giveBack(buffer)
+      owner.giveBack(buffer)
       return run()
     }
     let gathers = run(on: buffer, count)
-    worker.giveBack(buffer)
-    if gathers { worker.writeSoon(self) }
+    owner.giveBack(buffer)
+    if gathers { owner.writeSoon(self) }
   }
 
   // MARK: What is to be done
@@ -137,13 +137,13 @@ final class Connection: EventHandler, @unchecked Sendable {
     guard !isRunning, !isClosed else { return }
     let bytes = pending
     pending = []
-    if run(on: bytes, bytes.count) { worker.writeSoon(self) }
+    if run(on: bytes, bytes.count) { owner.writeSoon(self) }
   }
 
   /// The same, on the first bytes of a buffer that are all that came and was not consumed; keeps what is
-  /// left of them. Says whether `worker.writeSoon` is to be called.
+  /// left of them. Says whether `owner.writeSoon` is to be called.
   private func run(on bytes: [UInt8], _ count: Int) -> Bool {
-    worker.refresh(finely: count > 0 && worker.surroundings.isObserved)
+    owner.refresh(finely: count > 0 && owner.surroundings.isObserved)
     isRunning = true
     defer { isRunning = false }
     var position = 0
@@ -156,14 +156,14 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   private func perform(_ bytes: Span<UInt8>, _ position: inout Int) -> Bool {
     while true {
-      switch machine.next(bytes, &position, &worker.surroundings) {
+      switch machine.next(bytes, &position, &owner.surroundings) {
       case .askBodyPolicy:
         guard let request = machine.request else { break }
-        machine.decide(worker.context.handler.bodyPolicy(for: request))
+        machine.decide(owner.context.handler.bodyPolicy(for: request))
       case .handle(let exchange, let requestID, let streamsBody):
         guard let request = machine.takeRequest() else { break }
         if streamsBody { stream = makeStream() }
-        worker.context.handler.handle(
+        owner.context.handler.handle(
           request, Responder(self, exchange: exchange, requestID: requestID, body: stream))
       case .deliver(let body):
         stream?.append(body)
@@ -174,7 +174,7 @@ final class Connection: EventHandler, @unchecked Sendable {
       case .explain(let error, let exchange, let requestID):
         note(error, requestID: requestID)
         machine.explained(
-          exchange, worker.context.handler.response(to: error, requestID: requestID))
+          exchange, owner.context.handler.response(to: error, requestID: requestID))
       case .write:
         write()
       case .finishSending:
@@ -197,7 +197,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   }
 
   private func makeStream() -> BodyStream {
-    BodyStream(bufferBytes: worker.context.configuration.streamBufferBytes) { [self] in
+    BodyStream(bufferBytes: owner.context.configuration.streamBufferBytes) { [self] in
       loop.execute { [self] in
         machine.streamHasRoom(nowMilliseconds: loop.nowMilliseconds)
         run()
@@ -208,11 +208,11 @@ final class Connection: EventHandler, @unchecked Sendable {
   private func write() {
     do throws(SystemError) {
       switch try machine.output.write(to: socket) {
-      case .done(let count): machine.wrote(count, &worker.surroundings)
+      case .done(let count): machine.wrote(count, &owner.surroundings)
       case .wouldBlock: machine.writeBlocked()
       }
     } catch {
-      worker.context.logger.debug("connection lost: \(error)")
+      owner.context.logger.debug("connection lost: \(error)")
       machine.disconnected()
     }
     noteDepartures()
@@ -240,26 +240,26 @@ final class Connection: EventHandler, @unchecked Sendable {
     loop.deregister(registration)
     socket.close()
     if isCutOff {
-      worker.context.logger.debug("connection cut: the client takes too little")
-      worker.context.observer?.noted(.cutOff)
+      owner.context.logger.debug("connection cut: the client takes too little")
+      owner.context.observer?.noted(.cutOff)
     }
     noteDepartures()
-    worker.connectionClosed(isRefused: isRefused)
+    owner.connectionClosed(isRefused: isRefused)
   }
 
   private func note(_ error: ProtocolError, requestID: String) {
     switch error {
     case .answerTimedOut, .unanswered:
-      worker.context.logger.warning(
+      owner.context.logger.warning(
         "request failed: \(error)", metadata: ["requestID": "\(requestID)"])
     default:
-      worker.context.logger.debug("message refused: \(error)")
+      owner.context.logger.debug("message refused: \(error)")
     }
   }
 
   /// Tells the observer of the answers that have left, and at the end of those that will not.
   private func noteDepartures() {
-    guard let observer = worker.context.observer, let first = machine.takeDeparture() else {
+    guard let observer = owner.context.observer, let first = machine.takeDeparture() else {
       return
     }
     let now = MonotonicClock.nanoseconds

@@ -9,7 +9,7 @@ final class Listener: EventHandler {
   private static let acceptedAtOnce = 64
 
   /// A cycle until `acceptRest`: a server that nobody holds any more goes on until it is drained.
-  private let worker: Worker
+  private let owner: ConnectionLoop
   private let socket: ListeningSocket
   private let accept: ServerContext.Accept
   private var registration: Registration?
@@ -18,11 +18,11 @@ final class Listener: EventHandler {
   private var isLogged = false
 
   /// Watches the socket, and owns it from now on.
-  init(_ worker: Worker, _ socket: ListeningSocket) throws(SystemError) {
-    self.worker = worker
+  init(_ owner: ConnectionLoop, _ socket: ListeningSocket) throws(SystemError) {
+    self.owner = owner
     self.socket = socket
-    accept = worker.context.accept
-    registration = try worker.loop.register(socket.descriptor, for: .readable, self)
+    accept = owner.context.accept
+    registration = try owner.eventLoop.register(socket.descriptor, for: .readable, self)
   }
 
   func ready(for readiness: Interest) {
@@ -35,14 +35,14 @@ final class Listener: EventHandler {
   func resume() {
     guard isPaused, let registration else { return }
     isPaused = false
-    worker.loop.setDeadline(registration, atMilliseconds: nil)
-    try? worker.loop.watch(registration, for: .readable)
+    owner.eventLoop.setDeadline(registration, atMilliseconds: nil)
+    try? owner.eventLoop.watch(registration, for: .readable)
   }
 
   /// Accepts whatever the kernel still holds, then closes.
   func acceptRest() {
     acceptSome(.max)
-    if let registration { worker.loop.deregister(registration) }
+    if let registration { owner.eventLoop.deregister(registration) }
     registration = nil
     socket.close()
   }
@@ -52,7 +52,7 @@ final class Listener: EventHandler {
       do throws(SystemError) {
         guard case .done(let connection) = try accept(socket) else { return }
         isLogged = false
-        worker.accept(connection)
+        owner.accept(connection)
       } catch {
         return pause(error)
       }
@@ -60,14 +60,14 @@ final class Listener: EventHandler {
   }
 
   private func pause(_ error: SystemError) {
-    let pause = worker.context.configuration.acceptPauseMilliseconds
-    if !isLogged { worker.context.logger.warning("accepting pauses: \(error)") }
+    let pause = owner.context.configuration.acceptPauseMilliseconds
+    if !isLogged { owner.context.logger.warning("accepting pauses: \(error)") }
     isLogged = true
-    worker.context.observer?.noted(.acceptPaused)
+    owner.context.observer?.noted(.acceptPaused)
     guard let registration else { return }
     isPaused = true
-    try? worker.loop.watch(registration, for: [])
-    worker.loop.setDeadline(
-      registration, atMilliseconds: worker.loop.nowMilliseconds + UInt64(pause))
+    try? owner.eventLoop.watch(registration, for: [])
+    owner.eventLoop.setDeadline(
+      registration, atMilliseconds: owner.eventLoop.nowMilliseconds + UInt64(pause))
   }
 }

@@ -7,7 +7,7 @@ import System
 /// An HTTP/1.1 server: event loops that serve one port.
 public final class Server: Sendable {
   private struct State {
-    var workers: [Worker] = []
+    var loops: [ConnectionLoop] = []
     var isDraining = false
   }
 
@@ -45,37 +45,37 @@ public final class Server: Sendable {
     let sockets = try ListeningSocket.open(
       host: configuration.host, port: configuration.port, count: configuration.eventLoops,
       backlog: configuration.listenBacklog)
-    var workers: [Worker] = []
+    var loops: [ConnectionLoop] = []
     do throws(SystemError) {
-      for _ in sockets { workers.append(try Worker(context)) }
-      for worker in workers {
+      for _ in sockets { loops.append(try ConnectionLoop(context)) }
+      for loop in loops {
         running.withLock { $0 += 1 }
         let ended: EventLoop.Work = { [running] in
           running.withLock { $0 -= 1 }
           running.notify()
         }
         do throws(SystemError) {
-          try worker.loop.start(ended: ended)
+          try loop.eventLoop.start(ended: ended)
         } catch {
           ended()
           throw error
         }
       }
     } catch {
-      for worker in workers { worker.loop.stop() }
+      for loop in loops { loop.eventLoop.stop() }
       for socket in sockets { socket.close() }
       throw error
     }
-    state.withLock { $0.workers = workers }
-    for (worker, socket) in zip(workers, sockets) {
-      worker.loop.execute { worker.listen(on: socket) }
+    state.withLock { $0.loops = loops }
+    for (loop, socket) in zip(loops, sockets) {
+      loop.eventLoop.execute { loop.listen(on: socket) }
     }
     let port = sockets[0].address.port
     context.logger.info(
       "listening",
       metadata: [
         "host": "\(configuration.host)", "port": .stringConvertible(port),
-        "eventLoops": .stringConvertible(workers.count),
+        "eventLoops": .stringConvertible(loops.count),
       ])
     return port
   }
@@ -93,14 +93,14 @@ public final class Server: Sendable {
   /// no longer ready. Then nothing is accepted, idle connections are closed, requests in flight
   /// finish with `Connection: close`, and after `drainTimeoutMilliseconds` what is left is cut.
   public func drain(graceMilliseconds: Int = 0) {
-    let workers = state.withLock { state in
+    let loops = state.withLock { state in
       defer { state.isDraining = true }
-      return state.isDraining ? [] : state.workers
+      return state.isDraining ? [] : state.loops
     }
-    guard !workers.isEmpty else { return }
+    guard !loops.isEmpty else { return }
     context.logger.info("draining", metadata: ["connections": .stringConvertible(connectionCount)])
-    for worker in workers {
-      worker.loop.execute { worker.drain(graceMilliseconds: graceMilliseconds) }
+    for loop in loops {
+      loop.eventLoop.execute { loop.drain(graceMilliseconds: graceMilliseconds) }
     }
   }
 

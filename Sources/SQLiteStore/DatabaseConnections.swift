@@ -6,9 +6,9 @@ import Synchronization
 /// but bring the write-ahead log into the database.
 ///
 /// Theory of operation. SQLite 3.7.0 to 3.51.2 can lose committed writes: where one connection begins a
-/// checkpoint while another commits and begins the log anew, the former may go on with what it knew of
-/// the old log and note pages of the new one as brought in that are not
-/// (https://sqlite.org/wal.html#walresetbug). The log is only ever begun anew by who holds the write
+/// checkpoint while another commits and begins the WAL anew, the former may go on with what it knew of
+/// the old WAL and note pages of the new one as brought in that are not
+/// (https://sqlite.org/wal.html#walresetbug). The WAL is only ever begun anew by who holds the write
 /// lock. So no connection of ours checkpoints by itself, and whenever one does, the write lock is ours:
 /// the writer begins a transaction, the other connection brings in what it can without waiting for
 /// anybody (`PASSIVE`), and the transaction ends without having written. The other modes of a
@@ -20,7 +20,7 @@ import Synchronization
 final class DatabaseConnections: Sendable {
   /// What was opened.
   let path: String
-  /// Where the file itself is, beside which the log lies.
+  /// Where the file itself is, beside which the WAL lies.
   let file: String
   private let pool: DatabasePool
   private let pagesInLog: PagesInLog
@@ -28,11 +28,11 @@ final class DatabaseConnections: Sendable {
   /// Sees that the file is still the one that was opened.
   let watch: FileWatch
   private let isClosed = Atomic<Bool>(false)
-  /// The connection that brings the log in, opened when it is first needed.
+  /// The connection that brings the WAL in, opened when it is first needed.
   private let checkpointer = Mutex<DatabaseQueue?>(nil)
 
   /// How long a checkpoint that follows a write waits for other processes that write: one of them, or
-  /// the next write here, brings the log in as well.
+  /// the next write here, brings the WAL in as well.
   private static let checkpointWaitMilliseconds = 20
 
   /// Opens the file, which is made where there is none.
@@ -72,7 +72,7 @@ final class DatabaseConnections: Sendable {
       }
       return true
     }
-    // From the log into the file, where it is looked for.
+    // From the WAL into the file, where it is looked for.
     if isNew ?? false { _ = try? checkpoint(waiting: Self.checkpointWaitMilliseconds) }
   }
 
@@ -84,7 +84,7 @@ final class DatabaseConnections: Sendable {
     try pool.read(body)
   }
 
-  /// Writes within one transaction, and brings the log in where it has become long.
+  /// Writes within one transaction, and brings the WAL in where it has become long.
   ///
   /// - Throws: what the body and SQLite throw; then nothing is written. `StoreError.gone` and
   ///   `StoreError.replaced`: then nothing is in the file that the path leads to.
@@ -106,10 +106,10 @@ final class DatabaseConnections: Sendable {
     return result
   }
 
-  /// See `Vacuum`. The log holds the whole database afterwards.
+  /// See `Vacuum`. The WAL holds the whole database afterwards.
   func vacuum() throws { try pool.vacuum() }
 
-  /// Closes all connections; the last one to a file brings the log in and removes it. Where another file is
+  /// Closes all connections; the last one to a file brings the WAL in and removes it. Where another file is
   /// there now, they are left to the end of the process: it would be brought into that.
   func close() throws {
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
@@ -119,24 +119,24 @@ final class DatabaseConnections: Sendable {
       _ = Unmanaged.passRetained(self)
       return
     } catch is StoreError {
-      // SQLite sees itself that there is no such file, and has the log open still.
+      // SQLite sees itself that there is no such file, and has the WAL open still.
     }
     try checkpointer.withLock { queue in
       try queue?.close()
       queue = nil
     }
-    // Who only reads cannot remove the log.
+    // Who only reads cannot remove the WAL.
     pool.invalidateReadOnlyConnections()
     try pool.close()
   }
 }
 
-// MARK: The log
+// MARK: The WAL
 
 extension DatabaseConnections {
   /// What a checkpoint came to.
   enum Checkpoint {
-    /// All of the log is in the database.
+    /// All of the WAL is in the database.
     case whole
     /// Some of it is still read, so that it cannot be brought in.
     case partial
@@ -144,7 +144,7 @@ extension DatabaseConnections {
     case busy
   }
 
-  /// Brings as much of the log into the database as no reader needs to stay where it is, with the write
+  /// Brings as much of the WAL into the database as no reader needs to stay where it is, with the write
   /// lock held.
   ///
   /// - Parameter milliseconds: how long to wait for other processes that write.
@@ -179,9 +179,9 @@ extension DatabaseConnections {
     }
   }
 
-  /// Brings the log into the database, and cuts its file, which has a page then.
+  /// Brings the WAL into the database, and cuts its file, which has a page then.
   ///
-  /// A log that was brought in is begun anew by the next write, and cut by that to the connection's
+  /// A WAL that was brought in is begun anew by the next write, and cut by that to the connection's
   /// limit: the write that changes nothing is this one's.
   ///
   /// - Returns: whether all of it could be brought in, and nobody wrote or read meanwhile.
@@ -208,13 +208,13 @@ extension DatabaseConnections {
     }
   }
 
-  /// So many pages after it was brought in whole, or begun anew, the log is brought in with each write until
-  /// it is whole again. SQLite by itself does that with each write while the log has so many pages
-  /// (https://sqlite.org/wal.html, section 2.1); but while others read, a log that is in the database goes
+  /// So many pages after it was brought in whole, or begun anew, the WAL is brought in with each write until
+  /// it is whole again. SQLite by itself does that with each write while the WAL has so many pages
+  /// (https://sqlite.org/wal.html, section 2.1); but while others read, a WAL that is in the database goes
   /// on growing, and here who writes waits meanwhile.
   ///
   /// What was written is written, whatever becomes of this: the next write tries again, and who looks at
-  /// the log says what is wrong.
+  /// the WAL says what is wrong.
   private func checkpointWhereDue() {
     guard pagesInLog.countSinceWhole >= options.logPagesBeforeCheckpoint else { return }
     let count = pagesInLog.count
@@ -232,7 +232,7 @@ extension DatabaseConnections {
   }
 }
 
-/// How many pages the log had after the last commit of a connection.
+/// How many pages the WAL had after the last commit of a connection.
 ///
 /// The hook takes the place of SQLite's own, which is what checkpoints by itself
 /// (https://sqlite.org/c3ref/wal_hook.html).
@@ -243,7 +243,7 @@ private final class PagesInLog: Sendable {
 
   var count: Int { pages.load(ordering: .relaxed) }
 
-  /// How many pages have come since all were in the database, or the log was begun anew.
+  /// How many pages have come since all were in the database, or the WAL was begun anew.
   var countSinceWhole: Int {
     let (count, whole) = (count, whole.load(ordering: .relaxed))
     return count < whole ? count : count - whole

@@ -10,7 +10,7 @@ import Synchronization
 /// begin anew. `VACUUM INTO` would hold the same transaction longer, since it builds every index
 /// again, and would hide damage to an index that a copy brings to light.
 ///
-/// The price is that the log cannot be begun anew until the copy is done, so that it grows by what is
+/// The price is that the WAL cannot be begun anew until the copy is done, so that it grows by what is
 /// written in that time.
 public final class DatabaseCopy: Sendable {
   /// Where it is copied from.
@@ -38,7 +38,7 @@ public final class DatabaseCopy: Sendable {
     self.options = options
   }
 
-  /// Copies, and leaves a file that stands for itself: without a log beside it, and read-only where
+  /// Copies, and leaves a file that stands for itself: without a WAL beside it, and read-only where
   /// need be. `onStep` is called between the steps, with the source's size in bytes.
   ///
   /// Nothing is brought to the disk for certain; that is the caller's.
@@ -63,7 +63,7 @@ public final class DatabaseCopy: Sendable {
           let pageBytes = try Int.fetchOne(source, sql: "PRAGMA page_size") ?? 0
           try copy(source, to: target) { try onStep($0 * pageBytes) }
         }
-        // The source's log is not the copy's, nor is its number.
+        // The source's WAL is not the copy's, nor is its number.
         try target.execute(sql: "PRAGMA journal_mode = DELETE")
         try target.execute(sql: DatabaseFile.newNumber())
       }

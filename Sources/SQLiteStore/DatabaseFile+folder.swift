@@ -18,7 +18,7 @@ extension DatabaseFile {
     return path.utf8.first == slash ? "/" : "."
   }
 
-  /// The path of the file itself where the path is a link to it: SQLite keeps the log and its index
+  /// The path of the file itself where the path is a link to it: SQLite keeps the WAL and its index
   /// beside that (https://sqlite.org/howtocorrupt.html, section 2.5). A path to nothing stays as it is.
   public static func resolvingLinks(_ path: String) -> String {
     FileSystem.resolvingLinks(path) ?? path

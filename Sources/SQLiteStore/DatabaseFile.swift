@@ -26,7 +26,7 @@ public enum DatabaseFile {
     /// How much of the file the connection that writes holds in memory (`PRAGMA cache_size`). What it
     /// touches beyond that within one transaction, it writes more than once.
     public var writerCacheBytes: Int
-    /// From how many pages on the log is brought into the database with each write. A page that many
+    /// From how many pages on the WAL is brought into the database with each write. A page that many
     /// transactions change is brought in once for all of them.
     public var logPagesBeforeCheckpoint: Int
 
@@ -121,7 +121,7 @@ public enum DatabaseFile {
     guard !status.isFolder else {
       throw StoreError.cannotOpen(path: path, reason: "it is a folder")
     }
-    // The log and the index beside it are written even by who only reads.
+    // The WAL and the index beside it are written even by who only reads.
     try requireAccess(folder, [.writing, .entering], database: path)
     // Before SQLite opens it: the index would get the file's mode, and would have it still when the
     // file has another.

@@ -6,7 +6,7 @@ import System
 ///
 /// It locks the bytes that SQLite itself locks, whatever the file holds: those of the file
 /// (https://sqlite.org/fileformat2.html#the_lock_byte_page), of which a connection in WAL mode shares
-/// one for as long as it is open, and the one of the log's index that says somebody uses it
+/// one for as long as it is open, and the one of the WAL's index that says somebody uses it
 /// (https://sqlite.org/walformat.html, section 2.3.1). So nobody has to speak SQLite, which a damaged
 /// file could not answer.
 public final class DatabaseLock {
@@ -42,7 +42,7 @@ extension DatabaseFile {
   /// The names of what SQLite keeps beside a database.
   static let companions = ["-wal", "-shm", "-journal"]
 
-  /// Brings all that the log holds into the file and leaves it without companions, so that it stands
+  /// Brings all that the WAL holds into the file and leaves it without companions, so that it stands
   /// for itself. A file that SQLite cannot read any more stays as it is.
   ///
   /// - Throws: `StoreError.inUse` where somebody has it open, and what else keeps it from being done.

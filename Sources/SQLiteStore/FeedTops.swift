@@ -58,7 +58,7 @@ struct FeedTops {
 
   private func changedFeeds(_ database: Database) throws -> Set<Int64> {
     guard let changeSequence,
-      // The log is cut from its old end: who missed rows reads all anew.
+      // The change log is cut from its old end: who missed rows reads all anew.
       let oldest = try Int64.fetchOne(database.cachedStatement(sql: Self.oldestChange)),
       oldest <= changeSequence + 1
     else { return feeds }

@@ -3,7 +3,7 @@ import GRDBSQLite
 import Synchronization
 import System
 
-/// Sees whether a database's file is still the one that was opened, and its log and the log's index are:
+/// Sees whether a database's file is still the one that was opened, and its WAL and the WAL's index are:
 /// not deleted, not moved, not another one in their place or copied over them. What is written then is gone
 /// at the latest when the program ends, or damages what was put there.
 ///
@@ -16,7 +16,7 @@ import System
 final class FileWatch: Sendable {
   private struct State {
     var database: FileStatus.Number?
-    /// The log and its index, as they were opened.
+    /// The WAL and its index, as they were opened.
     var companions: [(path: String, number: FileStatus.Number)] = []
     var modified: Moment?
     var header: Header?
@@ -35,8 +35,8 @@ final class FileWatch: Sendable {
     self.file = file
   }
 
-  /// What is put behind the name of a log whose database is no longer there.
-  private static let keptLogSuffix = ".before"
+  /// What is put behind the name of a WAL whose database is no longer there.
+  private static let keptWALSuffix = ".before"
 
   /// Takes the file as the connection has it for the one that has to stay.
   func begin(_ database: Database) {
@@ -87,10 +87,10 @@ final class FileWatch: Sendable {
   }
 
   private func replaced(_ state: inout State, isSameFile: Bool = false) -> StoreError {
-    // A link that leads elsewhere now leaves the database with its log where both are.
+    // A link that leads elsewhere now leaves the database with its WAL where both are.
     let isThere = !isSameFile && Self.status(file)?.number == state.database
-    let keptLog = isThere ? nil : keepLog(&state)
-    return stays(.replaced(path: path, keptLog: keptLog), &state)
+    let keptWAL = isThere ? nil : keepLog(&state)
+    return stays(.replaced(path: path, keptWAL: keptWAL), &state)
   }
 
   private func stays(_ problem: StoreError, _ state: inout State) -> StoreError {
@@ -99,23 +99,23 @@ final class FileWatch: Sendable {
     return problem
   }
 
-  /// The log that is there belongs to the database that was: whoever opens the new one would bring it
+  /// The WAL that is there belongs to the database that was: whoever opens the new one would bring it
   /// into that.
   private func keepLog(_ state: inout State) -> String? {
     let log = file + "-wal"
     guard let known = state.companions.first(where: { $0.path == log })?.number,
       Self.status(log)?.number == known
     else { return nil }
-    // It tells what is in that log, and nobody is to join those who have it open.
+    // It tells what is in that WAL, and nobody is to join those who have it open.
     FileSystem.remove(file + "-shm")
-    let kept = log + Self.keptLogSuffix
+    let kept = log + Self.keptWALSuffix
     return (try? FileSystem.rename(log, to: kept)) == nil ? nil : kept
   }
 
   private static func status(_ path: String) -> FileStatus? { try? FileStatus(path: path) }
 }
 
-/// What of a database's header tells it from others. A field is 0 as long as only the log has it.
+/// What of a database's header tells it from others. A field is 0 as long as only the WAL has it.
 private struct Header: Equatable {
   let changes: UInt32
   let number: UInt32

@@ -6,13 +6,13 @@ public enum SQLiteLibrary {
   public static var version: String { String(cString: sqlite3_libversion()) }
 
   /// Whether it can lose committed writes where one connection begins a checkpoint while another begins
-  /// the log anew (https://sqlite.org/wal.html#walresetbug).
+  /// the WAL anew (https://sqlite.org/wal.html#walresetbug).
   public static var hasLogResetRace: Bool { hasLogResetRace(Int(sqlite3_libversion_number())) }
 
   /// The same of a release, as `sqlite3_libversion_number()` writes it: 3.40.1 is 3040001.
   static func hasLogResetRace(_ number: Int) -> Bool {
     switch number {
-    // There was no log before.
+    // There was no WAL before.
     case ..<3_007_000: false
     case 3_044_006..<3_045_000, 3_050_007..<3_051_000, 3_051_003...: false
     default: true

@@ -29,10 +29,10 @@ public enum StoreError: Error, Equatable, Sendable {
   case closed(path: String)
   /// The file was deleted or moved while it was open.
   case gone(path: String)
-  /// Another file was put in its place, or copied over it, while it was open. The log of the one before
+  /// Another file was put in its place, or copied over it, while it was open. The WAL of the one before
   /// was moved aside.
-  case replaced(path: String, keptLog: String?)
-  /// The log or its index was deleted or moved while the database was open.
+  case replaced(path: String, keptWAL: String?)
+  /// The WAL or its index was deleted or moved while the database was open.
   case companionGone(path: String)
   /// The run was taken for one that is over, and what it held back is dropped.
   case runDropped(path: String)
@@ -95,10 +95,10 @@ extension StoreError: CustomStringConvertible {
     case .gone(let path):
       "the database \(path) was deleted or moved while it was open: nothing is written until it is there "
         + "again; stop this program and restore it otherwise"
-    case .replaced(let path, let keptLog):
+    case .replaced(let path, let keptWAL):
       "the database \(path) was replaced while it was open: nothing more is written to it or read from it; "
         + "stop this program, see that the file is the right one, and start again"
-        + (keptLog.map { ". The log of the one before is \($0)" } ?? "")
+        + (keptWAL.map { ". The write-ahead log of the one before is \($0)" } ?? "")
     case .runDropped(let path):
       "the rankings that this run was making in \(path) were dropped meanwhile: send its input again"
     case .companionGone(let path):

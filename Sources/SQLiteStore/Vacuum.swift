@@ -69,7 +69,7 @@ public struct Vacuum {
     let connections = try DatabaseFile.open(path: path, options: options)
     try withStoreErrors(path: path) {
       try connections.vacuum()
-      // Readers may keep the log from being brought in now; then somebody does it later.
+      // Readers may keep the WAL from being brought in now; then somebody does it later.
       _ = try connections.cutLog(waiting: options.busyTimeoutMilliseconds)
       try connections.close()
     }

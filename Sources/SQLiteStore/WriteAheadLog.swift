@@ -4,21 +4,21 @@ import System
 
 /// Keeps a store's write-ahead log from growing for ever.
 ///
-/// Theory of operation (https://sqlite.org/wal.html, section 2.2). Whoever writes brings the log into the
+/// Theory of operation (https://sqlite.org/wal.html, section 2.2). Whoever writes brings the WAL into the
 /// database from a thousand pages on (`DatabaseConnections`), and the next write begins it anew, which
 /// it can only do at a moment in which nobody reads from it. Under steady load such moments may be rare,
-/// and the log's file never shrinks by itself. So somebody looks at it now and then: a log that is
+/// and the WAL's file never shrinks by itself. So somebody looks at it now and then: a WAL that is
 /// larger than its limit, or that nobody has written to since the last look, is brought into the
 /// database and cut to a page, if nobody writes or reads at that moment.
 ///
-/// A reader that goes on and on (an export into a pipe that nobody reads) holds the log for as long:
+/// A reader that goes on and on (an export into a pipe that nobody reads) holds the WAL for as long:
 /// nothing but its end helps, and whoever looks is told.
 public final class WriteAheadLog: Sendable {
   /// What a look came to.
   public enum Outcome: Sendable, Equatable {
     /// There was nothing to do.
     case small
-    /// The log was brought into the database and cut.
+    /// The WAL was brought into the database and cut.
     case cut
     /// Somebody reads from it, or writes, and did not end in time.
     case held(bytes: Int)
@@ -30,16 +30,16 @@ public final class WriteAheadLog: Sendable {
 
   /// How long to wait for other processes that write.
   private static let waitMilliseconds = 100
-  /// A log of so many bytes is not worth being cut: one that was has a page, and its head.
+  /// A WAL of so many bytes is not worth being cut: one that was has a page, and its head.
   static let smallBytes = 1 << 17
 
-  /// The log of the store's database.
+  /// The WAL of the store's database.
   public init(of store: SQLiteStore, limitBytes: Int) {
     connections = store.pool
     self.limitBytes = limitBytes
   }
 
-  /// Looks at the log, and brings it in where that is due.
+  /// Looks at the WAL, and brings it in where that is due.
   ///
   /// - Throws: `StoreError`.
   public func look() throws -> Outcome {

@@ -43,11 +43,11 @@ public final class FeedService: Sendable {
       store, application.readiness, logger: logger, figures: figures)
     refresher = PeriodicTask(
       pauseMilliseconds: configuration.refreshIntervalMilliseconds, refresh.run)
-    let log = LogKeeper(
+    let walKeeper = WALKeeper(
       WriteAheadLog(of: store, limitBytes: configuration.store.file.logLimitBytes), logger: logger,
       figures: figures)
     checkpoints = PeriodicTask(
-      pauseMilliseconds: configuration.checkpointIntervalSeconds * 1000, log.look)
+      pauseMilliseconds: configuration.checkpointIntervalSeconds * 1000, walKeeper.look)
     store.register(in: figures)
   }
 

@@ -20,9 +20,9 @@ import Testing
 
   @Test func `no command brings the log in without the write lock`() throws {
     let restored = folder.file("restored.sqlite")
-    let locks = LogLocks(of: database)
+    let locks = WALLocks(of: database)
     let others = [restored, folder.file("backup.sqlite"), restored + ".restoring"].map(
-      LogLocks.init)
+      WALLocks.init)
     defer { ([locks] + others).forEach { $0.end() } }
 
     try run("migrate", "up")

@@ -83,8 +83,26 @@ import Testing
   }
 
   @Test func `each target names what its files import`() throws {
-    let package = try String(
-      contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+    let declared = try Self.declaredDependencies(in: "Package.swift")
+    for (module, imported) in Self.imports {
+      #expect(declared[module] == imported, "\(module)")
+    }
+  }
+
+  @Test func `the package of the fuzzers names what the modules that it builds import`() throws {
+    let declared = try Self.declaredDependencies(in: "Tests/Fuzz/Package.swift")
+      .filter { Self.imports.keys.contains($0.key) }
+    #expect(declared.count > 8)
+    for (module, names) in declared {
+      #expect(names == Self.imports[module], "\(module)")
+      let missing = names.intersection(Self.imports.keys).subtracting(declared.keys)
+      #expect(missing.isEmpty, "\(module)")
+    }
+  }
+
+  /// The targets of a package's file, and what each names as its dependencies.
+  private static func declaredDependencies(in path: String) throws -> [String: Set<String>] {
+    let package = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     var products: [String: String] = [:]
     for match in package.matches(of: /let (\w+) = Target.Dependency.product\(\s*name: "(\w+)"/) {
       products[String(match.output.1)] = String(match.output.2)
@@ -98,9 +116,7 @@ import Testing
       }
       declared[String(match.output.1)] = Set(names)
     }
-    for (module, imported) in Self.imports {
-      #expect(declared[module] == imported, "\(module)")
-    }
+    return declared
   }
 
   @Test func `each folder of tests is a target, so that its tests are run`() throws {

@@ -12,6 +12,10 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
   .target(name: name, dependencies: dependencies, swiftSettings: instrumented)
 }
 
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let hashTrees = Target.Dependency.product(
+  name: "HashTreeCollections", package: "swift-collections")
+
 let package = Package(
   name: "fuzz",
   dependencies: [.package(url: "https://github.com/apple/swift-collections", from: "1.6.0")],
@@ -23,9 +27,10 @@ let package = Package(
     module("Prefetch", ["Feed"]),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
     .target(name: "CLinux"),
-    module("System", ["CLinux", .product(name: "DequeModule", package: "swift-collections")]),
+    module("System", ["CLinux", deque]),
     module("MediaFormats"),
-    module("Seeding", ["Feed", "PostJSON", "JSON", "System"]),
+    module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
+    module("Seeding", ["Feed", "Catalog", "PostJSON", "System"]),
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(

@@ -16,7 +16,7 @@ import Testing
   var path: String { folder.file("feed.sqlite") }
 
   @Test func `whatever writes brings the log in with the write lock held`() throws {
-    let locks = LogLocks(of: path)
+    let locks = WALLocks(of: path)
     defer { locks.end() }
     let store = try SQLiteStore(path: path)
     try store.load(Array(PostGenerator(count: 9_000, seed: 1)), batch: 2_000)
@@ -48,7 +48,7 @@ import Testing
   /// Two processes, as two stores: whoever has the write lock keeps the other from the log, and nobody
   /// waits for a checkpoint that somebody else makes.
   @Test func `a checkpoint that finds somebody writing is left to that one`() throws {
-    let locks = LogLocks(of: path)
+    let locks = WALLocks(of: path)
     defer { locks.end() }
     let store = try SQLiteStore(path: path)
     try store.load([.ranked("a", 1)])
@@ -145,7 +145,7 @@ import Testing
   /// one was, and commits are lost when it is begun anew again.
   ///
   /// - Returns: the first letter of each row, which should be `written`.
-  private func race(_ first: Peer, _ second: Peer, _ locks: LogLocks) throws -> String {
+  private func race(_ first: Peer, _ second: Peer, _ locks: WALLocks) throws -> String {
     try second.makeRows()
     try first.checkpoint()
     // By the other: the next look of the first finds another log, and nothing to bring in.
@@ -178,7 +178,7 @@ import Testing
   /// What makes the test below worth something: where the bug is, this way meets it.
   @Test func `a checkpoint without the write lock loses commits, where SQLite has the bug`() throws
   {
-    let locks = LogLocks(of: path)
+    let locks = WALLocks(of: path)
     defer { locks.end() }
     let queues = try (0..<2).map { _ in try DatabaseQueue(path: path) }
     for queue in queues {
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test func `a checkpoint with the write lock loses nothing`() throws {
-    let locks = LogLocks(of: path)
+    let locks = WALLocks(of: path)
     defer { locks.end() }
     let options = DatabaseFile.Options(busyTimeoutMilliseconds: 0)
     let peers = try (0..<2).map { _ in

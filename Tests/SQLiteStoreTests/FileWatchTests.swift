@@ -102,7 +102,7 @@ import Testing
     try store.load([.ranked("a", 1)])
     #expect(unlink(link) == 0)
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: other)
-    #expect(throws: StoreError.replaced(path: link, keptLog: nil)) {
+    #expect(throws: StoreError.replaced(path: link, keptWAL: nil)) {
       try store.load([.ranked("b", 2)])
     }
     #expect(try SQLiteStore(path: path).walk("featured") == ["a"])

@@ -11,12 +11,12 @@ import Testing
   @Test func `no service brings the log in without the write lock`() throws {
     let text = PostGenerator(count: 6_000, seed: 3).map { String(decoding: $0.json, as: UTF8.self) }
       .joined(separator: "\n")
-    LogLocks.install()
-    var locks: LogLocks?
+    WALLocks.install()
+    var locks: WALLocks?
     do {
       let first = try RunningService { $0.application.writeToken = RunningService.token }
       // The process sees the locks of both.
-      locks = LogLocks(of: first.databasePath)
+      locks = WALLocks(of: first.databasePath)
       let second = try RunningService(beside: first) {
         $0.application.writeToken = RunningService.token
       }

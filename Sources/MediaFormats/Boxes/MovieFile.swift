@@ -31,7 +31,7 @@ struct MovieFile {
       try reader.countPart(at: offset, in: "file")
       let box = try Box(reader, at: offset)
       if fragmentCount > 0, offset - movieRange.upperBound > reader.limits.walkedBytes {
-        return addRest(from: offset)
+        return try addRest(from: offset)
       }
       switch box.name {
       case "moov" where movie == nil:
@@ -88,15 +88,18 @@ struct MovieFile {
     fragmentCount += 1
   }
 
-  /// What lies behind `offset` is not looked at: the index says when each piece of it begins; where there is
-  /// none, all of it is one piece.
-  private mutating func addRest(from offset: Int64) {
+  /// What lies behind `offset` is not looked at: the index says when each piece of it begins; what it does not
+  /// have is one piece.
+  private mutating func addRest(from offset: Int64) throws {
     let pieces = index?.pieces.filter { $0.end > offset } ?? []
     for piece in pieces { meter?.addPiece(from: piece.start, until: piece.until, end: piece.end) }
-    if pieces.last?.end ?? 0 < reader.size {
-      meter?.addRest(
-        lastingMilliseconds: pieces.isEmpty ? movie?.declaredMilliseconds : nil, end: reader.size)
-    }
+    let end = pieces.last?.end ?? offset
+    guard end <= reader.size - 8 else { return }
+    let next = try Box(reader, at: end)
+    // Anything else is no media, such as an index of all fragments at the file's end.
+    guard ["moof", "sidx", "styp", "emsg", "prft", "mdat"].contains(next.name) else { return }
+    let declared = movie?.declaredMilliseconds ?? 0
+    meter?.addRest(lastingMilliseconds: declared > 0 ? declared : nil, end: reader.size)
   }
 
   private func structure() throws -> MediaStructure {
@@ -120,9 +123,10 @@ struct MovieFile {
     if let counted = duration, declared > 0, abs(declared - counted) <= counted / 10 {
       duration = declared
     }
-    let start = meter.start.start(
-      tables: movieRange, fileBytes: reader.size, durationMilliseconds: duration)
     let missing = [missingEnd, meter.missingEnd].compactMap { $0 }.max()
+    let start = meter.start.start(
+      tables: movieRange, fileBytes: reader.size,
+      durationMilliseconds: missing == nil ? duration : nil)
     let entry = movie.picture?.entry
     let orientation = movie.picture?.orientation ?? .upright
     let squared = entry.flatMap { entry in

@@ -35,7 +35,8 @@ struct MovieMeter {
   var frameCount: Int? { progress.first { $0.track.media == .picture }?.sampleCount }
 
   var durationMilliseconds: Int64? {
-    endMicroseconds > origin ? (endMicroseconds - origin + 999) / 1000 : nil
+    guard !start.hasUnknownEnd, endMicroseconds > origin else { return nil }
+    return (endMicroseconds - origin + 999) / 1000
   }
 
   /// The track of this number, where it is played.

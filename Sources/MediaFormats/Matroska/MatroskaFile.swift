@@ -28,6 +28,8 @@ struct MatroskaFile {
   private var blockCount: Int64 = 0
   /// Whether a key frame has come.
   private var hasBegun = false
+  /// When the first block of sound is.
+  private var soundStart: Int64?
   /// Where the data end that the file does not have.
   private var missingEnd: Int64?
   private var segmentEnd: Int64?
@@ -164,9 +166,8 @@ struct MatroskaFile {
       }
       offset = elementEnd
     }
-    if let block, let blockEnd = block.end {
-      try readBlock(block.contentOffset, blockEnd, ticks: ticks, isKey: isKey)
-    }
+    // How much of the block is to be thrown away may stand behind it: so all of the group belongs to it.
+    if let block { try readBlock(block.contentOffset, end, ticks: ticks, isKey: isKey) }
   }
 
   /// A block's head (sections 10.1 and 10.2). Frames that share a block, by lacing, are taken as one that is
@@ -186,14 +187,16 @@ struct MatroskaFile {
     frameCount += isPicture ? 1 : 0
     blockCount += 1
     try reader.limits.check(blockCount, .samples, at: offset, in: "block")
-    let delay = track.delayNanoseconds / 1000
-    guard let start = microseconds(ByteReader.end(clusterTicks, relative)) else {
+    guard let time = microseconds(ByteReader.end(clusterTicks, relative)) else {
       throw FormatError(.malformed("a block's time is too large"), at: offset, in: "block")
     }
+    // What the decoder alone gets sounds like nothing: the rest of the first block does, when that begins.
+    if !isPicture, soundStart == nil { soundStart = time }
+    let start = max(time - track.delayNanoseconds / 1000, isPicture ? time : soundStart ?? time)
     let lasting = ticks.flatMap(microseconds) ?? (track.frameNanoseconds / 1000)
-    meter.add(time: start - delay, until: start - delay + lasting, end: end)
+    meter.add(time: start, until: start + lasting, end: end)
     hasBegun = hasBegun || (isKey ?? (flags & 0x80 != 0))
-    if isPicture, hasBegun { meter.addPicture(at: start - delay) }
+    if isPicture, hasBegun { meter.addPicture(at: start) }
   }
 
   /// So many ticks in microseconds, rounded down; nil where that is beyond 2^59.
@@ -230,7 +233,8 @@ struct MatroskaFile {
       frameCount: picture == nil ? nil : frameCount, durationMilliseconds: duration,
       videoCodec: picture?.codec, audioCodec: sound?.codec, layout: .stream,
       start: meter.start(
-        tables: 0..<firstCluster, fileBytes: reader.size, durationMilliseconds: duration),
+        tables: 0..<firstCluster, fileBytes: reader.size,
+        durationMilliseconds: missing == nil ? duration : nil),
       flaws: missing.map { [.cutShort(neededBytes: $0)] } ?? [])
   }
 

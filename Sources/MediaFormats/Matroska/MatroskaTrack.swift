@@ -43,23 +43,26 @@ struct MatroskaTrack {
   private mutating func readPictures(_ fields: FieldReader) throws {
     var (width, height) = (0, 0)
     try EBMLElement.forEach(fields) { identifier, content in
-      if identifier == 0x7670 { return try readProjection(content) }
-      // The others here are numbers, or of no interest.
-      guard content.remaining <= 8 else { return }
-      let number = min(try content.ebmlUnsigned(), Int64(Int32.max))
       switch identifier {
-      case 0xb0: width = Int(number)
-      case 0xba: height = Int(number)
-      case 0x54aa, 0x54bb: crop.vertical += Int(number)
-      case 0x54cc, 0x54dd: crop.horizontal += Int(number)
-      case 0x54b0: display.width = number
-      case 0x54ba: display.height = number
-      case 0x54b2: displayUnit = number
-      case 0x53c0: hasAlpha = number == 1
+      case 0xb0: width = try Self.small(content)
+      case 0xba: height = try Self.small(content)
+      case 0x54aa, 0x54bb: crop.vertical += try Self.small(content)
+      case 0x54cc, 0x54dd: crop.horizontal += try Self.small(content)
+      case 0x54b0: display.width = Int64(try Self.small(content))
+      case 0x54ba: display.height = Int64(try Self.small(content))
+      case 0x54b2: displayUnit = try content.ebmlUnsigned()
+      case 0x53c0: hasAlpha = try content.ebmlUnsigned() == 1
+      case 0x7670: try readProjection(content)
       default: break
       }
     }
     codedSize = PixelSize(width, height)
+  }
+
+  private static func small(_ fields: FieldReader) throws -> Int {
+    let value = try fields.ebmlUnsigned()
+    guard value <= Int32.max else { throw fields.malformed("a picture's size is too large") }
+    return Int(value)
   }
 
   /// `Projection`: a roll by right angles is how a turned picture is written down; it is counted against the

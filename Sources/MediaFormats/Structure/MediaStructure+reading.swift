@@ -35,6 +35,11 @@ extension MediaStructure {
     case "image/heic-sequence", "image/heif-sequence": MovieFile.structure
     case "video/mp4", "audio/mp4", "video/quicktime", "video/3gpp", "video/3gpp2":
       MovieFile.structure
+    case "audio/mpeg": MPEGSound.mp3
+    case "audio/aac": MPEGSound.aac
+    case "audio/wav": WAV.structure
+    case "audio/flac": FLAC.structure
+    case "audio/ogg", "video/ogg", "application/ogg": Ogg.structure
     case "video/webm", "audio/webm", "video/matroska", "audio/matroska": MatroskaFile.structure
     default: nil
     }
@@ -54,6 +59,20 @@ extension MediaStructure {
       displaySize: displaySize ?? (orientation.swapsAxes ? codedSize.turned : codedSize),
       orientation: orientation, hasAlpha: hasAlpha, frameCount: frameCount,
       durationMilliseconds: durationMilliseconds, videoCodec: codec, audioCodec: nil,
+      layout: .stream, start: start, flaws: flaws)
+  }
+}
+
+extension MediaStructure {
+  /// Sound alone, without tables.
+  init(
+    sound type: MediaType, bytes: Int64, codec: String, start: MediaStart,
+    durationMilliseconds: Int64?, flaws: [Flaw] = []
+  ) {
+    self.init(
+      type: type, kind: .sound, bytes: bytes, codedSize: nil, displaySize: nil,
+      orientation: .upright, hasAlpha: false, frameCount: nil,
+      durationMilliseconds: durationMilliseconds, videoCodec: nil, audioCodec: codec,
       layout: .stream, start: start, flaws: flaws)
   }
 }

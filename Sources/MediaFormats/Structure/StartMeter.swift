@@ -27,6 +27,8 @@ struct StartMeter {
   private var origin: Int64 = .max
   private var endMicroseconds: Int64 = .min
   private var lastEnd: Int64 = 0
+  /// Whether it is not known how long all of it lasts.
+  private(set) var hasUnknownEnd = false
 
   mutating func reserve(_ count: Int) { steps.reserveCapacity(count) }
 
@@ -43,8 +45,9 @@ struct StartMeter {
   mutating func addPicture(at time: Int64) { firstPicture = min(firstPicture ?? time, time) }
 
   /// What has not been looked at, up to `end`, is taken to be needed as soon as the last that was. All of it
-  /// lasts so long, where that is known.
+  /// lasts so long; where that is not known, the curve has no end.
   mutating func addRest(lastingMilliseconds: Int64?, end: Int64) {
+    hasUnknownEnd = lastingMilliseconds == nil
     guard let last = steps.map(\.microseconds).max() else { return }
     let (length, isTooLarge) = (lastingMilliseconds ?? 0).multipliedReportingOverflow(by: 1000)
     add(time: last, until: isTooLarge ? last : max(origin + min(length, 1 << 60), last), end: end)
@@ -55,13 +58,15 @@ struct StartMeter {
 
   var isEmpty: Bool { steps.isEmpty }
 
-  /// How long all of it lasts, rounded up; nil where there is no step.
-  var durationMilliseconds: Int64? {
+  /// How long all of it lasts, rounded up; nil where there is no step, or where that is not known.
+  var durationMilliseconds: Int64? { hasUnknownEnd ? nil : knownMilliseconds }
+
+  private var knownMilliseconds: Int64? {
     isEmpty ? nil : Self.milliseconds(endMicroseconds, since: origin, .up)
   }
 
   /// What came of the steps, of a file of so many bytes. `tables` is where that lies without which nothing is
-  /// played. The curve ends with `durationMilliseconds` where the steps last longer.
+  /// played. The curve ends at `durationMilliseconds` where that is given, or else with the last step.
   func start(
     tables: Range<Int64>, fileBytes: Int64, durationMilliseconds: Int64? = nil
   ) -> MediaStart {
@@ -83,10 +88,10 @@ struct StartMeter {
   }
 
   private func curve(
-    from head: Int64, to all: Int64, _ limit: Int64?
+    from head: Int64, to all: Int64, _ given: Int64?
   ) -> [MediaStart.Point] {
-    guard let lasting = durationMilliseconds, lasting > 0 else { return [] }
-    let duration = min(lasting, limit ?? lasting)
+    guard let lasting = knownMilliseconds, lasting > 0 else { return [] }
+    let duration = given ?? lasting
     let times = Self.curveMilliseconds.filter { $0 < duration }
     var bytes = times.map { _ in head }
     for step in steps {
@@ -99,7 +104,7 @@ struct StartMeter {
     for (time, bytes) in zip(times, bytes) {
       points.append(.init(milliseconds: time, bytes: max(bytes, points.last?.bytes ?? 0)))
     }
-    return points + [.init(milliseconds: duration, bytes: all)]
+    return hasUnknownEnd ? points : points + [.init(milliseconds: duration, bytes: all)]
   }
 
   /// Only rows that say something: none that asks for nine tenths of all, as a client without a row takes all;

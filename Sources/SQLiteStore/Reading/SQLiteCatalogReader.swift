@@ -29,7 +29,7 @@ extension SQLiteCatalogReader {
   static let oldestChange = "SELECT min(change_id) FROM change_log"
 
   func changes(from old: Mark, to new: Mark) throws -> StoreChanges? {
-    // The log is cut from its old end: a reader that missed rows starts anew.
+    // The change log is cut from its old end: a reader that missed rows starts anew.
     let oldest = try Int64.fetchOne(database.cachedStatement(sql: Self.oldestChange))
     let hasMissed = oldest.map { $0 > old.change && $0 - 1 > old.change }
     if new.change < old.change || hasMissed ?? (new.change > old.change) { return nil }
