@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import MediaProbe
 
 /// What looking into a media file may cost, and which URLs may be asked.
@@ -42,6 +43,7 @@ struct ProbeOptions: ParsableArguments {
     settings.timeMilliseconds = probeTimeoutMilliseconds
     settings.memoryBytes = probeMemoryBytes
     settings.remoteBytes = probeUrlBytes
+    settings.scratchFolder = NSTemporaryDirectory()
     settings.allowedHosts = try hostPatterns
     settings.allowsPrivateAddresses = allowPrivateAddresses
     settings.checksWithFFprobe = checkWithFfprobe
