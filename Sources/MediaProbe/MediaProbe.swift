@@ -68,7 +68,7 @@ public struct MediaProbe: Sendable {
       if let ffprobe = FFprobe(tools, settings) {
         report.notes += try ffprobe.disagreements(of: file, with: structure)
       } else {
-        report.notes.append(.missing(program: "ffprobe"))
+        report.notes.append(.noFFprobe)
       }
     }
     return report

@@ -18,9 +18,10 @@ public struct ProbeReport: Sendable, Hashable {
 public enum ProbeNote: Sendable, Hashable {
   /// What a player needs first stands at the file's end: it starts when nearly all is there.
   case tablesBehind
-  /// A program is not installed: without ffmpeg nobody knows whether the first frame decodes, nor what it
-  /// looks like.
-  case missing(program: String)
+  /// Without ffmpeg nobody knows whether the first frame decodes, nor what it looks like.
+  case noFFmpeg
+  /// Without ffprobe there is nothing to hold the structure against.
+  case noFFprobe
   /// There is nothing to see in it, and that is no fault: a GIF may hold no frame.
   case noFrame
   /// This FFmpeg does not decode such files: what it says of that.
@@ -46,8 +47,9 @@ extension ProbeNote: CustomStringConvertible {
     case .tablesBehind:
       "moov stands behind the media data, so no head of the file starts it; "
         + "ffmpeg -i FILE -c copy -map 0 -movflags +faststart MENDED mends that without loss"
-    case .missing(let program):
-      "\(program) is not installed: whether the first frame decodes is not known, nor a placeholder"
+    case .noFFmpeg:
+      "ffmpeg is not installed: whether the first frame decodes is not known, nor a placeholder"
+    case .noFFprobe: "ffprobe is not installed: its structure is held against nothing"
     case .noFrame: "it holds no frame, and so there is no placeholder"
     case .decoderMissing(let words):
       "this ffmpeg does not decode it (\(words)): whether it decodes is not known, nor a placeholder"

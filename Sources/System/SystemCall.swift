@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// What a call on a non-blocking descriptor came to, where that is not an error.

@@ -86,6 +86,53 @@ import Testing
     #expect(Self.color(turned, 33, 10)[0] > 200 && Self.color(turned, 33, 90)[2] > 200)
   }
 
+  /// EXIF 2.32, section 4.6.4: where the first row and the first column of what is stored are shown.
+  @Test(arguments: [
+    (1, "rg/bw"), (2, "gr/wb"), (3, "wb/gr"), (4, "bw/rg"), (5, "rb/gw"), (6, "br/wg"),
+    (7, "wg/br"), (8, "gw/rb"),
+  ])
+  func `a photo is turned as its camera says`(orientation: UInt8, expected: String) throws {
+    let tags: [UInt8] =
+      Array("Exif".utf8) + [0, 0] + Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3]
+      + [0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0]
+    let segment: [UInt8] = [0xff, 0xe1, 0, UInt8(tags.count + 2)] + tags
+    let bytes = try MadeMedia.bytes(MadeMedia.quarters)
+    let folder = TemporaryFolder()
+    try Data(bytes[..<2] + segment + bytes[2...])
+      .write(to: URL(fileURLWithPath: folder.file("photo")))
+    let image = try Self.frame(folder.file("photo"))
+    #expect(image.width > image.height == (orientation < 5))
+    let letters = [1, 3].map { y in
+      [1, 3].map { x in
+        let color = Self.color(image, x * image.width / 4, y * image.height / 4)
+        let bright = color.prefix(3).map { $0 > 127 }
+        return switch bright {
+        case [true, false, false]: "r"
+        case [false, true, false]: "g"
+        case [false, false, true]: "b"
+        case [true, true, true]: "w"
+        default: "?"
+        }
+      }.joined()
+    }
+    #expect(letters.joined(separator: "/") == expected)
+  }
+
+  @Test func `a format that is not read here is told by ffprobe, without what it cannot know`()
+    throws
+  {
+    let report = try Self.probe.probe(file: MadeMedia.transportStream)
+    let truth = report.truth
+    #expect(report.notes == [.structureFromFFprobe])
+    #expect(truth.kind == .video && truth.mimeType == "video/mp2t" && truth.start == nil)
+    #expect(truth.width == 160 && truth.height == 90 && truth.codec == "h264")
+    #expect(truth.soundCodec == "aac" && truth.version != nil)
+    let error = #expect(throws: ProbeError.self) {
+      try MediaProbe(tools: MediaTools()).probe(file: MadeMedia.transportStream)
+    }
+    #expect(error?.description == "no image, video or sound that is known")
+  }
+
   @Test func `what is not seen gives its colour to nothing`() throws {
     let image = try Self.frame(MadeMedia.halfClear)
     // 201 of 400 columns are red: a quarter of the fifty-first is.
@@ -108,7 +155,7 @@ import Testing
     let bare = MediaProbe(tools: MediaTools())
     for path in MadeMedia.all {
       let (report, whole) = (try bare.probe(file: path), try Self.probe.probe(file: path))
-      #expect(report.notes.first == .missing(program: "ffmpeg"), "\(path)")
+      #expect(report.notes.first == .noFFmpeg, "\(path)")
       #expect(report.truth.placeholder == nil)
       var truth = whole.truth
       truth.placeholder = nil
@@ -124,7 +171,24 @@ import Testing
       #expect(report.notes.filter { $0 != .tablesBehind } == [], "\(path)")
     }
     let bare = MediaProbe(settings: settings, tools: MediaTools())
-    #expect(try bare.probe(file: MadeMedia.clip).notes.last == .missing(program: "ffprobe"))
+    #expect(try bare.probe(file: MadeMedia.clip).notes.last == .noFFprobe)
+  }
+
+  @Test(arguments: [(ItemPictures.heic, "image/heic"), (ItemPictures.avif, "image/avif")])
+  func `what this ffmpeg does not decode is no fault of the file`(text: String, type: String) throws
+  {
+    let folder = TemporaryFolder()
+    let data = try #require(Data(base64Encoded: text.filter { !$0.isWhitespace }))
+    try data.write(to: URL(fileURLWithPath: folder.file("picture")))
+    let report = try Self.probe.probe(file: folder.file("picture"))
+    #expect(report.truth.mimeType == type)
+    #expect(report.truth.width == 300 && report.truth.height == 200)
+    // Either all of it is seen, by FFmpeg 7.1 and later, or what is not is said.
+    if report.truth.placeholder == nil {
+      guard case .decoderMissing = report.notes.first else { throw ProbeError.changed }
+    } else if report.truth.placeholder?.thumbHash[2] ?? 0 < 0x80 {
+      #expect(report.notes == [.transparencyNotDecoded])
+    }
   }
 
   private static func description(_ bytes: [UInt8]) throws -> String {

@@ -44,6 +44,17 @@ enum MadeMedia {
   static let gif = make("anim.gif", ["-f", "lavfi", "-i", "mandelbrot=s=64x48:r=5", "-t", "1"])
   static let jpeg = make(
     "still.jpg", ["-f", "lavfi", "-i", "mandelbrot=s=320x200", "-frames:v", "1"])
+  /// 120 × 80: red, green, blue and white quarters, row by row.
+  static let quarters = make(
+    "quarters.jpg",
+    [
+      "-f", "lavfi", "-i",
+      "nullsrc=s=120x80:d=1:r=1,format=rgb24,geq=r='if(lt(X,60)*lt(Y,40)+gte(X,60)*gte(Y,40),255,0)'"
+        + ":g='if(gte(X,60),255,0)':b='if(gte(Y,40),255,0)'",
+      "-pix_fmt", "yuvj444p", "-q:v", "1", "-frames:v", "1",
+    ])
+  /// A transport stream, whose structure is not read here.
+  static let transportStream = make("clip.ts", ["-i", clip, "-c", "copy"])
   static let sound = make("tone.mp3", ["-f", "lavfi", "-i", "sine=d=2"])
   static let webM = make(
     "clip.webm",

@@ -23,7 +23,7 @@ struct FrameDecoder {
     guard let demuxer = Demuxer(structure.type, isAnimated: structure.kind == .animation) else {
       return FirstFrame()
     }
-    guard let ffmpeg = tools.ffmpeg else { return FirstFrame(notes: [.missing(program: "ffmpeg")]) }
+    guard let ffmpeg = tools.ffmpeg else { return FirstFrame(notes: [.noFFmpeg]) }
     if structure.kind == .sound {
       return FirstFrame(notes: try decodeSound(ffmpeg, file, demuxer))
     }
@@ -67,6 +67,10 @@ struct FrameDecoder {
       ]
     let outcome = try run(ffmpeg, arguments, file, outputBytes: filter.outputBytes)
     let words = FFmpegWords(outcome.errors)
+    // HEIF and grids of images are beyond FFmpeg before 7.1, which then says anything of them.
+    if demuxer.name == "mov", structure.kind == .image, outcome.end != .exited(0) {
+      return FirstFrame(notes: [.decoderMissing(words.first)])
+    }
     if let notes = try failure(outcome, words) { return FirstFrame(notes: notes) }
     if outcome.output.isEmpty {
       guard structure.frameCount == 0, words.isEmpty else { throw .undecodable(words.first) }
