@@ -58,7 +58,7 @@ struct MovieFile {
 
   private mutating func readMovie(_ box: Box) throws {
     let movie = try Movie(try content(of: box), limits: reader.limits)
-    var meter = MovieMeter(movie, fileBytes: reader.size)
+    var meter = MovieMeter(movie, reader)
     try meter.addTables()
     for track in [movie.picture, movie.sound].compactMap({ $0 }) {
       // Fragments go on where the movie's own samples end.

@@ -45,7 +45,7 @@ struct MovieFragment {
         sampleCount += Int64(run.count)
         try limits.check(sampleCount, .samples, at: content.offset, in: content.place)
         try run.forEach(from: &position, &decodeTime) { sample in
-          if let index { meter.add(sample, ofTrackAt: index) }
+          if let index { try meter.add(sample, ofTrackAt: index) }
         }
       }
       dataEnd = position
@@ -108,7 +108,7 @@ struct MovieFragment {
     }
 
     func forEach(
-      from position: inout Int64, _ decodeTime: inout Int64, _ take: (Sample) -> Void
+      from position: inout Int64, _ decodeTime: inout Int64, _ take: (Sample) throws -> Void
     ) throws {
       var rows = rows
       if let dataOffset { position = dataOffset }
@@ -118,7 +118,7 @@ struct MovieFragment {
         var sampleFlags = flags & 0x400 != 0 ? try rows.unsigned32() : header.defaults.flags
         if index == 0, let firstFlags { sampleFlags = firstFlags }
         let composition = flags & 0x800 != 0 ? Int64(try rows.signed32()) : 0
-        take(
+        try take(
           Sample(
             decodeTime: decodeTime, compositionTime: decodeTime + composition,
             ticks: Int64(ticks), offset: position, bytes: Int64(bytes),

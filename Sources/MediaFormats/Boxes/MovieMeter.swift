@@ -9,10 +9,22 @@ struct MovieMeter {
     let track: Track
     /// The largest end of the samples so far.
     var end: Int64 = 0
-    /// Whether decoding can have begun.
-    var hasBegun: Bool
+    /// The first key frame.
+    var key: Sample?
+    /// Whether another one has come.
+    var isPastFirstGroup = false
+    /// Whether frames that come behind the first and are shown before it can be decoded; nil as long as there
+    /// is none.
+    var decodesLeading: Bool?
     var isCutShort = false
     var sampleCount = 0
+
+    mutating func note(_ sample: Sample) {
+      sampleCount += 1
+      guard sample.isSync else { return }
+      isPastFirstGroup = key != nil
+      key = key ?? sample
+    }
   }
 
   private(set) var start = StartMeter()
@@ -22,12 +34,11 @@ struct MovieMeter {
   private var endMicroseconds: Int64 = .min
   private var origin: Int64 = .max
   private var progress: [Progress]
-  private let fileBytes: Int64
+  private let reader: ByteReader
 
-  init(_ movie: Movie, fileBytes: Int64) {
-    self.fileBytes = fileBytes
-    progress = [movie.picture, movie.sound].compactMap { $0 }
-      .map { Progress(track: $0, hasBegun: $0.media == .sound) }
+  init(_ movie: Movie, _ reader: ByteReader) {
+    self.reader = reader
+    progress = [movie.picture, movie.sound].compactMap { $0 }.map { Progress(track: $0) }
     start.reserve(progress.reduce(0) { $0 + $1.track.tables.count })
   }
 
@@ -47,13 +58,13 @@ struct MovieMeter {
   /// All samples that the movie's own tables have.
   mutating func addTables() throws {
     for index in progress.indices {
-      try progress[index].track.tables.forEach { add($0, ofTrackAt: index) }
+      try progress[index].track.tables.forEach { try add($0, ofTrackAt: index) }
     }
   }
 
   /// A piece of a movie that is looked at no closer: all of it is needed when it begins.
   mutating func addPiece(from start: Int64, until end: Int64, end byte: Int64) {
-    if byte > fileBytes {
+    if byte > reader.size {
       missingEnd = max(missingEnd ?? 0, byte)
     } else {
       self.start.add(time: start, until: end, end: byte)
@@ -71,31 +82,46 @@ struct MovieMeter {
   }
 
   /// The next sample of a track. Its times are within ±2^60.
-  mutating func add(_ sample: Sample, ofTrackAt index: Int) {
+  mutating func add(_ sample: Sample, ofTrackAt index: Int) throws {
     let track = progress[index].track
-    progress[index].sampleCount += 1
-    let shown = track.edits.shown(
+    progress[index].note(sample)
+    var shown = track.edits.shown(
       from: sample.compositionTime, until: sample.compositionTime + sample.ticks)
+    if shown != nil, try isPassedOver(sample, ofTrackAt: index) { shown = nil }
     if let shown {
       origin = min(origin, shown.start)
       endMicroseconds = max(endMicroseconds, shown.end)
     }
     let end = ByteReader.end(sample.offset, sample.bytes)
-    if end > fileBytes {
+    if end > reader.size {
       missingEnd = max(missingEnd ?? 0, end)
       progress[index].isCutShort = true
     }
     // Nothing is decoded behind what is missing.
     if progress[index].isCutShort { return }
     progress[index].end = max(progress[index].end, end)
-    if sample.isSync { progress[index].hasBegun = true }
     guard let shown else {
       start.extend(toByte: progress[index].end)
       return
     }
     start.add(time: shown.start, until: shown.end, end: progress[index].end)
-    guard track.media == .picture, progress[index].hasBegun else { return }
+    guard track.media == .picture, progress[index].key != nil else { return }
     // A frame that an edit cuts into is shown for its rest, or passed over; then the next one is the first.
     start.addPicture(at: shown.isFromBeginning ? shown.start : shown.end)
+  }
+
+  /// Whether a decoder that begins with the first key frame passes a frame over which is shown before it.
+  private mutating func isPassedOver(_ sample: Sample, ofTrackAt index: Int) throws -> Bool {
+    let own = progress[index]
+    guard own.track.media == .picture, !own.isPastFirstGroup, let key = own.key,
+      sample.compositionTime < key.compositionTime
+    else { return false }
+    if let known = own.decodesLeading { return !known }
+    let frame = KeyFrame(
+      codec: own.track.entry.codec, lengthBytes: own.track.entry.lengthBytes,
+      range: key.offset..<ByteReader.end(key.offset, key.bytes))
+    let decodes = try frame.decodesLeadingFrames(reader)
+    progress[index].decodesLeading = decodes
+    return !decodes
   }
 }

@@ -26,8 +26,12 @@ struct MatroskaFile {
   private var meter = StartMeter()
   private var frameCount = 0
   private var blockCount: Int64 = 0
-  /// Whether a key frame has come.
-  private var hasBegun = false
+  /// The first key frame, and when it is.
+  private var key: (frame: KeyFrame, microseconds: Int64)?
+  private var isPastFirstGroup = false
+  /// Whether frames that come behind the first key frame and are shown before it can be decoded; nil as long
+  /// as there is none.
+  private var decodesLeading: Bool?
   /// When the first block of sound is.
   private var soundStart: Int64?
   /// Where the data end that the file does not have.
@@ -193,10 +197,26 @@ struct MatroskaFile {
     // What the decoder alone gets sounds like nothing: the rest of the first block does, when that begins.
     if !isPicture, soundStart == nil { soundStart = time }
     let start = max(time - track.delayNanoseconds / 1000, isPicture ? time : soundStart ?? time)
+    if isPicture {
+      if isKey ?? (flags & 0x80 != 0) {
+        isPastFirstGroup = key != nil
+        let frame = KeyFrame(
+          codec: track.codec, lengthBytes: track.lengthBytes, range: fields.position..<end)
+        key = key ?? (frame, start)
+      }
+      if try isPassedOver(start) { return meter.extend(toByte: end) }
+      if key != nil { meter.addPicture(at: start) }
+    }
     let lasting = ticks.flatMap(microseconds) ?? (track.frameNanoseconds / 1000)
     meter.add(time: start, until: start + lasting, end: end)
-    hasBegun = hasBegun || (isKey ?? (flags & 0x80 != 0))
-    if isPicture, hasBegun { meter.addPicture(at: start) }
+  }
+
+  /// Whether a decoder that begins with the first key frame passes a frame over which is shown before it.
+  private mutating func isPassedOver(_ start: Int64) throws -> Bool {
+    guard let key, !isPastFirstGroup, start < key.microseconds else { return false }
+    let decodes = try decodesLeading ?? key.frame.decodesLeadingFrames(reader)
+    decodesLeading = decodes
+    return !decodes
   }
 
   /// So many ticks in microseconds, rounded down; nil where that is beyond 2^59.

@@ -15,12 +15,16 @@ struct MatroskaTrack {
   private(set) var orientation = PictureOrientation.upright
   private(set) var codedSize: PixelSize?
 
+  /// How many bytes the length of each part of a frame has, of H.264 and HEVC.
+  private(set) var lengthBytes: Int?
+
   private var crop = (horizontal: 0, vertical: 0)
   private var display = (width: Int64(0), height: Int64(0))
   private var displayUnit: Int64 = 0
 
   /// A `TrackEntry` element.
   init(_ fields: FieldReader) throws {
+    var configuration: FieldReader?
     try EBMLElement.forEach(fields) { identifier, content in
       switch identifier {
       case 0xd7: number = try content.ebmlUnsigned()
@@ -33,10 +37,20 @@ struct MatroskaTrack {
       case 0x86: codec = Self.codec(content.ebmlText())
       case 0x23_e383: frameNanoseconds = try content.ebmlUnsigned()
       case 0x56aa: delayNanoseconds = try content.ebmlUnsigned()
+      case 0x63a2: configuration = content
       case 0xe0: try readPictures(content)
       default: break
       }
     }
+    lengthBytes = configuration.flatMap { Self.lengthBytes(codec, $0) }
+  }
+
+  /// What is in `avcC` and `hvcC` boxes in other files.
+  private static func lengthBytes(_ codec: String, _ configuration: FieldReader) -> Int? {
+    guard let place = ["h264": 4, "hevc": 21][codec] else { return nil }
+    var fields = configuration
+    guard (try? fields.skip(place)) != nil else { return nil }
+    return (try? fields.byte()).map { Int($0 & 3) + 1 }
   }
 
   /// `Video` (section 5.1.4.1.28).
