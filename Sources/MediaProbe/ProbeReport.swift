@@ -22,6 +22,8 @@ public enum ProbeNote: Sendable, Hashable {
   case noFFmpeg
   /// Without ffprobe there is nothing to hold the structure against.
   case noFFprobe
+  /// ffprobe does not read it: what it says.
+  case unreadByFFprobe(String)
   /// There is nothing to see in it, and that is no fault: a GIF may hold no frame.
   case noFrame
   /// This FFmpeg does not decode such files: what it says of that.
@@ -50,6 +52,8 @@ extension ProbeNote: CustomStringConvertible {
     case .noFFmpeg:
       "ffmpeg is not installed: whether the first frame decodes is not known, nor a placeholder"
     case .noFFprobe: "ffprobe is not installed: its structure is held against nothing"
+    case .unreadByFFprobe(let words):
+      "ffprobe does not read it (\(words)): its structure is held against nothing"
     case .noFrame: "it holds no frame, and so there is no placeholder"
     case .decoderMissing(let words):
       "this ffmpeg does not decode it (\(words)): whether it decodes is not known, nor a placeholder"

@@ -13,7 +13,7 @@ public struct ProbeSettings: Sendable, Hashable {
   public var allowedHosts: [HostPattern] = []
   /// Whether hosts may be this machine or in its networks.
   public var allowsPrivateAddresses = false
-  /// Whether what is read here is held against what ffprobe says, packet by packet.
+  /// Whether what is read here of a file is held against what ffprobe says, packet by packet.
   public var checksWithFFprobe = false
 
   /// The settings as they usually are.

@@ -21,7 +21,7 @@ struct ProbeOptions: ParsableArguments {
     "allow-private-addresses", "Hosts may be this machine, or in its networks.")
   var allowPrivateAddresses: Bool
 
-  @Flag("check-with-ffprobe", "Say where ffprobe tells otherwise, packet by packet.")
+  @Flag("check-with-ffprobe", "Say of each file where ffprobe tells otherwise, packet by packet.")
   var checkWithFfprobe: Bool
 
   /// The hosts of the options, or else those of the variable, separated by commas.

@@ -1,4 +1,5 @@
 import MediaFormats
+import TestSupport
 import Testing
 
 @testable import MediaProbe
@@ -29,6 +30,26 @@ struct FFprobeAnswerTests {
     #expect(answer.sound?.codec == "aac")
     #expect(answer.packets.map(\.end) == [1_000, nil])
     #expect(answer.packets.map(\.milliseconds) == [80, nil])
+  }
+
+  @Test(arguments: TestRandom.seeds)
+  func `damaged answers are read or refused`(seed: UInt64) {
+    var random = TestRandom(seed)
+    let whole =
+      Array(
+        #"{"streams":[{"index":0,"codec_type":"video","width":32,"height":24,"sample_aspect_ratio":"#
+          .utf8)
+      + Array(
+        #""4:3"}],"format":{"duration":"9.9"},"packets":[{"pts_time":"0.1","size":"9","pos":"9"}]}"#
+          .utf8)
+    for _ in 0..<2_000 {
+      var bytes = whole
+      for _ in 0..<random.number(1...4) {
+        bytes[random.number(0...bytes.count - 1)] = random.one(of: whole + Array("-9e.\\".utf8))
+      }
+      guard let answer = try? FFprobeAnswer(bytes, fileBytes: 1_000) else { continue }
+      for packet in answer.packets { #expect(packet.end ?? 0 <= 1_000, TestRandom.replay) }
+    }
   }
 
   @Test func `no size is none, and no list is empty`() throws {

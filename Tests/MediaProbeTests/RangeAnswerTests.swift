@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import MediaProbe
@@ -26,6 +27,25 @@ struct RangeAnswerTests {
   ])
   func `what is no answer is an error`(text: String) {
     #expect(throws: RemoteError.self) { try Self.answer(text) }
+  }
+
+  @Test(arguments: TestRandom.seeds)
+  func `damaged answers are read or refused`(seed: UInt64) {
+    var random = TestRandom(seed)
+    let whole = Array(
+      "HTTP/1.1 100 C\r\n\r\nHTTP/1.1 206 P\r\nContent-Range: bytes 0-1/3\r\nETag: \"a\"\r\n\r\nab"
+        .utf8)
+    for _ in 0..<2_000 {
+      var bytes = Array(whole.prefix(random.number(0...whole.count)))
+      for _ in 0..<random.number(0...4) where !bytes.isEmpty {
+        bytes[random.number(0...bytes.count - 1)] = random.one(of: whole + [0, 0xff])
+      }
+      guard let answer = try? RangeAnswer(bytes) else { continue }
+      if let (range, size) = try? answer.contentRange() {
+        #expect(range.upperBound <= size && !range.isEmpty, TestRandom.replay)
+      }
+      if let place = try? answer.field("etag") { _ = try? MediaURL(place) }
+    }
   }
 
   @Test(arguments: [

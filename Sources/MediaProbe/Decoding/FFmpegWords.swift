@@ -22,14 +22,18 @@ struct FFmpegWords {
 
   /// It is this FFmpeg that cannot do it, not the file that cannot be done.
   var tellsOfMissingDecoder: Bool {
-    ["Decoder (codec", "Unknown decoder", "not implemented", "not currently supported"]
-      .contains { all.contains($0) }
+    [
+      "Decoder (codec", "Unknown decoder", "not implemented", "not currently supported",
+      "error while loading shared libraries",
+    ].contains { all.contains($0) }
   }
 
   /// It wanted more memory than it may have.
   var tellsOfMissingMemory: Bool {
-    ["Cannot allocate memory", "Failed to allocate", "failed to allocate"].contains {
-      all.contains($0)
-    }
+    [
+      "Cannot allocate memory", "Failed to allocate", "failed to allocate",
+      // The dynamic linker's.
+      "failed to map segment",
+    ].contains { all.contains($0) }
   }
 }

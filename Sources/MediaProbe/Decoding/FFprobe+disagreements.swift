@@ -14,7 +14,14 @@ extension FFprobe {
       return []
     }
     let plays = structure.kind == .video || structure.kind == .sound
-    let answer = try ask(file, demuxer, forPackets: plays)
+    let answer: FFprobeAnswer
+    do throws(ProbeError) {
+      answer = try ask(file, demuxer, forPackets: plays)
+    } catch {
+      // That its first frame decodes is known by now, or that FFmpeg knows nothing of such files.
+      guard case .undecodable(let words) = error else { throw error }
+      return [.unreadByFFprobe(words)]
+    }
     var notes: [ProbeNote] = []
     func compare(_ what: String, _ ours: String?, _ theirs: String?) {
       guard let ours, let theirs, ours != theirs else { return }
