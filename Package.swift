@@ -91,6 +91,7 @@ let package = Package(
         .embedInCode("0005-order-alone.sql"),
         .embedInCode("0006-rankings.sql"),
         .embedInCode("0007-strategies.sql"), .embedInCode("0008-many-feeds.sql"),
+        .embedInCode("0009-media-truth.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),
@@ -99,7 +100,8 @@ let package = Package(
     module(
       "SQLiteStore",
       [
-        "Feed", "Prefetch", "Catalog", "JSON", "System", "Migrations", "CXXHash", sqlite, sqliteC,
+        "Feed", "Prefetch", "Catalog", "JSON", "PostJSON", "System", "Migrations", "CXXHash",
+        sqlite, sqliteC,
       ]),
     module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
     .target(

@@ -24,6 +24,12 @@ extension CivilTime {
 extension [UInt8] {
   /// Appends the last so many decimal digits of a number, as ASCII.
   public mutating func append(_ number: Int, digits: Int) {
+    if digits == 2 {
+      let pair = UInt8(number.magnitude % 100)
+      append(UInt8(ascii: "0") + pair / 10)
+      append(UInt8(ascii: "0") + pair % 10)
+      return
+    }
     var divisor: UInt = 1
     for _ in 1..<digits { divisor *= 10 }
     while divisor > 0 {

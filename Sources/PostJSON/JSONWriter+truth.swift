@@ -15,18 +15,34 @@ extension JSONWriter {
   /// What is known of a file, as members of an object of the caller's.
   public mutating func members(of truth: MediaTruth) {
     member("kind", truth.kind.rawValue)
+    format(of: truth, entirely: true)
+    hints(of: truth, start: truth.start)
+    member("version", truth.version?.text)
+  }
+
+  /// What an item says of a file behind its kind and URL. Of a start, nothing that its size says already:
+  /// where all of the file is needed and nothing moves, there is none.
+  mutating func itemMembers(of truth: MediaTruth) {
+    format(of: truth, entirely: false)
+    hints(of: truth, start: truth.start == MediaTiming(headBytes: truth.bytes) ? nil : truth.start)
+  }
+
+  private mutating func format(of truth: MediaTruth, entirely: Bool) {
     member("mimeType", truth.mimeType)
     member("codec", truth.codec)
-    member("soundCodec", truth.soundCodec)
+    if entirely { member("soundCodec", truth.soundCodec) }
     if let hasSound = truth.hasSound {
       key("hasSound")
       boolean(hasSound)
     }
     member("width", truth.width)
     member("height", truth.height)
-    member("frames", truth.frameCount)
+    if entirely { member("frames", truth.frameCount) }
     member("durationMs", truth.durationMilliseconds)
     member("bytes", truth.bytes)
+  }
+
+  private mutating func hints(of truth: MediaTruth, start: MediaTiming?) {
     if let placeholder = truth.placeholder {
       key("placeholder")
       object { writer in
@@ -35,11 +51,10 @@ extension JSONWriter {
         writer.member("color", placeholder.color.text)
       }
     }
-    if let start = truth.start {
+    if let start {
       key("start")
       timing(start)
     }
-    member("version", truth.version?.text)
   }
 
   private mutating func timing(_ start: MediaTiming) {

@@ -1,3 +1,4 @@
+// The numbers of errors are that module's where its header is read before Glibc's.
 import CLinux
 import Glibc
 

@@ -10,6 +10,11 @@ import Testing
   private static let statements: [(name: String, sql: String)] = [
     ("a page's posts", PostReader.postsByNumber(count: 32)),
     ("a page's media", PostReader.mediaByNumber(count: 32)),
+    ("a page's media with what is known", PostReader.knownMediaByNumber(count: 32)),
+    ("posts that show files of ours", MediaTable.tellOurs),
+    ("a known file", MediaTable.mediaAtURL), ("known files", MediaTable.mediaAfterURL),
+    ("a truth by its version", MediaTable.truthOfVersion),
+    ("where a content lies", MediaTable.urlsOfTruth),
     ("one post", PostReader.postByID),
     ("one post's media", PostReader.mediaOfPost),
     ("an export's posts", PostReader.postsAfterID),
