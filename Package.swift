@@ -76,7 +76,11 @@ let package = Package(
     // What the server needs beside: content codings, files, logs and figures.
     module("Compression", ["HTTP", "CZlib", "CBrotli"]),
     module("MediaFiles", ["System"]),
+    module("MediaFormats"),
     module("Observability", ["System", "CivilTime", logging, metrics]),
+    module(
+      "MediaProbe",
+      ["MediaFormats", "Feed", "JSON", "ThumbHash", "Digests", "Sockets", "System"]),
 
     // The adapters around the domain, the application, and the composition root.
     .target(
@@ -104,8 +108,8 @@ let package = Package(
       name: "FeedServer",
       dependencies: [
         "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
-        "Seeding", "JSON", "Compression", "MediaFiles", "Observability", "CXXHash", logging,
-        metrics,
+        "Seeding", "JSON", "Compression", "MediaFiles", "MediaFormats", "Observability", "CXXHash",
+        logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
@@ -119,7 +123,7 @@ let package = Package(
       name: "lookahead",
       dependencies: [
         "Service", "SQLiteStore", "Seeding", "PostJSON", "Catalog", "Feed", "Sockets", "System",
-        "Observability", "Backups", "Version",
+        "Observability", "Backups", "Version", "MediaProbe", "JSON",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),
@@ -149,6 +153,10 @@ let package = Package(
     tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
     tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
     tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
+    tests("MediaFormatsTests", ["MediaFormats", "TestSupport"]),
+    tests(
+      "MediaProbeTests",
+      ["MediaProbe", "MediaFormats", "Feed", "ThumbHash", "System", "TestSupport"]),
     tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
     tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
     tests("CommandTests", ["lookahead", "Version", "SQLiteTestSupport", "TestSupport"]),
@@ -157,8 +165,8 @@ let package = Package(
       "FeedServerTests",
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
-        "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "Observability", "TestSupport",
-        logging,
+        "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
+        "Observability", "TestSupport", logging,
       ]),
     tests(
       "ServiceTests",

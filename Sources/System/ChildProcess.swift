@@ -100,8 +100,8 @@ public struct ChildProcess: Sendable {
     let output = try Pipe()
     let errors = try Pipe()
     let process = try start(
-      input: input?.descriptor ?? nothing?.number ?? -1, output.writing.number,
-      errors.writing.number)
+      input: input?.descriptor ?? nothing?.number ?? -1, output.writing?.number ?? -1,
+      errors.writing?.number ?? -1)
     var watch = ChildWatch(process, limits, output.reading, errors.reading)
     // What the child has open is closed here, so that the pipes end with it.
     output.closeWriting()
@@ -139,7 +139,7 @@ public struct ChildProcess: Sendable {
 /// A pipe whose ends close on their own.
 private final class Pipe {
   let reading: Descriptor
-  private(set) var writing: Descriptor
+  private(set) var writing: Descriptor?
 
   init() throws(SystemError) {
     var ends: [Int32] = [-1, -1]
@@ -148,5 +148,5 @@ private final class Pipe {
     writing = Descriptor(taking: ends[1], path: "a pipe")
   }
 
-  func closeWriting() { writing = reading }
+  func closeWriting() { writing = nil }
 }

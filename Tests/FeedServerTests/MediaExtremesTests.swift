@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import HTTP
 import MediaFiles
+import MediaFormats
 import TestSupport
 import Testing
 

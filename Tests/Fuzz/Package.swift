@@ -28,14 +28,14 @@ let package = Package(
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
     .target(name: "CLinux"),
     module("System", ["CLinux", deque]),
-    module("MediaFiles", ["System"]),
+    module("MediaFormats"),
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
     module("Seeding", ["Feed", "Catalog", "PostJSON", "System"]),
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(
       name: "Properties",
-      dependencies: ["HTTP", "Feed", "JSON", "PostJSON", "Seeding", "MediaFiles"],
+      dependencies: ["HTTP", "Feed", "JSON", "PostJSON", "Seeding", "MediaFormats"],
       path: "Properties", swiftSettings: instrumented),
     .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),
     .executableTarget(

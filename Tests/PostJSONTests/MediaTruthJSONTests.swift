@@ -95,6 +95,20 @@ struct MediaTruthJSONTests {
     }
   }
 
+  @Test(arguments: TestRandom.seeds)
+  func `damaged JSON is refused, or means what it says`(seed: UInt64) throws {
+    var random = TestRandom(seed)
+    for _ in 0..<1_000 {
+      var json = Self.truth(&random).json
+      for _ in 0..<random.number(1...3) {
+        json[random.number(0...json.count - 1)] = random.one(of: json + Array("-9e.]\"".utf8))
+      }
+      guard let truth = try? MediaTruth(json: json) else { continue }
+      try #require(try MediaTruth(json: truth.json) == truth, TestRandom.replay)
+      #expect(truth.start?.problem(fileBytes: truth.bytes) == nil, TestRandom.replay)
+    }
+  }
+
   private static func members(_ start: String) -> String {
     #"{"kind":"video","mimeType":"video/mp4","bytes":1000,"# + start + "}"
   }

@@ -2,6 +2,7 @@ import Glibc
 import HTTP
 import HTTPServer
 import MediaFiles
+import MediaFormats
 import System
 
 /// The folder of `/media/`, and how its files are told to clients.

@@ -1,4 +1,4 @@
-import MediaFiles
+import MediaFormats
 
 /// What must hold of a file's type, whatever its first bytes are.
 enum MediaProperties {

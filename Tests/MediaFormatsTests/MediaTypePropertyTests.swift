@@ -1,4 +1,4 @@
-import MediaFiles
+import MediaFormats
 import TestSupport
 import Testing
 

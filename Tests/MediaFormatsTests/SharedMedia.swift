@@ -30,4 +30,9 @@ enum SharedMedia {
 
   static var whole: [Entry] { entries.filter { $0.truth?.mime != nil } }
   static var broken: [Entry] { entries.filter { $0.path.hasPrefix("broken/") } }
+
+  /// All bytes of a file.
+  static func bytes(of entry: Entry) throws -> [UInt8] {
+    Array(try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(entry.path)")))
+  }
 }

@@ -7,8 +7,8 @@ extension MediaType {
       return .passive("audio/flac")
     }
     if isTagged(head) { return .passive(type(ofTaggedFile: name)) }
-    if holdsTwoFrames(head, MPEGFrame.layer3Bytes) { return .passive("audio/mpeg") }
-    return holdsTwoFrames(head, MPEGFrame.adtsBytes) ? .passive("audio/aac") : nil
+    if holdsTwoFrames(head, MPEGFrame.layer3) { return .passive("audio/mpeg") }
+    return holdsTwoFrames(head, MPEGFrame.adts) ? .passive("audio/aac") : nil
   }
 
   /// Whether it begins with an ID3 tag: a version, flags, and a size of seven bits a byte
@@ -29,9 +29,9 @@ extension MediaType {
   /// Whether a frame begins the file, and another one follows it at once: the few bits by which one
   /// is known are found by chance too easily.
   private static func holdsTwoFrames(
-    _ head: MediaHead, _ frameBytes: (MediaHead, Int) -> Int?
+    _ head: MediaHead, _ frame: (ArraySlice<UInt8>) -> MPEGFrame?
   ) -> Bool {
-    guard let first = frameBytes(head, 0) else { return false }
-    return frameBytes(head, first) != nil
+    guard let first = frame(head.bytes) else { return false }
+    return frame(head.bytes.dropFirst(first.bytes)) != nil
   }
 }

@@ -8,6 +8,10 @@ public struct MediaType: Sendable, Hashable {
   /// Anything that is not known to be passive (RFC 2046 section 4.5.1).
   public static let unknown = MediaType(value: "application/octet-stream", isPassive: false)
 
+  /// An image that may run scripts: never told by the first bytes alone, as other markup begins like it, and
+  /// not to be shown by a browser as a file of its own.
+  static let svg = MediaType(value: "image/svg+xml", isPassive: false)
+
   /// The type and subtype, `video/mp4`.
   public let value: String
   /// Whether it is an image, sound, film, playlist or subtitles: something that runs no script

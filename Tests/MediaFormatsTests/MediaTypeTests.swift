@@ -1,4 +1,4 @@
-import MediaFiles
+import MediaFormats
 import TestSupport
 import Testing
 
@@ -59,9 +59,7 @@ struct MediaTypeTests {
   }
 
   private func type(of entry: SharedMedia.Entry) throws -> MediaType {
-    let segments = entry.path.split(separator: "/").map(String.init)
-    let file = try MediaRoot(path: SharedMedia.folder).open(segments)
-    return MediaType(
-      head: try file.read(at: 0, count: MediaType.headBytes), name: segments.last ?? "")
+    let head = try SharedMedia.bytes(of: entry).prefix(MediaType.headBytes)
+    return MediaType(head: Array(head), name: entry.path)
   }
 }

@@ -1,4 +1,4 @@
-import MediaFiles
+import MediaFormats
 import Testing
 
 /// A file's first bytes, its name, and the type that it is.

@@ -1,0 +1,133 @@
+/// How a track's samples are coded (ISO/IEC 14496-12 section 8.5.2): the first entry of its `stsd` box.
+struct SampleEntry {
+  /// As FFmpeg calls it, or else the entry's own code.
+  private(set) var codec: String
+  /// Of pictures: the size as it is coded, where it is known.
+  private(set) var codedSize: PixelSize?
+  /// Of pictures: width to height of a pixel.
+  private(set) var pixelAspect: (horizontal: Int64, vertical: Int64) = (1, 1)
+  /// How many bytes the length of each part of a sample has, of H.264 and HEVC.
+  private(set) var lengthBytes: Int?
+  private(set) var isEncrypted: Bool
+
+  /// An `stsd` box of a track of pictures or of sound; nil where it has no entry.
+  init?(_ fields: FieldReader, isPicture: Bool) throws {
+    var fields = fields
+    _ = try fields.fullBox()
+    guard try fields.unsigned32() > 0 else { return nil }
+    let end = fields.position + Int64(fields.remaining)
+    let box = try Box.read(&fields, containerEnd: end)
+    let place = "\(fields.place)/\(box.name)"
+    guard box.end <= end else {
+      throw fields.malformed("its first entry ends at byte \(box.end), behind it")
+    }
+    var entry = try fields.part(Int(box.contentBytes), in: place)
+    isEncrypted = ["encv", "enca"].contains(box.name)
+    codec = Self.codec(box.name)
+    if isPicture { try readPicture(&entry) } else { try readSound(&entry) }
+  }
+
+  /// `VisualSampleEntry` (section 12.1.3).
+  private mutating func readPicture(_ fields: inout FieldReader) throws {
+    try fields.skip(24)
+    codedSize = PixelSize(try fields.unsigned16(), try fields.unsigned16())
+    try fields.skip(50)
+    try BoxContent(fields).forEach { name, content in
+      var content = content
+      switch name {
+      case "pasp":
+        let (horizontal, vertical) = (try content.unsigned32(), try content.unsigned32())
+        if horizontal > 0, vertical > 0 { pixelAspect = (Int64(horizontal), Int64(vertical)) }
+      case "avcC":
+        try content.skip(4)
+        lengthBytes = Int(try content.byte() & 3) + 1
+      case "hvcC":
+        try content.skip(21)
+        lengthBytes = Int(try content.byte() & 3) + 1
+      case "sinf": try readOriginal(content)
+      default: break
+      }
+    }
+  }
+
+  /// `AudioSampleEntry` (section 12.2.3), and QuickTime's two longer versions of it.
+  private mutating func readSound(_ fields: inout FieldReader) throws {
+    try fields.skip(8)
+    let version = try fields.unsigned16()
+    try fields.skip(18)
+    if version == 1 { try fields.skip(16) }
+    if version == 2 { try fields.skip(36) }
+    try BoxContent(fields).forEach { name, content in
+      switch name {
+      case "esds": try readDescriptor(content)
+      case "wave":
+        if let descriptor = try BoxContent(content).first("esds") {
+          try readDescriptor(descriptor)
+        }
+      case "sinf": try readOriginal(content)
+      default: break
+      }
+    }
+  }
+
+  /// What an encrypted entry was before (section 8.12.2).
+  private mutating func readOriginal(_ fields: FieldReader) throws {
+    guard var original = try BoxContent(fields).first("frma") else { return }
+    codec = Self.codec(try original.code())
+  }
+
+  /// The object type of an elementary stream's descriptor (ISO/IEC 14496-1 section 7.2.6): `mp4a` may be MP3.
+  private mutating func readDescriptor(_ fields: FieldReader) throws {
+    var fields = fields
+    _ = try fields.fullBox()
+    guard try Self.descriptor(&fields) == 3 else { return }
+    try fields.skip(2)
+    let flags = try fields.byte()
+    if flags & 0x80 != 0 { try fields.skip(2) }
+    if flags & 0x40 != 0 { try fields.skip(Int(try fields.byte())) }
+    if flags & 0x20 != 0 { try fields.skip(2) }
+    guard try Self.descriptor(&fields) == 4 else { return }
+    switch try fields.byte() {
+    case 0x69, 0x6b: codec = "mp3"
+    case 0xad: codec = "opus"
+    case 0xdd: codec = "vorbis"
+    default: break
+    }
+  }
+
+  /// A descriptor's tag; its size, seven bits a byte, is passed over.
+  private static func descriptor(_ fields: inout FieldReader) throws -> UInt8 {
+    let tag = try fields.byte()
+    for _ in 0..<4 {
+      if try fields.byte() & 0x80 == 0 { break }
+    }
+    return tag
+  }
+
+  /// The register of codes is at mp4ra.org.
+  private static func codec(_ code: FourCC) -> String {
+    switch code {
+    case "avc1", "avc2", "avc3", "avc4", "dva1", "dvav": "h264"
+    case "hvc1", "hev1", "hvc2", "hev2", "dvh1", "dvhe": "hevc"
+    case "vvc1", "vvi1": "vvc"
+    case "av01", "dav1": "av1"
+    case "vp08": "vp8"
+    case "vp09": "vp9"
+    case "mp4v": "mpeg4"
+    case "s263", "h263": "h263"
+    case "jpeg", "mjpa", "mjpb": "mjpeg"
+    case "apch", "apcn", "apcs", "apco", "ap4h", "ap4x": "prores"
+    case "mp4a": "aac"
+    case ".mp3", "mp3 ": "mp3"
+    case "Opus": "opus"
+    case "fLaC": "flac"
+    case "ac-3": "ac3"
+    case "ec-3": "eac3"
+    case "alac": "alac"
+    case "samr": "amr_nb"
+    case "sawb": "amr_wb"
+    case "sowt", "twos", "lpcm", "ipcm", "fpcm", "in24", "in32", "fl32", "raw ": "pcm"
+    default: code.description
+    }
+  }
+}

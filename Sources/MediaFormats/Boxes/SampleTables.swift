@@ -1,0 +1,204 @@
+/// Where a track's samples lie and when they are (ISO/IEC 14496-12 sections 8.6.1 and 8.7), as they stand in
+/// its `stbl` box: nothing is unpacked, so that it costs no more memory than the box.
+struct SampleTables {
+  /// Rows of numbers, each so many bytes wide.
+  private struct Rows {
+    let bytes: ArraySlice<UInt8>
+    let count: Int
+
+    static let none = Rows(bytes: [], count: 0)
+
+    /// The 32-bit number at `offset` in a row of `rowBytes`.
+    func number(_ row: Int, _ rowBytes: Int, at offset: Int = 0) -> UInt32 {
+      let start = bytes.startIndex + row * rowBytes + offset
+      return bytes[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+  }
+
+  /// The sizes of the samples: all alike, or so many bits each.
+  private enum Sizes {
+    case equal(Int64)
+    case bits(Int, ArraySlice<UInt8>)
+  }
+
+  /// How many samples there are.
+  let count: Int
+  private let sizes: Sizes
+  private let timesToSamples: Rows
+  private let compositionOffsets: Rows
+  private let chunkRuns: Rows
+  private let chunkOffsets: Rows
+  private let chunkOffsetBytes: Int
+  /// Nil where every sample is one at which decoding may begin.
+  private let syncSamples: Rows?
+  private let place: FieldReader
+
+  /// An `stbl` box.
+  init(_ fields: FieldReader, limits: MediaLimits) throws {
+    place = fields
+    let boxes = BoxContent(fields)
+    (count, sizes) = try Self.sizes(boxes, limits)
+    timesToSamples = try Self.rows(try boxes.first("stts"), 8)
+    compositionOffsets = try Self.rows(try boxes.first("ctts"), 8)
+    chunkRuns = try Self.rows(try boxes.first("stsc"), 12)
+    syncSamples = try boxes.first("stss").map { try Self.rows($0, 4) }
+    if let offsets = try boxes.first("stco") {
+      chunkOffsets = try Self.rows(offsets, 4)
+      chunkOffsetBytes = 4
+    } else {
+      chunkOffsets = try Self.rows(try boxes.first("co64"), 8)
+      chunkOffsetBytes = 8
+    }
+  }
+
+  /// `stsz` or `stz2` (sections 8.7.3.2 and 8.7.3.3).
+  private static func sizes(
+    _ boxes: BoxContent, _ limits: MediaLimits
+  ) throws -> (Int, Sizes) {
+    let isCompact: Bool
+    var fields: FieldReader
+    if let found = try boxes.first("stsz") {
+      (isCompact, fields) = (false, found)
+    } else if let found = try boxes.first("stz2") {
+      (isCompact, fields) = (true, found)
+    } else {
+      return (0, .equal(0))
+    }
+    _ = try fields.fullBox()
+    let word = try fields.unsigned32()
+    let count = Int(try fields.unsigned32())
+    try limits.check(Int64(count), .samples, at: fields.offset, in: fields.place)
+    if !isCompact, word > 0 { return (count, .equal(Int64(word))) }
+    let bits = isCompact ? Int(word & 0xff) : 32
+    guard [4, 8, 16, 32].contains(bits) else {
+      throw fields.malformed("its sizes are of \(bits) bits")
+    }
+    return (count, .bits(bits, try fields.bytes((count * bits + 7) / 8)))
+  }
+
+  private static func rows(_ found: FieldReader?, _ rowBytes: Int) throws -> Rows {
+    guard var fields = found else { return .none }
+    _ = try fields.fullBox()
+    let count = Int(try fields.unsigned32())
+    let (bytes, isTooLarge) = count.multipliedReportingOverflow(by: rowBytes)
+    guard !isTooLarge, bytes <= fields.remaining else {
+      throw fields.malformed("it says that it has \(count) rows, more than its bytes are enough for")
+    }
+    return Rows(bytes: try fields.bytes(bytes), count: count)
+  }
+
+  /// Goes through all samples in the order in which they are decoded.
+  func forEach(_ take: (Sample) throws -> Void) throws {
+    var walk = Walk(self)
+    for _ in 0..<count { try take(try walk.next()) }
+  }
+
+  /// Where one who goes through the samples is in each table.
+  private struct Walk {
+    private let tables: SampleTables
+    private var index = 0
+    private var decodeTime: Int64 = 0
+    private var timeRun = 0
+    private var timeLeft: UInt32 = 0
+    private var sampleTicks: Int64 = 0
+    private var compositionRun = 0
+    private var compositionLeft: UInt32 = 0
+    private var compositionTicks: Int64 = 0
+    private var syncRow = 0
+    private var chunk = -1
+    private var chunkRun = 0
+    private var chunkLeft: UInt32 = 0
+    private var offset: Int64 = 0
+
+    init(_ tables: SampleTables) { self.tables = tables }
+
+    mutating func next() throws -> Sample {
+      advanceTimes()
+      try advanceChunk()
+      let size = tables.size(index)
+      let sample = Sample(
+        decodeTime: decodeTime, compositionTime: decodeTime + compositionTicks,
+        ticks: sampleTicks, offset: offset, bytes: size, isSync: advanceSync())
+      // 2^32 ticks 4 million times, and as many bytes, are far below the largest number.
+      decodeTime += sampleTicks
+      offset = ByteReader.end(offset, size)
+      index += 1
+      return sample
+    }
+
+    /// Where there are fewer rows than samples, the last one's duration goes on.
+    private mutating func advanceTimes() {
+      let times = tables.timesToSamples
+      while timeLeft == 0, timeRun < times.count {
+        timeLeft = times.number(timeRun, 8)
+        sampleTicks = Int64(times.number(timeRun, 8, at: 4))
+        timeRun += 1
+      }
+      if timeLeft > 0 { timeLeft -= 1 }
+      let offsets = tables.compositionOffsets
+      while compositionLeft == 0, compositionRun < offsets.count {
+        compositionLeft = offsets.number(compositionRun, 8)
+        // Version 0 has no negative ones, but what writes them knows no larger ones than fit here.
+        compositionTicks = Int64(
+          Int32(bitPattern: offsets.number(compositionRun, 8, at: 4)))
+        compositionRun += 1
+      }
+      if compositionLeft > 0 { compositionLeft -= 1 } else { compositionTicks = 0 }
+    }
+
+    private mutating func advanceSync() -> Bool {
+      guard let rows = tables.syncSamples else { return true }
+      while syncRow < rows.count, rows.number(syncRow, 4) < index + 1 { syncRow += 1 }
+      return syncRow < rows.count && rows.number(syncRow, 4) == index + 1
+    }
+
+    private mutating func advanceChunk() throws {
+      while chunkLeft == 0 {
+        chunk += 1
+        guard chunk < tables.chunkOffsets.count, tables.chunkRuns.count > 0 else {
+          throw tables.place.malformed("its chunks end before sample \(index + 1)")
+        }
+        // A run's first chunk is counted from 1.
+        while chunkRun + 1 < tables.chunkRuns.count,
+          tables.chunkRuns.number(chunkRun + 1, 12) <= chunk + 1
+        {
+          chunkRun += 1
+        }
+        chunkLeft = tables.chunkRuns.number(chunkRun, 12, at: 4)
+        offset = try tables.chunkOffset(chunk)
+      }
+      chunkLeft -= 1
+    }
+  }
+
+  private func chunkOffset(_ chunk: Int) throws -> Int64 {
+    guard chunkOffsetBytes == 8 else { return Int64(chunkOffsets.number(chunk, 4)) }
+    let high = chunkOffsets.number(chunk, 8)
+    guard high <= Int32.max else { throw place.malformed("a chunk's offset is too large") }
+    return Int64(high) << 32 | Int64(chunkOffsets.number(chunk, 8, at: 4))
+  }
+
+  private func size(_ index: Int) -> Int64 {
+    switch sizes {
+    case .equal(let bytes): return bytes
+    case .bits(let bits, let table):
+      let bit = index * bits
+      let first = table.startIndex + bit / 8
+      // Of two sizes in one byte the first is the upper half.
+      if bits == 4 { return Int64(table[first] >> (bit % 8 == 0 ? 4 : 0) & 15) }
+      return table[first..<first + bits / 8].reduce(0) { $0 << 8 | Int64($1) }
+    }
+  }
+}
+
+/// A frame, or a piece of sound, as the tables have it. Times are in ticks of the media.
+struct Sample {
+  let decodeTime: Int64
+  let compositionTime: Int64
+  let ticks: Int64
+  /// Where its first byte lies in the file.
+  let offset: Int64
+  let bytes: Int64
+  /// Whether decoding may begin with it.
+  let isSync: Bool
+}

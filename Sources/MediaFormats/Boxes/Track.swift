@@ -1,0 +1,83 @@
+/// A track of a movie (ISO/IEC 14496-12 section 8.3).
+struct Track {
+  enum Media {
+    case picture
+    /// Transparency or depth of another track's pictures (ISO/IEC 23008-12 section 7.5.3).
+    case auxiliaryPicture
+    case sound
+  }
+
+  let number: UInt32
+  let media: Media
+  /// Whether the movie shows it; others are there to choose from.
+  let isEnabled: Bool
+  let timescale: Timescale
+  let entry: SampleEntry
+  let edits: EditList
+  let tables: SampleTables
+  /// How its pictures are turned.
+  let orientation: PictureOrientation
+
+  /// A `trak` box; nil where it is neither of pictures nor of sound, or does not say how it is coded.
+  init?(_ fields: FieldReader, movie: Timescale, limits: MediaLimits) throws {
+    let boxes = BoxContent(fields)
+    let header = try TrackHeader(try boxes.required("tkhd"))
+    let media = BoxContent(try boxes.required("mdia"))
+    var handler = try media.required("hdlr")
+    try handler.skip(8)
+    switch try handler.code() {
+    case "vide", "pict": self.media = .picture
+    case "auxv": self.media = .auxiliaryPicture
+    case "soun": self.media = .sound
+    default: return nil
+    }
+    var mediaHeader = try media.required("mdhd")
+    let version = try mediaHeader.fullBox().version
+    try mediaHeader.skip(version == 1 ? 16 : 8)
+    timescale = try Timescale(&mediaHeader)
+
+    let information = BoxContent(try media.required("minf"))
+    let samples = try information.required("stbl")
+    guard
+      let entry = try SampleEntry(
+        try BoxContent(samples).required("stsd"), isPicture: self.media != .sound)
+    else { return nil }
+    self.entry = entry
+    tables = try SampleTables(samples, limits: limits)
+    if let container = try boxes.first("edts"), let list = try BoxContent(container).first("elst") {
+      edits = try EditList(list, timescale: timescale, movie: movie, limits: limits)
+    } else {
+      edits = EditList(timescale: timescale)
+    }
+    number = header.number
+    isEnabled = header.isEnabled
+    orientation = header.orientation
+  }
+}
+
+/// What a `tkhd` box says (section 8.3.2).
+private struct TrackHeader {
+  let number: UInt32
+  let isEnabled: Bool
+  let orientation: PictureOrientation
+
+  init(_ fields: FieldReader) throws {
+    var fields = fields
+    let (version, flags) = try fields.fullBox()
+    isEnabled = flags & 1 != 0
+    try fields.skip(version == 1 ? 16 : 8)
+    number = try fields.unsigned32()
+    try fields.skip(version == 1 ? 12 : 8)
+    try fields.skip(16)
+    // The matrix a b u, c d v, x y w, of which a b c d turn, mirror and scale.
+    let (a, b) = (Int64(try fields.signed32()), Int64(try fields.signed32()))
+    try fields.skip(4)
+    let (c, d) = (Int64(try fields.signed32()), Int64(try fields.signed32()))
+    // A negative determinant: left and right are exchanged before the turn.
+    let isMirrored = Double(a) * Double(d) < Double(b) * Double(c)
+    let (x, y) = isMirrored ? (-a, -b) : (a, b)
+    // Where a point of the picture's upper edge comes to lie: to the right, below, to the left, above.
+    let turns = abs(x) >= abs(y) ? (x >= 0 ? 0 : 2) : (y > 0 ? 1 : 3)
+    orientation = PictureOrientation(isMirrored: isMirrored, clockwiseQuarterTurns: turns)
+  }
+}

@@ -1,0 +1,99 @@
+/// How an MP4 or MOV file with its tables behind the media data is written so that they come in front: nothing of
+/// it is coded anew, and no sample changes.
+///
+/// The new file is `head`, and then `ranges` of the old one, in that order.
+public struct FaststartPlan: Sendable, Hashable {
+  /// The file's type box, where it has one, and its tables with the offsets that hold in the new file.
+  public let head: [UInt8]
+  /// What of the old file comes behind: all but what the head replaces, in the old order.
+  public let ranges: [Range<Int64>]
+  /// The size of the new file.
+  public let bytes: Int64
+
+  /// Reads the file's tables, and little else of it.
+  ///
+  /// - Throws: `FaststartError` where it cannot be done or there is nothing to do, `FormatError` where the file
+  ///   is broken, and whatever the source throws.
+  public init(for source: some ByteSource, limits: MediaLimits = MediaLimits()) throws {
+    let reader = ByteReader(source, limits)
+    guard reader.size > 0 else { throw FormatError(.empty, at: 0, in: "") }
+    let first = Array(try reader.available(at: 0, upTo: MediaType.headBytes, in: "head"))
+    let type = MediaType(head: first, name: "")
+    let types = ["video/mp4", "audio/mp4", "video/quicktime", "video/3gpp", "video/3gpp2"]
+    guard types.contains(type.value) else { throw FaststartError.otherFormat(type) }
+
+    let boxes = try Self.boxes(reader)
+    guard let movie = boxes.first(where: { $0.name == "moov" }) else {
+      throw FormatError(.malformed("it has no moov"), at: 0, in: "file")
+    }
+    let rest = boxes.filter { $0.offset != movie.offset && $0.name != "ftyp" }
+    try limits.check(movie.contentBytes, .tableBytes, at: movie.offset, in: "moov")
+    let content = try reader.fields(
+      at: movie.contentOffset, count: Int(movie.contentBytes), in: "moov")
+    try Self.check(rest, content)
+
+    var tables = MovieTables(content)
+    let chunks = try tables.chunkOffsets()
+    if movie.offset < chunks.min() ?? .max { throw FaststartError.tablesInFront }
+    var head: [UInt8] = []
+    for box in boxes where box.name == "ftyp" {
+      try limits.check(box.end - box.offset, .tableBytes, at: box.offset, in: "ftyp")
+      head += try reader.bytes(at: box.offset, count: Int(box.end - box.offset), in: "ftyp")
+    }
+    let ranges = Self.merged(rest.map(\.range))
+    self.head = head + (try tables.moved(behind: head.count, ranges))
+    self.ranges = ranges
+    bytes = ranges.reduce(Int64(self.head.count)) { $0 + Int64($1.count) }
+  }
+
+  /// The file's own boxes, all of them there as a whole.
+  private static func boxes(_ reader: ByteReader) throws -> [Box] {
+    var boxes: [Box] = []
+    var offset: Int64 = 0
+    while offset < reader.size {
+      try reader.limits.check(
+        Int64(boxes.count + 1), .items, at: offset, in: "file")
+      let box = try Box(reader, at: offset)
+      guard box.end <= reader.size else {
+        throw FormatError(
+          .cutShort(neededBytes: box.end), at: box.offset, in: box.name.description)
+      }
+      boxes.append(box)
+      offset = box.end
+    }
+    return boxes
+  }
+
+  /// Refuses what has offsets elsewhere than in the sample tables.
+  private static func check(_ boxes: [Box], _ movie: FieldReader) throws {
+    if boxes.contains(where: { $0.name == "moof" }) { throw FaststartError.fragmented }
+    for box in boxes where ["meta", "sidx", "mfra", "moov"].contains(box.name) {
+      throw FaststartError.otherOffsets(box: box.name.description, offset: box.offset)
+    }
+    let content = BoxContent(movie)
+    if try content.first("cmov") != nil { throw FaststartError.compressed }
+    if try content.first("mvex") != nil { throw FaststartError.fragmented }
+    if let meta = try content.first("meta") { try check(meta: meta) }
+  }
+
+  /// Items of a `meta` box within the movie may lie anywhere. QuickTime's has no version in front.
+  private static func check(meta: FieldReader) throws {
+    var fields = meta
+    try? fields.skip(4)
+    for content in [BoxContent(fields), BoxContent(meta)] {
+      if let locations = try? content.first("iloc") {
+        throw FaststartError.otherOffsets(box: "moov/meta/iloc", offset: locations.offset)
+      }
+    }
+  }
+
+  private static func merged(_ ranges: [Range<Int64>]) -> [Range<Int64>] {
+    ranges.reduce(into: []) { merged, range in
+      if let last = merged.last, last.upperBound == range.lowerBound {
+        merged[merged.count - 1] = last.lowerBound..<range.upperBound
+      } else {
+        merged.append(range)
+      }
+    }
+  }
+}

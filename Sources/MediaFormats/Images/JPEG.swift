@@ -1,0 +1,122 @@
+/// JPEG (ITU-T T.81 annex B): the frame header, the orientation, and where each scan ends.
+struct JPEG {
+  private let reader: ByteReader
+  private var offset: Int64 = 2
+  private var size: (width: Int, height: Int)?
+  private var isProgressive = false
+  private var orientation = PictureOrientation.upright
+  private var scanEnds: [Int64] = []
+  /// Behind the end marker, where there is one.
+  private var end: Int64?
+
+  static func structure(_ reader: ByteReader, _ type: MediaType) throws -> MediaStructure {
+    var image = JPEG(reader: reader)
+    try image.walk()
+    return try image.structure(type)
+  }
+
+  private init(reader: ByteReader) { self.reader = reader }
+
+  /// Goes from marker to marker up to the end marker, or to the file's end.
+  private mutating func walk() throws {
+    while end == nil, let marker = try nextMarker() {
+      try reader.countPart(at: offset, in: "marker")
+      switch marker {
+      // Restart markers and such stand alone.
+      case 0x01, 0xd0...0xd8: break
+      case 0xd9: end = offset
+      default:
+        guard let segment = try segment(marker) else { return }
+        try read(marker, segment)
+      }
+    }
+  }
+
+  /// The code of the marker at the offset, which is then behind it; nil at the file's end.
+  private mutating func nextMarker() throws -> UInt8? {
+    var bytes = try reader.available(at: offset, upTo: 2, in: "marker")
+    guard bytes.first == 0xff else {
+      if bytes.isEmpty { return nil }
+      throw FormatError(.malformed("there is no marker"), at: offset, in: "JPEG")
+    }
+    // Any number of bytes may fill up the room before a marker.
+    while bytes.count == 2, bytes.last == 0xff {
+      offset += 1
+      bytes = try reader.available(at: offset, upTo: 2, in: "marker")
+    }
+    guard bytes.count == 2 else { return nil }
+    offset += 2
+    return bytes.last
+  }
+
+  /// The content behind the marker, with the offset behind it; nil where the file ends before.
+  private mutating func segment(_ marker: UInt8) throws -> FieldReader? {
+    let place = "segment FF\(String(marker, radix: 16, uppercase: true))"
+    guard offset <= reader.size - 2 else { return nil }
+    var head = try reader.fields(at: offset, count: 2, in: place)
+    let length = try head.unsigned16()
+    guard length >= 2 else { throw head.malformed("it says that it is \(length) bytes long") }
+    guard offset <= reader.size - Int64(length) else { return nil }
+    let content = try reader.fields(at: offset + 2, count: length - 2, in: place)
+    offset += Int64(length)
+    return content
+  }
+
+  private mutating func read(_ marker: UInt8, _ segment: FieldReader) throws {
+    var segment = segment
+    switch marker {
+    // All frame headers; C4, C8 and CC are other things.
+    case 0xc0...0xc3, 0xc5...0xc7, 0xc9...0xcb, 0xcd...0xcf:
+      guard size == nil else { return }
+      try segment.skip(1)
+      let height = try segment.unsigned16()
+      size = (try segment.unsigned16(), height)
+      isProgressive = [0xc2, 0xc6, 0xca, 0xce].contains(marker)
+    // A height that was not known when the header was written.
+    case 0xdc: size?.height = try segment.unsigned16()
+    case 0xe1:
+      let data = segment.rest()
+      if data.starts(with: Array("Exif".utf8)) { orientation = EXIF.orientation(data) }
+    case 0xda:
+      try skipScan()
+      scanEnds.append(offset)
+    default: break
+    }
+  }
+
+  /// Goes to the marker that ends the scan's data, in which FF is followed by 0 or is a restart marker.
+  private mutating func skipScan() throws {
+    while true {
+      let bytes = try reader.available(at: offset, upTo: reader.windowBytes, in: "scan")
+      guard let mark = bytes.firstIndex(of: 0xff), mark + 1 < bytes.endIndex else {
+        // At the file's end there is nothing more; else a mark at the end needs the byte behind it.
+        let isAtEnd = offset + Int64(bytes.count) >= reader.size
+        offset += Int64(isAtEnd || bytes.last != 0xff ? bytes.count : bytes.count - 1)
+        if isAtEnd { return }
+        continue
+      }
+      let next = bytes[mark + 1]
+      offset += Int64(mark - bytes.startIndex)
+      guard next == 0 || next == 0xff || (0xd0...0xd7).contains(next) else { return }
+      offset += next == 0xff ? 1 : 2
+    }
+  }
+
+  private func structure(_ type: MediaType) throws -> MediaStructure {
+    guard let size else {
+      throw FormatError(.cutShort(neededBytes: reader.size + 1), at: offset, in: "frame header")
+    }
+    guard let size = PixelSize(size.width, size.height) else {
+      throw FormatError(
+        .malformed("its size is \(size.width) by \(size.height)"), at: 0, in: "frame header")
+    }
+    try size.check(reader.limits, at: 0, in: "frame header")
+    if end == nil, scanEnds.isEmpty {
+      throw FormatError(.cutShort(neededBytes: reader.size + 1), at: offset, in: "scan")
+    }
+    return MediaStructure(
+      image: type, bytes: reader.size, codedSize: size, orientation: orientation, codec: "mjpeg",
+      start: .image(end ?? reader.size, scanEnds: isProgressive ? scanEnds : []),
+      flaws: end == nil ? [.cutShort(neededBytes: reader.size + 1)] : [])
+  }
+}

@@ -1,0 +1,98 @@
+/// An EBML element (RFC 8794 sections 4 to 6): what it is, and where its content lies.
+struct EBMLElement {
+  /// The most bytes that an identifier and a size have.
+  static let headerBytes = 12
+
+  static let header: UInt32 = 0x1a45_dfa3
+  static let documentType: UInt32 = 0x4282
+
+  /// With the bits that tell its width (RFC 8794 section 5).
+  let identifier: UInt32
+  /// The offset in the file of its first byte.
+  let offset: Int64
+  let contentOffset: Int64
+  /// Where its content ends; nil where its size is not known, as a live stream's may be: then it ends where an
+  /// element begins that cannot lie within it (RFC 8794 section 6.2).
+  let end: Int64?
+
+  /// The element whose header comes next.
+  init(_ fields: inout FieldReader) throws {
+    offset = fields.position
+    let (identifier, idWidth) = try Self.number(&fields)
+    guard idWidth <= 4 else {
+      throw FormatError(
+        .malformed("an element's identifier has \(idWidth) bytes"), at: offset, in: fields.place)
+    }
+    self.identifier = UInt32(truncatingIfNeeded: identifier)
+    let (size, width) = try Self.number(&fields)
+    contentOffset = fields.position
+    // A number of `width` bytes has seven bits in each; all of them set say that it is not known.
+    let mask: UInt64 = 1 << (7 * UInt64(width)) - 1
+    end = size & mask == mask ? nil : ByteReader.end(contentOffset, Int64(size & mask))
+  }
+
+  /// The element at `offset` of a file.
+  init(_ reader: ByteReader, at offset: Int64) throws {
+    let bytes = try reader.available(at: offset, upTo: Self.headerBytes, in: "element")
+    var fields = FieldReader(bytes, at: offset, in: "element")
+    try self.init(&fields)
+  }
+
+  /// A number, with the bits that tell its width, and that width: one more than the zeros before its first bit.
+  static func number(_ fields: inout FieldReader) throws -> (UInt64, width: Int) {
+    let offset = fields.position
+    let first = try fields.byte()
+    guard first != 0 else {
+      throw FormatError(
+        .malformed("a number is of more than eight bytes"), at: offset, in: fields.place)
+    }
+    var value = UInt64(first)
+    for _ in 0..<first.leadingZeroBitCount { value = value << 8 | UInt64(try fields.byte()) }
+    return (value, first.leadingZeroBitCount + 1)
+  }
+
+  /// Calls `take` with each element of a content that is in memory, and with what lies in it.
+  static func forEach(
+    _ content: FieldReader, _ take: (UInt32, FieldReader) throws -> Void
+  ) throws {
+    var fields = content
+    while fields.remaining > 0 {
+      let element = try EBMLElement(&fields)
+      guard let end = element.end, end - element.contentOffset <= Int64(fields.remaining) else {
+        throw FormatError(
+          .malformed("an element ends behind the one that it lies in"), at: element.offset,
+          in: fields.place)
+      }
+      let bytes = Int(end - element.contentOffset)
+      try take(element.identifier, try fields.part(bytes, in: fields.place))
+    }
+  }
+}
+
+extension FieldReader {
+  /// All that there is as an unsigned number (RFC 8794 section 7.2), of at most 62 bits.
+  func ebmlUnsigned() throws -> Int64 {
+    var fields = self
+    guard remaining <= 8 else { throw malformed("a number has \(remaining) bytes") }
+    let value = try fields.number(remaining)
+    guard value < 1 << 62 else { throw malformed("a number is too large") }
+    return Int64(value)
+  }
+
+  /// All that there is as a floating-point number (RFC 8794 section 7.3).
+  func ebmlFloat() throws -> Double {
+    var fields = self
+    switch remaining {
+    case 0: return 0
+    case 4: return Double(Float(bitPattern: try fields.unsigned32()))
+    case 8: return Double(bitPattern: try fields.number(8))
+    default: throw malformed("a floating-point number has \(remaining) bytes")
+    }
+  }
+
+  /// All that there is as a text (RFC 8794 section 7.4).
+  func ebmlText() -> String {
+    var fields = self
+    return String(decoding: fields.rest().prefix { $0 != 0 }, as: UTF8.self)
+  }
+}

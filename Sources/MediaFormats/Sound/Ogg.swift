@@ -1,0 +1,137 @@
+/// Ogg (RFC 3533): pages of streams, of which each says how far its stream has come with it.
+struct Ogg {
+  /// A stream that is known.
+  private struct Stream {
+    let serial: UInt32
+    let codec: String
+    /// Of sound: how many of its counts make a second, and how many of them are for the decoder alone.
+    var countsPerSecond: Int64 = 0
+    var delay: Int64 = 0
+    /// Of pictures.
+    var size: PixelSize?
+  }
+
+  private let reader: ByteReader
+  private var sound: Stream?
+  private var picture: Stream?
+  private var meter = StartMeter()
+  /// Where the sound that a page brings begins: with the end of the page before.
+  private var microseconds: Int64 = 0
+  private var dataStart: Int64?
+  private var count: Int64 = 0
+
+  static func structure(_ reader: ByteReader, _ type: MediaType) throws -> MediaStructure {
+    var file = Ogg(reader: reader)
+    let missingEnd = try file.walk()
+    let flaws: [MediaStructure.Flaw] = missingEnd.map { [.cutShort(neededBytes: $0)] } ?? []
+    if let picture = file.picture {
+      try picture.size?.check(reader.limits, at: 0, in: "page")
+      // Pictures count their time in a way of each codec's own: nothing is said but that all is enough.
+      return MediaStructure(
+        type: type, kind: .video, bytes: reader.size, codedSize: picture.size,
+        displaySize: picture.size, orientation: .upright, hasAlpha: false, frameCount: nil,
+        durationMilliseconds: file.meter.durationMilliseconds, videoCodec: picture.codec,
+        audioCodec: file.sound?.codec, layout: .stream,
+        start: .image(reader.size, scanEnds: []), flaws: flaws)
+    }
+    guard let sound = file.sound, !file.meter.isEmpty else {
+      if let missingEnd {
+        throw FormatError(.cutShort(neededBytes: missingEnd), at: reader.size, in: "page")
+      }
+      throw FormatError(
+        .unsupported("it has no stream of a codec that is known, or no page of it"), at: 0,
+        in: "page")
+    }
+    return MediaStructure(
+      sound: type, bytes: reader.size, codec: sound.codec,
+      start: file.meter.start(
+        tables: 0..<(file.dataStart ?? 0), fileBytes: reader.size),
+      durationMilliseconds: file.meter.durationMilliseconds, flaws: flaws)
+  }
+
+  private init(reader: ByteReader) { self.reader = reader }
+
+  /// Goes from page to page (section 6). Says where the last one ends, where the file does not have all of it.
+  private mutating func walk() throws -> Int64? {
+    var offset: Int64 = 0
+    while offset < reader.size {
+      try reader.countPart(at: offset, in: "page")
+      guard offset <= reader.size - 27 else { return offset + 27 }
+      var fields = try reader.fields(at: offset, count: 27, in: "page")
+      guard try fields.code() == "OggS" else { return nil }
+      try fields.skip(1)
+      let flags = try fields.byte()
+      let position = Int64(bitPattern: try fields.littleEndian(8))
+      let serial = UInt32(truncatingIfNeeded: try fields.littleEndian(4))
+      try fields.skip(8)
+      let segments = try reader.available(
+        at: offset + 27, upTo: Int(try fields.byte()), in: "page")
+      let content = offset + 27 + Int64(segments.count)
+      let end = content + segments.reduce(0) { $0 + Int64($1) }
+      if end > reader.size { return end }
+      if flags & 2 != 0 { try readFirst(content, end, serial) }
+      try add(serial, position, offset, end)
+      offset = end
+    }
+    return nil
+  }
+
+  /// The first packet of a stream says what it is.
+  private mutating func readFirst(_ content: Int64, _ end: Int64, _ serial: UInt32) throws {
+    let packet = Array(
+      try reader.bytes(at: content, count: Int(min(end - content, 64)), in: "packet"))
+    var fields = FieldReader(packet[...], at: content, in: "packet")
+    if packet.starts(with: Array("OpusHead".utf8)) {
+      try fields.skip(10)
+      let delay = Int64(try fields.littleEndian(2))
+      // Counted as if it were 48 kHz, whatever it is (RFC 7845 section 4).
+      add(sound: Stream(serial: serial, codec: "opus", countsPerSecond: 48_000, delay: delay))
+    } else if packet.starts(with: Array("\u{1}vorbis".utf8)) {
+      try fields.skip(12)
+      add(
+        sound: Stream(
+          serial: serial, codec: "vorbis", countsPerSecond: Int64(try fields.littleEndian(4))))
+    } else if packet.starts(with: Array("\u{7f}FLAC".utf8)) {
+      try fields.skip(27)
+      add(
+        sound: Stream(
+          serial: serial, codec: "flac", countsPerSecond: Int64(try fields.number(3) >> 4)))
+    } else if packet.starts(with: Array("Speex   ".utf8)) {
+      try fields.skip(36)
+      add(
+        sound: Stream(
+          serial: serial, codec: "speex", countsPerSecond: Int64(try fields.littleEndian(4))))
+    } else if packet.starts(with: [0x80] + Array("theora".utf8)) {
+      try fields.skip(14)
+      let (width, height) = (Int(try fields.number(3)), Int(try fields.number(3)))
+      if picture == nil {
+        picture = Stream(serial: serial, codec: "theora", size: PixelSize(width, height))
+      }
+    }
+  }
+
+  private mutating func add(sound stream: Stream) {
+    if sound == nil, stream.countsPerSecond > 0 { sound = stream }
+  }
+
+  /// What a page brings is needed as a whole: its check sum is over all of it.
+  private mutating func add(
+    _ serial: UInt32, _ position: Int64, _ offset: Int64, _ end: Int64
+  ) throws {
+    guard let sound, serial == sound.serial, position > 0 else {
+      meter.extend(toByte: end)
+      return
+    }
+    count += 1
+    try reader.limits.check(count, .samples, at: offset, in: "page")
+    let played = max(0, position - sound.delay)
+    let (seconds, rest) = played.quotientAndRemainder(dividingBy: sound.countsPerSecond)
+    guard seconds < 1 << 40 else {
+      throw FormatError(.malformed("a page's position is too large"), at: offset, in: "page")
+    }
+    let until = seconds * 1_000_000 + rest * 1_000_000 / sound.countsPerSecond
+    if dataStart == nil { dataStart = offset }
+    meter.add(time: microseconds, until: max(until, microseconds), end: end)
+    microseconds = max(until, microseconds)
+  }
+}

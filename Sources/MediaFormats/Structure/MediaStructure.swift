@@ -1,0 +1,68 @@
+/// What a media file's structure says of it: nothing is decoded, and nothing of the file's name is believed.
+public struct MediaStructure: Sendable, Hashable {
+  /// What a file is to whoever looks at it.
+  public enum Kind: String, Sendable, Hashable {
+    /// One picture that does not move.
+    case image
+    /// Several pictures without sound, in an image format: GIF, APNG, WebP, AVIF.
+    case animation
+    /// Moving pictures, with or without sound.
+    case video
+    /// Sound alone; a cover does not make a video of it.
+    case sound
+  }
+
+  /// Where what is needed for playing lies in the file.
+  public enum Layout: String, Sendable, Hashable {
+    /// An MP4 or MOV file whose tables come before the media data.
+    case tablesInFront
+    /// One whose tables come behind the media data: it cannot start before nearly all is there. It can be
+    /// mended without loss (`FaststartPlan`).
+    case tablesBehind
+    /// One of fragments, each with its tables in front.
+    case fragmented
+    /// Any other format: it is read from front to back.
+    case stream
+  }
+
+  /// What is not as it should be, though something could be said of the file.
+  public enum Flaw: Sendable, Hashable {
+    /// The file ends before the media data do that it says it has, which end at the offset `neededBytes`.
+    /// What is said holds for the part that is there.
+    case cutShort(neededBytes: Int64)
+  }
+
+  /// The type of the format, by its content. One that may hold either sound or pictures is said to hold
+  /// pictures, as its brand does; `kind` says what it holds.
+  public let type: MediaType
+  /// What it is to whoever looks at it.
+  public let kind: Kind
+  /// The file's size.
+  public let bytes: Int64
+  /// The size of the pictures as they are coded; nil for sound.
+  public let codedSize: PixelSize?
+  /// The size as displayed: turned, cropped and with square pixels.
+  public let displaySize: PixelSize?
+  /// How the coded picture is to be turned.
+  public let orientation: PictureOrientation
+  /// Whether a part of it may be transparent.
+  public let hasAlpha: Bool
+  /// How many frames its pictures have; nil for sound and where it is not written down.
+  public let frameCount: Int?
+  /// How long it plays, in milliseconds, rounded up; nil for an image and where it is not written down.
+  public let durationMilliseconds: Int64?
+  /// The codec of its pictures, as FFmpeg calls it (`h264`, `hevc`, `vp9`, `av1`), or else the file's own
+  /// code for it.
+  public let videoCodec: String?
+  /// The codec of its sound (`aac`, `opus`, `mp3`, `flac`).
+  public let audioCodec: String?
+  /// Where what is needed for playing lies.
+  public let layout: Layout
+  /// How many bytes start it, and play it how far.
+  public let start: MediaStart
+  /// What is wrong with it.
+  public let flaws: [Flaw]
+
+  /// Whether it has sound.
+  public var hasSound: Bool { audioCodec != nil }
+}
