@@ -67,6 +67,8 @@ let package = Package(
     module("CivilTime"),
     module("Feed", ["CivilTime"]),
     module("Prefetch", ["Feed"]),
+    module("ThumbHash"),
+    module("Digests"),
 
     // What any store stands on.
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
@@ -76,6 +78,9 @@ let package = Package(
     module("MediaFiles", ["System"]),
     module("MediaFormats"),
     module("Observability", ["System", "CivilTime", logging, metrics]),
+    module(
+      "MediaProbe",
+      ["MediaFormats", "Feed", "JSON", "ThumbHash", "Digests", "Sockets", "System"]),
 
     // The adapters around the domain, the application, and the composition root.
     .target(
@@ -86,6 +91,7 @@ let package = Package(
         .embedInCode("0005-order-alone.sql"),
         .embedInCode("0006-rankings.sql"),
         .embedInCode("0007-strategies.sql"), .embedInCode("0008-many-feeds.sql"),
+        .embedInCode("0009-media-truth.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),
@@ -94,7 +100,8 @@ let package = Package(
     module(
       "SQLiteStore",
       [
-        "Feed", "Prefetch", "Catalog", "JSON", "System", "Migrations", "CXXHash", sqlite, sqliteC,
+        "Feed", "Prefetch", "Catalog", "JSON", "PostJSON", "System", "Migrations", "CXXHash",
+        sqlite, sqliteC,
       ]),
     module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
     .target(
@@ -116,7 +123,7 @@ let package = Package(
       name: "lookahead",
       dependencies: [
         "Service", "SQLiteStore", "Seeding", "PostJSON", "Catalog", "Feed", "Sockets", "System",
-        "Observability", "Backups", "Version",
+        "Observability", "Backups", "Version", "MediaProbe", "JSON",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),
@@ -134,6 +141,8 @@ let package = Package(
       name: "ModelStore", dependencies: ["Feed", "Prefetch", "Catalog"], path: "Tests/ModelStore",
       swiftSettings: strict),
     tests("FeedTests", ["Feed", "TestSupport"]),
+    tests("DigestsTests", ["Digests", "TestSupport"]),
+    tests("ThumbHashTests", ["ThumbHash", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
@@ -145,6 +154,9 @@ let package = Package(
     tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
     tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
     tests("MediaFormatsTests", ["MediaFormats", "TestSupport"]),
+    tests(
+      "MediaProbeTests",
+      ["MediaProbe", "MediaFormats", "Feed", "ThumbHash", "System", "TestSupport"]),
     tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
     tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
     tests("CommandTests", ["lookahead", "Version", "SQLiteTestSupport", "TestSupport"]),

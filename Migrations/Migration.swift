@@ -32,5 +32,6 @@ public struct Migration: Hashable, Sendable {
     Migration(version: 6, name: "0006-rankings", sql: PackageResources._006_rankings_sql),
     Migration(version: 7, name: "0007-strategies", sql: PackageResources._007_strategies_sql),
     Migration(version: 8, name: "0008-many-feeds", sql: PackageResources._008_many_feeds_sql),
+    Migration(version: 9, name: "0009-media-truth", sql: PackageResources._009_media_truth_sql),
   ]
 }

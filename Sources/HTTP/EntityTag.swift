@@ -8,7 +8,9 @@ public struct EntityTag: Sendable, Hashable {
 
   /// A tag; `opaque` is of `etagc`: visible ASCII without a double quote.
   public init(_ opaque: String, isWeak: Bool = false) {
-    precondition(opaque.utf8.allSatisfy(\.isEntityTagCharacter), "not an entity tag: \(opaque)")
+    var text = opaque
+    let isTag = text.withUTF8 { $0.allSatisfy(\.isEntityTagCharacter) }
+    precondition(isTag, "not an entity tag: \(opaque)")
     self.opaque = opaque
     self.isWeak = isWeak
   }

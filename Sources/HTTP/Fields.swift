@@ -81,11 +81,14 @@ public struct Fields: Sendable {
 
   /// Adds a field after the others, with the value that `write` appends: for one of several pieces.
   public mutating func append(_ name: String, writing write: (inout [UInt8]) -> Void) {
-    precondition(
-      !name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter), "not a field name: \(name)")
     if !areLines { self = lines() }
     let nameStart = UInt32(bytes.count)
-    bytes.append(text: name)
+    var text = name
+    text.withUTF8 { text in
+      precondition(
+        !text.isEmpty && text.allSatisfy(\.isTokenCharacter), "not a field name: \(name)")
+      bytes.append(contentsOf: text)
+    }
     let nameEnd = UInt32(bytes.count)
     bytes.append(UInt8(ascii: ":"))
     bytes.append(.space)
@@ -142,7 +145,7 @@ public struct Fields: Sendable {
   }
 
   /// How many bytes the lines take, or about as many.
-  var byteCount: Int { bytes.count + (areLines ? 0 : 4 * entries.count) }
+  public var byteCount: Int { bytes.count + (areLines ? 0 : 4 * entries.count) }
 
   /// Appends the lines as they go over the wire (RFC 9112 section 5).
   func write(to output: inout [UInt8]) {

@@ -85,6 +85,10 @@ extension [UInt8] {
       append(UInt8(0x30 + rest % 10))
       rest /= 10
     } while rest > 0
-    self[start...].reverse()
+    var (low, high) = (start, count - 1)
+    while low < high {
+      swapAt(low, high)
+      (low, high) = (low + 1, high - 1)
+    }
   }
 }

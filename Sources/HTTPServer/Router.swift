@@ -33,12 +33,20 @@ public struct Router<Value: Sendable>: Sendable {
     }
   }
 
-  private struct Route: Sendable {
+  private final class Route: Sendable {
     let segments: [Segment]
-    var values: [Method: Value]
+    /// A few: looked through faster than hashed. Each has the value at its index.
+    let methods: [Method]
+    let values: [Value]
+
+    init(_ segments: [Segment], _ methods: [Method] = [], _ values: [Value] = []) {
+      self.segments = segments
+      self.methods = methods
+      self.values = values
+    }
 
     func allowed() -> [Method] {
-      var methods = Set(values.keys)
+      var methods = Set(methods)
       if methods.contains(.get) { methods.insert(.head) }
       methods.insert(.options)
       return Method.allCases.filter(methods.contains)
@@ -70,10 +78,11 @@ public struct Router<Value: Sendable>: Sendable {
       index = known
     } else {
       index = routes.firstIndex { isMoreLiteral(segments, $0.segments) } ?? routes.count
-      routes.insert(Route(segments: segments, values: [:]), at: index)
+      routes.insert(Route(segments), at: index)
     }
-    precondition(routes[index].values[method] == nil, "a second route for \(method) \(pattern)")
-    routes[index].values[method] = value
+    let known = routes[index]
+    precondition(!known.methods.contains(method), "a second route for \(method) \(pattern)")
+    routes[index] = Route(segments, known.methods + [method], known.values + [value])
     if segments.allSatisfy(\.isLiteral) { literals[pattern] = routes[index] }
   }
 
@@ -107,8 +116,9 @@ public struct Router<Value: Sendable>: Sendable {
   }
 
   private func result(_ route: Route, _ method: Method, _ parameters: [String: String]) -> Match {
-    if let value = route.values[method] ?? (method == .head ? route.values[.get] : nil) {
-      return .found(value, parameters: parameters)
+    let own = route.methods.firstIndex(of: method)
+    if let index = own ?? (method == .head ? route.methods.firstIndex(of: .get) : nil) {
+      return .found(route.values[index], parameters: parameters)
     }
     return .methodNotAllowed(allowed: route.allowed())
   }

@@ -19,6 +19,11 @@ public struct JSONValue: Sendable {
     kind == .number ? Int(exactly: document.bytes[node.range]) : nil
   }
 
+  /// Whether it is `true`; `nil` where it is neither `true` nor `false`.
+  public var truth: Bool? {
+    kind == .boolean ? document.bytes[node.range].first == UInt8(ascii: "t") : nil
+  }
+
   /// Where it stands; of a text, between the quotation marks.
   public var byteRange: Range<Int> { node.range }
 

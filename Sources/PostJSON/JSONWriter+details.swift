@@ -79,6 +79,7 @@ extension JSONWriter {
     let load = posts.mediaLoads[index]
     member("kind", load.kind.rawValue)
     member("url", file.url, of: posts)
+    if let index = file.truth { return itemMembers(of: posts.truths[index]) }
     member("mimeType", file.mimeType, of: posts)
     member("codec", file.codec, of: posts)
     member("width", file.width)

@@ -2,23 +2,38 @@ import Feed
 import JSON
 import Prefetch
 
-/// What leads from a page to the ones beside it, in ASCII: the cursors as clients get them, and links that
-/// are ready to follow.
+/// What leads from a page to the ones beside it: the cursors as clients get them, and links that are ready to
+/// follow, in ASCII of which nothing must be escaped.
 public struct PageLinks: Sendable {
-  /// The cursor for `after`; `nil` on the last page.
-  public var nextCursor: [UInt8]?
-  /// The cursor for `before`; `nil` on the first page.
-  public var previousCursor: [UInt8]?
-  /// The cursor of pull-to-refresh.
-  public var newerCursor: [UInt8]
-  /// The target of the next page.
-  public var next: [UInt8]?
-  /// The target of the page before.
-  public var previous: [UInt8]?
+  /// Where a link lies.
+  public struct Link: Sendable {
+    /// The target.
+    public let target: Range<Int>
+    /// Its part that is the cursor.
+    public let cursor: Range<Int>
 
-  /// A page's links; without more, those of a page that is alone.
-  public init(newerCursor: [UInt8]) {
+    /// A link of these parts.
+    public init(target: Range<Int>, cursor: Range<Int>) {
+      self.target = target
+      self.cursor = cursor
+    }
+  }
+
+  /// All of them, one behind the other.
+  public let bytes: [UInt8]
+  /// The cursor of pull-to-refresh.
+  public let newerCursor: Range<Int>
+  /// To the next page, with the cursor for `after`; `nil` on the last one.
+  public let next: Link?
+  /// To the page before, with the cursor for `before`; `nil` on the first one.
+  public let previous: Link?
+
+  /// The links that lie there in the bytes.
+  public init(_ bytes: [UInt8], newerCursor: Range<Int>, next: Link?, previous: Link?) {
+    self.bytes = bytes
     self.newerCursor = newerCursor
+    self.next = next
+    self.previous = previous
   }
 }
 
@@ -45,15 +60,17 @@ public struct PagePrefetch: Sendable {
 extension JSONWriter {
   /// A page up to its first item. Its items follow as they are, commas between them, and `endPage`.
   public mutating func beginPage(feed name: String, title: String?, total: Int, ranking: Int) {
-    literal(#"{"feed":"#)
+    literal(#"{"feed":{"name":"#)
     beginDocument()
-    object { writer in
-      writer.member("name", name)
-      writer.member("title", title)
-      writer.member("total", total)
-      writer.member("ranking", ranking)
+    string(name)
+    member("title", title)
+    literal(capacity: 120) { text in
+      text.append(#","total":"#)
+      text.append(decimal: total)
+      text.append(#","ranking":"#)
+      text.append(decimal: ranking)
+      text.append(#"},"items":["#)
     }
-    literal(#","items":["#)
   }
 
   /// A page behind its last item.
@@ -65,64 +82,74 @@ extension JSONWriter {
     offset: Int, ranking: Int, links: PageLinks, prefetch: PagePrefetch, openIDs: [Range<Int>],
     of items: [UInt8]
   ) {
-    literal(#"],"paging":"#)
-    beginDocument()
-    object { writer in
-      writer.member("offset", offset)
-      writer.member("ranking", ranking)
-      writer.nullable("next", plain: links.nextCursor)
-      writer.nullable("prev", plain: links.previousCursor)
-      writer.nullable("newer", plain: links.newerCursor)
-      writer.key("links")
-      writer.object { writer in
-        if let next = links.next { writer.nullable("next", plain: next) }
-        if let previous = links.previous { writer.nullable("prev", plain: previous) }
+    // Each link twice at the most: on its own, and its cursor.
+    literal(capacity: 2 * links.bytes.count + 240) { text in
+      let bytes = links.bytes.span
+      text.append(#"],"paging":{"offset":"#)
+      text.append(decimal: offset)
+      text.append(#","ranking":"#)
+      text.append(decimal: ranking)
+      text.append(#","next":"#)
+      text.append(plain: links.next.map(\.cursor), of: bytes)
+      text.append(#","prev":"#)
+      text.append(plain: links.previous.map(\.cursor), of: bytes)
+      text.append(#","newer":"#)
+      text.append(plain: links.newerCursor, of: bytes)
+      text.append(#","links":{"#)
+      if let next = links.next {
+        text.append(#""next":"#)
+        text.append(plain: next.target, of: bytes)
       }
+      if let previous = links.previous {
+        text.append(links.next == nil ? #""prev":"# : #","prev":"#)
+        text.append(plain: previous.target, of: bytes)
+      }
+      text.append(#"}},"prefetch":{"network":"#)
     }
-    key("prefetch")
-    object { writer in writer.members(of: prefetch, openIDs, items) }
-    literal("}")
+    append(prefetch, openIDs, items)
+    literal("}}")
   }
 
-  private mutating func members(
-    of prefetch: PagePrefetch, _ openIDs: [Range<Int>], _ items: [UInt8]
+  /// The members of `prefetch` behind the name of the first.
+  private mutating func append(
+    _ prefetch: PagePrefetch, _ openIDs: [Range<Int>], _ items: [UInt8]
   ) {
     let (plan, policy) = (prefetch.plan, prefetch.policy)
+    beginDocument()
+    string(prefetch.network.name)
+    member("policy", policy.name)
     // Who saves data loads nothing ahead, however the person scrolls.
     let savesData = prefetch.bounds.savesData
-    member("network", prefetch.network.name)
-    member("policy", policy.name)
-    member("maxCost", savesData ? 0 : policy.maxCost)
-    member("leading", savesData ? 0 : policy.leading)
-    member("trailing", savesData ? 0 : policy.trailing)
-    key("nextPageAt")
-    if let index = plan.nextPageAt { integer(index) } else { null() }
-    key("plan")
-    array { writer in
-      let ids = plan.parts.reduce(0) { $0 + 2 * openIDs[$1.itemIndex].count }
-      writer.literal(capacity: ids + OutputSpan<UInt8>.partCapacity * plan.parts.count) { text in
-        for (index, part) in plan.parts.enumerated() {
-          if index > 0 { text.append(",") }
-          text.append(part, ofItem: items.span.extracting(openIDs[part.itemIndex]))
-        }
+    let ids = plan.parts.reduce(0) { $0 + 2 * openIDs[$1.itemIndex].count }
+    literal(capacity: ids + OutputSpan<UInt8>.partCapacity * plan.parts.count + 240) { text in
+      text.append(#","maxCost":"#)
+      text.append(decimal: savesData ? 0 : policy.maxCost)
+      text.append(#","leading":"#)
+      text.append(decimal: savesData ? 0 : policy.leading)
+      text.append(#","trailing":"#)
+      text.append(decimal: savesData ? 0 : policy.trailing)
+      text.append(#","nextPageAt":"#)
+      if let index = plan.nextPageAt { text.append(decimal: index) } else { text.append("null") }
+      text.append(#","plan":["#)
+      for (index, part) in plan.parts.enumerated() {
+        if index > 0 { text.append(",") }
+        text.append(part, ofItem: items.span.extracting(openIDs[part.itemIndex]))
       }
-    }
-    member("planBytes", plan.bytes)
-  }
-
-  /// A text of ASCII of which nothing must be escaped, `null` where there is none.
-  private mutating func nullable(_ name: StaticString, plain text: [UInt8]?) {
-    key(name)
-    guard let text else { return null() }
-    literal(capacity: text.count + 2) { output in
-      output.append("\"")
-      output.append(text.span)
-      output.append("\"")
+      text.append(#"],"planBytes":"#)
+      text.append(decimal: plan.bytes)
     }
   }
 }
 
 extension OutputSpan<UInt8> {
+  /// A text of which nothing must be escaped, `null` where there is none.
+  fileprivate mutating func append(plain range: Range<Int>?, of bytes: Span<UInt8>) {
+    guard let range else { return append("null") }
+    append("\"")
+    append(bytes.extracting(range))
+    append("\"")
+  }
+
   /// What a part of the plan takes at the most, beside its item's id twice.
   fileprivate static var partCapacity: Int { 160 }
 
@@ -134,12 +161,20 @@ extension OutputSpan<UInt8> {
       append(#","media":"#)
       append(mediaID: index, ofPost: openID)
     }
-    append(#","range":[0,"#)
-    append(decimal: part.bytes - 1)
-    append(#"],"bytes":"#)
+    if let range = part.range {
+      append(#","range":["#)
+      append(decimal: range.lowerBound)
+      append(",")
+      append(decimal: range.upperBound - 1)
+      append("]")
+    }
+    append(#","bytes":"#)
     append(decimal: part.bytes)
-    append(#","why":""#)
-    append(string: part.reason.rawValue)
-    append(part.isEstimated ? #"","estimated":true}"# : #""}"#)
+    switch part.reason {
+    case .active: append(#","why":"active""#)
+    case .start: append(#","why":"start""#)
+    case .whole: append(#","why":"whole""#)
+    }
+    append(part.isEstimated ? #","estimated":true}"# : "}")
   }
 }

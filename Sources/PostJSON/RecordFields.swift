@@ -68,6 +68,12 @@ struct RecordFields {
     return number
   }
 
+  /// True or false.
+  func boolean(_ name: String) throws(RecordError) -> Bool? {
+    guard let value = object.member(name) else { return nil }
+    return try value.checked(as: .boolean).truth
+  }
+
   /// One of the cases.
   func option<Option: RawRepresentable & CaseIterable>(_ name: String) throws(RecordError) -> Option
   where Option.RawValue == String {

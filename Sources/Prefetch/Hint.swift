@@ -12,26 +12,9 @@ public struct Hint: Hashable, Sendable {
   public let isEstimated: Bool
 }
 
-/// What one media file costs.
-struct MediaCost {
-  let minimumBytes: Int
-  let entireBytes: Int
-  let isEstimated: Bool
-}
-
-extension Policy {
-  /// What the post costs under this policy.
-  public func hint(for post: Post) -> Hint {
-    hint(for: ItemLoad(post))
-  }
-
-  /// What the item costs under this policy.
-  public func hint(for item: ItemLoad) -> Hint { costs.hint(for: item) }
-}
-
 extension HintCosts {
   /// What the item costs.
-  func hint(for item: ItemLoad) -> Hint {
+  public func hint(for item: ItemLoad) -> Hint {
     let weight = weight(of: item)
     guard !item.media.isEmpty else {
       let bytes = unknownBytes(of: item)
@@ -41,9 +24,9 @@ extension HintCosts {
     }
     let visible = visibleParts(of: item)
     var (minimumBytes, entireBytes, isEstimated) = (0, 0, false)
-    for (index, media) in item.media.enumerated() {
-      let cost = cost(of: media)
-      if index < visible { minimumBytes += cost.minimumBytes }
+    for index in item.media.indices {
+      let cost = cost(of: item.media[index])
+      if index - item.media.startIndex < visible { minimumBytes += cost.minimumBytes }
       entireBytes += cost.entireBytes
       isEstimated = isEstimated || cost.isEstimated
     }
@@ -61,15 +44,23 @@ extension HintCosts {
     switch media.kind {
     case .image:
       let bytes = media.bytes ?? imageBytes
-      return MediaCost(minimumBytes: bytes, entireBytes: bytes, isEstimated: media.bytes == nil)
+      return MediaCost(
+        startBytes: bytes, entireBytes: bytes, isStartEstimated: media.bytes == nil,
+        isEntireEstimated: media.bytes == nil)
     case .video:
+      if let bytes = media.bytes, let timing = media.timing {
+        return MediaCost(
+          timing, entireBytes: bytes, downlinkKbps: downlinkKbps,
+          unknownStartBytes: videoStartBytes)
+      }
       let entire =
         media.bytes ?? media.durationMilliseconds.map(bytes(ofVideoMilliseconds:)) ?? videoBytes
       // Where a video starts is not known from its size: the start is the policy's either way,
       // unless the whole file is shorter.
       return MediaCost(
-        minimumBytes: min(videoStartBytes, entire), entireBytes: entire,
-        isEstimated: media.bytes.map { $0 > videoStartBytes } ?? true)
+        startBytes: videoStartBytes, entireBytes: entire,
+        isStartEstimated: media.bytes.map { $0 > videoStartBytes } ?? true,
+        isEntireEstimated: media.bytes == nil)
     }
   }
 

@@ -17,6 +17,11 @@ public struct ItemLoad: Hashable, Sendable {
     self.media = media
   }
 
+  /// Whether what it costs to start depends on the bandwidth: of a video, how far its bytes play is known.
+  public var dependsOnDownlink: Bool {
+    media.contains { $0.kind == .video && $0.bytes != nil && $0.timing?.lead.isEmpty == false }
+  }
+
   /// What the post has to load.
   public init(_ post: Post) {
     self.init(type: post.type, hasPage: post.url != nil, media: post.media.map(MediaLoad.init)[...])

@@ -3,7 +3,7 @@ import Feed
 /// What to load of a page while its first item is the active one.
 public struct PagePlan: Hashable, Sendable {
   /// Why a part is loaded.
-  public enum Reason: String, Sendable {
+  public enum Reason: Sendable {
     /// The item is active: all of it.
     case active
     /// The item comes soon: so much that a video starts.
@@ -18,11 +18,15 @@ public struct PagePlan: Hashable, Sendable {
     public let itemIndex: Int
     /// The index of the file among the item's media; `nil` for the item's own page (a web app, an ad).
     public let mediaIndex: Int?
-    /// The first so many bytes of the file.
+    /// Which bytes of the file; `nil` where it is not known where the file ends: then a client that asked
+    /// for a range would cut off what is longer, or ask past the end of what is shorter.
+    public let range: Range<Int>?
+    /// How many bytes that is, or what to count for it.
     public let bytes: Int
     /// Why it is loaded.
     public let reason: Reason
-    /// The count is the policy's default: an active file ends where the server says that it ends.
+    /// The count rests on the policy's defaults, because the truth is not known: of an active file where its
+    /// size is not, of a start where it is not known how far the first bytes play.
     public let isEstimated: Bool
   }
 
@@ -70,7 +74,7 @@ extension Policy {
     let count = count ?? items.count
     precondition(items.count >= min(count, plannedItems), "more items are needed for the plan")
     return PagePlan(
-      parts: network.downlinkKbps > 0 ? parts(of: items, bounds: bounds) : [],
+      parts: network.downlinkKbps > 0 ? parts(of: items, on: network, bounds: bounds) : [],
       nextPageAt: hasNextPage ? nextPageIndex(count: count, on: network) : nil)
   }
 
@@ -81,19 +85,23 @@ extension Policy {
   ///
   /// The plan ends at the first item that the policy or the budget has no room for. Passing over it
   /// for a smaller one further down would load what is seen later before what is seen sooner.
-  private func parts(of items: [ItemLoad], bounds: PlanBounds) -> [PagePlan.Part] {
+  private func parts(
+    of items: [ItemLoad], on network: NetworkProfile, bounds: PlanBounds
+  ) -> [PagePlan.Part] {
+    let costs = costs(downlinkKbps: network.downlinkKbps)
     var parts: [PagePlan.Part] = []
     parts.reserveCapacity(min(items.count, plannedItems))
     var cost = 0
     var budget = bounds.budgetBytes ?? .max
-    for (index, item) in items.enumerated() {
+    for index in items.indices {
+      let item = items[index]
       if index > 0 {
         guard !bounds.savesData, index <= leading else { break }
-        cost += weight(toLoad: item)
+        cost += weight(toLoad: item, costs)
         guard strategy.allows(cost: cost) else { break }
       }
-      let isAffordable = forEachPart(of: item, at: index) { part in
-        guard let affordable = affordable(part, of: item, budget: budget) else { return false }
+      let isAffordable = forEachPart(of: item, at: index, costs) { part, piece in
+        guard let affordable = affordable(part, piece, budget: budget) else { return false }
         parts.append(affordable)
         budget -= affordable.bytes
         return true
@@ -104,52 +112,70 @@ extension Policy {
   }
 
   /// What an item counts towards `maxCost`: nothing where there is nothing to load.
-  private func weight(toLoad item: ItemLoad) -> Int {
-    let hasNone = forEachPart(of: item, at: 1) { _ in false }
-    return hasNone ? 0 : hint(for: item).weight
+  private func weight(toLoad item: ItemLoad, _ costs: HintCosts) -> Int {
+    let hasNone = forEachPart(of: item, at: 1, costs) { _, _ in false }
+    return hasNone ? 0 : costs.hint(for: item).weight
+  }
+
+  /// What of a part is worth having.
+  private struct Piece {
+    /// The bytes of the part, and of those of its file that come after it and without which it is worth nothing.
+    let needed: Int
+    /// How many of the part's bytes are worth having alone; `nil` where none are.
+    var least: Int?
   }
 
   /// Hands out the parts of an item, in their order, as long as `body` returns true.
   ///
   /// - Returns: whether it did for all of them.
-  private func forEachPart(of item: ItemLoad, at index: Int, _ body: (PagePlan.Part) -> Bool)
-    -> Bool
-  {
-    let isActive = index == 0
+  private func forEachPart(
+    of item: ItemLoad, at itemIndex: Int, _ costs: HintCosts,
+    _ body: (PagePlan.Part, Piece) -> Bool
+  ) -> Bool {
+    let isActive = itemIndex == 0
     guard !item.media.isEmpty else {
       let isLoadable = item.type == .webapp || item.type == .ad
       guard isLoadable, item.hasPage, webappBytes > 0 else { return true }
-      return body(
-        PagePlan.Part(
-          itemIndex: index, mediaIndex: nil, bytes: webappBytes,
-          reason: isActive ? .active : .whole, isEstimated: true))
+      let part = PagePlan.Part(
+        itemIndex: itemIndex, mediaIndex: nil, range: nil, bytes: webappBytes,
+        reason: isActive ? .active : .whole, isEstimated: true)
+      return body(part, Piece(needed: webappBytes))
     }
     let seen = isActive ? item.media.count : costs.visibleParts(of: item)
-    for (mediaIndex, media) in item.media.prefix(seen).enumerated() {
+    for mediaIndex in 0..<seen {
+      let media = item.media[item.media.startIndex + mediaIndex]
       let cost = costs.cost(of: media)
-      let bytes = isActive ? cost.entireBytes : cost.minimumBytes
-      guard bytes > 0 else { continue }
-      let part = PagePlan.Part(
-        itemIndex: index, mediaIndex: mediaIndex, bytes: bytes,
-        reason: isActive ? .active : media.kind == .video ? .start : .whole,
-        isEstimated: isActive || media.kind == .image ? media.bytes == nil : cost.isEstimated)
-      guard body(part) else { return false }
+      let isVideo = media.kind == .video
+      var needed = isActive ? cost.entireBytes : cost.minimumBytes
+      let pieces = isActive ? [] : cost.pieces
+      for index in 0..<max(pieces.count, 1) {
+        let range = pieces.isEmpty ? 0..<needed : pieces[index]
+        if range.isEmpty { continue }
+        let part = PagePlan.Part(
+          itemIndex: itemIndex, mediaIndex: mediaIndex, range: media.bytes == nil ? nil : range,
+          bytes: range.count, reason: isActive ? .active : isVideo ? .start : .whole,
+          isEstimated: isActive ? cost.isEntireEstimated : cost.isStartEstimated)
+        // Of a video from its start on; what its head alone does not start is worth nothing in pieces.
+        let isDivisible = isVideo && media.timing?.isStartable != false
+        let piece = Piece(needed: needed, least: isDivisible ? cost.minimumBytes : nil)
+        guard body(part, piece) else { return false }
+        needed -= range.count
+      }
     }
     return true
   }
 
   /// The part as far as the budget reaches: a video from its start bytes on is worth having, a piece
   /// of an image is not. `nil` where the budget does not reach so far.
-  private func affordable(_ part: PagePlan.Part, of item: ItemLoad, budget: Int) -> PagePlan.Part? {
-    if part.bytes <= budget { return part }
-    guard let mediaIndex = part.mediaIndex else { return nil }
-    let media = item.media[item.media.startIndex + mediaIndex]
-    guard media.kind == .video, budget > 0, budget >= costs.cost(of: media).minimumBytes else {
-      return nil
-    }
+  private func affordable(
+    _ part: PagePlan.Part, _ piece: Piece, budget: Int
+  ) -> PagePlan.Part? {
+    if piece.needed <= budget { return part }
+    guard let least = piece.least, budget > 0, budget >= least else { return nil }
     return PagePlan.Part(
-      itemIndex: part.itemIndex, mediaIndex: mediaIndex, bytes: budget, reason: part.reason,
-      isEstimated: part.isEstimated)
+      itemIndex: part.itemIndex, mediaIndex: part.mediaIndex,
+      range: part.range.map { $0.lowerBound..<$0.lowerBound + budget }, bytes: budget,
+      reason: part.reason, isEstimated: part.isEstimated)
   }
 
   /// Bytes of a page itself, for the time that it takes to arrive.

@@ -2,11 +2,20 @@ import Feed
 
 /// The network profiles, and the policy for each feed on each of them.
 public struct PolicyBook: Sendable {
-  /// From the fastest to the slowest.
-  public let networks: [NetworkProfile]
-  private let policies: [Policies]
-  /// The feeds that have policies of their own, by name.
-  public let feeds: [String]
+  /// An object: each request takes the book, few change it.
+  private final class Content: Sendable {
+    let networks: [NetworkProfile]
+    let policies: [Policies]
+    let feeds: [String]
+
+    init(_ networks: [NetworkProfile], _ policies: [Policies], _ feeds: [String]) {
+      self.networks = networks
+      self.policies = policies
+      self.feeds = feeds
+    }
+  }
+
+  private let content: Content
   /// Why the book is not the one that is written by now, but the last one before that was understood whole.
   public var problem: PolicyError?
 
@@ -34,9 +43,6 @@ public struct PolicyBook: Sendable {
 
   /// A book of these profiles, which may come in any order, and policies.
   public init(networks: [NetworkProfile], policies: [Key: Policy]) {
-    self.networks = networks.sorted {
-      ($0.downlinkKbps, ByteText($1.name)) > ($1.downlinkKbps, ByteText($0.name))
-    }
     var byNetwork: [ByteText: Policies] = [:]
     for (key, policy) in policies {
       var policies = byNetwork[ByteText(key.network)] ?? Policies(network: key.network)
@@ -47,16 +53,28 @@ public struct PolicyBook: Sendable {
       }
       byNetwork[ByteText(key.network)] = policies
     }
-    self.policies = Array(byNetwork.values)
-    feeds = Set(policies.keys.compactMap(\.feed).map(ByteText.init)).sorted().map(\.text)
+    content = Content(
+      networks.sorted {
+        ($0.downlinkKbps, ByteText($1.name)) > ($1.downlinkKbps, ByteText($0.name))
+      }, Array(byNetwork.values),
+      Set(policies.keys.compactMap(\.feed).map(ByteText.init)).sorted().map(\.text))
   }
+
+  /// From the fastest to the slowest.
+  public var networks: [NetworkProfile] { content.networks }
+
+  /// The feeds that have policies of their own, by name.
+  public var feeds: [String] { content.feeds }
 
   /// The policy in force for the feed on the network: its own, or else the one for all feeds, or else
   /// one that loads nothing ahead.
   public func policy(feed: String?, network: NetworkProfile) -> Policy {
     // A few: looked through faster than hashed.
-    let policies = policies.first { $0.network.isSame(as: network.name) }
-    return feed.flatMap { policies?.ofFeeds[ByteText($0)] } ?? policies?.common
-      ?? Policy(name: "none", strategy: .plain(leading: 0), trailing: 0)
+    let policies = content.policies
+    for index in policies.indices where policies[index].network.isSame(as: network.name) {
+      let own = feed.flatMap { policies[index].ofFeeds[ByteText($0)] }
+      if let policy = own ?? policies[index].common { return policy }
+    }
+    return Policy(name: "none", strategy: .plain(leading: 0), trailing: 0)
   }
 }

@@ -1,6 +1,5 @@
 import Feed
 import GRDB
-import System
 
 /// What goes of some posts, within one transaction.
 struct PruningBatch {
@@ -18,8 +17,8 @@ struct PruningBatch {
     let isInFeed: Bool
   }
 
-  /// So many posts at the most go with one statement; then others that wait for this core get it: an
-  /// event loop of a server has answers to give.
+  /// So many posts at the most go with one statement; then it is seen whether the transaction has had its
+  /// time.
   private static let stepPosts = 64
 
   /// Whether a post is in a feed matters only to who goes by its place alone.
@@ -56,7 +55,6 @@ struct PruningBatch {
       let step = min(Self.stepPosts, limit - seen)
       last = try self.step(after: last!, limit: step, tops, &summary)
       seen += step
-      CurrentThread.yield()
     } while last != nil && seen < limit && ContinuousClock.now < deadline
     if !isDryRun {
       try ChangeLog(database: database).trim()

@@ -9,7 +9,12 @@ extension SQLiteStore {
     try withStoreErrors(path: path) {
       try readers.read { database, _ in
         let reader = PostReader(database: database)
-        return try reader.post(withID: id).map(reader.item)
+        let media = MediaTable(database)
+        return try reader.post(withID: id).map(reader.item).map { item in
+          StoredItem(
+            post: item.post, placements: item.placements,
+            truths: try item.post.media.map { try media.media(at: $0.url)?.truth })
+        }
       }
     }
   }

@@ -41,8 +41,10 @@ public final class FeedService: Sendable {
     application = ApplicationServer(settings, store: store, media: media, logger: logger)
     let refresh = StoreRefresh(
       store, application.readiness, logger: logger, figures: figures)
+    // Taking in what a prune or a seed changed takes milliseconds, for which no loop is to wait.
     refresher = PeriodicTask(
-      pauseMilliseconds: configuration.refreshIntervalMilliseconds, refresh.run)
+      pauseMilliseconds: configuration.refreshIntervalMilliseconds, scheduling: .background,
+      refresh.run)
     let walKeeper = WALKeeper(
       WriteAheadLog(of: store, limitBytes: configuration.store.file.logLimitBytes), logger: logger,
       figures: figures)

@@ -82,7 +82,7 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Runs the loop on a thread of its own; `ended` is called there when it has stopped.
   public func start(ended: @escaping Work) throws(SystemError) {
-    try startThread(timeSlice: .short) { [self] in
+    try startThread(scheduling: .prompt) { [self] in
       thread.store(UInt(pthread_self()), ordering: .relaxed)
       run()
       ended()

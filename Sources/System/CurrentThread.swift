@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The thread that calls.
@@ -8,6 +9,12 @@ public enum CurrentThread {
       tv_sec: Int(clamping: nanoseconds / 1_000_000_000),
       tv_nsec: Int(nanoseconds % 1_000_000_000))
     nanosleep(&time, nil)
+  }
+
+  /// Shares its core from now on as this says, and so do threads that are made without being told otherwise.
+  /// Where the system does not allow to choose, nothing changes.
+  public static func schedule(_ scheduling: Scheduling) {
+    _ = lookahead_set_scheduling(scheduling.sliceNanoseconds, scheduling.nice)
   }
 
   /// Lets others that wait for the core have it (`sched_yield(2)`).

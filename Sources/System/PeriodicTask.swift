@@ -7,24 +7,29 @@ public final class PeriodicTask: Sendable {
   }
 
   private let state = Monitor(State())
+  private let scheduling: Scheduling
   private let firstPauseMilliseconds: @Sendable () -> Int
   private let work: @Sendable () -> Int
 
   /// Work that says how long to pause after it.
   ///
-  /// - Parameter firstPauseMilliseconds: asked on the task's thread when it starts.
+  /// - Parameters:
+  ///   - scheduling: how it shares its core.
+  ///   - firstPauseMilliseconds: asked on the task's thread when it starts.
   public init(
-    firstPauseMilliseconds: @escaping @Sendable () -> Int, _ work: @escaping @Sendable () -> Int
+    scheduling: Scheduling = .usual, firstPauseMilliseconds: @escaping @Sendable () -> Int,
+    _ work: @escaping @Sendable () -> Int
   ) {
+    self.scheduling = scheduling
     self.firstPauseMilliseconds = firstPauseMilliseconds
     self.work = work
   }
 
   /// Work with the same pause before each time.
   public convenience init(
-    pauseMilliseconds: Int, _ work: @escaping @Sendable () -> Void
+    pauseMilliseconds: Int, scheduling: Scheduling = .usual, _ work: @escaping @Sendable () -> Void
   ) {
-    self.init(firstPauseMilliseconds: { pauseMilliseconds }) {
+    self.init(scheduling: scheduling, firstPauseMilliseconds: { pauseMilliseconds }) {
       work()
       return pauseMilliseconds
     }
@@ -36,7 +41,7 @@ public final class PeriodicTask: Sendable {
   public func start() throws(SystemError) {
     state.withLock { $0.isRunning = true }
     do throws(SystemError) {
-      try startThread { [self] in
+      try startThread(scheduling: scheduling) { [self] in
         runUntilStopped()
         end()
       }

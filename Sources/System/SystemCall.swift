@@ -1,3 +1,5 @@
+// The numbers of errors are that module's where its header is read before Glibc's.
+import CLinux
 import Glibc
 
 /// What a call on a non-blocking descriptor came to, where that is not an error.

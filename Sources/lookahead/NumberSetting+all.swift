@@ -1,4 +1,5 @@
 import Backups
+import MediaProbe
 import Observability
 import SQLiteStore
 import Service
@@ -10,6 +11,7 @@ extension NumberSetting {
   private static let gibibyte = 1 << 30
   private static let tebibyte = 1 << 40
   private static let backups = BackupSettings(folder: "")
+  private static let probing = ProbeSettings()
 
   /// Every number that an option takes.
   ///
@@ -200,5 +202,16 @@ extension NumberSetting {
     NumberSetting(
       "timeout-milliseconds", 1...dayMilliseconds, default: 2_000,
       "How long connecting and answering may take together."),
+
+    // Of looking into media files.
+    NumberSetting(
+      "probe-timeout-milliseconds", 1...dayMilliseconds, default: probing.timeMilliseconds,
+      "How long decoding a file's first frame may take, and fetching what is read of a URL."),
+    NumberSetting(
+      "probe-memory-bytes", (1 << 20)...tebibyte, default: probing.memoryBytes,
+      "The address space of each program that decodes or fetches."),
+    NumberSetting(
+      "probe-url-bytes", 65_536...tebibyte, default: probing.remoteBytes,
+      "How much of one URL is read."),
   ]
 }

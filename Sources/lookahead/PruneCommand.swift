@@ -1,6 +1,7 @@
 import ArgumentParser
 import Feed
 import SQLiteStore
+import System
 
 struct PruneCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -48,6 +49,8 @@ struct PruneCommand: ParsableCommand {
   }
 
   func run() throws {
+    // Nobody waits for it, and the servers of this machine have answers to give.
+    CurrentThread.schedule(.background)
     let meter = ProgressMeter()
     let store = try SQLiteStore(
       existing: options.database, options: SQLiteStore.Options(file: options.file.forMuch))

@@ -23,7 +23,7 @@ import Version
 
   private static let commands = [
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
-    ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"],
+    ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
     ["config"], ["health"],
   ]
 
@@ -55,7 +55,8 @@ import Version
   /// The text between two headings.
   private static func section(_ heading: String, upTo next: String) -> Substring {
     let start = readme.range(of: "\n### \(heading)\n")!.upperBound
-    return readme[start..<readme.range(of: "\n### \(next)\n")!.lowerBound]
+    let end = readme.range(of: "\n### \(next)\n") ?? readme.range(of: "\n## \(next)\n")!
+    return readme[start..<end.lowerBound]
   }
 
   /// The options of a section's table, and their defaults.
@@ -107,6 +108,12 @@ import Version
     #expect(defaults.count == 9)
     for (option, value) in defaults {
       #expect(seed[option] == (value == "off" ? "" : value), "\(option)")
+    }
+    let probe = try Self.help("probe")
+    let probing = Self.defaults(Self.section("Looking into media files", upTo: "Development"))
+    #expect(probing.count == 6)
+    for (option, value) in probing {
+      #expect(probe[option] == (value == "off" ? "" : value), "\(option)")
     }
     // What stands in the text, for all commands or for one.
     let others = Self.readme.matches(of: /`--([a-z-]+)`\s+\(`LOOKAHEAD_\w+`, `?([^)`]+)`?\)/)

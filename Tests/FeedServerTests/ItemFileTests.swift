@@ -27,8 +27,11 @@ import Testing
 
   private static let policy = Policy(name: "p", strategy: .plain(leading: 5))
 
+  private static let network = NetworkProfile(
+    name: "3g", title: "3G", downlinkKbps: 780, uplinkKbps: 330, roundTripMilliseconds: 200)
+
   private static func items(_ posts: FlatPosts) -> EncodedItems {
-    EncodedItems(posts, hintsBy: policy)
+    EncodedItems(posts, hintsBy: policy, on: network)
   }
 
   /// Every item with all that is known of it, as text.

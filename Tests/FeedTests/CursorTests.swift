@@ -36,6 +36,8 @@ struct CursorTests {
       let read = try Cursor(text: cursor.text)
       try #require(read == cursor, TestRandom.replay)
       try #require(read.text == cursor.text, TestRandom.replay)
+      let others = Self.text(of: try Self.content(of: cursor.text))
+      try #require(others == cursor.text, TestRandom.replay)
       try #require(read.belongs(to: feed), TestRandom.replay)
       try #require(!read.belongs(to: feed + "x"), TestRandom.replay)
       // Opaque in a URL, without escapes.

@@ -29,6 +29,8 @@ struct ModelState {
   var keys: [Key] = []
   var runs: [Int: ModelRun] = [:]
   var policies = ModelPolicies.first
+  /// What is known of media files, by their URLs.
+  var media: [ByteText: KnownMedia] = [:]
   /// What has changed since this was published last.
   var changed = Changed()
 
@@ -54,13 +56,15 @@ extension ModelState {
       feed.latest[id].map { Placement(feed: feed.name, rank: $0.rank) }
     }
     return StoredItem(
-      post: item.post, placements: placements.sorted { ByteText($0.feed) < ByteText($1.feed) })
+      post: item.post, placements: placements.sorted { ByteText($0.feed) < ByteText($1.feed) },
+      truths: truths(of: item.post))
   }
 
   func posts(_ numbers: [Int64]) -> FlatPosts {
     var posts = FlatPosts()
     for number in numbers {
-      if let id = ids[number], let item = items[id] { posts.append(item.post, number: number) }
+      guard let id = ids[number], let item = items[id] else { continue }
+      posts.append(item.post, number: number, truths: truths(of: item.post))
     }
     return posts
   }

@@ -65,7 +65,7 @@ package final class ModelStore: FeedStore, PolicyStore {
 // MARK: Reading
 
 extension ModelStore {
-  private var current: ModelSnapshot {
+  var current: ModelSnapshot {
     published.withLock { ModelSnapshot(state: $0.state, version: $0.version) }
   }
 
@@ -107,7 +107,7 @@ extension ModelStore {
 }
 
 /// What there was at one moment.
-private struct ModelSnapshot: StoreSnapshot {
+struct ModelSnapshot: StoreSnapshot {
   let state: ModelState
   let version: StoreVersion
 

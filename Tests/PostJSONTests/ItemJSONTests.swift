@@ -47,7 +47,8 @@ struct ItemJSONTests {
   func `an item is written with its hint, and where its parts lie is told`(_ item: Case) {
     var writer = JSONWriter()
     let text = writer.item(
-      FlatPosts(item.post), at: 0, in: item.placements, hint: Self.policy.hint(for: item.post))
+      FlatPosts(item.post), at: 0, in: item.placements,
+      hint: Self.policy.hint(for: ItemLoad(item.post), on: Self.network))
     func part(_ range: Range<Int>) -> String {
       String(decoding: writer.bytes[range], as: UTF8.self)
     }
@@ -55,6 +56,39 @@ struct ItemJSONTests {
     #expect(#"{"id":""# + part(text.openID) + "\"" == item.json.prefix { $0 != "," })
     let hint = part(text.json.upperBound - 1 - text.hintCount..<text.json.upperBound - 1)
     #expect(hint.hasPrefix(#","prefetch":{"#) && item.json.hasSuffix(hint + "}"))
+  }
+
+  @Test func `what is known of a file goes before what its record says, and says nothing twice`() {
+    let post = Post(
+      id: "k", type: .carousel,
+      media: [
+        Media(kind: .video, url: "/1", mimeType: "video/x", width: 3, bytes: 10),
+        Media(kind: .image, url: "/2", bytes: 10), Media(kind: .image, url: "/3", bytes: 30),
+      ])
+    let clip = MediaTruth(
+      kind: .video, bytes: 900, mimeType: "video/mp4", codec: "h264", soundCodec: "aac",
+      hasSound: true, width: 640, height: 360, frameCount: 9, durationMilliseconds: 1_500,
+      placeholder: MediaPlaceholder(
+        thumbHash: [1, 2, 3, 4, 5], color: .init(red: 16, green: 32, blue: 48)),
+      start: MediaTiming(
+        headBytes: 200, curve: [.init(milliseconds: 1_500, bytes: 900)],
+        lead: [.init(kilobitsPerSecond: 500, bytes: 250)]),
+      version: .entityTag("\"1\""))
+    let picture = MediaTruth(
+      kind: .animation, bytes: 20, mimeType: "image/gif", start: MediaTiming(headBytes: 20))
+    let flat = FlatPosts(post, truths: [clip, picture])
+    let hint = Self.policy.hint(for: ItemLoad(flat, at: 0), on: Self.network)
+    var writer = JSONWriter()
+    writer.item(flat, at: 0, hint: hint)
+    #expect(
+      String(decoding: writer.bytes, as: UTF8.self)
+        == #"{"id":"k","type":"carousel","media":[{"id":"k.0","kind":"video","url":"/1","#
+        + #""mimeType":"video/mp4","codec":"h264","hasSound":true,"width":640,"height":360,"#
+        + #""durationMs":1500,"bytes":900,"placeholder":{"thumbhash":"AQIDBAU=","color":"#
+        + ##""#102030"},"start":{"headBytes":200,"curve":[[1500,900]],"lead":[[500,250]]}},"##
+        + #"{"id":"k.1","kind":"image","url":"/2","mimeType":"image/gif","bytes":20},"#
+        + #"{"id":"k.2","kind":"image","url":"/3","bytes":30}],"#
+        + #""prefetch":{"weight":2,"minimumBytes":250,"entireBytes":950}}"#)
   }
 
   @Test func `a page's plan names the files that its items have`() throws {
@@ -69,11 +103,13 @@ struct ItemJSONTests {
     for (index, post) in posts.enumerated() {
       if index > 0 { items.literal(",") }
       items.beginDocument()
-      ids.append(items.item(FlatPosts(post), at: 0, hint: Self.policy.hint(for: post)).openID)
+      let hint = Self.policy.hint(for: ItemLoad(post), on: Self.network)
+      ids.append(items.item(FlatPosts(post), at: 0, hint: hint).openID)
     }
     writer.literal(items.bytes.span)
-    var links = PageLinks(newerCursor: Array("newer".utf8))
-    links.next = Array("/next".utf8)
+    let links = PageLinks(
+      Array("newer/next?after=c".utf8), newerCursor: 0..<5,
+      next: PageLinks.Link(target: 5..<18, cursor: 17..<18), previous: nil)
     let plan = Self.policy.plan(for: posts, on: Self.network, hasNextPage: true)
     writer.endPage(
       offset: 0, ranking: 1, links: links,
@@ -82,8 +118,12 @@ struct ItemJSONTests {
       openIDs: ids, of: items.bytes)
     let page = try JSONDocument(writer.bytes).root
     #expect(page.member("feed")?.member("name")?.text == "f\"")
-    #expect(page.member("paging")?.member("next")?.kind == .null)
-    #expect(page.member("paging")?.member("links")?.member("next")?.text == "/next")
+    let paging = page.member("paging")
+    #expect(paging?.member("newer")?.text == "newer")
+    #expect(paging?.member("next")?.text == "c")
+    #expect(paging?.member("prev")?.kind == .null)
+    #expect(paging?.member("links")?.member("next")?.text == "/next?after=c")
+    #expect(paging?.member("links")?.member("prev") == nil)
     let media = page.member("items")?.elements.first { _ in true }?.member("media")
     let planned = try #require(page.member("prefetch")?.member("plan")).elements.map { $0 }
     #expect(planned.map { $0.member("item")?.text } == ["v\"1", "w"])

@@ -129,6 +129,38 @@ struct HintTests {
     #expect(policy.hint(for: Samples.post(.text)).weight == 0)
   }
 
+  static let starts: [(network: String, item: ItemLoad, minimum: Int, isEstimated: Bool)] = [
+    // The row of the next lower bandwidth, and without one all of it.
+    ("lte", Samples.knownVideo, 60_000, false), ("very-bad", Samples.knownVideo, 60_000, false),
+    ("3g", Samples.knownVideo, 400_000, false), ("edge", Samples.knownVideo, 1_000_000, false),
+    ("lte", Samples.unstartableVideo, 50_000, false),
+    ("edge", Samples.unstartableVideo, 50_000, false),
+  ]
+
+  @Test(arguments: starts)
+  func `a video into which somebody has looked starts with what the network asks for`(
+    network: String, item: ItemLoad, minimum: Int, isEstimated: Bool
+  ) {
+    let hint = Self.policy.hint(for: item, on: Samples.network(network))
+    #expect(hint.minimumBytes == minimum && hint.entireBytes == 1_000_000)
+    #expect(hint.isEstimated == isEstimated)
+    #expect(item.dependsOnDownlink == !item.media[0].timing!.lead.isEmpty)
+  }
+
+  @Test func `where only the head of a video is known the policy's start is added`() {
+    var item = Samples.knownVideo
+    item.media[0].timing = MediaTiming(headBytes: 700_000)
+    let network = Samples.network("3g")
+    #expect(Self.policy.hint(for: item, on: network).minimumBytes == 700_000)
+    item.media[0].timing = MediaTiming(headBytes: 10)
+    let hint = Self.policy.hint(for: item, on: network)
+    #expect(hint.minimumBytes == Self.policy.videoStartBytes && hint.isEstimated)
+    item.media[0].bytes = 20
+    #expect(Self.policy.hint(for: item, on: network).minimumBytes == 20)
+    #expect(!Self.policy.hint(for: item, on: network).isEstimated)
+    #expect(!item.dependsOnDownlink)
+  }
+
   @Test func `the bytes of a duration are rounded up`() {
     var policy = Self.policy
     policy.videoKbps = 801
@@ -151,7 +183,8 @@ struct HintTests {
     var random = TestRandom(seed)
     for _ in 0..<2_000 {
       let post = Samples.random(&random)
-      let hint = Self.policy.hint(for: post)
+      let item = Samples.load(post, &random)
+      let hint = Self.policy.hint(for: item, on: random.one(of: Samples.networks))
       try #require(hint.minimumBytes >= 0, "\(post), \(TestRandom.replay)")
       try #require(hint.minimumBytes <= hint.entireBytes, "\(post), \(TestRandom.replay)")
       try #require(hint.weight >= 0, "\(post), \(TestRandom.replay)")

@@ -22,7 +22,9 @@ struct PagePlanPropertyTests {
     var random = TestRandom(seed)
     for _ in 0..<3_000 {
       let policy = Self.policy(&random)
-      let posts = (0..<random.number(0...15)).map { _ in Samples.random(&random) }
+      let posts = (0..<random.number(0...15)).map { _ in
+        Samples.load(Samples.random(&random), &random)
+      }
       let bounds = PlanBounds(
         budgetBytes: random.once(in: 2) ? random.number(0...4_000_000) : nil,
         savesData: random.once(in: 5))
@@ -37,13 +39,16 @@ struct PagePlanPropertyTests {
       try #require(!(network.name == "offline") || plan.parts.isEmpty, note)
       try #require(!bounds.savesData || plan.parts.allSatisfy { $0.itemIndex == 0 }, note)
       try #require(plan.parts.allSatisfy { $0.itemIndex <= policy.leading }, note)
-      // In the page's order: the active item first, each file once.
-      let places = plan.parts.map { $0.itemIndex * 100 + ($0.mediaIndex ?? 0) }
-      try #require(zip(places, places.dropFirst()).allSatisfy { $0 < $1 }, note)
-      for part in plan.parts {
-        try Self.check(part, of: posts[part.itemIndex], policy, note)
+      // In the page's order: the active item first, each byte of a file once.
+      let places = plan.parts.map { part in
+        (part.itemIndex * 100 + (part.mediaIndex ?? 0), part.range?.lowerBound ?? 0)
       }
-      try Self.checkWeights(plan, posts, policy, note)
+      try #require(zip(places, places.dropFirst()).allSatisfy { $0 < $1 }, note)
+      let costs = policy.costs(downlinkKbps: network.downlinkKbps)
+      for part in plan.parts {
+        try Self.check(part, of: posts[part.itemIndex], policy, costs, note)
+      }
+      try Self.checkWeights(plan, posts, policy, costs, note)
 
       try #require((plan.nextPageAt != nil) == hasNextPage, note)
       if let index = plan.nextPageAt {
@@ -53,18 +58,24 @@ struct PagePlanPropertyTests {
     }
   }
 
-  static func check(_ part: PagePlan.Part, of post: Post, _ policy: Policy, _ note: Comment) throws
-  {
+  static func check(
+    _ part: PagePlan.Part, of post: ItemLoad, _ policy: Policy, _ costs: HintCosts, _ note: Comment
+  ) throws {
     let isActive = part.itemIndex == 0
     try #require(part.bytes > 0, note)
     try #require((part.reason == .active) == isActive, note)
-    let hint = policy.hint(for: post)
+    let hint = costs.hint(for: post)
     try #require(part.bytes <= (isActive ? hint.entireBytes : hint.minimumBytes), note)
     guard let mediaIndex = part.mediaIndex else {
       try #require(post.media.isEmpty && part.isEstimated && part.bytes == policy.webappBytes, note)
       return
     }
-    let media = post.media[mediaIndex]
+    let media = post.media[post.media.startIndex + mediaIndex]
+    try #require((part.range == nil) == (media.bytes == nil), note)
+    if let range = part.range {
+      try #require(range.count == part.bytes && range.upperBound <= media.bytes!, note)
+      try #require(range.lowerBound == 0 || media.timing?.isStartable == false, note)
+    }
     try #require(part.bytes <= media.bytes ?? .max, note)
     try #require(media.bytes != nil || part.isEstimated, note)
     if !isActive { try #require((part.reason == .start) == (media.kind == .video), note) }
@@ -72,11 +83,11 @@ struct PagePlanPropertyTests {
   }
 
   static func checkWeights(
-    _ plan: PagePlan, _ posts: [Post], _ policy: Policy, _ note: Comment
+    _ plan: PagePlan, _ posts: [ItemLoad], _ policy: Policy, _ costs: HintCosts, _ note: Comment
   ) throws {
     guard case .weighted = policy.strategy else { return }
     let ahead = Set(plan.parts.map(\.itemIndex)).subtracting([0])
-    let weight = ahead.reduce(0) { $0 + policy.hint(for: posts[$1]).weight }
+    let weight = ahead.reduce(0) { $0 + costs.hint(for: posts[$1]).weight }
     try #require(weight <= policy.maxCost, note)
   }
 
@@ -85,7 +96,9 @@ struct PagePlanPropertyTests {
     var random = TestRandom(seed)
     for _ in 0..<1_000 {
       let policy = Self.policy(&random)
-      let posts = (0..<random.number(1...10)).map { _ in Samples.random(&random) }
+      let posts = (0..<random.number(1...10)).map { _ in
+        Samples.load(Samples.random(&random), &random)
+      }
       let budget = random.number(1...3_000_000)
       func plan(_ budget: Int?) -> PagePlan {
         policy.plan(

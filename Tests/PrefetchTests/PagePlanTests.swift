@@ -108,6 +108,58 @@ struct PagePlanTests {
       ])
   }
 
+  /// `item.medium: first-last why`, with `?` where the end is not known.
+  private static func ranges(
+    _ items: [ItemLoad], network: String = "lte", budget: Int? = nil
+  ) -> [String] {
+    let plan = Samples.plain5.plan(
+      for: items, on: Samples.network(network), bounds: PlanBounds(budgetBytes: budget),
+      hasNextPage: true)
+    return plan.parts.map { part in
+      let medium = part.mediaIndex.map(String.init) ?? "page"
+      let range = part.range.map { "\($0.lowerBound)-\($0.upperBound - 1)" } ?? "?"
+      return "\(part.itemIndex).\(medium): \(range) \(part.reason)"
+    }
+  }
+
+  @Test func `a part has a range only where the file's end is known`() {
+    let posts = [
+      Samples.post(.video, [Samples.video()]), Samples.post(.image, [Samples.image()]),
+      Samples.post(.video, [Samples.video(milliseconds: 9_000)]),
+      Samples.post(.video, [Samples.video(100_000)]), Samples.videoPost, Samples.imagePost,
+    ].map { ItemLoad($0) }
+    #expect(
+      Self.ranges(posts) == [
+        "0.0: ? active", "1.0: ? whole", "2.0: ? start", "3.0: 0-99999 start",
+        "4.0: 0-204799 start", "5.0: 0-99999 whole",
+      ])
+    #expect(
+      Self.ranges([ItemLoad(Samples.post(.webapp, url: "https://apps.example/"))])
+        == ["0.page: ? active"])
+  }
+
+  @Test func `a video into which somebody has looked starts with its lead`() {
+    let known = Samples.knownVideo
+    #expect(Self.ranges([known, known]) == ["0.0: 0-999999 active", "1.0: 0-59999 start"])
+    #expect(
+      Self.ranges([known, known], network: "3g") == ["0.0: 0-999999 active", "1.0: 0-399999 start"])
+    #expect(
+      Self.ranges([known, known], network: "edge")
+        == ["0.0: 0-999999 active", "1.0: 0-999999 start"])
+    #expect(Self.ranges([known], network: "3g", budget: 399_999) == [])
+    #expect(Self.ranges([known], network: "3g", budget: 400_000) == ["0.0: 0-399999 active"])
+  }
+
+  @Test func `what a head alone does not start is loaded in the pieces that it takes, or not`() {
+    let (known, apart) = (Samples.knownVideo, Samples.unstartableVideo)
+    let pieces = ["1.0: 0-39999 start", "1.0: 990000-999999 start"]
+    #expect(Self.ranges([known, apart]) == ["0.0: 0-999999 active"] + pieces)
+    #expect(Self.ranges([known, apart], budget: 1_049_999) == ["0.0: 0-999999 active"])
+    #expect(Self.ranges([known, apart], budget: 1_050_000) == ["0.0: 0-999999 active"] + pieces)
+    #expect(Self.ranges([apart]) == ["0.0: 0-999999 active"])
+    #expect(Self.ranges([apart], budget: 999_999) == [])
+  }
+
   // MARK: Bounds
 
   static let budgets: [(Int, [String])] = [

@@ -45,8 +45,60 @@ enum Samples {
     Post(id: "p", type: type, url: url, media: media)
   }
 
+  /// A video of 1 MB that plays from 50 000 bytes on, but on slow networks stalls with less than more.
+  static let knownVideo = ItemLoad(
+    type: .video, hasPage: false,
+    media: [
+      MediaLoad(
+        kind: .video, bytes: 1_000_000, durationMilliseconds: 10_000,
+        timing: MediaTiming(
+          headBytes: 50_000, curve: [.init(milliseconds: 10_000, bytes: 1_000_000)],
+          lead: [
+            .init(kilobitsPerSecond: 500, bytes: 400_000),
+            .init(kilobitsPerSecond: 1_000, bytes: 60_000),
+          ]))
+    ])
+
+  /// The same with its `moov` behind everything else.
+  static let unstartableVideo = ItemLoad(
+    type: .video, hasPage: false,
+    media: [
+      MediaLoad(
+        kind: .video, bytes: 1_000_000, durationMilliseconds: 10_000,
+        timing: MediaTiming(
+          isStartable: false, headBytes: 1_000_000,
+          neededRanges: [0..<40_000, 990_000..<1_000_000]))
+    ])
+
   static let imagePost = post(.image, [image(100_000)])
   static let videoPost = post(.video, [video(1_000_000)])
+
+  /// How a video plays, of so many bytes at the most.
+  static func timing(_ random: inout TestRandom, bytes: Int) -> MediaTiming {
+    let head = random.number(0...bytes)
+    if random.once(in: 4), head > 0 {
+      let ranges = random.once(in: 2) || head < 4 ? [0..<head] : [0..<head / 4, head / 2..<head]
+      return MediaTiming(isStartable: false, headBytes: head, neededRanges: ranges)
+    }
+    var lead: [MediaTiming.Lead] = []
+    for step in 0..<random.number(0...4) {
+      let least = lead.last?.bytes ?? bytes
+      lead.append(
+        .init(kilobitsPerSecond: 200 << (2 * step), bytes: random.number(min(head, least)...least)))
+    }
+    return MediaTiming(headBytes: head, lead: lead)
+  }
+
+  /// The posts with what is known of some of their videos.
+  static func load(_ post: Post, _ random: inout TestRandom) -> ItemLoad {
+    var load = ItemLoad(post)
+    for index in load.media.indices {
+      let media = load.media[index]
+      guard media.kind == .video, let bytes = media.bytes, random.once(in: 2) else { continue }
+      load.media[index].timing = timing(&random, bytes: bytes)
+    }
+    return load
+  }
 
   static func random(_ random: inout TestRandom) -> Post {
     func bytes(_ most: Int) -> Int? {
@@ -62,4 +114,9 @@ enum Samples {
       random.one(of: PostType.allCases), (0..<random.number(0...4)).map { _ in media() },
       url: random.once(in: 3) ? nil : "https://posts.example/p")
   }
+}
+
+extension Policy {
+  /// What the post costs on 3G.
+  func hint(for post: Post) -> Hint { hint(for: ItemLoad(post), on: Samples.network("3g")) }
 }

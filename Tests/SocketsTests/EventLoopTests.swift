@@ -49,12 +49,12 @@ struct EventLoopTests {
   @Test(.enabled(if: systemHasTimeSlices))
   func `a loop works in short slices, threads that it starts do not`() async throws {
     let slices = Mutex<[UInt64]>([])
-    let usual = lookahead_time_slice()
+    let usual = lookahead_get_scheduling().runtime
     try await withLoop { loop, done in
-      slices.withLock { $0.append(lookahead_time_slice()) }
+      slices.withLock { $0.append(lookahead_get_scheduling().runtime) }
       do throws(SystemError) {
         try startThread {
-          slices.withLock { $0.append(lookahead_time_slice()) }
+          slices.withLock { $0.append(lookahead_get_scheduling().runtime) }
           loop.execute(done)
         }
       } catch {
@@ -62,8 +62,8 @@ struct EventLoopTests {
         done()
       }
     }
-    #expect(slices.withLock { $0 } == [TimeSlice.short.nanoseconds, usual])
-    #expect(usual > TimeSlice.short.nanoseconds)
+    #expect(slices.withLock { $0 } == [Scheduling.prompt.sliceNanoseconds, usual])
+    #expect(usual > Scheduling.prompt.sliceNanoseconds)
   }
 
   @Test func `work from other threads runs in order on the loop's thread`() async throws {

@@ -40,7 +40,7 @@ private struct RandomWriting {
     self.comment = comment
   }
 
-  private var stores: [any FeedStore] { [test.store, model.store] }
+  private var stores: [any FeedStore & MediaStore] { [test.store, model.store] }
 
   mutating func run(_ random: inout TestRandom) throws {
     for step in 0..<120 {
@@ -78,6 +78,14 @@ private struct RandomWriting {
       killed = inputs[number]!
       imports[number] = nil
       return "run \(number) is killed"
+    case 13:
+      let known = (0..<random.number(1...3)).map { _ in Self.knownMedia(&random) }
+      for store in stores { try store.keep(known) }
+      return "files are known: \(known.map(\.url))"
+    case 14:
+      let url = Self.url(&random)
+      for store in stores { try store.forget([url]) }
+      return "a file is forgotten: \(url)"
     case 12 where running.isEmpty:
       let write = Self.feedWrite(&random)
       try expectSameOutcomes { try $0.outcome(of: write) }
@@ -155,6 +163,10 @@ private struct RandomWriting {
       }
     }
     guard all else { return }
+    try require(try stores.map { try $0.media(after: nil, limit: 100) }, comment)
+    for id in (0...14).map({ "p\($0)" }) {
+      try require(try stores.map { try $0.item(withID: id) }, comment)
+    }
     let exports = try stores.map { store in
       var records: [SeedRecord] = []
       try store.exportRecords { records.append($0) }
@@ -163,7 +175,28 @@ private struct RandomWriting {
     try #require(exports[0] == exports[1], "\(comment)")
   }
 
+  private func require<Value: Equatable>(_ values: [Value], _ comment: String) throws {
+    try #require(values[0] == values[1], "\(comment)")
+  }
+
   // MARK: What is written
+
+  private static func url(_ random: inout TestRandom) -> String {
+    random.one(of: ["/m0", "/m1", "/m2", "https://cdn.example/m0", "m0"])
+  }
+
+  private static func knownMedia(_ random: inout TestRandom) -> KnownMedia {
+    let bytes = random.number(1...4)
+    let version: MediaVersion =
+      random.once(in: 3)
+      ? .entityTag("\"\(bytes)\"") : .content(sha256: Array(repeating: UInt8(bytes), count: 32))
+    return KnownMedia(
+      url: url(&random),
+      truth: MediaTruth(
+        kind: .image, bytes: bytes, mimeType: random.one(of: ["image/png", "image/webp"]),
+        version: version),
+      modifiedNanoseconds: random.once(in: 2) ? nil : Int64(random.number(0...3)))
+  }
 
   private static func batch(_ random: inout TestRandom) -> [SeedRecord] {
     (0..<random.number(1...5)).map { _ in
@@ -211,7 +244,8 @@ private struct RandomWriting {
     Post(
       id: "p\(random.number(0...14))", type: .image,
       publishedAt: random.chance(80)
-        ? Timestamp(microseconds: Int64(random.number(1...9)) * 1_000_000) : nil)
+        ? Timestamp(microseconds: Int64(random.number(1...9)) * 1_000_000) : nil,
+      media: random.chance(40) ? [Media(kind: .image, url: url(&random))] : [])
   }
 
   private static func placements(_ random: inout TestRandom) -> [Placement] {

@@ -21,7 +21,7 @@ struct StoreOptions {
 
 /// A store of a kind, for a test.
 struct TestStore {
-  let store: any FeedStore & PolicyStore
+  let store: any FeedStore & PolicyStore & MediaStore
   private let folder = TemporaryFolder()
   private let options: StoreOptions
 
@@ -51,7 +51,7 @@ struct TestStore {
   }
 
   /// The store as another process has it; what is in memory alone has no other.
-  func again() throws -> any FeedStore & PolicyStore {
+  func again() throws -> any FeedStore & PolicyStore & MediaStore {
     guard let store = store as? SQLiteStore else { return self.store }
     return try Self.sqlite(store.path, options)
   }

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import TestSupport
 import Testing
@@ -39,6 +40,31 @@ import Testing
     }
     task.stop()
     #expect(stage.withLock { $0 } == 3)
+  }
+
+  /// Of the thread that asks.
+  private static var nice: Int32 { getpriority(Int32(PRIO_PROCESS.rawValue), 0) }
+
+  @Test func `what works in the background is nicer, and so is what it starts`() throws {
+    let before = Self.nice
+    let found = Monitor<[Int32]>([])
+    let task = PeriodicTask(
+      scheduling: .background, firstPauseMilliseconds: { 0 },
+      {
+        found.withLock { $0.append(Self.nice) }
+        // Less nice takes a privilege, which it makes no use of.
+        try? startThread(scheduling: .prompt) {
+          found.withLock { $0.append(Self.nice) }
+          found.notify()
+        }
+        return 1_000_000
+      })
+    try task.start()
+    let nices = found.wait { $0.count == 2 ? $0 : nil }
+    task.stop()
+    let nice = max(before, Scheduling.background.nice)
+    #expect(nices == [nice, nice])
+    #expect(Self.nice == before)
   }
 
   @Test(arguments: [0, 1, 2, 7]) func `work is done for each number, and all of it`(_ count: Int) {

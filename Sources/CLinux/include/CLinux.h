@@ -16,6 +16,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
+#include "Child.h"
+
 /* Declared only under _GNU_SOURCE, which would make other types differ from Glibc's module. */
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
 extern int dup3(int, int, int);
@@ -52,21 +54,22 @@ struct lookahead_scheduling {
 };
 
 /* How long the calling thread may work before one that waits for its core gets it, where that has not had
-   its share (Linux 6.12 and later; earlier ones take note of nothing). 0 is the system's own choice. The
-   error's number, or 0. */
-static inline int lookahead_set_time_slice(unsigned long long nanoseconds) {
+   its share (Linux 6.12 and later; earlier ones take note of nothing). 0 is the system's own choice. And how
+   nice it is: it gets no less nice than it was, which takes a privilege. The error's number, or 0. */
+static inline int lookahead_set_scheduling(unsigned long long slice_nanoseconds, int nice) {
   struct lookahead_scheduling scheduling = {0};
   if (syscall(SYS_sched_getattr, 0, &scheduling, sizeof scheduling, 0) != 0) return errno;
   scheduling.size = sizeof scheduling;
-  scheduling.runtime = nanoseconds;
+  scheduling.runtime = slice_nanoseconds;
+  if (nice > scheduling.nice) scheduling.nice = nice;
   return syscall(SYS_sched_setattr, 0, &scheduling, 0) == 0 ? 0 : errno;
 }
 
 /* What was set; what the system says where nothing was. */
-static inline unsigned long long lookahead_time_slice(void) {
+static inline struct lookahead_scheduling lookahead_get_scheduling(void) {
   struct lookahead_scheduling scheduling = {0};
-  long result = syscall(SYS_sched_getattr, 0, &scheduling, sizeof scheduling, 0);
-  return result == 0 ? scheduling.runtime : 0;
+  syscall(SYS_sched_getattr, 0, &scheduling, sizeof scheduling, 0);
+  return scheduling;
 }
 
 #endif

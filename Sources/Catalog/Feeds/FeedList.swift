@@ -6,13 +6,7 @@ import HashTreeCollections
 /// A value, as the catalog is: a change of one feed makes anew what leads to it, which grows with the
 /// logarithm of their number, and copies share the rest.
 public struct FeedList: Sendable {
-  /// What the list of feeds points to, so that making it anew copies no feeds.
-  private final class Box: Sendable {
-    let entry: FeedCatalog.Entry
-    init(_ entry: FeedCatalog.Entry) { self.entry = entry }
-  }
-
-  private var boxes: TreeDictionary<ByteText, Box> = [:]
+  private var byName: TreeDictionary<ByteText, FeedCatalog.Entry> = [:]
   private var names: TreeDictionary<Int64, ByteText> = [:]
   private var sorted = SortedNames()
 
@@ -23,28 +17,28 @@ public struct FeedList: Sendable {
   init(_ entries: [FeedCatalog.Entry]) {
     for entry in entries {
       let name = ByteText(entry.order.name)
-      boxes[name] = Box(entry)
+      byName[name] = entry
       names[entry.feedID] = name
     }
-    sorted = SortedNames(boxes.keys)
+    sorted = SortedNames(byName.keys)
   }
 
   /// How many there are.
-  public var count: Int { boxes.count }
+  public var count: Int { byName.count }
 
   /// The feed of this name.
-  public subscript(name: String) -> FeedCatalog.Entry? { boxes[ByteText(name)]?.entry }
+  public subscript(name: String) -> FeedCatalog.Entry? { byName[ByteText(name)] }
 
   /// The feed that has this number in the store.
-  public subscript(id id: Int64) -> FeedCatalog.Entry? { names[id].flatMap { boxes[$0]?.entry } }
+  public subscript(id id: Int64) -> FeedCatalog.Entry? { names[id].flatMap { byName[$0] } }
 
   /// Every feed, in any order.
-  public var entries: some Sequence<FeedCatalog.Entry> { boxes.values.lazy.map(\.entry) }
+  public var entries: some Sequence<FeedCatalog.Entry> { byName.values }
 
   /// Takes a feed in, in the place of the one that has its name.
   mutating func put(_ entry: FeedCatalog.Entry) {
     let name = ByteText(entry.order.name)
-    if let old = boxes.updateValue(Box(entry), forKey: name)?.entry {
+    if let old = byName.updateValue(entry, forKey: name) {
       if old.feedID != entry.feedID { names[old.feedID] = nil }
     } else {
       sorted.insert(name)
@@ -55,7 +49,7 @@ public struct FeedList: Sendable {
   /// Takes the feed out that has this number in the store.
   mutating func remove(id: Int64) {
     guard let name = names.removeValue(forKey: id) else { return }
-    boxes[name] = nil
+    byName[name] = nil
     sorted.remove(name)
   }
 }
@@ -74,7 +68,7 @@ extension FeedList {
     // Between two cursors lies a gap, beyond which there is nothing.
     let isGap = query.after != nil && query.before != nil
     let names = sorted.names(from: first, to: last)
-    let summaries = names.compactMap { boxes[$0]?.entry.summary }
+    let summaries = names.compactMap { byName[$0]?.summary }
     guard summaries.count == names.count else { return nil }
     return FeedListPage(
       feeds: summaries, total: count,

@@ -92,10 +92,12 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   /// as it takes to load.
   ///
   /// - Throws: what the source throws.
-  public func whole() throws -> FeedCatalog {
-    if let catalog = memory.catalog, catalog.isWhole { return catalog }
+  public func whole() throws -> FeedCatalog { try publishedWhole().catalog }
+
+  private func publishedWhole() throws -> PublishedCatalog {
+    if let published = memory.published, published.catalog.isWhole { return published }
     return try following.withLock { following in
-      if let catalog = memory.catalog, catalog.isWhole { return catalog }
+      if let published = memory.published, published.catalog.isWhole { return published }
       return try load(&following)
     }
   }
@@ -103,8 +105,10 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   /// The catalog, or the tops of the feeds as long as that is all there is.
   ///
   /// - Throws: what the source throws where nothing is read yet.
-  public func latest() throws -> FeedCatalog {
-    try memory.catalog ?? whole()
+  public func latest() throws -> FeedCatalog { try publishedLatest().catalog }
+
+  private func publishedLatest() throws -> PublishedCatalog {
+    try memory.published ?? publishedWhole()
   }
 
   /// Waits for what is being read, and closes the source. What is in memory can still be asked.
@@ -114,7 +118,7 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   }
 
   @discardableResult
-  private func load(_ following: inout Following) throws -> FeedCatalog {
+  private func load(_ following: inout Following) throws -> PublishedCatalog {
     let old = following.mark
     let (catalog, mark) = try following.source.read { reader in
       let (mark, known) = (try reader.mark(), memory.catalog)
@@ -134,11 +138,11 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   @discardableResult
   private func publish(
     _ update: CatalogUpdate, _ mark: Mark, _ following: inout Following
-  ) -> FeedCatalog {
-    let catalog = memory.publish(update)
+  ) -> PublishedCatalog {
+    let new = memory.publish(update)
     following.mark = mark
-    published.withLock { $0 = Published(version: catalog.version, mark: mark) }
-    return catalog
+    published.withLock { $0 = Published(version: new.catalog.version, mark: mark) }
+    return new
   }
 }
 
@@ -176,26 +180,31 @@ extension CatalogFollower {
     return page
   }
 
-  /// The store as of the last refresh: taking it costs a lock for the time of a copy.
+  /// The store as of the last refresh: taking it costs a lock for the time of copying a reference.
   ///
   /// - Throws: what the source throws where the catalog has yet to be read.
   public func snapshot() throws -> any StoreSnapshot {
-    CatalogSnapshot(cutter: self, catalog: try latest())
+    CatalogSnapshot(cutter: self, published: try publishedLatest())
   }
 
   /// A page from this catalog; where it has the tops alone, and the page needs more, from the whole one.
   ///
   /// - Throws: `FeedError` for what the store does not have, what the source throws.
   public func cut(_ query: PageQuery, from known: FeedCatalog) throws -> PageCut {
-    let catalog = known.isWhole || known.hasInTops(query) ? known : try whole()
-    guard let feed = catalog.feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
-    guard let needs = feed.needs(of: query) else {
-      return try feed.cut(query, asOf: catalog.version)
-    }
+    guard known.isWhole || known.hasInTops(query) else { return try cut(query, from: whole()) }
+    guard let feed = known.feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
+    if let needs = feed.needs(of: query) { return try cut(query, from: feed, needs, known.version) }
+    return try feed.cut(query, asOf: known.version)
+  }
+
+  /// A page of this feed, with what is read for it.
+  private func cut(
+    _ query: PageQuery, from feed: FeedCatalog.Entry, _ needs: PageNeeds, _ version: StoreVersion
+  ) throws -> PageCut {
     let parts = try readParts(needs)
     keep(parts, ofFeed: needs.feed)
     return try feed.cut(
-      query, position: parts.position, orders: parts.orders, asOf: catalog.version)
+      query, position: parts.position, orders: parts.orders, asOf: version)
   }
 
   /// Only if nothing was written meanwhile: a later refresh would not know what the orders lack.

@@ -5,7 +5,7 @@ import Synchronization
 final class CatalogMemory: Sendable {
   private struct State {
     /// `nil` until it is read for the first time: who only writes has no use for it.
-    var catalog: FeedCatalog?
+    var published: PublishedCatalog?
     var journal: ChangeJournal
   }
 
@@ -17,8 +17,10 @@ final class CatalogMemory: Sendable {
     state = Mutex(State(journal: ChangeJournal(limit: journalledChanges)))
   }
 
-  /// A lock for the time of a copy.
-  var catalog: FeedCatalog? { state.withLock { $0.catalog } }
+  /// A lock for the time of copying a reference.
+  var published: PublishedCatalog? { state.withLock { $0.published } }
+
+  var catalog: FeedCatalog? { published?.catalog }
 
   /// `start` before the first catalog.
   var version: StoreVersion {
@@ -38,27 +40,29 @@ final class CatalogMemory: Sendable {
 
   /// Makes the catalog the one that is read, as the next version. One at a time: the loser of a race
   /// would publish an older catalog over a newer one.
-  func publish(_ update: CatalogUpdate) -> FeedCatalog {
+  func publish(_ update: CatalogUpdate) -> PublishedCatalog {
     var catalog = update.catalog
     let version = StoreVersion(number: publishedVersion.load(ordering: .relaxed) + 1)
     catalog.version = version
+    let published = PublishedCatalog(catalog)
     state.withLock { state in
-      state.catalog = catalog
+      state.published = published
       state.journal.note(update.changes, at: version)
     }
     publishedVersion.store(version.number, ordering: .releasing)
-    return catalog
+    return published
   }
 
   /// Keeps older rankings of a feed at hand, if the catalog is still the one of this version.
   func keep(_ orders: [Int: OrderIndex], ofFeed name: String, asOf version: StoreVersion) {
     state.withLock { state in
-      guard state.catalog?.version == version, let entry = state.catalog?.feeds[name] else {
-        return
-      }
+      guard var catalog = state.published?.catalog, catalog.version == version,
+        let entry = catalog.feeds[name]
+      else { return }
       var order = entry.order
       for (ranking, index) in orders { order.keep(index, of: ranking) }
-      state.catalog?.feeds.put(FeedCatalog.Entry(feedID: entry.feedID, order: order))
+      catalog.feeds.put(FeedCatalog.Entry(feedID: entry.feedID, order: order))
+      state.published = PublishedCatalog(catalog)
     }
   }
 }

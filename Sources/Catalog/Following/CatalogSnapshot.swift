@@ -2,21 +2,30 @@ import Feed
 import Prefetch
 
 /// What cuts pages out of a catalog, and reads what that does not hold.
-protocol CatalogCutter: Sendable {
+protocol CatalogCutter: AnyObject, Sendable {
   func cut(_ query: PageQuery, from catalog: FeedCatalog) throws -> PageCut
 }
 
 extension CatalogFollower: CatalogCutter {}
 
-/// The catalog that was published last, and who reads what it does not hold.
+/// A catalog as it was published: one object for all who read it.
+final class PublishedCatalog: Sendable {
+  let catalog: FeedCatalog
+  init(_ catalog: FeedCatalog) { self.catalog = catalog }
+}
+
+/// The catalog that was published last, and who reads what it does not hold. Two references, so that a
+/// request which takes one allocates nothing for it.
 struct CatalogSnapshot: StoreSnapshot {
   let cutter: any CatalogCutter
-  let catalog: FeedCatalog
+  let published: PublishedCatalog
 
-  var version: StoreVersion { catalog.version }
-  var policyBook: PolicyBook { catalog.policyBook }
-  var isWhole: Bool { catalog.isWhole }
-  func hasFeed(named name: String) -> Bool { catalog.feeds[name] != nil }
-  func isAtHand(_ query: PageQuery) -> Bool { catalog.isAtHand(query) }
-  func cut(_ query: PageQuery) throws -> PageCut { try cutter.cut(query, from: catalog) }
+  var version: StoreVersion { published.catalog.version }
+  var policyBook: PolicyBook { published.catalog.policyBook }
+  var isWhole: Bool { published.catalog.isWhole }
+  func hasFeed(named name: String) -> Bool { published.catalog.feeds[name] != nil }
+  func isAtHand(_ query: PageQuery) -> Bool { published.catalog.isAtHand(query) }
+  func cut(_ query: PageQuery) throws -> PageCut {
+    try cutter.cut(query, from: published.catalog)
+  }
 }

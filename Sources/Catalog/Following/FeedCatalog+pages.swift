@@ -42,11 +42,18 @@ extension FeedCatalog.Entry {
     _ query: PageQuery, position: Position? = nil, orders: [Int: OrderIndex] = [:],
     asOf version: StoreVersion
   ) throws -> PageCut {
-    var order = order
-    for (ranking, index) in orders { order.orders[ranking] = index }
     guard let summary else { preconditionFailure("a page is cut out of an order that was read") }
     return PageCut(
-      feed: summary, slice: try order.slice(query, position: position), version: version)
+      feed: summary, slice: try slice(query, position, orders), version: version)
+  }
+
+  private func slice(
+    _ query: PageQuery, _ position: Position?, _ orders: [Int: OrderIndex]
+  ) throws(FeedError) -> PageSlice {
+    guard !orders.isEmpty else { return try order.slice(query, position: position) }
+    var order = order
+    for (ranking, index) in orders { order.orders[ranking] = index }
+    return try order.slice(query, position: position)
   }
 }
 

@@ -27,8 +27,9 @@ public struct FeedState: Equatable, Sendable {
 /// What readers hold in memory of a store as it was at one moment: the order of every feed, the network
 /// profiles and the policies.
 public struct FeedCatalog: Sendable {
-  /// A feed, its store's number of it, and what lists say of it.
-  public struct Entry: Sendable {
+  /// A feed, its store's number of it, and what lists say of it. An object, so that whoever looks a feed up
+  /// copies nothing.
+  public final class Entry: Sendable {
     /// The store's number of the feed.
     public let feedID: Int64
     /// The feed's order.

@@ -33,6 +33,7 @@ extension OrderIndex {
       return
     }
     var last: [Position: OrderEntry?] = [:]
+    last.reserveCapacity(changes.count)
     for change in changes {
       if change.new?.contains(ranking) ?? false {
         last[change.entry.position] = .some(change.entry)

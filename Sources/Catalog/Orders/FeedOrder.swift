@@ -102,13 +102,15 @@ extension FeedOrder {
   public func slice(_ query: PageQuery, position: Position? = nil) throws(FeedError) -> PageSlice {
     switch query.start {
     case .top:
+      let index = current
       return slice(
-        ranking: ranking, from: query.offset, limit: query.limit, within: 0..<current.count)
+        of: index, ranking: ranking, from: query.offset, limit: query.limit,
+        within: 0..<index.count)
     case .after(let cursor):
       let ranking = try historyRanking(of: cursor, .after)
       let index = try order(of: ranking, .after)
       return slice(
-        ranking: ranking,
+        of: index, ranking: ranking,
         from: cursor.anchor.offsetAfter(in: index).saturatingAdd(query.offset),
         limit: query.limit, within: 0..<index.count, seen: cursor.seen)
     case .before(let cursor):
@@ -116,15 +118,16 @@ extension FeedOrder {
     case .between(let after, let before):
       return try slice(after: after, before: before, offset: query.offset, limit: query.limit)
     case .around(let target, let leading, let trailing):
+      let index = current
       let offset =
         switch target {
         case .offset(let offset): offset
-        case .item: position.map(current.offset(of:)) ?? 0
+        case .item: position.map(index.offset(of:)) ?? 0
         }
       let start = max(0, offset - trailing)
       return slice(
-        ranking: ranking, from: start, limit: offset.saturatingAdd(leading + 1) - start,
-        within: 0..<current.count)
+        of: index, ranking: ranking, from: start,
+        limit: offset.saturatingAdd(leading + 1) - start, within: 0..<index.count)
     }
   }
 
@@ -138,8 +141,8 @@ extension FeedOrder {
     let start = after.anchor.offsetAfter(in: index)
     let end = max(start, before.anchor.offset(in: index))
     return slice(
-      ranking: ranking, from: start.saturatingAdd(offset), limit: limit, within: start..<end,
-      seen: after.seen.upper(before.seen), below: before.anchor)
+      of: index, ranking: ranking, from: start.saturatingAdd(offset), limit: limit,
+      within: start..<end, seen: after.seen.upper(before.seen), below: before.anchor)
   }
 
   private func slice(before cursor: Cursor, offset: Int, limit: Int) throws(FeedError) -> PageSlice
@@ -166,23 +169,24 @@ extension FeedOrder {
     let end = max(0, cursor.anchor.offset(in: index) - offset)
     let start = max(0, end - limit)
     return slice(
-      ranking: ranking, from: start, limit: end - start, within: 0..<index.count, seen: cursor.seen)
+      of: index, ranking: ranking, from: start, limit: end - start, within: 0..<index.count,
+      seen: cursor.seen)
   }
 
   /// The page that begins at the offset `start`, within a part of a ranking's order.
   private func slice(
-    ranking: Int, from start: Int, limit: Int, within window: Range<Int>,
+    of index: OrderIndex, ranking: Int, from start: Int, limit: Int, within window: Range<Int>,
     seen: Cursor.Anchor? = nil, below: Cursor.Anchor = .end
   ) -> PageSlice {
-    let index = orders[ranking] ?? OrderIndex()
     let lower = min(start, window.upperBound)
     let upper = min(lower.saturatingAdd(limit), window.upperBound)
     let top = lower < upper ? Cursor.Anchor.position(index.position(at: lower)) : nil
     let newest = index.count > 0 ? Cursor.Anchor.position(index.position(at: 0)) : .end
     let walkTop = top.map { $0.upper(seen ?? newest) } ?? seen ?? newest
-    let view = Cursor.View.ranking(ranking)
+    let newer = Cursor(
+      feed: name, view: .newer(than: ranking), anchor: walkTop, seen: walkTop)
     func cursor(_ anchor: Cursor.Anchor) -> Cursor {
-      Cursor(feed: name, view: view, anchor: anchor, seen: walkTop)
+      newer.moved(to: anchor, in: .ranking(ranking))
     }
     let next =
       lower < upper ? Cursor.Anchor.position(index.position(at: upper - 1)) : .start
@@ -190,7 +194,7 @@ extension FeedOrder {
       ranking: ranking, lower..<upper, of: index, offset: start,
       next: upper < window.upperBound ? cursor(next) : nil,
       previous: lower > window.lowerBound ? cursor(top ?? below) : nil,
-      newer: Cursor(feed: name, view: .newer(than: ranking), anchor: walkTop, seen: walkTop))
+      newer: newer)
   }
 }
 

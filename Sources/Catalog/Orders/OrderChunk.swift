@@ -41,6 +41,9 @@ final class OrderChunk: Sendable {
 
   var count: Int { entries.count }
 
+  /// The key of the last entry.
+  var lastKey: Int64 { entries[entries.count - 1].key }
+
   subscript(index: Int) -> OrderEntry {
     let entry = entries[index]
     return OrderEntry(

@@ -53,7 +53,7 @@ private struct OrderChanges {
 
   /// The chunk with the changes down to the last entry of `end`, or with all that are left.
   mutating func merge(into chunk: OrderChunk?, upTo end: OrderChunk?) -> [OrderChunk] {
-    var merged = MergedEntries()
+    var merged = MergedEntries(reservingEntries: chunk?.count ?? 0, bytes: chunk?.ids.count ?? 0)
     var copied = 0
     while let position = next {
       if let end, end.order(at: end.count - 1, comparedTo: position) < 0 { break }
@@ -91,6 +91,12 @@ private struct OrderChanges {
 private struct MergedEntries {
   private var entries: [OrderChunk.Entry] = []
   private var ids: [UInt8] = []
+
+  /// None yet, with room for so many and their ids.
+  init(reservingEntries count: Int, bytes: Int) {
+    entries.reserveCapacity(count)
+    ids.reserveCapacity(bytes)
+  }
 
   mutating func append(_ chunk: OrderChunk, _ range: Range<Int>) {
     guard let first = range.first else { return }

@@ -30,9 +30,17 @@ public struct OrderIndex: Sendable {
   /// Chunks are split beyond this; they are filled to half.
   static let chunkCapacity = 1024
 
+  /// What searches look at, so that they go to no chunk but the one that they find.
+  private struct Bound {
+    /// How many entries lie before the chunk.
+    let start: Int
+    /// The key of its last entry.
+    let lastKey: Int64
+  }
+
   let chunks: [OrderChunk]
-  /// `starts[i]` entries lie before `chunks[i]`; one more at the end holds how many there are.
-  let starts: [Int]
+  /// One for each chunk; one more at the end starts where there are no more entries.
+  private let bounds: [Bound]
   /// How many entries there are.
   public let count: Int
   /// The newest time of any entry; `nil` where none has a time, and as long as only a part is there.
@@ -54,30 +62,30 @@ public struct OrderIndex: Sendable {
   public init(top: OrderIndex, count: Int) {
     precondition(count >= top.count, "the top has more than there are")
     chunks = top.chunks
-    starts = top.starts
+    bounds = top.bounds
     self.count = count
     newestPublishedAt = count == top.count ? top.newestPublishedAt : nil
   }
 
   init(chunks: [OrderChunk]) {
     self.chunks = chunks
-    var starts: [Int] = []
-    starts.reserveCapacity(chunks.count + 1)
+    var bounds: [Bound] = []
+    bounds.reserveCapacity(chunks.count + 1)
     var start = 0
     var newest = OrderChunk.unknownTime
     for chunk in chunks {
-      starts.append(start)
+      bounds.append(Bound(start: start, lastKey: chunk.lastKey))
       start += chunk.count
       newest = max(newest, chunk.newest)
     }
-    starts.append(start)
-    self.starts = starts
+    bounds.append(Bound(start: start, lastKey: .max))
+    self.bounds = bounds
     count = start
     newestPublishedAt = newest == OrderChunk.unknownTime ? nil : Timestamp(microseconds: newest)
   }
 
   /// How many entries from the top are there to be read.
-  public var heldCount: Int { starts[starts.count - 1] }
+  public var heldCount: Int { bounds[bounds.count - 1].start }
 
   /// Everything is there; of a part, only offsets below `heldCount` may be asked for.
   public var isWhole: Bool { heldCount == count }
@@ -89,7 +97,7 @@ extension OrderIndex {
   /// The entry at an offset from the top; `offset` must be in `0..<heldCount`.
   public subscript(offset: Int) -> OrderEntry {
     let chunk = chunkIndex(ofOffset: offset)
-    return chunks[chunk][offset - starts[chunk]]
+    return chunks[chunk][offset - bounds[chunk].start]
   }
 
   /// The entries at these offsets, which must lie in `0..<heldCount`; a range without any may lie
@@ -106,7 +114,7 @@ extension OrderIndex {
   /// Where the entry at an offset stands; `offset` must be in `0..<heldCount`.
   public func position(at offset: Int) -> Position {
     let chunk = chunkIndex(ofOffset: offset)
-    return chunks[chunk].position(at: offset - starts[chunk])
+    return chunks[chunk].position(at: offset - bounds[chunk].start)
   }
 
   /// The numbers of the posts at these offsets, as `entries` has them.
@@ -132,8 +140,8 @@ extension OrderIndex {
     var chunk = chunkIndex(ofOffset: range.lowerBound)
     var offset = range.lowerBound
     while offset < range.upperBound {
-      let end = min(range.upperBound, starts[chunk + 1])
-      body(chunks[chunk], offset - starts[chunk]..<end - starts[chunk])
+      let end = min(range.upperBound, bounds[chunk + 1].start)
+      body(chunks[chunk], offset - bounds[chunk].start..<end - bounds[chunk].start)
       offset = end
       chunk += 1
     }
@@ -143,7 +151,7 @@ extension OrderIndex {
   public func offset(of position: Position) -> Int {
     let chunk = chunkIndex(holding: position)
     guard chunk < chunks.count else { return count }
-    return starts[chunk] + chunks[chunk].lowerBound(of: position)
+    return bounds[chunk].start + chunks[chunk].lowerBound(of: position)
   }
 
   /// How many entries stand above the position or at it.
@@ -152,7 +160,7 @@ extension OrderIndex {
     guard chunk < chunks.count else { return count }
     let index = chunks[chunk].lowerBound(of: position)
     let isThere = chunks[chunk].order(at: index, comparedTo: position) == 0
-    return starts[chunk] + index + (isThere ? 1 : 0)
+    return bounds[chunk].start + index + (isThere ? 1 : 0)
   }
 }
 
@@ -165,7 +173,7 @@ extension OrderIndex {
     var high = chunks.count - 1
     while low < high {
       let middle = (low + high + 1) / 2
-      if starts[middle] <= offset { low = middle } else { high = middle - 1 }
+      if bounds[middle].start <= offset { low = middle } else { high = middle - 1 }
     }
     return low
   }
@@ -176,13 +184,19 @@ extension OrderIndex {
     var high = chunks.count
     while low < high {
       let middle = (low + high) / 2
-      if chunks[middle].order(at: chunks[middle].count - 1, comparedTo: position) < 0 {
+      if isLastEntry(of: middle, above: position) {
         low = middle + 1
       } else {
         high = middle
       }
     }
     return low
+  }
+
+  private func isLastEntry(of chunk: Int, above position: Position) -> Bool {
+    let (lastKey, key) = (bounds[chunk].lastKey, position.key.rawValue)
+    guard lastKey == key else { return lastKey < key }
+    return chunks[chunk].order(at: chunks[chunk].count - 1, comparedTo: position) < 0
   }
 }
 

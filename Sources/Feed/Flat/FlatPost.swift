@@ -76,6 +76,8 @@ public struct FlatMedia: Sendable {
   public var width: Int?
   /// Height as displayed, in pixels.
   public var height: Int?
+  /// Which of `FlatPosts.truths` is its own.
+  public internal(set) var truth: Int?
 
   /// A file of which only this is known.
   public init(url: FlatText) {

@@ -1,12 +1,16 @@
 extension FlatPosts {
   /// One post, flat.
-  public init(_ post: Post, number: Int64 = 0) {
+  ///
+  /// - Parameter truths: what is known of its files, in their order; or nothing.
+  public init(_ post: Post, number: Int64 = 0, truths: [MediaTruth?] = []) {
     self.init()
-    append(post, number: number)
+    append(post, number: number, truths: truths)
   }
 
   /// Appends a post.
-  public mutating func append(_ post: Post, number: Int64 = 0) {
+  ///
+  /// - Parameter truths: what is known of its files, in their order; or nothing.
+  public mutating func append(_ post: Post, number: Int64 = 0, truths: [MediaTruth?] = []) {
     var flat = FlatPost(number: number, type: post.type, id: add(text: post.id))
     flat.title = post.title.map { add(text: $0) }
     flat.text = post.text.map { add(text: $0) }
@@ -20,17 +24,19 @@ extension FlatPosts {
     for counter in post.counters {
       add(counter: FlatCounter(name: add(text: counter.name), value: counter.value))
     }
-    for file in post.media {
+    for (index, file) in post.media.enumerated() {
       var flat = FlatMedia(url: add(text: file.url))
       flat.mimeType = file.mimeType.map { add(text: $0) }
       flat.codec = file.codec.map { add(text: $0) }
       flat.width = file.width
       flat.height = file.height
       add(media: flat, load: MediaLoad(file))
+      if truths.indices.contains(index), let truth = truths[index] { add(truth: truth) }
     }
   }
 
-  /// The post at this index, `0..<count`, with texts of its own.
+  /// The post at this index, `0..<count`, with texts of its own, as its record has it: of posts that came
+  /// without the truth about their files.
   public func post(at index: Int) -> Post {
     let flat = posts[index]
     var post = Post(id: string(flat.id), type: flat.type)

@@ -17,6 +17,9 @@ public struct FlatPosts: Sendable {
   public private(set) var media: [FlatMedia] = []
   /// What decides how much of each file of `media` is loaded ahead, at the same index.
   public private(set) var mediaLoads: [MediaLoad] = []
+  /// What is known of files because somebody looked into them, where the store was asked for that, too:
+  /// each file of `media` knows which is its own.
+  public private(set) var truths: [MediaTruth] = []
 
   /// No posts, and room for so many and their bytes of text.
   public init(reservingPosts count: Int = 0, bytes byteCount: Int = 0) {
@@ -77,6 +80,14 @@ extension FlatPosts {
     counters.append(counter)
     posts[posts.count - 1].counters =
       posts[posts.count - 1].counters.lowerBound..<counters.count
+  }
+
+  /// Adds what is known of the last media file: it goes before what the origin says of that.
+  public mutating func add(truth: MediaTruth) {
+    media[media.count - 1].truth = truths.count
+    truths.append(truth)
+    let kind = mediaLoads[mediaLoads.count - 1].kind
+    mediaLoads[mediaLoads.count - 1] = MediaLoad(truth, kind: kind)
   }
 
   /// Adds a media file to the last post.

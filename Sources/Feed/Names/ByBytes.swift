@@ -29,7 +29,21 @@ public protocol ByteComparable: Sendable {
 extension String: ByteComparable {
   /// Whether the texts are the same to the byte.
   @inlinable public func isSame(as other: String) -> Bool {
-    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    guard utf8.count == other.utf8.count else { return false }
+    // In one piece each: an iterator over a text's bytes asks anew for each where it lies.
+    var (left, right) = (self, other)
+    return left.withUTF8 { left in
+      right.withUTF8 { right in
+        for index in left.indices where left[index] != right[index] { return false }
+        return true
+      }
+    }
+  }
+
+  /// Whether the text's bytes come first.
+  public func precedesByBytes(_ other: String) -> Bool {
+    var (left, right) = (self, other)
+    return left.withUTF8 { left in right.withUTF8 { left.lexicographicallyPrecedes($0) } }
   }
 
   /// Hashes the text's bytes, and that it ends there.

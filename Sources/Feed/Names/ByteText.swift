@@ -15,7 +15,7 @@ public struct ByteText: Hashable, Comparable, Sendable {
 
   /// Whether the left one's bytes come first.
   public static func < (left: ByteText, right: ByteText) -> Bool {
-    left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+    left.text.precedesByBytes(right.text)
   }
 
   /// Of the bytes, as `==` compares them.

@@ -12,33 +12,42 @@ extension Cursor {
   /// The form clients get: base64url without padding (RFC 4648 section 5) of a version, the feed's
   /// hash, the view, the anchors and a CRC-32. It depends on nothing but the cursor, so it survives
   /// restarts and means the same on every replica.
-  public var text: String { String(decoding: utf8, as: UTF8.self) }
+  public var text: String {
+    var text: [UInt8] = []
+    write(to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
 
-  /// The bytes of `text`.
-  public var utf8: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(
-      addingCapacity: Self.greatestNumbers + anchor.idBytes + seen.idBytes
-    ) { output in
-      output.append(Self.version)
-      output.append(bigEndian: feedHash)
-      switch view {
-      case .ranking(let ranking):
-        output.append(0)
-        output.append(variable: ranking)
-      case .newer(let ranking):
-        output.append(1)
-        output.append(variable: ranking)
-      case .arrivals(let from, let to):
-        output.append(2)
-        output.append(variable: from)
-        output.append(variable: to)
-      }
-      output.append(anchor)
-      output.append(seen)
-      output.append(bigEndian: UInt64(CRC32.checksum(output.span)), bytes: 4)
+  /// Appends the bytes of `text`.
+  public func write(to text: inout [UInt8]) {
+    let capacity = Self.greatestNumbers + anchor.idBytes + seen.idBytes
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
+      // The span is all that writes to the buffer, which outlives it.
+      var bytes = OutputSpan(buffer: buffer, initializedCount: 0)
+      write(to: &bytes)
+      bytes.append(bigEndian: CRC32.checksum(bytes.span))
+      Base64URL.encode(bytes.span, to: &text)
     }
-    return Base64URL.encode(bytes)
+  }
+
+  /// What the text is made of, but for the check sum.
+  private func write(to output: inout OutputSpan<UInt8>) {
+    output.append(Self.version)
+    output.append(bigEndian: feedHash)
+    switch view {
+    case .ranking(let ranking):
+      output.append(0)
+      output.append(variable: ranking)
+    case .newer(let ranking):
+      output.append(1)
+      output.append(variable: ranking)
+    case .arrivals(let from, let to):
+      output.append(2)
+      output.append(variable: from)
+      output.append(variable: to)
+    }
+    output.append(anchor)
+    output.append(seen)
   }
 
   /// What all but the ids takes at the most: the version, the hash, the view and its rankings, of each
@@ -80,12 +89,17 @@ extension Cursor.Anchor {
 }
 
 extension OutputSpan<UInt8> {
-  /// The lower so many bytes of the number, the higher ones first.
-  fileprivate mutating func append(bigEndian value: UInt64, bytes: Int = 8) {
-    var shift = UInt64(8 * bytes)
-    while shift > 0 {
-      shift -= 8
-      append(UInt8(truncatingIfNeeded: value >> shift))
+  fileprivate mutating func append(bigEndian value: some FixedWidthInteger) {
+    withUnsafeBytes(of: value.bigEndian) { append($0) }
+  }
+
+  private mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    withUnsafeMutableBufferPointer { buffer, count in
+      precondition(bytes.count <= buffer.count - count, "more than the capacity")
+      // Behind the bytes that are there, within the capacity, as just looked.
+      UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
+        .copyMemory(from: bytes)
+      count += bytes.count
     }
   }
 
@@ -105,12 +119,10 @@ extension OutputSpan<UInt8> {
     case .end: append(1)
     case .position(let position):
       append(2)
-      append(bigEndian: UInt64(bitPattern: position.key.rawValue))
+      append(bigEndian: position.key.rawValue)
       append(variable: position.id.utf8.count)
       var id = position.id
-      id.withUTF8 { id in
-        for byte in id { append(byte) }
-      }
+      id.withUTF8 { append(UnsafeRawBufferPointer($0)) }
     }
   }
 }

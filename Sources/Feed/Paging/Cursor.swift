@@ -45,6 +45,11 @@ public struct Cursor: Hashable, Sendable {
     self.seen = seen
   }
 
+  /// A cursor of the same feed and walk, at another place.
+  public func moved(to anchor: Anchor, in view: View) -> Cursor {
+    Cursor(feedHash: feedHash, view: view, anchor: anchor, seen: seen)
+  }
+
   /// The cursor was made for the feed of this name.
   public func belongs(to feed: String) -> Bool {
     feedHash == Self.hash(of: feed)

@@ -42,8 +42,9 @@ extension FeedListCursor {
   /// The form clients get: base64url without padding of a version, the kind, the name and a CRC-32.
   public var text: String {
     let content = [Self.version, key.kind] + Array(key.name.utf8)
-    return String(
-      decoding: Base64URL.encode(content + Self.checksum(content)), as: UTF8.self)
+    var text: [UInt8] = []
+    Base64URL.encode((content + Self.checksum(content)).span, to: &text)
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// Reads what `text` wrote.

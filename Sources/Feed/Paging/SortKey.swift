@@ -55,12 +55,12 @@ public struct Position: Hashable, Comparable, Sendable {
   /// strings, which takes canonically equivalent ones for equal.
   public static func < (left: Position, right: Position) -> Bool {
     if left.key != right.key { return left.key < right.key }
-    return left.id.utf8.lexicographicallyPrecedes(right.id.utf8)
+    return left.id.precedesByBytes(right.id)
   }
 
   /// The keys are the same and the ids are, byte for byte: it agrees with `<`.
   public static func == (left: Position, right: Position) -> Bool {
-    left.key == right.key && left.id.utf8.elementsEqual(right.id.utf8)
+    left.key == right.key && left.id.isSame(as: right.id)
   }
 
   /// Of the id's bytes, as `==` compares them.

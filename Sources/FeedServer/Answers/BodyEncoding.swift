@@ -64,7 +64,7 @@ final class BodyEncoding: Sendable {
       return try answer(pending.variant(body: body), to: call, made)
     }
     guard try pending.tag.isNews(to: call.request) else {
-      return call.respond(Response(.notModified, fields: pending.fields))
+      return call.respond(pending.notModified)
     }
     // Once for each page that changed: too long for an event loop.
     let isTaken = workers.run { [bodies] in
@@ -86,7 +86,9 @@ final class BodyEncoding: Sendable {
     call.respond(plain.variant(body: representation.body).whole)
   }
 
-  private func answer(_ variant: Variant, to call: Call, _ made: (Variant) -> Void) throws {
+  private func answer(
+    _ variant: consuming Variant, to call: Call, _ made: (Variant) -> Void
+  ) throws {
     made(variant)
     call.respond(try variant.answer(to: call.request))
   }
@@ -99,23 +101,23 @@ final class BodyEncoding: Sendable {
 /// A variant but for its body.
 private struct Pending: Sendable {
   let tag: EntityTag
-  let fields: Fields
-  let type: ContentType
-  let coding: ContentCoding
+  private let fields: Fields
+  /// How many of the fields, the first ones, a 304 has, too.
+  private let sharedFields: Int
 
-  init(_ representation: Representation, _ hash: ContentHash, _ coding: ContentCoding) {
+  init(_ representation: borrowing Representation, _ hash: ContentHash, _ coding: ContentCoding) {
     tag = representation.entityTag(hash, coding)
-    fields = representation.fields(tag)
-    type = representation.type
-    self.coding = coding
+    var fields = representation.fields(tag)
+    sharedFields = fields.count
+    fields.append(representation.type.fields)
+    if coding != .identity { fields.append("Content-Encoding", coding.rawValue) }
+    self.fields = fields
   }
 
-  consuming func variant(body: [UInt8]) -> Variant {
-    let shared = fields.count
-    var fields = fields
-    fields.append(type.fields)
-    if coding != .identity { fields.append("Content-Encoding", coding.rawValue) }
-    return Variant(
-      tag: tag, whole: Response(.ok, fields: fields, bytes: body), sharedFields: shared)
+  var notModified: Response { Response(.notModified, fields: fields.prefix(sharedFields)) }
+
+  func variant(body: [UInt8]) -> Variant {
+    Variant(
+      tag: tag, whole: Response(.ok, fields: fields, bytes: body), sharedFields: sharedFields)
   }
 }

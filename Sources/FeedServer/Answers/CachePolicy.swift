@@ -2,8 +2,8 @@ import HTTP
 
 /// How long answers may be kept by caches, RFC 9111 and RFC 5861.
 struct CachePolicy: Sendable {
-  /// One `Cache-Control`.
-  struct Directive: Sendable {
+  /// One `Cache-Control`, which many answers share.
+  final class Directive: Sendable {
     /// `nil`: never stored.
     let value: String?
     /// The field, with those of every answer that any page may read.

@@ -1,7 +1,7 @@
 import HTTP
 
-/// What a representation's bytes are.
-struct ContentType: Sendable {
+/// What a representation's bytes are. There are a few, which all representations share.
+final class ContentType: Sendable {
   /// The fields that say so, and that browsers are to believe it.
   let fields: Fields
   /// Whether compressing it makes it smaller.

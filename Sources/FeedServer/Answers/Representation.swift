@@ -9,8 +9,8 @@ struct Representation: Sendable {
   let caching: CachePolicy.Directive
   /// The request's fields that it depends on, beside the coding.
   var varyingFields: VaryingFields = []
-  /// Relations and targets, RFC 8288.
-  var links: [(relation: String, target: [UInt8])] = []
+  /// What it leads to.
+  var links = LinkField()
   /// The version of what is represented, for those who would change it: the first part of the
   /// entity tag.
   var version: String?
@@ -49,19 +49,12 @@ struct Representation: Sendable {
   /// The fields that every answer with it has, 304 among them.
   func fields(_ tag: EntityTag) -> Fields {
     var fields = Fields()
-    fields.reserveCapacity(1024)
+    fields.reserveCapacity(960)
     fields.append("ETag") { value in tag.write(to: &value) }
     fields.append(caching.fields)
     fields.append("Vary", varyingFields.value)
-    guard !links.isEmpty else { return fields }
-    fields.append("Link") { value in
-      for (index, link) in links.enumerated() {
-        value.append(text: index == 0 ? "<" : ", <")
-        value.append(contentsOf: link.target)
-        value.append(text: ">; rel=\"")
-        value.append(text: link.relation)
-        value.append(UInt8(ascii: "\""))
-      }
+    if !links.value.isEmpty {
+      fields.append("Link") { $0.append(contentsOf: links.value) }
     }
     return fields
   }

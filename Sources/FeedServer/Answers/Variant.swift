@@ -15,7 +15,7 @@ struct Variant: Sendable {
   /// The answer to the request.
   ///
   /// - Throws: `Problem` 412 where a precondition fails.
-  func answer(to request: Request) throws -> Response {
+  consuming func answer(to request: Request) throws -> Response {
     try tag.isNews(to: request) ? whole : notModified
   }
 }

@@ -11,12 +11,11 @@ import Prefetch
 ///   0  the hash of the JSON                          16
 ///   16 the hash of the costs that the hint is by     16
 ///   32 how many bytes the JSON has                    4
-///   36 how many files the item has                    4
+///   36 how many bytes its files take                  4
 ///   40 how many bytes its id has, without quotes      2
 ///   42 how many bytes the hint has                    1
-///   43 its type, and whether it has a page            1
-///   44 each file: what is known of it 1, its bytes 8, its milliseconds 8
-///      the JSON
+///   43 its type, and what of it there is              1
+///   44 its files (`MediaLoad`s), and then the JSON
 ///
 /// Only the process that wrote a record reads it: it has no version, and that it ends too early is a
 /// mistake of this program.
@@ -33,16 +32,16 @@ struct EncodedItems: Sendable {
     self.count = count
   }
 
-  /// The items of these posts, in their order, with hints by these costs: those of the policy.
-  init(_ posts: FlatPosts, hintsBy policy: Policy) {
-    let costs = policy.costsHash
+  /// The items of these posts, in their order, with the hints that the policy gives them on the network.
+  init(_ posts: FlatPosts, hintsBy policy: Policy, on network: NetworkProfile) {
+    let costs = PageCosts(policy, on: network)
     var writer = JSONWriter(capacity: 2 * posts.bytes.count + 256 * posts.count)
     bytes.reserveCapacity(2 * posts.bytes.count + 320 * posts.count)
     for index in 0..<posts.count {
       let load = ItemLoad(posts, at: index)
       writer.removeAll()
-      let text = writer.item(posts, at: index, hint: policy.hint(for: load))
-      append(text, writer.bytes, load, costs)
+      let text = writer.item(posts, at: index, hint: costs.hint(for: load))
+      append(text, writer.bytes, load, costs.hash(dependsOnDownlink: load.dependsOnDownlink))
     }
   }
 }
@@ -60,8 +59,11 @@ struct EncodedItem {
   /// Where its hint begins, with the comma before it: from there to the closing brace.
   let hintStart: Int
   fileprivate let kind: UInt8
-  /// Where its files lie, seventeen bytes each.
+  /// Where its files lie.
   fileprivate let files: Range<Int>
+
+  /// The costs are those of a bandwidth, too.
+  var dependsOnDownlink: Bool { kind & EncodedItems.dependsOnDownlinkFlag != 0 }
 
   /// Where the next record begins.
   var end: Int { json.upperBound }
@@ -71,20 +73,19 @@ struct EncodedItem {
 
 extension EncodedItems {
   fileprivate static let headBytes = 44
-  fileprivate static let fileBytes = 17
   /// `{"id":"`
   fileprivate static let idOffset = 7
 
   fileprivate static let types = PostType.allCases
   fileprivate static let hasPageFlag: UInt8 = 0x80
-  fileprivate static let isVideoFlag: UInt8 = 1
-  fileprivate static let hasBytesFlag: UInt8 = 2
-  fileprivate static let hasDurationFlag: UInt8 = 4
+  fileprivate static let dependsOnDownlinkFlag: UInt8 = 0x40
+  fileprivate static let typeMask: UInt8 = 0x3f
 
   /// The item whose record begins there: the first at 0, each other at the `end` of the one before.
+  @inline(__always)
   func item(at start: Int) -> EncodedItem {
     let filesStart = start + Self.headBytes
-    let filesEnd = filesStart + Self.fileBytes * Int(number(at: start + 36, UInt32.self))
+    let filesEnd = filesStart + Int(number(at: start + 36, UInt32.self))
     let end = filesEnd + Int(number(at: start + 32, UInt32.self))
     let idStart = filesEnd + Self.idOffset
     return EncodedItem(
@@ -95,6 +96,7 @@ extension EncodedItems {
   }
 
   /// A number of a record. Any bytes are one; that they are there is looked at.
+  @inline(__always)
   private func number<Number: BitwiseCopyable>(at offset: Int, _: Number.Type) -> Number {
     bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Number.self)
   }
@@ -107,27 +109,23 @@ extension EncodedItems {
   /// What the items have to load.
   func loads(of items: [EncodedItem]) -> [ItemLoad] {
     var media: [MediaLoad] = []
-    media.reserveCapacity(items.reduce(0) { $0 + $1.files.count } / Self.fileBytes)
+    media.reserveCapacity(items.reduce(0) { $0 + $1.files.count } / MediaLoad.leastRecordBytes)
+    var ends: [Int] = []
+    ends.reserveCapacity(items.count)
     for item in items {
-      for file in stride(from: item.files.lowerBound, to: item.files.upperBound, by: Self.fileBytes)
-      {
-        let flags = bytes[file]
-        media.append(
-          MediaLoad(
-            kind: flags & Self.isVideoFlag == 0 ? .image : .video,
-            bytes: flags & Self.hasBytesFlag == 0
-              ? nil : Int(number(at: file + 1, Int64.self)),
-            durationMilliseconds: flags & Self.hasDurationFlag == 0
-              ? nil : Int(number(at: file + 9, Int64.self))))
+      var position = item.files.lowerBound
+      while position < item.files.upperBound {
+        media.append(MediaLoad(record: bytes.span.bytes, at: &position))
       }
+      ends.append(media.count)
     }
-    var end = 0
-    return items.map { item in
-      let start = end
-      end += item.files.count / Self.fileBytes
+    var start = 0
+    return items.indices.map { index in
+      let item = items[index]
+      defer { start = ends[index] }
       return ItemLoad(
-        type: Self.types[Int(item.kind & ~Self.hasPageFlag)],
-        hasPage: item.kind & Self.hasPageFlag != 0, media: media[start..<end])
+        type: Self.types[Int(item.kind & Self.typeMask)],
+        hasPage: item.kind & Self.hasPageFlag != 0, media: media[start..<ends[index]])
     }
   }
 
@@ -152,28 +150,22 @@ extension EncodedItems {
   private mutating func append(
     _ text: ItemText, _ json: [UInt8], _ load: ItemLoad, _ costs: ContentHash
   ) {
-    append(number: ContentHash(json.span))
-    append(number: costs)
-    append(number: UInt32(json.count))
-    append(number: UInt32(load.media.count))
-    append(number: UInt16(text.openID.count))
-    append(number: UInt8(text.hintCount))
-    let type = UInt8(Self.types.firstIndex(of: load.type) ?? 0)
-    append(number: load.hasPage ? type | Self.hasPageFlag : type)
-    for file in load.media {
-      append(
-        number: (file.kind == .video ? Self.isVideoFlag : 0)
-          | (file.bytes == nil ? 0 : Self.hasBytesFlag)
-          | (file.durationMilliseconds == nil ? 0 : Self.hasDurationFlag))
-      append(number: Int64(file.bytes ?? 0))
-      append(number: Int64(file.durationMilliseconds ?? 0))
+    let filesBytes = load.media.reduce(0) { $0 + $1.recordBytes }
+    bytes.append(addingCapacity: Self.headBytes + filesBytes + json.count) { record in
+      record.append(number: ContentHash(json.span))
+      record.append(number: costs)
+      record.append(number: UInt32(json.count))
+      record.append(number: UInt32(filesBytes))
+      record.append(number: UInt16(text.openID.count))
+      record.append(number: UInt8(text.hintCount))
+      record.append(
+        UInt8(Self.types.firstIndex(of: load.type) ?? 0)
+          | (load.hasPage ? Self.hasPageFlag : 0)
+          | (load.dependsOnDownlink ? Self.dependsOnDownlinkFlag : 0))
+      for file in load.media { file.append(to: &record) }
+      record.append(json.span)
     }
-    bytes.append(contentsOf: json)
     count += 1
-  }
-
-  private mutating func append(number: some BitwiseCopyable) {
-    Swift.withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
   }
 
   /// Appends a record of others.
@@ -183,9 +175,17 @@ extension EncodedItems {
   }
 }
 
-extension Policy {
-  /// What an item's record says of the costs that its hint is by.
-  var costsHash: ContentHash {
-    Swift.withUnsafeBytes(of: costs) { ContentHash($0) }
+extension OutputSpan<UInt8> {
+  /// Appends a number of a record, in the machine's order.
+  @inline(__always)
+  mutating func append<Number: BitwiseCopyable>(number: Number) {
+    withUnsafeMutableBufferPointer { buffer, count in
+      let size = MemoryLayout<Number>.size
+      precondition(size <= buffer.count - count, "more than the capacity")
+      guard let start = buffer.baseAddress else { return }
+      // So many bytes behind the ones that are there: within the capacity, as just looked.
+      UnsafeMutableRawPointer(start + count).storeBytes(of: number, as: Number.self)
+      count += size
+    }
   }
 }

@@ -52,7 +52,8 @@ final class ItemFiller: Sendable {
       let version = store.version
       let posts = try store.posts(missing)
       // Most clients ask for the feed that they see, on a network of which nothing is known.
-      let items = EncodedItems(posts, hintsBy: book.policy(feed: feed, network: network))
+      let items = EncodedItems(
+        posts, hintsBy: book.policy(feed: feed, network: network), on: network)
       file.append(items, posts.posts.map(\.number), asOf: version)
     }
   }

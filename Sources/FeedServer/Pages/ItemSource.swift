@@ -13,9 +13,9 @@ struct ItemSource: Sendable {
 
   /// Hands out the items of these posts, in their order, without those that are gone: at once where all
   /// are in the file, else when the store has read the others, on the thread on which it says so. Those
-  /// have the hints that the policy gives them.
+  /// have the hints that the policy gives them on the network.
   func items(
-    _ posts: [Int64], hintsBy policy: Policy,
+    _ posts: [Int64], hintsBy policy: Policy, on network: NetworkProfile,
     completion: @escaping @Sendable (Result<EncodedItems, any Error>) -> Void
   ) {
     let found = file.read(posts)
@@ -28,7 +28,7 @@ struct ItemSource: Sendable {
       figures.reads.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))
       completion(
         read.map { read in
-          let fresh = EncodedItems(read, hintsBy: policy)
+          let fresh = EncodedItems(read, hintsBy: policy, on: network)
           let numbers = read.posts.map(\.number)
           keep(fresh, numbers, asOf: version)
           guard found.items.count > 0 else { return fresh }

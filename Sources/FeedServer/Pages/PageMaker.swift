@@ -70,18 +70,18 @@ final class PageMaker: Sendable {
       }
       let posts = cut.posts
       let policy = snapshot.policyBook.policy(feed: cut.feed.name, network: asked.network.profile)
+      let version = snapshot.version
       let start = timing.begin()
-      source.items(posts, hintsBy: policy) { [self] items in
+      source.items(posts, hintsBy: policy, on: asked.network.profile) { [self] items in
         timing.end("read", start)
         completing(completion) {
           let items = try items.get()
           // Where deletions are faster than this reader, what is left of the page is right as far as it
           // goes.
           let isWhole = items.count == posts.count
-          if isWhole && cut.version == snapshot.version || attempt == Self.attempts {
-            let version = min(cut.version, snapshot.version)
+          if isWhole && cut.version == version || attempt == Self.attempts {
             let page = timing.measure("encode") {
-              encode(cut, posts, items, asked, policy, asOf: version)
+              encode(cut, posts, items, asked, policy, asOf: min(cut.version, version))
             }
             return completion(.success(page))
           }
@@ -115,7 +115,7 @@ final class PageMaker: Sendable {
     writer.beginPage(
       feed: feed.name, title: feed.title, total: feed.total, ranking: feed.ranking)
     hashes.append(ContentHash(writer.bytes.span))
-    let first = write(items, policy, to: &writer, &hashes)
+    let first = write(items, policy, asked.network.profile, to: &writer, &hashes)
     let itemsEnd = writer.bytes.count
     let network = asked.network.profile
     let plan = policy.plan(
@@ -141,10 +141,10 @@ final class PageMaker: Sendable {
   ///
   /// - Returns: the first items, as many as a plan looks at.
   private func write(
-    _ items: EncodedItems, _ policy: Policy, to writer: inout JSONWriter,
-    _ hashes: inout [ContentHash]
+    _ items: EncodedItems, _ policy: Policy, _ network: NetworkProfile,
+    to writer: inout JSONWriter, _ hashes: inout [ContentHash]
   ) -> [EncodedItem] {
-    let costs = policy.costsHash
+    let costs = PageCosts(policy, on: network)
     let planned = min(items.count, policy.plannedItems)
     var first: [EncodedItem] = []
     first.reserveCapacity(planned)
@@ -155,13 +155,13 @@ final class PageMaker: Sendable {
         let item = items.item(at: position)
         position = item.end
         if index > 0 { text.append(",") }
-        if item.costs == costs {
+        if item.costs == costs.hash(dependsOnDownlink: item.dependsOnDownlink) {
           text.append(bytes.extracting(item.json))
           hashes.append(item.hash)
         } else {
           let start = text.count
           text.append(bytes.extracting(item.json.lowerBound..<item.hintStart))
-          text.append(hint: policy.hint(for: items.load(of: item)))
+          text.append(hint: costs.hint(for: items.load(of: item)))
           text.append("}")
           hashes.append(ContentHash(text.span.extracting(start..<text.count)))
         }

@@ -56,8 +56,13 @@ final class Pages: Sendable {
   private func answer(_ page: PageMaker.Page, _ coding: ContentCoding, _ call: Call) throws {
     var representation = Representation(page.body, hash: page.hash, caching: caching)
     representation.varyingFields = page.asked.varyingFields
-    if let next = page.links.next { representation.links.append(("next", next)) }
-    if let previous = page.links.previous { representation.links.append(("prev", previous)) }
+    let links = page.links
+    if let next = links.next?.target {
+      representation.links.append("next", target: links.bytes.span.extracting(next))
+    }
+    if let previous = links.previous?.target {
+      representation.links.append("prev", target: links.bytes.span.extracting(previous))
+    }
     try encoding.answer(representation, in: coding, to: call) { [kept] variant in
       kept.keep(
         call.text, page.asked.key(coding), bodyBytes: variant.whole.bodyLength,

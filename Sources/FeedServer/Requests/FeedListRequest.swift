@@ -60,10 +60,11 @@ struct FeedListLinks {
     previous = previousCursor.map(asked.link(before:))
   }
 
-  /// As the field `Link` has them.
-  var targets: [(relation: String, target: [UInt8])] {
-    [("next", next), ("prev", previous)].compactMap { relation, target in
-      target.map { (relation, Array($0.utf8)) }
-    }
+  /// What the field `Link` says.
+  var field: LinkField {
+    var field = LinkField()
+    if let next { field.append("next", target: Array(next.utf8).span) }
+    if let previous { field.append("prev", target: Array(previous.utf8).span) }
+    return field
   }
 }

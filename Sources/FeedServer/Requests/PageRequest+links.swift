@@ -6,38 +6,43 @@ import PostJSON
 extension PageRequest {
   /// What leads on from a page that was cut for the request.
   func links(of slice: PageSlice) -> PageLinks {
-    var links = PageLinks(newerCursor: slice.newer.utf8)
-    links.nextCursor = slice.next?.utf8
-    links.previousCursor = slice.previous?.utf8
-    guard links.nextCursor != nil || links.previousCursor != nil else { return links }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.linkCapacity)
+    slice.newer.write(to: &bytes)
+    let newer = 0..<bytes.count
+    guard slice.next != nil || slice.previous != nil else {
+      return PageLinks(bytes, newerCursor: newer, next: nil, previous: nil)
+    }
     let start = linkStart
     let (after, before) = (parameters["after"], parameters["before"])
     // Of a gap, the other end stays where it is.
     let isGap = after != nil && before != nil
-    links.next = links.nextCursor.map {
-      link(start, after: $0, before: isGap ? before.map { Array($0.utf8) } : nil)
+    let next = slice.next.map { cursor in
+      bytes.appendLink(start) { link in
+        link.append(text: "&after=")
+        let range = link.append(cursor)
+        if isGap, let before {
+          link.append(text: "&before=")
+          link.append(text: before)
+        }
+        return range
+      }
     }
-    links.previous = links.previousCursor.map {
-      link(start, after: isGap ? after.map { Array($0.utf8) } : nil, before: $0)
+    let previous = slice.previous.map { cursor in
+      bytes.appendLink(start) { link in
+        if isGap, let after {
+          link.append(text: "&after=")
+          link.append(text: after)
+        }
+        link.append(text: "&before=")
+        return link.append(cursor)
+      }
     }
-    return links
+    return PageLinks(bytes, newerCursor: newer, next: next, previous: previous)
   }
 
-  /// A cursor's text needs no encoding.
-  private func link(_ start: [UInt8], after: [UInt8]?, before: [UInt8]?) -> [UInt8] {
-    var link: [UInt8] = []
-    link.reserveCapacity(start.count + 16 + (after?.count ?? 0) + (before?.count ?? 0))
-    link.append(contentsOf: start)
-    if let after {
-      link.append(text: "&after=")
-      link.append(contentsOf: after)
-    }
-    if let before {
-      link.append(text: "&before=")
-      link.append(contentsOf: before)
-    }
-    return link
-  }
+  /// What three cursors and two links take, where names are no longer than most.
+  private static let linkCapacity = 1000
 
   /// A link up to its cursor: the route, and the parameters that links repeat; places are in cursors.
   private var linkStart: [UInt8] {
@@ -57,5 +62,26 @@ extension PageRequest {
       start.append(text: String(budget))
     }
     return start
+  }
+}
+
+extension [UInt8] {
+  /// Appends a link that begins like this.
+  ///
+  /// - Parameter rest: appends what follows, and says where in it the cursor lies. Cursors need no encoding.
+  fileprivate mutating func appendLink(
+    _ start: [UInt8], rest: (inout [UInt8]) -> Range<Int>
+  ) -> PageLinks.Link {
+    let first = count
+    append(contentsOf: start)
+    let cursor = rest(&self)
+    return PageLinks.Link(target: first..<count, cursor: cursor)
+  }
+
+  /// Appends the cursor's text; where it lies.
+  fileprivate mutating func append(_ cursor: Cursor) -> Range<Int> {
+    let start = count
+    cursor.write(to: &self)
+    return start..<count
   }
 }

@@ -35,7 +35,10 @@ struct Parameters {
     }
   }
 
-  subscript(name: String) -> String? { values.first { $0.name == name }?.value }
+  subscript(name: String) -> String? {
+    for index in values.indices where values[index].name == name { return values[index].value }
+    return nil
+  }
 
   /// A whole number, in decimal digits without sign or leading zeros.
   func number(_ name: String, in range: ClosedRange<Int>) throws(ParameterError) -> Int? {

@@ -40,10 +40,11 @@ extension Application {
       call.timing.end("read", start)
       call.attempt {
         guard let item = try item.get() else { throw FeedError.unknownItem(id) }
+        let flat = FlatPosts(item.post, truths: item.truths)
         var writer = JSONWriter(capacity: 1024)
         writer.item(
-          FlatPosts(item.post), at: 0, in: item.placements,
-          hint: policy.hint(for: ItemLoad(item.post)))
+          flat, at: 0, in: item.placements,
+          hint: policy.hint(for: ItemLoad(flat, at: 0), on: network.profile))
         var representation = Representation(writer.bytes, caching: caching.pages)
         representation.version = ItemVersion(item).text
         representation.varyingFields = network.varyingFields
@@ -60,7 +61,7 @@ extension Application {
       var writer = JSONWriter(capacity: 1024)
       writer.feeds(page, links)
       var representation = Representation(writer.bytes, caching: caching.pages)
-      representation.links = links.targets
+      representation.links = links.field
       return representation
     }
   }

@@ -65,7 +65,7 @@ struct Application: Handler {
     if case .found(let found, _) = match { route = found }
     let call = Call(
       request: request, text: text, responder: responder, route: route,
-      timing: Timing(request.fields),
+      timing: .asked(by: request.fields),
       logger: logger)
     do {
       if route?.isForWatchers != true { try admit(request, responder) }

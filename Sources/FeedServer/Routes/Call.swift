@@ -54,8 +54,7 @@ final class Call: Sendable {
     respond(problem.response(requestID: responder.requestID))
   }
 
-  func respond(_ response: Response) {
-    var response = response
+  func respond(_ response: consuming Response) {
     response.route = route?.path ?? ""
     timing?.describe(in: &response.fields)
     responder.respond(response)

@@ -8,14 +8,17 @@ final class Timing: Sendable {
   private let start = MonotonicClock.nanoseconds
   private let steps = Mutex<[(StaticString, UInt64)]>([])
 
+  private init() {}
+
   /// `nil` where the client does not ask.
-  init?(_ fields: borrowing Fields) {
+  static func asked(by fields: borrowing Fields) -> Timing? {
     guard let preferences = fields.combined("Prefer"),
       preferences.split(separator: ",").contains(where: {
         $0.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.asciiLowercased
           == "server-timing"
       })
     else { return nil }
+    return Timing()
   }
 
   func measure<Result>(_ name: StaticString, _ body: () throws -> Result) rethrows -> Result {

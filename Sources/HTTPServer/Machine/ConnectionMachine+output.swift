@@ -36,7 +36,7 @@ extension ConnectionMachine {
     let sendsBody = !exchange.isHead && !response.status.forbidsBody
     var bytes: [UInt8] = []
     bytes.reserveCapacity(
-      ResponseHead.reservedBytes + (response.preparedHead?.count ?? 0)
+      ResponseHead.reservedBytes + (response.preparedHead?.count ?? response.fields.byteCount)
         + (sendsBody ? OutputQueue.copiedBytes(of: response.body) : 0))
     writeHead(of: response, isHead: exchange.isHead, to: &bytes)
     ResponseHead.writeEnd(

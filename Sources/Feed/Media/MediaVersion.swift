@@ -1,0 +1,68 @@
+/// What tells one version of a file from another: as long as it is the same, what is known of the file holds.
+public enum MediaVersion: Hashable, Sendable {
+  /// The SHA-256 of the file's bytes (FIPS 180-4), 32 bytes.
+  case content(sha256: [UInt8])
+  /// A URL's strong entity tag, with its quotation marks (RFC 9110 section 8.8.3).
+  case entityTag(String)
+  /// A URL's time of change as its server writes it (RFC 9110 section 8.8.2).
+  case modified(String)
+
+  /// How many bytes of UTF-8 a text of it has at the most.
+  public static let textBytes = 1_024
+
+  /// `sha256:9f86…`, `etag:"…"` or `modified:Sun, 06 Nov 1994 08:49:37 GMT`.
+  public var text: String {
+    switch self {
+    case .content(let sha256):
+      let digits = Array("0123456789abcdef")
+      return "sha256:" + String(sha256.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    case .entityTag(let tag): return "etag:\(tag)"
+    case .modified(let time): return "modified:\(time)"
+    }
+  }
+
+  /// The version that `text` writes so; `nil` for any other text.
+  public init?(text: String) {
+    guard text.utf8.count <= Self.textBytes,
+      text.utf8.allSatisfy({ (0x20...0x7e).contains($0) || $0 >= 0x80 }),
+      let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
+    else { return nil }
+    let value = String(text[text.utf8.index(after: colon)...])
+    switch text[..<colon] {
+    case "sha256":
+      guard let digest = Self.bytes(hexadecimal: value), digest.count == 32 else { return nil }
+      self = .content(sha256: digest)
+    case "etag":
+      guard value.utf8.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") else { return nil }
+      self = .entityTag(value)
+    case "modified" where !value.isEmpty: self = .modified(value)
+    default: return nil
+    }
+  }
+
+  /// Whether the versions are the same to the byte.
+  public static func == (left: MediaVersion, right: MediaVersion) -> Bool {
+    switch (left, right) {
+    case (.content(let digest), .content(let other)): digest == other
+    case (.entityTag(let text), .entityTag(let other)): text.isSame(as: other)
+    case (.modified(let text), .modified(let other)): text.isSame(as: other)
+    default: false
+    }
+  }
+
+  /// As `==` compares them.
+  public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+
+  private static func bytes(hexadecimal text: String) -> [UInt8]? {
+    let values = text.utf8.map { digit -> UInt8? in
+      switch digit {
+      case 0x30...0x39: digit - 0x30
+      case 0x61...0x66: digit - 0x61 + 10
+      default: nil
+      }
+    }
+    guard values.count % 2 == 0, !values.contains(nil) else { return nil }
+    let digits = values.compactMap(\.self)
+    return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+  }
+}

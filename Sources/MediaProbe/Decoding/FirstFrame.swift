@@ -1,0 +1,173 @@
+import MediaFormats
+import System
+import ThumbHash
+
+/// What the first frame looks like, which shows that it decodes.
+struct FirstFrame {
+  /// Upright, as displayed, no side longer than 100; nil where there is none to see, or it is not known.
+  var image: PixelImage?
+  var notes: [ProbeNote] = []
+}
+
+/// Has FFmpeg decode the first frame of a file.
+struct FrameDecoder {
+  let tools: MediaTools
+  let settings: ProbeSettings
+
+  /// How much sound is as good as a first frame.
+  private static let soundBytes = 1 << 20
+
+  /// - Parameter file: the file, or as much of it as shows the first frame, each byte in its place.
+  /// - Throws: `ProbeError` where it does not decode.
+  func firstFrame(of file: OpenFile, _ structure: MediaStructure) throws(ProbeError) -> FirstFrame {
+    guard let demuxer = Demuxer(structure.type, isAnimated: structure.kind == .animation) else {
+      return FirstFrame()
+    }
+    guard let ffmpeg = tools.ffmpeg else { return FirstFrame(notes: [.noFFmpeg]) }
+    if structure.kind == .sound {
+      return FirstFrame(notes: try decodeSound(ffmpeg, file, demuxer))
+    }
+    guard let shown = structure.displaySize, let coded = structure.codedSize else {
+      return FirstFrame()
+    }
+    if structure.kind == .animation, structure.type.value == "image/webp" {
+      return try decodeWebP(ffmpeg, file, structure, coded, shown)
+    }
+    return try decode(
+      ffmpeg, file, demuxer, structure, PictureFilter(shown: shown, coded: coded, structure))
+  }
+
+  private func decodeWebP(
+    _ ffmpeg: String, _ file: OpenFile, _ structure: MediaStructure, _ coded: PixelSize,
+    _ shown: PixelSize
+  ) throws(ProbeError) -> FirstFrame {
+    do {
+      guard
+        let still = try WebPStill(firstFrameOf: OpenFileSource(file: file, size: structure.bytes)),
+        let demuxer = Demuxer(structure.type)
+      else { throw ProbeError.undecodable("there is no frame") }
+      let scratch = try ScratchFile(folder: settings.scratchFolder)
+      try scratch.write(still.bytes, at: 0)
+      let filter = PictureFilter(shown: shown, coded: coded, structure, still: still)
+      return try decode(ffmpeg, scratch.file, demuxer, structure, filter)
+    } catch {
+      throw ProbeError(error)
+    }
+  }
+
+  private func decode(
+    _ ffmpeg: String, _ file: OpenFile, _ demuxer: Demuxer, _ structure: MediaStructure,
+    _ filter: PictureFilter
+  ) throws(ProbeError) -> FirstFrame {
+    let arguments =
+      Self.quiet + ["-max_alloc", "\(Self.largestBlock(structure))"]
+      + ["-threads", "1", "-noautorotate"] + demuxer.inputArguments + [
+        "-map", "0:V:0", "-frames:v", "1", "-vf", filter.text, "-f", "rawvideo",
+        "-pix_fmt", "rgba", "pipe:1",
+      ]
+    let outcome = try run(ffmpeg, arguments, file, outputBytes: filter.outputBytes)
+    let words = FFmpegWords(outcome.errors)
+    // HEIF and grids of images are beyond FFmpeg before 7.1, which then says anything of them.
+    if demuxer.name == "mov", structure.kind == .image, outcome.end != .exited(0) {
+      return FirstFrame(notes: [.decoderMissing(words.first)])
+    }
+    if let notes = try failure(outcome, words) { return FirstFrame(notes: notes) }
+    if outcome.output.isEmpty {
+      guard structure.frameCount == 0, words.isEmpty else { throw .undecodable(words.first) }
+      return FirstFrame(notes: [.noFrame])
+    }
+    let orientation = structure.orientation
+    guard
+      let image = PixelImage(width: filter.width, height: filter.height, rgba: outcome.output)
+    else {
+      throw .unbelievable(
+        program: "ffmpeg", "a frame of \(outcome.output.count) bytes, not \(filter.outputBytes)")
+    }
+    var frame = FirstFrame(
+      image: image.turned(
+        isMirrored: orientation.isMirrored,
+        clockwiseQuarterTurns: orientation.clockwiseQuarterTurns))
+    if !words.isEmpty { frame.notes.append(.decodedWithErrors(words.first)) }
+    if structure.hasAlpha, demuxer.name == "mov", image.isOpaque {
+      frame.notes.append(.transparencyNotDecoded)
+    }
+    return frame
+  }
+
+  private func decodeSound(
+    _ ffmpeg: String, _ file: OpenFile, _ demuxer: Demuxer
+  ) throws(ProbeError) -> [ProbeNote] {
+    let arguments =
+      Self.quiet + ["-threads", "1"] + demuxer.inputArguments
+      + ["-map", "0:a:0", "-frames:a", "1", "-f", "s16le", "pipe:1"]
+    let outcome = try run(ffmpeg, arguments, file, outputBytes: Self.soundBytes)
+    let words = FFmpegWords(outcome.errors)
+    if let notes = try failure(outcome, words) { return notes }
+    guard !outcome.output.isEmpty else { throw .undecodable(words.first) }
+    return words.isEmpty ? [] : [.decodedWithErrors(words.first)]
+  }
+
+  /// What FFmpeg may take of memory at one time: a frame of eight bytes a pixel, an image's bytes, and what it
+  /// has of its own. Without that, 50 KB of compressed text in a PNG become 200 MB.
+  private static func largestBlock(_ structure: MediaStructure) -> Int {
+    let pixels = structure.codedSize.map { $0.width * $0.height } ?? 0
+    let isImage = structure.kind == .image || structure.kind == .animation
+    return (32 << 20) + 8 * pixels + (isImage ? Int(structure.bytes) : 0)
+  }
+
+  private static let quiet = ["-hide_banner", "-nostdin", "-v", "error", "-filter_threads", "1"]
+
+  private func run(
+    _ path: String, _ arguments: [String], _ file: OpenFile, outputBytes: Int
+  ) throws(ProbeError) -> ChildProcess.Outcome {
+    do throws(SystemError) {
+      return try ChildProcess(
+        path: path, arguments: arguments, environment: ["LC_ALL=C"],
+        limits: .init(
+          timeMilliseconds: settings.timeMilliseconds, memoryBytes: settings.memoryBytes,
+          outputBytes: outputBytes)
+      ).run(input: file)
+    } catch {
+      throw .system(error)
+    }
+  }
+
+  /// What a run that came to nothing says: of this FFmpeg, as notes, or of the file, as an error; nil where it
+  /// ended well.
+  private func failure(
+    _ outcome: ChildProcess.Outcome, _ words: FFmpegWords
+  ) throws(ProbeError) -> [ProbeNote]? {
+    switch outcome.end {
+    case .exited(0): return nil
+    case .timedOut: throw .decodingTimedOut(milliseconds: settings.timeMilliseconds)
+    case .wroteTooMuch: throw .unbelievable(program: "ffmpeg", "more than one frame")
+    case .exited, .signalled:
+      if words.tellsOfMissingMemory {
+        return [.decoderOutOfMemory(limitBytes: settings.memoryBytes)]
+      }
+      if words.tellsOfMissingDecoder { return [.decoderMissing(words.first)] }
+      if case .signalled(let number) = outcome.end {
+        throw .undecodable("ffmpeg was ended by signal \(number)")
+      }
+      throw .undecodable(words.first)
+    }
+  }
+}
+
+extension PixelImage {
+  /// Whether nothing shows through.
+  fileprivate var isOpaque: Bool {
+    stride(from: 3, to: rgba.count, by: 4).allSatisfy { rgba[$0] == 255 }
+  }
+}
+
+/// A file as the parsers read it.
+struct OpenFileSource: ByteSource {
+  let file: OpenFile
+  /// Of a piece by piece copy, the size of what it is a copy of.
+  let size: Int64
+
+  func bytes(at offset: Int64, count: Int) throws -> [UInt8] {
+    try file.read(at: Int(offset), count: count)
+  }
+}

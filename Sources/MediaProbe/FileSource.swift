@@ -1,0 +1,54 @@
+import Digests
+import MediaFormats
+import System
+
+/// A file that is read where it lies. It is opened once: whatever is renamed meanwhile, it is one file.
+final class FileSource: ByteSource {
+  let file: OpenFile
+  private let descriptor: Descriptor
+
+  /// How much of a file is hashed at a time.
+  private static let pieceBytes = 1 << 18
+
+  /// - Throws: `ProbeError`.
+  init(path: String) throws(ProbeError) {
+    do throws(SystemError) {
+      // A FIFO is not waited for.
+      descriptor = try Descriptor(path, .withoutWaiting)
+    } catch {
+      throw .system(error)
+    }
+    guard let file = OpenFile(descriptor) else { throw .notAFile }
+    self.file = file
+  }
+
+  var size: Int64 { Int64(file.size) }
+
+  func bytes(at offset: Int64, count: Int) throws -> [UInt8] {
+    try file.read(at: Int(offset), count: count)
+  }
+
+  /// The SHA-256 of all of it.
+  ///
+  /// - Throws: `ProbeError.changed` where it is no longer as it was when it was opened.
+  func digest() throws(ProbeError) -> [UInt8] {
+    var hash = SHA256()
+    var offset = 0
+    let isSame: Bool
+    do throws(SystemError) {
+      while offset < file.size {
+        let piece = try file.read(at: offset, count: min(Self.pieceBytes, file.size - offset))
+        if piece.isEmpty { break }
+        hash.add(piece)
+        offset += piece.count
+      }
+      let status = try descriptor.status
+      isSame =
+        offset == file.size && status.bytes == file.size && status.modified == file.modified
+    } catch {
+      throw .system(error)
+    }
+    guard isSame else { throw .changed }
+    return hash.digest()
+  }
+}

@@ -1,0 +1,114 @@
+import Feed
+import MediaFormats
+import System
+
+/// Finds out about media files what clients cannot know.
+///
+/// Theory of operation. The file's structure is read by our own parsers (`MediaFormats`), which are bounded
+/// and give exact numbers. FFmpeg, in a process with limits, then has to decode the first frame: a file of
+/// which it cannot is broken, whatever its structure says, and of the picture the placeholder is made. Of a
+/// URL both are done with the few pieces that they need (`RemoteFile`).
+public struct MediaProbe: Sendable {
+  let settings: ProbeSettings
+  let tools: MediaTools
+  /// What is looked at in a file at the most.
+  private let limits = MediaLimits()
+
+  /// A probe with these settings and programs.
+  public init(settings: ProbeSettings = ProbeSettings(), tools: MediaTools = .installed()) {
+    self.settings = settings
+    self.tools = tools
+  }
+
+  /// What is known of a file of this machine. Its version is its content's.
+  public func probe(file path: String) throws(ProbeError) -> ProbeReport {
+    let source = try FileSource(path: path)
+    var report = try report(of: source, whole: source.file)
+    report.truth.version = .content(sha256: try source.digest())
+    return report
+  }
+
+  /// What is known of the file that a URL names, of which no more is read than that takes. Its version is what
+  /// its server calls it, or unknown.
+  public func probe(url: String) throws(ProbeError) -> ProbeReport {
+    do {
+      guard let curl = tools.curl else { throw RemoteError.noCurl }
+      let source = try RemoteFile(url, curl, settings)
+      let structure = try structure(of: source)
+      var report = ProbeReport(truth: MediaTruth(structure))
+      report.truth.version = source.version
+      if let pieces = structure.piecesOfFirstFrame(within: settings.remoteBytes) {
+        for piece in pieces { try source.fetch(piece) }
+        try look(at: source.scratch.file, structure, into: &report)
+      } else {
+        report.notes.append(.tooLargeToFetch(limitBytes: settings.remoteBytes))
+      }
+      return report
+    } catch {
+      throw ProbeError(error)
+    }
+  }
+
+  private func report(
+    of source: FileSource, whole file: OpenFile
+  ) throws(ProbeError) -> ProbeReport {
+    let structure: MediaStructure
+    do throws(ProbeError) {
+      structure = try self.structure(of: source)
+    } catch {
+      // A format that is not read here may be one of FFmpeg's.
+      if let report = try FFprobe(tools, settings)?.report(of: file, insteadOf: error) {
+        return report
+      }
+      throw error
+    }
+    var report = ProbeReport(truth: MediaTruth(structure))
+    try look(at: file, structure, into: &report)
+    if settings.checksWithFFprobe {
+      if let ffprobe = FFprobe(tools, settings) {
+        report.notes += try ffprobe.disagreements(of: file, with: structure)
+      } else {
+        report.notes.append(.noFFprobe)
+      }
+    }
+    return report
+  }
+
+  private func structure(of source: some ByteSource) throws(ProbeError) -> MediaStructure {
+    let structure: MediaStructure
+    do {
+      structure = try MediaStructure(reading: source, limits: limits)
+    } catch {
+      throw ProbeError(error)
+    }
+    for flaw in structure.flaws {
+      switch flaw {
+      case .cutShort(let neededBytes):
+        throw .cutShort(bytes: Int(structure.bytes), neededBytes: Int(neededBytes))
+      }
+    }
+    return structure
+  }
+
+  private func look(
+    at file: OpenFile, _ structure: MediaStructure, into report: inout ProbeReport
+  ) throws(ProbeError) {
+    let frame = try FrameDecoder(tools: tools, settings: settings).firstFrame(of: file, structure)
+    report.truth.placeholder = frame.image.flatMap { MediaPlaceholder($0) }
+    report.notes += frame.notes
+    if !structure.start.isStartable { report.notes.append(.tablesBehind) }
+  }
+}
+
+extension MediaStructure {
+  /// What has to be there of a file so that FFmpeg decodes its first frame: of an image all of it, of a video
+  /// what its structure names. Nil where that is more than so many bytes.
+  fileprivate func piecesOfFirstFrame(within limitBytes: Int) -> [Range<Int>]? {
+    let isImage = kind == .image || kind == .animation
+    let pieces =
+      isImage || start.neededRanges.isEmpty
+      ? [0..<Int(isImage ? bytes : start.headBytes)]
+      : start.neededRanges.map { Int($0.lowerBound)..<Int($0.upperBound) }
+    return pieces.reduce(0) { $0 + $1.count } <= limitBytes ? pieces : nil
+  }
+}

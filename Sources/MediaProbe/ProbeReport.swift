@@ -1,0 +1,75 @@
+import Feed
+
+/// What was found out about a file.
+public struct ProbeReport: Sendable, Hashable {
+  /// What is known of it.
+  public var truth: MediaTruth
+  /// What is to be known besides, or is not known, and why.
+  public var notes: [ProbeNote]
+
+  /// What was found out.
+  public init(truth: MediaTruth, notes: [ProbeNote] = []) {
+    self.truth = truth
+    self.notes = notes
+  }
+}
+
+/// What a person should know of a file, or of what is not known of it.
+public enum ProbeNote: Sendable, Hashable {
+  /// What a player needs first stands at the file's end: it starts when nearly all is there.
+  case tablesBehind
+  /// Without ffmpeg nobody knows whether the first frame decodes, nor what it looks like.
+  case noFFmpeg
+  /// Without ffprobe there is nothing to hold the structure against.
+  case noFFprobe
+  /// ffprobe does not read it: what it says.
+  case unreadByFFprobe(String)
+  /// There is nothing to see in it, and that is no fault: a GIF may hold no frame.
+  case noFrame
+  /// This FFmpeg does not decode such files: what it says of that.
+  case decoderMissing(String)
+  /// FFmpeg may have no more memory than this, and needs more for the first frame.
+  case decoderOutOfMemory(limitBytes: Int)
+  /// So much of a URL is not read.
+  case tooLargeToFetch(limitBytes: Int)
+  /// The first frame was decoded, but FFmpeg complained.
+  case decodedWithErrors(String)
+  /// The picture has transparent parts which this FFmpeg does not see: the placeholder shows it without.
+  case transparencyNotDecoded
+  /// ffprobe says otherwise than the file's structure as it was read here.
+  case disagreement(what: String, ours: String, ffprobe: String)
+  /// The structure is read by ffprobe alone: where bytes lie is not known.
+  case structureFromFFprobe
+}
+
+extension ProbeNote: CustomStringConvertible {
+  /// A sentence without its full stop.
+  public var description: String {
+    switch self {
+    case .tablesBehind:
+      "moov stands behind the media data, so no head of the file starts it; "
+        + "ffmpeg -i FILE -c copy -map 0 -movflags +faststart MENDED mends that without loss"
+    case .noFFmpeg:
+      "ffmpeg is not installed: whether the first frame decodes is not known, nor a placeholder"
+    case .noFFprobe: "ffprobe is not installed: its structure is held against nothing"
+    case .unreadByFFprobe(let words):
+      "ffprobe does not read it (\(words)): its structure is held against nothing"
+    case .noFrame: "it holds no frame, and so there is no placeholder"
+    case .decoderMissing(let words):
+      "this ffmpeg does not decode it (\(words)): whether it decodes is not known, nor a placeholder"
+    case .decoderOutOfMemory(let limitBytes):
+      "decoding the first frame takes more than \(limitBytes) bytes of memory: "
+        + "whether it decodes is not known, nor a placeholder"
+    case .tooLargeToFetch(let limitBytes):
+      "its first frame takes more than \(limitBytes) bytes of the URL, which are not read: "
+        + "whether it decodes is not known, nor a placeholder"
+    case .decodedWithErrors(let words): "its first frame decodes with errors: \(words)"
+    case .transparencyNotDecoded:
+      "ffmpeg does not decode the transparency of such files: the placeholder is without"
+    case .disagreement(let what, let ours, let ffprobe):
+      "its \(what) is \(ours) by its structure and \(ffprobe) by ffprobe"
+    case .structureFromFFprobe:
+      "its structure is told by ffprobe alone: how many bytes start it is not known"
+    }
+  }
+}

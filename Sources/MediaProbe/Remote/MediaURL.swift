@@ -1,0 +1,98 @@
+import Foundation
+import Sockets
+
+/// An `http` or `https` URL in which there is nothing that two readers could read differently: it is written
+/// anew from its parts before another program sees it.
+struct MediaURL: Hashable, CustomStringConvertible {
+  /// `http` or `https`
+  let scheme: String
+  /// A name in lower case or an address; of IPv6, without brackets.
+  let host: String
+  let port: Int
+  /// Path and query, from a slash on.
+  let target: String
+
+  /// How many bytes a URL has at the most.
+  static let limitBytes = 8_192
+
+  /// - Throws: `RemoteError.malformed`.
+  init(_ text: String) throws(RemoteError) {
+    try Self.checkCharacters(text)
+    guard let colon = text.firstRange(of: "://") else { throw .malformed("it has no host") }
+    scheme = text[..<colon.lowerBound].lowercased()
+    guard scheme == "http" || scheme == "https" else { throw .otherScheme(scheme) }
+    let rest = text[colon.upperBound...]
+    let authority = rest.prefix { !"/?#".contains($0) }
+    guard !authority.contains("@") else { throw .malformed("it holds a user") }
+    (host, port) = try Self.hostAndPort(authority, scheme)
+    let target = rest[authority.endIndex...].prefix { $0 != "#" }
+    self.target = target.hasPrefix("/") ? String(target) : "/" + target
+  }
+
+  private static func checkCharacters(_ text: String) throws(RemoteError) {
+    guard text.utf8.count <= limitBytes else {
+      throw .malformed("it has more than \(limitBytes) bytes")
+    }
+    // What RFC 3986 has no place for outside of quotation: a browser would take `\` for `/`.
+    let forbidden = Set("\\\"<>^`{|} ".utf8)
+    guard text.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !forbidden.contains($0) }) else {
+      throw .malformed("it holds characters that have to be percent-encoded")
+    }
+  }
+
+  private static func hostAndPort(
+    _ authority: Substring, _ scheme: String
+  ) throws(RemoteError) -> (String, Int) {
+    var host = authority
+    var portText = Substring()
+    if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
+      host = authority[authority.index(after: authority.startIndex)..<end]
+      let behind = authority[authority.index(after: end)...]
+      guard behind.isEmpty || behind.hasPrefix(":"), IPAddress(host)?.isIPv4 == false else {
+        throw .malformed("its host is no address of IPv6")
+      }
+      portText = behind.dropFirst()
+    } else {
+      if let colon = authority.firstIndex(of: ":") {
+        host = authority[..<colon]
+        portText = authority[authority.index(after: colon)...]
+      }
+      guard isHost(host.lowercased()) else { throw .malformed("its host is no name or address") }
+    }
+    if portText.isEmpty { return (host.lowercased(), scheme == "https" ? 443 : 80) }
+    guard portText.utf8.count <= 5, portText.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+      let port = Int(portText), (1...65_535).contains(port)
+    else { throw .malformed("its port is not in 1…65535") }
+    return (host.lowercased(), port)
+  }
+
+  /// Whether it is a name of letters, digits, hyphens and dots, or an address of IPv4 in its usual form: what
+  /// ends in a number otherwise (`127.1`, `0x7f.1`) some resolvers take for an address.
+  static func isHost(_ text: String) -> Bool {
+    let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard text.utf8.count <= 253, let last = labels.last else { return false }
+    let isName = labels.allSatisfy { label in
+      (1...63).contains(label.utf8.count)
+        && label.utf8.allSatisfy {
+          (0x30...0x39).contains($0) || (0x61...0x7a).contains($0) || $0 == 0x2d || $0 == 0x5f
+        }
+    }
+    guard isName else { return IPAddress(text)?.isIPv4 == false }
+    let isNumber = last.utf8.first.map { (0x30...0x39).contains($0) } ?? false
+    return !isNumber || (labels.count == 4 && IPAddress(text)?.isIPv4 == true)
+  }
+
+  /// Where a redirection leads.
+  func resolving(_ reference: String) throws(RemoteError) -> MediaURL {
+    try Self.checkCharacters(reference)
+    guard let base = URL(string: description),
+      let url = URL(string: reference, relativeTo: base)
+    else { throw .malformed("it is redirected to what is no URL") }
+    return try MediaURL(url.absoluteURL.absoluteString)
+  }
+
+  /// As it stands in an authority.
+  private var hostText: String { host.contains(":") ? "[\(host)]" : host }
+
+  var description: String { "\(scheme)://\(hostText):\(port)\(target)" }
+}

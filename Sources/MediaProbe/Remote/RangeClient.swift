@@ -1,0 +1,108 @@
+import Sockets
+import System
+
+/// Asks a URL's server for ranges, one at a time, at the addresses that were looked at: whatever the name
+/// leads to by then, no other is asked.
+struct RangeClient {
+  let url: MediaURL
+  private let addresses: [IPAddress]
+  private let curl: String
+  private let settings: ProbeSettings
+  private let deadlineMilliseconds: UInt64
+
+  private static let headBytes = 65_536
+
+  /// - Throws: `RemoteError` where a setting does not allow the host or one of its addresses.
+  init(
+    _ url: MediaURL, _ curl: String, _ settings: ProbeSettings, deadlineMilliseconds: UInt64
+  ) throws(RemoteError) {
+    guard settings.allowedHosts.contains(where: { $0.allows(url.host) }) else {
+      throw .hostNotAllowed(url.host)
+    }
+    self.url = url
+    self.curl = curl
+    self.settings = settings
+    self.deadlineMilliseconds = deadlineMilliseconds
+    addresses = try Self.resolve(url.host, settings, deadlineMilliseconds)
+    for address in addresses where !settings.allowsPrivateAddresses && !address.isPublic {
+      throw .privateAddress(host: url.host, address: address.description)
+    }
+  }
+
+  /// Asked on a thread of its own, since the system's resolver has time limits of its own.
+  private static func resolve(
+    _ host: String, _ settings: ProbeSettings, _ deadline: UInt64
+  ) throws(RemoteError) -> [IPAddress] {
+    if let address = IPAddress(host) { return [address] }
+    let answer = Monitor<Result<[IPAddress], SystemError>?>(nil)
+    do throws(SystemError) {
+      try startThread {
+        let result = Result { () throws(SystemError) in try IPAddress.addresses(ofHost: host) }
+        answer.withLock { $0 = result }
+        answer.notify()
+      }
+    } catch {
+      throw .failed(error.description)
+    }
+    let left = Int(clamping: deadline - min(deadline, MonotonicClock.milliseconds))
+    guard let result = answer.wait(atMostMilliseconds: left, until: { $0 }) else {
+      throw .timedOut(milliseconds: settings.timeMilliseconds)
+    }
+    do throws(SystemError) {
+      return try result.get()
+    } catch {
+      throw .unresolved(host: host, error.purpose)
+    }
+  }
+
+  /// Asks for a range, of this version where one is known.
+  func ask(for range: Range<Int>, ifRange entityTag: String?) throws(RemoteError) -> RangeAnswer {
+    let now = MonotonicClock.milliseconds
+    guard now < deadlineMilliseconds else {
+      throw .timedOut(milliseconds: settings.timeMilliseconds)
+    }
+    let outcome: ChildProcess.Outcome
+    do throws(SystemError) {
+      outcome = try ChildProcess(
+        path: curl, arguments: arguments(range, entityTag), environment: ["LC_ALL=C"],
+        limits: .init(
+          timeMilliseconds: Int(deadlineMilliseconds - now), memoryBytes: settings.memoryBytes,
+          outputBytes: range.count + Self.headBytes),
+        hasNetwork: true
+      ).run()
+    } catch {
+      throw .failed(error.description)
+    }
+    switch outcome.end {
+    // What came before too much came is looked at by the caller.
+    case .exited(0), .wroteTooMuch: return try RangeAnswer(outcome.output)
+    case .timedOut: throw .timedOut(milliseconds: settings.timeMilliseconds)
+    case .exited(let status): throw .failed(Self.words(outcome.errors, status))
+    case .signalled(let signal): throw .failed("curl was ended by signal \(signal)")
+    }
+  }
+
+  private func arguments(_ range: Range<Int>, _ entityTag: String?) -> [String] {
+    var arguments = [
+      // No .curlrc, no proxy, no other protocol, no redirection that nobody looks at.
+      "-q", "--silent", "--show-error", "--include", "--globoff", "--path-as-is",
+      "--proto", "=http,https", "--noproxy", "*", "--max-redirs", "0", "--http1.1",
+      "--user-agent", "lookahead-probe", "--header", "Accept-Encoding: identity",
+      "--range", "\(range.lowerBound)-\(range.upperBound - 1)",
+    ]
+    if let entityTag { arguments += ["--header", "If-Range: \(entityTag)"] }
+    if IPAddress(url.host) == nil {
+      let list = addresses.map { $0.isIPv4 ? "\($0)" : "[\($0)]" }.joined(separator: ",")
+      arguments += ["--resolve", "\(url.host):\(url.port):\(list)"]
+    }
+    return arguments + ["--url", url.description]
+  }
+
+  /// `curl: (7) Failed to connect to …`, without who says it.
+  private static func words(_ errors: [UInt8], _ status: Int32) -> String {
+    let line = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).first
+    guard let line else { return "curl ended with status \(status)" }
+    let words = line.firstRange(of: ") ").map { line[$0.upperBound...] } ?? line
+    return String(words.prefix(160))
+  }
+}

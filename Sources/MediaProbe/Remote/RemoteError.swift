@@ -1,0 +1,62 @@
+import System
+
+/// Why a URL could not be read. Each describes itself in a clause.
+public enum RemoteError: Error, Sendable, Hashable {
+  /// curl is not installed.
+  case noCurl
+  /// It is no URL that is taken: why.
+  case malformed(String)
+  /// It is neither `http` nor `https`.
+  case otherScheme(String)
+  /// No setting allows the host.
+  case hostNotAllowed(String)
+  /// The host is this machine or in its networks.
+  case privateAddress(host: String, address: String)
+  /// The host has no address: why.
+  case unresolved(host: String, String)
+  /// It is redirected more often than that.
+  case tooManyRedirections(Int)
+  /// A secure URL is redirected to an insecure one.
+  case insecureRedirection
+  /// The server answers with this status.
+  case status(Int)
+  /// The server sends more than was asked for: it does not know ranges.
+  case ignoresRanges
+  /// The answer breaks a rule of HTTP: which.
+  case badAnswer(String)
+  /// It is another version than at first.
+  case changed
+  /// So much was not enough.
+  case tooMuchToRead(limitBytes: Int)
+  /// It took too long.
+  case timedOut(milliseconds: Int)
+  /// What curl says.
+  case failed(String)
+}
+
+extension RemoteError: CustomStringConvertible {
+  /// A clause, for example `its server answers with status 404`.
+  public var description: String {
+    switch self {
+    case .noCurl: "curl is not installed, and it is what fetches URLs"
+    case .malformed(let words): "it is no URL that can be fetched: \(words)"
+    case .otherScheme(let scheme): "\(scheme) is neither http nor https"
+    case .hostNotAllowed(let host):
+      "the host \(host) is not allowed; --allow-host \(host) allows it"
+    case .privateAddress(let host, let address):
+      "the host \(host) has the address \(address), which is not the public Internet's; "
+        + "--allow-private-addresses allows it"
+    case .unresolved(_, let words): words
+    case .tooManyRedirections(let limit): "it is redirected more than \(limit) times"
+    case .insecureRedirection: "it is redirected from https to http"
+    case .status(let status): "its server answers with status \(status)"
+    case .ignoresRanges: "its server sends all of it and not the ranges that it is asked for"
+    case .badAnswer(let words): "its server's answer is malformed: \(words)"
+    case .changed: "it was changed while it was read"
+    case .tooMuchToRead(let limitBytes):
+      "more than \(limitBytes) bytes of it would have to be read"
+    case .timedOut(let milliseconds): "it was not fetched within \(milliseconds) ms"
+    case .failed(let words): "it could not be fetched: \(words)"
+    }
+  }
+}

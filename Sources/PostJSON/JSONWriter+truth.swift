@@ -1,0 +1,90 @@
+import Feed
+import JSON
+
+extension MediaTruth {
+  /// The JSON of it, which `init(json:)` reads back: what is unknown is left out. Ranges name their first and
+  /// their last byte.
+  public var json: [UInt8] {
+    var writer = JSONWriter(capacity: 512)
+    writer.object { $0.members(of: self) }
+    return writer.bytes
+  }
+}
+
+extension JSONWriter {
+  /// What is known of a file, as members of an object of the caller's.
+  public mutating func members(of truth: MediaTruth) {
+    member("kind", truth.kind.rawValue)
+    format(of: truth, entirely: true)
+    hints(of: truth, start: truth.start)
+    member("version", truth.version?.text)
+  }
+
+  /// What an item says of a file behind its kind and URL. Of a start, nothing that its size says already:
+  /// where all of the file is needed and nothing moves, there is none.
+  mutating func itemMembers(of truth: MediaTruth) {
+    format(of: truth, entirely: false)
+    hints(of: truth, start: truth.start == MediaTiming(headBytes: truth.bytes) ? nil : truth.start)
+  }
+
+  private mutating func format(of truth: MediaTruth, entirely: Bool) {
+    member("mimeType", truth.mimeType)
+    member("codec", truth.codec)
+    if entirely { member("soundCodec", truth.soundCodec) }
+    if let hasSound = truth.hasSound {
+      key("hasSound")
+      boolean(hasSound)
+    }
+    member("width", truth.width)
+    member("height", truth.height)
+    if entirely { member("frames", truth.frameCount) }
+    member("durationMs", truth.durationMilliseconds)
+    member("bytes", truth.bytes)
+  }
+
+  private mutating func hints(of truth: MediaTruth, start: MediaTiming?) {
+    if let placeholder = truth.placeholder {
+      key("placeholder")
+      object { writer in
+        writer.member(
+          "thumbhash", String(decoding: Base64.encode(placeholder.thumbHash), as: UTF8.self))
+        writer.member("color", placeholder.color.text)
+      }
+    }
+    if let start {
+      key("start")
+      timing(start)
+    }
+  }
+
+  private mutating func timing(_ start: MediaTiming) {
+    object { writer in
+      if !start.isStartable {
+        writer.key("startable")
+        writer.boolean(false)
+        writer.pairs("needed", start.neededRanges.map { ($0.lowerBound, $0.upperBound - 1) })
+      }
+      writer.member("headBytes", start.headBytes)
+      if !start.scanEnds.isEmpty {
+        writer.key("scans")
+        writer.array { writer in for end in start.scanEnds { writer.integer(end) } }
+      }
+      writer.pairs("curve", start.curve.map { ($0.milliseconds, $0.bytes) })
+      writer.pairs("lead", start.lead.map { ($0.kilobitsPerSecond, $0.bytes) })
+    }
+  }
+
+  /// A list of pairs of numbers, left out where it is empty.
+  private mutating func pairs(_ name: StaticString, _ pairs: [(Int, Int)]) {
+    guard !pairs.isEmpty else { return }
+    key(name)
+    array { writer in
+      for (first, second) in pairs {
+        writer.array { writer in
+          writer.integer(first)
+          writer.integer(second)
+        }
+      }
+    }
+  }
+}

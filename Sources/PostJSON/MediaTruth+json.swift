@@ -1,0 +1,113 @@
+import Feed
+import JSON
+
+extension MediaTruth {
+  private static let known = [
+    "bytes", "codec", "durationMs", "frames", "hasSound", "height", "kind", "mimeType",
+    "placeholder", "soundCodec", "start", "version", "width",
+  ]
+
+  /// How many bytes its JSON has at the most.
+  public static let jsonBytes = 65_536
+
+  /// The truth that the bytes are the JSON of.
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  public init(json: [UInt8]) throws(RecordError) {
+    guard json.count <= Self.jsonBytes else {
+      throw RecordError(field: "", problem: "has \(json.count) bytes, more than \(Self.jsonBytes)")
+    }
+    let document: JSONDocument
+    do throws(JSONError) {
+      document = try JSONDocument(json, depthLimit: RecordLimits.depth)
+    } catch {
+      throw RecordError(field: "", problem: "is not JSON: \(error)")
+    }
+    let fields = try RecordFields(document.root, known: Self.known)
+    let size = try fields.number("bytes", in: 0...RecordLimits.fileBytes)
+    guard let size else { throw fields.error("bytes", "is missing") }
+    self.init(
+      kind: try fields.option("kind"), bytes: size,
+      mimeType: try fields.name("mimeType", limit: .bytes(RecordLimits.mediaTypeBytes)),
+      codec: try fields.text("codec", limit: .bytes(RecordLimits.mediaTypeBytes)),
+      soundCodec: try fields.text("soundCodec", limit: .bytes(RecordLimits.mediaTypeBytes)),
+      hasSound: try fields.boolean("hasSound"),
+      width: try fields.number("width", in: 1...RecordLimits.pixels),
+      height: try fields.number("height", in: 1...RecordLimits.pixels),
+      frameCount: try fields.number("frames", in: 1...RecordLimits.number),
+      durationMilliseconds: try fields.number("durationMs", in: 0...RecordLimits.number),
+      placeholder: try fields.has("placeholder")
+        ? Self.placeholder(fields.value("placeholder")) : nil,
+      start: try fields.has("start") ? Self.timing(fields.value("start"), size) : nil,
+      version: try Self.version(fields))
+    if soundCodec != nil, hasSound != true {
+      throw fields.error("hasSound", "is not true, though there is a soundCodec")
+    }
+  }
+
+  private static func version(_ fields: RecordFields) throws(RecordError) -> MediaVersion? {
+    guard let text = try fields.text("version", limit: .bytes(MediaVersion.textBytes)) else {
+      return nil
+    }
+    guard let version = MediaVersion(text: text) else {
+      throw fields.error("version", "is neither sha256:…, etag:\"…\" nor modified:…")
+    }
+    return version
+  }
+
+  private static func placeholder(_ value: JSONValue) throws(RecordError) -> MediaPlaceholder {
+    let fields = try RecordFields(value, known: ["color", "thumbhash"])
+    let hash = Base64.decode(try fields.name("thumbhash", limit: .bytes(64)))
+    guard let hash, MediaPlaceholder.thumbHashBytes.contains(hash.count) else {
+      throw fields.error("thumbhash", "is no ThumbHash in base64")
+    }
+    guard let color = MediaPlaceholder.Color(text: try fields.name("color", limit: .bytes(7)))
+    else { throw fields.error("color", "is not a colour such as #6b7a3d") }
+    return MediaPlaceholder(thumbHash: hash, color: color)
+  }
+
+  private static func timing(
+    _ value: JSONValue, _ fileBytes: Int
+  ) throws(RecordError) -> MediaTiming {
+    let fields = try RecordFields(
+      value, known: ["curve", "headBytes", "lead", "needed", "scans", "startable"])
+    guard let headBytes = try fields.number("headBytes", in: 0...RecordLimits.fileBytes) else {
+      throw fields.error("headBytes", "is missing")
+    }
+    let needed = try pairs("needed", fields)
+    for (first, last) in needed where last < first {
+      throw fields.error("needed", "holds a range that ends before it begins")
+    }
+    let timing = MediaTiming(
+      isStartable: try fields.boolean("startable") ?? true, headBytes: headBytes,
+      neededRanges: needed.map { $0..<$1 + 1 },
+      scanEnds: try fields.list("scans", limit: MediaTiming.rowLimit, number),
+      curve: try pairs("curve", fields).map { .init(milliseconds: $0, bytes: $1) },
+      lead: try pairs("lead", fields).map { .init(kilobitsPerSecond: $0, bytes: $1) })
+    if let (field, words) = timing.problem(fileBytes: fileBytes) {
+      throw fields.error(field, words)
+    }
+    return timing
+  }
+
+  /// A list of pairs of numbers, from 0 on.
+  private static func pairs(
+    _ name: String, _ fields: RecordFields
+  ) throws(RecordError) -> [(Int, Int)] {
+    try fields.list(name, limit: MediaTiming.rowLimit) { pair throws(RecordError) in
+      let elements = Array(try pair.checked(as: .array).elements.prefix(3))
+      guard elements.count == 2 else { throw pair.error("is not a pair of numbers") }
+      var numbers: [Int] = []
+      for element in elements { numbers.append(try number(element)) }
+      return (numbers[0], numbers[1])
+    }
+  }
+
+  private static func number(_ value: JSONValue) throws(RecordError) -> Int {
+    let number = try value.checkedNumber()
+    guard (0...RecordLimits.number).contains(number) else {
+      throw value.error("\(number) is not in 0…\(RecordLimits.number)")
+    }
+    return number
+  }
+}

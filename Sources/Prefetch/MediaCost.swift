@@ -1,0 +1,62 @@
+import Feed
+
+/// What one media file costs to load ahead, and which bytes of it those are.
+struct MediaCost {
+  /// What to load while the item is not active.
+  let minimumBytes: Int
+  /// The whole file.
+  let entireBytes: Int
+  /// `minimumBytes` rests on the policy's defaults, because the truth is not known.
+  let isStartEstimated: Bool
+  /// `entireBytes` does.
+  let isEntireEstimated: Bool
+  /// Where those minimum bytes lie, in ascending order, where they are not the file's first ones.
+  let pieces: [Range<Int>]
+
+  /// Some of it rests on the policy's defaults.
+  var isEstimated: Bool { isStartEstimated || isEntireEstimated }
+
+  /// Bytes from the file's first on.
+  init(startBytes: Int, entireBytes: Int, isStartEstimated: Bool, isEntireEstimated: Bool) {
+    minimumBytes = min(startBytes, entireBytes)
+    self.entireBytes = entireBytes
+    self.isStartEstimated = isStartEstimated
+    self.isEntireEstimated = isEntireEstimated
+    pieces = []
+  }
+
+  /// Bytes of a file whose first ones show nothing.
+  private init(pieces: [Range<Int>], entireBytes: Int) {
+    minimumBytes = pieces.reduce(0) { $0 + $1.count }
+    self.entireBytes = entireBytes
+    isStartEstimated = false
+    isEntireEstimated = false
+    self.pieces = pieces
+  }
+
+  /// What starts a video into which somebody has looked, on a link of so many kbit/s.
+  ///
+  /// - Parameter unknownStartBytes: what is loaded where nothing is known of how far its bytes play.
+  init(_ timing: MediaTiming, entireBytes: Int, downlinkKbps: Int, unknownStartBytes: Int) {
+    guard timing.isStartable else {
+      self.init(pieces: timing.neededRanges, entireBytes: entireBytes)
+      return
+    }
+    let hasLead = !timing.lead.isEmpty
+    let startBytes =
+      hasLead
+      ? timing.leadBytes(atKbps: downlinkKbps) ?? entireBytes
+      : max(timing.headBytes, unknownStartBytes)
+    self.init(
+      startBytes: max(startBytes, timing.headBytes), entireBytes: entireBytes,
+      isStartEstimated: !hasLead && entireBytes > startBytes, isEntireEstimated: false)
+  }
+}
+
+extension MediaTiming {
+  /// What has to be there before playback starts, so that it never stalls at that bandwidth: the row of the
+  /// next lower one. `nil` where there is none: then the whole file.
+  func leadBytes(atKbps kilobitsPerSecond: Int) -> Int? {
+    lead.last { $0.kilobitsPerSecond <= kilobitsPerSecond }?.bytes
+  }
+}

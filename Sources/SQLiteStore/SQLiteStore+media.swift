@@ -1,0 +1,181 @@
+import Catalog
+import Feed
+import GRDB
+import PostJSON
+
+/// What is known of media files.
+extension SQLiteStore: MediaStore {
+  /// See `MediaStore`.
+  ///
+  /// - Throws: `StoreError`.
+  public func media(at urls: [String]) throws -> [KnownMedia?] {
+    try read { table in try urls.map { try table.media(at: $0) } }
+  }
+
+  /// See `MediaStore`.
+  ///
+  /// - Throws: `StoreError`.
+  public func truth(ofContent sha256: [UInt8]) throws -> MediaTruth? {
+    try read { try $0.truth(ofVersion: MediaVersion.content(sha256: sha256).text)?.truth }
+  }
+
+  /// See `MediaStore`.
+  ///
+  /// - Throws: `StoreError`.
+  public func media(after url: String?, limit: Int) throws -> [KnownMedia] {
+    try read { try $0.media(after: url, limit: limit) }
+  }
+
+  /// See `MediaStore`.
+  ///
+  /// - Throws: `MediaStoreError`, `StoreError`.
+  public func keep(_ media: [KnownMedia]) throws {
+    guard !media.isEmpty else { return }
+    let keyed = try media.map { (key: try $0.versionKey(), media: $0) }
+    try write { table in
+      var changed: [String] = []
+      for (key, media) in keyed { changed += try table.keep(media, key) }
+      return changed
+    }
+  }
+
+  /// See `MediaStore`.
+  ///
+  /// - Throws: `StoreError`.
+  public func forget(_ urls: [String]) throws {
+    try write { table in try urls.filter { try table.forget($0) } }
+  }
+
+  private func read<Result>(_ body: (MediaTable) throws -> Result) throws -> Result {
+    try withStoreErrors(path: path) {
+      try readers.read { database, _ in try body(MediaTable(database)) }
+    }
+  }
+
+  /// - Parameter body: writes, and returns the URLs of which something else is known now.
+  private func write(_ body: (MediaTable) throws -> [String]) throws {
+    try withStoreErrors(path: path) {
+      try pool.write { database in
+        let table = MediaTable(database)
+        try table.tell(try body(table))
+        try ChangeLog(database: database).trim()
+      }
+    }
+    followOwnWrite()
+  }
+}
+
+/// The tables of what is known of media files.
+struct MediaTable {
+  private let database: Database
+
+  init(_ database: Database) { self.database = database }
+
+  static let columns = "url, truth, modified_ns FROM media_file JOIN media_truth USING (truth_id)"
+  static let mediaAtURL = "SELECT \(columns) WHERE url = ?"
+  static let mediaAfterURL = "SELECT \(columns) WHERE url > ? ORDER BY url LIMIT ?"
+  static let truthOfVersion = "SELECT truth_id, truth FROM media_truth WHERE version = ?"
+
+  func media(at url: String) throws -> KnownMedia? {
+    try Row.fetchOne(database.cachedStatement(sql: Self.mediaAtURL), arguments: [url])
+      .map(Self.media)
+  }
+
+  func media(after url: String?, limit: Int) throws -> [KnownMedia] {
+    let statement = try database.cachedStatement(sql: Self.mediaAfterURL)
+    return try Row.fetchAll(statement, arguments: [url ?? "", limit]).map(Self.media)
+  }
+
+  func truth(ofVersion version: String) throws -> (id: Int64, truth: MediaTruth)? {
+    let statement = try database.cachedStatement(sql: Self.truthOfVersion)
+    return try Row.fetchOne(statement, arguments: [version]).map { row in
+      (row[0], try Self.truth(row.json(1), of: version))
+    }
+  }
+
+  private static func media(_ row: Row) throws -> KnownMedia {
+    let url: String = row[0]
+    return KnownMedia(
+      url: url, truth: try truth(row.json(1), of: url), modifiedNanoseconds: row[2])
+  }
+
+  /// - Throws: `DatabaseError` where a row holds what this program would not have written.
+  static func truth(_ json: [UInt8], of name: String) throws -> MediaTruth {
+    do {
+      return try MediaTruth(json: json)
+    } catch {
+      throw DatabaseError(message: "what is known of the file \(name) cannot be read: \(error)")
+    }
+  }
+}
+
+// MARK: Writing
+
+extension MediaTable {
+  static let insertTruth = "INSERT INTO media_truth (version, truth) VALUES (?, ?)"
+  static let updateTruth = "UPDATE media_truth SET truth = ? WHERE truth_id = ?"
+  static let putFile = """
+    INSERT INTO media_file (url, truth_id, modified_ns) VALUES (?, ?, ?)
+    ON CONFLICT (url) DO UPDATE SET truth_id = excluded.truth_id, modified_ns = excluded.modified_ns
+    """
+  static let forgetFile = "DELETE FROM media_file WHERE url = ?"
+  static let urlsOfTruth = "SELECT url FROM media_file WHERE truth_id = ?"
+
+  /// - Returns: the URLs of which something else is known now.
+  func keep(_ media: KnownMedia, _ key: String) throws -> [String] {
+    var changed: [String] = []
+    let old = try self.media(at: media.url)
+    let id: Int64
+    if let known = try truth(ofVersion: key) {
+      id = known.id
+      if known.truth != media.truth {
+        try execute(Self.updateTruth, [String(decoding: media.truth.json, as: UTF8.self), id])
+        changed += try String.fetchAll(
+          database.cachedStatement(sql: Self.urlsOfTruth), arguments: [id])
+      }
+    } else {
+      try execute(Self.insertTruth, [key, String(decoding: media.truth.json, as: UTF8.self)])
+      id = database.lastInsertedRowID
+    }
+    if old?.truth != media.truth { changed.append(media.url) }
+    if old != media { try execute(Self.putFile, [media.url, id, media.modifiedNanoseconds]) }
+    return changed
+  }
+
+  /// - Returns: whether anything was known.
+  func forget(_ url: String) throws -> Bool {
+    try execute(Self.forgetFile, [url])
+    return database.changesCount > 0
+  }
+
+  // A list of URLs comes as a JSON array.
+  static let tellOurs = """
+    INSERT INTO change_log (kind, post_id)
+    SELECT 'post', post_id FROM json_each(?) CROSS JOIN media
+    WHERE substr(url, 1, 1) = '/' AND url = json_each.value
+    """
+  static let tellOthers = """
+    INSERT INTO change_log (kind, post_id)
+    SELECT 'post', post_id FROM media
+    WHERE substr(url, 1, 1) <> '/' AND url IN (SELECT value FROM json_each(?))
+    """
+
+  /// Tells those who keep pages which posts show these files.
+  func tell(_ urls: [String]) throws {
+    let ours = urls.filter { $0.utf8.first == UInt8(ascii: "/") }
+    let others = urls.filter { $0.utf8.first != UInt8(ascii: "/") }
+    if !ours.isEmpty { try execute(Self.tellOurs, [JSONText.text(ours)]) }
+    if !others.isEmpty { try execute(Self.tellOthers, [JSONText.text(others)]) }
+  }
+
+  private func execute(_ sql: String, _ arguments: StatementArguments) throws {
+    try database.cachedStatement(sql: sql).execute(arguments: arguments)
+  }
+}
+
+extension Row {
+  fileprivate func json(_ column: Int) -> [UInt8] {
+    let text: String = self[column]
+    return Array(text.utf8)
+  }
+}

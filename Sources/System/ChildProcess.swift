@@ -1,0 +1,152 @@
+import CLinux
+import Glibc
+
+/// Another program, run to its end within limits: a time, an address space, so much output. It has no file
+/// of ours but its three streams, no environment but what it is given, a process group of its own, and no
+/// sockets unless it is to have them. No shell is asked.
+///
+/// Theory of operation. The calling thread starts the child (`Child.h`) and stays with it: it takes what comes
+/// from both pipes until the child has ended, or kills it when a limit is reached. The child is killed, too,
+/// when this thread or process ends.
+///
+/// swift-subprocess is not used: it does `import System` where a module of that name can be imported, takes
+/// this module for Apple's, and so does not build beside it; and it sets no limits.
+public struct ChildProcess: Sendable {
+  /// What a child may use. What it is given is checked by whoever lets users choose it.
+  public struct Limits: Sendable, Hashable {
+    /// From its start to its end, in time and in processor time (`RLIMIT_CPU`).
+    public var timeMilliseconds: Int
+    /// Its address space (`RLIMIT_AS`).
+    public var memoryBytes: Int
+    /// What it may write to standard output; it is ended when it writes more.
+    public var outputBytes: Int
+    /// What is kept of what it writes to standard error; the rest is thrown away.
+    public var errorBytes = 16 << 10
+
+    /// These limits.
+    public init(timeMilliseconds: Int, memoryBytes: Int, outputBytes: Int) {
+      self.timeMilliseconds = timeMilliseconds
+      self.memoryBytes = memoryBytes
+      self.outputBytes = outputBytes
+    }
+  }
+
+  /// How it ended.
+  public enum End: Sendable, Hashable {
+    /// By itself, with this status.
+    case exited(Int32)
+    /// By a signal that was not ours, for example out of memory.
+    case signalled(Int32)
+    /// Killed: its time was over.
+    case timedOut
+    /// Killed: it wrote more than it may.
+    case wroteTooMuch
+  }
+
+  /// What came of it.
+  public struct Outcome: Sendable {
+    /// How it ended.
+    public let end: End
+    /// What it wrote to standard output, as much as it may write at the most.
+    public let output: [UInt8]
+    /// The beginning of what it wrote to standard error.
+    public let errors: [UInt8]
+    /// The most memory that it had at one time.
+    public let peakMemoryBytes: Int
+  }
+
+  /// The program's path.
+  public let path: String
+  /// What it is told, without its own name.
+  public let arguments: [String]
+  /// `NAME=value`
+  public let environment: [String]
+  /// What it may use.
+  public let limits: Limits
+  /// Whether it may open sockets.
+  public let hasNetwork: Bool
+
+  /// A program that is not started yet.
+  public init(
+    path: String, arguments: [String], environment: [String] = [], limits: Limits,
+    hasNetwork: Bool = false
+  ) {
+    self.path = path
+    self.arguments = arguments
+    self.environment = environment
+    self.limits = limits
+    self.hasNetwork = hasNetwork
+  }
+
+  /// The path of the program of this name in the folders of `PATH`; nil where there is none.
+  public static func path(ofProgram name: String) -> String? {
+    let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+    return folders.split(separator: ":").lazy.filter { $0.hasPrefix("/") }
+      .map { "\($0)/\(name)" }
+      .first { path in
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+          && access(path, X_OK) == 0
+      }
+  }
+
+  /// Runs it to its end.
+  ///
+  /// - Parameter input: its standard input; opened as `/dev/fd/0`, it is read from the file's beginning.
+  ///   `/dev/null` where there is nothing.
+  /// - Throws: `SystemError` where it cannot be started.
+  public func run(input: OpenFile? = nil) throws(SystemError) -> Outcome {
+    let nothing = input == nil ? try Descriptor("/dev/null") : nil
+    let output = try Pipe()
+    let errors = try Pipe()
+    let process = try start(
+      input: input?.descriptor ?? nothing?.number ?? -1, output.writing?.number ?? -1,
+      errors.writing?.number ?? -1)
+    var watch = ChildWatch(process, limits, output.reading, errors.reading)
+    // What the child has open is closed here, so that the pipes end with it.
+    output.closeWriting()
+    errors.closeWriting()
+    return try watch.untilEnd()
+  }
+
+  private func start(input: Int32, _ output: Int32, _ errors: Int32) throws(SystemError) -> pid_t {
+    var texts = ([path] + arguments).map { strdup($0) }
+    var variables = environment.map { strdup($0) }
+    defer { for text in texts + variables { free(text) } }
+    texts.append(nil)
+    variables.append(nil)
+    var process = pid_t()
+    let failure = path.withCString { path in
+      texts.withUnsafeBufferPointer { arguments in
+        variables.withUnsafeBufferPointer { environment in
+          var child = lookahead_child(
+            path: path, arguments: arguments.baseAddress, environment: environment.baseAddress,
+            input: input, output: output, errors: errors,
+            memory_bytes: UInt64(limits.memoryBytes),
+            processor_seconds: UInt64(limits.timeMilliseconds / 1000 + 1),
+            has_network: hasNetwork ? 1 : 0)
+          return lookahead_start_child(&child, &process)
+        }
+      }
+    }
+    guard failure == 0 else {
+      throw SystemError(call: "execve", purpose: "run \(path)", code: failure)
+    }
+    return process
+  }
+}
+
+/// A pipe whose ends close on their own.
+private final class Pipe {
+  let reading: Descriptor
+  private(set) var writing: Descriptor?
+
+  init() throws(SystemError) {
+    var ends: [Int32] = [-1, -1]
+    try retrying("pipe2", "make a pipe") { pipe2(&ends, O_CLOEXEC) }
+    reading = Descriptor(taking: ends[0], path: "a pipe")
+    writing = Descriptor(taking: ends[1], path: "a pipe")
+  }
+
+  func closeWriting() { writing = nil }
+}

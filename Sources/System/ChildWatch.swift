@@ -1,0 +1,96 @@
+import CLinux
+import Glibc
+
+/// Stays with a child until it has ended, and sees to its limits.
+struct ChildWatch {
+  private let process: pid_t
+  private let limits: ChildProcess.Limits
+  private let deadlineMilliseconds: UInt64
+  /// Nil from its end on.
+  private var outputPipe: Descriptor?
+  private var errorPipe: Descriptor?
+  private var output: [UInt8] = []
+  private var errors: [UInt8] = []
+  private var killed: ChildProcess.End?
+
+  private static let pieceBytes = 1 << 16
+
+  init(
+    _ process: pid_t, _ limits: ChildProcess.Limits, _ output: Descriptor, _ errors: Descriptor
+  ) {
+    self.process = process
+    self.limits = limits
+    deadlineMilliseconds = MonotonicClock.milliseconds + UInt64(limits.timeMilliseconds)
+    (outputPipe, errorPipe) = (output, errors)
+  }
+
+  mutating func untilEnd() throws(SystemError) -> ChildProcess.Outcome {
+    let number = lookahead_process_descriptor(process)
+    guard number >= 0 else {
+      let failure = SystemError(call: "pidfd_open", purpose: "watch process \(process)")
+      kill(-process, SIGKILL)
+      _ = reap()
+      throw failure
+    }
+    let ending = Descriptor(taking: number, path: "process \(process)")
+    var hasEnded = false
+    while !hasEnded {
+      var polled = [ending, outputPipe, errorPipe].map {
+        pollfd(fd: $0?.number ?? -1, events: Int16(POLLIN), revents: 0)
+      }
+      let now = MonotonicClock.milliseconds
+      if now >= deadlineMilliseconds { end(.timedOut) }
+      let timeout = killed == nil ? Int32(clamping: deadlineMilliseconds - now) : -1
+      // An interrupted wait is another turn.
+      _ = poll(&polled, nfds_t(polled.count), timeout)
+      // What it wrote before it ended is in the pipes by then, and whatever it started ends with it.
+      hasEnded = polled[0].revents != 0
+      if hasEnded { kill(-process, SIGKILL) }
+      repeat {
+        if polled[1].revents != 0 { takeOutput() }
+        if polled[2].revents != 0 { takeErrors() }
+        guard hasEnded else { break }
+        // All that is there, and no waiting for others that it started.
+        for index in 1...2 { polled[index].revents = 0 }
+        polled[1].fd = outputPipe?.number ?? -1
+        polled[2].fd = errorPipe?.number ?? -1
+        _ = poll(&polled[1], 2, 0)
+      } while polled[1].revents != 0 || polled[2].revents != 0
+    }
+    let (status, memory) = reap()
+    let signal = status & 0x7f
+    let end = killed ?? (signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal))
+    return .init(end: end, output: output, errors: errors, peakMemoryBytes: memory)
+  }
+
+  private mutating func end(_ reason: ChildProcess.End) {
+    guard killed == nil else { return }
+    killed = reason
+    kill(-process, SIGKILL)
+  }
+
+  private mutating func takeOutput() {
+    let room = limits.outputBytes - output.count
+    let piece = (try? outputPipe?.readNext(atMost: min(Self.pieceBytes, room + 1))) ?? []
+    if piece.isEmpty { outputPipe = nil }
+    output += piece.prefix(room)
+    if piece.count > room {
+      outputPipe = nil
+      end(.wroteTooMuch)
+    }
+  }
+
+  private mutating func takeErrors() {
+    let piece = (try? errorPipe?.readNext(atMost: Self.pieceBytes)) ?? []
+    if piece.isEmpty { errorPipe = nil }
+    errors += piece.prefix(limits.errorBytes - errors.count)
+  }
+
+  /// The status as `wait4(2)` has it, and the most memory that it had.
+  private func reap() -> (status: Int32, peakMemoryBytes: Int) {
+    var status: Int32 = 0
+    var usage = rusage()
+    while wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
+    return (status, usage.ru_maxrss * 1024)
+  }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import Foundation
+import MediaProbe
+
+/// What looking into a media file may cost, and which URLs may be asked.
+struct ProbeOptions: ParsableArguments {
+  @Option("probe-timeout-milliseconds") var probeTimeoutMilliseconds: Int
+
+  @Option("probe-memory-bytes") var probeMemoryBytes: Int
+
+  @Option("probe-url-bytes") var probeUrlBytes: Int
+
+  @Option(
+    name: .customLong("allow-host"),
+    help: ArgumentHelp(
+      "A host that URLs may name: one, *.example.org, or *; may be given several times. Without any, none.",
+      valueName: "host"))
+  var allowHost: [String] = []
+
+  @Flag(
+    "allow-private-addresses", "Hosts may be this machine, or in its networks.")
+  var allowPrivateAddresses: Bool
+
+  @Flag("check-with-ffprobe", "Say of each file where ffprobe tells otherwise, packet by packet.")
+  var checkWithFfprobe: Bool
+
+  /// The hosts of the options, or else those of the variable, separated by commas.
+  var hostPatterns: [HostPattern] {
+    get throws {
+      let variable = Environment.text("allow-host", default: "").split(separator: ",")
+      return try (allowHost.isEmpty ? variable.map(String.init) : allowHost).map { text in
+        guard let pattern = HostPattern(text) else {
+          throw ValidationError(
+            "--allow-host: \"\(text)\" is no host such as media.example.org or *.example.org")
+        }
+        return pattern
+      }
+    }
+  }
+
+  func settings() throws -> ProbeSettings {
+    var settings = ProbeSettings()
+    settings.timeMilliseconds = probeTimeoutMilliseconds
+    settings.memoryBytes = probeMemoryBytes
+    settings.remoteBytes = probeUrlBytes
+    settings.scratchFolder = NSTemporaryDirectory()
+    settings.allowedHosts = try hostPatterns
+    settings.allowsPrivateAddresses = allowPrivateAddresses
+    settings.checksWithFFprobe = checkWithFfprobe
+    return settings
+  }
+}

@@ -1,0 +1,249 @@
+import Feed
+import Foundation
+import System
+import TestSupport
+import Testing
+
+@testable import MediaFormats
+@testable import MediaProbe
+@testable import ThumbHash
+
+/// Files of this machine are told what they are, and broken ones what is wrong with them.
+@Suite(.timeLimit(.minutes(5))) struct FileProbeTests {
+  private static let probe = MediaProbe()
+
+  @Test func `a clip is told with its first frame, its sound and its version`() throws {
+    let report = try Self.probe.probe(file: MadeMedia.clip)
+    let truth = report.truth
+    #expect(report.notes == [])
+    #expect(truth.kind == .video && truth.mimeType == "video/mp4")
+    #expect(truth.codec == "h264" && truth.soundCodec == "aac" && truth.hasSound == true)
+    #expect(truth.width == 160 && truth.height == 90)
+    let bytes = try MadeMedia.bytes(MadeMedia.clip)
+    #expect(truth.bytes == bytes.count)
+    #expect(truth.placeholder != nil)
+    let start = try #require(truth.start)
+    #expect(start.isStartable && start.problem(fileBytes: truth.bytes) == nil)
+    guard case .content(let digest) = truth.version else { throw ProbeError.changed }
+    #expect(digest.count == 32)
+    let copy = TemporaryFolder()
+    try Data(bytes).write(to: URL(fileURLWithPath: copy.file("other-name.gif")))
+    #expect(try Self.probe.probe(file: copy.file("other-name.gif")) == report)
+  }
+
+  @Test func `a clip with its tables behind looks the same, and says how it is mended`() throws {
+    let report = try Self.probe.probe(file: MadeMedia.clipWithTablesBehind)
+    #expect(report.notes == [.tablesBehind])
+    #expect(report.notes[0].description.contains("-movflags +faststart"))
+    #expect(report.truth.start?.isStartable == false)
+    #expect(report.truth.start?.neededRanges.isEmpty == false)
+    let front = try Self.probe.probe(file: MadeMedia.clip).truth
+    #expect(report.truth.placeholder == front.placeholder)
+  }
+
+  @Test func `each kind of file has what can be known of it`() throws {
+    let known: [(path: String, kind: MediaTruth.Kind, type: String, codec: String?, size: [Int?])] =
+      [
+        (MadeMedia.twoColors, .image, "image/png", "png", [300, 200]),
+        (MadeMedia.halfClear, .image, "image/png", "png", [400, 400]),
+        (MadeMedia.turnedClip, .video, "video/mp4", "h264", [200, 300]),
+        (MadeMedia.animatedWebP, .animation, "image/webp", "webp", [160, 120]),
+        (MadeMedia.gif, .animation, "image/gif", "gif", [64, 48]),
+        (MadeMedia.jpeg, .image, "image/jpeg", "mjpeg", [320, 200]),
+        (MadeMedia.webM, .video, "video/webm", "vp8", [64, 48]),
+        (MadeMedia.sound, .sound, "audio/mpeg", nil, [nil, nil]),
+      ]
+    for (path, kind, type, codec, size) in known {
+      let report = try Self.probe.probe(file: path)
+      let truth = report.truth
+      #expect(truth.kind == kind && truth.mimeType == type && truth.codec == codec, "\(path)")
+      #expect([truth.width, truth.height] == size, "\(path)")
+      #expect((truth.placeholder != nil) == (kind != .sound), "\(path)")
+      #expect((truth.durationMilliseconds == nil) == (kind == .image), "\(path)")
+    }
+  }
+
+  private static func frame(_ path: String) throws -> PixelImage {
+    let source = try FileSource(path: path)
+    let structure = try MediaStructure(reading: source)
+    let decoder = FrameDecoder(tools: .installed(), settings: ProbeSettings())
+    return try #require(try decoder.firstFrame(of: source.file, structure).image)
+  }
+
+  private static func color(_ image: PixelImage, _ x: Int, _ y: Int) -> [UInt8] {
+    let offset = (y * image.width + x) * 4
+    return Array(image.rgba[offset..<offset + 4])
+  }
+
+  @Test func `a frame is upright, and no side is longer than a hundred`() throws {
+    let upright = try Self.frame(MadeMedia.twoColors)
+    #expect(upright.width == 100 && upright.height == 67)
+    #expect(Self.color(upright, 10, 33) == [255, 0, 0, 255])
+    #expect(Self.color(upright, 90, 33) == [0, 0, 255, 255])
+    // Turned clockwise, what was on the left is above.
+    let turned = try Self.frame(MadeMedia.turnedClip)
+    #expect(turned.width == 67 && turned.height == 100)
+    #expect(Self.color(turned, 33, 10)[0] > 200 && Self.color(turned, 33, 90)[2] > 200)
+  }
+
+  /// EXIF 2.32, section 4.6.4: where the first row and the first column of what is stored are shown.
+  @Test(arguments: [
+    (1, "rg/bw"), (2, "gr/wb"), (3, "wb/gr"), (4, "bw/rg"), (5, "rb/gw"), (6, "br/wg"),
+    (7, "wg/br"), (8, "gw/rb"),
+  ])
+  func `a photo is turned as its camera says`(orientation: UInt8, expected: String) throws {
+    let tags: [UInt8] =
+      Array("Exif".utf8) + [0, 0] + Array("MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3]
+      + [0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0]
+    let segment: [UInt8] = [0xff, 0xe1, 0, UInt8(tags.count + 2)] + tags
+    let bytes = try MadeMedia.bytes(MadeMedia.quarters)
+    let folder = TemporaryFolder()
+    try Data(bytes[..<2] + segment + bytes[2...])
+      .write(to: URL(fileURLWithPath: folder.file("photo")))
+    let image = try Self.frame(folder.file("photo"))
+    #expect((image.width > image.height) == (orientation < 5))
+    let letters = [1, 3].map { y in
+      [1, 3].map { x in
+        let color = Self.color(image, x * image.width / 4, y * image.height / 4)
+        let bright = color.prefix(3).map { $0 > 127 }
+        return switch bright {
+        case [true, false, false]: "r"
+        case [false, true, false]: "g"
+        case [false, false, true]: "b"
+        case [true, true, true]: "w"
+        default: "?"
+        }
+      }.joined()
+    }
+    #expect(letters.joined(separator: "/") == expected)
+  }
+
+  @Test func `a format that is not read here is told by ffprobe, without what it cannot know`()
+    throws
+  {
+    let report = try Self.probe.probe(file: MadeMedia.transportStream)
+    let truth = report.truth
+    #expect(report.notes == [.structureFromFFprobe])
+    #expect(truth.kind == .video && truth.mimeType == "video/mp2t" && truth.start == nil)
+    #expect(truth.width == 160 && truth.height == 90 && truth.codec == "h264")
+    #expect(truth.soundCodec == "aac" && truth.version != nil)
+    let error = #expect(throws: ProbeError.self) {
+      try MediaProbe(tools: MediaTools()).probe(file: MadeMedia.transportStream)
+    }
+    #expect(error?.description == "no image, video or sound that is known")
+  }
+
+  @Test func `what is not seen gives its colour to nothing`() throws {
+    let image = try Self.frame(MadeMedia.halfClear)
+    // 201 of 400 columns are red: a quarter of the fifty-first is.
+    let border = Self.color(image, 50, 50)
+    #expect((50...80).contains(border[3]))
+    for x in 0...50 {
+      let color = Self.color(image, x, 50)
+      #expect(color[0] >= 250 && color[1] <= 5, "\(x): \(color)")
+    }
+    #expect(Self.color(image, 80, 50)[3] == 0)
+    #expect(image.averageColor.map { $0.green < 5 } == true)
+  }
+
+  @Test func `a small picture stays as it is, to the pixel`() throws {
+    let image = try Self.frame(MadeMedia.gif)
+    #expect(image.width == 64 && image.height == 48)
+  }
+
+  @Test func `without programs, what the structure says is told, and what is not known`() throws {
+    let bare = MediaProbe(tools: MediaTools())
+    for path in MadeMedia.all {
+      let (report, whole) = (try bare.probe(file: path), try Self.probe.probe(file: path))
+      #expect(report.notes.first == .noFFmpeg, "\(path)")
+      #expect(report.truth.placeholder == nil)
+      var truth = whole.truth
+      truth.placeholder = nil
+      #expect(report.truth == truth, "\(path)")
+    }
+  }
+
+  @Test func `ffprobe agrees on every file`() throws {
+    var settings = ProbeSettings()
+    settings.checksWithFFprobe = true
+    for path in MadeMedia.all + [MadeMedia.longClip] {
+      let report = try MediaProbe(settings: settings).probe(file: path)
+      #expect(report.notes.filter { $0 != .tablesBehind } == [], "\(path)")
+    }
+    let bare = MediaProbe(settings: settings, tools: MediaTools())
+    #expect(try bare.probe(file: MadeMedia.clip).notes.last == .noFFprobe)
+  }
+
+  @Test(arguments: [(ItemPictures.heic, "image/heic"), (ItemPictures.avif, "image/avif")])
+  func `what this ffmpeg does not decode is no fault of the file`(text: String, type: String) throws
+  {
+    let folder = TemporaryFolder()
+    let data = try #require(Data(base64Encoded: text.filter { !$0.isWhitespace }))
+    try data.write(to: URL(fileURLWithPath: folder.file("picture")))
+    let report = try Self.probe.probe(file: folder.file("picture"))
+    #expect(report.truth.mimeType == type)
+    #expect(report.truth.width == 300 && report.truth.height == 200)
+    // Either all of it is seen, by FFmpeg 7.1 and later, or what is not is said.
+    if report.truth.placeholder == nil {
+      guard case .decoderMissing = report.notes.first else { throw ProbeError.changed }
+    } else if report.truth.placeholder?.thumbHash[2] ?? 0 < 0x80 {
+      #expect(report.notes == [.transparencyNotDecoded])
+    }
+  }
+
+  private static func description(_ bytes: [UInt8]) throws -> String {
+    let folder = TemporaryFolder()
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.file("broken")))
+    do {
+      return "sound: \(try probe.probe(file: folder.file("broken")))"
+    } catch {
+      return error.description
+    }
+  }
+
+  @Test func `what is wrong with a file is said`() throws {
+    #expect(try Self.description([]) == "the file is empty")
+    #expect(try Self.description(Array("<html>".utf8)) == "no image, video or sound that is known")
+    let clip = try MadeMedia.bytes(MadeMedia.clip)
+    #expect(
+      try Self.description(Array(clip.dropLast(100)))
+        == "it is cut short: it has \(clip.count - 100) bytes and says that it has \(clip.count) or more"
+    )
+    // Sound structure around what is none.
+    var silent = clip
+    let media = try #require(clip.firstRange(of: "mdat".utf8)).upperBound
+    for index in media..<silent.count { silent[index] = 0 }
+    #expect(try Self.description(silent).hasPrefix("its first frame cannot be decoded: "))
+  }
+
+  @Test func `what is no file is not waited for`() throws {
+    let folder = TemporaryFolder()
+    #expect(throws: ProbeError.self) { try Self.probe.probe(file: folder.path) }
+    #expect(mkfifo(folder.file("pipe"), 0o600) == 0)
+    #expect(throws: ProbeError.self) { try Self.probe.probe(file: folder.file("pipe")) }
+    #expect(throws: ProbeError.self) { try Self.probe.probe(file: folder.file("missing")) }
+  }
+
+  @Test func `a playlist that is called a video opens no other file`() throws {
+    let folder = TemporaryFolder()
+    let list = "#EXTM3U\n#EXTINF:2,\n\(MadeMedia.clip)\n#EXT-X-ENDLIST\n"
+    let path = try folder.write(list, to: "clip.mp4")
+    let error = #expect(throws: ProbeError.self) { try Self.probe.probe(file: path) }
+    #expect(error?.description == "no image, video or sound that is known")
+  }
+
+  @Test func `decoding has a time and a memory`() throws {
+    var settings = ProbeSettings()
+    // Less than the program's own libraries.
+    settings.memoryBytes = 64 << 20
+    let report = try MediaProbe(settings: settings).probe(file: MadeMedia.jpeg)
+    #expect(report.notes == [.decoderOutOfMemory(limitBytes: 64 << 20)])
+    #expect(report.truth.placeholder == nil)
+    settings = ProbeSettings()
+    settings.timeMilliseconds = 1
+    let error = #expect(throws: ProbeError.self) {
+      try MediaProbe(settings: settings).probe(file: MadeMedia.clip)
+    }
+    #expect(error?.description == "its first frame was not decoded within 1 ms")
+  }
+}

@@ -1,0 +1,177 @@
+import Feed
+import PostJSON
+import TestSupport
+import Testing
+
+/// What is known of a file, as JSON and back.
+struct MediaTruthJSONTests {
+  private static let clip = MediaTruth(
+    kind: .video, bytes: 788_493, mimeType: "video/mp4", codec: "h264", soundCodec: "aac",
+    hasSound: true, width: 640, height: 360, durationMilliseconds: 10_000,
+    placeholder: MediaPlaceholder(
+      thumbHash: [0xd5, 0x07, 0x12, 0x1d, 0x04], color: .init(red: 0x6b, green: 0x7a, blue: 0x3d)),
+    start: MediaTiming(
+      headBytes: 41_210,
+      curve: [
+        .init(milliseconds: 1_000, bytes: 139_721), .init(milliseconds: 10_000, bytes: 788_493),
+      ],
+      lead: [.init(kilobitsPerSecond: 240, bytes: 640_000)]),
+    version: .content(sha256: [UInt8](repeating: 0xa5, count: 32)))
+
+  @Test func `a file's truth has the names of the API`() {
+    let digest = String(repeating: "a5", count: 32)
+    #expect(
+      String(decoding: Self.clip.json, as: UTF8.self) == #"""
+        {"kind":"video","mimeType":"video/mp4","codec":"h264","soundCodec":"aac","hasSound":true,\#
+        "width":640,"height":360,"durationMs":10000,"bytes":788493,\#
+        "placeholder":{"thumbhash":"1QcSHQQ=","color":"#6b7a3d"},\#
+        "start":{"headBytes":41210,"curve":[[1000,139721],[10000,788493]],"lead":[[240,640000]]},\#
+        "version":"sha256:\#(digest)"}
+        """#)
+  }
+
+  @Test func `a file that no head starts names the ranges that do`() throws {
+    let clip = MediaTruth(
+      kind: .video, bytes: 1_000, mimeType: "video/mp4",
+      start: MediaTiming(
+        isStartable: false, headBytes: 1_000, neededRanges: [0..<100, 900..<1_000]))
+    #expect(
+      String(decoding: clip.json, as: UTF8.self)
+        == #"{"kind":"video","mimeType":"video/mp4","bytes":1000,"start":{"startable":false,"#
+        + #""needed":[[0,99],[900,999]],"headBytes":1000}}"#)
+    #expect(try MediaTruth(json: clip.json) == clip)
+  }
+
+  private static func truth(_ random: inout TestRandom) -> MediaTruth {
+    func maybe<Value>(_ value: Value) -> Value? { random.once(in: 3) ? nil : value }
+    let bytes = random.number(100...1 << 40)
+    var points: [MediaTiming.Point] = []
+    var (time, count) = (0, random.number(0...bytes))
+    let head = count
+    for _ in 0..<random.number(0...6) {
+      time += random.number(0...5_000)
+      count = random.number(count...bytes)
+      points.append(.init(milliseconds: time, bytes: count))
+    }
+    var rows: [MediaTiming.Lead] = []
+    var (bandwidth, lead) = (0, bytes)
+    for _ in 0..<random.number(0...10) {
+      bandwidth += random.number(1...5_000)
+      lead = random.number(0...lead)
+      rows.append(.init(kilobitsPerSecond: bandwidth, bytes: lead))
+    }
+    let isStartable = random.once(in: 2)
+    let versions: [MediaVersion] = [
+      .content(sha256: (0..<32).map { _ in UInt8(random.number(0...255)) }),
+      .entityTag(#""a:\b""#), .modified("Sun, 06 Nov 1994 08:49:37 GMT"),
+    ]
+    let hasSound = maybe(random.once(in: 2))
+    return MediaTruth(
+      kind: random.one(of: MediaTruth.Kind.allCases), bytes: bytes,
+      mimeType: "image/svg+xml", codec: maybe("h264"),
+      soundCodec: hasSound == true ? maybe("aac") : nil, hasSound: hasSound,
+      width: maybe(random.number(1...1_000_000)), height: maybe(random.number(1...1_000_000)),
+      frameCount: maybe(random.number(1...1_000)), durationMilliseconds: maybe(time),
+      placeholder: maybe(
+        MediaPlaceholder(
+          thumbHash: (0..<random.number(5...25)).map { _ in UInt8(random.number(0...255)) },
+          color: .init(red: UInt8(random.number(0...255)), green: 0, blue: 255))),
+      start: maybe(
+        MediaTiming(
+          isStartable: isStartable, headBytes: head,
+          neededRanges: isStartable ? [] : [0..<10, 50..<100],
+          scanEnds: random.once(in: 2) ? [] : [10, 60, 100], curve: points, lead: rows)),
+      version: maybe(random.one(of: versions)))
+  }
+
+  @Test(arguments: TestRandom.seeds)
+  func `each truth reads back as itself, and as the same bytes`(seed: UInt64) throws {
+    var random = TestRandom(seed)
+    for _ in 0..<500 {
+      let truth = Self.truth(&random)
+      let read = try MediaTruth(json: truth.json)
+      try #require(read == truth, TestRandom.replay)
+      try #require(read.json == truth.json, TestRandom.replay)
+    }
+  }
+
+  @Test(arguments: TestRandom.seeds)
+  func `damaged JSON is refused, or means what it says`(seed: UInt64) throws {
+    var random = TestRandom(seed)
+    for _ in 0..<1_000 {
+      var json = Self.truth(&random).json
+      for _ in 0..<random.number(1...3) {
+        json[random.number(0...json.count - 1)] = random.one(of: json + Array("-9e.]\"".utf8))
+      }
+      guard let truth = try? MediaTruth(json: json) else { continue }
+      try #require(try MediaTruth(json: truth.json) == truth, TestRandom.replay)
+      #expect(truth.start?.problem(fileBytes: truth.bytes) == nil, TestRandom.replay)
+    }
+  }
+
+  private static func members(_ start: String) -> String {
+    #"{"kind":"video","mimeType":"video/mp4","bytes":1000,"# + start + "}"
+  }
+
+  @Test(arguments: [
+    (#""width":0"#, "width: 0 is not in 1…1000000"),
+    (#""colour":"red""#, "colour: unknown field"),
+    (#""hasSound":1"#, "hasSound: is not true or false"),
+    (#""soundCodec":"aac""#, "hasSound: is not true, though there is a soundCodec"),
+    (#""version":"sha256:00""#, "version: is neither"),
+    (#""version":"etag:W/\"x\"""#, "version: is neither"),
+    (##""placeholder":{"thumbhash":"AAAA","color":"#000000"}"##, "placeholder.thumbhash: is no"),
+    (
+      ##""placeholder":{"thumbhash":"1QcSHQR=","color":"#000000"}"##, "placeholder.thumbhash: is no"
+    ),
+    (##""placeholder":{"thumbhash":"1QcSHQQ","color":"#000000"}"##, "placeholder.thumbhash: is no"),
+    (##""placeholder":{"thumbhash":"1QcSHQQ=","color":"#00000G"}"##, "placeholder.color: is not"),
+    (#""start":{}"#, "start.headBytes: is missing"),
+    (#""start":{"headBytes":1001}"#, "start.headBytes: 1001 is not in 0…1000"),
+    (#""start":{"headBytes":9,"startable":false}"#, "start.needed: is missing"),
+    (#""start":{"headBytes":9,"needed":[[0,8]]}"#, "start.needed: belongs to no file that starts"),
+    (
+      #""start":{"headBytes":9,"startable":false,"needed":[[0,8],[8,9]]}"#,
+      "start.needed: holds ranges that overlap"
+    ),
+    (
+      #""start":{"headBytes":9,"startable":false,"needed":[[0,1000]]}"#,
+      "start.needed: holds ranges that overlap"
+    ),
+    (
+      #""start":{"headBytes":9,"startable":false,"needed":[[9,8]]}"#,
+      "start.needed: holds a range that ends before it begins"
+    ),
+    (#""start":{"headBytes":9,"curve":[[0,8]]}"#, "start.curve: falls"),
+    (#""start":{"headBytes":9,"curve":[[1,9],[0,10]]}"#, "start.curve: falls"),
+    (#""start":{"headBytes":9,"curve":[[1,1001]]}"#, "start.curve: leaves the file"),
+    (#""start":{"headBytes":9,"curve":[[1]]}"#, "start.curve[0]: is not a pair of numbers"),
+    (#""start":{"headBytes":9,"curve":[[1,9,9]]}"#, "start.curve[0]: is not a pair of numbers"),
+    (#""start":{"headBytes":9,"curve":[[-1,9]]}"#, "start.curve[0][0]: -1 is not in 0…"),
+    (#""start":{"headBytes":9,"scans":[9,9]}"#, "start.scans: do not rise"),
+    (#""start":{"headBytes":9,"scans":[1001]}"#, "start.scans: do not rise, or leave"),
+    (#""start":{"headBytes":9,"scans":[1.5]}"#, "start.scans[0]: is not a whole number"),
+    (#""start":{"headBytes":9,"lead":[[10,9],[10,8]]}"#, "start.lead: has bandwidths"),
+    (#""start":{"headBytes":9,"lead":[[10,9],[20,10]]}"#, "start.lead: has bandwidths"),
+    (#""start":{"headBytes":9,"lead":[[10,1001]]}"#, "start.lead: has bandwidths"),
+  ])
+  func `what cannot be true is refused by name`(members: String, problem: String) {
+    let error = #expect(throws: RecordError.self) {
+      try MediaTruth(json: Array(Self.members(members).utf8))
+    }
+    #expect(error?.description.hasPrefix(problem) == true, "\(error?.description ?? "")")
+  }
+
+  @Test func `more rows than are ever written are refused`() {
+    let rows = (1...257).map { "[\($0),9]" }.joined(separator: ",")
+    for field in ["curve", "lead"] {
+      #expect(throws: RecordError.self) {
+        try MediaTruth(
+          json: Array(Self.members(#""start":{"headBytes":9,"\#(field)":[\#(rows)]}"#).utf8))
+      }
+    }
+    #expect(throws: RecordError(field: "", problem: "has 65537 bytes, more than 65536")) {
+      try MediaTruth(json: [UInt8](repeating: 0x20, count: 65_537))
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import Glibc
+import System
+import TestSupport
+import Testing
+
+/// Other programs run within their limits, and leave nothing behind.
+@Suite(.timeLimit(.minutes(2))) struct ChildProcessTests {
+  private static let limits = ChildProcess.Limits(
+    timeMilliseconds: 60_000, memoryBytes: 1 << 30, outputBytes: 1 << 20)
+
+  private static func shell(
+    _ script: String, _ limits: ChildProcess.Limits = limits, environment: [String] = [],
+    hasNetwork: Bool = false, input: OpenFile? = nil
+  ) throws -> ChildProcess.Outcome {
+    let path = try #require(ChildProcess.path(ofProgram: "bash"))
+    return try ChildProcess(
+      path: path, arguments: ["-c", script], environment: environment, limits: limits,
+      hasNetwork: hasNetwork
+    ).run(input: input)
+  }
+
+  private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  @Test func `what it writes and how it ends is told`() throws {
+    let outcome = try Self.shell("echo out; echo err >&2; exit 3")
+    #expect(outcome.end == .exited(3))
+    #expect(Self.text(outcome.output) == "out\n")
+    #expect(Self.text(outcome.errors) == "err\n")
+    #expect(outcome.peakMemoryBytes > 0)
+    #expect(try Self.shell("kill -SEGV $$").end == .signalled(SIGSEGV))
+  }
+
+  @Test func `it has the environment it is given, the root as its folder and nothing to read`()
+    throws
+  {
+    let outcome = try Self.shell(
+      "/usr/bin/env; pwd; read -r line || echo nothing", environment: ["A=b"])
+    let lines = Self.text(outcome.output).split(separator: "\n").map(String.init)
+    #expect(lines.contains("A=b"))
+    #expect(!lines.contains { $0.hasPrefix("HOME=") || $0.hasPrefix("PATH=") })
+    #expect(lines.suffix(2) == ["/", "nothing"])
+  }
+
+  @Test func `it has three descriptors, whatever else is open here`() throws {
+    let folder = TemporaryFolder()
+    let path = try folder.write("", to: "open")
+    // Not marked to be closed.
+    let number = open(path, O_RDONLY)
+    defer { close(number) }
+    #expect(number >= 0)
+    // The fourth is the folder that ls reads.
+    #expect(Self.text(try Self.shell("exec /bin/ls /proc/self/fd").output) == "0\n1\n2\n3\n")
+  }
+
+  @Test func `a file without a name can be read, and opened anew`() throws {
+    let folder = TemporaryFolder()
+    let scratch = try ScratchFile(folder: folder.path)
+    try scratch.write(Array("content".utf8), at: 0)
+    let outcome = try Self.shell(
+      "/bin/cat /dev/fd/0; /bin/cat /dev/fd/0", input: scratch.file)
+    #expect(Self.text(outcome.output) == "contentcontent")
+  }
+
+  @Test func `it ends when its time is over, with all that it started`() throws {
+    var limits = Self.limits
+    limits.timeMilliseconds = 300
+    let outcome = try Self.shell("/bin/sleep 1000 & echo $!; /bin/sleep 1000", limits)
+    #expect(outcome.end == .timedOut)
+    let process = try #require(Int(Self.text(outcome.output).dropLast()))
+    // Gone, or dead and not yet buried by whoever buries orphans here.
+    func isRunning() -> Bool {
+      let status = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+      return !status.isEmpty && !status.contains(") Z ")
+    }
+    while isRunning() { usleep(1_000) }
+  }
+
+  @Test func `what it leaves running is ended and not waited for`() throws {
+    let outcome = try Self.shell("/bin/sleep 1000 & echo done")
+    #expect(outcome.end == .exited(0))
+    #expect(Self.text(outcome.output) == "done\n")
+  }
+
+  @Test func `it ends when it writes too much, and errors are cut`() throws {
+    var limits = Self.limits
+    limits.outputBytes = 100_000
+    let outcome = try Self.shell("exec /usr/bin/yes", limits)
+    #expect(outcome.end == .wroteTooMuch)
+    #expect(outcome.output.count == 100_000)
+    limits.errorBytes = 1_000
+    let other = try Self.shell("/usr/bin/yes | /usr/bin/head -c 1000000 >&2", limits)
+    #expect(other.end == .exited(0))
+    #expect(other.errors.count == 1_000)
+    #expect(try Self.shell("/usr/bin/yes | /usr/bin/head -c 100000", limits).end == .exited(0))
+  }
+
+  @Test func `it has no more memory than it may have`() throws {
+    var limits = Self.limits
+    limits.memoryBytes = 100 << 20
+    // tail keeps what it may have to show.
+    let script = "/usr/bin/head -c 200M /dev/zero | /usr/bin/tail -n 1 | /usr/bin/wc -c"
+    #expect(Self.text(try Self.shell(script, limits).output) == "0\n")
+    #expect(Self.text(try Self.shell(script).output) == "209715200\n")
+  }
+
+  @Test func `it writes no file and opens no socket`() throws {
+    let folder = TemporaryFolder()
+    #expect(try Self.shell("echo x > \(folder.file("new"))").end != .exited(0))
+    let script = "exec 3<>/dev/tcp/127.0.0.1/1"
+    #expect(Self.text(try Self.shell(script).errors).contains("Permission denied"))
+    #expect(
+      Self.text(try Self.shell(script, hasNetwork: true).errors).contains("Connection refused"))
+  }
+
+  @Test func `a program that is not there is an error`() {
+    let error = #expect(throws: SystemError.self) {
+      try ChildProcess(path: "/nowhere/x", arguments: [], limits: Self.limits).run()
+    }
+    #expect(error?.description == "cannot run /nowhere/x: No such file or directory (execve)")
+    #expect(ChildProcess.path(ofProgram: "lookahead-no-such-program") == nil)
+  }
+
+  @Test func `many at once do not wait for each other's pipes`() throws {
+    let failures = Monitor(0)
+    runConcurrently(8) { _ in
+      for _ in 0..<10 {
+        let outcome = try? Self.shell("/usr/bin/head -c 200000 /dev/zero")
+        if outcome?.end != .exited(0) || outcome?.output.count != 200_000 {
+          failures.withLock { $0 += 1 }
+        }
+      }
+    }
+    #expect(failures.withLock { $0 } == 0)
+  }
+}
