@@ -4,27 +4,28 @@
 /// only the characters escaped that must be (section 7).
 public struct JSONWriter: Sendable {
   /// What was written.
-  public private(set) var bytes: [UInt8] = []
-  private var needsComma = false
+  public var bytes: [UInt8] { written }
+  @usableFromInline var written: [UInt8] = []
+  @usableFromInline var needsComma = false
 
   /// A writer whose buffer holds so many bytes before it grows.
   public init(capacity: Int = 256) {
-    bytes.reserveCapacity(capacity)
+    written.reserveCapacity(capacity)
   }
 
   /// Writes an object of what the body writes with `key`.
   public mutating func object(_ body: (inout JSONWriter) throws -> Void) rethrows {
     separate()
-    bytes.append(UInt8(ascii: "{"))
+    written.append(UInt8(ascii: "{"))
     needsComma = false
     try body(&self)
-    bytes.append(UInt8(ascii: "}"))
+    written.append(UInt8(ascii: "}"))
     needsComma = true
   }
 
   /// Forgets what was written, and goes on in the same buffer.
   public mutating func removeAll() {
-    bytes.removeAll(keepingCapacity: true)
+    written.removeAll(keepingCapacity: true)
     needsComma = false
   }
 
@@ -34,16 +35,17 @@ public struct JSONWriter: Sendable {
   /// Writes an array of what the body writes.
   public mutating func array(_ body: (inout JSONWriter) throws -> Void) rethrows {
     separate()
-    bytes.append(UInt8(ascii: "["))
+    written.append(UInt8(ascii: "["))
     needsComma = false
     try body(&self)
-    bytes.append(UInt8(ascii: "]"))
+    written.append(UInt8(ascii: "]"))
     needsComma = true
   }
 
   /// The name of the member whose value is written next. `name` must need no escape.
+  @inlinable @inline(__always)
   public mutating func key(_ name: StaticString) {
-    bytes.append(addingCapacity: name.utf8CodeUnitCount + 4) { output in
+    written.append(addingCapacity: name.utf8CodeUnitCount + 4) { output in
       if needsComma { output.append(UInt8(ascii: ",")) }
       output.append(UInt8(ascii: "\""))
       output.append(name)
@@ -56,14 +58,14 @@ public struct JSONWriter: Sendable {
   /// The name of the member whose value is written next.
   public mutating func key(_ name: String) {
     string(name)
-    bytes.append(UInt8(ascii: ":"))
+    written.append(UInt8(ascii: ":"))
     needsComma = false
   }
 
   /// The name of the member whose value is written next, in UTF-8.
   public mutating func key(utf8: Span<UInt8>) {
     string(utf8: utf8)
-    bytes.append(UInt8(ascii: ":"))
+    written.append(UInt8(ascii: ":"))
     needsComma = false
   }
 
@@ -81,9 +83,9 @@ public struct JSONWriter: Sendable {
   /// A text of pieces: what the body writes with `piece`.
   public mutating func string(_ body: (inout JSONWriter) -> Void) {
     separate()
-    bytes.append(UInt8(ascii: "\""))
+    written.append(UInt8(ascii: "\""))
     body(&self)
-    bytes.append(UInt8(ascii: "\""))
+    written.append(UInt8(ascii: "\""))
     needsComma = true
   }
 
@@ -101,7 +103,7 @@ public struct JSONWriter: Sendable {
   /// A whole number, in all its digits: beyond ±(2^53 − 1) not every reader has it exactly (RFC 8259
   /// section 6).
   public mutating func integer(_ value: Int) {
-    bytes.append(addingCapacity: 21) { output in
+    written.append(addingCapacity: 21) { output in
       if needsComma { output.append(UInt8(ascii: ",")) }
       output.append(decimal: value)
     }
@@ -110,19 +112,19 @@ public struct JSONWriter: Sendable {
 
   /// A piece of a document as it is, its commas and names with it: up to so many bytes.
   public mutating func literal(capacity: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
-    bytes.append(addingCapacity: capacity, initializingWith: write)
+    written.append(addingCapacity: capacity, initializingWith: write)
     needsComma = true
   }
 
   /// A piece of a document as it is.
   public mutating func literal(_ text: Span<UInt8>) {
-    bytes.append(addingCapacity: text.count) { $0.append(text) }
+    written.append(addingCapacity: text.count) { $0.append(text) }
     needsComma = true
   }
 
   /// A piece of a document as it is, its commas and names with it.
   public mutating func literal(_ text: StaticString) {
-    bytes.append(addingCapacity: text.utf8CodeUnitCount) { $0.append(text) }
+    written.append(addingCapacity: text.utf8CodeUnitCount) { $0.append(text) }
     needsComma = true
   }
 
@@ -131,40 +133,40 @@ public struct JSONWriter: Sendable {
     precondition(value.isFinite, "JSON has no infinity")
     separate()
     let text = String(value)
-    bytes.append(contentsOf: (text.hasSuffix(".0") ? String(text.dropLast(2)) : text).utf8)
+    written.append(contentsOf: (text.hasSuffix(".0") ? String(text.dropLast(2)) : text).utf8)
     needsComma = true
   }
 
   /// `true` or `false`.
   public mutating func boolean(_ value: Bool) {
     separate()
-    bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    written.append(contentsOf: (value ? "true" : "false").utf8)
     needsComma = true
   }
 
   /// `null`.
   public mutating func null() {
     separate()
-    bytes.append(contentsOf: "null".utf8)
+    written.append(contentsOf: "null".utf8)
     needsComma = true
   }
 
   /// A value that is JSON already.
   public mutating func raw(_ value: some Collection<UInt8>) {
     separate()
-    bytes.append(contentsOf: value)
+    written.append(contentsOf: value)
     needsComma = true
   }
 
   private mutating func separate() {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    if needsComma { written.append(UInt8(ascii: ",")) }
   }
 
   /// A comma where one is due, and the text in quotation marks: all at once where nothing in it must be
   /// escaped.
   private mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) {
     let plain = text.firstToEscape(from: 0)
-    bytes.append(addingCapacity: plain + 3) { output in
+    written.append(addingCapacity: plain + 3) { output in
       if needsComma { output.append(UInt8(ascii: ",")) }
       output.append(UInt8(ascii: "\""))
       output.append(UnsafeBufferPointer(rebasing: text[..<plain]))
@@ -173,7 +175,7 @@ public struct JSONWriter: Sendable {
     needsComma = true
     guard plain < text.count else { return }
     appendEscaped(UnsafeBufferPointer(rebasing: text[plain...]))
-    bytes.append(UInt8(ascii: "\""))
+    written.append(UInt8(ascii: "\""))
   }
 
   /// Runs that need no escape are copied whole.
@@ -182,7 +184,7 @@ public struct JSONWriter: Sendable {
     while true {
       let end = text.firstToEscape(from: start)
       let run = UnsafeBufferPointer(rebasing: text[start..<end])
-      bytes.append(addingCapacity: run.count) { $0.append(run) }
+      written.append(addingCapacity: run.count) { $0.append(run) }
       guard end < text.count else { return }
       appendEscape(of: text[end])
       start = end + 1
@@ -190,19 +192,19 @@ public struct JSONWriter: Sendable {
   }
 
   private mutating func appendEscape(of byte: UInt8) {
-    bytes.append(UInt8(ascii: "\\"))
+    written.append(UInt8(ascii: "\\"))
     switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
-    case 0x08: bytes.append(UInt8(ascii: "b"))
-    case 0x09: bytes.append(UInt8(ascii: "t"))
-    case 0x0a: bytes.append(UInt8(ascii: "n"))
-    case 0x0c: bytes.append(UInt8(ascii: "f"))
-    case 0x0d: bytes.append(UInt8(ascii: "r"))
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): written.append(byte)
+    case 0x08: written.append(UInt8(ascii: "b"))
+    case 0x09: written.append(UInt8(ascii: "t"))
+    case 0x0a: written.append(UInt8(ascii: "n"))
+    case 0x0c: written.append(UInt8(ascii: "f"))
+    case 0x0d: written.append(UInt8(ascii: "r"))
     default:
       let digits = Array("0123456789abcdef".utf8)
-      bytes.append(contentsOf: "u00".utf8)
-      bytes.append(digits[Int(byte >> 4)])
-      bytes.append(digits[Int(byte & 15)])
+      written.append(contentsOf: "u00".utf8)
+      written.append(digits[Int(byte >> 4)])
+      written.append(digits[Int(byte & 15)])
     }
   }
 }

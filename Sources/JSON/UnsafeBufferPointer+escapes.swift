@@ -29,15 +29,12 @@ extension UInt64 {
   private static let ones: UInt64 = 0x0101_0101_0101_0101
   private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-  /// One of the eight bytes must be escaped. A byte of the difference has its high bit set, where the
-  /// byte itself has not, if the byte was less than what was taken from it; behind such a byte a borrow
-  /// may set another one, but never the first.
+  /// One of the eight bytes must be escaped. Of a byte below 80, a difference has its high bit set if the byte
+  /// was less than what was taken from it; behind such a byte a borrow may set another one, but never the first.
   fileprivate var hasByteToEscape: Bool {
-    let below = (self &- Self.ones &* 0x20) & ~self
-    let quote = self ^ Self.ones &* UInt64(UInt8(ascii: "\""))
-    let backslash = self ^ Self.ones &* UInt64(UInt8(ascii: "\\"))
-    let isQuote = (quote &- Self.ones) & ~quote
-    let isBackslash = (backslash &- Self.ones) & ~backslash
-    return (below | isQuote | isBackslash) & Self.highBits != 0
+    let below = self &- Self.ones &* 0x20
+    let isQuote = (self ^ Self.ones &* UInt64(UInt8(ascii: "\""))) &- Self.ones
+    let isBackslash = (self ^ Self.ones &* UInt64(UInt8(ascii: "\\"))) &- Self.ones
+    return (below | isQuote | isBackslash) & ~self & Self.highBits != 0
   }
 }

@@ -151,12 +151,12 @@ extension MediaTable {
   // A list of URLs comes as a JSON array.
   static let tellOurs = """
     INSERT INTO change_log (kind, post_id)
-    SELECT DISTINCT 'post', post_id FROM json_each(?) CROSS JOIN media
+    SELECT 'post', post_id FROM json_each(?) CROSS JOIN media
     WHERE substr(url, 1, 1) = '/' AND url = json_each.value
     """
   static let tellOthers = """
     INSERT INTO change_log (kind, post_id)
-    SELECT DISTINCT 'post', post_id FROM media
+    SELECT 'post', post_id FROM media
     WHERE substr(url, 1, 1) <> '/' AND url IN (SELECT value FROM json_each(?))
     """
 

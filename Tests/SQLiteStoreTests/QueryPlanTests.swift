@@ -74,9 +74,10 @@ import Testing
     }
     #expect(!plan.isEmpty)
     for step in plan {
-      // The numbers of a page's posts are values of the statement.
+      // The numbers of a page's posts are values of the statement, and so is a list in JSON.
       let readsWhole =
         step.hasPrefix("SCAN") && !step.contains("CONSTANT ROW") && step != "SCAN numbered"
+        && !step.hasPrefix("SCAN json_each VIRTUAL TABLE")
       #expect(!readsWhole, "\(statement.name): \(step)")
       #expect(!step.contains("TEMP B-TREE"), "\(statement.name): \(step)")
       #expect(!step.contains("AUTOMATIC"), "\(statement.name): \(step)")

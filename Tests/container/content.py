@@ -65,7 +65,7 @@ def settings(engine):
         "Entrypoint": config["Entrypoint"], "Cmd": config["Cmd"],
     }
     wanted = {
-        "User": "10001:10001", "Volumes": ["/data", "/media"], "Ports": ["8080/tcp"],
+        "User": "10001:10001", "Volumes": ["/data"], "Ports": ["8080/tcp"],
         "StopSignal": "SIGTERM", "Entrypoint": ["/usr/bin/lookahead"], "Cmd": ["serve"],
     }
     require(found == wanted, f"{found}")

@@ -50,6 +50,20 @@ def serves(engine):
         return f"ready {server.ready_milliseconds:.0f} ms after `podman run`"
 
 
+def serves_the_fixtures(engine):
+    """Every file that the first page names, where no folder of one's own is mounted."""
+    with Server(engine, IMAGE, "data") as server:
+        items = json.loads(server.get(PAGE)[1])["items"]
+        parts = [part for item in items for part in item.get("media", [])]
+        require(parts, "the page names no files")
+        for part in parts:
+            status, _, fields = server.get(part["url"], "--head")
+            require(status == 200 and int(fields["content-length"]) == part["bytes"],
+                    f"{part['url']}: status {status}, {fields}")
+            require(fields["content-type"] == part["mimeType"], f"{part['url']}: {fields}")
+    return f"{len(parts)} files, {sum(part['bytes'] for part in parts) / 1e6:.1f} MB"
+
+
 def make_media(engine):
     folder = engine.folder / "media"
     folder.mkdir(exist_ok=True)
@@ -147,6 +161,7 @@ CHECKS = {
     "the fixtures, seeded twice": seeds,
     "records from standard input": seeds_from_input,
     "a page, a range, health": serves,
+    "the fixtures' files": serves_the_fixtures,
     "read-only, not root, no capabilities": is_confined,
     "the health check": is_healthy,
     "SIGTERM to process 1": drains,

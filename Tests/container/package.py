@@ -56,6 +56,9 @@ def archive_runs(engine):
     database.unlink(missing_ok=True)
     program, fixtures = folder / "bin/lookahead", folder / "share/lookahead/fixtures"
     machine.run(program, "seed", "--fixtures", fixtures, "--database", database, timeout=60)
+    here, there = (sorted((path.relative_to(root), path.stat().st_size) for path in root.rglob("*.*"))
+                   for root in [images.ROOT / "Fixtures/media", fixtures / "media"])
+    require(here == there, "its fixtures have other files")
     return machine.run(program, "check", "--database", database, timeout=60).strip()
 
 

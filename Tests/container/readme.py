@@ -9,7 +9,6 @@ import images
 from checks import Skipped, require
 from engine import NETWORK
 from machine import run
-from operation import make_media
 
 README = images.ROOT / "docker/README.md"
 
@@ -51,14 +50,16 @@ class Reader:
         self.engine = engine
         self.folder = engine.folder / "docker"
         shutil.rmtree(self.folder, ignore_errors=True)
-        unwanted = shutil.ignore_patterns("certificates", "media")
+        unwanted = shutil.ignore_patterns("certificates", "media", ".env")
         shutil.copytree(images.ROOT / "docker", self.folder, ignore=unwanted)
+        media = self.folder.parent / "Fixtures/media"
+        shutil.rmtree(media, ignore_errors=True)
+        shutil.copytree(images.ROOT / "Fixtures/media", media)
         (self.folder / "compose.override.yaml").write_text(OVERRIDE.format(network=NETWORK))
         record = {"id": "own", "type": "text", "feeds": [{"name": "own"}]}
         (self.folder / "posts.ndjson").write_text(json.dumps(record) + "\n")
         engine.podman("tag", images.IMAGE, "localhost/lookahead:latest")
         self.environment = engine.environment | {
-            "LOOKAHEAD_MEDIA": str(make_media(engine)),
             "NGINX_VERSION": images.named()["nginx"].split(":")[1]}
         self.compose = self._podman_compose()
 
@@ -109,7 +110,7 @@ def with_compose(engine):
         reader.follow("Backups")
         page = reader.follow("TLS")
         require(len(json.loads(page)["items"]) == 3, page)
-        film = "https://localhost/media/film.mp4"
+        film = "https://localhost/media/first-ferry/0.mp4"
         reader.type(f"curl --cacert certificates/server.crt --output /dev/null {film}")
         reader.type("docker compose --profile tls stop")
         states = [engine.inspect("container", name)["State"]["ExitCode"]
@@ -125,6 +126,7 @@ def without_compose(engine):
         reader.follow("From nothing to a feed, without")
         page = reader.type("curl 'http://127.0.0.1:8080/rp/?feed=featured&limit=3'")
         require(len(json.loads(page)["items"]) == 3, page)
+        reader.type("curl --output /dev/null http://127.0.0.1:8080/media/first-ferry/0.mp4")
     finally:
         reader.type("docker rm --force --time 0 lookahead")
 

@@ -48,12 +48,17 @@ def is_hardened(debian):
 
 
 def serves(debian):
-    """Seeded by hand with the service's account, and served."""
+    """Seeded by hand with the service's account, and served, with the files that the page names."""
     said = debian.shell(
         f"{AS_ACCOUNT} lookahead seed --database {DATABASE}"
         " --fixtures /usr/share/lookahead/fixtures")
     status, body, _ = debian.get(PAGE)
     require(status == 200 and len(json.loads(body)["items"]) == 30, f"status {status}")
+    parts = [part for item in json.loads(body)["items"] for part in item.get("media", [])]
+    require(parts, "the page names no files")
+    for part in parts:
+        status, _, fields = debian.engine.get(f"http://127.0.0.1:8080{part['url']}", "--head")
+        require(status == 200 and int(fields["content-length"]) == part["bytes"], part["url"])
     return said.splitlines()[-1]
 
 

@@ -117,7 +117,7 @@ INSERT INTO "media" VALUES(6,0,'video','https://media.example/story-fireworks/0.
 INSERT INTO "media" VALUES(7,0,'image','https://media.example/story-tide-table/0.png','image/png',NULL,1080,1920,NULL,180552);
 INSERT INTO "media" VALUES(10,0,'image','https://media.example/story-sponsor/0.jpg','image/jpeg',NULL,1080,1920,NULL,152260);
 INSERT INTO "media" VALUES(12,0,'image','https://media.example/archive-launch-1931/0.jpg','image/jpeg',NULL,2200,1600,NULL,588301);
-INSERT INTO "media" VALUES(13,0,'video','https://media.example/first-ferry/0.mp4','video/mp4','h264',1080,1920,14200,2893114);
+INSERT INTO "media" VALUES(13,0,'video','/media/first-ferry/0.mp4','video/mp4','h264',360,640,10000,209750);
 INSERT INTO "media" VALUES(14,0,'image','https://media.example/flower-crown/0.jpg','image/jpeg',NULL,1080,1350,NULL,219054);
 INSERT INTO "media" VALUES(15,0,'video','https://media.example/knots-1-bowline/0.mp4','video/mp4','h264',1280,720,35000,4120990);
 INSERT INTO "media" VALUES(16,0,'video','https://media.example/knots-2-sheet-bend/0.mp4','video/mp4','h264',1280,720,33000,3980214);
@@ -129,9 +129,9 @@ INSERT INTO "media" VALUES(21,0,'video','https://media.example/tram-no-4/0.mp4',
 INSERT INTO "media" VALUES(22,0,'video','https://media.example/puddle-mirror/0.webm','video/webm','vp9',720,1280,9800,NULL);
 INSERT INTO "media" VALUES(23,0,'video','https://media.example/unknown-reel/reel-17',NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO "media" VALUES(24,0,'video','https://media.example/choir-warm-up/0.mp4','video/mp4','hevc',1080,1080,52000,NULL);
-INSERT INTO "media" VALUES(25,0,'video','https://media.example/bread-at-five/0.mp4','video/mp4','h264',1080,1920,31800,7344902);
-INSERT INTO "media" VALUES(26,0,'video','https://media.example/storm-wall/0.mp4','video/mp4','h264',1920,1080,18650,5120348);
-INSERT INTO "media" VALUES(27,0,'video','https://media.example/starlings-over-the-mill/0.webm','video/webm','vp9',1280,720,24000,4833690);
+INSERT INTO "media" VALUES(25,0,'video','/media/bread-at-five/0.mp4','video/mp4','h264',360,640,8100,161937);
+INSERT INTO "media" VALUES(26,0,'video','/media/storm-wall/0.mp4','video/mp4','h264',640,360,12000,279688);
+INSERT INTO "media" VALUES(27,0,'video','/media/starlings-over-the-mill/0.webm','video/webm','vp9',640,360,10008,168044);
 INSERT INTO "media" VALUES(28,0,'video','https://media.example/trombone-duet/0.mp4','video/mp4','h264',1080,1920,27400,5230944);
 INSERT INTO "media" VALUES(29,0,'video','https://media.example/fireworks-from-the-boat/0.mp4','video/mp4','h264',1920,1080,21500,4711092);
 CREATE TABLE network_profile (
@@ -220,7 +220,7 @@ INSERT INTO "post" VALUES(9,'story-quiz','webapp','Quiz: which buoy are you?',NU
 INSERT INTO "post" VALUES(10,'story-sponsor','ad',NULL,NULL,NULL,NULL,'https://bookboat.example/stories',NULL,NULL,NULL);
 INSERT INTO "post" VALUES(11,'story-empty','image','Scan to follow','The negative is still drying.',NULL,NULL,NULL,NULL,NULL,NULL);
 INSERT INTO "post" VALUES(12,'archive-launch-1931','image','Launch of the "Perseverance", 9 August 1931','From the harbour archive, dated as the plate is.',-1211716800000000,5,'https://saltmere.example/p/archive-launch-1931','https://media.example/archive-launch-1931/thumbnail.webp','["archive"]',NULL);
-INSERT INTO "post" VALUES(13,'first-ferry','video','The first ferry of the morning','Forty minutes of fog, then this. Sound on for the horn.',1749876730000000,1,'https://saltmere.example/p/first-ferry','https://media.example/first-ferry/thumbnail.webp','["harbour","ferry","dawn"]','{"comments":96,"likes":2140,"shares":131,"views":48210}');
+INSERT INTO "post" VALUES(13,'first-ferry','video','The first ferry of the morning','Forty minutes of fog, then this. Sound on for the horn.',1749876730000000,1,'https://saltmere.example/p/first-ferry','/media/first-ferry/thumbnail.webp','["harbour","ferry","dawn"]','{"comments":96,"likes":2140,"shares":131,"views":48210}');
 INSERT INTO "post" VALUES(14,'flower-crown','image','Flower crown, model: Pepper 🐈‍⬛',NULL,1749913339000000,2,'https://saltmere.example/p/flower-crown',NULL,'["cats","midsummer"]','{"comments":88,"likes":1911,"views":14020}');
 INSERT INTO "post" VALUES(15,'knots-1-bowline','video','Knots, part 1: the bowline',NULL,1747764000000000,5,'https://saltmere.example/p/knots-1-bowline','https://media.example/knots-1-bowline/thumbnail.webp','["knots","lesson"]','{"comments":18,"likes":720,"shares":61,"views":10450}');
 INSERT INTO "post" VALUES(16,'knots-2-sheet-bend','video','Knots, part 2: the sheet bend',NULL,1747850400000000,5,'https://saltmere.example/p/knots-2-sheet-bend','https://media.example/knots-2-sheet-bend/thumbnail.webp','["knots","lesson"]','{"comments":11,"likes":604,"shares":40,"views":8201}');
@@ -232,9 +232,9 @@ INSERT INTO "post" VALUES(21,'tram-no-4','video','Tram no. 4, the whole line','T
 INSERT INTO "post" VALUES(22,'puddle-mirror','video','Puddle mirror',NULL,1748958000000000,9,'https://saltmere.example/p/puddle-mirror',NULL,'["rain"]','{"comments":8,"likes":530,"views":6001}');
 INSERT INTO "post" VALUES(23,'unknown-reel','video',NULL,'No label on the tin. Any ideas who she is?',1747569600000000,10,'https://saltmere.example/p/unknown-reel',NULL,NULL,'{"comments":34,"likes":120,"views":2005}');
 INSERT INTO "post" VALUES(24,'choir-warm-up','video','The fishermen’s choir warms up',NULL,1749402000000000,11,'https://saltmere.example/p/choir-warm-up','https://media.example/choir-warm-up/thumbnail.webp','["music","choir"]','{"comments":66,"likes":1760,"shares":188,"views":20908}');
-INSERT INTO "post" VALUES(25,'bread-at-five','video','Bread at five','Third proof, second oven, one very patient baker. Recipe in the comments, as always.',1749700700250000,2,'https://saltmere.example/p/bread-at-five','https://media.example/bread-at-five/thumbnail.webp','["bakery","morning","food"]','{"comments":233,"likes":4410,"shares":512,"views":101442}');
-INSERT INTO "post" VALUES(26,'storm-wall','video','The wall, the wave, the man with the umbrella','He is fine. The umbrella is not.',1749477600000000,12,'https://saltmere.example/p/storm-wall','https://media.example/storm-wall/thumbnail.webp','["storm","waves"]','{"comments":701,"likes":9834,"shares":2044,"views":240911}');
-INSERT INTO "post" VALUES(27,'starlings-over-the-mill','video','Starlings over the mill',NULL,1749239282000000,7,'https://saltmere.example/p/starlings-over-the-mill','https://media.example/starlings-over-the-mill/thumbnail.webp','["birds","dusk"]','{"comments":209,"likes":6120,"shares":911,"views":133870}');
+INSERT INTO "post" VALUES(25,'bread-at-five','video','Bread at five','Third proof, second oven, one very patient baker. Recipe in the comments, as always.',1749700700250000,2,'https://saltmere.example/p/bread-at-five','/media/bread-at-five/thumbnail.webp','["bakery","morning","food"]','{"comments":233,"likes":4410,"shares":512,"views":101442}');
+INSERT INTO "post" VALUES(26,'storm-wall','video','The wall, the wave, the man with the umbrella','He is fine. The umbrella is not.',1749477600000000,12,'https://saltmere.example/p/storm-wall','/media/storm-wall/thumbnail.webp','["storm","waves"]','{"comments":701,"likes":9834,"shares":2044,"views":240911}');
+INSERT INTO "post" VALUES(27,'starlings-over-the-mill','video','Starlings over the mill',NULL,1749239282000000,7,'https://saltmere.example/p/starlings-over-the-mill','/media/starlings-over-the-mill/thumbnail.webp','["birds","dusk"]','{"comments":209,"likes":6120,"shares":911,"views":133870}');
 INSERT INTO "post" VALUES(28,'trombone-duet','video','They played it',NULL,1749990645500000,5,'https://saltmere.example/p/trombone-duet','https://media.example/trombone-duet/thumbnail.webp','["music","midsummer"]','{"comments":207,"likes":2033,"shares":310,"views":21440}');
 INSERT INTO "post" VALUES(29,'fireworks-from-the-boat','video','Fireworks from the boat',NULL,1749934800000000,12,'https://saltmere.example/p/fireworks-from-the-boat','https://media.example/fireworks-from-the-boat/thumbnail.webp','["fireworks","midsummer"]','{"comments":31,"likes":480,"shares":22,"views":6021}');
 CREATE TABLE schema_migration (

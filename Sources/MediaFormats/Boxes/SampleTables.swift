@@ -82,7 +82,8 @@ struct SampleTables {
     let count = Int(try fields.unsigned32())
     let (bytes, isTooLarge) = count.multipliedReportingOverflow(by: rowBytes)
     guard !isTooLarge, bytes <= fields.remaining else {
-      throw fields.malformed("it says that it has \(count) rows, more than its bytes are enough for")
+      throw fields.malformed(
+        "it says that it has \(count) rows, more than its bytes are enough for")
     }
     return Rows(bytes: try fields.bytes(bytes), count: count)
   }
