@@ -1,5 +1,6 @@
 import Foundation
 import MediaFiles
+import MediaFormats
 import TestSupport
 import Testing
 
