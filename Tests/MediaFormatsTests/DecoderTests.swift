@@ -50,6 +50,9 @@ struct DecoderTests {
         "\(hevc) log-level=error:keyint=25:open-gop=0:radl=2:bframes=4 \(aac) -movflags +faststart"),
     Recipe(name: "QuickTime.mov", arguments: "\(h264) \(aac) -movflags +faststart"),
     Recipe(
+      name: "sound that is not compressed.mov",
+      arguments: "\(h264) -c:a pcm_s16le -movflags +faststart"),
+    Recipe(
       name: "fragments from themselves.mp4",
       arguments: "\(h264) \(aac) -movflags frag_keyframe+empty_moov+default_base_moof"),
     Recipe(

@@ -28,6 +28,8 @@ struct MovieBuilder {
     /// Nil where all are key frames.
     var writesSyncTable = true
     var usesCompactSizes = false
+    /// What the table says that each sample has; nil where it has a row for each.
+    var equalBytes: Int?
   }
 
   /// A run of samples of a track that lie together.
@@ -155,6 +157,17 @@ struct MovieBuilder {
         + MediaBytes.box("mdia", media))
   }
 
+  /// How often each number comes, as long as it is the same.
+  private static func runs(_ numbers: [Int]) -> [[Int]] {
+    numbers.reduce(into: []) { runs, number in
+      if runs.last?[1] == number {
+        runs[runs.count - 1][0] += 1
+      } else {
+        runs.append([1, number])
+      }
+    }
+  }
+
   private static func rows(_ name: String, _ rows: [[Int]]) -> [UInt8] {
     MediaBytes.box(
       name,
@@ -167,7 +180,7 @@ struct MovieBuilder {
     let samples = track.samples
     var boxes = MediaBytes.box(
       "stsd", MediaBytes.number(0) + MediaBytes.number(1) + entry(track))
-    boxes += Self.rows("stts", samples.map { [1, $0.ticks] })
+    boxes += Self.rows("stts", Self.runs(samples.map(\.ticks)))
     if samples.contains(where: { $0.compositionOffset != 0 }) {
       boxes += Self.rows("ctts", samples.map { [1, $0.compositionOffset] })
     }
@@ -176,7 +189,10 @@ struct MovieBuilder {
     }
     let own = chunks.filter { $0.track == index }
     boxes += Self.rows("stsc", own.enumerated().map { [$0.offset + 1, $0.element.count, 1] })
-    if track.usesCompactSizes {
+    if let bytes = track.equalBytes {
+      boxes += MediaBytes.box(
+        "stsz", MediaBytes.number(0) + MediaBytes.number(bytes) + MediaBytes.number(samples.count))
+    } else if track.usesCompactSizes {
       let sizes = samples.flatMap { MediaBytes.number($0.bytes).suffix(2) }
       boxes += MediaBytes.box(
         "stz2",

@@ -139,6 +139,28 @@ struct MovieTests {
     #expect(try Self.structure(movie).start.headBytes == Self.end(movie, sample: 2))
   }
 
+  /// Sound of 16 bits and two channels: samples of four bytes, of which QuickTime's tables may say one.
+  @Test(arguments: [4, 1])
+  func `sound that is not compressed is taken by the piece`(saidBytes: Int) throws {
+    var sound = MovieBuilder.Track(
+      handler: "soun", timescale: 8000, codec: "sowt",
+      samples: [MovieBuilder.Sample](repeating: .init(bytes: 4, ticks: 1), count: 16_000))
+    sound.equalBytes = saidBytes
+    let pictures = MovieBuilder.Track.pictures([Int](repeating: 100, count: 50))
+    let chunks = (0..<4).flatMap { second in
+      [MovieBuilder.Chunk(track: 0, count: second < 2 ? 13 : 12), .init(track: 1, count: 4000)]
+    }
+    let movie = MovieBuilder([pictures, sound], chunks: chunks)
+    var limits = MediaLimits()
+    limits.samples = 100
+    let found = try MediaStructure(reading: BytesInMemory(movie.file), limits: limits)
+    #expect(found.audioCodec == "pcm_s16le" && found.flaws.isEmpty)
+    #expect(found.durationMilliseconds == 2000)
+    // 1024 samples are a piece.
+    #expect(found.start.headBytes == Int64(movie.sampleOffsets[1][0] + 4096))
+    #expect(found.start.curve[0].bytes == Int64(movie.sampleOffsets[1][7999] + 4))
+  }
+
   @Test func `a pause at the beginning moves all of a track`() throws {
     var sound = Track.sound([Int](repeating: 40, count: 100))
     sound.edits = [.init(ticks: 1000, mediaStart: -1), .init(ticks: 2000, mediaStart: 0)]
