@@ -29,6 +29,7 @@ let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift
 let hashTrees = Target.Dependency.product(
   name: "HashTreeCollections", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -44,6 +45,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
   ],
   targets: [
     // What Swift's Glibc overlay does not show, and a header-only hash.
@@ -68,7 +70,6 @@ let package = Package(
     module("Feed", ["CivilTime"]),
     module("Prefetch", ["Feed"]),
     module("ThumbHash"),
-    module("Digests"),
 
     // What any store stands on.
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
@@ -80,7 +81,7 @@ let package = Package(
     module("Observability", ["System", "CivilTime", logging, metrics]),
     module(
       "MediaProbe",
-      ["MediaFormats", "Feed", "JSON", "ThumbHash", "Digests", "Sockets", "System"]),
+      ["MediaFormats", "Feed", "JSON", "ThumbHash", "Sockets", "System", crypto]),
 
     // The adapters around the domain, the application, and the composition root.
     .target(
@@ -141,7 +142,6 @@ let package = Package(
       name: "ModelStore", dependencies: ["Feed", "Prefetch", "Catalog"], path: "Tests/ModelStore",
       swiftSettings: strict),
     tests("FeedTests", ["Feed", "TestSupport"]),
-    tests("DigestsTests", ["Digests", "TestSupport"]),
     tests("ThumbHashTests", ["ThumbHash", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),

@@ -1,4 +1,4 @@
-import Digests
+import Crypto
 import MediaFormats
 import System
 
@@ -39,7 +39,7 @@ final class FileSource: ByteSource {
       while offset < file.size {
         let piece = try file.read(at: offset, count: min(Self.pieceBytes, file.size - offset))
         if piece.isEmpty { break }
-        hash.add(piece)
+        hash.update(data: piece)
         offset += piece.count
       }
       let status = try descriptor.status
@@ -49,6 +49,6 @@ final class FileSource: ByteSource {
       throw .system(error)
     }
     guard isSame else { throw .changed }
-    return hash.digest()
+    return Array(hash.finalize())
   }
 }
