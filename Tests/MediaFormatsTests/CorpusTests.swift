@@ -8,4 +8,12 @@ struct CorpusTests {
     #expect(!inputs.isEmpty)
     for input in inputs { #expect(MediaProperties.fault(in: input.bytes) == nil, "\(input.name)") }
   }
+
+  @Test func `every file of the corpus keeps the properties`() throws {
+    let inputs = try Corpus.inputs(of: "structure")
+    #expect(!inputs.isEmpty)
+    for input in inputs {
+      #expect(StructureProperties.fault(in: input.bytes) == nil, "\(input.name)")
+    }
+  }
 }

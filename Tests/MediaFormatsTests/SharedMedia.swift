@@ -5,7 +5,22 @@ import TestSupport
 enum SharedMedia {
   /// A file and what its makers say that it is.
   struct Entry: Decodable, Sendable, CustomStringConvertible {
-    struct Truth: Decodable { let mime: String? }
+    struct Truth: Decodable {
+      let mime: String?
+      let bytes: Int64?
+      let width: Int?
+      let height: Int?
+      let display_width: Int?
+      let display_height: Int?
+      let sample_aspect_ratio: String?
+      let exif_orientation: Int?
+      let frames: Int?
+      let video_codec: String?
+      let audio_codec: String?
+      let has_audio: Bool?
+      let duration_s: Double?
+      let moov: String?
+    }
 
     let path: String
     let truth: Truth?

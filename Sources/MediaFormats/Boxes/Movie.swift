@@ -34,7 +34,7 @@ struct Movie {
       trackCount += 1
       try limits.check(trackCount, .tracks, at: content.offset, in: content.place)
       guard let track = try Track(content, movie: timescale, limits: limits) else { return }
-      sampleCount += Int64(track.tables.count)
+      sampleCount += Int64(track.tables.pieceCount)
       try limits.check(sampleCount, .samples, at: content.offset, in: content.place)
       tracks.append(track)
     }

@@ -88,8 +88,8 @@ struct MovieFile {
     fragmentCount += 1
   }
 
-  /// What lies behind `offset` is not looked at: the index says when each piece of it begins; what it does not
-  /// have is one piece.
+  /// What lies behind `offset` is not looked at: the index says when each piece of it begins; what it does
+  /// not have is one piece.
   private mutating func addRest(from offset: Int64) throws {
     let pieces = index?.pieces.filter { $0.end > offset } ?? []
     for piece in pieces { meter?.addPiece(from: piece.start, until: piece.until, end: piece.end) }

@@ -39,7 +39,7 @@ struct MovieMeter {
   init(_ movie: Movie, _ reader: ByteReader) {
     self.reader = reader
     progress = [movie.picture, movie.sound].compactMap { $0 }.map { Progress(track: $0) }
-    start.reserve(progress.reduce(0) { $0 + $1.track.tables.count })
+    start.reserve(progress.reduce(0) { $0 + $1.track.tables.pieceCount })
   }
 
   /// How many frames the pictures have.

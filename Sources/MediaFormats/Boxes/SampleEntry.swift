@@ -8,7 +8,9 @@ struct SampleEntry {
   private(set) var pixelAspect: (horizontal: Int64, vertical: Int64) = (1, 1)
   /// How many bytes the length of each part of a sample has, of H.264 and HEVC.
   private(set) var lengthBytes: Int?
-  private(set) var isEncrypted: Bool
+  let isSound: Bool
+  /// Of sound in QuickTime's way: how many bytes so many samples take.
+  private(set) var soundPacket: (samples: Int, bytes: Int)?
 
   /// An `stsd` box of a track of pictures or of sound; nil where it has no entry.
   init?(_ fields: FieldReader, isPicture: Bool) throws {
@@ -22,7 +24,7 @@ struct SampleEntry {
       throw fields.malformed("its first entry ends at byte \(box.end), behind it")
     }
     var entry = try fields.part(Int(box.contentBytes), in: place)
-    isEncrypted = ["encv", "enca"].contains(box.name)
+    isSound = !isPicture
     codec = Self.codec(box.name)
     if isPicture { try readPicture(&entry) } else { try readSound(&entry) }
   }
@@ -54,9 +56,33 @@ struct SampleEntry {
   private mutating func readSound(_ fields: inout FieldReader) throws {
     try fields.skip(8)
     let version = try fields.unsigned16()
-    try fields.skip(18)
-    if version == 1 { try fields.skip(16) }
-    if version == 2 { try fields.skip(36) }
+    try fields.skip(6)
+    let channels = try fields.unsigned16()
+    let bits = try fields.unsigned16()
+    try fields.skip(8)
+    if codec.hasPrefix("pcm"), channels > 0, bits >= 8 {
+      // With μ-law and A-law it is 16 bits that a byte stands for.
+      let sampleBytes = ["pcm_mulaw", "pcm_alaw"].contains(codec) ? 1 : bits / 8
+      soundPacket = (1, channels * sampleBytes)
+    }
+    if codec == "pcm_s16le" || codec == "pcm_s16be", bits == 8 { codec = "pcm_s8" }
+    if version == 1 {
+      // Samples in a packet, and the bytes of a packet of one channel, of all, and of a sample.
+      let samples = Int(try fields.unsigned32())
+      try fields.skip(4)
+      let bytes = Int(try fields.unsigned32())
+      try fields.skip(4)
+      if (1...65_536).contains(samples), (1...65_536).contains(bytes) {
+        soundPacket = (samples, bytes)
+      }
+    }
+    if version == 2 {
+      try fields.skip(28)
+      let (bytes, samples) = (Int(try fields.unsigned32()), Int(try fields.unsigned32()))
+      if (1...65_536).contains(samples), (1...65_536).contains(bytes) {
+        soundPacket = (samples, bytes)
+      }
+    }
     try BoxContent(fields).forEach { name, content in
       switch name {
       case "esds": try readDescriptor(content)
@@ -126,7 +152,13 @@ struct SampleEntry {
     case "alac": "alac"
     case "samr": "amr_nb"
     case "sawb": "amr_wb"
-    case "sowt", "twos", "lpcm", "ipcm", "fpcm", "in24", "in32", "fl32", "raw ": "pcm"
+    case "sowt": "pcm_s16le"
+    case "twos": "pcm_s16be"
+    case "ulaw": "pcm_mulaw"
+    case "alaw": "pcm_alaw"
+    case "ima4": "adpcm_ima_qt"
+    // Which order their bytes have is said elsewhere.
+    case "lpcm", "ipcm", "fpcm", "in24", "in32", "fl32", "fl64", "raw ": "pcm"
     default: code.description
     }
   }

@@ -15,14 +15,20 @@ struct SampleTables {
     }
   }
 
-  /// The sizes of the samples: all alike, or so many bits each.
+  /// The sizes of the samples: so many of them have so many bytes, or so many bits each.
   private enum Sizes {
-    case equal(Int64)
+    case equal(samples: Int64, bytes: Int64)
     case bits(Int, ArraySlice<UInt8>)
   }
 
+  /// How many ticks of sound are put together to a piece: FFmpeg takes as many at a time.
+  private static let pieceTicks = 1024
+
   /// How many samples there are.
   let count: Int
+  /// How many of them are taken for one, where they lie together: of sound that is not compressed, each is a
+  /// few bytes, and there are millions.
+  private let group: Int
   private let sizes: Sizes
   private let timesToSamples: Rows
   private let compositionOffsets: Rows
@@ -33,11 +39,15 @@ struct SampleTables {
   private let syncSamples: Rows?
   private let place: FieldReader
 
-  /// An `stbl` box.
-  init(_ fields: FieldReader, limits: MediaLimits) throws {
+  /// An `stbl` box of a track whose samples are coded as `entry` says.
+  init(
+    _ fields: FieldReader, entry: SampleEntry, limits: MediaLimits
+  ) throws {
     place = fields
     let boxes = BoxContent(fields)
-    (count, sizes) = try Self.sizes(boxes, limits)
+    let count: Int
+    var sizes: Sizes
+    (count, sizes) = try Self.sizes(boxes)
     timesToSamples = try Self.rows(try boxes.first("stts"), 8)
     compositionOffsets = try Self.rows(try boxes.first("ctts"), 8)
     chunkRuns = try Self.rows(try boxes.first("stsc"), 12)
@@ -49,12 +59,27 @@ struct SampleTables {
       chunkOffsets = try Self.rows(try boxes.first("co64"), 8)
       chunkOffsetBytes = 8
     }
+    var group = 1
+    if entry.isSound, case .equal(_, let bytes) = sizes {
+      let ticks = timesToSamples.count > 0 ? Int(timesToSamples.number(0, 8, at: 4)) : 1
+      group = max(1, Self.pieceTicks / max(1, ticks))
+      // QuickTime calls each sample of sound a byte long, and says with the coding what it is.
+      if bytes == 1, let packet = entry.soundPacket {
+        group = (group + packet.samples - 1) / packet.samples * packet.samples
+        sizes = .equal(samples: Int64(packet.samples), bytes: Int64(packet.bytes))
+      }
+    }
+    self.group = group
+    self.count = count
+    self.sizes = sizes
+    try limits.check(Int64(pieceCount), .samples, at: fields.offset, in: fields.place)
   }
 
+  /// How many pieces `forEach` has at the most.
+  var pieceCount: Int { group == 1 ? count : count / group + chunkOffsets.count }
+
   /// `stsz` or `stz2` (sections 8.7.3.2 and 8.7.3.3).
-  private static func sizes(
-    _ boxes: BoxContent, _ limits: MediaLimits
-  ) throws -> (Int, Sizes) {
+  private static func sizes(_ boxes: BoxContent) throws -> (Int, Sizes) {
     let isCompact: Bool
     var fields: FieldReader
     if let found = try boxes.first("stsz") {
@@ -62,13 +87,12 @@ struct SampleTables {
     } else if let found = try boxes.first("stz2") {
       (isCompact, fields) = (true, found)
     } else {
-      return (0, .equal(0))
+      return (0, .equal(samples: 1, bytes: 0))
     }
     _ = try fields.fullBox()
     let word = try fields.unsigned32()
     let count = Int(try fields.unsigned32())
-    try limits.check(Int64(count), .samples, at: fields.offset, in: fields.place)
-    if !isCompact, word > 0 { return (count, .equal(Int64(word))) }
+    if !isCompact, word > 0 { return (count, .equal(samples: 1, bytes: Int64(word))) }
     let bits = isCompact ? Int(word & 0xff) : 32
     guard [4, 8, 16, 32].contains(bits) else {
       throw fields.malformed("its sizes are of \(bits) bits")
@@ -82,21 +106,22 @@ struct SampleTables {
     let count = Int(try fields.unsigned32())
     let (bytes, isTooLarge) = count.multipliedReportingOverflow(by: rowBytes)
     guard !isTooLarge, bytes <= fields.remaining else {
-      throw fields.malformed("it says that it has \(count) rows, more than its bytes are enough for")
+      throw fields.malformed(
+        "it says that it has \(count) rows, more than its bytes are enough for")
     }
     return Rows(bytes: try fields.bytes(bytes), count: count)
   }
 
-  /// Goes through all samples in the order in which they are decoded.
+  /// Goes through all samples in the order in which they are decoded; through short ones of sound by pieces.
   func forEach(_ take: (Sample) throws -> Void) throws {
     var walk = Walk(self)
-    for _ in 0..<count { try take(try walk.next()) }
+    while walk.index < count { try take(try walk.next()) }
   }
 
   /// Where one who goes through the samples is in each table.
   private struct Walk {
     private let tables: SampleTables
-    private var index = 0
+    private(set) var index = 0
     private var decodeTime: Int64 = 0
     private var timeRun = 0
     private var timeLeft: UInt32 = 0
@@ -115,14 +140,18 @@ struct SampleTables {
     mutating func next() throws -> Sample {
       advanceTimes()
       try advanceChunk()
-      let size = tables.size(index)
+      let more = min(UInt32(tables.group - 1), chunkLeft, timeLeft, UInt32(tables.count - index - 1))
+      chunkLeft -= more
+      timeLeft -= more
+      let samples = Int64(more) + 1
+      let size = tables.size(index, samples)
       let sample = Sample(
         decodeTime: decodeTime, compositionTime: decodeTime + compositionTicks,
-        ticks: sampleTicks, offset: offset, bytes: size, isSync: advanceSync())
-      // 2^32 ticks 4 million times, and as many bytes, are far below the largest number.
-      decodeTime += sampleTicks
+        ticks: sampleTicks * samples, offset: offset, bytes: size, isSync: advanceSync())
+      // 2^32 samples of 2^32 ticks would be too many; of those of a piece there are no 2^31.
+      decodeTime = ByteReader.end(decodeTime, sample.ticks)
       offset = ByteReader.end(offset, size)
-      index += 1
+      index += Int(samples)
       return sample
     }
 
@@ -178,9 +207,10 @@ struct SampleTables {
     return Int64(high) << 32 | Int64(chunkOffsets.number(chunk, 8, at: 4))
   }
 
-  private func size(_ index: Int) -> Int64 {
+  /// Of so many samples from one on, which are more than one only where all are alike.
+  private func size(_ index: Int, _ count: Int64) -> Int64 {
     switch sizes {
-    case .equal(let bytes): return bytes
+    case .equal(let samples, let bytes): return (count * bytes + samples - 1) / samples
     case .bits(let bits, let table):
       let bit = index * bits
       let first = table.startIndex + bit / 8

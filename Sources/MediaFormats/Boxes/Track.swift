@@ -43,7 +43,7 @@ struct Track {
         try BoxContent(samples).required("stsd"), isPicture: self.media != .sound)
     else { return nil }
     self.entry = entry
-    tables = try SampleTables(samples, limits: limits)
+    tables = try SampleTables(samples, entry: entry, limits: limits)
     if let container = try boxes.first("edts"), let list = try BoxContent(container).first("elst") {
       edits = try EditList(list, timescale: timescale, movie: movie, limits: limits)
     } else {

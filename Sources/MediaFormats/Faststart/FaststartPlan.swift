@@ -1,5 +1,5 @@
-/// How an MP4 or MOV file with its tables behind the media data is written so that they come in front: nothing of
-/// it is coded anew, and no sample changes.
+/// How an MP4 or MOV file with its tables behind the media data is written so that they come in front:
+/// nothing of it is coded anew, and no sample changes.
 ///
 /// The new file is `head`, and then `ranges` of the old one, in that order.
 public struct FaststartPlan: Sendable, Hashable {
@@ -12,8 +12,8 @@ public struct FaststartPlan: Sendable, Hashable {
 
   /// Reads the file's tables, and little else of it.
   ///
-  /// - Throws: `FaststartError` where it cannot be done or there is nothing to do, `FormatError` where the file
-  ///   is broken, and whatever the source throws.
+  /// - Throws: `FaststartError` where it cannot be done or there is nothing to do, `FormatError` where the
+  ///   file is broken, and whatever the source throws.
   public init(for source: some ByteSource, limits: MediaLimits = MediaLimits()) throws {
     let reader = ByteReader(source, limits)
     guard reader.size > 0 else { throw FormatError(.empty, at: 0, in: "") }

@@ -36,7 +36,8 @@ struct MovieTables {
     let count = Int(try fields.unsigned32())
     let width = name == "stco" ? 4 : 8
     guard count <= fields.remaining / width else {
-      throw fields.malformed("it says that it has \(count) rows, more than its bytes are enough for")
+      throw fields.malformed(
+        "it says that it has \(count) rows, more than its bytes are enough for")
     }
     return try (0..<count).map { _ in Int64(clamping: try fields.number(width)) }
   }
@@ -49,8 +50,8 @@ struct MovieTables {
     }
   }
 
-  /// The box for a file in which it comes behind `headBytes` bytes, and then `ranges` of the old file. Offsets
-  /// get 64 bits where one needs them.
+  /// The box for a file in which it comes behind `headBytes` bytes, and then `ranges` of the old file.
+  /// Offsets get 64 bits where one needs them.
   mutating func moved(behind headBytes: Int, _ ranges: [Range<Int64>]) throws -> [UInt8] {
     // Its size depends on nothing but the width of the offsets.
     let map = OffsetMap(

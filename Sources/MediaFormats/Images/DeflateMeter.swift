@@ -28,8 +28,8 @@ struct DeflateMeter {
     offset = ranges.first?.lowerBound ?? 0
   }
 
-  /// The offset in the file behind the byte with which the output has `count` bytes; nil where the stream does
-  /// not get that far. To be asked for ascending counts.
+  /// The offset in the file behind the byte with which the output has `count` bytes; nil where the stream
+  /// does not get that far. To be asked for ascending counts.
   mutating func inputEnd(ofOutput count: Int64) throws -> Int64? {
     do {
       while outputBytes < count {

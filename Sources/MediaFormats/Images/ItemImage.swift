@@ -1,5 +1,5 @@
-/// Images of the HEIF family: AVIF, HEIC and HEIF (ISO/IEC 23008-12; ISO/IEC 14496-12 section 8.11). An image is
-/// an item of the `meta` box, with properties; a grid is an item whose tiles are others.
+/// Images of the HEIF family: AVIF, HEIC and HEIF (ISO/IEC 23008-12; ISO/IEC 14496-12 section 8.11). An image
+/// is an item of the `meta` box, with properties; a grid is an item whose tiles are others.
 struct ItemImage {
   private let reader: ByteReader
   private var primary: UInt32?

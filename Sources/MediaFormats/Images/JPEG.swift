@@ -35,9 +35,11 @@ struct JPEG {
   /// The code of the marker at the offset, which is then behind it; nil at the file's end.
   private mutating func nextMarker() throws -> UInt8? {
     var bytes = try reader.available(at: offset, upTo: 2, in: "marker")
-    guard bytes.first == 0xff else {
+    if bytes.first != 0xff {
+      // Every decoder passes over bytes that are left over between segments.
+      try skipToMarker()
+      bytes = try reader.available(at: offset, upTo: 2, in: "marker")
       if bytes.isEmpty { return nil }
-      throw FormatError(.malformed("there is no marker"), at: offset, in: "JPEG")
     }
     // Any number of bytes may fill up the room before a marker.
     while bytes.count == 2, bytes.last == 0xff {
@@ -78,14 +80,14 @@ struct JPEG {
       let data = segment.rest()
       if data.starts(with: Array("Exif".utf8)) { orientation = EXIF.orientation(data) }
     case 0xda:
-      try skipScan()
+      try skipToMarker()
       scanEnds.append(offset)
     default: break
     }
   }
 
-  /// Goes to the marker that ends the scan's data, in which FF is followed by 0 or is a restart marker.
-  private mutating func skipScan() throws {
+  /// Goes to the marker that ends a scan's data, in which FF is followed by 0 or is a restart marker.
+  private mutating func skipToMarker() throws {
     while true {
       let bytes = try reader.available(at: offset, upTo: reader.windowBytes, in: "scan")
       guard let mark = bytes.firstIndex(of: 0xff), mark + 1 < bytes.endIndex else {

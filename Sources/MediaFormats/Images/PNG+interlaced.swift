@@ -1,7 +1,8 @@
 extension PNG {
   /// Adam7 (section 8.1): where each pass begins, and how far apart its pixels are.
   private static let passes: [(x: Int, y: Int, stepX: Int, stepY: Int)] = [
-    (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2),
+    (0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2),
+    (0, 1, 1, 2),
   ]
 
   /// Where the data of each of the passes end that has any pixels. The image's data are one stream of

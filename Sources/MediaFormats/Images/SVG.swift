@@ -1,5 +1,5 @@
-/// The size of an SVG image (SVG 2 sections 5.1.2 and 8.2). Nothing of it is rendered or run, and nothing behind
-/// its first tag is looked at.
+/// The size of an SVG image (SVG 2 sections 5.1.2 and 8.2). Nothing of it is rendered or run, and nothing
+/// behind its first tag is looked at.
 struct SVG {
   /// How much is looked at: comments and a document type may come before the first tag.
   static let headBytes = 64 << 10
@@ -67,7 +67,9 @@ struct SVG {
     }
     guard rest.first == "<" else { return nil }
     let name = rest.dropFirst().prefix { !isNameEnd($0) }
-    guard name.elementsEqual("svg".unicodeScalars) || name.suffix(4).elementsEqual(":svg".unicodeScalars)
+    guard
+      name.elementsEqual("svg".unicodeScalars)
+        || name.suffix(4).elementsEqual(":svg".unicodeScalars)
     else { return nil }
     return attributes(rest.dropFirst(1 + name.count))
   }

@@ -11,8 +11,8 @@ struct EBMLElement {
   /// The offset in the file of its first byte.
   let offset: Int64
   let contentOffset: Int64
-  /// Where its content ends; nil where its size is not known, as a live stream's may be: then it ends where an
-  /// element begins that cannot lie within it (RFC 8794 section 6.2).
+  /// Where its content ends; nil where its size is not known, as a live stream's may be: then it ends where
+  /// an element begins that cannot lie within it (RFC 8794 section 6.2).
   let end: Int64?
 
   /// The element whose header comes next.
@@ -38,7 +38,8 @@ struct EBMLElement {
     try self.init(&fields)
   }
 
-  /// A number, with the bits that tell its width, and that width: one more than the zeros before its first bit.
+  /// A number, with the bits that tell its width, and that width: one more than the zeros before its first
+  /// bit.
   static func number(_ fields: inout FieldReader) throws -> (UInt64, width: Int) {
     let offset = fields.position
     let first = try fields.byte()

@@ -1,5 +1,5 @@
-/// WebM and Matroska (RFC 9559). There are no tables of samples: blocks are gone through from the first to the
-/// last, of which only the headers are read.
+/// WebM and Matroska (RFC 9559). There are no tables of samples: blocks are gone through from the first to
+/// the last, of which only the headers are read.
 struct MatroskaFile {
   /// Elements by their identifiers.
   private enum Name {

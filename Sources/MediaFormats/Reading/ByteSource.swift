@@ -1,5 +1,5 @@
-/// Where a file's bytes come from: a file, or a URL that is read by ranges. The parsers ask for what they need
-/// and no more, in few pieces, and keep none of it for longer than they look at it.
+/// Where a file's bytes come from: a file, or a URL that is read by ranges. The parsers ask for what they
+/// need and no more, in few pieces, and keep none of it for longer than they look at it.
 public protocol ByteSource {
   /// How many bytes the file has. Of a file that grows or shrinks: how many it had when it was opened.
   var size: Int64 { get }

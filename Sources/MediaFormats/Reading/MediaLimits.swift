@@ -34,9 +34,9 @@ public struct MediaLimits: Sendable, Hashable {
   /// Each cut of a film that was edited without writing it anew is one.
   public var edits: Int64 = 64
 
-  /// How far fragments and Matroska's clusters are walked through, from where they begin. Of what lies behind,
-  /// all is taken to be needed at once (or when an index says), so that what is said of later times is
-  /// rounded up. To be lowered where reading is dear, as from a URL.
+  /// How far fragments and Matroska's clusters are walked through, from where they begin. Of what lies
+  /// behind, all is taken to be needed at once (or when an index says), so that what is said of later times
+  /// is rounded up. To be lowered where reading is dear, as from a URL.
   public var walkedBytes: Int64 = .max
 
   /// The limits as they usually are.

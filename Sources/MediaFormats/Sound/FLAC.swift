@@ -82,7 +82,8 @@ struct FLAC {
     return samples
   }
 
-  private mutating func add(_ frame: FLACFrame, at start: Int64, until end: Int64, end byte: Int64) {
+  private mutating func add(_ frame: FLACFrame, at start: Int64, until end: Int64, end byte: Int64)
+  {
     // At most 4 million frames of 65536 samples.
     meter.add(
       time: start * 1_000_000 / samplesPerSecond, until: end * 1_000_000 / samplesPerSecond,

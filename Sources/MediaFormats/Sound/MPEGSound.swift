@@ -59,8 +59,8 @@ struct MPEGSound {
     return nil
   }
 
-  /// Whether the frame that ends there is one of Xing's, LAME's or Fraunhofer's tables: the mark stands behind
-  /// the side information, whose length depends on the header.
+  /// Whether the frame that ends there is one of Xing's, LAME's or Fraunhofer's tables: the mark stands
+  /// behind the side information, whose length depends on the header.
   private func holdsTable(_ end: Int64) throws -> Bool {
     let bytes = try reader.bytes(at: offset, count: Int(min(end - offset, 48)), in: "frame")
     return [13, 21, 36].contains { place in

@@ -51,7 +51,8 @@ struct Ogg {
 
   private init(reader: ByteReader) { self.reader = reader }
 
-  /// Goes from page to page (section 6). Says where the last one ends, where the file does not have all of it.
+  /// Goes from page to page (section 6). Says where the last one ends, where the file does not have all of
+  /// it.
   private mutating func walk() throws -> Int64? {
     var offset: Int64 = 0
     while offset < reader.size {

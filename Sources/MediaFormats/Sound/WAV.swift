@@ -51,7 +51,8 @@ enum WAV {
     repeat {
       let until = min(time + step, whole)
       // Rounded up, and a sample of all channels more.
-      let bytes = until / 1_000_000 * bytesPerSecond + until % 1_000_000 * bytesPerSecond / 1_000_000
+      let bytes =
+        until / 1_000_000 * bytesPerSecond + until % 1_000_000 * bytesPerSecond / 1_000_000
       meter.add(
         time: time, until: until, end: until == whole ? start + there : start + bytes + 64)
       time = until

@@ -54,7 +54,8 @@ public struct MediaStructure: Sendable, Hashable {
   /// The codec of its pictures, as FFmpeg calls it (`h264`, `hevc`, `vp9`, `av1`), or else the file's own
   /// code for it.
   public let videoCodec: String?
-  /// The codec of its sound (`aac`, `opus`, `mp3`, `flac`).
+  /// The codec of its sound (`aac`, `opus`, `mp3`, `flac`); `pcm` where it is not compressed, and not written
+  /// down in one place how.
   public let audioCodec: String?
   /// Where what is needed for playing lies.
   public let layout: Layout

@@ -1,9 +1,9 @@
 /// Works out how many bytes start a file and play it how far, from what is shown when and ends where in it.
 ///
-/// What is added is a step: at this time something is shown or sounded, and for that bytes `0..<end` have to be
-/// there. S(t), the bytes that are needed by the time t, is the largest end of all steps up to t; the curve is
-/// S at some times, and a lead is the largest distance by which S is ever ahead of what has come at a
-/// bandwidth: max over t of S(t) − bandwidth · t.
+/// What is added is a step: at this time something is shown or sounded, and for that bytes `0..<end` have to
+/// be there. S(t), the bytes that are needed by the time t, is the largest end of all steps up to t; the
+/// curve is S at some times, and a lead is the largest distance by which S is ever ahead of what has come at
+/// a bandwidth: max over t of S(t) − bandwidth · t.
 struct StartMeter {
   /// Times of the curve besides the end.
   static let curveMilliseconds: [Int64] = [1000, 2000, 3000, 5000, 10_000]
@@ -79,7 +79,8 @@ struct StartMeter {
     return MediaStart(
       isStartable: isStartable, headBytes: head,
       neededRanges: isStartable ? [0..<head] : [0..<data, tables.clamped(to: 0..<fileBytes)],
-      scanEnds: [], curve: curve(from: head, to: all, durationMilliseconds), lead: leads(from: head, to: all))
+      scanEnds: [], curve: curve(from: head, to: all, durationMilliseconds),
+      lead: leads(from: head, to: all))
   }
 
   /// S(t) with what is shown at t itself.
@@ -107,8 +108,8 @@ struct StartMeter {
     return hasUnknownEnd ? points : points + [.init(milliseconds: duration, bytes: all)]
   }
 
-  /// Only rows that say something: none that asks for nine tenths of all, as a client without a row takes all;
-  /// and none above the first that asks for no more than the head.
+  /// Only rows that say something: none that asks for nine tenths of all, as a client without a row takes
+  /// all; and none above the first that asks for no more than the head.
   private func leads(from head: Int64, to all: Int64) -> [MediaStart.Lead] {
     var bytes = Self.leadKilobitsPerSecond.map { _ in head }
     for step in steps {

@@ -21,7 +21,8 @@ struct MPEGFrame {
   /// The most bytes that a header has.
   static let headerBytes = 7
 
-  /// An MP3 frame whose header the bytes begin with; nil if there is none (WHATWG MIME Sniffing section 6.2.3).
+  /// An MP3 frame whose header the bytes begin with; nil if there is none (WHATWG MIME Sniffing section
+  /// 6.2.3).
   static func layer3(_ bytes: ArraySlice<UInt8>) -> MPEGFrame? {
     guard let header = number(bytes, 4), header >> 21 == 0x7ff, header >> 17 & 3 == 1 else {
       return nil

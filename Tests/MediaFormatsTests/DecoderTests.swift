@@ -1,0 +1,174 @@
+import Foundation
+import MediaFormats
+import TestSupport
+import Testing
+
+/// A decoder's word for what is said of a file's beginning: what it decodes of the first so many bytes.
+@Suite(.enabled(if: FFmpeg.isPresent, "there is no ffmpeg"), .serialized)
+struct DecoderTests {
+  /// How FFmpeg makes a file of two and a half seconds.
+  struct Recipe: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// What comes behind the inputs; `$codec` words stand for encoders.
+    let arguments: String
+    /// Another recipe's file to be made of, from a time on.
+    var cut: (of: String, options: String)?
+
+    var testDescription: String { name }
+  }
+
+  private static let h264 = "-c:v libx264 -preset ultrafast -bf 3 -b_strategy 0 -g 25 -b:v 300k"
+  private static let hevc = "-c:v libx265 -preset ultrafast -b:v 200k -tag:v hvc1 -x265-params"
+  private static let aac = "-c:a aac -b:a 64k"
+
+  static let recipes: [Recipe] = [
+    Recipe(name: "frames in another order.mp4", arguments: "\(h264) \(aac) -movflags +faststart"),
+    Recipe(name: "no sound.mp4", arguments: "\(h264) -an -movflags +faststart"),
+    Recipe(
+      name: "all key frames.mp4",
+      arguments: "-c:v libx264 -preset ultrafast -g 1 -b:v 300k \(aac) -movflags +faststart"),
+    Recipe(
+      name: "open groups.mp4",
+      arguments: "\(h264) -x264-params open-gop=1 \(aac) -movflags +faststart"),
+    Recipe(
+      name: "an edit between key frames.mp4", arguments: "-c copy -movflags +faststart",
+      cut: ("frames in another order.mp4", "-ss 1.32")),
+    Recipe(
+      name: "open groups of HEVC.mp4",
+      arguments:
+        "\(hevc) log-level=error:keyint=25:open-gop=1:bframes=4 \(aac) -movflags +faststart"),
+    Recipe(
+      name: "from an open group of HEVC on.mp4",
+      arguments: "-c copy -tag:v hvc1 -use_editlist 0 -movflags +faststart",
+      cut: ("open groups of HEVC.mp4", "-ss 1 -copyts")),
+    Recipe(
+      name: "from an open group of HEVC on.mkv", arguments: "-c copy",
+      cut: ("open groups of HEVC.mp4", "-ss 1")),
+    Recipe(
+      name: "leading frames of HEVC that can be decoded.mp4",
+      arguments:
+        "\(hevc) log-level=error:keyint=25:open-gop=0:radl=2:bframes=4 \(aac) -movflags +faststart"),
+    Recipe(name: "QuickTime.mov", arguments: "\(h264) \(aac) -movflags +faststart"),
+    Recipe(
+      name: "sound that is not compressed.mov",
+      arguments: "\(h264) -c:a pcm_s16le -movflags +faststart"),
+    Recipe(
+      name: "fragments from themselves.mp4",
+      arguments: "\(h264) \(aac) -movflags frag_keyframe+empty_moov+default_base_moof"),
+    Recipe(
+      name: "fragments by absolute offsets.mp4",
+      arguments: "\(h264) \(aac) -movflags frag_keyframe+empty_moov"),
+    Recipe(
+      name: "fragments one behind the other.mp4",
+      arguments: "\(h264) \(aac) -movflags frag_keyframe+empty_moov+omit_tfhd_offset"),
+    Recipe(
+      name: "fragments of one track each.mp4",
+      arguments: "\(h264) \(aac) -movflags frag_keyframe+empty_moov+separate_moof"),
+    Recipe(
+      name: "fragments behind a movie that has samples.mp4",
+      arguments: "\(h264) \(aac) -movflags frag_keyframe"),
+    Recipe(
+      name: "fragments with an index.mp4",
+      arguments: "\(h264) \(aac) -movflags +dash+global_sidx -frag_duration 1000000"),
+    Recipe(name: "Matroska.mkv", arguments: "\(h264) \(aac)"),
+    Recipe(
+      name: "Matroska of unknown size.mkv",
+      arguments: "\(h264) -c:a libopus -live 1 -cluster_time_limit 500"),
+    Recipe(name: "VP8.webm", arguments: "-c:v libvpx -b:v 300k -deadline realtime -c:a libvorbis"),
+    Recipe(
+      name: "VP9.webm",
+      arguments: "-c:v libvpx-vp9 -b:v 300k -deadline realtime -cpu-used 8 -c:a libopus"),
+    Recipe(
+      name: "AV1.mp4",
+      arguments: "-c:v libsvtav1 -preset 12 -b:v 300k \(aac) -movflags +faststart"),
+    Recipe(name: "MPEG-4.mp4", arguments: "-c:v mpeg4 -bf 2 \(aac) -movflags +faststart"),
+    Recipe(
+      name: "tables behind the data.mp4", arguments: "\(h264) \(aac)"),
+  ]
+
+  /// The files that were made, so that those that are made of others find them.
+  private static let folder = TemporaryFolder()
+
+  private static func file(_ recipe: Recipe) throws -> String {
+    let path = folder.file(recipe.name)
+    if FileManager.default.fileExists(atPath: path) { return path }
+    var inputs =
+      "-f lavfi -i mandelbrot=s=192x108:r=25 -f lavfi -i anoisesrc=a=0.1:r=44100:seed=1 -t 2.5 "
+      + "-pix_fmt yuv420p"
+    var words: [String] = []
+    if let cut = recipe.cut {
+      inputs = cut.options
+      let other = try file(recipes.first { $0.name == cut.of }!)
+      words = inputs.split(separator: " ").map(String.init) + ["-i", other]
+    } else {
+      words = inputs.split(separator: " ").map(String.init)
+    }
+    words += recipe.arguments.split(separator: " ").map(String.init)
+    try FFmpeg.run(words + [path])
+    return path
+  }
+
+  /// What is decoded of the first so many bytes.
+  private static func frames(_ bytes: [UInt8], prefix: Int64) throws -> Set<FFmpeg.Frame> {
+    let path = folder.file("cut")
+    try Data(bytes.prefix(Int(prefix))).write(to: URL(fileURLWithPath: path))
+    return Set(FFmpeg.frames(of: path))
+  }
+
+  @Test(arguments: recipes)
+  func
+    `the head decodes the first frame and little less does not; the curve decodes up to its times`(
+      _ recipe: Recipe
+    ) throws
+  {
+    let path = try Self.file(recipe)
+    var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+    let whole = FFmpeg.frames(of: path)
+    var found = try MediaStructure(reading: BytesInMemory(bytes))
+    if found.layout == .tablesBehind {
+      bytes = FaststartTests.file(try FaststartPlan(for: BytesInMemory(bytes)), bytes)
+      #expect(Set(whole) == (try Self.frames(bytes, prefix: .max)))
+      found = try MediaStructure(reading: BytesInMemory(bytes))
+    }
+    #expect(found.start.isStartable)
+
+    let first = try #require(whole.filter(\.isPicture).min { $0.seconds < $1.seconds })
+    let sound = whole.filter { !$0.isPicture && $0.seconds <= first.seconds }
+      .max { $0.seconds < $1.seconds }
+    let needed = Set([first, sound].compactMap { $0 })
+    let head = found.start.headBytes
+    #expect(try needed.isSubset(of: Self.frames(bytes, prefix: head)))
+    #expect(try !needed.isSubset(of: Self.frames(bytes, prefix: head * 95 / 100)))
+
+    let origin = whole.map(\.seconds).min() ?? 0
+    #expect(!found.start.curve.isEmpty)
+    for point in found.start.curve {
+      let end = Double(point.milliseconds) / 1000
+      let shown = Set(whole.filter { $0.seconds - origin < end - 0.0006 })
+      let there = try Self.frames(bytes, prefix: point.bytes)
+      #expect(shown.isSubset(of: there), "\(shown.subtracting(there).count) up to \(end) s")
+    }
+  }
+
+  @Test(
+    .enabled(if: SharedMedia.arePresent, "the real media are not beside the project"),
+    arguments: SharedMedia.whole.filter { $0.truth?.video_codec != nil })
+  func `of a real video the head decodes the first frame, and little less does not`(
+    _ entry: SharedMedia.Entry
+  ) throws {
+    var bytes = try SharedMedia.bytes(of: entry)
+    let whole = FFmpeg.frames(of: "\(SharedMedia.folder)/\(entry.path)")
+    var found = try MediaStructure(reading: BytesInMemory(bytes))
+    if found.layout == .tablesBehind {
+      bytes = FaststartTests.file(try FaststartPlan(for: BytesInMemory(bytes)), bytes)
+      found = try MediaStructure(reading: BytesInMemory(bytes))
+    }
+    let first = try #require(whole.filter(\.isPicture).min { $0.seconds < $1.seconds })
+    let sound = whole.filter { !$0.isPicture && $0.seconds <= first.seconds }
+      .max { $0.seconds < $1.seconds }
+    let needed = Set([first, sound].compactMap { $0 })
+    let head = found.start.headBytes
+    #expect(try needed.isSubset(of: Self.frames(bytes, prefix: head)))
+    #expect(try !needed.isSubset(of: Self.frames(bytes, prefix: head * 95 / 100)))
+  }
+}
