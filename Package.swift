@@ -97,6 +97,9 @@ let package = Package(
       swiftSettings: strict),
     module("JSON"),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
+    module(
+      "MediaIndex",
+      ["Feed", "Catalog", "HTTP", "MediaFiles", "MediaFormats", "MediaProbe", "System"]),
     module("Seeding", ["Feed", "Catalog", "PostJSON", "System"]),
     module(
       "SQLiteStore",
@@ -124,7 +127,7 @@ let package = Package(
       name: "lookahead",
       dependencies: [
         "Service", "SQLiteStore", "Seeding", "PostJSON", "Catalog", "Feed", "Sockets", "System",
-        "Observability", "Backups", "Version", "MediaProbe", "JSON",
+        "Observability", "Backups", "Version", "MediaProbe", "MediaIndex", "MediaFiles", "JSON",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),
@@ -157,9 +160,20 @@ let package = Package(
     tests(
       "MediaProbeTests",
       ["MediaProbe", "MediaFormats", "Feed", "ThumbHash", "System", "TestSupport"]),
+    tests(
+      "MediaIndexTests",
+      [
+        "MediaIndex", "MediaFiles", "MediaProbe", "SQLiteStore", "Catalog", "Feed", "System",
+        "TestSupport",
+      ]),
     tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
     tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
-    tests("CommandTests", ["lookahead", "Version", "SQLiteTestSupport", "TestSupport"]),
+    tests(
+      "CommandTests",
+      [
+        "lookahead", "SQLiteStore", "Catalog", "Feed", "Version", "SQLiteTestSupport",
+        "TestSupport",
+      ]),
     // On the model store alone: no SQLite is linked.
     tests(
       "FeedServerTests",

@@ -34,12 +34,7 @@ public struct MediaRoot: Sendable {
   /// waits for a peer, as opening a FIFO would. Throws `notFound` for all that is not served,
   /// whether it is there or not; and `denied`, `exhausted`, `unreadable` or `rootUnusable`.
   public func open(_ segments: [String]) throws(MediaError) -> OpenFile {
-    guard segments.count <= Self.depthLimit else {
-      throw .notFound(.tooDeep(segmentCount: segments.count))
-    }
-    if let index = segments.firstIndex(where: { !Self.isServed($0) }) {
-      throw .notFound(.nameNotServed(index: index))
-    }
+    try Self.check(segments)
     guard let name = segments.last else { throw .notFound(.notRegularFile) }
     let parent = try folder(of: segments.dropLast())
     let file: OpenFile?
@@ -52,7 +47,8 @@ public struct MediaRoot: Sendable {
     return file
   }
 
-  private func folder(of segments: ArraySlice<String>) throws(MediaError) -> OpenFolder {
+  /// The folder with these path segments, none of which may be a link; without any, the root itself.
+  func folder(of segments: ArraySlice<String>) throws(MediaError) -> OpenFolder {
     var folder: OpenFolder
     do throws(SystemError) {
       folder = try OpenFolder(path: path, purpose: Self.openRoot(path))
@@ -68,6 +64,41 @@ public struct MediaRoot: Sendable {
       throw MediaError(opening: error)
     }
     return folder
+  }
+
+  /// What is said of the regular file with these path segments, without opening it.
+  ///
+  /// - Throws: as `open` does.
+  public func status(of segments: [String]) throws(MediaError) -> FileStatus {
+    try Self.check(segments)
+    guard let name = segments.last else { throw .notFound(.notRegularFile) }
+    let parent = try folder(of: segments.dropLast())
+    let status: FileStatus
+    do throws(SystemError) {
+      status = try parent.status(of: name, purpose: Self.purpose(segments[...]))
+    } catch {
+      throw MediaError(opening: error)
+    }
+    guard status.isRegularFile else { throw .notFound(.notRegularFile) }
+    return status
+  }
+
+  /// Looks whether there is a folder with these path segments from which files are served; without any, it is
+  /// the root itself.
+  ///
+  /// - Throws: as `open` does.
+  public func requireFolder(_ segments: [String]) throws(MediaError) {
+    try Self.check(segments)
+    _ = try folder(of: segments[...])
+  }
+
+  private static func check(_ segments: [String]) throws(MediaError) {
+    guard segments.count <= depthLimit else {
+      throw .notFound(.tooDeep(segmentCount: segments.count))
+    }
+    if let index = segments.firstIndex(where: { !isServed($0) }) {
+      throw .notFound(.nameNotServed(index: index))
+    }
   }
 
   /// Whether a file or folder of this name may be served: not hidden, and one name only.

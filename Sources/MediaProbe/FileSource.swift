@@ -5,13 +5,13 @@ import System
 /// A file that is read where it lies. It is opened once: whatever is renamed meanwhile, it is one file.
 final class FileSource: ByteSource {
   let file: OpenFile
-  private let descriptor: Descriptor
 
   /// How much of a file is hashed at a time.
   private static let pieceBytes = 1 << 18
 
   /// - Throws: `ProbeError`.
-  init(path: String) throws(ProbeError) {
+  convenience init(path: String) throws(ProbeError) {
+    let descriptor: Descriptor
     do throws(SystemError) {
       // A FIFO is not waited for.
       descriptor = try Descriptor(path, .withoutWaiting)
@@ -19,8 +19,10 @@ final class FileSource: ByteSource {
       throw .system(error)
     }
     guard let file = OpenFile(descriptor) else { throw .notAFile }
-    self.file = file
+    self.init(file)
   }
+
+  init(_ file: OpenFile) { self.file = file }
 
   var size: Int64 { Int64(file.size) }
 
@@ -34,7 +36,6 @@ final class FileSource: ByteSource {
   func digest() throws(ProbeError) -> [UInt8] {
     var hash = SHA256()
     var offset = 0
-    let isSame: Bool
     do throws(SystemError) {
       while offset < file.size {
         let piece = try file.read(at: offset, count: min(Self.pieceBytes, file.size - offset))
@@ -42,13 +43,22 @@ final class FileSource: ByteSource {
         hash.update(data: piece)
         offset += piece.count
       }
-      let status = try descriptor.status
-      isSame =
-        offset == file.size && status.bytes == file.size && status.modified == file.modified
+    } catch {
+      throw .system(error)
+    }
+    guard offset == file.size else { throw .changed }
+    try requireUnchanged()
+    return Array(hash.finalize())
+  }
+
+  /// - Throws: `ProbeError.changed` where it is no longer as it was when it was opened.
+  func requireUnchanged() throws(ProbeError) {
+    let isSame: Bool
+    do throws(SystemError) {
+      isSame = try file.isAsOpened
     } catch {
       throw .system(error)
     }
     guard isSame else { throw .changed }
-    return Array(hash.finalize())
   }
 }

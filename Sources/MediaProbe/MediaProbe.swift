@@ -28,6 +28,31 @@ public struct MediaProbe: Sendable {
     return report
   }
 
+  /// The SHA-256 of all of an open file.
+  ///
+  /// - Throws: `ProbeError.changed` where it was written to since it was opened.
+  public static func digest(of file: OpenFile) throws(ProbeError) -> [UInt8] {
+    try FileSource(file).digest()
+  }
+
+  /// What is known of an open file whose content has this SHA-256.
+  ///
+  /// - Throws: `ProbeError.changed` where it was written to since it was opened.
+  public func probe(_ file: OpenFile, sha256: [UInt8]) throws(ProbeError) -> ProbeReport {
+    let source = FileSource(file)
+    var report: ProbeReport
+    do throws(ProbeError) {
+      report = try self.report(of: source, whole: file)
+    } catch {
+      // What was read of a file that is being written is no reason to call it broken.
+      try source.requireUnchanged()
+      throw error
+    }
+    try source.requireUnchanged()
+    report.truth.version = .content(sha256: sha256)
+    return report
+  }
+
   /// What is known of the file that a URL names, of which no more is read than that takes. Its version is what
   /// its server calls it, or unknown.
   public func probe(url: String) throws(ProbeError) -> ProbeReport {

@@ -40,6 +40,15 @@ public struct FileStatus: Sendable {
     self.init(status)
   }
 
+  /// Of what has this name in a folder, where it is a link of that itself (`fstatat(2)`).
+  init(of name: String, in folder: Descriptor, purpose: String) throws(SystemError) {
+    var status = stat()
+    try retrying("fstatat", purpose) {
+      fstatat(folder.number, name, &status, AT_SYMLINK_NOFOLLOW)
+    }
+    self.init(status)
+  }
+
   /// It is a file with content, and neither a folder nor a device, pipe or socket.
   public var isRegularFile: Bool { kind == S_IFREG }
   /// It is a folder.

@@ -33,6 +33,17 @@ public final class OpenFile: Sendable {
 
   deinit { Self.openFiles.subtract(1, ordering: .relaxed) }
 
+  /// What is said of it now.
+  public var status: FileStatus { get throws(SystemError) { try file.status } }
+
+  /// Whether it has the size and the time of change that it had when it was opened.
+  public var isAsOpened: Bool {
+    get throws(SystemError) {
+      let status = try status
+      return status.bytes == size && status.modified == modified
+    }
+  }
+
   /// The descriptor's number.
   public var descriptor: Int32 { file.number }
 

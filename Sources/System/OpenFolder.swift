@@ -1,3 +1,5 @@
+import Glibc
+
 /// A folder that is open.
 public struct OpenFolder: Sendable {
   private let folder: Descriptor
@@ -23,5 +25,55 @@ public struct OpenFolder: Sendable {
   ) throws(SystemError) -> OpenFile? {
     OpenFile(
       try Descriptor(name, in: folder, [.notThroughLink, .withoutWaiting], purpose: purpose()))
+  }
+
+  /// What is said of what has this name in it; of a link, of the link itself.
+  public func status(
+    of name: String, purpose: @autoclosure () -> String
+  ) throws(SystemError) -> FileStatus {
+    try FileStatus(of: name, in: folder, purpose: purpose())
+  }
+
+  /// So many of its names, the first ones behind `last` in the order of their bytes; fewer only where there are
+  /// no more. However many the folder holds, no more than twice as many are in memory.
+  ///
+  /// `.` and `..` are left out, and so is what `isWanted` does not want. Names are bytes, mostly UTF-8.
+  public func names(
+    after last: [UInt8]?, limit: Int, purpose: @autoclosure () -> String,
+    where isWanted: ([UInt8]) -> Bool
+  ) throws(SystemError) -> [[UInt8]] {
+    precondition(limit > 0)
+    // A descriptor of its own: the place in the listing is that of the descriptor.
+    let number = try retrying("openat", purpose()) {
+      openat(folder.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    }
+    guard let stream = fdopendir(number) else {
+      let error = SystemError(call: "fdopendir", purpose: purpose())
+      close(number)
+      throw error
+    }
+    defer { closedir(stream) }
+    var names: [[UInt8]] = []
+    func keepFirst() {
+      names.sort { $0.lexicographicallyPrecedes($1) }
+      names.removeLast(max(0, names.count - limit))
+    }
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else { break }
+      let name = Self.name(of: entry)
+      if name == [UInt8(ascii: ".")] || name == Array("..".utf8) || !isWanted(name) { continue }
+      if let last, !last.lexicographicallyPrecedes(name) { continue }
+      names.append(name)
+      if names.count == 2 * limit { keepFirst() }
+    }
+    let code = errno
+    guard code == 0 else { throw SystemError(call: "readdir", purpose: purpose(), code: code) }
+    keepFirst()
+    return names
+  }
+
+  private static func name(of entry: UnsafeMutablePointer<dirent>) -> [UInt8] {
+    withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
   }
 }

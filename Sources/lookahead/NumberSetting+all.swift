@@ -1,4 +1,5 @@
 import Backups
+import Foundation
 import MediaProbe
 import Observability
 import SQLiteStore
@@ -213,5 +214,8 @@ extension NumberSetting {
     NumberSetting(
       "probe-url-bytes", 65_536...tebibyte, default: probing.remoteBytes,
       "How much of one URL is read."),
+    NumberSetting(
+      "jobs", 1...256, default: ProcessInfo.processInfo.activeProcessorCount,
+      "How many files are looked into at once."),
   ]
 }

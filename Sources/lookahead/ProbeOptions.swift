@@ -2,11 +2,23 @@ import ArgumentParser
 import Foundation
 import MediaProbe
 
-/// What looking into a media file may cost, and which URLs may be asked.
-struct ProbeOptions: ParsableArguments {
+/// What decoding a media file's first frame may cost.
+struct DecodingOptions: ParsableArguments {
   @Option("probe-timeout-milliseconds") var probeTimeoutMilliseconds: Int
 
   @Option("probe-memory-bytes") var probeMemoryBytes: Int
+
+  var settings: ProbeSettings {
+    var settings = ProbeSettings()
+    settings.timeMilliseconds = probeTimeoutMilliseconds
+    settings.memoryBytes = probeMemoryBytes
+    return settings
+  }
+}
+
+/// What looking into a media file may cost, and which URLs may be asked.
+struct ProbeOptions: ParsableArguments {
+  @OptionGroup var decoding: DecodingOptions
 
   @Option("probe-url-bytes") var probeUrlBytes: Int
 
@@ -39,9 +51,7 @@ struct ProbeOptions: ParsableArguments {
   }
 
   func settings() throws -> ProbeSettings {
-    var settings = ProbeSettings()
-    settings.timeMilliseconds = probeTimeoutMilliseconds
-    settings.memoryBytes = probeMemoryBytes
+    var settings = decoding.settings
     settings.remoteBytes = probeUrlBytes
     settings.scratchFolder = NSTemporaryDirectory()
     settings.allowedHosts = try hostPatterns

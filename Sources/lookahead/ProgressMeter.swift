@@ -61,9 +61,12 @@ final class ProgressMeter: Sendable {
     if isDue { write("\(text.escapedForTerminal()), \(secondsText) s\n") }
   }
 
-  func report(_ problem: SeedProblem) {
+  func report(_ problem: SeedProblem) { report(problem.description) }
+
+  /// Shows a line that stays.
+  func report(_ line: String) {
     clear()
-    write(problem.description.escapedForTerminal() + "\n")
+    write(line.escapedForTerminal() + "\n")
   }
 
   func clear() {

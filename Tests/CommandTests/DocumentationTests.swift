@@ -24,6 +24,7 @@ import Version
   private static let commands = [
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
     ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
+    ["media", "add"],
     ["config"], ["health"],
   ]
 
@@ -42,7 +43,7 @@ import Version
     #expect(options.contains("help"))
     // What is to be said each time has no variable.
     let without = [
-      "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format",
+      "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(Self.readme.contains("`--\(option)`"), "--\(option)")
@@ -110,7 +111,8 @@ import Version
       #expect(seed[option] == (value == "off" ? "" : value), "\(option)")
     }
     let probe = try Self.help("probe")
-    let probing = Self.defaults(Self.section("Looking into media files", upTo: "Development"))
+    let probing = Self.defaults(
+      Self.section("Looking into media files", upTo: "Keeping what is known of media files"))
     #expect(probing.count == 6)
     for (option, value) in probing {
       #expect(probe[option] == (value == "off" ? "" : value), "\(option)")

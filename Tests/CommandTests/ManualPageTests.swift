@@ -25,10 +25,10 @@ import Testing
     let commands = try program.run("--help").output
       .matches(of: /^  ([a-z]+) +[A-Z]/.anchorsMatchLineEndings()).map { String($0.output.1) }
     #expect(commands.contains("serve") && commands.contains("backup"))
-    for command in commands where command != "migrate" {
+    for command in commands where !["migrate", "media"].contains(command) {
       #expect(page.contains("\n.SS \(command)\n"), "\(command)")
     }
-    #expect(page.contains("\n.SS migrate up\n"))
+    #expect(page.contains("\n.SS migrate up\n") && page.contains("\n.SS media add\n"))
     let options = try program.run("serve", "--help").output
       .matches(of: /^ +--([a-z-]+)/.anchorsMatchLineEndings()).map { String($0.output.1) }
     for option in options where option != "version" {

@@ -13,7 +13,7 @@ import Testing
   /// Options of other commands than `serve`.
   static let ofOtherCommands: Set = [
     "generate", "keep-posts", "older-than", "timeout-milliseconds",
-    "probe-timeout-milliseconds", "probe-memory-bytes", "probe-url-bytes",
+    "probe-timeout-milliseconds", "probe-memory-bytes", "probe-url-bytes", "jobs",
   ]
 
   private static func parse(_ arguments: [String]) throws -> ServeSettings {

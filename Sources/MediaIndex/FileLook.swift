@@ -1,0 +1,127 @@
+import Catalog
+import Feed
+import MediaFiles
+import MediaFormats
+import MediaProbe
+import System
+
+/// Looks into one file, no further than is needed: not at all where it looks as it did, without decoding
+/// where its content is known.
+struct FileLook: Sendable {
+  let root: MediaRoot
+  let addresses: MediaAddresses
+  let store: any MediaStore
+  let probe: MediaProbe
+  let desk: ContentDesk
+  /// Whether each file is probed anew, whatever is known.
+  let isAnew: Bool
+
+  /// What becomes of the file with these path segments.
+  func outcome(of segments: [String], isNamed: Bool) -> MediaOutcome {
+    let path = root.path + "/" + segments.joined(separator: "/")
+    let urls = addresses.urls(of: segments)
+    do {
+      let status = try root.status(of: segments)
+      if !isAnew, let known = try known(at: urls, status) {
+        return known.isEmpty
+          ? .unchanged : .known(.init(path: path, media: known, notes: nil, sha256: nil))
+      }
+      let file = try root.open(segments)
+      guard try isNamed || file.mayBeMedia(named: segments.last ?? "") else {
+        return .passedOver(urls: urls)
+      }
+      return try outcome(of: file, path, urls)
+    } catch let error as MediaError {
+      return .failed(
+        path: path, reason: MediaWalk.WalkProblem.media(error).description, urls: urls, sha256: nil)
+    } catch let error as ProbeError {
+      return .failed(path: path, reason: error.description, urls: urls, sha256: nil)
+    } catch let error as SystemError {
+      return .failed(path: path, reason: error.reason, urls: urls, sha256: nil)
+    } catch {
+      return .stopped(error)
+    }
+  }
+
+  /// What is to be kept of a file that looks as it did when it was read: nothing where each of its URLs has
+  /// it. Nil where it has to be read.
+  private func known(at urls: [String], _ status: FileStatus) throws -> [KnownMedia]? {
+    let modified = Int64(status.modified.nanosecondsSince1970)
+    let media = try store.media(at: urls)
+    func holds(_ media: KnownMedia?) -> Bool {
+      guard let media, case .content = media.truth.version else { return false }
+      return media.truth.bytes == status.bytes && media.modifiedNanoseconds == modified
+    }
+    guard let known = media.first(where: holds), let known else { return nil }
+    return zip(urls, media).filter { !holds($0.1) }.map { url, _ in
+      KnownMedia(url: url, truth: known.truth, modifiedNanoseconds: modified)
+    }
+  }
+
+  private func outcome(of file: OpenFile, _ path: String, _ urls: [String]) throws -> MediaOutcome {
+    let sha256 = try MediaProbe.digest(of: file)
+    func finding(_ truth: MediaTruth, _ notes: [ProbeNote]?) -> MediaOutcome {
+      let modified = Int64(file.modified.nanosecondsSince1970)
+      let media = urls.map { KnownMedia(url: $0, truth: truth, modifiedNanoseconds: modified) }
+      return .known(.init(path: path, media: media, notes: notes, sha256: sha256))
+    }
+    if let result = desk.claim(sha256) {
+      return finding(try result.get().truth, nil)
+    }
+    do {
+      if !isAnew, let truth = try store.truth(ofContent: sha256) {
+        desk.finish(sha256, .success(ProbeReport(truth: truth)))
+        return finding(truth, nil)
+      }
+    } catch {
+      desk.release(sha256)
+      throw error
+    }
+    do throws(ProbeError) {
+      let report = try probe.probe(file, sha256: sha256)
+      if let start = report.truth.start, let problem = start.problem(fileBytes: report.truth.bytes)
+      {
+        throw .unbelievable(program: "lookahead", "\(problem.field) \(problem.words)")
+      }
+      desk.finish(sha256, .success(report))
+      return finding(report.truth, report.notes)
+    } catch {
+      // What is said of a file that changed is true of no content.
+      if case .changed = error {
+        desk.release(sha256)
+      } else {
+        desk.finish(sha256, .failure(error))
+      }
+      return .failed(path: path, reason: error.description, urls: urls, sha256: sha256)
+    }
+  }
+}
+
+extension OpenFile {
+  /// Whether it is an image, a video or a sound by its first bytes, or calls itself one.
+  fileprivate func mayBeMedia(named name: String) throws(SystemError) -> Bool {
+    let head = try read(at: 0, count: MediaType.headBytes)
+    return MediaType(head: head, name: "").isMedia || head.contains("<svg")
+      || Self.mediaExtensions.contains { name.lowercased().hasSuffix("." + $0) }
+  }
+
+  private static let mediaExtensions = [
+    "jpg", "jpeg", "png", "apng", "gif", "webp", "avif", "heic", "heif", "bmp", "svg", "mp4",
+    "m4v", "mov", "webm", "mkv", "ogv", "avi", "ts", "3gp", "mp3", "m4a", "aac", "wav", "flac",
+    "ogg", "opus", "mka",
+  ]
+}
+
+extension MediaType {
+  fileprivate var isMedia: Bool {
+    ["image/", "video/", "audio/"].contains { value.hasPrefix($0) } || value == "application/ogg"
+  }
+}
+
+extension [UInt8] {
+  fileprivate func contains(_ text: StaticString) -> Bool {
+    let text = Array(text.description.utf8)
+    guard count >= text.count else { return false }
+    return (0...(count - text.count)).contains { self[$0..<$0 + text.count].elementsEqual(text) }
+  }
+}

@@ -1,0 +1,41 @@
+import MediaProbe
+
+/// How a run went, so far or as a whole. Each file is counted once, but for those that are gone.
+public struct MediaAddition: Sendable, Hashable {
+  /// Files that were decoded, and are known now.
+  public var probed = 0
+  /// Files whose content was known already, here or elsewhere: read, but not decoded.
+  public var recognized = 0
+  /// Files that look as they did when they were read last.
+  public var unchanged = 0
+  /// Files that are no images, videos or sounds.
+  public var passedOver = 0
+  /// Files of which nothing could be told.
+  public var failed = 0
+  /// URLs of files that are gone or broken, of which nothing is known any longer.
+  public var forgotten = 0
+  /// Files of which less is known than there would be to know, for want of ffmpeg.
+  public var withoutDecoder = 0
+
+  /// Of a run that has not begun.
+  public init() {}
+
+  /// How many files were dealt with.
+  public var files: Int { probed + recognized + unchanged + passedOver + failed }
+}
+
+/// What a person should hear of one file.
+public enum MediaRemark: Sendable, CustomStringConvertible {
+  /// Nothing could be told of it: a clause that says why.
+  case problem(path: String, reason: String)
+  /// Something is to be known besides.
+  case note(path: String, ProbeNote)
+
+  /// `path: what is wrong`
+  public var description: String {
+    switch self {
+    case .problem(let path, let reason): "\(path): \(reason)"
+    case .note(let path, let note): "\(path): \(note)"
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import Catalog
+import MediaProbe
+import System
+
+/// What a run has found out and not written yet, and the count of all.
+struct MediaBatch {
+  private let store: any MediaStore
+  private let desk: ContentDesk
+  private var media: [KnownMedia] = []
+  private var outdated: [String] = []
+  private var digests: [[UInt8]] = []
+  private var files = 0
+  private var lastWrite = MonotonicClock.nanoseconds
+  private(set) var addition = MediaAddition()
+
+  init(store: any MediaStore, desk: ContentDesk) {
+    self.store = store
+    self.desk = desk
+  }
+
+  /// Whether it is to be written now.
+  var isDue: Bool {
+    guard files > 0 else { return false }
+    let nanoseconds = MonotonicClock.nanoseconds - lastWrite
+    return files >= MediaIndexer.batchFiles
+      || nanoseconds >= UInt64(MediaIndexer.batchMilliseconds) * 1_000_000
+  }
+
+  /// Counts what became of a file, and takes what is to be written.
+  ///
+  /// - Throws: what the store threw, where that is what became of it.
+  mutating func add(_ outcome: MediaOutcome, _ onRemark: (MediaRemark) -> Void) throws {
+    if files == 0 { lastWrite = MonotonicClock.nanoseconds }
+    files += 1
+    switch outcome {
+    case .unchanged: addition.unchanged += 1
+    case .passedOver(let urls):
+      addition.passedOver += 1
+      outdated += urls
+    case .known(let finding): add(finding, onRemark)
+    case .failed(let path, let reason, let urls, let sha256):
+      addition.failed += 1
+      outdated += urls
+      if let sha256 { digests.append(sha256) }
+      onRemark(.problem(path: path, reason: reason))
+    case .stopped(let error): throw error
+    }
+  }
+
+  private mutating func add(_ finding: MediaOutcome.Finding, _ onRemark: (MediaRemark) -> Void) {
+    media += finding.media
+    if let sha256 = finding.sha256 { digests.append(sha256) }
+    guard let notes = finding.notes else {
+      addition.recognized += 1
+      return
+    }
+    addition.probed += 1
+    if notes.contains(.noFFmpeg) { addition.withoutDecoder += 1 }
+    // Of a program that is missing it is enough to hear once.
+    for note in notes where note != .noFFmpeg { onRemark(.note(path: finding.path, note)) }
+  }
+
+  /// Writes all of it.
+  mutating func write() throws {
+    try store.keep(media)
+    try forget(outdated)
+    for digest in digests { desk.release(digest) }
+    media = []
+    outdated = []
+    digests = []
+    files = 0
+  }
+
+  /// Forgets what lies at none of these places any longer.
+  mutating func forgetGone(_ sweep: MediaSweep, _ targets: [MediaTarget]) throws {
+    try sweep.forEachGone(below: targets) { urls in try forget(urls) }
+  }
+
+  private mutating func forget(_ urls: [String]) throws {
+    let known = zip(urls, try store.media(at: urls)).filter { $0.1 != nil }.map(\.0)
+    guard !known.isEmpty else { return }
+    try store.forget(known)
+    addition.forgotten += known.count
+  }
+}

@@ -1,0 +1,26 @@
+import Catalog
+import MediaProbe
+
+/// What became of one file.
+enum MediaOutcome: Sendable {
+  /// It looks as it did when it was read last.
+  case unchanged
+  /// It is no media file, or nothing that is served. What was known at its URLs is not true any longer.
+  case passedOver(urls: [String])
+  /// It is known now.
+  case known(Finding)
+  /// Nothing can be told of it. What was known at its URLs is not true any longer.
+  case failed(path: String, reason: String, urls: [String], sha256: [UInt8]?)
+  /// The store failed: the run is over.
+  case stopped(any Error)
+
+  /// What is known of a file now.
+  struct Finding: Sendable {
+    let path: String
+    /// One for each of its URLs.
+    let media: [KnownMedia]
+    /// Nil where the content was known already.
+    let notes: [ProbeNote]?
+    let sha256: [UInt8]?
+  }
+}

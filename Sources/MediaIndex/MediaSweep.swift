@@ -1,0 +1,50 @@
+import Catalog
+import MediaFiles
+
+/// Finds what a store knows of files that are gone.
+struct MediaSweep {
+  let root: MediaRoot
+  let addresses: MediaAddresses
+  let store: any MediaStore
+
+  /// So many files are looked at between two reads of the store.
+  private static let pageFiles = 512
+
+  /// Calls the body with URLs of files below these folders that are there no more, some at a time.
+  func forEachGone(below targets: [MediaTarget], _ body: ([String]) throws -> Void) throws {
+    let folders = targets.compactMap { target -> [String]? in
+      if case .folder(let segments) = target { segments } else { nil }
+    }
+    guard !folders.isEmpty else { return }
+    for prefix in addresses.prefixes {
+      var last = prefix
+      while true {
+        let page = try store.media(after: last, limit: Self.pageFiles)
+        let ours = page.prefix { $0.url.utf8.starts(with: prefix.utf8) }
+        let gone = ours.map(\.url).filter { url in
+          guard let segments = addresses.segments(of: url),
+            folders.contains(where: { folder in
+              // By bytes: another spelling of the same letters is another name.
+              segments.starts(with: folder) { $0.utf8.elementsEqual($1.utf8) }
+            })
+          else { return false }
+          return isGone(segments)
+        }
+        if !gone.isEmpty { try body(gone) }
+        guard ours.count == Self.pageFiles, let end = ours.last?.url else { break }
+        last = end
+      }
+    }
+  }
+
+  /// Whether nothing is served there. What cannot be looked at just now may still be there.
+  private func isGone(_ segments: [String]) -> Bool {
+    do throws(MediaError) {
+      _ = try root.status(of: segments)
+      return false
+    } catch {
+      if case .notFound = error { return true }
+      return false
+    }
+  }
+}

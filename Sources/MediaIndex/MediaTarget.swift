@@ -1,0 +1,61 @@
+import MediaFiles
+import System
+
+/// What of a media root is to be looked into.
+public enum MediaTarget: Hashable, Sendable {
+  /// All that lies below the folder with these path segments; without any, all of the root.
+  case folder([String])
+  /// The file with these path segments.
+  case file([String])
+
+  /// What is at a path, which lies in the root.
+  ///
+  /// - Throws: `MediaTargetError`.
+  public init(path: String, in root: MediaRoot) throws(MediaTargetError) {
+    let status: FileStatus
+    do throws(SystemError) {
+      status = try FileStatus(path: path)
+    } catch {
+      throw .unusable(path: path, reason: error.reason)
+    }
+    guard let whole = FileSystem.resolvingLinks(path),
+      let rootPath = FileSystem.resolvingLinks(root.path)
+    else { throw .unusable(path: path, reason: "it cannot be found") }
+    // By bytes, as names are: `/` and an accent behind it are one letter to Swift.
+    let slash = UInt8(ascii: "/")
+    let rest = whole.utf8.dropFirst(rootPath.utf8.count)
+    guard whole.utf8.starts(with: rootPath.utf8),
+      rest.isEmpty || rest.first == slash || rootPath == "/"
+    else { throw .outside(path: path, root: root.path) }
+    let segments = rest.split(separator: slash).map { String(Substring($0)) }
+    self = status.isFolder ? .folder(segments) : .file(segments)
+    do throws(MediaError) {
+      // A folder that nobody is served from, such as a hidden one, has nothing to add.
+      switch self {
+      case .folder: try root.requireFolder(segments)
+      case .file: _ = try root.status(of: segments)
+      }
+    } catch {
+      throw .unusable(path: path, reason: WalkProblem.media(error).description)
+    }
+  }
+
+  private typealias WalkProblem = MediaWalk.WalkProblem
+}
+
+/// Why something that was named cannot be looked into.
+public enum MediaTargetError: Error, Hashable, CustomStringConvertible {
+  /// It is not there, not served, or may not be read.
+  case unusable(path: String, reason: String)
+  /// No URL of the server leads there.
+  case outside(path: String, root: String)
+
+  /// `path: what is wrong`
+  public var description: String {
+    switch self {
+    case .unusable(let path, let reason): "\(path): \(reason)"
+    case .outside(let path, let root):
+      "\(path): it does not lie in the media root \(root), so no post can show it"
+    }
+  }
+}
