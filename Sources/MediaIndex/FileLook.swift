@@ -16,10 +16,11 @@ struct FileLook: Sendable {
   /// Whether each file is probed anew, whatever is known.
   let isAnew: Bool
 
-  /// What becomes of the file with these path segments.
-  func outcome(of segments: [String], isNamed: Bool) -> MediaOutcome {
+  /// What becomes of the file with these path segments, which a post may name in a way of its own.
+  func outcome(of segments: [String], isNamed: Bool, url: String? = nil) -> MediaOutcome {
     let path = root.path + "/" + segments.joined(separator: "/")
-    let urls = addresses.urls(of: segments)
+    var urls = addresses.urls(of: segments)
+    if let url, !urls.contains(where: { $0.utf8.elementsEqual(url.utf8) }) { urls.append(url) }
     do {
       let status = try root.status(of: segments)
       if !isAnew, let known = try known(at: urls, status) {

@@ -1,6 +1,7 @@
 import MediaProbe
 
-/// How a run went, so far or as a whole. Each file is counted once, but for those that are gone.
+/// How a run went, so far or as a whole. Each file is counted once, or where posts name it once for each of the
+/// URLs by which they do.
 public struct MediaAddition: Sendable, Hashable {
   /// Files that were decoded, and are known now.
   public var probed = 0

@@ -43,10 +43,12 @@ public struct MediaAddresses: Sendable, Hashable {
     return prefixes.flatMap { prefix in paths.map { prefix + $0 } }
   }
 
-  /// The path segments of the file that a URL names; nil where it is none of these.
+  /// The path segments of the file that a URL names, whatever query it has; nil where it is none of these.
   public func segments(of url: String) -> [String]? {
     guard let prefix = prefixes.first(where: { url.utf8.starts(with: $0.utf8) }) else { return nil }
     let path = url.utf8.dropFirst(prefix.utf8.count)
+      .prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+    guard PathSegments.isPlainlySpelt(Substring(path)) else { return nil }
     return try? PathSegments.split("/" + String(Substring(path)))
   }
 

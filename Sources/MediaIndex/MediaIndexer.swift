@@ -54,7 +54,7 @@ public struct MediaIndexer: Sendable {
     _ targets: [MediaTarget], onRemark: (MediaRemark) -> Void,
     onProgress: (MediaAddition) -> Void
   ) throws -> MediaAddition {
-    let queue = MediaQueue(targets, in: root)
+    let queue = MediaQueue(targets, in: root, addresses, store)
     let desk = ContentDesk()
     let inbox = Monitor(Inbox(threads: jobs))
     let look = FileLook(
@@ -119,6 +119,8 @@ extension FileLook {
   fileprivate func outcome(of work: MediaQueue.Work) -> MediaOutcome {
     switch work {
     case .file(let segments, let isNamed): outcome(of: segments, isNamed: isNamed)
+    case .namedByPost(let segments, let url): outcome(of: segments, isNamed: true, url: url)
+    case .stopped(let error): .stopped(error)
     case .notServed(let segments): .passedOver(urls: addresses.urls(of: segments))
     case .problem(let path, let reason):
       .failed(path: root.path + "/" + path, reason: reason, urls: [], sha256: nil)

@@ -1,3 +1,4 @@
+import Catalog
 import MediaFiles
 import System
 
@@ -9,23 +10,35 @@ final class MediaQueue: Sendable {
   enum Work: Sendable {
     /// A file, and whether it was named itself.
     case file([String], isNamed: Bool)
+    /// A file and the URL by which a post names it.
+    case namedByPost([String], url: String)
     /// Something that is not served.
     case notServed([String])
     /// What could not be looked at, and why.
     case problem(path: String, reason: String)
+    /// The store failed.
+    case stopped(any Error)
   }
 
   private struct State: Sendable {
     var targets: ArraySlice<MediaTarget>
     var walk: MediaWalk?
+    var named: NamedMedia?
     var isStopped = false
   }
 
   private let root: MediaRoot
+  private let addresses: MediaAddresses
+  private let store: any MediaStore
   private let state: Monitor<State>
 
-  init(_ targets: [MediaTarget], in root: MediaRoot) {
+  init(
+    _ targets: [MediaTarget], in root: MediaRoot, _ addresses: MediaAddresses,
+    _ store: any MediaStore
+  ) {
     self.root = root
+    self.addresses = addresses
+    self.store = store
     state = Monitor(State(targets: targets[...]))
   }
 
@@ -45,8 +58,19 @@ final class MediaQueue: Sendable {
           }
         }
         state.walk = nil
+        do {
+          if let url = try state.named?.next(from: store) {
+            guard let segments = addresses.segments(of: url) else { continue }
+            return .namedByPost(segments, url: url)
+          }
+        } catch {
+          state.isStopped = true
+          return .stopped(error)
+        }
+        state.named = nil
         switch state.targets.popFirst() {
         case .file(let segments): return .file(segments, isNamed: true)
+        case .namedByPosts: state.named = NamedMedia()
         case .folder(let segments):
           do throws(MediaError) {
             state.walk = try MediaWalk(root, below: segments)
@@ -60,5 +84,27 @@ final class MediaQueue: Sendable {
       }
       return nil
     }
+  }
+}
+
+/// Goes through the URLs by which posts name files of the media root, some at a time.
+private struct NamedMedia: Sendable {
+  /// The next ones, the last one first.
+  private var urls: [String] = []
+  private var last = MediaAddresses.servedPrefix
+  private var isComplete = false
+
+  private static let urlsAtOnce = 512
+
+  /// What comes next; nil at the end.
+  mutating func next(from store: any MediaStore) throws -> String? {
+    if urls.isEmpty, !isComplete {
+      let page = try store.namedMedia(after: last, limit: Self.urlsAtOnce)
+        .prefix { $0.utf8.starts(with: MediaAddresses.servedPrefix.utf8) }
+      isComplete = page.count < Self.urlsAtOnce
+      last = page.last ?? last
+      urls = page.reversed()
+    }
+    return urls.popLast()
   }
 }

@@ -7,6 +7,8 @@ public enum MediaTarget: Hashable, Sendable {
   case folder([String])
   /// The file with these path segments.
   case file([String])
+  /// The files that posts in the store name.
+  case namedByPosts
 
   /// What is at a path, which lies in the root.
   ///
@@ -33,7 +35,7 @@ public enum MediaTarget: Hashable, Sendable {
       // A folder that nobody is served from, such as a hidden one, has nothing to add.
       switch self {
       case .folder: try root.requireFolder(segments)
-      case .file: _ = try root.status(of: segments)
+      case .file, .namedByPosts: _ = try root.status(of: segments)
       }
     } catch {
       throw .unusable(path: path, reason: WalkProblem.media(error).description)

@@ -28,6 +28,13 @@ extension SQLiteStore: MediaStore {
 
   /// See `MediaStore`.
   ///
+  /// - Throws: `StoreError`.
+  public func namedMedia(after url: String?, limit: Int) throws -> [String] {
+    try read { try $0.namedMedia(after: url, limit: limit) }
+  }
+
+  /// See `MediaStore`.
+  ///
   /// - Throws: `MediaStoreError`, `StoreError`.
   public func keep(_ media: [KnownMedia]) throws {
     guard !media.isEmpty else { return }
@@ -74,6 +81,9 @@ struct MediaTable {
   static let columns = "url, truth, modified_ns FROM media_file JOIN media_truth USING (truth_id)"
   static let mediaAtURL = "SELECT \(columns) WHERE url = ?"
   static let mediaAfterURL = "SELECT \(columns) WHERE url > ? ORDER BY url LIMIT ?"
+  static let namedAfterURL = """
+    SELECT DISTINCT url FROM media WHERE substr(url, 1, 1) = '/' AND url > ? ORDER BY url LIMIT ?
+    """
   static let truthOfVersion = "SELECT truth_id, truth FROM media_truth WHERE version = ?"
 
   func media(at url: String) throws -> KnownMedia? {
@@ -84,6 +94,11 @@ struct MediaTable {
   func media(after url: String?, limit: Int) throws -> [KnownMedia] {
     let statement = try database.cachedStatement(sql: Self.mediaAfterURL)
     return try Row.fetchAll(statement, arguments: [url ?? "", limit]).map(Self.media)
+  }
+
+  func namedMedia(after url: String?, limit: Int) throws -> [String] {
+    let statement = try database.cachedStatement(sql: Self.namedAfterURL)
+    return try String.fetchAll(statement, arguments: [url ?? "", limit])
   }
 
   func truth(ofVersion version: String) throws -> (id: Int64, truth: MediaTruth)? {

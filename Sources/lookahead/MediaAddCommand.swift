@@ -71,18 +71,9 @@ struct MediaAddCommand: ParsableCommand {
       root: root, addresses: try MediaAddresses(baseURLs: baseURL), store: store,
       probe: MediaProbe(settings: decoding.settings), jobs: jobs)
     indexer.isAnew = again
-    let meter = ProgressMeter()
-    let outcome = Result {
-      try indexer.run(
-        targets, onRemark: { meter.report($0.description) },
-        onProgress: { meter.show("\($0.files) files, \($0.probed) probed") })
-    }
-    meter.clear()
-    let closing = Result { try store.close() }
-    let addition = try outcome.get()
-    try closing.get()
-    print(addition, seconds: meter.seconds)
-    if addition.failed > 0 { throw ExitCode.failure }
+    let adding = Result { try indexer.run(targets, showing: ProgressMeter()) }
+    try store.close()
+    try adding.get()
   }
 
   /// The media root, or the folder that is named.
@@ -99,24 +90,5 @@ struct MediaAddCommand: ParsableCommand {
           ? "it is no folder: --media-root says in which folder of /media/ it lies"
           : MediaWalk.WalkProblem.media(error).description)
     }
-  }
-
-  private func print(_ addition: MediaAddition, seconds: Double) {
-    var counts = [
-      "\(addition.probed) probed", "\(addition.recognized) known by their content",
-      "\(addition.unchanged) unchanged",
-    ]
-    if addition.passedOver > 0 { counts.append("\(addition.passedOver) no media files") }
-    if addition.forgotten > 0 { counts.append("\(addition.forgotten) forgotten") }
-    if addition.failed > 0 { counts.append("\(addition.failed) failed") }
-    let rate = seconds > 0 ? Int(Double(addition.files) / seconds) : addition.files
-    lookahead.print(
-      counts.joined(separator: ", ")
-        + " in \(String(format: "%.1f", seconds)) s, \(rate) a second")
-    guard addition.withoutDecoder > 0 else { return }
-    fflush(nil)
-    printError(
-      "ffmpeg is not installed: of \(addition.withoutDecoder) files it is not known whether they decode, nor a "
-        + "placeholder; lookahead media add --again finds it out once it is")
   }
 }

@@ -1,5 +1,8 @@
 import ArgumentParser
 import Foundation
+import MediaFiles
+import MediaIndex
+import MediaProbe
 import SQLiteStore
 import Seeding
 import Service
@@ -26,6 +29,16 @@ struct SeedCommand: ParsableCommand {
     "strict", "Stop at the first bad record; what stood before it is loaded, but no new ranking.")
   var strict: Bool
 
+  @Flag("probe", "Look into the files of --media-root that posts name, too, as media add does.")
+  var probe: Bool
+
+  @Option(help: "The folder of the files under /media/.")
+  var mediaRoot: String?
+
+  @Option("jobs") var jobs: Int
+
+  @OptionGroup var decoding: DecodingOptions
+
   @OptionGroup var loading: LoadingOptions
 
   @Option("generate") var generate: Int?
@@ -35,6 +48,8 @@ struct SeedCommand: ParsableCommand {
 
   mutating func validate() throws {
     try Setting.validate(self)
+    mediaRoot = mediaRoot ?? Environment.text("media-root")
+    if probe, mediaRoot == nil { throw ValidationError("--probe needs --media-root") }
     if generate != nil, !files.isEmpty {
       throw ValidationError("--generate and files exclude each other")
     }
@@ -42,6 +57,7 @@ struct SeedCommand: ParsableCommand {
 
   func run() throws {
     let inputs = try generate == nil ? inputs() : []
+    let root = try probe ? mediaRoot.map { try MediaRoot(path: $0) } : nil
     var configuration = FeedServiceConfiguration(databasePath: options.database)
     Setting.apply(Setting.list(of: self), to: &configuration)
     configuration.application.seeder.isStrict = strict
@@ -59,9 +75,10 @@ struct SeedCommand: ParsableCommand {
         }
       meter.clear()
       // What was loaded is said whatever becomes of closing.
-      let closing = Result { try store.close() }
       let printing = Result { try print(report, seconds: meter.seconds) }
-      try closing.get()
+      let probing = Result { if let root { try look(into: root, store) } }
+      try store.close()
+      try probing.get()
       try printing.get()
     } catch let stopped as SeedStopped {
       meter.report(stopped.problem)
@@ -70,6 +87,14 @@ struct SeedCommand: ParsableCommand {
           + "feeds, which are published by a run that ends")
       throw ExitCode.failure
     }
+  }
+
+  /// Looks into the files that posts name, and keeps what is known of them.
+  private func look(into root: MediaRoot, _ store: SQLiteStore) throws {
+    let indexer = MediaIndexer(
+      root: root, addresses: try MediaAddresses(), store: store,
+      probe: MediaProbe(settings: decoding.settings), jobs: jobs)
+    try indexer.run([.namedByPosts], showing: ProgressMeter())
   }
 
   /// The named files, or the fixtures: opened before anything is written.

@@ -106,7 +106,7 @@ import Version
   @Test func `every other default in the README is the one that the command's help names`() throws {
     let seed = try Self.help("seed")
     let defaults = Self.defaults(Self.section("Seeding", upTo: "Serving"))
-    #expect(defaults.count == 9)
+    #expect(defaults.count == 10)
     for (option, value) in defaults {
       #expect(seed[option] == (value == "off" ? "" : value), "\(option)")
     }

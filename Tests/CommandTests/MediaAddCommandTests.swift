@@ -118,6 +118,34 @@ import Testing
     #expect(server.terminate() == 0)
   }
 
+  @Test func `a seed looks into the files that posts name, however they name them`() throws {
+    try copy("loom/0.mp4", to: "a b.mp4")
+    try copy("kite-day/0.gif", to: "nobody's.gif")
+    let urls = ["/media/a%20b.mp4?v=2", "/media/missing.mp4", "https://cdn.example/a.mp4", "/x"]
+    let records = urls.enumerated().map { index, url in
+      #"{"id":"\#(index)","type":"video","media":[{"kind":"video","url":"\#(url)"}]}"#
+    }.joined(separator: "\n")
+    let seeded = try program.run("seed", "--probe", "--media-root", root, "-", input: records)
+    #expect(seeded.status == 1 && seeded.output.hasPrefix("4 added"))
+    #expect(
+      seeded.output.contains("\n1 probed, 0 known by their content, 0 unchanged, 1 failed in "),
+      "\(seeded.output)")
+    #expect(seeded.errorLines == ["\(root)/missing.mp4: no such file"])
+    let store = try SQLiteStore(path: program.database)
+    let known = try store.media(after: nil, limit: 10).map(\.url)
+    #expect(known == ["/media/a b.mp4", "/media/a%20b.mp4", "/media/a%20b.mp4?v=2"])
+    try store.close()
+    try copy("loom/0.mp4", to: "missing.mp4")
+    let again = try program.run(
+      "seed", "--probe", "-", input: records, environment: ["LOOKAHEAD_MEDIA_ROOT": root])
+    #expect(again.status == 0, "\(again.errors)")
+    #expect(
+      again.output.contains("\n0 probed, 1 known by their content, 1 unchanged in "),
+      "\(again.output)")
+    let without = try program.run("seed", "--probe", "-", input: records)
+    #expect(without.status == 64 && without.errors.contains("--probe needs --media-root"))
+  }
+
   @Test func `what cannot be meant is refused`() throws {
     try copy("loom/0.mp4", to: "a.mp4")
     for (arguments, says) in [

@@ -34,6 +34,8 @@ import Testing
     }
     #expect(addresses.segments(of: "/elsewhere/a.png") == nil)
     #expect(addresses.segments(of: "/media/100%.png") == nil)
+    #expect(addresses.segments(of: "/media/%61.png") == nil)
+    #expect(addresses.segments(of: "/media/a.png?v=2#t=1") == ["a.png"])
   }
 
   @Test func `other servers' URLs stand beside the server's own`() throws {

@@ -17,6 +17,9 @@ struct OtherStore: MediaStore {
   func media(after url: String?, limit: Int) throws -> [KnownMedia] {
     try base.media(after: url, limit: limit)
   }
+  func namedMedia(after url: String?, limit: Int) throws -> [String] {
+    try base.namedMedia(after: url, limit: limit)
+  }
   func keep(_ media: [KnownMedia]) throws {
     try beforeKeep()
     try base.keep(media)

@@ -16,6 +16,14 @@ extension ModelStore: MediaStore {
       .prefix(limit).map(\.value)
   }
 
+  package func namedMedia(after url: String?, limit: Int) throws -> [String] {
+    let all = Set(current.state.items.values.flatMap { $0.post.media.map { ByteText($0.url) } })
+    return all.filter { named in
+      named.text.utf8.first == UInt8(ascii: "/") && (url.map { ByteText($0) < named } ?? true)
+    }
+    .sorted().prefix(limit).map(\.text)
+  }
+
   package func keep(_ media: [KnownMedia]) throws {
     let keys = try media.map { try $0.versionKey() }
     change { state in

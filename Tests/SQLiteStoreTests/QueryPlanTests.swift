@@ -13,6 +13,7 @@ import Testing
     ("a page's media with what is known", PostReader.knownMediaByNumber(count: 32)),
     ("posts that show files of ours", MediaTable.tellOurs),
     ("a known file", MediaTable.mediaAtURL), ("known files", MediaTable.mediaAfterURL),
+    ("files of ours that posts name", MediaTable.namedAfterURL),
     ("a truth by its version", MediaTable.truthOfVersion),
     ("where a content lies", MediaTable.urlsOfTruth),
     ("one post", PostReader.postByID),

@@ -63,6 +63,15 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `files of ours that posts name are told once each, in order`(_ kind: StoreKind) throws {
+    let test = try loaded(kind)
+    #expect(try test.store.namedMedia(after: nil, limit: 9) == [Self.urls[0], Self.urls[2]])
+    #expect(try test.store.namedMedia(after: nil, limit: 1) == [Self.urls[0]])
+    #expect(try test.store.namedMedia(after: Self.urls[0], limit: 9) == [Self.urls[2]])
+    #expect(try test.store.namedMedia(after: Self.urls[2], limit: 9) == [])
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `posts show what is known of their files, and records do not`(_ kind: StoreKind) throws {
     let test = try loaded(kind)
     let store = test.store

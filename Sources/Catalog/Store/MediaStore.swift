@@ -59,6 +59,9 @@ public protocol MediaStore: Sendable {
   func truth(ofContent sha256: [UInt8]) throws -> MediaTruth?
   /// Files in the order of their URLs' bytes, those behind `url`, or the first ones.
   func media(after url: String?, limit: Int) throws -> [KnownMedia]
+  /// URLs by which posts name files of ours, each once: those that begin with `/`, in the order of their bytes,
+  /// those behind `url`, or the first ones.
+  func namedMedia(after url: String?, limit: Int) throws -> [String]
   /// Keeps what is known of files, all of it or nothing, in place of what was known before. When it returns,
   /// it is durable, and the next read shows it.
   ///

@@ -1,0 +1,37 @@
+import ArgumentParser
+import Foundation
+import MediaIndex
+
+extension MediaIndexer {
+  /// Looks into all of these, and says how far it is, what is wrong with which file, and what was done.
+  ///
+  /// - Throws: what the store throws; `ExitCode.failure` where something was wrong with a file.
+  func run(_ targets: [MediaTarget], showing meter: ProgressMeter) throws {
+    defer { meter.clear() }
+    let addition = try run(
+      targets, onRemark: { meter.report($0.description) },
+      onProgress: { meter.show("\($0.files) files, \($0.probed) probed") })
+    meter.clear()
+    addition.print(seconds: meter.seconds)
+    if addition.failed > 0 { throw ExitCode.failure }
+  }
+}
+
+extension MediaAddition {
+  fileprivate func print(seconds: Double) {
+    var counts = [
+      "\(probed) probed", "\(recognized) known by their content", "\(unchanged) unchanged",
+    ]
+    if passedOver > 0 { counts.append("\(passedOver) no media files") }
+    if forgotten > 0 { counts.append("\(forgotten) forgotten") }
+    if failed > 0 { counts.append("\(failed) failed") }
+    let rate = seconds > 0 ? Int(Double(files) / seconds) : files
+    let text = counts.joined(separator: ", ")
+    Swift.print("\(text) in \(String(format: "%.1f", seconds)) s, \(rate) a second")
+    guard withoutDecoder > 0 else { return }
+    fflush(nil)
+    printError(
+      "ffmpeg is not installed: of \(withoutDecoder) files it is not known whether they decode, nor a "
+        + "placeholder; lookahead media add --again finds it out once it is")
+  }
+}
