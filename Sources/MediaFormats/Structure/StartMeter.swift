@@ -76,9 +76,11 @@ struct StartMeter {
     let floor = min(tables.upperBound, fileBytes)
     let head = max(data, floor)
     let all = min(max(lastEnd, head), fileBytes)
+    // Tables that begin where the first frame's data end are one piece with them.
+    let isOnePiece = isStartable || tables.lowerBound <= data
     return MediaStart(
       isStartable: isStartable, headBytes: head,
-      neededRanges: isStartable ? [0..<head] : [0..<data, tables.clamped(to: 0..<fileBytes)],
+      neededRanges: isOnePiece ? [0..<head] : [0..<data, tables.clamped(to: 0..<fileBytes)],
       scanEnds: [], curve: curve(from: head, to: all, durationMilliseconds),
       lead: leads(from: head, to: all))
   }
