@@ -93,10 +93,34 @@ public struct MediaProbe: Sendable {
   private func look(
     at file: OpenFile, _ structure: MediaStructure, into report: inout ProbeReport
   ) throws(ProbeError) {
-    let frame = try FrameDecoder(tools: tools, settings: settings).firstFrame(of: file, structure)
+    let size = try size(of: file, structure, into: &report)
+    let frame = try FrameDecoder(tools: tools, settings: settings)
+      .firstFrame(of: file, structure, size)
     report.truth.placeholder = frame.image.flatMap { MediaPlaceholder($0) }
     report.notes += frame.notes
     if !structure.start.isStartable { report.notes.append(.tablesBehind) }
+  }
+}
+
+extension MediaProbe {
+  /// The size of a file's pictures: where it is not written down in its container, as ffprobe finds it within
+  /// the pictures. Nil for sound, for what is not decoded, and where nobody knows it, which is noted.
+  private func size(
+    of file: OpenFile, _ structure: MediaStructure, into report: inout ProbeReport
+  ) throws(ProbeError) -> PictureSize? {
+    if let shown = structure.displaySize, let coded = structure.codedSize {
+      return PictureSize(shown: shown, coded: coded)
+    }
+    guard structure.kind != .sound, let demuxer = Demuxer(structure.type) else { return nil }
+    let answer = try FFprobe(tools, settings)?.ask(file, demuxer, forPackets: false)
+    guard let shown = answer?.picture?.displaySize, let coded = answer?.picture?.codedSize else {
+      report.notes.append(.noSize)
+      return nil
+    }
+    report.notes.append(.sizeFromFFprobe)
+    report.truth.width = shown.width
+    report.truth.height = shown.height
+    return PictureSize(shown: shown, coded: coded)
   }
 }
 

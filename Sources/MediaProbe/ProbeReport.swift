@@ -38,6 +38,10 @@ public enum ProbeNote: Sendable, Hashable {
   case transparencyNotDecoded
   /// ffprobe says otherwise than the file's structure as it was read here.
   case disagreement(what: String, ours: String, ffprobe: String)
+  /// Its container does not say how large its pictures are: ffprobe does.
+  case sizeFromFFprobe
+  /// Nobody says how large its pictures are.
+  case noSize
   /// The structure is read by ffprobe alone: where bytes lie is not known.
   case structureFromFFprobe
 }
@@ -68,6 +72,10 @@ extension ProbeNote: CustomStringConvertible {
       "ffmpeg does not decode the transparency of such files: the placeholder is without"
     case .disagreement(let what, let ours, let ffprobe):
       "its \(what) is \(ours) by its structure and \(ffprobe) by ffprobe"
+    case .sizeFromFFprobe: "its size is told by ffprobe: its container does not say it"
+    case .noSize:
+      "its container does not say how large its pictures are: "
+        + "that is not known, nor whether the first frame decodes, nor a placeholder"
     case .structureFromFFprobe:
       "its structure is told by ffprobe alone: how many bytes start it is not known"
     }

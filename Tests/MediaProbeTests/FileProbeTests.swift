@@ -67,7 +67,9 @@ import Testing
     let source = try FileSource(path: path)
     let structure = try MediaStructure(reading: source)
     let decoder = FrameDecoder(tools: .installed(), settings: ProbeSettings())
-    return try #require(try decoder.firstFrame(of: source.file, structure).image)
+    let size = PictureSize(
+      shown: try #require(structure.displaySize), coded: try #require(structure.codedSize))
+    return try #require(try decoder.firstFrame(of: source.file, structure, size).image)
   }
 
   private static func color(_ image: PixelImage, _ x: Int, _ y: Int) -> [UInt8] {
@@ -116,6 +118,26 @@ import Testing
       }.joined()
     }
     #expect(letters.joined(separator: "/") == expected)
+  }
+
+  @Test func `a size that the container does not say is found within the pictures`() throws {
+    var bytes = try MadeMedia.bytes(MadeMedia.clip)
+    // Width and height of the sample entry (ISO/IEC 14496-12 section 12.1.3) and of the first track's header.
+    let entry = try #require(bytes.ranges(of: "avc1".utf8).last).upperBound
+    let header = try #require(bytes.firstRange(of: "tkhd".utf8)).upperBound
+    for index in Array(entry + 24..<entry + 28) + Array(header + 76..<header + 84) {
+      bytes[index] = 0
+    }
+    let folder = TemporaryFolder()
+    let path = folder.file("unsized.mp4")
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let report = try Self.probe.probe(file: path)
+    #expect(report.notes == [.sizeFromFFprobe])
+    #expect(report.truth.width == 160 && report.truth.height == 90)
+    #expect(
+      report.truth.placeholder == (try Self.probe.probe(file: MadeMedia.clip).truth.placeholder))
+    let bare = try MediaProbe(tools: MediaTools()).probe(file: path)
+    #expect(bare.notes.contains(.noSize) && bare.truth.width == nil)
   }
 
   @Test func `a format that is not read here is told by ffprobe, without what it cannot know`()

@@ -19,7 +19,9 @@ struct FrameDecoder {
 
   /// - Parameter file: the file, or as much of it as shows the first frame, each byte in its place.
   /// - Throws: `ProbeError` where it does not decode.
-  func firstFrame(of file: OpenFile, _ structure: MediaStructure) throws(ProbeError) -> FirstFrame {
+  func firstFrame(
+    of file: OpenFile, _ structure: MediaStructure, _ size: PictureSize?
+  ) throws(ProbeError) -> FirstFrame {
     guard let demuxer = Demuxer(structure.type, isAnimated: structure.kind == .animation) else {
       return FirstFrame()
     }
@@ -27,19 +29,16 @@ struct FrameDecoder {
     if structure.kind == .sound {
       return FirstFrame(notes: try decodeSound(ffmpeg, file, demuxer))
     }
-    guard let shown = structure.displaySize, let coded = structure.codedSize else {
-      return FirstFrame()
-    }
+    guard let size else { return FirstFrame() }
     if structure.kind == .animation, structure.type.value == "image/webp" {
-      return try decodeWebP(ffmpeg, file, structure, coded, shown)
+      return try decodeWebP(ffmpeg, file, structure, size)
     }
     return try decode(
-      ffmpeg, file, demuxer, structure, PictureFilter(shown: shown, coded: coded, structure))
+      ffmpeg, file, demuxer, structure, PictureFilter(size, structure))
   }
 
   private func decodeWebP(
-    _ ffmpeg: String, _ file: OpenFile, _ structure: MediaStructure, _ coded: PixelSize,
-    _ shown: PixelSize
+    _ ffmpeg: String, _ file: OpenFile, _ structure: MediaStructure, _ size: PictureSize
   ) throws(ProbeError) -> FirstFrame {
     do {
       guard
@@ -48,7 +47,7 @@ struct FrameDecoder {
       else { throw ProbeError.undecodable("there is no frame") }
       let scratch = try ScratchFile(folder: settings.scratchFolder)
       try scratch.write(still.bytes, at: 0)
-      let filter = PictureFilter(shown: shown, coded: coded, structure, still: still)
+      let filter = PictureFilter(size, structure, still: still)
       return try decode(ffmpeg, scratch.file, demuxer, structure, filter)
     } catch {
       throw ProbeError(error)
@@ -60,7 +59,7 @@ struct FrameDecoder {
     _ filter: PictureFilter
   ) throws(ProbeError) -> FirstFrame {
     let arguments =
-      Self.quiet + ["-max_alloc", "\(Self.largestBlock(structure))"]
+      Self.quiet + ["-max_alloc", "\(Self.largestBlock(filter.size, structure))"]
       + ["-threads", "1", "-noautorotate"] + demuxer.inputArguments + [
         "-map", "0:V:0", "-frames:v", "1", "-vf", filter.text, "-f", "rawvideo",
         "-pix_fmt", "rgba", "pipe:1",
@@ -109,8 +108,8 @@ struct FrameDecoder {
 
   /// What FFmpeg may take of memory at one time: a frame of eight bytes a pixel, an image's bytes, and what it
   /// has of its own. Without that, 50 KB of compressed text in a PNG become 200 MB.
-  private static func largestBlock(_ structure: MediaStructure) -> Int {
-    let pixels = structure.codedSize.map { $0.width * $0.height } ?? 0
+  private static func largestBlock(_ size: PictureSize, _ structure: MediaStructure) -> Int {
+    let pixels = size.coded.width * size.coded.height
     let isImage = structure.kind == .image || structure.kind == .animation
     return (32 << 20) + 8 * pixels + (isImage ? Int(structure.bytes) : 0)
   }

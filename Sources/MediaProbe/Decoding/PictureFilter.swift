@@ -1,12 +1,22 @@
 import MediaFormats
 import ThumbHash
 
+/// The size of a file's pictures.
+struct PictureSize {
+  /// As displayed.
+  let shown: PixelSize
+  /// As FFmpeg decodes them.
+  let coded: PixelSize
+}
+
 /// How FFmpeg makes a small picture of a frame: with square pixels, no side longer than 100, in the frame's
 /// own orientation. A picture that is small enough stays as it is, to the pixel.
 ///
 /// It is made smaller by the mean of the areas, as browsers do it, and where it has transparent parts with
 /// its colours multiplied by alpha meanwhile: what is not seen gives its colour to nothing.
 struct PictureFilter {
+  /// Of the frame.
+  let size: PictureSize
   /// Before it is turned.
   let (width, height): (Int, Int)
   /// As `ffmpeg -vf` has it.
@@ -15,7 +25,9 @@ struct PictureFilter {
   /// What a frame takes.
   var outputBytes: Int { width * height * 4 }
 
-  init(shown: PixelSize, coded: PixelSize, _ structure: MediaStructure, still: WebPStill? = nil) {
+  init(_ size: PictureSize, _ structure: MediaStructure, still: WebPStill? = nil) {
+    self.size = size
+    let (shown, coded) = (size.shown, size.coded)
     let swaps = structure.orientation.swapsAxes
     let (fullWidth, fullHeight) =
       swaps ? (shown.height, shown.width) : (shown.width, shown.height)
