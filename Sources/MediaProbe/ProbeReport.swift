@@ -52,7 +52,7 @@ extension ProbeNote: CustomStringConvertible {
     switch self {
     case .tablesBehind:
       "moov stands behind the media data, so no head of the file starts it; "
-        + "ffmpeg -i FILE -c copy -map 0 -movflags +faststart MENDED mends that without loss"
+        + "lookahead media faststart FILE mends that without loss"
     case .noFFmpeg:
       "ffmpeg is not installed: whether the first frame decodes is not known, nor a placeholder"
     case .noFFprobe: "ffprobe is not installed: its structure is held against nothing"

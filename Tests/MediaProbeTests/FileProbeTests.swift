@@ -34,7 +34,7 @@ import Testing
   @Test func `a clip with its tables behind looks the same, and says how it is mended`() throws {
     let report = try Self.probe.probe(file: MadeMedia.clipWithTablesBehind)
     #expect(report.notes == [.tablesBehind])
-    #expect(report.notes[0].description.contains("-movflags +faststart"))
+    #expect(report.notes[0].description.contains("lookahead media faststart"))
     #expect(report.truth.start?.isStartable == false)
     #expect(report.truth.start?.neededRanges.isEmpty == false)
     let front = try Self.probe.probe(file: MadeMedia.clip).truth

@@ -1,0 +1,7 @@
+import ArgumentParser
+
+struct MediaCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "media", abstract: "Look after media files.",
+    subcommands: [MediaFaststartCommand.self])
+}
