@@ -29,9 +29,11 @@ extension JSONWriter {
 
   private mutating func format(of truth: MediaTruth, entirely: Bool) {
     member("mimeType", truth.mimeType)
-    member("codec", truth.codec)
+    // Of a picture its type says it all.
+    let isPicture = truth.kind == .image || truth.kind == .animation
+    if entirely || !isPicture { member("codec", truth.codec) }
     if entirely { member("soundCodec", truth.soundCodec) }
-    if let hasSound = truth.hasSound {
+    if entirely || !isPicture, let hasSound = truth.hasSound {
       key("hasSound")
       boolean(hasSound)
     }

@@ -15,7 +15,8 @@ import Testing
   private static let others = [
     "Logging": "swift-log", "CoreMetrics": "swift-metrics", "DequeModule": "swift-collections",
     "HashTreeCollections": "swift-collections", "GRDB": "GRDB", "GRDBSQLite": "SQLite",
-    "ArgumentParser": "ArgumentParser", "Crypto": "swift-crypto", "CZlib": "zlib", "CBrotli": "brotli",
+    "ArgumentParser": "ArgumentParser", "Crypto": "swift-crypto", "CZlib": "zlib",
+    "CBrotli": "brotli",
     "CLinux": "`CLinux`", "CXXHash": "`CXXHash`",
   ]
 

@@ -85,6 +85,13 @@ struct MovieTests {
     #expect(source.bytesRead < 64 << 10)
   }
 
+  @Test func `tables right behind the only frame are one piece with it`() throws {
+    let movie = MovieBuilder([.pictures([500])], tables: .behind)
+    let start = try Self.structure(movie).start
+    #expect(!start.isStartable)
+    #expect(start.neededRanges == [0..<Int64(movie.file.count)])
+  }
+
   @Test func `of a file with its tables in front nothing behind them is read but a window`() throws
   {
     let movie = MovieBuilder([.pictures([Int](repeating: 40_000, count: 2000))])

@@ -97,4 +97,10 @@ struct SoundTests {
     #expect(
       found.start.curve.map(\.bytes) == [2, 4, 6].map { Int64(headers + 228 * $0) })
   }
+
+  @Test func `a type that is known, and whose structure is not read, is named`() {
+    let error = MovieTests.error(MediaBytes.packets(5))
+    #expect(error?.reason == .unsupported("the file is of the type video/mp2t"))
+    #expect(error?.description == "the file is of the type video/mp2t, which is not supported")
+  }
 }

@@ -152,7 +152,7 @@ import Testing
     let error = #expect(throws: ProbeError.self) {
       try MediaProbe(tools: MediaTools()).probe(file: MadeMedia.transportStream)
     }
-    #expect(error?.description == "no image, video or sound that is known")
+    #expect(error?.description == "the file is of the type video/mp2t, which is not supported")
   }
 
   @Test func `what is not seen gives its colour to nothing`() throws {
@@ -251,7 +251,9 @@ import Testing
     let list = "#EXTM3U\n#EXTINF:2,\n\(MadeMedia.clip)\n#EXT-X-ENDLIST\n"
     let path = try folder.write(list, to: "clip.mp4")
     let error = #expect(throws: ProbeError.self) { try Self.probe.probe(file: path) }
-    #expect(error?.description == "no image, video or sound that is known")
+    #expect(
+      error?.description
+        == "the file is of the type application/vnd.apple.mpegurl, which is not supported")
   }
 
   @Test func `decoding has a time and a memory`() throws {

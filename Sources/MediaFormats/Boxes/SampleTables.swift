@@ -140,7 +140,8 @@ struct SampleTables {
     mutating func next() throws -> Sample {
       advanceTimes()
       try advanceChunk()
-      let more = min(UInt32(tables.group - 1), chunkLeft, timeLeft, UInt32(tables.count - index - 1))
+      let more = min(
+        UInt32(tables.group - 1), chunkLeft, timeLeft, UInt32(tables.count - index - 1))
       chunkLeft -= more
       timeLeft -= more
       let samples = Int64(more) + 1

@@ -1,5 +1,6 @@
-/// A track of a movie (ISO/IEC 14496-12 section 8.3).
-struct Track {
+/// A track of a movie (ISO/IEC 14496-12 section 8.3). It never changes; as an object, it is cheap to hand to
+/// whoever looks at one sample.
+final class Track {
   enum Media {
     case picture
     /// Transparency or depth of another track's pictures (ISO/IEC 23008-12 section 7.5.3).

@@ -17,7 +17,9 @@ extension MediaStructure {
       return
     }
     guard let read = Self.reading(of: type) else {
-      throw FormatError(.unknownFormat, at: 0, in: "")
+      throw FormatError(
+        type == .unknown ? .unknownFormat : .unsupported("the file is of the type \(type.value)"),
+        at: 0, in: "")
     }
     self = try read(reader, type)
   }

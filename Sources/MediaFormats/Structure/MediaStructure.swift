@@ -27,8 +27,8 @@ public struct MediaStructure: Sendable, Hashable {
 
   /// What is not as it should be, though something could be said of the file.
   public enum Flaw: Sendable, Hashable {
-    /// The file ends before the media data do that it says it has, which end at the offset `neededBytes`.
-    /// What is said holds for the part that is there.
+    /// The file ends before the media data do that it says it has, which end at the offset `neededBytes`, or
+    /// behind it where that is not written down. What is said holds for the part that is there.
     case cutShort(neededBytes: Int64)
   }
 

@@ -26,6 +26,8 @@ struct StartMeter {
   private var firstPicture: Int64?
   private var origin: Int64 = .max
   private var endMicroseconds: Int64 = .min
+  /// When the last is shown of what was added.
+  private var latest: Int64 = .min
   private var lastEnd: Int64 = 0
   /// Whether it is not known how long all of it lasts.
   private(set) var hasUnknownEnd = false
@@ -35,9 +37,12 @@ struct StartMeter {
   /// Something is shown from `time` (microseconds; rounded down where it isn't exact) until `endTime`, with
   /// bytes `0..<end` there.
   mutating func add(time: Int64, until endTime: Int64, end: Int64) {
+    endMicroseconds = max(endMicroseconds, endTime)
+    latest = max(latest, time)
+    // What needs no more than what came before it changes nothing.
+    if let last = steps.last, last.microseconds <= time, last.end >= end { return }
     steps.append(Step(microseconds: time, end: end))
     origin = min(origin, time)
-    endMicroseconds = max(endMicroseconds, endTime)
     lastEnd = max(lastEnd, end)
   }
 
@@ -48,9 +53,10 @@ struct StartMeter {
   /// lasts so long; where that is not known, the curve has no end.
   mutating func addRest(lastingMilliseconds: Int64?, end: Int64) {
     hasUnknownEnd = lastingMilliseconds == nil
-    guard let last = steps.map(\.microseconds).max() else { return }
+    guard !isEmpty else { return }
     let (length, isTooLarge) = (lastingMilliseconds ?? 0).multipliedReportingOverflow(by: 1000)
-    add(time: last, until: isTooLarge ? last : max(origin + min(length, 1 << 60), last), end: end)
+    let until = isTooLarge ? latest : max(origin + min(length, 1 << 60), latest)
+    add(time: latest, until: until, end: end)
   }
 
   /// What is never shown, but belongs to the file's media.
@@ -76,9 +82,11 @@ struct StartMeter {
     let floor = min(tables.upperBound, fileBytes)
     let head = max(data, floor)
     let all = min(max(lastEnd, head), fileBytes)
+    // Tables that begin where the first frame's data end are one piece with them.
+    let isOnePiece = isStartable || tables.lowerBound <= data
     return MediaStart(
       isStartable: isStartable, headBytes: head,
-      neededRanges: isStartable ? [0..<head] : [0..<data, tables.clamped(to: 0..<fileBytes)],
+      neededRanges: isOnePiece ? [0..<head] : [0..<data, tables.clamped(to: 0..<fileBytes)],
       scanEnds: [], curve: curve(from: head, to: all, durationMilliseconds),
       lead: leads(from: head, to: all))
   }
