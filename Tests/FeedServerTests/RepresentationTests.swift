@@ -129,6 +129,22 @@ import Testing
     #expect(other.value("prefetch.leading") == 10)
   }
 
+  @Test func `the field Link has the links of the body, both of them where there are two`() throws {
+    let client = try Self.service.client()
+    for (target, relations) in [
+      ("/rp/?feed=newest&limit=2", ["next"]),
+      ("/rp/?feed=newest&limit=2&offset=2", ["next", "prev"]),
+      ("/v1/feeds?limit=1", ["next"]),
+    ] {
+      let answer = try client.get(target)
+      let field = try relations.map { relation in
+        let link: String = try #require(answer.value("paging.links.\(relation)"))
+        return "<\(link)>; rel=\"\(relation)\""
+      }
+      #expect(answer.fields["link"] == field.joined(separator: ", "), "\(target)")
+    }
+  }
+
   @Test func `a plan is within its budget and its bytes are the sum of its parts`() throws {
     let client = try Self.service.client()
     for budget in [0, 1, 100_000, 204_800, 1_000_000, 50_000_000] {

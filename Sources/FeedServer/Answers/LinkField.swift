@@ -9,9 +9,10 @@ struct LinkField: Sendable {
   mutating func append(_ relation: StaticString, target: Span<UInt8>) {
     // Mostly of two.
     if value.isEmpty { value.reserveCapacity(640) }
+    let isFirst = value.isEmpty
     let capacity = target.count + relation.utf8CodeUnitCount + 12
     value.append(addingCapacity: capacity) { output in
-      output.append(output.isEmpty ? "<" : ", <")
+      output.append(isFirst ? "<" : ", <")
       output.append(target)
       output.append(">; rel=\"")
       output.append(relation)
