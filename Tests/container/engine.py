@@ -26,7 +26,7 @@ unqualified-search-registries = ["docker.io"]
 
 CONTAINERS = """\
 [containers]
-default_ulimits = ["nofile=21000:21000", "nproc=4096:4096"]
+default_ulimits = ["nofile=20000:20000", "nproc=4096:4096"]
 log_driver = "k8s-file"
 [engine]
 cgroup_manager = "cgroupfs"

@@ -20,7 +20,7 @@ services:
     network_mode: ns:/run/netns/{network}
     ports: !reset []
     ulimits:
-      nofile: 21000
+      nofile: 20000
       nproc: 4096
   proxy:
     network_mode: ns:/run/netns/{network}
@@ -84,7 +84,7 @@ class Reader:
         # podman-compose has no `cp`, and no `run` of a service whose profile is off.
         translated = re.sub(r"^docker compose cp (\w+):", r"podman cp lookahead_\1_1:", command)
         translated = re.sub(r"^docker compose", f"{self.compose} --profile seed", translated)
-        options = f"--network ns:/run/netns/{NETWORK} --ulimit nofile=21000 --ulimit nproc=4096"
+        options = f"--network ns:/run/netns/{NETWORK} --ulimit nofile=20000 --ulimit nproc=4096"
         for taken_over in ["--publish 127.0.0.1:8080:8080", "--ulimit nofile=21000"]:
             translated = translated.replace(taken_over, "")
         translated = re.sub(r"^docker run", f"podman run {options}", translated)

@@ -120,8 +120,10 @@ def refused(engine, volume):
     status, output, errors = engine.once(IMAGE, options=[volume])
     require(status == 1, f"status {status}: {output}{errors}")
     require("/data" in errors and re.search("written|owner|belongs|read-only", errors), errors)
-    require(len(errors.strip().splitlines()) == 1, errors)
-    return errors.strip()
+    # Beside it, only that this machine may allow fewer open files than docker/README.md asks for.
+    words = [line for line in errors.strip().splitlines() if "open files" not in line]
+    require(len(words) == 1, errors)
+    return words[0]
 
 
 def new_volume(engine):
