@@ -47,11 +47,15 @@ extension SQLiteStore {
 
   /// The broken invariants of a database that is up to date.
   static func invariantFindings(_ database: Database) throws -> [CheckFinding] {
-    try invariants.flatMap { invariant in
+    let findings = try invariants.flatMap { invariant in
       try String.fetchAll(database, sql: invariant.sql + " LIMIT 20").map {
         CheckFinding(severity: invariant.severity, text: "\(invariant.name): \($0)")
       }
     }
+    return try findings
+      + MediaTable(database).problems(limit: 20).map {
+        CheckFinding(severity: .error, text: "what is known of media files can be read: \($0)")
+      }
   }
 
   struct Invariant {

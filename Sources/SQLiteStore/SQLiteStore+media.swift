@@ -80,7 +80,7 @@ struct MediaTable {
 
   static let columns = "url, truth, modified_ns FROM media_file JOIN media_truth USING (truth_id)"
   static let mediaAtURL = "SELECT \(columns) WHERE url = ?"
-  static let mediaAfterURL = "SELECT \(columns) WHERE url > ? ORDER BY url LIMIT ?"
+  static let mediaAfterURL = "SELECT \(columns) WHERE url > ? ORDER BY url"
   static let namedAfterURL = """
     SELECT DISTINCT url FROM media WHERE substr(url, 1, 1) = '/' AND url > ? ORDER BY url LIMIT ?
     """
@@ -88,12 +88,17 @@ struct MediaTable {
 
   func media(at url: String) throws -> KnownMedia? {
     try Row.fetchOne(database.cachedStatement(sql: Self.mediaAtURL), arguments: [url])
-      .map(Self.media)
+      .flatMap(Self.media)
   }
 
   func media(after url: String?, limit: Int) throws -> [KnownMedia] {
     let statement = try database.cachedStatement(sql: Self.mediaAfterURL)
-    return try Row.fetchAll(statement, arguments: [url ?? "", limit]).map(Self.media)
+    let rows = try Row.fetchCursor(statement, arguments: [url ?? ""])
+    var media: [KnownMedia] = []
+    while media.count < limit, let row = try rows.next() {
+      if let known = Self.media(row) { media.append(known) }
+    }
+    return media
   }
 
   func namedMedia(after url: String?, limit: Int) throws -> [String] {
@@ -101,26 +106,36 @@ struct MediaTable {
     return try String.fetchAll(statement, arguments: [url ?? "", limit])
   }
 
-  func truth(ofVersion version: String) throws -> (id: Int64, truth: MediaTruth)? {
+  /// The row of a version, and what it says where that can be read.
+  func truth(ofVersion version: String) throws -> (id: Int64, truth: MediaTruth?)? {
     let statement = try database.cachedStatement(sql: Self.truthOfVersion)
     return try Row.fetchOne(statement, arguments: [version]).map { row in
-      (row[0], try Self.truth(row.json(1), of: version))
+      (row[0], Self.truth(row.json(1)))
     }
   }
 
-  private static func media(_ row: Row) throws -> KnownMedia {
-    let url: String = row[0]
-    return KnownMedia(
-      url: url, truth: try truth(row.json(1), of: url), modifiedNanoseconds: row[2])
+  private static func media(_ row: Row) -> KnownMedia? {
+    truth(row.json(1)).map { truth in
+      KnownMedia(url: row[0], truth: truth, modifiedNanoseconds: row[2])
+    }
   }
 
-  /// - Throws: `DatabaseError` where a row holds what this program would not have written.
-  static func truth(_ json: [UInt8], of name: String) throws -> MediaTruth {
-    do {
-      return try MediaTruth(json: json)
-    } catch {
-      throw DatabaseError(message: "what is known of the file \(name) cannot be read: \(error)")
+  /// What a row says. Nil where this program would not have written it: that is as if nothing were known, so
+  /// that pages go on and the next look at the file mends it; `check` reports it.
+  static func truth(_ json: [UInt8]) -> MediaTruth? { try? MediaTruth(json: json) }
+
+  /// The rows that cannot be read, and why: so many at the most.
+  func problems(limit: Int) throws -> [String] {
+    let rows = try Row.fetchCursor(database, sql: "SELECT version, truth FROM media_truth")
+    var problems: [String] = []
+    while problems.count < limit, let row = try rows.next() {
+      do {
+        _ = try MediaTruth(json: row.json(1))
+      } catch {
+        problems.append("\(row[0] as String): \(error)")
+      }
     }
+    return problems
   }
 }
 

@@ -29,6 +29,13 @@ struct ImageTests {
     return (bytes + [0xff, 0xd9], ends)
   }
 
+  @Test func `of very many scans the first ones are told`() throws {
+    let (bytes, ends) = Self.jpeg(frame: 0xc2, scans: 100)
+    let found = try MediaStructure(reading: BytesInMemory(bytes))
+    #expect(found.start.scanEnds == Array(ends.prefix(64)))
+    #expect(found.start.headBytes == ends[0] && found.flaws.isEmpty)
+  }
+
   @Test func `the first scan of a progressive JPEG shows it`() throws {
     let (bytes, ends) = Self.jpeg(frame: 0xc2, scans: 5)
     let found = try Self.structure(bytes)

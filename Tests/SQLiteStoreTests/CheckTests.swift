@@ -40,6 +40,10 @@ import Testing
       "the parameter maxCost is missing",
       "DROP TRIGGER policy_checked_again; UPDATE policy SET strategy = 'weighted'"
     ),
+    (
+      "media files can be read: sha256:x: bytes",
+      "INSERT INTO media_truth VALUES (1, 'sha256:x', '{\"kind\":\"video\"}')"
+    ),
     ("policy for all feeds", "DELETE FROM policy WHERE network = 'lte' AND feed IS NULL"),
   ]
 

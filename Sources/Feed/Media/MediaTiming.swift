@@ -39,7 +39,7 @@ public struct MediaTiming: Hashable, Sendable {
   /// where the file is startable.
   public var neededRanges: [Range<Int>]
   /// Where each scan of an image ends that comes in several, rising: bytes `0..<scanEnds[n]` show n + 1 of
-  /// them. Empty for all others.
+  /// them; of the first ones, where there are very many. Empty for all others.
   public var scanEnds: [Int]
   /// How far the first bytes play: neither time nor bytes ever fall. Empty where nothing moves.
   public var curve: [Point]

@@ -81,7 +81,7 @@ struct JPEG {
       if data.starts(with: Array("Exif".utf8)) { orientation = EXIF.orientation(data) }
     case 0xda:
       try skipToMarker()
-      scanEnds.append(offset)
+      if scanEnds.count < MediaStart.scanLimit { scanEnds.append(offset) }
     default: break
     }
   }

@@ -39,8 +39,10 @@ public struct MediaStart: Sendable, Hashable {
   /// on where it is startable, or else the head up to the end of the first frame, and the tables behind.
   public let neededRanges: [Range<Int64>]
   /// Where each scan of an image ends that comes in several (progressive JPEG, interlaced PNG), ascending:
-  /// bytes `0..<scanEnds[n]` show n + 1 scans. Empty for all others.
+  /// bytes `0..<scanEnds[n]` show n + 1 scans; of the first `scanLimit`. Empty for all others.
   public let scanEnds: [Int64]
+  /// A JPEG file may have as many scans as it has room for; ten are usual.
+  static let scanLimit = 64
   /// At 1, 2, 3, 5 and 10 s as far as it lasts, and at its end; never falling. Empty where nothing moves.
   public let curve: [Point]
   /// By ascending bandwidth (`StartMeter` has the steps): a client takes the row of the next lower

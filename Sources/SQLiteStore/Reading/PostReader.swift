@@ -139,8 +139,9 @@ extension FlatPosts {
     file.height = number(5)
     add(
       media: file, load: MediaLoad(kind: kind, bytes: number(7), durationMilliseconds: number(6)))
-    if let truthColumn, let json = row.text(truthColumn) {
-      add(truth: try MediaTable.truth(Array(json), of: string(url)))
+    if let truthColumn, let json = row.text(truthColumn), let truth = MediaTable.truth(Array(json))
+    {
+      add(truth: truth)
     }
   }
 }
