@@ -93,6 +93,8 @@ struct ViewerState: Equatable, Codable {
   var activeSince = 0
   /// 1 down, −1 up.
   var direction = 1
+  /// Which way the active item changed last.
+  var lastStep = 1
   /// Whether they have ever scrolled.
   var hasScrolled = false
   var milliitemsPerSecond = 0
@@ -101,7 +103,7 @@ struct ViewerState: Equatable, Codable {
   /// How far the active clip has played, and when that was.
   var playedMilliseconds = 0
   var playedAt = 0
-  var playback = PrefetchEvent.Playback.paused
+  var playback = PrefetchEvent.Playback.playing
   /// What of the active item is on the screen.
   var showing = Showing.nothing
 

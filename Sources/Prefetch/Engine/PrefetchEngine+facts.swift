@@ -69,11 +69,11 @@ extension PrefetchEngine {
   private mutating func activate(_ position: Int) {
     guard let old = viewer.active, old != position else { return }
     viewer.hasScrolled = true
-    viewer.direction = position > old ? 1 : -1
+    let direction = position > old ? 1 : -1
+    futures.note(isTurn: direction != viewer.lastStep)
+    (viewer.direction, viewer.lastStep) = (direction, direction)
     if let stop = viewer.stopDistance { viewer.stopDistance = stop - (position - old) }
-    futures.note(
-      dwellMilliseconds: now - viewer.activeSince, ofClip: isClip(old),
-      step: position - old)
+    futures.note(dwellMilliseconds: now - viewer.activeSince, ofClip: isClip(old))
     look(at: position)
     for passed in min(old, position)...max(old, position) { settle(passed) }
   }
@@ -83,7 +83,7 @@ extension PrefetchEngine {
     viewer.activeSince = now
     viewer.playedMilliseconds = 0
     viewer.playedAt = now
-    viewer.playback = .paused
+    viewer.playback = .playing
     viewer.showing = .nothing
     futures.areDue = true
     guard position != nil else { return }
@@ -144,6 +144,7 @@ extension PrefetchEngine {
     _ id: Int, _ key: String, _ range: Range<Int>, _ actions: inout [PrefetchAction]
   ) {
     guard let slot = files.slot(of: key) else { return }
+    let range = range.clamped(to: 0..<RecordLimits.fileBytes)
     let new = hold(range, of: slot, &actions)
     counts.fetchedBytes += new
     files[slot].attempts = 0

@@ -61,17 +61,17 @@ extension PrefetchEngine {
     for one in item.media where !one.files.isEmpty {
       var slots: [Int] = []
       for file in one.files {
-        let slot = files.add(file, at: eventNumber)
+        let slot = files.add(file.sane, at: eventNumber)
         files.refer(to: slot)
         slots.append(slot)
       }
       media.append(MediaState(slots: slots))
     }
-    let loads = item.media.compactMap { $0.files.first?.load }
+    let loads = item.media.compactMap { $0.files.first?.sane.load }
     let load = ItemLoad(type: item.type, hasPage: false, media: loads[...])
     var state = ItemState(
       id: item.id, type: item.type, media: media, expiresAt: item.expiresAtMilliseconds,
-      survival: item.survival)
+      survival: item.survival.sane)
     // What has nothing to load weighs nothing.
     state.weight = loads.isEmpty ? 0 : costs.hint(for: load).weight
     if let old, old.media.map(\.slots) == media.map(\.slots) {

@@ -60,15 +60,15 @@ extension PrefetchEngine {
     _ index: Int, _ reason: PrefetchReason, _ actions: inout [PrefetchAction]
   ) -> Bool {
     let transfer = transfers[index]
-    let isFinal =
-      switch reason {
-      case .gone, .expired: true
-      case .allowance: false
-      case .outOfWindow:
-        // What the platform has begun it ends.
-        if case .standard = policy.strategy { return true } else { !isNear(transfer) }
-      default: false
-      }
+    let isFinal: Bool
+    switch reason {
+    case .gone, .expired: isFinal = true
+    case .outOfWindow:
+      // What the platform has begun it ends.
+      if case .standard = policy.strategy { return true }
+      isFinal = !isNear(transfer)
+    default: isFinal = false
+    }
     if !isFinal, policy.strategy.pauses || standstill != nil {
       if !transfer.isPaused {
         transfers[index].isPaused = true

@@ -79,3 +79,37 @@ public enum PrefetchPlace: Hashable, Sendable, Codable {
   /// where a fling will stop. It is the list from then on.
   case around(distance: Int)
 }
+
+extension PrefetchFile {
+  /// The file without what cannot be: what a stranger says of it is taken as far as it makes sense.
+  var sane: PrefetchFile {
+    let bytes = load.bytes.flatMap { (0...RecordLimits.fileBytes).contains($0) ? $0 : nil }
+    let duration = load.durationMilliseconds.flatMap {
+      (0...RecordLimits.number).contains($0) ? $0 : nil
+    }
+    let timing = load.timing.flatMap { timing in
+      timing.problem(fileBytes: bytes ?? RecordLimits.fileBytes) == nil ? timing : nil
+    }
+    guard bytes != load.bytes || duration != load.durationMilliseconds || timing != load.timing
+    else { return self }
+    return PrefetchFile(
+      key: key,
+      load: MediaLoad(
+        kind: load.kind, bytes: bytes, durationMilliseconds: duration, timing: timing))
+  }
+}
+
+extension [WatchPoint] {
+  /// The curve, or none where times do not rise, shares do not fall or leave 0…1000, or there are too many.
+  var sane: [WatchPoint] {
+    guard count <= 256 else { return [] }
+    var last = WatchPoint(milliseconds: 0, permille: 1_000)
+    for point in self {
+      guard (last.milliseconds...RecordLimits.number).contains(point.milliseconds),
+        (0...last.permille).contains(point.permille)
+      else { return [] }
+      last = point
+    }
+    return self
+  }
+}
