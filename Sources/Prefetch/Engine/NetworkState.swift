@@ -56,7 +56,8 @@ struct NetworkState: Equatable, Codable {
   }
 
   /// How many bytes may be held and under way ahead of the person, and what restrains them.
-  func allowance(_ settings: PrefetchSettings) -> (bytes: Int, restraint: PrefetchReason.Restraint?) {
+  func allowance(_ settings: PrefetchSettings) -> (bytes: Int, restraint: PrefetchReason.Restraint?)
+  {
     // What is loaded ahead has room for itself within what is held at all.
     var least: (bytes: Int, restraint: PrefetchReason.Restraint?) = (
       min(settings.speculativeBytes, settings.heldBytes / 2), nil

@@ -218,6 +218,8 @@ extension MediaLoad {
     guard let curve = timing?.curve, !curve.isEmpty else {
       return (1...8).map { (duration * $0 / 8, bytes / 8 * $0 + ($0 == 8 ? bytes % 8 : 0)) }
     }
-    return curve.map { ($0.milliseconds, $0.bytes) } + [(max(duration, curve.last!.milliseconds), bytes)]
+    return curve.map { ($0.milliseconds, $0.bytes) } + [
+      (max(duration, curve.last!.milliseconds), bytes)
+    ]
   }
 }
