@@ -186,7 +186,7 @@ let package = Package(
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
         "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
-        "Observability", "TestSupport", crypto, logging,
+        "Observability", "ShapedLink", "TestSupport", crypto, logging,
       ]),
     tests(
       "ServiceTests",
