@@ -126,8 +126,8 @@ let package = Package(
     module(
       "Service",
       [
-        "FeedServer", "SQLiteStore", "Prefetch", "Backups", "System", "MediaFiles",
-        "Observability", logging, metrics,
+        "FeedServer", "SQLiteStore", "Prefetch", "Backups", "System", "Catalog", "MediaFiles",
+        "MediaProbe", "MediaIndex", "Observability", logging, metrics,
       ]),
     .executableTarget(
       name: "lookahead",
@@ -196,7 +196,8 @@ let package = Package(
       "ServiceTests",
       [
         "Service", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed", "Prefetch",
-        "Observability", "SQLiteTestSupport", "TestSupport", logging, sqlite,
+        "MediaProbe", "MediaIndex", "System", "Catalog", "Observability", "SQLiteTestSupport",
+        "TestSupport", logging, sqlite,
       ]),
     // What any store must do, on SQLite and on the model.
     tests(
