@@ -115,8 +115,8 @@ let package = Package(
       name: "FeedServer",
       dependencies: [
         "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
-        "Seeding", "JSON", "Compression", "MediaFiles", "MediaFormats", "Observability", "CXXHash",
-        logging, metrics,
+        "Seeding", "JSON", "Compression", "MediaFiles", "MediaFormats", "MediaProbe", "MediaIndex",
+        "Observability", "CXXHash", crypto, logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
@@ -186,7 +186,7 @@ let package = Package(
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
         "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
-        "Observability", "ShapedLink", "TestSupport", logging,
+        "Observability", "ShapedLink", "TestSupport", crypto, logging,
       ]),
     tests(
       "ServiceTests",

@@ -47,23 +47,36 @@ struct FileLook: Sendable {
   /// What is to be kept of a file that looks as it did when it was read: nothing where each of its URLs has
   /// it. Nil where it has to be read.
   private func known(at urls: [String], _ status: FileStatus) throws -> [KnownMedia]? {
-    let modified = Int64(status.modified.nanosecondsSince1970)
+    let changed = Int64(status.changed.nanosecondsSince1970)
     let media = try store.media(at: urls)
     func holds(_ media: KnownMedia?) -> Bool {
       guard let media, case .content = media.truth.version else { return false }
-      return media.truth.bytes == status.bytes && media.modifiedNanoseconds == modified
+      return media.truth.bytes == status.bytes && media.changedNanoseconds == changed
     }
     guard let known = media.first(where: holds), let known else { return nil }
     return zip(urls, media).filter { !holds($0.1) }.map { url, _ in
-      KnownMedia(url: url, truth: known.truth, modifiedNanoseconds: modified)
+      KnownMedia(url: url, truth: known.truth, changedNanoseconds: changed)
     }
   }
 
+  /// The clock of a file system is some milliseconds wide: what is written within the tick of the last change is
+  /// told from it by no time. So the reading begins when that is over.
+  private static func waitForTick(after changed: Moment) {
+    let now = WallClock.exactNow.nanosecondsSince1970
+    let (age, overflow) = now.subtractingReportingOverflow(changed.nanosecondsSince1970)
+    guard !overflow, (0..<tickNanoseconds).contains(age) else { return }
+    CurrentThread.rest(nanoseconds: UInt64(tickNanoseconds - age))
+  }
+
+  /// Longer than the tick of any kernel (10 ms at 100 Hz).
+  private static let tickNanoseconds = 20_000_000
+
   private func outcome(of file: OpenFile, _ path: String, _ urls: [String]) throws -> MediaOutcome {
+    Self.waitForTick(after: file.changed)
     let sha256 = try MediaProbe.digest(of: file)
     func finding(_ truth: MediaTruth, _ notes: [ProbeNote]?) -> MediaOutcome {
-      let modified = Int64(file.modified.nanosecondsSince1970)
-      let media = urls.map { KnownMedia(url: $0, truth: truth, modifiedNanoseconds: modified) }
+      let changed = Int64(file.changed.nanosecondsSince1970)
+      let media = urls.map { KnownMedia(url: $0, truth: truth, changedNanoseconds: changed) }
       return .known(.init(path: path, media: media, notes: notes, sha256: sha256))
     }
     if let result = desk.claim(sha256) {
