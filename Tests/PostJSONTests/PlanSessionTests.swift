@@ -41,7 +41,7 @@ import Testing
   @Test(
     arguments: [
       ("", "is not JSON: the text ends within a value at column 1"),
-      ("[]", "event: is not an object"),
+      ("[]", "is not an object"),
       ("{}", "strategy: is missing"),
       (#"{"strategy":{"name":"later"}}"#, #"strategy: there is no strategy "later""#),
       (

@@ -170,7 +170,18 @@ extension PrefetchEngine {
     // As far as most of those go who are still there, and by when the link must turn to it.
     let watched = watchedMilliseconds(active)
     var (latest, needed) = (Int.max, held)
-    for (time, end) in load.milestones(duration: duration, bytes: bytes) where end > held {
+    var before = (time: 0, end: 0)
+    for (time, end) in load.milestones(duration: duration, bytes: bytes) {
+      defer { before = (time, end) }
+      guard end > held else { continue }
+      if needed == held {
+        // Where what is there runs out, between two points.
+        let share = UInt(max(0, time - before.time))
+          .multipliedFullWidth(by: UInt(max(0, held - before.end)))
+        let out =
+          before.time + Int(UInt(end - min(before.end, held)).dividingFullWidth(share).quotient)
+        latest = out - played
+      }
       latest = min(latest, time - played - network.milliseconds(end - held))
       needed = end
       if time >= watched { break }

@@ -30,7 +30,7 @@ import Testing
     }
     // All of it was done, so that what was held against it says something.
     let all: Set<Substring> = [
-      "fetch", strategy.name == "weighted" ? "pause" : "cancel", "askForPage", "showPlaceholder",
+      "fetch", strategy.name == "weighted" ? "pause" : "cancel", "showPlaceholder",
       "ready", "showFrame", "evict", "waitUntil",
     ]
     #expect(
