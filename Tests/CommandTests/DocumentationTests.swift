@@ -24,6 +24,7 @@ import Version
   private static let commands = [
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
     ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
+    ["plan"],
     ["media", "add"],
     ["config"], ["health"],
   ]

@@ -35,7 +35,9 @@ let package = Package(
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(
       name: "Properties",
-      dependencies: ["HTTP", "Feed", "JSON", "PostJSON", "Seeding", "MediaFormats"],
+      dependencies: [
+        "HTTP", "Feed", "JSON", "PostJSON", "Prefetch", "Seeding", "MediaFormats",
+      ],
       path: "Properties", swiftSettings: instrumented),
     .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),
     .executableTarget(
