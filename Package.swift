@@ -71,6 +71,9 @@ let package = Package(
     module("Prefetch", ["Feed"]),
     module("ThumbHash"),
 
+    // A slow network, for tests, the lab and the client's `--network`.
+    module("ShapedLink", ["Prefetch", "JSON", "Sockets", "System", deque]),
+
     // What any store stands on.
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
 
@@ -154,6 +157,9 @@ let package = Package(
     tests("HTTPTests", ["HTTP", "TestSupport"]),
     tests("SystemTests", ["System", "TestSupport"]),
     tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
+    tests(
+      "ShapedLinkTests",
+      ["ShapedLink", "Prefetch", "Feed", "Sockets", "System", "TestSupport"]),
     tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
     tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
     tests("MediaFormatsTests", ["MediaFormats", "TestSupport"]),
