@@ -25,7 +25,8 @@ public struct ByteRangeSet: Hashable, Sendable {
     var covered = 0
     while last < ranges.count, ranges[last].lowerBound <= range.upperBound {
       merged =
-        min(merged.lowerBound, ranges[last].lowerBound)..<max(
+        min(
+          merged.lowerBound, ranges[last].lowerBound)..<max(
           merged.upperBound, ranges[last].upperBound)
       covered += ranges[last].count
       last += 1
@@ -101,7 +102,8 @@ public struct ByteRangeSet: Hashable, Sendable {
     let start = end(from: range.lowerBound)
     guard start < range.upperBound else { return nil }
     let index = firstIndex(endingAfter: start)
-    let end = index < ranges.count ? min(ranges[index].lowerBound, range.upperBound) : range.upperBound
+    let end =
+      index < ranges.count ? min(ranges[index].lowerBound, range.upperBound) : range.upperBound
     return start..<end
   }
 

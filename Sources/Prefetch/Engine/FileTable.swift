@@ -42,7 +42,11 @@ struct FileTable: Equatable {
   /// The file's slot, in which what is known of it is brought up to date.
   mutating func add(_ file: PrefetchFile, at event: Int) -> Int {
     if let slot = slot(of: file.key) {
+      // What a page leaves open, an answer may have told.
+      let known = self[slot].file.load
       self[slot].file = file
+      if file.load.bytes == nil { self[slot].file.load.bytes = known.bytes }
+      if file.load.timing == nil { self[slot].file.load.timing = known.timing }
       self[slot].touched = event
       if let bytes = file.load.bytes { drop(bytes..<Int.max, of: slot) }
       return slot

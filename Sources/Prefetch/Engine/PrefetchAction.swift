@@ -51,7 +51,9 @@ public struct PrefetchTransfer: Hashable, Sendable, Codable {
     case ahead
 
     /// Whether the left one goes first.
-    public static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }
+    public static func < (left: Priority, right: Priority) -> Bool {
+      left.rawValue < right.rawValue
+    }
   }
 
   /// Its own among all transfers of the session, rising.

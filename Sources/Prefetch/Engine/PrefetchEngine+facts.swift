@@ -143,8 +143,12 @@ extension PrefetchEngine {
   private mutating func bytesArrived(
     _ id: Int, _ key: String, _ range: Range<Int>, _ actions: inout [PrefetchAction]
   ) {
-    guard let slot = files.slot(of: key) else { return }
     let range = range.clamped(to: 0..<RecordLimits.fileBytes)
+    guard let slot = files.slot(of: key) else {
+      // Of a file that was forgotten meanwhile: nobody would ever ask for its eviction.
+      actions.append(PrefetchAction(.evict(key: key, range), .gone))
+      return
+    }
     let new = hold(range, of: slot, &actions)
     counts.fetchedBytes += new
     files[slot].attempts = 0

@@ -71,7 +71,9 @@ extension PrefetchEngine {
         && !transfers.contains { $0.slot == slot }
     }
     let excess = files.looseFiles - (settings.heldFiles - settings.heldFiles / 8)
-    for slot in loose.sorted(by: { (files[$0].touched, $0) < (files[$1].touched, $1) }).prefix(excess) {
+    for slot in loose.sorted(by: { (files[$0].touched, $0) < (files[$1].touched, $1) }).prefix(
+      excess)
+    {
       forget(slot, reason, &actions)
       files.forget(slot)
     }

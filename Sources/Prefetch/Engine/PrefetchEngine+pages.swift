@@ -2,7 +2,9 @@
 extension PrefetchEngine {
   mutating func askForPages(_ actions: inout [PrefetchAction], _ wake: inout Wake) {
     guard network.isOnline, !network.isInBackground, let active = viewer.active else { return }
-    guard pages.retryAt <= now else { return wake.at(pages.retryAt, .retry(attempts: pages.attempts)) }
+    guard pages.retryAt <= now else {
+      return wake.at(pages.retryAt, .retry(attempts: pages.attempts))
+    }
     if let distance = stopOutside(active) {
       return ask(.around(distance: distance), .stopOutside(distance: distance), &actions)
     }
@@ -11,7 +13,9 @@ extension PrefetchEngine {
     }
     if pages.hasNext, let reason = reasonForNextPage(active) { ask(.below, reason, &actions) }
     let above = active - list.first
-    if pages.hasPrevious, above <= max(policy.trailing, 1) + (viewer.direction < 0 ? policy.leading : 0) {
+    if pages.hasPrevious,
+      above <= max(policy.trailing, 1) + (viewer.direction < 0 ? policy.leading : 0)
+    {
       ask(.above, above == 0 ? .end : .itemsLeft(above), &actions)
     }
   }

@@ -35,10 +35,13 @@ extension PrefetchEngine {
       let transfer = transfers[index]
       if let wish = wishes.first(where: { $0.covers(transfer) }) {
         transfers[index].countedEnd = wish.countedEnd
+        // Of a file that several items have, it is for the one that wants it now.
+        if !wish.isOf(transfer.item, list) { transfers[index].item = list[wish.position].id }
         index += 1
         continue
       }
-      let reason = standstill ?? reasonToStop(transfer, wishes)
+      var reason = reasonToStop(transfer, wishes)
+      if let standstill, reason != .gone, reason != .expired { reason = standstill }
       if stop(index, reason, &actions) { index += 1 }
     }
   }
@@ -100,8 +103,10 @@ extension PrefetchEngine {
     _ actions: inout [PrefetchAction]
   ) {
     while speculativeBytes > allowance.bytes {
-      let last = transfers.indices.filter { !transfers[$0].isPaused && !isActive(transfers[$0].slot) }
-        .max { rank($0, wishes) < rank($1, wishes) }
+      let last = transfers.indices.filter {
+        !transfers[$0].isPaused && !isActive(transfers[$0].slot)
+      }
+      .max { rank($0, wishes) < rank($1, wishes) }
       guard let last else { return }
       _ = stop(last, .allowance(bytes: allowance.bytes, allowance.restraint), &actions)
     }
@@ -134,6 +139,8 @@ extension PrefetchEngine {
     _ actions: inout [PrefetchAction]
   ) {
     for wish in wishes {
+      // What runs goes on while a part that failed waits for its next attempt.
+      if files[wish.slot].retryAt > now { continue }
       guard resume(wish, wishes, allowance.bytes, &actions) else { return }
       var from = wish.range.lowerBound
       while let gap = gap(in: from..<wish.range.upperBound, of: wish.slot) {
@@ -255,6 +262,8 @@ extension PrefetchEngine {
 }
 
 extension Wish {
+  func isOf(_ item: String, _ list: ItemList) -> Bool { list[position].id.isSame(as: item) }
+
   /// Whether the transfer brings something that is wished here.
   func covers(_ transfer: Transfer) -> Bool {
     transfer.slot == slot && !transfer.rest.isEmpty && transfer.rest.overlaps(range)

@@ -28,7 +28,8 @@ extension PrefetchEngine {
   /// How many of an item's media are seen at first.
   func visibleMedia(_ position: Int) -> Int {
     let count = list[position].media.count
-    return list[position].type == .carousel ? min(max(policy.carouselVisibleParts, 1), count) : count
+    return list[position].type == .carousel
+      ? min(max(policy.carouselVisibleParts, 1), count) : count
   }
 
   private func add(
@@ -38,7 +39,7 @@ extension PrefetchEngine {
     let slot = list[want.position].media[media].slot
     let file = files[slot]
     guard !file.isGone else { return }
-    guard file.retryAt <= now else { return wake.at(file.retryAt, .retry(attempts: file.attempts)) }
+    if file.retryAt > now { wake.at(file.retryAt, .retry(attempts: file.attempts)) }
     let load = file.file.load
     let cost = costs.cost(of: load)
     let isVideo = load.kind == .video

@@ -64,7 +64,9 @@ extension PrefetchEngine {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
       var done = now
       for visit in visits {
-        guard let index = positions.firstIndex(of: visit.position), work[index] > 0 else { continue }
+        guard let index = positions.firstIndex(of: visit.position), work[index] > 0 else {
+          continue
+        }
         done += work[index]
         wait += min(max(0, done - max(visit.at, now)), max(visit.dwell, 1))
       }
