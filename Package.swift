@@ -198,7 +198,7 @@ let package = Package(
     tests(
       "CommandTests",
       [
-        "lookahead", "SQLiteStore", "Catalog", "Feed", "Version", "SQLiteTestSupport",
+        "lookahead", "SQLiteStore", "Catalog", "Feed", "Prefetch", "Version", "SQLiteTestSupport",
         "TestSupport",
       ]),
     // On the model store alone: no SQLite is linked.

@@ -55,7 +55,9 @@ final class SocketExchange: Sendable {
   func run(on origin: Origin, from pool: ConnectionPool, into pipe: () -> AnswerPipe?) {
     do throws(TransportError) {
       // A connection that waited may have been closed by its server meanwhile.
-      if let waiting = pool.take(origin), try exchange(on: waiting, origin, pool, pipe, isNew: false) {
+      if let waiting = pool.take(origin),
+        try exchange(on: waiting, origin, pool, pipe, isNew: false)
+      {
         return
       }
       let socket: ClientSocket

@@ -10,7 +10,8 @@ import Viewing
 struct BrowseCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "browse",
-    abstract: "Scroll a server's feed without a screen, with the client library, and count loaders.",
+    abstract:
+      "Scroll a server's feed without a screen, with the client library, and count loaders.",
     discussion: """
       Looks at one item after the other, at an even pace, whether it is there or not, and writes a line: items, \
       loaders on images and on videos, waiting, bytes, bytes that were of no use, requests. With --network \
@@ -19,7 +20,8 @@ struct BrowseCommand: ParsableCommand {
       how long it takes, as long as the machine keeps up.
       """)
 
-  @Argument(help: "The server, http://127.0.0.1:8080, or a page of it, …/rp/?feed=featured&limit=30.")
+  @Argument(
+    help: "The server, http://127.0.0.1:8080, or a page of it, …/rp/?feed=featured&limit=30.")
   var url: String
 
   @Option(help: "The feed's name, where the URL does not say it.")
@@ -39,7 +41,8 @@ struct BrowseCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A profile of the server's, 3g, or a file of a recorded network.", valueName: "profile|trace"))
+      "A profile of the server's, 3g, or a file of a recorded network.", valueName: "profile|trace")
+  )
   var network: String?
 
   @Option(help: "How many times faster the link and the person are, 1 to 100.")
@@ -48,7 +51,8 @@ struct BrowseCommand: ParsableCommand {
   @Option(help: "Keeps ranges of files in this folder, for the next time; otherwise in memory.")
   var store: String?
 
-  @Option(help: "Writes a line of JSON to this file for each item and for all that is done, and why.")
+  @Option(
+    help: "Writes a line of JSON to this file for each item and for all that is done, and why.")
   var record: String?
 
   @Flag(help: "Writes the statistics as a line of JSON.")

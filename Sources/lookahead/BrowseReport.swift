@@ -22,7 +22,8 @@ struct BrowseReport: Sendable {
     ]
     if outcome.listLoaders > 0 {
       parts.append(
-        "\(outcome.listLoaders) times at the list's end (\(Self.tenths(outcome.listWaitMilliseconds)) s)")
+        "\(outcome.listLoaders) times at the list's end (\(Self.tenths(outcome.listWaitMilliseconds)) s)"
+      )
     }
     if outcome.hasEnded { parts.append("the feed ended") }
     return parts.joined(separator: ", ")

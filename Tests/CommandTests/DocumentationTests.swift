@@ -25,7 +25,7 @@ import Version
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
     ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
     ["media", "add"],
-    ["config"], ["health"],
+    ["config"], ["health"], ["browse"],
   ]
 
   @Test(arguments: commands)
@@ -43,7 +43,8 @@ import Version
     #expect(options.contains("help"))
     // What is to be said each time has no variable.
     let without = [
-      "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
+      "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again", "items",
+      "pace", "strategy", "network", "speed", "store", "record", "json",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(Self.readme.contains("`--\(option)`"), "--\(option)")

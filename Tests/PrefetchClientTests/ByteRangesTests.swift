@@ -20,7 +20,8 @@ struct ByteRangesTests {
       #expect(ranges.count == model.count, TestRandom.replay)
       #expect(Set(ranges.ranges.joined()) == model, TestRandom.replay)
       // Apart from each other, none of them empty.
-      #expect(zip(ranges.ranges, ranges.ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound })
+      #expect(
+        zip(ranges.ranges, ranges.ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound })
       #expect(ranges.ranges.allSatisfy { !$0.isEmpty })
       let asked = random.number(0...200)..<random.number(201...230)
       let missing = asked.filter { !model.contains($0) }

@@ -20,7 +20,9 @@ struct PlayerTests {
     return read
   }
 
-  @Test func `a probe of two bytes, all to the end, and the tail ask for every byte once`() async throws {
+  @Test func `a probe of two bytes, all to the end, and the tail ask for every byte once`()
+    async throws
+  {
     let store = store()
     let file = WildServer.kept(0)
     let information = try await store.information(of: url)
@@ -71,7 +73,8 @@ struct PlayerTests {
     #expect(last > 0 && last <= 50_000)
   }
 
-  @Test func `a file that changes while it is read is an error, and the next reader has the new one`()
+  @Test
+  func `a file that changes while it is read is an error, and the next reader has the new one`()
     async throws
   {
     let store = store { ($0.requestBytes, $0.readBytes) = (50_000, 10_000) }

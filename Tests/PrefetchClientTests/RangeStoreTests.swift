@@ -73,9 +73,11 @@ struct RangeStoreTests {
   }
 
   @Test(arguments: TestRandom.seeds)
-  func `10 000 random reads by eight readers of a server that does all it should not are right or an error`(
-    seed: UInt64
-  ) async throws {
+  func
+    `10 000 random reads by eight readers of a server that does all it should not are right or an error`(
+      seed: UInt64
+    ) async throws
+  {
     let server = WildServer(seed: seed)
     let folder = TemporaryFolder()
     let tally = Tally()

@@ -47,8 +47,10 @@ struct AnswerReaderTests {
   }
 
   @Test(arguments: [
-    "HTTP/2 200\r\n\r\n", "nothing\r\n\r\n", "HTTP/1.1 20 x\r\n\r\n", "HTTP/1.1 200 OK\r\n: x\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1e3\r\n\r\n",
+    "HTTP/2 200\r\n\r\n", "nothing\r\n\r\n", "HTTP/1.1 20 x\r\n\r\n",
+    "HTTP/1.1 200 OK\r\n: x\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 1e3\r\n\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
@@ -58,7 +60,8 @@ struct AnswerReaderTests {
     #expect(throws: TransportError.self) { try read(text, &random) }
   }
 
-  @Test func `an answer that ends with its connection is whole only where it has no length`() throws {
+  @Test func `an answer that ends with its connection is whole only where it has no length`() throws
+  {
     var reader = AnswerReader()
     reader.append(Array("HTTP/1.1 200 OK\r\n\r\nhel".utf8)[...])
     while try reader.next() != nil {}

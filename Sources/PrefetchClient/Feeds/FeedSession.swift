@@ -145,7 +145,9 @@ public actor FeedSession {
 
   /// What lies below a page whose cursor is no longer good.
   private func below(_ last: FeedPage) async throws(FeedSessionError) -> FeedPage {
-    guard let id = last.items.last?.id else { return try await source.page([limit], bypassesCaches: true) }
+    guard let id = last.items.last?.id else {
+      return try await source.page([limit], bypassesCaches: true)
+    }
     do throws(FeedSessionError) {
       return try await source.page(
         [("around", id), ("leading", "\(source.settings.limit - 1)"), ("trailing", "0")],

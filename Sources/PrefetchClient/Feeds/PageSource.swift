@@ -33,7 +33,8 @@ struct PageSource: Sendable {
         guard error.isTransient, attempt < settings.retries,
           asked <= settings.longestRetryMilliseconds, !Task.isCancelled
         else { throw error }
-        let wait = min(settings.retryMilliseconds << min(attempt, 16), settings.longestRetryMilliseconds)
+        let wait = min(
+          settings.retryMilliseconds << min(attempt, 16), settings.longestRetryMilliseconds)
         attempt += 1
         try? await Task.sleep(for: .milliseconds(max(asked, wait)))
       }

@@ -40,7 +40,9 @@ struct KeptFiles {
         number: file.number, file: file.file, held: file.held, written: file.written, lastUse: uses)
     }
     // Limits may be lower than they were.
-    while bytes > limits.bytes || entries.count > limits.files { guard removeOldest() else { break } }
+    while bytes > limits.bytes || entries.count > limits.files {
+      guard removeOldest() else { break }
+    }
   }
 
   /// How many files there are.

@@ -39,7 +39,8 @@ struct MemoryPieces: PieceStorage {
       let piece = pieces[index]
       let start = range.lowerBound + read.count
       guard piece.offset <= start, piece.end > start else { return .broken(range) }
-      read += piece.bytes[(start - piece.offset)..<(min(range.upperBound, piece.end) - piece.offset)]
+      read +=
+        piece.bytes[(start - piece.offset)..<(min(range.upperBound, piece.end) - piece.offset)]
       index += 1
     }
     return read.count == range.count ? .bytes(read) : .broken(range)

@@ -10,7 +10,9 @@ public struct SessionClock: Sendable {
   public init(speed: Int = 1) { self.speed = min(max(speed, 1), 1_000) }
 
   /// The time.
-  public var milliseconds: Int { Int((ContinuousClock.now - start) / .microseconds(1)) * speed / 1_000 }
+  public var milliseconds: Int {
+    Int((ContinuousClock.now - start) / .microseconds(1)) * speed / 1_000
+  }
 
   /// Waits until so many milliseconds of the viewing have passed.
   public func sleep(milliseconds: Int) async throws {

@@ -24,7 +24,8 @@ public struct ByteRanges: Hashable, Sendable {
     var (merged, last) = (range, first)
     while last < ranges.count, ranges[last].lowerBound <= range.upperBound {
       merged =
-        min(merged.lowerBound, ranges[last].lowerBound)..<max(
+        min(
+          merged.lowerBound, ranges[last].lowerBound)..<max(
           merged.upperBound, ranges[last].upperBound)
       count -= ranges[last].count
       last += 1
@@ -61,7 +62,8 @@ public struct ByteRanges: Hashable, Sendable {
     let start = run(from: range.lowerBound)?.upperBound ?? range.lowerBound
     guard start < range.upperBound else { return nil }
     let next = index { $0.lowerBound >= start }
-    let end = next < ranges.count ? min(ranges[next].lowerBound, range.upperBound) : range.upperBound
+    let end =
+      next < ranges.count ? min(ranges[next].lowerBound, range.upperBound) : range.upperBound
     return start..<end
   }
 

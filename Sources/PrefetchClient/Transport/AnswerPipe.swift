@@ -151,5 +151,7 @@ extension AnswerPipe.State {
 }
 
 extension Result<Void, TransportError> {
-  fileprivate var error: TransportError? { if case .failure(let error) = self { error } else { nil } }
+  fileprivate var error: TransportError? {
+    if case .failure(let error) = self { error } else { nil }
+  }
 }
