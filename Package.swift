@@ -111,7 +111,7 @@ let package = Package(
     module("PrefetchURLSession", ["PrefetchClient"]),
     // A headless viewer on it.
     module(
-      "Viewing", ["PrefetchClient", "Prefetch", "PostJSON", "JSON", "Feed", "Sockets", "System"]),
+      "Viewing", ["PrefetchClient", "Prefetch", "JSON", "Feed", "Sockets", "System"]),
     module(
       "MediaIndex",
       ["Feed", "Catalog", "HTTP", "MediaFiles", "MediaFormats", "MediaProbe", "System"]),

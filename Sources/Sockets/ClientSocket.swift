@@ -58,7 +58,8 @@ public struct ClientSocket: Sendable {
   /// The same connection, for another question: so many milliseconds from now on.
   public func renewed(timeoutMilliseconds: Int) -> ClientSocket {
     ClientSocket(
-      socket: socket, deadlineMilliseconds: MonotonicClock.milliseconds + UInt64(timeoutMilliseconds))
+      socket: socket,
+      deadlineMilliseconds: MonotonicClock.milliseconds + UInt64(timeoutMilliseconds))
   }
 
   private init(socket: Socket, deadlineMilliseconds: UInt64) {

@@ -43,7 +43,8 @@ import Version
     #expect(options.contains("help"))
     // What is to be said each time has no variable.
     let without = [
-      "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again", "items",
+      "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
+      "items",
       "pace", "strategy", "network", "speed", "store", "record", "json",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
