@@ -34,10 +34,13 @@ let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swif
 
 let package = Package(
   name: "lookahead",
+  // What the client library needs of Apple's systems; the server is for Linux.
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
   products: [
     .executable(name: "lookahead", targets: ["lookahead"]),
     .library(name: "Feed", targets: ["Feed"]),
     .library(name: "Prefetch", targets: ["Prefetch"]),
+    .library(name: "PrefetchClient", targets: ["PrefetchClient", "PrefetchURLSession"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -103,6 +106,12 @@ let package = Package(
       swiftSettings: strict),
     module("JSON"),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
+    // The client library, for apps; URLSession apart, so that what has its own sockets does not link it.
+    module("PrefetchClient", ["Feed", "Prefetch", "PostJSON", "JSON"]),
+    module("PrefetchURLSession", ["PrefetchClient"]),
+    // A headless viewer on it.
+    module(
+      "Viewing", ["PrefetchClient", "Prefetch", "JSON", "Feed", "Sockets", "System"]),
     module(
       "MediaIndex",
       ["Feed", "Catalog", "HTTP", "MediaFiles", "MediaFormats", "MediaProbe", "System"]),
@@ -134,6 +143,7 @@ let package = Package(
       dependencies: [
         "Service", "SQLiteStore", "Seeding", "PostJSON", "Catalog", "Feed", "Sockets", "System",
         "Observability", "Backups", "Version", "MediaProbe", "MediaIndex", "MediaFiles", "JSON",
+        "Prefetch", "PrefetchClient", "Viewing", "ShapedLink",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),
@@ -157,6 +167,13 @@ let package = Package(
     tests("LabTests", ["Lab", "Feed", "Prefetch", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
     tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
+    tests(
+      "PrefetchClientTests",
+      [
+        "PrefetchClient", "PrefetchURLSession", "PostJSON", "Prefetch", "Feed", "System",
+        "TestSupport",
+      ]),
+    tests("ViewingTests", ["Viewing", "PrefetchClient", "Sockets", "System", "TestSupport"]),
     tests("SeedingTests", ["Seeding", "PostJSON", "Feed", "JSON", "TestSupport"]),
     tests("HTTPTests", ["HTTP", "TestSupport"]),
     tests("SystemTests", ["System", "TestSupport"]),
@@ -181,7 +198,7 @@ let package = Package(
     tests(
       "CommandTests",
       [
-        "lookahead", "SQLiteStore", "Catalog", "Feed", "Version", "SQLiteTestSupport",
+        "lookahead", "SQLiteStore", "Catalog", "Feed", "Prefetch", "Version", "SQLiteTestSupport",
         "TestSupport",
       ]),
     // On the model store alone: no SQLite is linked.

@@ -56,8 +56,10 @@ extension MediaTruth {
     return version
   }
 
-  private static func placeholder(_ value: JSONValue) throws(RecordError) -> MediaPlaceholder {
-    let fields = try RecordFields(value, known: ["color", "thumbhash"])
+  static func placeholder(
+    _ value: JSONValue, known: [String]? = ["color", "thumbhash"]
+  ) throws(RecordError) -> MediaPlaceholder {
+    let fields = try RecordFields(value, known: known)
     let hash = Base64.decode(try fields.name("thumbhash", limit: .bytes(64)))
     guard let hash, MediaPlaceholder.thumbHashBytes.contains(hash.count) else {
       throw fields.error("thumbhash", "is no ThumbHash in base64")
@@ -69,10 +71,10 @@ extension MediaTruth {
 
   /// What starts a file of so many bytes.
   static func timing(
-    _ value: JSONValue, _ fileBytes: Int
+    _ value: JSONValue, _ fileBytes: Int,
+    known: [String]? = ["curve", "headBytes", "lead", "needed", "scans", "startable"]
   ) throws(RecordError) -> MediaTiming {
-    let fields = try RecordFields(
-      value, known: ["curve", "headBytes", "lead", "needed", "scans", "startable"])
+    let fields = try RecordFields(value, known: known)
     guard let headBytes = try fields.number("headBytes", in: 0...RecordLimits.fileBytes) else {
       throw fields.error("headBytes", "is missing")
     }

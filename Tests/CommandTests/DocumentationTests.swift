@@ -26,7 +26,7 @@ import Version
     ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
     ["plan"],
     ["media", "add"],
-    ["config"], ["health"],
+    ["config"], ["health"], ["browse"],
   ]
 
   @Test(arguments: commands)
@@ -45,6 +45,8 @@ import Version
     // What is to be said each time has no variable.
     let without = [
       "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
+      "items",
+      "pace", "strategy", "network", "speed", "store", "record", "json",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(Self.readme.contains("`--\(option)`"), "--\(option)")
