@@ -134,6 +134,7 @@ let package = Package(
       dependencies: [
         "Service", "SQLiteStore", "Seeding", "PostJSON", "Catalog", "Feed", "Sockets", "System",
         "Observability", "Backups", "Version", "MediaProbe", "MediaIndex", "MediaFiles", "JSON",
+        "Prefetch", "Lab",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),

@@ -25,7 +25,7 @@ import Version
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
     ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
     ["media", "add"],
-    ["config"], ["health"],
+    ["config"], ["health"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
   ]
 
   @Test(arguments: commands)
@@ -44,6 +44,8 @@ import Version
     // What is to be said each time has no variable.
     let without = [
       "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
+      "strategy", "network", "trace", "watch", "without-hints", "explain", "max-cost", "video-cost",
+      "image-cost",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(Self.readme.contains("`--\(option)`"), "--\(option)")
