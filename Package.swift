@@ -126,8 +126,8 @@ let package = Package(
     module(
       "Service",
       [
-        "FeedServer", "SQLiteStore", "Prefetch", "Backups", "System", "MediaFiles",
-        "Observability", logging, metrics,
+        "FeedServer", "SQLiteStore", "Prefetch", "Backups", "System", "Catalog", "MediaFiles",
+        "MediaProbe", "MediaIndex", "Observability", logging, metrics,
       ]),
     .executableTarget(
       name: "lookahead",
@@ -191,13 +191,14 @@ let package = Package(
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
         "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
-        "Observability", "TestSupport", crypto, logging,
+        "Observability", "ShapedLink", "TestSupport", crypto, logging,
       ]),
     tests(
       "ServiceTests",
       [
         "Service", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed", "Prefetch",
-        "Observability", "SQLiteTestSupport", "TestSupport", logging, sqlite,
+        "MediaProbe", "MediaIndex", "System", "Catalog", "Observability", "SQLiteTestSupport",
+        "TestSupport", logging, sqlite,
       ]),
     // What any store must do, on SQLite and on the model.
     tests(
