@@ -93,17 +93,16 @@ extension Simulation {
       }
       return
     }
+    let id = transfers[index].id
+    arrived(index, bytes: event.bytes)
+    transfers.removeAll { $0.id == id }
+    tell(.transferFinished(id))
     if event.bytes >= Self.measuredBytes, event.kilobitsPerSecond > 0 {
       tell(
         .bandwidthMeasured(
           kilobitsPerSecond: event.kilobitsPerSecond,
           roundTripMilliseconds: event.firstByteMicroseconds / 1_000))
     }
-    guard let index = transfers.firstIndex(where: { $0.id == event.request }) else { return }
-    let transfer = transfers[index]
-    arrived(index, bytes: event.bytes)
-    transfers.removeAll { $0.id == transfer.id }
-    tell(.transferFinished(transfer.id))
   }
 
   /// Less says nothing about a bandwidth.
