@@ -10,37 +10,42 @@ struct LabStrategies: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      A strategy and its parameters, such as weighted:leading=5,maxCost=5; several times for several. \
-      Without any, all, with the parameters that the manual names.
+      A strategy, such as plain or weighted:leading=5,maxCost=7; several times for several. Parameters \
+      that are left out are the usual ones. Without any, all strategies.
       """, valueName: "name:parameters"))
   var strategy: [String] = []
 
-  /// What is measured where nobody says.
-  private static let all: [Policy.Strategy] = [
+  /// The strategies with their usual parameters: what is measured where nobody says.
+  private static let usual: [Policy.Strategy] = [
     .weighted(leading: 5, maxCost: 5), .plain(leading: 5), .standard(leading: 1), .endless,
     .thresholdFixed(percent: 70), .thresholdDynamic(percent: 70),
-    .lazyTarget(leading: 2, trailing: 1), .expectedWait(WaitTuning()),
+    .lazyTarget(leading: 2, trailing: 1), .rangeController(RangeTuning()),
+    .stages(StageTuning()), .expectedWait(WaitTuning()),
   ]
 
   func contestants(isHinted: Bool) throws -> [Contestant] {
-    let strategies = try strategy.isEmpty ? Self.all : strategy.map(Self.strategy)
-    return strategies.map { Contestant($0, isHinted: isHinted) }
+    let texts = strategy.isEmpty ? Self.usual.map(\.name) : strategy
+    return try texts.map { text in
+      let strategy = try Self.strategy(text)
+      return Contestant(
+        name: text, policy: Policy(name: strategy.name, strategy: strategy), isHinted: isHinted)
+    }
   }
 
   private static func strategy(_ text: String) throws -> Policy.Strategy {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    var parameters: [String: Int] = [:]
+    let name = String(parts[0])
+    let usual = usual.first { $0.name == name }?.parameters ?? []
+    var parameters = Dictionary(uniqueKeysWithValues: usual.map { ($0.name, $0.value) })
     for pair in parts.count > 1 ? parts[1].split(separator: ",") : [] {
       let sides = pair.split(separator: "=", omittingEmptySubsequences: false)
       guard sides.count == 2, let value = Int(sides[1]) else {
         throw ValidationError("--strategy: \"\(pair)\" is no parameter such as leading=5")
       }
-      guard parameters.updateValue(value, forKey: String(sides[0])) == nil else {
-        throw ValidationError("--strategy: \"\(sides[0])\" stands twice")
-      }
+      parameters[String(sides[0])] = value
     }
     do throws(StrategyError) {
-      return try Policy.Strategy(name: String(parts[0]), parameters: parameters)
+      return try Policy.Strategy(name: name, parameters: parameters)
     } catch {
       throw ValidationError("--strategy \(text): \(error)")
     }

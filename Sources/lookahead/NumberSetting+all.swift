@@ -237,6 +237,6 @@ extension NumberSetting {
       "repeats", 1...10_000, default: 10, "How many runs each strategy has on each network."),
     NumberSetting("seed", 0...1_000_000_000, default: 1, "What all random numbers come from."),
     NumberSetting(
-      "margin", 0...1_000, default: 1, "How many loaders per 1000 items are no difference."),
+      "margin", 0...1_000, default: 2, "How many loaders per 1000 items are no difference."),
   ]
 }

@@ -37,7 +37,7 @@ import Testing
       ["lab", "compare", "--strategy", "endless", "--strategy", "plain:leading=3", "--network", "dsl"]
         + ["--items", "40", "--repeats", "100"])
     #expect(outcome.status == 0)
-    #expect(outcome.output.hasPrefix("plain leading=3 is better than endless: -"))
+    #expect(outcome.output.hasPrefix("plain:leading=3 is better than endless: -"))
     let looks = try #require(outcome.output.firstMatch(of: /after (\d+) looks/)?.output.1)
     #expect(try #require(Int(looks)) < 20)
   }
@@ -58,7 +58,7 @@ import Testing
 
   @Test(arguments: [
     (["run", "--strategy", "fastest"], "there is no strategy \"fastest\""),
-    (["run", "--strategy", "plain"], "the parameter \"leading\" is missing"),
+    (["run", "--strategy", "plain:lead=5"], "there is no parameter \"lead\""),
     (["run", "--strategy", "plain:leading"], "\"leading\" is no parameter"),
     (["run", "--network", "5g"], "there is no profile \"5g\""),
     (["run", "--repeats", "0"], "0 is less than 1"),

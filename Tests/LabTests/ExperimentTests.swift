@@ -29,8 +29,10 @@ import Testing
   @Test func `a strategy is equivalent to itself, and better than none`() {
     let results = Self.experiment.results()
     for network in [0, 1] {
-      #expect(results.comparison(1, on: network, margin: 5).verdict == .worse)
-      #expect(results.comparison(2, on: network, margin: 5).verdict == .equivalent)
+      #expect(results.comparison(1, on: network, margin: 40).verdict == .worse)
+      #expect(results.comparison(2, on: network, margin: 40).verdict == .equivalent)
+      // 320 items without a difference say nothing about five in a thousand.
+      #expect(results.comparison(2, on: network, margin: 5).verdict == .undecided)
     }
     #expect(results.interval(1, on: 0, .loaders).mean > results.interval(0, on: 0, .loaders).mean)
     // Two networks are two witnesses: too few to say anything.
@@ -66,7 +68,7 @@ import Testing
     #expect(found.sentence("a", "b").hasPrefix("a is better than b: -"))
     // Itself: the same to the byte.
     experiment.contestants[1] = experiment.contestants[0]
-    #expect(experiment.compare(margin: 5).verdict == .equivalent)
+    #expect(experiment.compare(margin: 10).verdict == .equivalent)
     // Several networks: each is one witness.
     experiment.contestants[1] = Contestant(.plain(leading: 2))
     experiment.repeats = 2

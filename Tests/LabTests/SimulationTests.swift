@@ -14,7 +14,8 @@ import Testing
   static let strategies: [Policy.Strategy] = [
     .endless, .plain(leading: 5), .weighted(leading: 5, maxCost: 5), .standard(leading: 1),
     .thresholdFixed(percent: 70), .thresholdDynamic(percent: 70),
-    .lazyTarget(leading: 2, trailing: 1), .expectedWait(WaitTuning()),
+    .lazyTarget(leading: 2, trailing: 1), .rangeController(RangeTuning()),
+    .stages(StageTuning()), .expectedWait(WaitTuning()),
   ]
 
   static var busy: ViewerModel {

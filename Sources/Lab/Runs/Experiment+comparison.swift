@@ -19,7 +19,8 @@ extension Experiment {
     progress: (Int) -> Void = { _ in }
   ) -> Comparison {
     precondition(contestants.count == 2, "two are compared")
-    var comparison = Comparison(margin: margin, leastDeviation: 1)
+    var comparison = Comparison(
+      margin: margin, leastDeviation: measure.leastDeviation(items: items))
     let count = networks.count == 1 ? repeats : networks.count
     var done = 0
     while done < count, comparison.verdict == .undecided {

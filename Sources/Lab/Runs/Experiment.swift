@@ -74,7 +74,7 @@ public struct Experiment: Sendable {
     }
     return ExperimentResults(
       contestants: contestants.map(\.name), networks: networks.map(\.name), repeats: repeats,
-      runs: values.withLock { $0.runs.map { $0! } })
+      items: items, runs: values.withLock { $0.runs.map { $0! } })
   }
 
   /// One run in words.

@@ -6,9 +6,14 @@ public struct ExperimentResults: Hashable, Sendable {
   public let networks: [String]
   /// How many runs each contestant had on each network.
   public let repeats: Int
+  /// How many items each run had.
+  public let items: Int
   let runs: [RunValues]
 
-  init(contestants: [String], networks: [String], repeats: Int, runs: [RunValues]) {
+  init(
+    contestants: [String], networks: [String], repeats: Int, items: Int, runs: [RunValues]
+  ) {
+    self.items = items
     self.contestants = contestants
     self.networks = networks
     self.repeats = repeats
@@ -26,7 +31,8 @@ public struct ExperimentResults: Hashable, Sendable {
   public func interval(
     _ contestant: Int, on network: Int?, _ measure: RunFigures.Measure
   ) -> SequentialInterval {
-    var interval = SequentialInterval()
+    var interval = SequentialInterval(
+      leastDeviation: measure.leastDeviation(items: items))
     for cluster in clusters(contestant, on: network, measure) {
       interval.add(cluster.reduce(0, +) / Double(cluster.count))
     }
@@ -39,7 +45,8 @@ public struct ExperimentResults: Hashable, Sendable {
   public func comparison(
     _ contestant: Int, on network: Int?, _ measure: RunFigures.Measure = .loaders, margin: Double
   ) -> Comparison {
-    var comparison = Comparison(margin: margin, leastDeviation: 1)
+    var comparison = Comparison(
+      margin: margin, leastDeviation: measure.leastDeviation(items: items))
     let pairs = zip(
       clusters(contestant, on: network, measure), clusters(0, on: network, measure))
     for (own, others) in pairs { comparison.addCluster(own, others) }

@@ -47,6 +47,18 @@ public struct RunFigures: Hashable, Sendable {
     case wastedPercent
     /// Requests per 1000 viewed items.
     case requests
+
+    /// What one piece more in a run of so many items is, of what is counted in pieces: runs that all count the
+    /// same are no proof that others will.
+    func leastDeviation(items: Int) -> Double {
+      switch self {
+      case .loaders, .imageLoaders, .videoLoaders, .pageLoaders, .stalls, .requests:
+        1_000 / Double(max(1, items))
+      case .waitMilliseconds, .waitP50Milliseconds, .waitP95Milliseconds, .kilobytes,
+        .wastedPercent:
+        0
+      }
+    }
   }
 
   /// A measure of it.
