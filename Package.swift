@@ -143,7 +143,7 @@ let package = Package(
       dependencies: [
         "Service", "SQLiteStore", "Seeding", "PostJSON", "Catalog", "Feed", "Sockets", "System",
         "Observability", "Backups", "Version", "MediaProbe", "MediaIndex", "MediaFiles", "JSON",
-        "Prefetch", "PrefetchClient", "Viewing", "ShapedLink",
+        "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),

@@ -26,7 +26,7 @@ import Version
     ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
     ["plan"],
     ["media", "add"],
-    ["config"], ["health"], ["browse"],
+    ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
   ]
 
   @Test(arguments: commands)
@@ -45,8 +45,9 @@ import Version
     // What is to be said each time has no variable.
     let without = [
       "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
-      "items",
-      "pace", "strategy", "network", "speed", "store", "record", "json",
+      "items", "pace", "strategy", "network", "speed", "store", "record", "json", "trace",
+      "watch", "without-hints", "explain", "max-cost", "video-cost",
+      "image-cost",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(Self.readme.contains("`--\(option)`"), "--\(option)")
