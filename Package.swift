@@ -54,6 +54,8 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(
       name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
 
     // Which release and commit this is; the plugin writes the latter.
     .plugin(name: "CommitPlugin", capability: .buildTool()),
@@ -75,7 +77,7 @@ let package = Package(
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
 
     // What the server needs beside: content codings, files, logs and figures.
-    module("Compression", ["HTTP", "CZlib", "CBrotli"]),
+    module("Compression", ["HTTP", "CZlib", "CBrotli", "CZstd"]),
     module("MediaFiles", ["System"]),
     module("MediaFormats"),
     module("Observability", ["System", "CivilTime", logging, metrics]),
@@ -100,7 +102,8 @@ let package = Package(
     module(
       "MediaIndex",
       ["Feed", "Catalog", "HTTP", "MediaFiles", "MediaFormats", "MediaProbe", "System"]),
-    module("Seeding", ["Feed", "Catalog", "PostJSON", "System"]),
+    module("FeedFormats", ["CivilTime", "Feed", "JSON", "PostJSON", "CExpat", "CXXHash"]),
+    module("Seeding", ["Feed", "Catalog", "PostJSON", "FeedFormats", "Compression", "System"]),
     module(
       "SQLiteStore",
       [
@@ -120,15 +123,15 @@ let package = Package(
     module(
       "Service",
       [
-        "FeedServer", "SQLiteStore", "Prefetch", "Backups", "System", "MediaFiles",
+        "FeedServer", "SQLiteStore", "Catalog", "Prefetch", "Backups", "System", "MediaFiles",
         "Observability", logging, metrics,
       ]),
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "Service", "SQLiteStore", "Seeding", "PostJSON", "Catalog", "Feed", "Sockets", "System",
-        "Observability", "Backups", "Version", "MediaProbe", "MediaIndex", "MediaFiles", "JSON",
-        arguments, logging, metrics,
+        "Service", "SQLiteStore", "Seeding", "FeedFormats", "PostJSON", "Catalog", "Feed",
+        "Sockets", "System", "Observability", "Backups", "Version", "MediaProbe", "MediaIndex",
+        "MediaFiles", "JSON", arguments, logging, metrics,
       ],
       swiftSettings: strict),
 
@@ -150,7 +153,16 @@ let package = Package(
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
     tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
-    tests("SeedingTests", ["Seeding", "PostJSON", "Feed", "JSON", "TestSupport"]),
+    .testTarget(
+      name: "FeedFormatsTests",
+      dependencies: ["FeedFormats", "PostJSON", "Feed", "JSON", "TestSupport"],
+      exclude: ["Expected"], swiftSettings: strict),
+    tests(
+      "SeedingTests",
+      [
+        "Seeding", "FeedFormats", "ModelStore", "Catalog", "Compression", "CZstd", "Feed",
+        "TestSupport",
+      ]),
     tests("HTTPTests", ["HTTP", "TestSupport"]),
     tests("SystemTests", ["System", "TestSupport"]),
     tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
@@ -179,7 +191,7 @@ let package = Package(
       "FeedServerTests",
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
-        "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
+        "Compression", "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
         "Observability", "TestSupport", logging,
       ]),
     tests(

@@ -1,31 +1,22 @@
-/// A record's bytes as they stand in the input.
-public struct RawRecord: Hashable, Sendable {
-  /// The line on which the record begins, from 1.
-  public let line: Int
-  /// The bytes, or why there are none.
-  public let content: Result<[UInt8], RawRecordError>
-}
-
-/// Why an input holds no whole record at a place.
-public enum RawRecordError: Error, Hashable, Sendable {
-  /// The record has more bytes than the limit.
-  case tooLong(limitBytes: Int)
-  /// The input ends within a JSON array.
-  case unterminatedArray
-  /// Something other than a comma, an element or the end stands in or behind the array.
-  case strayText
-}
-
-/// Cuts an input into records: lines (NDJSON), or the elements of one JSON array.
+/// Cuts an input into JSON values: lines (NDJSON), or the elements of one JSON array; or, for documents of
+/// others, objects wherever they begin and end.
 ///
 /// Fed with bytes as they come; holds one unfinished record and no more. Which of the two it is, the
 /// first byte that is not white space tells. It finds where an element ends, by brackets and quotes;
 /// whether the element is JSON is for the decoder to say.
-public struct RecordSplitter: Sendable {
+public struct RecordSplitter: RecordReader {
   /// A record may have so many bytes.
   public let recordLimitBytes: Int
 
-  private enum Form { case unknown, lines, array }
+  /// What stands in an input that is not an array.
+  public enum Layout: Sendable {
+    /// A value on each line.
+    case lines
+    /// Objects, one behind the other, each over as many lines as it likes.
+    case objects
+  }
+
+  private enum Form { case unknown, lines, array, objects }
 
   /// What may come next in an array.
   private enum ArrayState {
@@ -34,6 +25,7 @@ public struct RecordSplitter: Sendable {
     case lost
   }
 
+  private let layout: Layout
   private var form = Form.unknown
   private var line = 1
   private var record: [UInt8] = []
@@ -51,9 +43,13 @@ public struct RecordSplitter: Sendable {
   private var isEscaped = false
 
   /// A splitter of one input.
-  public init(recordLimitBytes: Int) {
+  public init(recordLimitBytes: Int, layout: Layout = .lines) {
     self.recordLimitBytes = recordLimitBytes
+    self.layout = layout
   }
+
+  /// Nothing: these are our own records.
+  public var omissions: Omissions { Omissions() }
 
   /// Takes further bytes and hands out the records that they complete.
   public mutating func feed(_ bytes: [UInt8], _ emit: (RawRecord) throws -> Void) rethrows {
@@ -70,7 +66,7 @@ public struct RecordSplitter: Sendable {
         line += 1
         recordLine = line
         rest = rest[(end + 1)...]
-      case .array:
+      case .array, .objects:
         try takeArrayByte(byte, emit)
         if byte == UInt8(ascii: "\n") { line += 1 }
         rest.removeFirst()
@@ -89,6 +85,10 @@ public struct RecordSplitter: Sendable {
     case .array:
       if arrayState != .ended, arrayState != .lost {
         try emit(RawRecord(line: line, content: .failure(.unterminatedArray)))
+      }
+    case .objects:
+      if arrayState == .element {
+        try emit(RawRecord(line: recordLine, content: .failure(.unterminatedValue)))
       }
     }
   }
@@ -119,7 +119,7 @@ public struct RecordSplitter: Sendable {
       form = .array
       return true
     default:
-      form = .lines
+      form = layout == .lines ? .lines : .objects
       recordLine = line
       return false
     }
@@ -134,7 +134,9 @@ public struct RecordSplitter: Sendable {
     case (_, .lost), (UInt8(ascii: "\n"), _): break
     case (let byte, _) where Self.isWhiteSpace(byte): break
     case (UInt8(ascii: ","), .commaOrEnd): arrayState = .elementOnly
-    case (UInt8(ascii: "]"), .commaOrEnd), (UInt8(ascii: "]"), .elementOrEnd): arrayState = .ended
+    case (UInt8(ascii: "]"), .commaOrEnd) where form == .array,
+      (UInt8(ascii: "]"), .elementOrEnd) where form == .array:
+      arrayState = .ended
     case (UInt8(ascii: "{"), .elementOrEnd), (UInt8(ascii: "{"), .elementOnly):
       arrayState = .element
       recordLine = line
@@ -165,7 +167,7 @@ public struct RecordSplitter: Sendable {
       depth -= 1
       if depth == 0 {
         try emitRecord(emit)
-        arrayState = .commaOrEnd
+        arrayState = form == .array ? .commaOrEnd : .elementOrEnd
       }
     default: break
     }
@@ -194,16 +196,5 @@ public struct RecordSplitter: Sendable {
 
   private static func isWhiteSpace(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
-  }
-}
-
-extension RawRecordError: CustomStringConvertible {
-  /// What is wrong, for the person whose file it is.
-  public var description: String {
-    switch self {
-    case .tooLong(let limit): "the record has more than \(limit) bytes"
-    case .unterminatedArray: "the input ends within the JSON array: it was cut off"
-    case .strayText: "here a record, a comma or the end of the JSON array belongs"
-    }
   }
 }

@@ -1,4 +1,4 @@
-import Seeding
+import FeedFormats
 import TestSupport
 import Testing
 
