@@ -73,6 +73,9 @@ let package = Package(
     module("Prefetch", ["Feed"]),
     module("ThumbHash"),
 
+    // A slow network, for tests, the lab and the client's `--network`.
+    module("ShapedLink", ["Prefetch", "JSON", "Sockets", "System", deque]),
+
     // What any store stands on.
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
 
@@ -84,6 +87,9 @@ let package = Package(
     module(
       "MediaProbe",
       ["MediaFormats", "Feed", "JSON", "ThumbHash", "Sockets", "System", crypto]),
+
+    // The measuring stand: viewers, links and runs that are simulated.
+    module("Lab", ["Feed", "Prefetch", "JSON"]),
 
     // The adapters around the domain, the application, and the composition root.
     .target(
@@ -115,16 +121,16 @@ let package = Package(
       name: "FeedServer",
       dependencies: [
         "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
-        "Seeding", "JSON", "Compression", "MediaFiles", "MediaFormats", "Observability", "CXXHash",
-        logging, metrics,
+        "Seeding", "JSON", "Compression", "MediaFiles", "MediaFormats", "MediaProbe", "MediaIndex",
+        "Observability", "CXXHash", crypto, logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
     module(
       "Service",
       [
-        "FeedServer", "SQLiteStore", "Catalog", "Prefetch", "Backups", "System", "MediaFiles",
-        "Observability", logging, metrics,
+        "FeedServer", "SQLiteStore", "Prefetch", "Backups", "System", "Catalog", "MediaFiles",
+        "MediaProbe", "MediaIndex", "Observability", logging, metrics,
       ]),
     .executableTarget(
       name: "lookahead",
@@ -151,6 +157,7 @@ let package = Package(
     tests("ThumbHashTests", ["ThumbHash", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
+    tests("LabTests", ["Lab", "Feed", "Prefetch", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
     tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
     .testTarget(
@@ -166,6 +173,9 @@ let package = Package(
     tests("HTTPTests", ["HTTP", "TestSupport"]),
     tests("SystemTests", ["System", "TestSupport"]),
     tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
+    tests(
+      "ShapedLinkTests",
+      ["ShapedLink", "Prefetch", "Feed", "Sockets", "System", "TestSupport"]),
     tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
     tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
     tests("MediaFormatsTests", ["MediaFormats", "TestSupport"]),
@@ -192,13 +202,14 @@ let package = Package(
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
         "Compression", "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
-        "Observability", "TestSupport", logging,
+        "Observability", "ShapedLink", "TestSupport", crypto, logging,
       ]),
     tests(
       "ServiceTests",
       [
         "Service", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed", "Prefetch",
-        "Observability", "SQLiteTestSupport", "TestSupport", logging, sqlite,
+        "MediaProbe", "MediaIndex", "System", "Catalog", "Observability", "SQLiteTestSupport",
+        "TestSupport", logging, sqlite,
       ]),
     // What any store must do, on SQLite and on the model.
     tests(

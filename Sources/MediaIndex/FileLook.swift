@@ -15,10 +15,27 @@ struct FileLook: Sendable {
   let desk: ContentDesk
   /// Whether each file is probed anew, whatever is known.
   let isAnew: Bool
+  /// What became of files before; nil where nobody remembers.
+  let memory: MediaMemory?
+  /// A file that changed so shortly ago may be one that is being written.
+  let settlingMilliseconds: Int
 
   /// What becomes of the file with these path segments, which a post may name in a way of its own.
   func outcome(of segments: [String], isNamed: Bool, url: String? = nil) -> MediaOutcome {
     let path = root.path + "/" + segments.joined(separator: "/")
+    guard let memory else { return outcome(of: segments, path, isNamed, url) }
+    // Without a status it fails, and in the same way as long as there is none.
+    let stamp = (try? root.status(of: segments)).map(MediaMemory.stamp) ?? MediaMemory.absent
+    let name = url ?? path
+    if let fate = memory.fate(of: name, stamp) { return .remembered(fate) }
+    let outcome = outcome(of: segments, path, isNamed, url)
+    if let fate = outcome.fate { memory.remember(name, stamp, fate) }
+    return outcome
+  }
+
+  private func outcome(
+    of segments: [String], _ path: String, _ isNamed: Bool, _ url: String?
+  ) -> MediaOutcome {
     var urls = addresses.urls(of: segments)
     if let url, !urls.contains(where: { $0.utf8.elementsEqual(url.utf8) }) { urls.append(url) }
     do {
@@ -27,6 +44,7 @@ struct FileLook: Sendable {
         return known.isEmpty
           ? .unchanged : .known(.init(path: path, media: known, notes: nil, sha256: nil))
       }
+      if isUnsettled(status) { return .waiting(urls: urls) }
       let file = try root.open(segments)
       guard try isNamed || file.mayBeMedia(named: segments.last ?? "") else {
         return .passedOver(urls: urls)
@@ -35,6 +53,10 @@ struct FileLook: Sendable {
     } catch let error as MediaError {
       return .failed(
         path: path, reason: MediaWalk.WalkProblem.media(error).description, urls: urls, sha256: nil)
+    } catch ProbeError.cancelled {
+      return .waiting(urls: [])
+    } catch ProbeError.changed where settlingMilliseconds > 0 {
+      return .waiting(urls: urls)
     } catch let error as ProbeError {
       return .failed(path: path, reason: error.description, urls: urls, sha256: nil)
     } catch let error as SystemError {
@@ -47,23 +69,43 @@ struct FileLook: Sendable {
   /// What is to be kept of a file that looks as it did when it was read: nothing where each of its URLs has
   /// it. Nil where it has to be read.
   private func known(at urls: [String], _ status: FileStatus) throws -> [KnownMedia]? {
-    let modified = Int64(status.modified.nanosecondsSince1970)
+    let changed = Int64(status.changed.nanosecondsSince1970)
     let media = try store.media(at: urls)
     func holds(_ media: KnownMedia?) -> Bool {
       guard let media, case .content = media.truth.version else { return false }
-      return media.truth.bytes == status.bytes && media.modifiedNanoseconds == modified
+      return media.truth.bytes == status.bytes && media.changedNanoseconds == changed
     }
     guard let known = media.first(where: holds), let known else { return nil }
     return zip(urls, media).filter { !holds($0.1) }.map { url, _ in
-      KnownMedia(url: url, truth: known.truth, modifiedNanoseconds: modified)
+      KnownMedia(url: url, truth: known.truth, changedNanoseconds: changed)
     }
   }
 
+  private func isUnsettled(_ status: FileStatus) -> Bool {
+    let now = WallClock.exactNow.nanosecondsSince1970
+    let (age, overflow) = now.subtractingReportingOverflow(status.changed.nanosecondsSince1970)
+    // One that changes in the future, by a clock that was set back, is not waited for.
+    return !overflow && (0..<settlingMilliseconds * 1_000_000).contains(age)
+  }
+
+  /// The clock of a file system is some milliseconds wide: what is written within the tick of the last change is
+  /// told from it by no time. So the reading begins when that is over.
+  private static func waitForTick(after changed: Moment) {
+    let now = WallClock.exactNow.nanosecondsSince1970
+    let (age, overflow) = now.subtractingReportingOverflow(changed.nanosecondsSince1970)
+    guard !overflow, (0..<tickNanoseconds).contains(age) else { return }
+    CurrentThread.rest(nanoseconds: UInt64(tickNanoseconds - age))
+  }
+
+  /// Longer than the tick of any kernel (10 ms at 100 Hz).
+  private static let tickNanoseconds = 20_000_000
+
   private func outcome(of file: OpenFile, _ path: String, _ urls: [String]) throws -> MediaOutcome {
-    let sha256 = try MediaProbe.digest(of: file)
+    Self.waitForTick(after: file.changed)
+    let sha256 = try probe.digest(of: file)
     func finding(_ truth: MediaTruth, _ notes: [ProbeNote]?) -> MediaOutcome {
-      let modified = Int64(file.modified.nanosecondsSince1970)
-      let media = urls.map { KnownMedia(url: $0, truth: truth, modifiedNanoseconds: modified) }
+      let changed = Int64(file.changed.nanosecondsSince1970)
+      let media = urls.map { KnownMedia(url: $0, truth: truth, changedNanoseconds: changed) }
       return .known(.init(path: path, media: media, notes: notes, sha256: sha256))
     }
     if let result = desk.claim(sha256) {
@@ -87,11 +129,13 @@ struct FileLook: Sendable {
       desk.finish(sha256, .success(report))
       return finding(report.truth, report.notes)
     } catch {
+      switch error {
       // What is said of a file that changed is true of no content.
-      if case .changed = error {
+      case .changed where settlingMilliseconds > 0, .cancelled:
         desk.release(sha256)
-      } else {
-        desk.finish(sha256, .failure(error))
+        throw error
+      case .changed: desk.release(sha256)
+      default: desk.finish(sha256, .failure(error))
       }
       return .failed(path: path, reason: error.description, urls: urls, sha256: sha256)
     }

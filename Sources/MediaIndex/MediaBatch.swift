@@ -33,7 +33,12 @@ struct MediaBatch {
     if files == 0 { lastWrite = MonotonicClock.nanoseconds }
     files += 1
     switch outcome {
-    case .unchanged: addition.unchanged += 1
+    case .unchanged, .remembered(.known): addition.unchanged += 1
+    case .remembered(.passedOver): addition.passedOver += 1
+    case .remembered(.failed): addition.failed += 1
+    case .waiting(let urls):
+      addition.waiting += 1
+      outdated += urls
     case .passedOver(let urls):
       addition.passedOver += 1
       outdated += urls

@@ -5,9 +5,14 @@ extension JSONWriter {
   /// The members of a post from its title to its media: the same in a record and in an item, but for the
   /// ids of its files.
   ///
-  /// - Parameter openID: the post's id as JSON without quotes, of which the ids of its files are made; in
-  ///   a record they have none.
-  mutating func details(of posts: borrowing FlatPosts, at index: Int, openID: [UInt8]? = nil) {
+  /// - Parameters:
+  ///   - openID: the post's id as JSON without quotes, of which the ids of its files are made; in
+  ///     a record they have none.
+  ///   - naming: where clients get the files; a record says what it said.
+  mutating func details(
+    of posts: borrowing FlatPosts, at index: Int, openID: [UInt8]? = nil,
+    naming: (any MediaNaming)? = nil
+  ) {
     let post = posts.posts[index]
     member("title", post.title, of: posts)
     member("text", post.text, of: posts)
@@ -20,7 +25,7 @@ extension JSONWriter {
       }
     }
     member("url", post.url, of: posts)
-    member("thumbnail", post.thumbnail, of: posts)
+    thumbnail(post, of: posts, naming)
     if !post.tags.isEmpty { tags(post.tags, of: posts) }
     if !post.counters.isEmpty { counters(post.counters, of: posts) }
     guard !post.media.isEmpty else { return }
@@ -29,7 +34,7 @@ extension JSONWriter {
       for (ordinal, index) in post.media.enumerated() {
         writer.object { writer in
           if let openID { writer.mediaID(ordinal, ofPost: openID) }
-          writer.mediaMembers(of: posts, at: index)
+          writer.mediaMembers(of: posts, at: index, naming)
         }
       }
     }
@@ -42,7 +47,7 @@ extension JSONWriter {
     string(utf8: posts.bytes.span.extracting(text.range))
   }
 
-  private mutating func member(_ name: StaticString, utf8: [UInt8]) {
+  fileprivate mutating func member(_ name: StaticString, utf8: [UInt8]) {
     key(name)
     string(utf8: utf8.span)
   }
@@ -74,11 +79,29 @@ extension JSONWriter {
     }
   }
 
-  private mutating func mediaMembers(of posts: borrowing FlatPosts, at index: Int) {
+  private mutating func thumbnail(
+    _ post: FlatPost, of posts: borrowing FlatPosts, _ naming: (any MediaNaming)?
+  ) {
+    guard let thumbnail = post.thumbnail else { return }
+    let url = posts.bytes.span.extracting(thumbnail.range)
+    if let named = naming?.name(of: url, version: nil)?.url {
+      return member("thumbnail", utf8: named)
+    }
+    key("thumbnail")
+    string(utf8: url)
+  }
+
+  private mutating func mediaMembers(
+    of posts: borrowing FlatPosts, at index: Int, _ naming: (any MediaNaming)?
+  ) {
     let file = posts.media[index]
     let load = posts.mediaLoads[index]
     member("kind", load.kind.rawValue)
-    member("url", file.url, of: posts)
+    location(
+      posts.bytes.span.extracting(file.url.range),
+      naming?.name(
+        of: posts.bytes.span.extracting(file.url.range),
+        version: file.truth.flatMap { posts.truths[$0].version }))
     if let index = file.truth { return itemMembers(of: posts.truths[index]) }
     member("mimeType", file.mimeType, of: posts)
     member("codec", file.codec, of: posts)
@@ -86,6 +109,20 @@ extension JSONWriter {
     member("height", file.height)
     member("durationMs", load.durationMilliseconds)
     member("bytes", load.bytes)
+  }
+}
+
+extension JSONWriter {
+  /// The members that say where a file is.
+  mutating func location(_ url: Span<UInt8>, _ name: MediaName?) {
+    if let named = name?.url {
+      member("url", utf8: named)
+    } else {
+      key("url")
+      string(utf8: url)
+    }
+    if let immutableURL = name?.immutableURL { member("immutableUrl", utf8: immutableURL) }
+    if let expiresAt = name?.expiresAt { member("expiresAt", utf8: expiresAt.rfc3339UTF8) }
   }
 }
 

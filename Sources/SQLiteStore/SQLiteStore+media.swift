@@ -116,7 +116,7 @@ struct MediaTable {
 
   private static func media(_ row: Row) -> KnownMedia? {
     truth(row.json(1)).map { truth in
-      KnownMedia(url: row[0], truth: truth, modifiedNanoseconds: row[2])
+      KnownMedia(url: row[0], truth: truth, changedNanoseconds: row[2])
     }
   }
 
@@ -168,7 +168,7 @@ extension MediaTable {
       id = database.lastInsertedRowID
     }
     if old?.truth != media.truth { changed.append(media.url) }
-    if old != media { try execute(Self.putFile, [media.url, id, media.modifiedNanoseconds]) }
+    if old != media { try execute(Self.putFile, [media.url, id, media.changedNanoseconds]) }
     return changed
   }
 

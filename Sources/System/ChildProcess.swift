@@ -41,6 +41,8 @@ public struct ChildProcess: Sendable {
     case timedOut
     /// Killed: it wrote more than it may.
     case wroteTooMuch
+    /// Killed: it was given up.
+    case cancelled
   }
 
   /// What came of it.
@@ -92,17 +94,21 @@ public struct ChildProcess: Sendable {
 
   /// Runs it to its end.
   ///
-  /// - Parameter input: its standard input; opened as `/dev/fd/0`, it is read from the file's beginning.
-  ///   `/dev/null` where there is nothing.
+  /// - Parameters:
+  ///   - input: its standard input; opened as `/dev/fd/0`, it is read from the file's beginning.
+  ///     `/dev/null` where there is nothing.
+  ///   - cancellation: by which it can be given up.
   /// - Throws: `SystemError` where it cannot be started.
-  public func run(input: OpenFile? = nil) throws(SystemError) -> Outcome {
+  public func run(
+    input: OpenFile? = nil, cancellation: Cancellation? = nil
+  ) throws(SystemError) -> Outcome {
     let nothing = input == nil ? try Descriptor("/dev/null") : nil
     let output = try Pipe()
     let errors = try Pipe()
     let process = try start(
       input: input?.descriptor ?? nothing?.number ?? -1, output.writing?.number ?? -1,
       errors.writing?.number ?? -1)
-    var watch = ChildWatch(process, limits, output.reading, errors.reading)
+    var watch = ChildWatch(process, limits, output.reading, errors.reading, cancellation)
     // What the child has open is closed here, so that the pipes end with it.
     output.closeWriting()
     errors.closeWriting()

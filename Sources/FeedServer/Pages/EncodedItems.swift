@@ -32,15 +32,19 @@ struct EncodedItems: Sendable {
     self.count = count
   }
 
-  /// The items of these posts, in their order, with the hints that the policy gives them on the network.
-  init(_ posts: FlatPosts, hintsBy policy: Policy, on network: NetworkProfile) {
+  /// The items of these posts, in their order, with the hints that the policy gives them on the network, and
+  /// these URLs of their files.
+  init(
+    _ posts: FlatPosts, hintsBy policy: Policy, on network: NetworkProfile,
+    links: MediaLinks = .asRecorded
+  ) {
     let costs = PageCosts(policy, on: network)
     var writer = JSONWriter(capacity: 2 * posts.bytes.count + 256 * posts.count)
     bytes.reserveCapacity(2 * posts.bytes.count + 320 * posts.count)
     for index in 0..<posts.count {
       let load = ItemLoad(posts, at: index)
       writer.removeAll()
-      let text = writer.item(posts, at: index, hint: costs.hint(for: load))
+      let text = writer.item(posts, at: index, naming: links, hint: costs.hint(for: load))
       append(text, writer.bytes, load, costs.hash(dependsOnDownlink: load.dependsOnDownlink))
     }
   }

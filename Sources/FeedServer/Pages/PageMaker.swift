@@ -72,7 +72,8 @@ final class PageMaker: Sendable {
       let policy = snapshot.policyBook.policy(feed: cut.feed.name, network: asked.network.profile)
       let version = snapshot.version
       let start = timing.begin()
-      source.items(posts, hintsBy: policy, on: asked.network.profile) { [self] items in
+      source.items(posts, hintsBy: policy, on: asked.network.profile, links: asked.links) {
+        [self] items in
         timing.end("read", start)
         completing(completion) {
           let items = try items.get()
