@@ -18,8 +18,10 @@ func module(
 }
 
 /// The tests of a module of ours.
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency], excluding files: [String] = []
+) -> Target {
+  .testTarget(name: name, dependencies: dependencies, exclude: files, swiftSettings: strict)
 }
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -160,10 +162,9 @@ let package = Package(
     tests("LabTests", ["Lab", "Feed", "Prefetch", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
     tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
-    .testTarget(
-      name: "FeedFormatsTests",
-      dependencies: ["FeedFormats", "PostJSON", "Feed", "JSON", "TestSupport"],
-      exclude: ["Expected"], swiftSettings: strict),
+    tests(
+      "FeedFormatsTests", ["FeedFormats", "PostJSON", "Feed", "JSON", "TestSupport"],
+      excluding: ["Expected"]),
     tests(
       "SeedingTests",
       [

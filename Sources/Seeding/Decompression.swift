@@ -4,6 +4,9 @@ import Compression
 enum Decompression: Sendable {
   case none, gzip, zstandard
 
+  /// So many bytes of an input tell.
+  static let tellingBytes = 4
+
   /// How the bytes at the start of an input are to be read.
   init(start: [UInt8]) {
     if start.starts(with: GzipDecoder.magic) {

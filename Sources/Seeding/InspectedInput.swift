@@ -19,10 +19,12 @@ public struct InspectedInput: Sendable {
   ///   another source than a file throws.
   init(_ input: SeedInput, said: FeedFormat?, columns: [ColumnMapping]) throws {
     self.input = input
+    // Records that are said to be such are written as they come: nothing waits for more of them.
+    let wanted = said == .records ? Decompression.tellingBytes : FeedFormat.tellingBytes
     var start: [UInt8] = []
     var isWhole = false
-    while start.count < FeedFormat.tellingBytes, !isWhole {
-      if let bytes = try input.read(atMost: FeedFormat.tellingBytes - start.count) {
+    while start.count < wanted, !isWhole {
+      if let bytes = try input.read(atMost: FeedFormat.tellingBytes) {
         start += bytes
       } else {
         isWhole = true

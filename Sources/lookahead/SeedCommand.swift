@@ -96,6 +96,13 @@ struct SeedCommand: ParsableCommand {
         "stopped at the first bad record; what stood before it is loaded, but for new places of posts in "
           + "feeds, which are published by a run that ends")
       throw ExitCode.failure
+    } catch let error as SeedInputError {
+      meter.clear()
+      printError("\(error)")
+      printError(
+        "whole batches before it are loaded, but for new places of posts in feeds, which are published by a "
+          + "run that ends")
+      throw ExitCode.failure
     }
   }
 

@@ -107,7 +107,7 @@ import Version
   @Test func `every other default in the README is the one that the command's help names`() throws {
     let seed = try Self.help("seed")
     let defaults = Self.defaults(Self.section("Seeding", upTo: "Serving"))
-    #expect(defaults.count == 10)
+    #expect(defaults.count == 15)
     for (option, value) in defaults {
       #expect(seed[option] == (value == "off" ? "" : value), "\(option)")
     }

@@ -63,9 +63,27 @@ import Testing
     let bad = try program.folder.write(text, to: "bad")
     let outcome = try program.run(["seed"] + options + [good, bad])
     #expect(outcome.status != 0)
-    #expect(
-      outcome.errors.contains("bad: ") && outcome.errors.contains(expected), "\(outcome.errors)")
+    #expect(outcome.errors.contains(expected), "\(outcome.errors)")
     #expect(!FileManager.default.fileExists(atPath: program.database))
+  }
+
+  @Test func `a compressed file that is cut short says where, and what is loaded`() throws {
+    let lines = (0..<3_000).map { #"{"id":"p\#($0)","feeds":[{"name":"f"}],"type":"text"}"# }
+    let path = try program.folder.write(lines.joined(separator: "\n"), to: "posts.ndjson")
+    let gzip = Process()
+    gzip.executableURL = URL(fileURLWithPath: "/bin/gzip")
+    gzip.arguments = [path]
+    try gzip.run()
+    gzip.waitUntilExit()
+    let whole = try program.run("seed", path + ".gz")
+    #expect(whole.status == 0 && whole.output.hasPrefix("3000 added"), "\(whole.errors)")
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: path + ".gz"))
+    #expect(bytes.count > 16_384)
+    try bytes.dropLast(5).write(to: URL(fileURLWithPath: path + ".gz"))
+    let cut = try program.run("seed", path + ".gz")
+    #expect(cut.status == 1)
+    #expect(cut.errors.contains("is cut short (found at byte \(bytes.count - 5)"), "\(cut.errors)")
+    #expect(cut.errors.contains("batches before it are loaded"))
   }
 
   @Test(arguments: [

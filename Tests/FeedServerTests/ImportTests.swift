@@ -189,6 +189,7 @@ import Testing
     let service = try RunningServer {
       $0.writeToken = WriteTests.token
       $0.seeder.decompressedLimitBytes = 10_000
+      $0.maximumImports = 8
     }
     let record = #"{"id":"a","type":"image","feeds":[{"name":"f"}]}"# + "\n"
     let bytes = try Self.gzipped(record)

@@ -41,7 +41,8 @@ struct CSVReader: RecordReader {
     if isLost { return }
     if delimiter == nil {
       header += bytes
-      guard
+      // Looked at only when there is a line's end to be found, or too much.
+      guard header.count > limitBytes || bytes.contains(where: { $0 == 0x0a || $0 == 0x0d }),
         let found = Self.delimiter(ofLine: header)
           ?? (header.count > limitBytes ? UInt8(ascii: ",") : nil)
       else { return }

@@ -10,7 +10,8 @@ enum JSONFeed {
       translation.refuse("is no JSON Feed: it has no list of items", line: first)
       return
     }
-    translation.title(document.text("title"), line: first)
+    // Behind the items: they make the feed, and this is its title.
+    defer { translation.title(document.text("title"), line: first) }
     let home = document.text("home_page_url") ?? document.text("feed_url")
     for item in items.elements {
       let line = lines.line(of: item)

@@ -44,7 +44,9 @@ struct RedditMedia {
 
   private func gallery(_ omissions: inout Omissions) -> [Media] {
     let known = data.present("media_metadata")
-    return data.present("gallery_data")?.list("items").compactMap { item -> Media? in
+    // One more than a record may have: it is refused, and the others need not be looked for.
+    return data.present("gallery_data")?.list("items").prefix(RecordLimits.media + 1).compactMap {
+      item -> Media? in
       guard let id = item.text("media_id"), let entry = known?.present(id),
         let size = entry.present("s")
       else {

@@ -17,7 +17,12 @@ struct FeedMedia {
   func files(_ omissions: inout Omissions) -> [Media] {
     var files: [Media] = []
     func add(_ media: Media?) {
-      if let media, !files.contains(where: { $0.url.isSame(as: media.url) }) { files.append(media) }
+      // One more than a record may have: it is refused, and the others need not be compared.
+      if let media, files.count <= RecordLimits.media,
+        !files.contains(where: { $0.url.isSame(as: media.url) })
+      {
+        files.append(media)
+      }
     }
     for group in groups {
       let renditions = group.all("content", .media).filter { kind($0).media != nil }

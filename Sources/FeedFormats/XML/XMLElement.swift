@@ -36,19 +36,17 @@ struct XMLElement {
     attributes[XMLName(namespace: .none, local: attribute)]?.trimmed
   }
 
-  /// The elements directly in it.
-  var elements: [XMLElement] {
-    children.compactMap { if case .element(let element) = $0 { element } else { nil } }
-  }
-
   /// The elements of this name directly in it.
   func all(_ local: String, _ namespace: XMLNamespace = .none) -> [XMLElement] {
-    elements.filter { $0.name.local == local && $0.name.namespace == namespace }
+    children.compactMap { $0.element(local, namespace) }
   }
 
   /// The first of them.
   func first(_ local: String, _ namespace: XMLNamespace = .none) -> XMLElement? {
-    all(local, namespace).first
+    for child in children {
+      if let element = child.element(local, namespace) { return element }
+    }
+    return nil
   }
 
   /// The text directly in the first of them, without white space around it.
@@ -80,4 +78,12 @@ struct XMLElement {
 indirect enum XMLNode {
   case text(String)
   case element(XMLElement)
+
+  /// The element of this name that it is; nil where it is something else.
+  func element(_ local: String, _ namespace: XMLNamespace) -> XMLElement? {
+    guard case .element(let element) = self, element.name.namespace == namespace,
+      element.name.local == local
+    else { return nil }
+    return element
+  }
 }

@@ -30,6 +30,7 @@ final class XMLParser {
     guard let parser = XML_ParserCreateNS(nil, XML_Char(Self.separator)) else { return nil }
     self.parser = parser
     self.tokenLimitBytes = tokenLimitBytes
+    // Expat calls back with it within `parse` alone, for as long as this object is there.
     XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
     XML_SetElementHandler(
       parser, { XMLParser.of($0)?.begin($1, $2) },

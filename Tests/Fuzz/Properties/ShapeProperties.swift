@@ -5,7 +5,8 @@ import PostJSON
 /// What must hold of an input in the format of others, whatever bytes it is.
 enum ShapeProperties {
   private static let columns = [
-    "a=title", "b=text", "c=media.url", "d=publishedAt", "e=counters.likes", "f=media[1].width", "g=id",
+    "a=title", "b=text", "c=media.url", "d=publishedAt", "e=counters.likes", "f=media[1].width",
+    "g=id",
   ].compactMap { try? ColumnMapping($0) }
 
   /// What does not hold, as a sentence. The input's first byte chooses the format and the limits.
@@ -21,7 +22,9 @@ enum ShapeProperties {
     for ends in input.cuts {
       let other = read(input.content, at: ends, format, settings)
       if other.records != whole.records { return "\(format) cut at \(ends) is other records" }
-      if other.omissions != whole.omissions { return "\(format) cut at \(ends) leaves out other things" }
+      if other.omissions != whole.omissions {
+        return "\(format) cut at \(ends) leaves out other things"
+      }
     }
     let guess = try? FeedFormat.guess(input.content, columns: columns)
     if let guess, let again = try? FeedFormat.guess(input.content, said: guess, columns: columns),
