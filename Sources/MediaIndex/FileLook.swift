@@ -72,7 +72,8 @@ struct FileLook: Sendable {
     let changed = Int64(status.changed.nanosecondsSince1970)
     let media = try store.media(at: urls)
     func holds(_ media: KnownMedia?) -> Bool {
-      guard let media, case .content = media.truth.version else { return false }
+      guard let media, case .content = media.truth.version, !probe.knowsBetter(than: media.truth)
+      else { return false }
       return media.truth.bytes == status.bytes && media.changedNanoseconds == changed
     }
     guard let known = media.first(where: holds), let known else { return nil }
@@ -112,7 +113,7 @@ struct FileLook: Sendable {
       return finding(try result.get().truth, nil)
     }
     do {
-      if !isAnew, let truth = try store.truth(ofContent: sha256) {
+      if !isAnew, let truth = try store.truth(ofContent: sha256), !probe.knowsBetter(than: truth) {
         desk.finish(sha256, .success(ProbeReport(truth: truth)))
         return finding(truth, nil)
       }
