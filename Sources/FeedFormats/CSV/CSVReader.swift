@@ -41,10 +41,12 @@ struct CSVReader: RecordReader {
     if isLost { return }
     if delimiter == nil {
       header += bytes
-      // Looked at only when there is a line's end to be found, or too much.
-      guard header.count > limitBytes || bytes.contains(where: { $0 == 0x0a || $0 == 0x0d }),
-        let found = Self.delimiter(ofLine: header)
-          ?? (header.count > limitBytes ? UInt8(ascii: ",") : nil)
+      // Looked at only when there is a line's end to be found, or too much; and no further than the limit,
+      // so that it does not matter how much came at once.
+      let isTooLong = header.count > limitBytes
+      guard isTooLong || bytes.contains(where: { $0 == 0x0a || $0 == 0x0d }),
+        let found = Self.delimiter(ofLine: header.prefix(limitBytes))
+          ?? (isTooLong ? UInt8(ascii: ",") : nil)
       else { return }
       try begin(found, emit)
     } else {
@@ -68,7 +70,7 @@ struct CSVReader: RecordReader {
   // MARK: The header
 
   /// The byte that ends most fields of the first line; nil where that line has not come as a whole.
-  static func delimiter(ofLine bytes: [UInt8]) -> UInt8? {
+  static func delimiter(ofLine bytes: some Sequence<UInt8>) -> UInt8? {
     let candidates = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
     var counts = [0, 0, 0]
     var isQuoted = false
