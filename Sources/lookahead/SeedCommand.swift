@@ -137,7 +137,7 @@ struct SeedCommand: ParsableCommand {
     if !report.omissions.isEmpty { printError("not kept: \(report.omissions)") }
     if report.withoutFeed > 0 {
       let posts = report.withoutFeed == 1 ? "1 post names" : "\(report.withoutFeed) posts name"
-      printError("warning: \(posts) no feed and nothing shows them; --feed NAME puts such into one")
+      printError("warning: \(posts) no feed and went into none; --feed NAME puts such into one")
     }
     guard report.skipped > 0 else { return }
     for line in problems.rest { printError(line) }
