@@ -171,6 +171,12 @@ extension NumberSetting {
       "record-limit-bytes", 1...gibibyte, \.application.seeder.recordLimitBytes,
       "A record may have so many bytes; then it is refused."),
     NumberSetting(
+      "document-limit-bytes", 1...gibibyte, \.application.seeder.documentLimitBytes,
+      "A JSON document of another format that is read as a whole may have so many bytes."),
+    NumberSetting(
+      "decompressed-bytes", 1...(1 << 50), \.application.seeder.decompressedLimitBytes,
+      "A compressed input may stand for so many bytes."),
+    NumberSetting(
       "kept-rankings", 1...1_000_000, \.store.keptRankings,
       "So many rankings of a feed are kept for the cursors that name them."),
     NumberSetting(
