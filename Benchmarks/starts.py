@@ -115,7 +115,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--write", action="store_true", help=f"write the table to {DOCUMENT.name}")
     parser.add_argument("paths", nargs="*", type=pathlib.Path)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     usual = [ROOT.parent / "shared" / "data" / "media", ROOT / "Fixtures" / "media"]
     paths = options.paths or [path for path in usual if path.exists()]
     with tempfile.TemporaryDirectory() as folder:

@@ -88,7 +88,7 @@ def main():
     shared = ROOT.parent / "shared" / "data" / "media"
     parser.add_argument("--media", type=pathlib.Path,
                         default=shared if shared.exists() else ROOT / "Fixtures" / "media")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     # Links to nothing and the list of the files are no media.
     files = sorted(file for file in options.media.rglob("*")
                    if file.is_file() and file.suffix not in (".json", ".md") and file.stat().st_size)
