@@ -13,6 +13,7 @@ struct FileLook: Sendable {
   let store: any MediaStore
   let probe: MediaProbe
   let desk: ContentDesk
+  let shelf: RenditionShelf
   /// Whether each file is probed anew, whatever is known.
   let isAnew: Bool
 
@@ -23,15 +24,13 @@ struct FileLook: Sendable {
     if let url, !urls.contains(where: { $0.utf8.elementsEqual(url.utf8) }) { urls.append(url) }
     do {
       let status = try root.status(of: segments)
-      if !isAnew, let known = try known(at: urls, status) {
-        return known.isEmpty
-          ? .unchanged : .known(.init(path: path, media: known, notes: nil, sha256: nil))
-      }
+      let known = isAnew ? [] : try store.media(at: urls)
+      if let outcome = outcome(of: segments, path, urls, status, asKnown: known) { return outcome }
       let file = try root.open(segments)
       guard try isNamed || file.mayBeMedia(named: segments.last ?? "") else {
         return .passedOver(urls: urls)
       }
-      return try outcome(of: file, path, urls)
+      return try outcome(of: file, segments, path, urls)
     } catch let error as MediaError {
       return .failed(
         path: path, reason: MediaWalk.WalkProblem.media(error).description, urls: urls, sha256: nil)
@@ -44,27 +43,52 @@ struct FileLook: Sendable {
     }
   }
 
-  /// What is to be kept of a file that looks as it did when it was read: nothing where each of its URLs has
-  /// it. Nil where it has to be read.
-  private func known(at urls: [String], _ status: FileStatus) throws -> [KnownMedia]? {
+  /// What becomes of a file that looks as it did when it was read: nothing where each of its URLs has what is known
+  /// of it, and its renditions are those that it had. Nil where it has to be read.
+  private func outcome(
+    of segments: [String], _ path: String, _ urls: [String], _ status: FileStatus,
+    asKnown known: [KnownMedia?]
+  ) -> MediaOutcome? {
     let modified = Int64(status.modified.nanosecondsSince1970)
-    let media = try store.media(at: urls)
-    func holds(_ media: KnownMedia?) -> Bool {
-      guard let media, case .content = media.truth.version else { return false }
+    let first = known.lazy.compactMap(\.self).first { media in
+      guard case .content = media.truth.version else { return false }
       return media.truth.bytes == status.bytes && media.modifiedNanoseconds == modified
     }
-    guard let known = media.first(where: holds), let known else { return nil }
-    return zip(urls, media).filter { !holds($0.1) }.map { url, _ in
-      KnownMedia(url: url, truth: known.truth, modifiedNanoseconds: modified)
+    guard let first else { return nil }
+    let found = shelf.renditions(of: first.truth, at: segments, path)
+    let media = media(at: urls, first.truth.alone, found, modified)
+    let changed = zip(media, known).filter { $0 != $1 }.map(\.0)
+    return changed.isEmpty
+      ? .unchanged(found.renditions)
+      : .known(
+        .init(
+          path: path, media: changed, notes: nil, sha256: nil, renditions: found.renditions))
+  }
+
+  /// What is to be kept of a file at each of its URLs: its renditions have theirs, in the same place.
+  private func media(
+    at urls: [String], _ truth: MediaTruth, _ found: RenditionShelf.Found, _ modified: Int64
+  ) -> [KnownMedia] {
+    urls.map { url in
+      var truth = truth
+      truth.variants = found.files.map { file in
+        MediaVariant(url: addresses.url(of: file.segments, beside: url), truth: file.truth)
+      }
+      return KnownMedia(url: url, truth: truth, modifiedNanoseconds: modified)
     }
   }
 
-  private func outcome(of file: OpenFile, _ path: String, _ urls: [String]) throws -> MediaOutcome {
+  private func outcome(
+    of file: OpenFile, _ segments: [String], _ path: String, _ urls: [String]
+  ) throws -> MediaOutcome {
     let sha256 = try MediaProbe.digest(of: file)
     func finding(_ truth: MediaTruth, _ notes: [ProbeNote]?) -> MediaOutcome {
       let modified = Int64(file.modified.nanosecondsSince1970)
-      let media = urls.map { KnownMedia(url: $0, truth: truth, modifiedNanoseconds: modified) }
-      return .known(.init(path: path, media: media, notes: notes, sha256: sha256))
+      let found = shelf.renditions(of: truth, at: segments, path)
+      return .known(
+        .init(
+          path: path, media: media(at: urls, truth, found, modified), notes: notes,
+          sha256: sha256, renditions: found.renditions))
     }
     if let result = desk.claim(sha256) {
       return finding(try result.get().truth, nil)
@@ -80,8 +104,7 @@ struct FileLook: Sendable {
     }
     do throws(ProbeError) {
       let report = try probe.probe(file, sha256: sha256)
-      if let start = report.truth.start, let problem = start.problem(fileBytes: report.truth.bytes)
-      {
+      if let problem = report.truth.problem {
         throw .unbelievable(program: "lookahead", "\(problem.field) \(problem.words)")
       }
       desk.finish(sha256, .success(report))
@@ -100,7 +123,7 @@ struct FileLook: Sendable {
 
 extension OpenFile {
   /// Whether it is an image, a video or a sound by its first bytes, or calls itself one.
-  fileprivate func mayBeMedia(named name: String) throws(SystemError) -> Bool {
+  func mayBeMedia(named name: String) throws(SystemError) -> Bool {
     let head = try read(at: 0, count: MediaType.headBytes)
     return MediaType(head: head, name: "").isMedia || head.contains("<svg")
       || Self.mediaExtensions.contains { name.lowercased().hasSuffix("." + $0) }

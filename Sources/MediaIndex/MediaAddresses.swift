@@ -43,6 +43,12 @@ public struct MediaAddresses: Sendable, Hashable {
     return prefixes.flatMap { prefix in paths.map { prefix + $0 } }
   }
 
+  /// The canonical URL of the file with these path segments, where the one with `url` is.
+  func url(of segments: [String], beside url: String) -> String {
+    let prefix = prefixes.first { url.utf8.starts(with: $0.utf8) } ?? Self.servedPrefix
+    return prefix + segments.map(Self.spellings[0]).joined(separator: "/")
+  }
+
   /// The path segments of the file that a URL names, whatever query it has; nil where it is none of these.
   public func segments(of url: String) -> [String]? {
     guard let prefix = prefixes.first(where: { url.utf8.starts(with: $0.utf8) }) else { return nil }

@@ -9,7 +9,8 @@ import System
 /// what became of it. The thread that runs all this writes that to the store, many files in a transaction: so
 /// many, or what there is after a second. What it has not written yet is bounded, and a process that is killed
 /// loses no more than that: the next run finds the rest unchanged. When all folders have been gone through,
-/// what the store knows of files below them that are gone is forgotten (`MediaSweep`).
+/// what the store knows of files below them that are gone is forgotten (`MediaSweep`). Renditions are looked for
+/// beside each file (`RenditionShelf`), and made there where that is wanted.
 public struct MediaIndexer: Sendable {
   let root: MediaRoot
   let addresses: MediaAddresses
@@ -19,6 +20,10 @@ public struct MediaIndexer: Sendable {
   public var jobs: Int
   /// Whether each file is probed anew, whatever is known.
   public var isAnew = false
+  /// Makes the renditions that are not there; nil where those that are there do.
+  public var maker: RenditionMaker?
+  /// Whether nothing is written, neither files nor to the store.
+  public var isDry = false
 
   /// So many files make a transaction.
   static let batchFiles = 64
@@ -58,7 +63,8 @@ public struct MediaIndexer: Sendable {
     let desk = ContentDesk()
     let inbox = Monitor(Inbox(threads: jobs))
     let look = FileLook(
-      root: root, addresses: addresses, store: store, probe: probe, desk: desk, isAnew: isAnew)
+      root: root, addresses: addresses, store: store, probe: probe, desk: desk,
+      shelf: RenditionShelf(root: root, probe: probe, maker: maker, isDry: isDry), isAnew: isAnew)
     try startThreads(inbox) {
       while let work = queue.next() {
         let outcome = look.outcome(of: work)
@@ -69,7 +75,7 @@ public struct MediaIndexer: Sendable {
         inbox.notify()
       }
     }
-    var batch = MediaBatch(store: store, desk: desk)
+    var batch = MediaBatch(store: store, desk: desk, isDry: isDry)
     do {
       while true {
         let taken = inbox.wait(atMostMilliseconds: Self.batchMilliseconds / 4) { inbox -> Inbox? in
@@ -84,7 +90,13 @@ public struct MediaIndexer: Sendable {
         if let taken, taken.threads == 0 { break }
       }
       try batch.write()
-      try batch.forgetGone(MediaSweep(root: root, addresses: addresses, store: store), targets)
+      if !isDry {
+        try batch.forgetGone(MediaSweep(root: root, addresses: addresses, store: store), targets)
+        if maker != nil {
+          let sweep = RenditionSweep(root: root, addresses: addresses, store: store)
+          batch.addRemoved(try sweep.removeStale(below: targets))
+        }
+      }
     } catch {
       // The threads end with the file that each has, and nobody waits for anybody.
       queue.stop()

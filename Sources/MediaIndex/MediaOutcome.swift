@@ -4,7 +4,7 @@ import MediaProbe
 /// What became of one file.
 enum MediaOutcome: Sendable {
   /// It looks as it did when it was read last.
-  case unchanged
+  case unchanged(Renditions)
   /// It is no media file, or nothing that is served. What was known at its URLs is not true any longer.
   case passedOver(urls: [String])
   /// It is known now.
@@ -22,5 +22,19 @@ enum MediaOutcome: Sendable {
     /// Nil where the content was known already.
     let notes: [ProbeNote]?
     let sha256: [UInt8]?
+    let renditions: Renditions
+  }
+
+  /// What became of a file's renditions.
+  struct Renditions: Sendable {
+    let path: String
+    /// What was made, or in a dry run would be.
+    var made: [Rendition] = []
+    /// How many were there.
+    var kept = 0
+    /// How many had no fewer bytes than the file.
+    var dropped = 0
+    /// Why there is not one that there should be.
+    var problems: [String] = []
   }
 }

@@ -5,9 +5,13 @@ extension JSONWriter {
   /// The members of a post from its title to its media: the same in a record and in an item, but for the
   /// ids of its files.
   ///
-  /// - Parameter openID: the post's id as JSON without quotes, of which the ids of its files are made; in
-  ///   a record they have none.
-  mutating func details(of posts: borrowing FlatPosts, at index: Int, openID: [UInt8]? = nil) {
+  /// - Parameters:
+  ///   - openID: the post's id as JSON without quotes, of which the ids of its files are made; in a record they
+  ///     have none.
+  ///   - entirely: says all that is known of its files' variants.
+  mutating func details(
+    of posts: borrowing FlatPosts, at index: Int, openID: [UInt8]? = nil, entirely: Bool = false
+  ) {
     let post = posts.posts[index]
     member("title", post.title, of: posts)
     member("text", post.text, of: posts)
@@ -29,7 +33,7 @@ extension JSONWriter {
       for (ordinal, index) in post.media.enumerated() {
         writer.object { writer in
           if let openID { writer.mediaID(ordinal, ofPost: openID) }
-          writer.mediaMembers(of: posts, at: index)
+          writer.mediaMembers(of: posts, at: index, entirely: entirely)
         }
       }
     }
@@ -74,12 +78,14 @@ extension JSONWriter {
     }
   }
 
-  private mutating func mediaMembers(of posts: borrowing FlatPosts, at index: Int) {
+  private mutating func mediaMembers(
+    of posts: borrowing FlatPosts, at index: Int, entirely: Bool
+  ) {
     let file = posts.media[index]
     let load = posts.mediaLoads[index]
     member("kind", load.kind.rawValue)
     member("url", file.url, of: posts)
-    if let index = file.truth { return itemMembers(of: posts.truths[index]) }
+    if let index = file.truth { return itemMembers(of: posts.truths[index], entirely: entirely) }
     member("mimeType", file.mimeType, of: posts)
     member("codec", file.codec, of: posts)
     member("width", file.width)

@@ -24,7 +24,7 @@ import Version
   private static let commands = [
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
     ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
-    ["media", "add"],
+    ["media", "add"], ["media", "renditions"],
     ["config"], ["health"],
   ]
 

@@ -32,16 +32,21 @@ struct EncodedItems: Sendable {
     self.count = count
   }
 
-  /// The items of these posts, in their order, with the hints that the policy gives them on the network.
-  init(_ posts: FlatPosts, hintsBy policy: Policy, on network: NetworkProfile) {
-    let costs = PageCosts(policy, on: network)
+  /// The items of these posts, in their order, with the hints that the policy gives them on the network, where
+  /// the client says how wide it shows files, or does not.
+  init(
+    _ posts: FlatPosts, hintsBy policy: Policy, on network: NetworkProfile, widthPixels: Int? = nil
+  ) {
+    let costs = PageCosts(policy, on: network, widthPixels: widthPixels)
     var writer = JSONWriter(capacity: 2 * posts.bytes.count + 256 * posts.count)
     bytes.reserveCapacity(2 * posts.bytes.count + 320 * posts.count)
     for index in 0..<posts.count {
       let load = ItemLoad(posts, at: index)
       writer.removeAll()
       let text = writer.item(posts, at: index, hint: costs.hint(for: load))
-      append(text, writer.bytes, load, costs.hash(dependsOnDownlink: load.dependsOnDownlink))
+      let hash = costs.hash(
+        dependsOnDownlink: load.dependsOnDownlink, hasVariants: load.hasVariants)
+      append(text, writer.bytes, load, hash)
     }
   }
 }
@@ -64,6 +69,8 @@ struct EncodedItem {
 
   /// The costs are those of a bandwidth, too.
   var dependsOnDownlink: Bool { kind & EncodedItems.dependsOnDownlinkFlag != 0 }
+  /// There are variants of its files.
+  var hasVariants: Bool { kind & EncodedItems.hasVariantsFlag != 0 }
 
   /// Where the next record begins.
   var end: Int { json.upperBound }
@@ -79,7 +86,8 @@ extension EncodedItems {
   fileprivate static let types = PostType.allCases
   fileprivate static let hasPageFlag: UInt8 = 0x80
   fileprivate static let dependsOnDownlinkFlag: UInt8 = 0x40
-  fileprivate static let typeMask: UInt8 = 0x3f
+  fileprivate static let hasVariantsFlag: UInt8 = 0x20
+  fileprivate static let typeMask: UInt8 = 0x1f
 
   /// The item whose record begins there: the first at 0, each other at the `end` of the one before.
   @inline(__always)
@@ -161,7 +169,8 @@ extension EncodedItems {
       record.append(
         UInt8(Self.types.firstIndex(of: load.type) ?? 0)
           | (load.hasPage ? Self.hasPageFlag : 0)
-          | (load.dependsOnDownlink ? Self.dependsOnDownlinkFlag : 0))
+          | (load.dependsOnDownlink ? Self.dependsOnDownlinkFlag : 0)
+          | (load.hasVariants ? Self.hasVariantsFlag : 0))
       for file in load.media { file.append(to: &record) }
       record.append(json.span)
     }

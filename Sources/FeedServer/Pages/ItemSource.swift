@@ -15,7 +15,7 @@ struct ItemSource: Sendable {
   /// are in the file, else when the store has read the others, on the thread on which it says so. Those
   /// have the hints that the policy gives them on the network.
   func items(
-    _ posts: [Int64], hintsBy policy: Policy, on network: NetworkProfile,
+    _ posts: [Int64], hintsBy policy: Policy, on network: NetworkProfile, widthPixels: Int? = nil,
     completion: @escaping @Sendable (Result<EncodedItems, any Error>) -> Void
   ) {
     let found = file.read(posts)
@@ -28,7 +28,8 @@ struct ItemSource: Sendable {
       figures.reads.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))
       completion(
         read.map { read in
-          let fresh = EncodedItems(read, hintsBy: policy, on: network)
+          let fresh = EncodedItems(
+            read, hintsBy: policy, on: network, widthPixels: widthPixels)
           let numbers = read.posts.map(\.number)
           keep(fresh, numbers, asOf: version)
           guard found.items.count > 0 else { return fresh }
