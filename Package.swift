@@ -71,6 +71,9 @@ let package = Package(
     module("Prefetch", ["Feed"]),
     module("ThumbHash"),
 
+    // A slow network, for tests, the lab and the client's `--network`.
+    module("ShapedLink", ["Prefetch", "JSON", "Sockets", "System", deque]),
+
     // What any store stands on.
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
 
@@ -112,8 +115,8 @@ let package = Package(
       name: "FeedServer",
       dependencies: [
         "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
-        "Seeding", "JSON", "Compression", "MediaFiles", "MediaFormats", "Observability", "CXXHash",
-        logging, metrics,
+        "Seeding", "JSON", "Compression", "MediaFiles", "MediaFormats", "MediaProbe", "MediaIndex",
+        "Observability", "CXXHash", crypto, logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
@@ -154,6 +157,9 @@ let package = Package(
     tests("HTTPTests", ["HTTP", "TestSupport"]),
     tests("SystemTests", ["System", "TestSupport"]),
     tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
+    tests(
+      "ShapedLinkTests",
+      ["ShapedLink", "Prefetch", "Feed", "Sockets", "System", "TestSupport"]),
     tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
     tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
     tests("MediaFormatsTests", ["MediaFormats", "TestSupport"]),
@@ -180,7 +186,7 @@ let package = Package(
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
         "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
-        "Observability", "TestSupport", logging,
+        "Observability", "TestSupport", crypto, logging,
       ]),
     tests(
       "ServiceTests",

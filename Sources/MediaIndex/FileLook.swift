@@ -49,14 +49,14 @@ struct FileLook: Sendable {
     of segments: [String], _ path: String, _ urls: [String], _ status: FileStatus,
     asKnown known: [KnownMedia?]
   ) -> MediaOutcome? {
-    let modified = Int64(status.modified.nanosecondsSince1970)
+    let time = Int64(status.changed.nanosecondsSince1970)
     let first = known.lazy.compactMap(\.self).first { media in
       guard case .content = media.truth.version else { return false }
-      return media.truth.bytes == status.bytes && media.modifiedNanoseconds == modified
+      return media.truth.bytes == status.bytes && media.changedNanoseconds == time
     }
     guard let first else { return nil }
     let found = shelf.renditions(of: first.truth, at: segments, path)
-    let media = media(at: urls, first.truth.alone, found, modified)
+    let media = media(at: urls, first.truth.alone, found, time)
     let changed = zip(media, known).filter { $0 != $1 }.map(\.0)
     return changed.isEmpty
       ? .unchanged(found.renditions)
@@ -67,27 +67,40 @@ struct FileLook: Sendable {
 
   /// What is to be kept of a file at each of its URLs: its renditions have theirs, in the same place.
   private func media(
-    at urls: [String], _ truth: MediaTruth, _ found: RenditionShelf.Found, _ modified: Int64
+    at urls: [String], _ truth: MediaTruth, _ found: RenditionShelf.Found, _ changed: Int64
   ) -> [KnownMedia] {
     urls.map { url in
       var truth = truth
       truth.variants = found.files.map { file in
         MediaVariant(url: addresses.url(of: file.segments, beside: url), truth: file.truth)
       }
-      return KnownMedia(url: url, truth: truth, modifiedNanoseconds: modified)
+      return KnownMedia(url: url, truth: truth, changedNanoseconds: changed)
     }
   }
+
+  /// The clock of a file system is some milliseconds wide: what is written within the tick of the last change is
+  /// told from it by no time. So the reading begins when that is over.
+  private static func waitForTick(after changed: Moment) {
+    let now = WallClock.exactNow.nanosecondsSince1970
+    let (age, overflow) = now.subtractingReportingOverflow(changed.nanosecondsSince1970)
+    guard !overflow, (0..<tickNanoseconds).contains(age) else { return }
+    CurrentThread.rest(nanoseconds: UInt64(tickNanoseconds - age))
+  }
+
+  /// Longer than the tick of any kernel (10 ms at 100 Hz).
+  private static let tickNanoseconds = 20_000_000
 
   private func outcome(
     of file: OpenFile, _ segments: [String], _ path: String, _ urls: [String]
   ) throws -> MediaOutcome {
+    Self.waitForTick(after: file.changed)
     let sha256 = try MediaProbe.digest(of: file)
     func finding(_ truth: MediaTruth, _ notes: [ProbeNote]?) -> MediaOutcome {
-      let modified = Int64(file.modified.nanosecondsSince1970)
+      let changed = Int64(file.changed.nanosecondsSince1970)
       let found = shelf.renditions(of: truth, at: segments, path)
       return .known(
         .init(
-          path: path, media: media(at: urls, truth, found, modified), notes: notes,
+          path: path, media: media(at: urls, truth, found, changed), notes: notes,
           sha256: sha256, renditions: found.renditions))
     }
     if let result = desk.claim(sha256) {

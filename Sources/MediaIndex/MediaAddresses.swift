@@ -13,10 +13,15 @@ public struct MediaAddresses: Sendable, Hashable {
   /// What stands in front of a file's path; each ends with a slash.
   public let prefixes: [String]
 
+  /// Those of the server itself alone.
+  public static let served = MediaAddresses(prefixes: [servedPrefix])
+
+  private init(prefixes: [String]) { self.prefixes = prefixes }
+
   /// Those of the server itself, and of other servers of the same files.
   ///
   /// - Throws: `MediaAddressError` for a URL that is none, or is no folder's.
-  public init(baseURLs: [String] = []) throws(MediaAddressError) {
+  public init(baseURLs: [String]) throws(MediaAddressError) {
     for url in baseURLs {
       let hasHost = ["http://", "https://"].contains { prefix in
         url.hasPrefix(prefix) && !url.dropFirst(prefix.count).hasPrefix("/")

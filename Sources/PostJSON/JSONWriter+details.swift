@@ -8,9 +8,11 @@ extension JSONWriter {
   /// - Parameters:
   ///   - openID: the post's id as JSON without quotes, of which the ids of its files are made; in a record they
   ///     have none.
+  ///   - naming: where clients get the files; a record says what it said.
   ///   - entirely: says all that is known of its files' variants.
   mutating func details(
-    of posts: borrowing FlatPosts, at index: Int, openID: [UInt8]? = nil, entirely: Bool = false
+    of posts: borrowing FlatPosts, at index: Int, openID: [UInt8]? = nil,
+    naming: (any MediaNaming)? = nil, entirely: Bool = false
   ) {
     let post = posts.posts[index]
     member("title", post.title, of: posts)
@@ -24,7 +26,7 @@ extension JSONWriter {
       }
     }
     member("url", post.url, of: posts)
-    member("thumbnail", post.thumbnail, of: posts)
+    thumbnail(post, of: posts, naming)
     if !post.tags.isEmpty { tags(post.tags, of: posts) }
     if !post.counters.isEmpty { counters(post.counters, of: posts) }
     guard !post.media.isEmpty else { return }
@@ -33,7 +35,7 @@ extension JSONWriter {
       for (ordinal, index) in post.media.enumerated() {
         writer.object { writer in
           if let openID { writer.mediaID(ordinal, ofPost: openID) }
-          writer.mediaMembers(of: posts, at: index, entirely: entirely)
+          writer.mediaMembers(of: posts, at: index, naming, entirely: entirely)
         }
       }
     }
@@ -46,7 +48,7 @@ extension JSONWriter {
     string(utf8: posts.bytes.span.extracting(text.range))
   }
 
-  private mutating func member(_ name: StaticString, utf8: [UInt8]) {
+  fileprivate mutating func member(_ name: StaticString, utf8: [UInt8]) {
     key(name)
     string(utf8: utf8.span)
   }
@@ -78,20 +80,52 @@ extension JSONWriter {
     }
   }
 
+  private mutating func thumbnail(
+    _ post: FlatPost, of posts: borrowing FlatPosts, _ naming: (any MediaNaming)?
+  ) {
+    guard let thumbnail = post.thumbnail else { return }
+    let url = posts.bytes.span.extracting(thumbnail.range)
+    if let named = naming?.name(of: url, version: nil)?.url {
+      return member("thumbnail", utf8: named)
+    }
+    key("thumbnail")
+    string(utf8: url)
+  }
+
   private mutating func mediaMembers(
-    of posts: borrowing FlatPosts, at index: Int, entirely: Bool
+    of posts: borrowing FlatPosts, at index: Int, _ naming: (any MediaNaming)?, entirely: Bool
   ) {
     let file = posts.media[index]
     let load = posts.mediaLoads[index]
     member("kind", load.kind.rawValue)
-    member("url", file.url, of: posts)
-    if let index = file.truth { return itemMembers(of: posts.truths[index], entirely: entirely) }
+    location(
+      posts.bytes.span.extracting(file.url.range),
+      naming?.name(
+        of: posts.bytes.span.extracting(file.url.range),
+        version: file.truth.flatMap { posts.truths[$0].version }))
+    if let index = file.truth {
+      return itemMembers(of: posts.truths[index], naming, entirely: entirely)
+    }
     member("mimeType", file.mimeType, of: posts)
     member("codec", file.codec, of: posts)
     member("width", file.width)
     member("height", file.height)
     member("durationMs", load.durationMilliseconds)
     member("bytes", load.bytes)
+  }
+}
+
+extension JSONWriter {
+  /// The members that say where a file is.
+  mutating func location(_ url: Span<UInt8>, _ name: MediaName?) {
+    if let named = name?.url {
+      member("url", utf8: named)
+    } else {
+      key("url")
+      string(utf8: url)
+    }
+    if let immutableURL = name?.immutableURL { member("immutableUrl", utf8: immutableURL) }
+    if let expiresAt = name?.expiresAt { member("expiresAt", utf8: expiresAt.rfc3339UTF8) }
   }
 }
 

@@ -15,11 +15,14 @@ public struct ItemText: Sendable {
 extension JSONWriter {
   /// The post at this index as an item, as pages and its own route show it.
   ///
-  /// - Parameter placements: the feeds that the item names: on its own those in which it is, on a page none. On its
-  ///   own it says of its files' variants how far their bytes play, too.
+  /// - Parameters:
+  ///   - placements: the feeds that the item names: on its own those in which it is, on a page none. On its own
+  ///     it says of its files' variants how far their bytes play, too.
+  ///   - naming: where clients get its files; nil for the URLs of its record alone.
   @discardableResult
   public mutating func item(
-    _ posts: borrowing FlatPosts, at index: Int, in placements: [Placement]? = nil, hint: Hint
+    _ posts: borrowing FlatPosts, at index: Int, in placements: [Placement]? = nil,
+    naming: (any MediaNaming)? = nil, hint: Hint
   ) -> ItemText {
     let post = posts.posts[index]
     var id = 0..<0
@@ -35,7 +38,8 @@ extension JSONWriter {
       if let placements { writer.feeds(placements) }
       writer.member("type", post.type.rawValue)
       let openID = post.media.isEmpty ? [] : Array(writer.bytes[id])
-      writer.details(of: posts, at: index, openID: openID, entirely: placements != nil)
+      writer.details(
+        of: posts, at: index, openID: openID, naming: naming, entirely: placements != nil)
       end = writer.bytes.count
       writer.literal(capacity: OutputSpan<UInt8>.hintCapacity) { $0.append(hint: hint) }
     }

@@ -39,24 +39,34 @@ extension JSONWriter {
   /// What an item says of a file behind its kind and URL. Of a start, nothing that its size says already:
   /// where all of the file is needed and nothing moves, there is none.
   ///
-  /// - Parameter entirely: tells of its variants, too, how far their bytes play.
-  mutating func itemMembers(of truth: MediaTruth, entirely: Bool) {
+  /// - Parameters:
+  ///   - naming: where clients get its variants.
+  ///   - entirely: tells of its variants, too, how far their bytes play.
+  mutating func itemMembers(
+    of truth: MediaTruth, _ naming: (any MediaNaming)?, entirely: Bool
+  ) {
     format(of: truth, entirely: false)
     hints(of: truth, start: truth.start == MediaTiming(headBytes: truth.bytes) ? nil : truth.start)
     guard !truth.variants.isEmpty else { return }
     key("variants")
     array { writer in
       for variant in truth.variants {
-        writer.object { $0.itemMembers(of: variant, entirely: entirely) }
+        writer.object { $0.itemMembers(of: variant, naming, entirely: entirely) }
       }
     }
   }
 
   /// What an item says of a variant: what a client chooses by, and how many bytes start it. What it has in common
   /// with the file whose variant it is, is not said again.
-  private mutating func itemMembers(of variant: MediaVariant, entirely: Bool) {
+  private mutating func itemMembers(
+    of variant: MediaVariant, _ naming: (any MediaNaming)?, entirely: Bool
+  ) {
     let truth = variant.truth
-    member("url", variant.url)
+    // Of a page it is enough: when it expires, the file does whose variant it is.
+    let url = Array(variant.url.utf8)
+    var name = naming?.name(of: url.span, version: entirely ? truth.version : nil)
+    if !entirely { name?.expiresAt = nil }
+    location(url.span, name)
     member("mimeType", truth.mimeType)
     member("width", truth.width)
     member("height", truth.height)

@@ -81,7 +81,11 @@ extension Policy {
     precondition(items.count >= min(count, plannedItems), "more items are needed for the plan")
     return PagePlan(
       parts: network.downlinkKbps > 0 ? parts(of: items, on: network, bounds: bounds) : [],
-      nextPageAt: hasNextPage ? nextPageIndex(count: count, on: network) : nil)
+      nextPageAt: hasNextPage
+        ? nextPageIndex(
+          count: count, downlinkKbps: network.downlinkKbps,
+          roundTripMilliseconds: network.roundTripMilliseconds, lossPercent: network.lossPercent)
+        : nil)
   }
 
   /// How many of a page's items the plan looks at, at the most: the active one and `leading` below it.
@@ -190,16 +194,25 @@ extension Policy {
   /// Bytes of a page itself, for the time that it takes to arrive.
   private static let pageBytes = 20_480
 
-  /// The index at which to ask for the next page so that it is there, with what its first items need,
-  /// before the last `leading` items are active: after a share of the page at the latest, which is
-  /// the articles' dynamic threshold.
-  private func nextPageIndex(count: Int, on network: NetworkProfile) -> Int {
+  /// The index within a page at which to ask for the next one so that it is there, with what its first items
+  /// need, before the last `leading` items are active: after a share of the page at the latest, which is
+  /// the articles' dynamic threshold. A strategy that is a share, or the end, is that.
+  func nextPageIndex(
+    count: Int, downlinkKbps: Int, roundTripMilliseconds: Int, lossPercent: Int
+  ) -> Int {
+    switch strategy {
+    case .endless: return max(0, count - 1)
+    // The item with which the share is seen, which is on the screen as soon as it is the active one.
+    case .thresholdFixed(let percent), .thresholdDynamic(let percent):
+      return max(0, (count * percent + 99) / 100 - 1)
+    case .plain, .weighted, .standard, .lazyTarget, .rangeController, .stages, .expectedWait: break
+    }
     let threshold = count * nextPagePercent / 100
-    guard network.downlinkKbps > 0 else { return 0 }
+    guard downlinkKbps > 0 else { return 0 }
     // Two round trips: one for a connection that may have gone idle, one for the request. Lost
     // packets come again after another.
-    let roundTrips = 2 * network.roundTripMilliseconds * 100 / max(1, 100 - network.lossPercent)
-    let milliseconds = roundTrips + Self.pageBytes * 8 / network.downlinkKbps
+    let roundTrips = 2 * roundTripMilliseconds * 100 / max(1, 100 - lossPercent)
+    let milliseconds = roundTrips + Self.pageBytes * 8 / downlinkKbps
     let scrolled = (milliseconds * itemsPerMinute + 59_999) / 60_000
     return max(0, min(threshold, count - leading - scrolled))
   }

@@ -2,7 +2,7 @@
 ///
 /// The first values are the articles': an image weighs 1 and a video 2; a video that is not active
 /// loads its first 200 KB, an image all of itself; a connection carries items worth `maxCost`.
-public struct Policy: Hashable, Sendable {
+public struct Policy: Hashable, Sendable, Codable {
   /// What pages call it.
   public var name: String
   /// How it chooses items.

@@ -116,7 +116,7 @@ struct MediaTable {
 
   private static func media(_ row: Row) -> KnownMedia? {
     truth(row.json(1), variants: row.optionalJSON(3)).map { truth in
-      KnownMedia(url: row[0], truth: truth, modifiedNanoseconds: row[2])
+      KnownMedia(url: row[0], truth: truth, changedNanoseconds: row[2])
     }
   }
 
@@ -184,7 +184,7 @@ extension MediaTable {
     if old != media {
       let variants = media.truth.variants
       let json = variants.isEmpty ? nil : String(decoding: MediaVariant.json(variants), as: UTF8.self)
-      try execute(Self.putFile, [media.url, id, media.modifiedNanoseconds, json])
+      try execute(Self.putFile, [media.url, id, media.changedNanoseconds, json])
     }
     return changed
   }

@@ -16,12 +16,11 @@ public struct ClientSocket: Sendable {
   public init(
     connectingTo address: SocketAddress, timeoutMilliseconds: Int
   ) throws(SystemError) {
-    let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-    socket = Socket(
-      descriptor: try retrying("socket", "connect") { Glibc.socket(address.family, type, 0) })
+    socket = try Socket(connectingTo: address)
     deadlineMilliseconds = MonotonicClock.milliseconds + UInt64(timeoutMilliseconds)
     do throws(SystemError) {
-      try connect(to: address)
+      try wait(for: POLLOUT, "connect")
+      try socket.finishConnecting()
     } catch {
       close()
       throw error
@@ -53,24 +52,11 @@ public struct ClientSocket: Sendable {
     }
   }
 
+  /// Tells the peer that nothing more will be sent; its answer can still be read.
+  public func finishSending() throws(SystemError) { try socket.finishSending() }
+
   /// `close(2)`.
   public func close() { socket.close() }
-
-  /// A connection in the making becomes writable, and then tells how it went (`connect(2)`).
-  private func connect(to address: SocketAddress) throws(SystemError) {
-    let result = address.withPointer { Glibc.connect(socket.descriptor, $0, $1) }
-    guard result != 0 else { return }
-    guard errno == EINPROGRESS || errno == EINTR else {
-      throw SystemError(call: "connect", purpose: "connect")
-    }
-    try wait(for: POLLOUT, "connect")
-    var code: Int32 = 0
-    var length = socklen_t(MemoryLayout<Int32>.size)
-    try retrying("getsockopt", "connect") {
-      getsockopt(socket.descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
-    }
-    if code != 0 { throw SystemError(call: "connect", purpose: "connect", code: code) }
-  }
 
   private func wait(for events: Int32, _ purpose: String) throws(SystemError) {
     let now = MonotonicClock.milliseconds

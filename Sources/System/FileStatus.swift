@@ -12,8 +12,10 @@ public struct FileStatus: Sendable {
   public let number: Number
   /// Its size.
   public let bytes: Int
-  /// When its content last changed.
+  /// When its content last changed, or what somebody set that to.
   public let modified: Moment
+  /// When its content, or anything that is said of it, last changed: that nobody can set.
+  public let changed: Moment
   /// To whom it belongs.
   public let owner: UInt32
   /// The group to which it belongs.
@@ -27,6 +29,7 @@ public struct FileStatus: Sendable {
     number = Number(device: status.st_dev, node: status.st_ino)
     bytes = Int(status.st_size)
     modified = Moment(status.st_mtim)
+    changed = Moment(status.st_ctim)
     owner = status.st_uid
     group = status.st_gid
     permissions = status.st_mode & 0o777

@@ -12,10 +12,14 @@ public final class OpenFile: Sendable {
   public static var openCount: Int { openFiles.load(ordering: .relaxed) }
 
   let file: Descriptor
+  /// Which file it is, whatever its name.
+  public let number: FileStatus.Number
   /// The file's size when it was opened.
   public let size: Int
   /// When the file's content last changed, as of its opening.
   public let modified: Moment
+  /// When anything of the file last changed, as of its opening: that nobody can set.
+  public let changed: Moment
 
   /// The file of a descriptor that is open for reading; nil if that is not a regular one.
   public convenience init?(_ file: Descriptor) {
@@ -26,8 +30,10 @@ public final class OpenFile: Sendable {
   /// The regular file of a descriptor with what is said of it.
   init(_ file: Descriptor, _ status: FileStatus) {
     self.file = file
+    number = status.number
     size = status.bytes
     modified = status.modified
+    changed = status.changed
     Self.openFiles.add(1, ordering: .relaxed)
   }
 
@@ -36,11 +42,11 @@ public final class OpenFile: Sendable {
   /// What is said of it now.
   public var status: FileStatus { get throws(SystemError) { try file.status } }
 
-  /// Whether it has the size and the time of change that it had when it was opened.
+  /// Whether it has the size and the times of change that it had when it was opened.
   public var isAsOpened: Bool {
     get throws(SystemError) {
       let status = try status
-      return status.bytes == size && status.modified == modified
+      return status.bytes == size && status.changed == changed
     }
   }
 

@@ -132,6 +132,12 @@ extension NumberSetting {
     NumberSetting(
       "media-max-age-seconds", 0...tenYears, \.application.mediaMaxAgeSeconds,
       "How long a cache may keep a media file."),
+    NumberSetting(
+      "media-url-seconds", 1...tenYears, \.application.mediaURLSeconds,
+      "How long a signed URL holds at the least."),
+    NumberSetting(
+      "media-url-step-seconds", 1...day, \.application.mediaURLStepSeconds,
+      "For how long the signed URLs that are handed out stay the same."),
 
     // Writes.
     NumberSetting(

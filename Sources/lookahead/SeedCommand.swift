@@ -92,7 +92,7 @@ struct SeedCommand: ParsableCommand {
   /// Looks into the files that posts name, and keeps what is known of them.
   private func look(into root: MediaRoot, _ store: SQLiteStore) throws {
     let indexer = MediaIndexer(
-      root: root, addresses: try MediaAddresses(), store: store,
+      root: root, addresses: MediaAddresses.served, store: store,
       probe: MediaProbe(settings: decoding.settings), jobs: jobs)
     try indexer.run([.namedByPosts], showing: ProgressMeter())
   }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// Where to listen, and with how many threads.
 struct ListeningOptions: ParsableArguments {
@@ -48,14 +49,54 @@ struct PageOptions: ParsableArguments {
   @Option("drain-grace-milliseconds") var drainGraceMilliseconds: Int
 }
 
-/// Where the media files are, and how long they are kept.
+/// Where the media files are, how long they are kept, and who gets them.
 struct MediaOptions: ParsableArguments {
   @Option(help: "The folder of the files under /media/; without one there are none.")
   var mediaRoot: String?
 
   @Option("media-max-age-seconds") var mediaMaxAgeSeconds: Int
 
-  mutating func validate() throws { mediaRoot = mediaRoot ?? Environment.text("media-root") }
+  @Option(
+    help:
+      "The file of keys, one a line, that sign URLs of media files; without one, none is signed.")
+  var mediaSigningKeyFile: String?
+
+  @Option("media-url-seconds") var mediaUrlSeconds: Int
+  @Option("media-url-step-seconds") var mediaUrlStepSeconds: Int
+
+  mutating func validate() throws {
+    mediaRoot = mediaRoot ?? Environment.text("media-root")
+    mediaSigningKeyFile = mediaSigningKeyFile ?? Environment.text("media-signing-key-file")
+  }
+
+  /// So many keys are tried at the most.
+  private static let maximumKeys = 8
+  /// 128 bits as hexadecimal digits.
+  private static let leastKeyCharacters = 32
+
+  /// The keys: the lines of the file, without white space around them and empty ones.
+  ///
+  /// - Throws: `ValidationError`.
+  func signingKeys() throws -> [[UInt8]] {
+    guard let mediaSigningKeyFile else { return [] }
+    guard let bytes = FileManager.default.contents(atPath: mediaSigningKeyFile) else {
+      throw ValidationError("--media-signing-key-file: \(mediaSigningKeyFile) cannot be read")
+    }
+    let keys = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+      .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    guard (1...Self.maximumKeys).contains(keys.count) else {
+      throw ValidationError(
+        "--media-signing-key-file: \(mediaSigningKeyFile) has \(keys.count) keys, "
+          + "1 to \(Self.maximumKeys) are wanted, one a line: `openssl rand -hex 32` makes one")
+    }
+    if let key = keys.first(where: { $0.utf8.count < Self.leastKeyCharacters }) {
+      throw ValidationError(
+        "--media-signing-key-file: a key of \(mediaSigningKeyFile) has \(key.utf8.count) "
+          + "characters, at least \(Self.leastKeyCharacters) are wanted: "
+          + "`openssl rand -hex 32` makes one")
+    }
+    return keys.map { Array($0.utf8) }
+  }
 }
 
 /// What is loaded at once, and kept of what was.

@@ -28,6 +28,7 @@ struct ServeSettings: ParsableArguments {
     Setting.apply(list, to: &configuration)
     configuration.application.server.host = listening.host
     configuration.application.mediaRoot = media.mediaRoot
+    configuration.application.mediaSigningKeys = try media.signingKeys()
     configuration.application.trustedProxies = try clients.blocks()
     configuration.application.writeToken = try writes.token()
     configuration.backups = care.backups

@@ -8,6 +8,7 @@ import System
 struct StartCheck {
   let configuration: FeedServiceConfiguration
   var tokenFile: String?
+  var signingKeyFile: String?
   var logFile: String?
   /// The token stands in the arguments, which everybody on the machine can read (ps(1)).
   var isTokenAnArgument = false
@@ -39,7 +40,9 @@ struct StartCheck {
     return max(Self.leastMediaFiles, descriptorLimit - connections - otherDescriptors)
   }
 
-  var findings: [StartFinding] { mediaFindings + writeFindings + clientFindings + limitFindings }
+  var findings: [StartFinding] {
+    mediaFindings + signingFindings + writeFindings + clientFindings + limitFindings
+  }
 
   private var isReachable: Bool {
     let host = configuration.application.server.host
@@ -54,7 +57,7 @@ struct StartCheck {
     let files = [
       ("the database", configuration.databasePath),
       ("the backup folder", configuration.backups?.folder),
-      ("the token's file", tokenFile), ("the log", logFile),
+      ("the token's file", tokenFile), ("the file of keys", signingKeyFile), ("the log", logFile),
     ]
     return files.compactMap { name, path in
       guard let path = path.map(Self.resolved),
@@ -64,6 +67,34 @@ struct StartCheck {
       }
       return .refusal("\(name) (\(path)) lies in --media-root (\(root)), where anybody can read it")
     }
+  }
+
+  /// Nobody is to be handed a page whose URLs no longer hold.
+  private var signingFindings: [StartFinding] {
+    guard !configuration.application.mediaSigningKeys.isEmpty else { return [] }
+    var findings: [StartFinding] = []
+    let (least, kept) = (
+      configuration.application.mediaURLSeconds,
+      configuration.application.cacheMaxAgeSeconds
+        + configuration.application.cacheStaleWhileRevalidateSeconds
+    )
+    if kept > least {
+      findings.append(
+        .refusal(
+          "caches may keep a page for \(kept) s (--cache-max-age-seconds and "
+            + "--cache-stale-while-revalidate-seconds), longer than its signed URLs hold "
+            + "(--media-url-seconds \(least))"))
+    }
+    if let signingKeyFile { findings += Self.readers(of: signingKeyFile) }
+    return findings
+  }
+
+  /// What is to be said of a secret's file that everybody can read.
+  private static func readers(of file: String) -> [StartFinding] {
+    guard let status = try? FileStatus(path: file), status.permissions & 0o007 != 0 else {
+      return []
+    }
+    return [.warning("\(file) can be read by everybody on this machine: chmod o= \(file)")]
   }
 
   private var writeFindings: [StartFinding] {
@@ -87,11 +118,7 @@ struct StartCheck {
       findings.append(
         .warning("--write-token can be read by everybody on this machine: use --write-token-file"))
     }
-    if let tokenFile, let status = try? FileStatus(path: tokenFile), status.permissions & 0o007 != 0
-    {
-      findings.append(
-        .warning("\(tokenFile) can be read by everybody on this machine: chmod o= \(tokenFile)"))
-    }
+    if let tokenFile { findings += Self.readers(of: tokenFile) }
     return findings
   }
 
@@ -175,7 +202,8 @@ extension ServeSettings {
   func startCheck() throws -> StartCheck {
     let arguments = CommandLine.arguments
     return StartCheck(
-      configuration: try configuration(), tokenFile: writes.writeTokenFile, logFile: log.logFile,
+      configuration: try configuration(), tokenFile: writes.writeTokenFile,
+      signingKeyFile: media.mediaSigningKeyFile, logFile: log.logFile,
       isTokenAnArgument: Setting("write-token", secret: nil)
         .origin(arguments: arguments, environment: [:]) == .option,
       isRoot: User.isRoot, descriptorLimit: DescriptorLimit.raise())

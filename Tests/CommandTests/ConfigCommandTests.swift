@@ -65,6 +65,35 @@ import Testing
     #expect(try program.run("config").output.contains(/\nwrite-token +\(not set\)  \[default\]\n/))
   }
 
+  @Test func `keys that cannot sign are refused, and no key is shown`() throws {
+    let key = String(repeating: "k", count: 32)
+    let cases: [(text: String?, says: String)] = [
+      (nil, "cannot be read"), (" \n\n", "has 0 keys"), ("short\n", "a key of"),
+      ("\(key)\nshort", "has 5 characters, at least 32"),
+      (Array(repeating: key, count: 9).joined(separator: "\n"), "has 9 keys, 1 to 8 are wanted"),
+    ]
+    for (text, says) in cases {
+      let file = program.folder.file("keys")
+      if let text { try program.folder.write(text, to: "keys") }
+      let outcome = try program.run("config", "--media-signing-key-file", file)
+      #expect(outcome.status == 64 && outcome.errors.contains(says), "\(outcome.errors)")
+      #expect(!outcome.errors.contains("short") && !outcome.errors.contains(key))
+    }
+    let media = program.folder.file("media")
+    try FileManager.default.createDirectory(atPath: media, withIntermediateDirectories: true)
+    let file = try program.folder.write("  \(key)\r\n\n\(key)2\n", to: "media/keys")
+    let good = try program.run("config", "--media-signing-key-file", file)
+    #expect(good.status == 0 && !good.output.contains(key), "\(good.output)")
+    #expect(good.output.contains("can be read by everybody on this machine: chmod o="))
+    let served = try program.run(
+      "config",
+      environment: [
+        "LOOKAHEAD_MEDIA_SIGNING_KEY_FILE": file,
+        "LOOKAHEAD_MEDIA_ROOT": program.folder.file("media"),
+      ])
+    #expect(served.status == 1 && served.output.contains("the file of keys ("))
+  }
+
   @Test func `what serve refuses, config refuses, in the same words`() throws {
     let arguments = ["--media-root", program.folder.path]
     let config = try program.run(["config"] + arguments)

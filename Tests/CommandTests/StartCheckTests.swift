@@ -39,6 +39,12 @@ import Testing
       (check { $0.application.mediaRoot = "/" }, .refusal, "the database"),
       (
         check {
+          $0.application.mediaSigningKeys = [[1]]
+          $0.application.mediaURLSeconds = 69
+        }, .refusal, "longer than its signed URLs hold (--media-url-seconds 69)"
+      ),
+      (
+        check {
           $0.application.mediaRoot = "/media"
           $0.backups = BackupSettings(folder: "/media/backups")
         }, .refusal, "the backup folder (/media/backups)"

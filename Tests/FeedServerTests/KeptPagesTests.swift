@@ -19,7 +19,7 @@ import Testing
   private static func key(_ number: Int) -> PageKey {
     PageKey(
       isCompact: true, query: PageQuery(feed: "f", offset: number), network: "3g",
-      isNetworkNamed: false, savesData: nil, bounds: PlanBounds(), coding: .identity)
+      isNetworkNamed: false, savesData: nil, bounds: PlanBounds(), coding: .identity, expires: nil)
   }
 
   private static func page(_ number: Int, bytes: Int = 10_000) -> KeptPage {

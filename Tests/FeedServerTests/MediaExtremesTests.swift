@@ -37,9 +37,8 @@ import Testing
     do {
       try MediaFolder.check(file)
       let type = MediaType(head: [], name: "a")
-      let caching = CachePolicy(
-        maxAgeSeconds: 0, staleWhileRevalidateSeconds: 0, mediaMaxAgeSeconds: 0)
-      let answer = try MediaAnswer(file: file, type: type, caching: caching.media, now: now)
+      let caching = MediaFolder.caching(isImmutable: false, seconds: 0)
+      let answer = try MediaAnswer(file: file, type: type, caching: caching, now: now)
         .response(to: request)
       #expect(answer.bodyLength >= 0)
       if let date = answer.fields["Last-Modified"] {

@@ -23,7 +23,7 @@ import Testing
   ]
 
   @Test func `each common spelling is one of a file's URLs, and is read back as the file`() throws {
-    let addresses = try MediaAddresses()
+    let addresses = MediaAddresses.served
     for (segments, urls) in Self.cases {
       let found = addresses.urls(of: segments)
       #expect(found.map { Array($0.utf8) } == urls.map { Array($0.utf8) }, "\(segments)")

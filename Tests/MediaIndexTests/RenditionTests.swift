@@ -50,7 +50,7 @@ import Testing
     let clip = try variants(store, "/media/in/c.mp4")
     #expect(clip.count == 2 && clip.allSatisfy { $0.truth.start?.lead.isEmpty == false })
     for variant in picture + clip {
-      let segments = try #require(try MediaAddresses().segments(of: variant.url))
+      let segments = try #require(MediaAddresses.served.segments(of: variant.url))
       let file = try MediaRoot(path: media.path).open(segments)
       #expect(file.size == variant.truth.bytes)
       let sha256 = try MediaProbe.digest(of: file)

@@ -6,13 +6,16 @@ import Testing
 
   @Test(arguments: [
     Policy.Strategy.plain(leading: 0), .plain(leading: 100), .weighted(leading: 7, maxCost: 0),
-    .weighted(leading: 0, maxCost: 1_000_000),
+    .weighted(leading: 0, maxCost: 1_000_000), .standard(leading: 3), .endless,
+    .thresholdFixed(percent: 70), .thresholdDynamic(percent: 1),
+    .lazyTarget(leading: 4, trailing: 2), .rangeController(RangeTuning()), .stages(StageTuning()),
+    .expectedWait(WaitTuning()),
   ])
   func `a strategy is read back from its name and parameters`(_ strategy: Policy.Strategy) throws {
     let parameters = Dictionary(
       uniqueKeysWithValues: strategy.parameters.map { ($0.name, $0.value) })
     #expect(try Policy.Strategy(name: strategy.name, parameters: parameters) == strategy)
-    #expect(strategy.leading == parameters["leading"])
+    #expect(parameters["leading"].map { $0 == strategy.leading } ?? true)
     #expect(strategy.maxCost == parameters["maxCost"] ?? strategy.leading)
   }
 
@@ -27,6 +30,10 @@ import Testing
       ("weighted", ["leading": 5, "maxCost": 1_000_001], .outOfRange("maxCost", 1_000_001)),
       ("plain", ["leading": 5, "maxCost": 5], .superfluous("maxCost")),
       ("weighted", ["leading": 5, "maxCost": 5, "b": 1, "a": 1], .superfluous("a")),
+      ("endless", ["leading": 5], .superfluous("leading")),
+      ("threshold-fixed", ["percent": 0], .outOfRange("percent", 0)),
+      ("stages", ["loadedDistance": 1, "preparedDistance": 4], .missing("loadedMilliseconds")),
+      ("expected-wait", ["price": -1], .outOfRange("price", -1)),
     ] as [Case])
   func `what is no strategy is refused, with the reason`(_ sample: Case) {
     #expect(throws: sample.error) {

@@ -46,7 +46,7 @@ import Testing
     #expect(try store.media(at: Self.urls) == [nil, nil, nil])
     #expect(try store.media(after: nil, limit: 9) == [])
     let known = [
-      KnownMedia(url: Self.urls[0], truth: Self.truth(100), modifiedNanoseconds: -5),
+      KnownMedia(url: Self.urls[0], truth: Self.truth(100), changedNanoseconds: -5),
       KnownMedia(url: Self.urls[1], truth: Self.truth(100)),
       // Of a validator is known what it means at this URL alone.
       KnownMedia(url: Self.urls[2], truth: Self.truth(200, .entityTag("\"x\""))),
@@ -107,7 +107,7 @@ import Testing
     #expect(try changed { try store.keep([known]) } == ["p0", "p3"])
     #expect(try changed { try store.keep([known]) } == [])
     var later = known
-    later.modifiedNanoseconds = 5
+    later.changedNanoseconds = 5
     #expect(try changed { try store.keep([later]) } == [])
     let copy = KnownMedia(url: Self.urls[1], truth: known.truth)
     #expect(try changed { try store.keep([copy]) } == ["p1", "p3"])

@@ -195,7 +195,7 @@ private struct RandomWriting {
       truth: MediaTruth(
         kind: .image, bytes: bytes, mimeType: random.one(of: ["image/png", "image/webp"]),
         version: version),
-      modifiedNanoseconds: random.once(in: 2) ? nil : Int64(random.number(0...3)))
+      changedNanoseconds: random.once(in: 2) ? nil : Int64(random.number(0...3)))
   }
 
   private static func batch(_ random: inout TestRandom) -> [SeedRecord] {

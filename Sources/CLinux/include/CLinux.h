@@ -12,6 +12,7 @@
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

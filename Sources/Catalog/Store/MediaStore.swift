@@ -7,14 +7,15 @@ public struct KnownMedia: Hashable, Sendable {
   /// What is known of it; it has a version. Its variants are those at this URL: another one of the same content
   /// may have others.
   public var truth: MediaTruth
-  /// When a file on a disk was last changed, in nanoseconds since 1970; `nil` for others.
-  public var modifiedNanoseconds: Int64?
+  /// When a file on a disk, or anything that is said of it, was last changed (`st_ctim` of stat(3type)), in
+  /// nanoseconds since 1970; `nil` for others.
+  public var changedNanoseconds: Int64?
 
   /// What is known of the file at a URL.
-  public init(url: String, truth: MediaTruth, modifiedNanoseconds: Int64? = nil) {
+  public init(url: String, truth: MediaTruth, changedNanoseconds: Int64? = nil) {
     self.url = url
     self.truth = truth
-    self.modifiedNanoseconds = modifiedNanoseconds
+    self.changedNanoseconds = changedNanoseconds
   }
 
   /// Of what the truth is true: a content is the same wherever it lies, what a validator stands for is not.

@@ -1,8 +1,8 @@
 /// How many bytes of a file start it, and play it how far. All counts begin at the file's first byte, are
 /// rounded up where they are not exact, and never go beyond its end.
-public struct MediaTiming: Hashable, Sendable {
+public struct MediaTiming: Hashable, Sendable, Codable {
   /// How far the first bytes play.
-  public struct Point: Hashable, Sendable {
+  public struct Point: Hashable, Sendable, Codable {
     /// A time from the first moment that is shown.
     public let milliseconds: Int
     /// Bytes `0..<bytes` are enough to play through that time.
@@ -16,7 +16,7 @@ public struct MediaTiming: Hashable, Sendable {
   }
 
   /// How much has to be there before playback starts.
-  public struct Lead: Hashable, Sendable {
+  public struct Lead: Hashable, Sendable, Codable {
     /// The bandwidth: 1000 bits a second.
     public let kilobitsPerSecond: Int
     /// With bytes `0..<bytes` there, playback never stalls at that bandwidth.

@@ -18,6 +18,19 @@ public struct ByBytes<Value: ByteComparable>: Hashable, Sendable {
   }
 }
 
+extension ByBytes: Codable where Value: Codable {
+  /// The text, as it is coded without the wrapper.
+  public init(from decoder: any Decoder) throws {
+    self.init(wrappedValue: try decoder.singleValueContainer().decode(Value.self))
+  }
+
+  /// The text, as it is coded without the wrapper.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(wrappedValue)
+  }
+}
+
 /// What can be compared by the bytes of its texts.
 public protocol ByteComparable: Sendable {
   /// Whether its texts are the same to the byte.

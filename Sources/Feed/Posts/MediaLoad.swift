@@ -57,6 +57,35 @@ public struct MediaLoad: Hashable, Sendable {
   }
 }
 
+extension MediaLoad: Codable {
+  private enum CodingKeys: CodingKey {
+    case kind, bytes, durationMilliseconds, timing, width, variants
+  }
+
+  /// What `encode(to:)` wrote.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      kind: try values.decode(MediaKind.self, forKey: .kind),
+      bytes: try values.decodeIfPresent(Int.self, forKey: .bytes),
+      durationMilliseconds: try values.decodeIfPresent(Int.self, forKey: .durationMilliseconds),
+      timing: try values.decodeIfPresent(MediaTiming.self, forKey: .timing),
+      width: try values.decodeIfPresent(Int.self, forKey: .width),
+      variants: try values.decodeIfPresent([MediaLoad].self, forKey: .variants) ?? [])
+  }
+
+  /// Its members; what is unknown is left out.
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(kind, forKey: .kind)
+    try values.encodeIfPresent(bytes, forKey: .bytes)
+    try values.encodeIfPresent(durationMilliseconds, forKey: .durationMilliseconds)
+    try values.encodeIfPresent(timing, forKey: .timing)
+    try values.encodeIfPresent(width, forKey: .width)
+    if !variants.isEmpty { try values.encode(variants, forKey: .variants) }
+  }
+}
+
 private final class Known: Hashable, Sendable {
   let timing: MediaTiming?
   let width: Int?

@@ -1,10 +1,10 @@
 /// What a post is: it decides how a client shows it and what it weighs when it is loaded ahead.
-public enum PostType: String, CaseIterable, Sendable {
+public enum PostType: String, CaseIterable, Sendable, Codable {
   case image, video, carousel, webapp, ad, text
 }
 
 /// What a media file is.
-public enum MediaKind: String, CaseIterable, Sendable {
+public enum MediaKind: String, CaseIterable, Sendable, Codable {
   case image, video
 }
 

@@ -21,12 +21,10 @@ struct CachePolicy: Sendable {
 
   let pages: Directive
   let documents: Directive
-  let media: Directive
 
-  init(maxAgeSeconds: Int, staleWhileRevalidateSeconds: Int, mediaMaxAgeSeconds: Int) {
+  init(maxAgeSeconds: Int, staleWhileRevalidateSeconds: Int) {
     pages = Self.directive(maxAgeSeconds, staleWhileRevalidateSeconds)
     documents = Self.directive(3600, 86_400)
-    media = Directive("max-age=\(mediaMaxAgeSeconds)")
   }
 
   private static func directive(_ maxAge: Int, _ staleWhileRevalidate: Int) -> Directive {

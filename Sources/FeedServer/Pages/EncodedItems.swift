@@ -33,9 +33,10 @@ struct EncodedItems: Sendable {
   }
 
   /// The items of these posts, in their order, with the hints that the policy gives them on the network, where
-  /// the client says how wide it shows files, or does not.
+  /// the client says how wide it shows files, or does not; and these URLs of their files.
   init(
-    _ posts: FlatPosts, hintsBy policy: Policy, on network: NetworkProfile, widthPixels: Int? = nil
+    _ posts: FlatPosts, hintsBy policy: Policy, on network: NetworkProfile,
+    widthPixels: Int? = nil, links: MediaLinks = .asRecorded
   ) {
     let costs = PageCosts(policy, on: network, widthPixels: widthPixels)
     var writer = JSONWriter(capacity: 2 * posts.bytes.count + 256 * posts.count)
@@ -43,7 +44,7 @@ struct EncodedItems: Sendable {
     for index in 0..<posts.count {
       let load = ItemLoad(posts, at: index)
       writer.removeAll()
-      let text = writer.item(posts, at: index, hint: costs.hint(for: load))
+      let text = writer.item(posts, at: index, naming: links, hint: costs.hint(for: load))
       let hash = costs.hash(
         dependsOnDownlink: load.dependsOnDownlink, hasVariants: load.hasVariants)
       append(text, writer.bytes, load, hash)

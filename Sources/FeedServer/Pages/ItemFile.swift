@@ -11,7 +11,8 @@ import System
 /// posts that changed in the store since the last time lose their places; what a reader brings is kept
 /// only if its post has not changed since the reader looked. So what has a place is never behind the
 /// store's version. Bytes without a place are lost; when they are most of the file, or it is full, a new
-/// file is begun.
+/// file is begun; and so it is where the URLs of media files expire otherwise than those that it holds, since
+/// these stand in every item.
 final class ItemFile: Sendable {
   /// What there is of some posts.
   struct Found: Sendable {
@@ -34,6 +35,8 @@ final class ItemFile: Sendable {
     var usedBytes = 0
     /// Up to where changes of the store are taken in.
     var version = StoreVersion.start
+    /// When the URLs in it expire, in seconds since 1970; nil where they do not.
+    var expires: Int?
     /// It could not be written or read: what was in it comes from the store from then on.
     var hasFailed = false
     var figures = Figures()
@@ -88,18 +91,20 @@ final class ItemFile: Sendable {
     return file.map { end + count <= freeBytes($0) } ?? true
   }
 
-  /// Those of the posts that are not in it and could be.
-  func missing(_ posts: [Int64]) -> [Int64] {
+  /// Those of the posts that are not in it with URLs that expire then, and could be.
+  func missing(_ posts: [Int64], expiring expires: Int? = nil) -> [Int64] {
     state.withLock { state in
+      state.begin(expiring: expires)
       catchUp(&state)
       return posts.filter { PlaceTable.canHold($0) && state.places[$0] == nil }
     }
   }
 
-  /// Reads what there is of these posts.
-  func read(_ posts: [Int64]) -> Found {
+  /// Reads what there is of these posts with URLs that expire then.
+  func read(_ posts: [Int64], expiring expires: Int? = nil) -> Found {
     guard !isOff else { return .nothing(of: posts) }
     let (file, pieces, missing) = state.withLock { state in
+      state.begin(expiring: expires)
       catchUp(&state)
       let (pieces, missing) = state.pieces(of: posts)
       state.figures.hits += posts.count - missing.count
@@ -119,10 +124,14 @@ final class ItemFile: Sendable {
   }
 
   /// Keeps items that were read from the store when it was at `version`, in this order: what is read
-  /// together later should lie together.
+  /// together later should lie together. Their URLs expire then; where others are wanted by now, they are not
+  /// kept.
   ///
   /// Writing to a file may take a while: not for event loops.
-  func append(_ items: EncodedItems, _ posts: [Int64], asOf version: StoreVersion) {
+  func append(
+    _ items: EncodedItems, _ posts: [Int64], expiring expires: Int? = nil,
+    asOf version: StoreVersion
+  ) {
     // What finds no place is not written: it would be bytes that nobody reads.
     let records = zip(posts, items.records).filter { post, record in
       PlaceTable.canHold(post) && record.count <= Place.maximumCount
@@ -133,7 +142,7 @@ final class ItemFile: Sendable {
       guard let (file, start) = try reserve(count) else { return }
       let isAll = count == items.bytes.count
       try file.write(isAll ? items.bytes : records.flatMap { items.bytes[$1] }, at: start)
-      publish(records.map { ($0, $1.count) }, in: file, at: start, asOf: version)
+      publish(records.map { ($0, $1.count) }, in: file, at: start, expires, asOf: version)
     } catch {
       state.withLock { $0.fail() }
     }
@@ -157,11 +166,11 @@ final class ItemFile: Sendable {
 
   /// Gives the items their places, those of them that have not changed since they were read.
   private func publish(
-    _ items: [(post: Int64, count: Int)], in file: ScratchFile, at start: Int,
+    _ items: [(post: Int64, count: Int)], in file: ScratchFile, at start: Int, _ expires: Int?,
     asOf version: StoreVersion
   ) {
     state.withLock { state in
-      guard state.file === file else { return }
+      guard state.file === file, state.expires == expires else { return }
       catchUp(&state)
       guard state.file === file, let changed = store.changedPosts(since: version) else { return }
       let stale = Set(changed)
@@ -233,6 +242,13 @@ extension ItemFile.State {
     places[post] = nil
     usedBytes -= place.count
     figures.items -= 1
+  }
+
+  /// Has the file hold URLs that expire then, and no others.
+  mutating func begin(expiring expires: Int?) {
+    guard expires != self.expires else { return }
+    self.expires = expires
+    if end > 0 { beginAnew() }
   }
 
   /// Whoever reads the old file goes on with it.

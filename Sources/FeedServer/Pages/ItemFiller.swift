@@ -17,11 +17,13 @@ final class ItemFiller: Sendable {
 
   private let store: any FeedStore & PolicyStore
   private let file: ItemFile
+  private let linking: MediaLinking
   private let isStopping = Atomic<Bool>(false)
 
-  init(store: any FeedStore & PolicyStore, file: ItemFile) {
+  init(store: any FeedStore & PolicyStore, file: ItemFile, linking: MediaLinking = .asRecorded) {
     self.store = store
     self.file = file
+    self.linking = linking
   }
 
   /// Ends a run soon, and lets no other begin.
@@ -46,15 +48,16 @@ final class ItemFiller: Sendable {
     let query = PageQuery(feed: feed, offset: offset, limit: Self.stepItems)
     for _ in 0..<Self.stepAttempts {
       let snapshot = try store.snapshot()
-      let missing = file.missing(try snapshot.cut(query).posts)
+      let links = linking.links
+      let missing = file.missing(try snapshot.cut(query).posts, expiring: links.expires)
       let book = snapshot.policyBook
       guard !missing.isEmpty, let network = book.networks.defaultProfile else { return }
       let version = store.version
       let posts = try store.posts(missing)
       // Most clients ask for the feed that they see, on a network of which nothing is known.
       let items = EncodedItems(
-        posts, hintsBy: book.policy(feed: feed, network: network), on: network)
-      file.append(items, posts.posts.map(\.number), asOf: version)
+        posts, hintsBy: book.policy(feed: feed, network: network), on: network, links: links)
+      file.append(items, posts.posts.map(\.number), expiring: links.expires, asOf: version)
     }
   }
 }

@@ -13,12 +13,13 @@ struct ItemSource: Sendable {
 
   /// Hands out the items of these posts, in their order, without those that are gone: at once where all
   /// are in the file, else when the store has read the others, on the thread on which it says so. Those
-  /// have the hints that the policy gives them on the network.
+  /// have the hints that the policy gives them on the network. All have these URLs of their files.
   func items(
-    _ posts: [Int64], hintsBy policy: Policy, on network: NetworkProfile, widthPixels: Int? = nil,
+    _ posts: [Int64], hintsBy policy: Policy, on network: NetworkProfile, widthPixels: Int?,
+    links: MediaLinks,
     completion: @escaping @Sendable (Result<EncodedItems, any Error>) -> Void
   ) {
-    let found = file.read(posts)
+    let found = file.read(posts, expiring: links.expires)
     guard !found.missing.isEmpty else { return completion(.success(found.items)) }
     let missing = found.missing.map { posts[$0] }
     // Asked for before reading: what changes meanwhile is not kept.
@@ -29,9 +30,9 @@ struct ItemSource: Sendable {
       completion(
         read.map { read in
           let fresh = EncodedItems(
-            read, hintsBy: policy, on: network, widthPixels: widthPixels)
+            read, hintsBy: policy, on: network, widthPixels: widthPixels, links: links)
           let numbers = read.posts.map(\.number)
-          keep(fresh, numbers, asOf: version)
+          keep(fresh, numbers, expiring: links.expires, asOf: version)
           guard found.items.count > 0 else { return fresh }
           return EncodedItems(found, of: posts, and: fresh, of: numbers)
         })
@@ -39,9 +40,11 @@ struct ItemSource: Sendable {
   }
 
   /// Has the items written to the file, if that is not behind with its writing already.
-  private func keep(_ items: EncodedItems, _ posts: [Int64], asOf version: StoreVersion) {
+  private func keep(
+    _ items: EncodedItems, _ posts: [Int64], expiring expires: Int?, asOf version: StoreVersion
+  ) {
     guard !file.isOff else { return }
-    _ = writers.run { file.append(items, posts, asOf: version) }
+    _ = writers.run { file.append(items, posts, expiring: expires, asOf: version) }
   }
 }
 

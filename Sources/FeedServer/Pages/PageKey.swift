@@ -15,17 +15,19 @@ struct PageKey: Hashable, Sendable {
   let savesData: Bool?
   let bounds: PlanBounds
   let coding: ContentCoding
+  /// The second at which the URLs of its files expire.
+  let expires: Int?
 }
 
 /// The part of a request that decides about its page, as it came: its target, and the fields that a page
-/// can depend on. Requests with the same text have the same key; many texts may have one.
+/// can depend on; and when the URLs of files expire that are handed out just now. Requests with the same text have the same key; many texts may have one.
 struct RequestText: Hashable, Sendable {
   let bytes: [UInt8]
 
   /// What a page depends on at the most; each page says in `Vary` on which of them it does.
   static let fields: [StaticString] = ["Accept-Encoding", "ECT", "Downlink", "RTT", "Save-Data"]
 
-  init(_ request: borrowing Request) {
+  init(_ request: borrowing Request, expires: Int? = nil) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(request.target.count + 64)
     bytes.append(contentsOf: request.target)
@@ -34,6 +36,7 @@ struct RequestText: Hashable, Sendable {
       bytes.append(UInt8(ascii: "\n"))
       request.fields.appendValues(of: field, to: &bytes)
     }
+    if let expires { bytes.append(contentsOf: "\n\(expires)".utf8) }
     self.bytes = bytes
   }
 

@@ -73,7 +73,8 @@ final class PageMaker: Sendable {
       let version = snapshot.version
       let start = timing.begin()
       source.items(
-        posts, hintsBy: policy, on: asked.network.profile, widthPixels: asked.bounds.widthPixels
+        posts, hintsBy: policy, on: asked.network.profile, widthPixels: asked.bounds.widthPixels,
+        links: asked.links
       ) { [self] items in
         timing.end("read", start)
         completing(completion) {

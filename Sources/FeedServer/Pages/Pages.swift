@@ -14,16 +14,18 @@ final class Pages: Sendable {
   /// Where pages are made that take long.
   private let workers: WorkerPool
   private let caching: CachePolicy.Directive
+  private let linking: MediaLinking
 
   init(
     kept: KeptPages, maker: PageMaker, encoding: BodyEncoding, workers: WorkerPool,
-    caching: CachePolicy.Directive
+    caching: CachePolicy.Directive, linking: MediaLinking
   ) {
     self.kept = kept
     self.maker = maker
     self.encoding = encoding
     self.workers = workers
     self.caching = caching
+    self.linking = linking
   }
 
   /// A page is answered at once where the store has it at hand, and by a worker where it has to load
@@ -34,7 +36,7 @@ final class Pages: Sendable {
     let snapshot = try maker.store.snapshot()
     let asked = try PageRequest(
       feed: feed, isCompact: call.route == .compactPage, parameters, call.request.fields,
-      snapshot.policyBook.networks)
+      snapshot.policyBook.networks, linking.links)
     let coding = try encoding.coding(for: call.request)
     if let page = kept.find(asked.key(coding), for: call.text) {
       return call.respond(try page.answer(to: call.request))

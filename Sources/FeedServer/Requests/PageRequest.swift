@@ -42,13 +42,16 @@ final class PageRequest: Sendable {
   let parameters: Parameters
   /// Whether the query says to save data.
   let savesData: Bool?
+  /// By which URLs its items name files.
+  let links: MediaLinks
   private let fields: Fields
 
   /// - Throws: `ParameterError`, `CursorError`.
   init(
     feed: String, isCompact: Bool, _ parameters: Parameters, _ fields: Fields,
-    _ networks: [NetworkProfile]
+    _ networks: [NetworkProfile], _ links: MediaLinks = .asRecorded
   ) throws {
+    self.links = links
     self.isCompact = isCompact
     self.parameters = parameters
     self.fields = fields
@@ -69,14 +72,15 @@ final class PageRequest: Sendable {
   /// - Throws: `ParameterError`, `CursorError`.
   func read(with networks: [NetworkProfile]) throws -> PageRequest {
     try PageRequest(
-      feed: query.feed, isCompact: isCompact, parameters, fields, networks)
+      feed: query.feed, isCompact: isCompact, parameters, fields, networks, links)
   }
 
   /// What the page's representation rests on beside the store.
   func key(_ coding: ContentCoding) -> PageKey {
     PageKey(
       isCompact: isCompact, query: query, network: network.profile.name,
-      isNetworkNamed: network.isNamed, savesData: savesData, bounds: bounds, coding: coding)
+      isNetworkNamed: network.isNamed, savesData: savesData, bounds: bounds, coding: coding,
+      expires: links.expires)
   }
 }
 

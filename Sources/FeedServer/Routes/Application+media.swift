@@ -5,40 +5,34 @@ import MediaFiles
 import MediaFormats
 import System
 
-/// The folder of `/media/`, and how its files are told to clients.
-struct MediaFolder: Sendable {
-  let root: MediaRoot
-  let caching: CachePolicy.Directive
-  /// How many files may be open at once.
-  var maximumOpenFiles = Int.max
-
-  /// A multipart answer has so many parts at the most: no player asks for more.
-  static let maximumParts = 16
-  /// A file that changed so shortly ago may change again within the same tick of the file system's
-  /// clock: its tag is weak until then (RFC 9110 section 8.8.1).
-  static let settlingSeconds = 2
-  /// A larger file is not served, 8 PiB: beyond that its size is exact in no JSON or script, and 8 EiB,
-  /// which a sparse file may have, leave no room for counting.
-  static let maximumFileBytes = 1 << 53
-
-  /// Refuses a file that is not served for its size.
-  static func check(_ file: OpenFile) throws(MediaError) {
-    guard (0...maximumFileBytes).contains(file.size) else { throw .notFound(.tooLarge) }
-  }
-}
-
 extension Application {
-  /// A file, or ranges of it (RFC 9110 section 14).
-  func mediaFile(_ path: String, _ request: Request) throws -> Response {
+  /// A file, or ranges of it (RFC 9110 section 14); where the URL names its content, that or nothing.
+  func mediaFile(_ path: String, _ parameters: Parameters, _ call: Call) throws {
     guard let media else { throw MediaError.notFound(.noSuchFile) }
     let segments = try PathSegments.split("/" + path)
     guard PathSegments.isPlainlySpelt(path) else { throw MediaError.notFound(.noSuchFile) }
+    let query = try MediaQuery(parameters)
+    let now = WallClock.now
+    let secondsLeft = try media.signer?.secondsLeft(of: query, segments)
     let file = try open(segments, in: media)
-    let head = try file.read(at: 0, count: MediaType.headBytes)
-    let type = MediaType(head: head, name: segments.last ?? "")
-    return try MediaAnswer(
-      file: file, type: type, caching: media.caching, now: WallClock.now
-    ).response(to: request)
+    let caching = media.caching(isImmutable: query.version != nil, secondsLeft: secondsLeft)
+    @Sendable func answer() throws -> Response {
+      let head = try file.read(at: 0, count: MediaType.headBytes)
+      let type = MediaType(head: head, name: segments.last ?? "")
+      return try MediaAnswer(file: file, type: type, caching: caching, now: now)
+        .response(to: call.request)
+    }
+    guard let version = query.version else { return call.respond(try answer()) }
+    try media.versions.whenKnown(file, segments) { found in
+      call.answer {
+        guard try found.get() == version else {
+          throw Problem(
+            .unknownMediaVersion, .notFound,
+            "The file has another content than this URL names: take the one that the item has now.")
+        }
+        return try answer()
+      }
+    }
   }
 
   private func open(_ segments: [String], in media: MediaFolder) throws -> OpenFile {
@@ -58,126 +52,5 @@ extension Application {
       logger.warning("media file not readable: \(cause)")
       throw MediaError.denied(cause)
     }
-  }
-}
-
-/// What a media file is answered with.
-struct MediaAnswer {
-  let file: OpenFile
-  let type: MediaType
-  let caching: CachePolicy.Directive
-  let now: Moment
-
-  /// Made of size and time of change: a tag of the bytes would have to read them all first.
-  private var entityTag: EntityTag {
-    let parts = [file.modified.secondsSince1970, file.modified.nanoseconds, file.size]
-    let text = parts.map { String($0, radix: 36) }.joined(separator: "-")
-    return EntityTag(text, isWeak: !hasSettled)
-  }
-
-  /// `nil` as long as the file may change again within the same second, where its time is in the
-  /// future (RFC 9110 sections 8.8.2.1 and 8.8.2.2), and where no date can tell it.
-  private var modifiedSeconds: Int? {
-    let seconds = file.modified.secondsSince1970
-    return hasSettled && HTTPDate.secondsSince1970.contains(seconds) ? seconds : nil
-  }
-
-  private var hasSettled: Bool {
-    now.isAtLeast(seconds: MediaFolder.settlingSeconds, after: file.modified)
-  }
-
-  private var nowSeconds: Int { now.secondsSince1970 }
-
-  func response(to request: Request) throws -> Response {
-    let tag = entityTag
-    let outcome = Preconditions.evaluate(
-      request.method, request.fields, current: tag, lastModifiedSeconds: modifiedSeconds,
-      nowSecondsSince1970: nowSeconds)
-    switch outcome {
-    case .notModified: return Response(.notModified, fields: fields(tag))
-    case .failed:
-      throw Problem(
-        .preconditionFailed, .preconditionFailed, "The file's entity tag is \(tag).")
-    case .proceed: break
-    }
-    switch ranges(request, tag) {
-    case .whole: return whole(tag)
-    case .parts(let ranges) where ranges.count == 1: return part(ranges[0], tag)
-    case .parts(let ranges): return multipart(ranges, tag)
-    case .unsatisfiable:
-      var problem = Problem(
-        .rangeNotSatisfiable, .rangeNotSatisfiable, "The file has \(file.size) bytes.")
-      problem.fields.append("Content-Range", "bytes */\(file.size)")
-      throw problem
-    }
-  }
-
-  private func ranges(_ request: Request, _ tag: EntityTag) -> ByteRanges.Selection {
-    // Ranges are defined for GET alone (RFC 9110 section 14.2).
-    guard request.method == .get,
-      Preconditions.rangeApplies(
-        request.fields, current: tag, lastModifiedSeconds: modifiedSeconds,
-        nowSecondsSince1970: nowSeconds)
-    else { return .whole }
-    return ByteRanges.select(
-      request.fields.combined("Range"), size: file.size, maximumParts: MediaFolder.maximumParts)
-  }
-
-  private func fields(_ tag: EntityTag) -> Fields {
-    var fields: Fields = [
-      "ETag": tag.description, "Cache-Control": caching.value ?? "no-store",
-      "Accept-Ranges": "bytes",
-      // Shown by the pages of any origin, also of those that isolate themselves (Fetch, 3.7).
-      "Cross-Origin-Resource-Policy": "cross-origin",
-    ]
-    if let modifiedSeconds {
-      fields.append("Last-Modified", HTTPDate.format(secondsSince1970: modifiedSeconds))
-    }
-    fields.appendCORS()
-    return fields
-  }
-
-  /// The fields that say how the bytes are to be taken: never as anything that runs.
-  private func appendType(_ value: String, to fields: inout Fields) {
-    fields.append("Content-Type", value)
-    fields.append("X-Content-Type-Options", "nosniff")
-    guard !type.isPassive else { return }
-    fields.append("Content-Disposition", "attachment")
-    fields.append("Content-Security-Policy", "default-src 'none'; sandbox")
-  }
-
-  private func whole(_ tag: EntityTag) -> Response {
-    var fields = fields(tag)
-    appendType(type.value, to: &fields)
-    return Response(.ok, fields: fields, body: [.file(file, 0..<file.size)])
-  }
-
-  private func part(_ range: Range<Int>, _ tag: EntityTag) -> Response {
-    var fields = fields(tag)
-    appendType(type.value, to: &fields)
-    fields.append("Content-Range", contentRange(range))
-    return Response(.partialContent, fields: fields, body: [.file(file, range)])
-  }
-
-  /// `multipart/byteranges` (RFC 9110 section 14.6).
-  private func multipart(_ ranges: [Range<Int>], _ tag: EntityTag) -> Response {
-    // So long that no file holds it by chance.
-    let boundary = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }
-      .joined()
-    var fields = fields(tag)
-    appendType("multipart/byteranges; boundary=\(boundary)", to: &fields)
-    var body: [Response.Part] = []
-    for range in ranges {
-      let head =
-        "\(body.isEmpty ? "" : "\r\n")--\(boundary)\r\nContent-Type: \(type.value)\r\n"
-        + "Content-Range: \(contentRange(range))\r\n\r\n"
-      body += [.bytes(Array(head.utf8)), .file(file, range)]
-    }
-    body.append(.bytes(Array("\r\n--\(boundary)--\r\n".utf8)))
-    return Response(.partialContent, fields: fields, body: body)
-  }
-
-  private func contentRange(_ range: Range<Int>) -> String {
-    "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
   }
 }

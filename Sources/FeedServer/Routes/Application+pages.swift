@@ -36,14 +36,14 @@ extension Application {
     if let feed, !snapshot.hasFeed(named: feed) { throw FeedError.unknownFeed(feed) }
     let policy = book.policy(feed: feed, network: network.profile)
     let start = call.timing.begin()
-    store.item(withID: id) { [encoding, caching] item in
+    store.item(withID: id) { [encoding, caching, links = linking.links] item in
       call.timing.end("read", start)
       call.attempt {
         guard let item = try item.get() else { throw FeedError.unknownItem(id) }
         let flat = FlatPosts(item.post, truths: item.truths)
         var writer = JSONWriter(capacity: 1024)
         writer.item(
-          flat, at: 0, in: item.placements,
+          flat, at: 0, in: item.placements, naming: links,
           hint: policy.hint(for: ItemLoad(flat, at: 0), on: network.profile))
         var representation = Representation(writer.bytes, caching: caching.pages)
         representation.version = ItemVersion(item).text

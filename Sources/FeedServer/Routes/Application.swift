@@ -24,6 +24,7 @@ struct Application: Handler {
   let encoding: BodyEncoding
   let pages: Pages
   let media: MediaFolder?
+  let linking: MediaLinking
   let access: WriteAccess
   let rate: RequestRate?
   let clients: ClientAddresses
@@ -58,7 +59,7 @@ struct Application: Handler {
   }
 
   func handle(_ request: Request, _ responder: Responder) {
-    let text = RequestText(request)
+    let text = RequestText(request, expires: linking.links.expires)
     if answerKeptPage(request, text, responder) { return }
     let match = Route.router.match(request.method, path: request.path)
     var route: Route?
@@ -120,7 +121,7 @@ struct Application: Handler {
       guard scrapes.run({ call.answer { figures.response() } }) else {
         throw Problem(.overloaded, .serviceUnavailable, "The figures are being read.")
       }
-    case .media: call.respond(try mediaFile(path["path"] ?? "", call.request))
+    case .media: try mediaFile(path["path"] ?? "", parameters, call)
     case .putFeed: try putFeed(path["feed"] ?? "", call)
     case .deleteFeed: try deleteFeed(path["feed"] ?? "", call)
     case .putItem: try putItem(path["id"] ?? "", call)

@@ -62,8 +62,9 @@ enum Route: CaseIterable, Sendable {
     case .item: Self.itemParameters
     case .networks: ["feed"]
     case .feeds: FeedListRequest.parameters
+    case .media: MediaQuery.parameters
     case .feed, .putFeed, .deleteFeed, .putItem, .deleteItem, .countItem, .importRecords,
-      .media, .openAPI, .health, .readiness, .metrics:
+      .openAPI, .health, .readiness, .metrics:
       []
     }
   }

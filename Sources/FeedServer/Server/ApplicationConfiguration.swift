@@ -2,6 +2,7 @@ import HTTPServer
 import Observability
 import Seeding
 import Sockets
+import System
 
 /// Every setting of the application and of its server.
 public struct ApplicationConfiguration: Sendable {
@@ -34,6 +35,15 @@ public struct ApplicationConfiguration: Sendable {
   public var cacheStaleWhileRevalidateSeconds = 60
   /// How long a client may keep a media file without asking again.
   public var mediaMaxAgeSeconds = 30 * 86_400
+  /// The keys of signed URLs, none of them empty: the first one signs, all are taken. Without any, URLs of media
+  /// files are not signed.
+  public var mediaSigningKeys: [[UInt8]] = []
+  /// How long a signed URL holds at the least from when it is handed out; no less than pages are kept.
+  public var mediaURLSeconds = 6 * 3600
+  /// For how long the URLs that are handed out stay the same.
+  public var mediaURLStepSeconds = 3600
+  /// By which they expire: seconds since 1970.
+  var mediaURLClock: @Sendable () -> Int = { WallClock.secondsSince1970 }
   /// How many media files may be open at once; a request for one more is answered with 503. `serve` sets
   /// what the process's descriptors leave beside connections, so that files starve no new client.
   public var openMediaFiles = Int.max

@@ -20,7 +20,7 @@ public final class ApplicationServer: Sendable {
 
   /// An application that answers from the store, and from the media folder where there is one.
   public init(
-    _ configuration: ApplicationConfiguration, store: any FeedStore & PolicyStore,
+    _ configuration: ApplicationConfiguration, store: any FeedStore & PolicyStore & MediaStore,
     media: MediaRoot?, logger: Logger
   ) {
     self.configuration = configuration
@@ -32,7 +32,7 @@ public final class ApplicationServer: Sendable {
     scrapes = application.scrapes
     let source = application.pages.maker.source
     itemWriters = source.writers
-    filler = ItemFiller(store: store, file: source.file)
+    filler = ItemFiller(store: store, file: source.file, linking: application.linking)
     server = Server(
       configuration: configuration.server, handler: application, logger: logger,
       observer: ApplicationObserver(
@@ -74,19 +74,35 @@ public final class ApplicationServer: Sendable {
   }
 }
 
+extension ApplicationConfiguration {
+  fileprivate func folder(_ root: MediaRoot, of store: any MediaStore) -> MediaFolder {
+    var folder = MediaFolder(
+      root: root, maxAgeSeconds: mediaMaxAgeSeconds, versions: MediaVersions(store: store))
+    folder.maximumOpenFiles = openMediaFiles
+    if !mediaSigningKeys.isEmpty {
+      folder.signer = MediaSigner(
+        keys: mediaSigningKeys, leastSeconds: mediaURLSeconds, stepSeconds: mediaURLStepSeconds,
+        now: mediaURLClock)
+    }
+    return folder
+  }
+}
+
 extension Application {
   /// How many pages' items may wait to be written to the item file; those of one more are not kept.
   private static let waitingItemWrites = 64
 
   fileprivate init(
-    _ configuration: ApplicationConfiguration, _ store: any FeedStore & PolicyStore,
+    _ configuration: ApplicationConfiguration, _ store: any FeedStore & PolicyStore & MediaStore,
     _ readiness: Readiness, _ figures: ApplicationFigures, _ clients: ClientAddresses,
     _ media: MediaRoot?, _ logger: Logger
   ) {
     let caching = CachePolicy(
       maxAgeSeconds: configuration.cacheMaxAgeSeconds,
-      staleWhileRevalidateSeconds: configuration.cacheStaleWhileRevalidateSeconds,
-      mediaMaxAgeSeconds: configuration.mediaMaxAgeSeconds)
+      staleWhileRevalidateSeconds: configuration.cacheStaleWhileRevalidateSeconds)
+    let folder = media.map { configuration.folder($0, of: store) }
+    let linking: MediaLinking =
+      folder.map { folder in folder.signer.map { .signed($0) } ?? .byContent } ?? .asRecorded
     let file = ItemFile(
       store: store, folder: configuration.scratchFolder, maximumBytes: configuration.itemFileBytes)
     let source = ItemSource(
@@ -109,11 +125,8 @@ extension Application {
       encoding: encoding,
       pages: Pages(
         kept: kept, maker: PageMaker(store: store, source: source), encoding: encoding,
-        workers: workers, caching: caching.pages),
-      media: media.map {
-        MediaFolder(
-          root: $0, caching: caching.media, maximumOpenFiles: configuration.openMediaFiles)
-      },
+        workers: workers, caching: caching.pages, linking: linking),
+      media: folder, linking: linking,
       access: WriteAccess(token: configuration.writeToken),
       rate: configuration.requestsPerSecond == 0
         ? nil

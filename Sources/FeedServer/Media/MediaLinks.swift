@@ -1,0 +1,84 @@
+import Feed
+import HTTP
+import MediaIndex
+import PostJSON
+
+/// By which URLs items name the files of `/media/`.
+enum MediaLinking: Sendable {
+  /// As records do: the server has no such files.
+  case asRecorded
+  /// As records do, and beside that by what is in them, where that is known.
+  case byContent
+  /// With signatures.
+  case signed(MediaSigner)
+
+  /// The URLs as they are now.
+  var links: MediaLinks {
+    guard case .signed(let signer) = self else { return MediaLinks(linking: self, expires: nil) }
+    return MediaLinks(linking: self, expires: signer.expiry)
+  }
+}
+
+/// By which URLs items name the files of `/media/`, as of one moment.
+struct MediaLinks: MediaNaming {
+  fileprivate let linking: MediaLinking
+  /// The second since 1970 at which they expire, on which the bytes of items rest; nil where they do not.
+  let expires: Int?
+
+  /// The URLs of records.
+  static let asRecorded = MediaLinks(linking: .asRecorded, expires: nil)
+
+  fileprivate init(linking: MediaLinking, expires: Int?) {
+    self.linking = linking
+    self.expires = expires
+  }
+
+  func name(of url: Span<UInt8>, version: MediaVersion?) -> MediaName? {
+    guard Self.isOurs(url) else { return nil }
+    var content: ContentAddress?
+    if case .content(let sha256)? = version { content = ContentAddress(sha256: sha256) }
+    switch linking {
+    case .asRecorded: return nil
+    case .byContent:
+      return content.map { content in
+        var name = MediaName()
+        name.immutableURL = Self.bytes(url, "version=" + content.text)
+        return name
+      }
+    case .signed(let signer):
+      // A URL that the server does not take as one of its files' opens nothing.
+      guard let expires, let segments = MediaAddresses.served.segments(of: Self.text(url)) else {
+        return nil
+      }
+      var name = MediaName()
+      name.url = Self.bytes(url, signer.query(of: segments, content, expires: expires))
+      name.expiresAt = Timestamp(microseconds: Int64(expires) * 1_000_000)
+      return name
+    }
+  }
+
+  /// Whether it begins as a URL of a file of ours, and ends with its path.
+  private static func isOurs(_ url: Span<UInt8>) -> Bool {
+    let prefix = MediaAddresses.servedPrefix.utf8.span
+    guard url.count > prefix.count else { return false }
+    for index in prefix.indices where url[index] != prefix[index] { return false }
+    for index in url.indices
+    where url[index] == UInt8(ascii: "?") || url[index] == UInt8(ascii: "#") {
+      return false
+    }
+    return true
+  }
+
+  private static func bytes(_ url: Span<UInt8>, _ query: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(url.count + 1 + query.utf8.count)
+    for index in url.indices { bytes.append(url[index]) }
+    bytes.append(UInt8(ascii: "?"))
+    bytes.append(contentsOf: query.utf8)
+    return bytes
+  }
+
+  private static func text(_ url: Span<UInt8>) -> String {
+    String(decoding: url.indices.map { url[$0] }, as: UTF8.self)
+  }
+}

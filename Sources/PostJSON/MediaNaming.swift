@@ -1,0 +1,21 @@
+import Feed
+
+/// By which URLs clients get the files that records name.
+public protocol MediaNaming: Sendable {
+  /// What an item says of the file that a record names by this URL, of which this version is known; nil where it
+  /// says the URL and no more.
+  func name(of url: Span<UInt8>, version: MediaVersion?) -> MediaName?
+}
+
+/// What an item says of where a file is.
+public struct MediaName: Sendable, Hashable {
+  /// In place of the record's URL.
+  public var url: [UInt8]?
+  /// A URL beside it, at which there is nothing else, ever.
+  public var immutableURL: [UInt8]?
+  /// When the URL ceases to hold.
+  public var expiresAt: Timestamp?
+
+  /// The URL of the record, and no more.
+  public init() {}
+}

@@ -1,0 +1,131 @@
+/// What is known of the network, and what restrains its use.
+struct NetworkState: Equatable, Codable {
+  var isOnline = true
+  var isMetered = false
+  var savesData = false
+  var isStressed = false
+  var isInBackground = false
+  /// The last measured bandwidths, in kilobits a second.
+  private var samples: [Int] = []
+  /// Where in `samples` the next goes.
+  private var nextSample = 0
+  private var roundTrips: [Int] = []
+  private var nextRoundTrip = 0
+  /// The bandwidth to count on.
+  private(set) var downlinkKbps = 0
+  private(set) var roundTripMilliseconds = 0
+
+  private static let sampleLimit = 16
+  static let kbpsRange = 1...1_000_000_000
+  static let roundTripRange = 0...600_000
+
+  /// Takes the settings' figures as long as nothing was measured.
+  mutating func measure(_ settings: PrefetchSettings, quantilePercent: Int) {
+    downlinkKbps = Self.quantile(samples, quantilePercent) ?? settings.downlinkKbps
+    roundTripMilliseconds = Self.quantile(roundTrips, 50) ?? settings.roundTripMilliseconds
+  }
+
+  mutating func note(kilobitsPerSecond: Int, roundTripMilliseconds: Int?) {
+    Self.add(
+      min(max(kilobitsPerSecond, Self.kbpsRange.lowerBound), Self.kbpsRange.upperBound),
+      to: &samples, at: &nextSample)
+    guard let roundTripMilliseconds else { return }
+    Self.add(
+      min(max(roundTripMilliseconds, 0), Self.roundTripRange.upperBound), to: &roundTrips,
+      at: &nextRoundTrip)
+  }
+
+  /// A network of which nothing is known yet.
+  mutating func forget() {
+    (samples, nextSample, roundTrips, nextRoundTrip) = ([], 0, [], 0)
+  }
+
+  private static func add(_ value: Int, to samples: inout [Int], at next: inout Int) {
+    if samples.count < sampleLimit {
+      samples.append(value)
+    } else {
+      samples[next] = value
+      next = (next + 1) % sampleLimit
+    }
+  }
+
+  private static func quantile(_ samples: [Int], _ percent: Int) -> Int? {
+    guard !samples.isEmpty else { return nil }
+    let sorted = samples.sorted()
+    return sorted[min((sorted.count * percent) / 100, sorted.count - 1)]
+  }
+
+  /// How many bytes may be held and under way ahead of the person, and what restrains them.
+  func allowance(_ settings: PrefetchSettings) -> (bytes: Int, restraint: PrefetchReason.Restraint?)
+  {
+    // What is loaded ahead has room for itself within what is held at all.
+    var least: (bytes: Int, restraint: PrefetchReason.Restraint?) = (
+      min(settings.speculativeBytes, settings.heldBytes / 2), nil
+    )
+    let restraints: [(Bool, Int, PrefetchReason.Restraint)] = [
+      (savesData, settings.saveDataSpeculativeBytes, .saveData),
+      (isMetered, settings.meteredSpeculativeBytes, .metered),
+      (isStressed, settings.stressSpeculativeBytes, .stress),
+    ]
+    for (holds, bytes, restraint) in restraints where holds && bytes < least.bytes {
+      least = (bytes, restraint)
+    }
+    return least
+  }
+
+  /// How long so many bytes take at the bandwidth to count on.
+  func milliseconds(_ bytes: Int) -> Int {
+    // Kilobits a second are bits a millisecond; sizes of files are far from overflowing.
+    (bytes * 8 + downlinkKbps - 1) / downlinkKbps
+  }
+
+  /// How many bytes arrive in so long a time.
+  func bytes(inMilliseconds milliseconds: Int) -> Int {
+    milliseconds.multipliedReportingOverflow(by: downlinkKbps).overflow
+      ? Int.max / 8 : milliseconds * downlinkKbps / 8
+  }
+}
+
+/// Where the person is, and where they go.
+struct ViewerState: Equatable, Codable {
+  /// The position of the item that they look at.
+  var active: Int?
+  /// Since when.
+  var activeSince = 0
+  /// 1 down, −1 up.
+  var direction = 1
+  /// Which way the active item changed last.
+  var lastStep = 1
+  /// Whether they have ever scrolled.
+  var hasScrolled = false
+  var milliitemsPerSecond = 0
+  /// Where the scroll will stop, in items from the active one.
+  var stopDistance: Int?
+  /// How far the active clip has played, and when that was.
+  var playedMilliseconds = 0
+  var playedAt = 0
+  var playback = PrefetchEvent.Playback.playing
+  /// What of the active item is on the screen.
+  var showing = Showing.nothing
+
+  enum Showing: String, Codable {
+    case nothing, placeholder, frame
+  }
+
+  func isFlung(_ settings: PrefetchSettings) -> Bool {
+    milliitemsPerSecond.magnitude >= UInt(settings.flingMilliitemsPerSecond)
+  }
+}
+
+/// The list's ends, and what of them was asked for.
+struct PageState: Equatable, Codable {
+  var hasPrevious = false
+  var hasNext = false
+  /// How many items the newest page below brought.
+  var newestCount = 0
+  /// What was asked for and has not come.
+  var pending: [PrefetchPlace] = []
+  var attempts = 0
+  /// None is asked for before this time.
+  var retryAt = 0
+}

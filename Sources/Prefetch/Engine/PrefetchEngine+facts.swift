@@ -1,0 +1,216 @@
+import Feed
+
+/// What each event changes.
+extension PrefetchEngine {
+  mutating func note(_ event: PrefetchEvent, _ actions: inout [PrefetchAction]) {
+    switch event {
+    case .pageArrived(let place, let items, let hasPrevious, let hasNext):
+      pageArrived(place, items, hasPrevious, hasNext, &actions)
+    case .pageFailed(let place, let retryAfter):
+      pages.pending.removeAll { $0.isSameEnd(as: place) }
+      pages.attempts += 1
+      pages.retryAt = retryTime(pages.attempts, retryAfter)
+    case .itemsRemoved(let ids):
+      let gone = Set(ids.map(ByteText.init))
+      arrange(list.items.filter { !gone.contains($0.id) })
+    case .itemsReordered(let ids):
+      var seen: Set<ByteText> = []
+      arrange(
+        ids.compactMap { id in
+          guard seen.insert(ByteText(id)).inserted else { return nil }
+          return list.position(of: id).map { list[$0] }
+        })
+    case .activeChanged(let id): if let position = list.position(of: id) { activate(position) }
+    case .scrolled(let speed, let stop): scrolled(speed, stop)
+    case .bytesFound(let key, let ranges):
+      let slot = fileSlot(key)
+      for range in ranges { _ = hold(range, of: slot, &actions) }
+      limitLooseFiles(&actions)
+    case .bytesArrived(let id, let key, let range): bytesArrived(id, key, range, &actions)
+    case .sizeLearned(let key, let bytes):
+      if let slot = files.slot(of: key) { sizeLearned(slot, bytes) }
+    case .transferFinished(let id): finished(id)
+    case .transferFailed(let id, let failure): failed(id, failure, &actions)
+    case .bandwidthMeasured(let kilobits, let roundTrip):
+      network.note(kilobitsPerSecond: kilobits, roundTripMilliseconds: roundTrip)
+      network.measure(settings, quantilePercent: policy.strategy.quantilePercent)
+    case .playbackMoved(let milliseconds, let playback):
+      viewer.playedMilliseconds = min(max(milliseconds, 0), Self.lastMilliseconds)
+      viewer.playedAt = now
+      viewer.playback = playback
+    case .networkChanged(let isOnline, let isMetered):
+      if isMetered != network.isMetered || (isOnline && !network.isOnline) {
+        network.forget()
+        network.measure(settings, quantilePercent: policy.strategy.quantilePercent)
+        // What failed on the old network may well arrive on this one.
+        pages.retryAt = now
+      }
+      network.isOnline = isOnline
+      network.isMetered = isMetered
+    case .saveDataChanged(let saves): network.savesData = saves
+    case .stressChanged(let isStressed): network.isStressed = isStressed
+    case .backgroundChanged(let isInBackground): network.isInBackground = isInBackground
+    case .memoryWarned: evict(toBytes: files.heldBytes / 4, .memoryWarning, &actions)
+    case .timerFired: timer = nil
+    }
+  }
+
+  /// When something that failed so often is tried again.
+  func retryTime(_ attempts: Int, _ said: Int?) -> Int {
+    let doubled = settings.retryMilliseconds << min(max(attempts, 1) - 1, 20)
+    return now
+      + (said.map { min(max($0, 0), Self.lastMilliseconds) }
+        ?? min(doubled, settings.retryLimitMilliseconds))
+  }
+
+  // MARK: Where the person is
+
+  /// The person looks at another item. Those between are passed, and so no longer ahead.
+  private mutating func activate(_ position: Int) {
+    guard let old = viewer.active, old != position else { return }
+    viewer.hasScrolled = true
+    let direction = position > old ? 1 : -1
+    futures.note(isTurn: direction != viewer.lastStep)
+    (viewer.direction, viewer.lastStep) = (direction, direction)
+    if let stop = viewer.stopDistance { viewer.stopDistance = stop - (position - old) }
+    futures.note(dwellMilliseconds: now - viewer.activeSince, ofClip: isClip(old))
+    look(at: position)
+    for passed in min(old, position)...max(old, position) { settle(passed) }
+  }
+
+  mutating func look(at position: Int?) {
+    viewer.active = position
+    viewer.activeSince = now
+    viewer.playedMilliseconds = 0
+    viewer.playedAt = now
+    viewer.playback = .playing
+    viewer.showing = .nothing
+    futures.areDue = true
+    guard position != nil else { return }
+    counts.viewedItems += 1
+  }
+
+  private mutating func settle(_ position: Int) {
+    for media in list[position].media { for slot in media.slots { files.settle(slot) } }
+  }
+
+  private mutating func scrolled(_ speed: Int, _ stop: Int?) {
+    viewer.milliitemsPerSecond = min(max(speed, -1_000_000_000), 1_000_000_000)
+    viewer.stopDistance = speed == 0 ? nil : stop.map { min(max($0, -1_000_000), 1_000_000) }
+    futures.areDue = true
+    guard speed != 0 else { return }
+    viewer.direction = speed > 0 ? 1 : -1
+    viewer.hasScrolled = true
+  }
+
+  /// Whether an item moves.
+  func isClip(_ position: Int) -> Bool {
+    list[position].media.first.map { files[$0.slots[0]].file.load.kind == .video } ?? false
+  }
+
+  /// Whether the file is one of the active item's.
+  func isActive(_ slot: Int) -> Bool {
+    guard let active = viewer.active else { return false }
+    return list[active].media.contains { $0.slots.contains(slot) }
+  }
+
+  // MARK: Bytes
+
+  /// The slot of a file, known or not: what is held of it may be told before its page.
+  private mutating func fileSlot(_ key: String) -> Int {
+    files.slot(of: key)
+      ?? files.add(PrefetchFile(key: key, load: MediaLoad(kind: .image)), at: eventNumber)
+  }
+
+  /// Takes in bytes as far as they lie within the file.
+  ///
+  /// - Returns: how many are new.
+  private mutating func hold(
+    _ range: Range<Int>, of slot: Int, _ actions: inout [PrefetchAction]
+  ) -> Int {
+    let end = files[slot].file.load.bytes ?? RecordLimits.fileBytes
+    let range = range.clamped(to: 0..<max(end, 0))
+    files[slot].touched = eventNumber
+    if let new = files.hold(range, of: slot) { return new }
+    // More pieces than are kept: the client forgets it, as the engine does.
+    actions.append(
+      PrefetchAction(
+        .evict(key: files[slot].file.key, range),
+        .full(heldBytes: files.heldBytes, limitBytes: settings.heldBytes)))
+    return 0
+  }
+
+  private mutating func bytesArrived(
+    _ id: Int, _ key: String, _ range: Range<Int>, _ actions: inout [PrefetchAction]
+  ) {
+    let range = range.clamped(to: 0..<RecordLimits.fileBytes)
+    guard let slot = files.slot(of: key) else {
+      // Of a file that was forgotten meanwhile: nobody would ever ask for its eviction.
+      actions.append(PrefetchAction(.evict(key: key, range), .gone))
+      return
+    }
+    let new = hold(range, of: slot, &actions)
+    counts.fetchedBytes += new
+    files[slot].attempts = 0
+    if !isActive(slot), files[slot].references > 0 { files.speculate(new, on: slot) }
+    guard let index = transfers.firstIndex(where: { $0.id == id }) else {
+      counts.cancelledBytes += new
+      return
+    }
+    guard transfers[index].slot == slot, range.lowerBound <= transfers[index].next else { return }
+    transfers[index].next = max(transfers[index].next, range.upperBound)
+    if transfers[index].next >= transfers[index].end { transfers.remove(at: index) }
+  }
+
+  private mutating func sizeLearned(_ slot: Int, _ bytes: Int) {
+    let bytes = min(max(bytes, 0), RecordLimits.fileBytes)
+    guard files[slot].file.load.bytes != bytes else { return }
+    // What was known of how it plays was said of a file of another size.
+    if files[slot].file.load.bytes != nil { files[slot].file.load.timing = nil }
+    files[slot].file.load.bytes = bytes
+    files.drop(bytes..<Int.max, of: slot)
+    for index in transfers.indices where transfers[index].slot == slot {
+      transfers[index].end = min(transfers[index].end, bytes)
+      transfers[index].countedEnd = min(transfers[index].countedEnd, bytes)
+    }
+    transfers.removeAll { $0.slot == slot && $0.next >= $0.end }
+  }
+
+  private mutating func finished(_ id: Int) {
+    guard let index = transfers.firstIndex(where: { $0.id == id }) else { return }
+    let transfer = transfers.remove(at: index)
+    if transfer.end == Transfer.unknownEnd {
+      sizeLearned(transfer.slot, transfer.next)
+    } else {
+      // One that has brought all is no longer among them: this brought less than it was asked for.
+      retryLater(transfer.slot, nil)
+    }
+  }
+
+  private mutating func failed(
+    _ id: Int, _ failure: TransferFailure, _ actions: inout [PrefetchAction]
+  ) {
+    guard let index = transfers.firstIndex(where: { $0.id == id }) else { return }
+    let slot = transfers.remove(at: index).slot
+    switch failure {
+    case .network: retryLater(slot, nil)
+    case .busy(let retryAfter): retryLater(slot, retryAfter)
+    case .gone: files[slot].isGone = true
+    case .changed:
+      forget(slot, .changed, &actions)
+      files[slot].file.load.bytes = nil
+      files[slot].file.load.timing = nil
+      // Others ask for a file that is no more.
+      for other in transfers where other.slot == slot {
+        actions.append(PrefetchAction(.cancel(transfer: other.id), .changed))
+      }
+      transfers.removeAll { $0.slot == slot }
+      retryLater(slot, nil)
+    }
+  }
+
+  private mutating func retryLater(_ slot: Int, _ said: Int?) {
+    files[slot].attempts += 1
+    files[slot].retryAt = retryTime(files[slot].attempts, said)
+  }
+}

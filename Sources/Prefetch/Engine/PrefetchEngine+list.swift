@@ -1,0 +1,151 @@
+import Feed
+
+/// What pages do to the list.
+extension PrefetchEngine {
+  mutating func pageArrived(
+    _ place: PrefetchPlace, _ items: [PrefetchItem], _ hasPrevious: Bool, _ hasNext: Bool,
+    _ actions: inout [PrefetchAction]
+  ) {
+    pages.pending.removeAll { $0.isSameEnd(as: place) }
+    // A page that brings nothing, and yet more are said to follow, must not be asked for in a circle.
+    var isFruitless = false
+    switch place {
+    case .below:
+      let states = newStates(items)
+      for state in states { list.append(state) }
+      if !states.isEmpty { pages.newestCount = states.count }
+      pages.hasNext = hasNext
+      isFruitless = states.isEmpty && hasNext
+    case .above:
+      let states = newStates(items)
+      list.prepend(states)
+      pages.hasPrevious = hasPrevious
+      isFruitless = states.isEmpty && hasPrevious
+    case .anew, .around:
+      replaceList(items, place)
+      (pages.hasPrevious, pages.hasNext) = (hasPrevious, hasNext)
+      pages.newestCount = list.count
+      pages.pending.removeAll()
+      viewer.stopDistance = nil
+    }
+    if viewer.active == nil, !list.items.isEmpty { look(at: list.first) }
+    let isExpired = viewer.active.flatMap { list[$0].expiresAt }.map { $0 <= now } == true
+    pages.attempts = isFruitless || isExpired ? pages.attempts + 1 : 0
+    pages.retryAt = pages.attempts > 0 ? retryTime(pages.attempts, nil) : now
+    trim()
+    limitLooseFiles(&actions)
+    futures.areDue = true
+  }
+
+  /// The items that the list does not have; those that it has are brought up to date.
+  private mutating func newStates(_ items: [PrefetchItem]) -> [ItemState] {
+    var seen: Set<ByteText> = []
+    var states: [ItemState] = []
+    states.reserveCapacity(items.count)
+    for item in items where seen.insert(ByteText(item.id)).inserted {
+      if let position = list.position(of: item.id) {
+        let old = list[position]
+        list[position] = state(of: item, after: old)
+        release(old)
+      } else {
+        states.append(state(of: item, after: nil))
+      }
+    }
+    return states
+  }
+
+  /// The item with its files in the table, each of them referred to.
+  private mutating func state(of item: PrefetchItem, after old: ItemState?) -> ItemState {
+    var media: [MediaState] = []
+    media.reserveCapacity(item.media.count)
+    for one in item.media where !one.files.isEmpty {
+      var slots: [Int] = []
+      for file in one.files {
+        let slot = files.add(file.sane, at: eventNumber)
+        files.refer(to: slot)
+        slots.append(slot)
+      }
+      media.append(MediaState(slots: slots))
+    }
+    let loads = item.media.compactMap { $0.files.first?.sane.load }
+    let load = ItemLoad(type: item.type, hasPage: false, media: loads[...])
+    var state = ItemState(
+      id: item.id, type: item.type, media: media, expiresAt: item.expiresAtMilliseconds,
+      survival: item.survival.sane)
+    // What has nothing to load weighs nothing.
+    state.weight = loads.isEmpty ? 0 : costs.hint(for: load).weight
+    if let old, old.media.map(\.slots) == media.map(\.slots) {
+      (state.media, state.isReady, state.decodesFrom) = (old.media, old.isReady, old.decodesFrom)
+    }
+    return state
+  }
+
+  private mutating func release(_ item: ItemState) {
+    for media in item.media { for slot in media.slots { files.unrefer(slot) } }
+  }
+
+  /// The page is the list from now on; items that it has in common with the old one stay what they were.
+  private mutating func replaceList(_ items: [PrefetchItem], _ place: PrefetchPlace) {
+    let active = viewer.active.map { list[$0].id }
+    let old = list.items
+    var seen: Set<ByteText> = []
+    var states: [ItemState] = []
+    for item in items where seen.insert(ByteText(item.id)).inserted {
+      states.append(
+        state(of: item, after: list.position(of: item.id).map { list[$0] }))
+    }
+    old.forEach { release($0) }
+    list.replace(states)
+    if let position = active.flatMap(list.position(of:)) {
+      viewer.active = position
+    } else if case .around = place, !states.isEmpty {
+      // Where the fling stops is the middle.
+      look(at: states.count / 2)
+    } else {
+      look(at: states.isEmpty ? nil : 0)
+    }
+  }
+
+  /// Gives the list these of its items, in this order.
+  mutating func arrange(_ items: [ItemState]) {
+    let active = viewer.active.map { (position: $0 - list.first, id: list[$0].id) }
+    let kept = Set(items.map { ByteText($0.id) })
+    for item in list.items where !kept.contains(item.id) { release(item) }
+    list.replace(items)
+    futures.areDue = true
+    guard let active else { return }
+    if let position = list.position(of: active.id) {
+      viewer.active = position
+    } else {
+      look(at: items.isEmpty ? nil : min(active.position, items.count - 1))
+    }
+  }
+
+  /// Lets go of the items farthest from the active one, where there are too many. They can be asked for again.
+  private mutating func trim() {
+    guard list.count > settings.heldItems, let active = viewer.active else { return }
+    // Some more than must be, so that it is not done for each item.
+    let excess = list.count - max(settings.heldItems - settings.heldItems / 8, 1)
+    let above = min(excess, max(0, active - list.first - list.count / 8))
+    let below = min(excess - above, max(0, list.end - 1 - active))
+    for item in list.items.prefix(above) { release(item) }
+    for item in list.items.suffix(below) { release(item) }
+    list.removeFirst(above)
+    list.removeLast(below)
+    if above > 0 { pages.hasPrevious = true }
+    if below > 0 {
+      pages.hasNext = true
+      pages.newestCount = min(pages.newestCount, list.count)
+    }
+  }
+}
+
+extension PrefetchPlace {
+  /// Whether an answer for the one answers the other.
+  func isSameEnd(as other: PrefetchPlace) -> Bool {
+    switch (self, other) {
+    case (.anew, .anew), (.below, .below), (.above, .above), (.around, .around): true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import Feed
+
+/// From what the strategy wants to ranges of files.
+extension PrefetchEngine {
+  /// What each file costs on the network as it is.
+  var costs: HintCosts { policy.costs(downlinkKbps: network.downlinkKbps) }
+
+  /// What is to be loaded, in order. What is there already shows in items that are ready.
+  mutating func wishes(_ actions: inout [PrefetchAction], _ wake: inout Wake) -> [Wish] {
+    guard let active = viewer.active else { return [] }
+    let wants = wants(&wake)
+    var wishes: [Wish] = []
+    wishes.reserveCapacity(wants.count * 2 + 2)
+    let costs = costs
+    for want in wants {
+      let isActive = want.position == active
+      if list[want.position].expiresAt.map({ $0 <= now }) == true { continue }
+      noteReadiness(want.position, costs, &actions)
+      let seen = isActive ? list[want.position].media.count : visibleMedia(want.position)
+      for media in 0..<seen {
+        add(want, media, isActive, costs, to: &wishes, &wake)
+      }
+    }
+    // What the person waits for comes before the rest of what they look at.
+    return wishes.filter { $0.priority == .urgent } + wishes.filter { $0.priority != .urgent }
+  }
+
+  /// How many of an item's media are seen at first.
+  func visibleMedia(_ position: Int) -> Int {
+    let count = list[position].media.count
+    return list[position].type == .carousel
+      ? min(max(policy.carouselVisibleParts, 1), count) : count
+  }
+
+  private func add(
+    _ want: Want, _ media: Int, _ isActive: Bool, _ costs: HintCosts, to wishes: inout [Wish],
+    _ wake: inout Wake
+  ) {
+    let slot = list[want.position].media[media].slot
+    let file = files[slot]
+    guard !file.isGone else { return }
+    if file.retryAt > now { wake.at(file.retryAt, .retry(attempts: file.attempts)) }
+    let load = file.file.load
+    let cost = costs.cost(of: load)
+    let isVideo = load.kind == .video
+    func wish(
+      _ range: Range<Int>, _ priority: PrefetchTransfer.Priority, counted: Int? = nil,
+      isDivisible: Bool = false
+    ) {
+      guard !range.isEmpty, !file.held.contains(range) else { return }
+      wishes.append(
+        Wish(
+          position: want.position, media: media, slot: slot, range: range,
+          countedEnd: counted ?? range.upperBound, priority: priority, reason: want.reason,
+          isDivisible: isDivisible))
+    }
+    // A picture whose size is not known is wanted to its end, as is all of a clip; of a start, what starts it.
+    let end = load.bytes ?? Transfer.unknownEnd
+    let startEnd = isVideo || load.bytes != nil ? cost.minimumBytes : Transfer.unknownEnd
+    let startCount = cost.minimumBytes
+    if case .bytes(let wanted, let range) = want.amount {
+      if wanted == media {
+        let urgent = isActive && !list[want.position].isReady
+        wish(range.clamped(to: 0..<end), urgent ? .urgent : isActive ? .active : .ahead)
+      }
+      return
+    }
+    let startPriority: PrefetchTransfer.Priority =
+      !isActive ? .ahead : list[want.position].isReady ? .active : .urgent
+    if cost.pieces.isEmpty {
+      let bytes =
+        if case .milliseconds(let milliseconds) = want.amount, isVideo {
+          min(load.bytes(playing: milliseconds) ?? startEnd, end)
+        } else { startEnd }
+      wish(
+        0..<bytes, startPriority, counted: bytes == Transfer.unknownEnd ? startCount : bytes,
+        isDivisible: isVideo && !isActive)
+    } else {
+      for piece in cost.pieces { wish(piece, startPriority) }
+    }
+    if isActive || want.amount == .entire {
+      wish(
+        0..<end, isActive ? .active : .ahead, counted: load.bytes ?? cost.entireBytes,
+        isDivisible: isVideo)
+    }
+  }
+
+  /// An item whose start is there is ready, and stays so until bytes of it are evicted.
+  mutating func noteReadiness(
+    _ position: Int, _ costs: HintCosts, _ actions: inout [PrefetchAction]
+  ) {
+    guard !list[position].isReady else { return }
+    let (held, needed, isThere) = start(of: position, costs)
+    guard isThere else { return }
+    list[position].isReady = true
+    actions.append(
+      PrefetchAction(.ready(item: list[position].id), .bytes(held: held, needed: needed)))
+  }
+
+  /// How many bytes of those that start an item are there, and whether that is all.
+  func start(
+    of position: Int, _ costs: HintCosts
+  ) -> (held: Int, needed: Int, isThere: Bool) {
+    var (held, needed, isThere) = (0, 0, true)
+    for media in 0..<visibleMedia(position) {
+      let file = files[list[position].media[media].slot]
+      let load = file.file.load
+      let cost = costs.cost(of: load)
+      needed += cost.minimumBytes
+      if cost.pieces.isEmpty {
+        held += file.held.count(in: 0..<cost.minimumBytes)
+      } else {
+        for piece in cost.pieces { held += file.held.count(in: piece) }
+      }
+      // A picture is there when all of it is; where its size is not known, nobody can say so.
+      if load.kind == .image, load.bytes == nil { isThere = false }
+    }
+    return (held, needed, isThere && held >= needed)
+  }
+}
+
+extension MediaLoad {
+  /// So many bytes from the first on play through that time; at 0, they show the first frame. `nil` where
+  /// nothing says so.
+  func bytes(playing milliseconds: Int) -> Int? {
+    if let timing, timing.isStartable {
+      if milliseconds == 0 { return timing.headBytes }
+      if let point = timing.curve.first(where: { $0.milliseconds >= milliseconds }) {
+        return max(point.bytes, timing.headBytes)
+      }
+      return timing.curve.isEmpty ? nil : bytes
+    }
+    guard timing == nil, milliseconds > 0, let bytes, let durationMilliseconds,
+      durationMilliseconds > 0
+    else { return nil }
+    if milliseconds >= durationMilliseconds { return bytes }
+    let (product, overflow) = bytes.multipliedReportingOverflow(by: milliseconds)
+    return overflow ? bytes : product / durationMilliseconds + 1
+  }
+}

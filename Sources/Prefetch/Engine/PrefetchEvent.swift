@@ -1,0 +1,63 @@
+import Feed
+
+/// What happened, as the engine's client tells it. An event about an item, a file or a transfer that the
+/// engine does not know changes nothing but the time.
+public enum PrefetchEvent: Hashable, Sendable, Codable {
+  /// A page is there. Items that the list has already are brought up to date where they are.
+  case pageArrived(PrefetchPlace, items: [PrefetchItem], hasPrevious: Bool, hasNext: Bool)
+  /// A page that was asked for does not come; `nil` where nobody said when to ask again.
+  case pageFailed(PrefetchPlace, retryAfterMilliseconds: Int?)
+  /// These items are no longer in the feed.
+  case itemsRemoved([String])
+  /// The list has these items in this order, and no others: its ranking changed.
+  case itemsReordered([String])
+  /// The person looks at this item. Until the first such event it is the list's first one.
+  case activeChanged(String)
+  /// The list scrolls: so many thousandths of items a second, below zero where it goes up, 0 where it came
+  /// to rest; and where it will stop, in items from the active one, where that is known.
+  case scrolled(milliitemsPerSecond: Int, stopDistance: Int?)
+  /// The client has these bytes of a file already, in a store of its own.
+  case bytesFound(key: String, [Range<Int>])
+  /// Bytes of a transfer have arrived, and lie in the client's store now. Also those that arrive after the
+  /// transfer was cancelled.
+  case bytesArrived(transfer: Int, key: String, Range<Int>)
+  /// A file's size turned out to be this.
+  case sizeLearned(key: String, bytes: Int)
+  /// All bytes of a transfer have arrived.
+  case transferFinished(Int)
+  /// A transfer ended before that.
+  case transferFailed(Int, TransferFailure)
+  /// A transfer brought so many kilobits (1000 bits) a second; and what a round trip took, where that was seen.
+  case bandwidthMeasured(kilobitsPerSecond: Int, roundTripMilliseconds: Int?)
+  /// The active item plays or stands at this time of it.
+  case playbackMoved(milliseconds: Int, Playback)
+  /// The network is another one, came or went.
+  case networkChanged(isOnline: Bool, isMetered: Bool)
+  /// The person wants data saved, or no longer.
+  case saveDataChanged(Bool)
+  /// The device is hot, its battery low, or it is no longer.
+  case stressChanged(Bool)
+  /// The app is out of sight, or back.
+  case backgroundChanged(Bool)
+  /// The system wants memory back.
+  case memoryWarned
+  /// The time that `waitUntil` named has come.
+  case timerFired
+
+  /// How a clip stands.
+  public enum Playback: String, CaseIterable, Hashable, Sendable, Codable {
+    case playing, paused, ended
+  }
+}
+
+/// Why a transfer ended before its time.
+public enum TransferFailure: Hashable, Sendable, Codable {
+  /// The connection broke, or nothing came for too long: again after a while.
+  case network
+  /// The server cannot now: again after so long, where it said how long.
+  case busy(retryAfterMilliseconds: Int?)
+  /// There is no such file, or it may not be read: not again.
+  case gone
+  /// The file is another one than what is held of it: all of that is of no use.
+  case changed
+}

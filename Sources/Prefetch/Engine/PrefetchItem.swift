@@ -1,0 +1,115 @@
+import Feed
+
+/// An item of a feed, by what decides how much of it is loaded ahead.
+public struct PrefetchItem: Hashable, Sendable, Codable {
+  /// Its own among the items of the feed.
+  @ByBytes public var id: String
+  /// What it is.
+  public var type: PostType
+  /// Its media, in the order in which they are shown.
+  public var media: [PrefetchMedia]
+  /// When its addresses stop to be good, on the clock of the events; `nil` where they do not.
+  public var expiresAtMilliseconds: Int?
+  /// How long people watch it, time and share falling; empty where that is not known.
+  public var survival: [WatchPoint]
+
+  /// An item of these media. An item whose page is what it shows, such as a web app, has that page as its
+  /// one file, of kind `image`.
+  public init(
+    id: String, type: PostType, media: [PrefetchMedia], expiresAtMilliseconds: Int? = nil,
+    survival: [WatchPoint] = []
+  ) {
+    self.id = id
+    self.type = type
+    self.media = media
+    self.expiresAtMilliseconds = expiresAtMilliseconds
+    self.survival = survival
+  }
+}
+
+/// One picture or clip of an item: the original, and the variants of which one may be loaded in its stead.
+public struct PrefetchMedia: Hashable, Sendable, Codable {
+  /// The original, then its variants, from the best to the smallest. At least one.
+  public var files: [PrefetchFile]
+
+  /// A media of these files.
+  public init(files: [PrefetchFile]) { self.files = files }
+
+  /// A media that has no variants.
+  public init(_ file: PrefetchFile) { files = [file] }
+}
+
+/// One file that can be loaded.
+public struct PrefetchFile: Hashable, Sendable, Codable {
+  /// What the client knows it by and loads it from: its URL, its id. Files with the same key are one file.
+  @ByBytes public var key: String
+  /// Its size, how long it plays, and how many of its bytes start it.
+  public var load: MediaLoad
+
+  /// A file of this key.
+  public init(key: String, load: MediaLoad) {
+    self.key = key
+    self.load = load
+  }
+}
+
+/// How many of those who began to watch an item still watch it.
+public struct WatchPoint: Hashable, Sendable, Codable {
+  /// So long after it became the active one.
+  public var milliseconds: Int
+  /// So many of a thousand.
+  public var permille: Int
+
+  /// A point of a survival curve.
+  public init(milliseconds: Int, permille: Int) {
+    self.milliseconds = milliseconds
+    self.permille = permille
+  }
+}
+
+/// Where a page belongs in the list.
+public enum PrefetchPlace: Hashable, Sendable, Codable {
+  /// It is the list: the first page, or the feed's top after a refresh.
+  case anew
+  /// Below the last item.
+  case below
+  /// Above the first item.
+  case above
+  /// A window around the place that lies so many items below the active one (above where it is below zero):
+  /// where a fling will stop. It is the list from then on.
+  case around(distance: Int)
+}
+
+extension PrefetchFile {
+  /// The file without what cannot be: what a stranger says of it is taken as far as it makes sense.
+  var sane: PrefetchFile {
+    let bytes = load.bytes.flatMap { (0...RecordLimits.fileBytes).contains($0) ? $0 : nil }
+    let duration = load.durationMilliseconds.flatMap {
+      (0...RecordLimits.number).contains($0) ? $0 : nil
+    }
+    let timing = load.timing.flatMap { timing in
+      timing.problem(fileBytes: bytes ?? RecordLimits.fileBytes) == nil ? timing : nil
+    }
+    guard bytes != load.bytes || duration != load.durationMilliseconds || timing != load.timing
+    else { return self }
+    return PrefetchFile(
+      key: key,
+      load: MediaLoad(
+        kind: load.kind, bytes: bytes, durationMilliseconds: duration, timing: timing))
+  }
+}
+
+extension [WatchPoint] {
+  /// The curve, or none where times do not rise, shares do not fall or leave 0…1000, or there are too many.
+  var sane: [WatchPoint] {
+    guard count <= 256 else { return [] }
+    var last = WatchPoint(milliseconds: 0, permille: 1_000)
+    for point in self {
+      guard (last.milliseconds...RecordLimits.number).contains(point.milliseconds),
+        (0...last.permille).contains(point.permille)
+      else { return [] }
+      last = point
+    }
+    return self
+  }
+}

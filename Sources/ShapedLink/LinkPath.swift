@@ -1,0 +1,170 @@
+/// One direction of a link, which connections share: a packet of each in turn, through one bucket.
+///
+/// Pure: whoever has it hands in bytes and the time, in nanoseconds since the link began, and takes what
+/// arrived. Between two calls everything happens at its own time, however late the second one comes: what
+/// is slow about the caller makes the link no slower.
+struct LinkPath: Sendable {
+  private let way: LinkWay
+  private let limits: LinkLimits
+  private var schedule: LinkSchedule
+  private var scheduleStartNanoseconds: UInt64 = 0
+  private var conditions: LinkConditions
+  private var conditionsEndNanoseconds: UInt64?
+  private var bucket: TokenBucket
+  private var dice: LossDice
+  private(set) var timeNanoseconds: UInt64 = 0
+
+  private var flows: [LinkFlow] = []
+  /// Whose turn it is.
+  private var turn = 0
+
+  /// Bytes that arrived.
+  private(set) var deliveredBytes = 0
+  /// Packets that were lost.
+  private(set) var lostPackets = 0
+
+  init(_ way: LinkWay, _ schedule: LinkSchedule, limits: LinkLimits, seed: UInt64) {
+    self.way = way
+    self.limits = limits
+    self.schedule = schedule
+    (conditions, conditionsEndNanoseconds) = schedule.conditions(atNanoseconds: 0)
+    bucket = TokenBucket(
+      rateKbps: conditions.rateKbps(way), burstBytes: LinkFlow.packetBytes)
+    dice = LossDice(seed)
+  }
+
+  // MARK: Connections
+
+  /// A new connection, which begins to send when it has been set up.
+  mutating func open(_ id: Int, atNanoseconds time: UInt64) {
+    advance(toNanoseconds: time)
+    let setUp = UInt64(limits.setUpRoundTrips) * 2 * conditions.latencyNanoseconds
+    flows.append(LinkFlow(id: id, startNanoseconds: timeNanoseconds + setUp, limits: limits))
+  }
+
+  /// Forgets a connection, with all that is under way.
+  mutating func close(_ id: Int) {
+    guard let index = index(of: id) else { return }
+    flows.remove(at: index)
+    if index < turn { turn -= 1 }
+  }
+
+  /// How much more the connection may put in.
+  func roomBytes(_ id: Int) -> Int { index(of: id).map { flows[$0].roomBytes } ?? 0 }
+
+  mutating func put(_ bytes: ArraySlice<UInt8>, into id: Int, atNanoseconds time: UInt64) {
+    advance(toNanoseconds: time)
+    if let index = index(of: id) { flows[index].put(bytes) }
+  }
+
+  mutating func finish(_ id: Int, _ mark: LinkFlow.Content, atNanoseconds time: UInt64) {
+    advance(toNanoseconds: time)
+    if let index = index(of: id) { flows[index].finish(mark) }
+  }
+
+  /// What has arrived of the connection since the last time.
+  mutating func takeArrived(_ id: Int) -> [LinkFlow.Content] {
+    index(of: id).map { flows[$0].takeArrived() } ?? []
+  }
+
+  /// The connection's receiver has so many bytes for good.
+  mutating func read(_ bytes: Int, from id: Int) {
+    if let index = index(of: id) { flows[index].read(bytes) }
+  }
+
+  private func index(of id: Int) -> Int? { flows.firstIndex { $0.id == id } }
+
+  // MARK: Time
+
+  /// Another link from now on.
+  mutating func change(to schedule: LinkSchedule, atNanoseconds time: UInt64) {
+    advance(toNanoseconds: time)
+    self.schedule = schedule
+    scheduleStartNanoseconds = timeNanoseconds
+    lookAtConditions()
+  }
+
+  /// Lets everything happen that happens until then.
+  mutating func advance(toNanoseconds limit: UInt64) {
+    while let next = nextNanoseconds, next <= limit {
+      timeNanoseconds = max(timeNanoseconds, next)
+      step()
+    }
+    timeNanoseconds = max(timeNanoseconds, limit)
+    lookAtConditions()
+  }
+
+  /// When something happens next; nil where nothing does until something is put in.
+  var nextNanoseconds: UInt64? {
+    if flows.allSatisfy(\.isIdle) { return nil }
+    var times = flows.compactMap(\.nextArrivalNanoseconds)
+    if let end = conditionsEndNanoseconds { times.append(end) }
+    if let index = nextIndex, let packet = flows[index].next(atNanoseconds: timeNanoseconds) {
+      let earliest = max(timeNanoseconds, packet.fromNanoseconds)
+      let ready = bucket.readyNanoseconds(forBytes: packet.bytes, atNanoseconds: earliest)
+      if let ready, isOpen(for: packet.bytes) { times.append(ready) }
+    }
+    return times.min()
+  }
+
+  /// Who sends next: of those that might now the one whose turn it is, or else the first that may.
+  private var nextIndex: Int? {
+    var earliest: (index: Int, time: UInt64)?
+    for offset in flows.indices {
+      let index = (turn + offset) % flows.count
+      guard let packet = flows[index].next(atNanoseconds: timeNanoseconds) else { continue }
+      if packet.fromNanoseconds <= timeNanoseconds { return index }
+      if packet.fromNanoseconds < earliest?.time ?? .max {
+        earliest = (index, packet.fromNanoseconds)
+      }
+    }
+    return earliest?.index
+  }
+
+  /// Where nothing passes, what is left in the bucket does not either; marks are no bytes.
+  private func isOpen(for bytes: Int) -> Bool { bytes == 0 || bucket.rateKbps > 0 }
+
+  private mutating func step() {
+    lookAtConditions()
+    for index in flows.indices {
+      deliveredBytes += flows[index].settle(atNanoseconds: timeNanoseconds, conditions)
+    }
+    guard let index = nextIndex, let packet = flows[index].next(atNanoseconds: timeNanoseconds),
+      packet.fromNanoseconds <= timeNanoseconds, isOpen(for: packet.bytes),
+      bucket.take(packet.bytes, atNanoseconds: timeNanoseconds)
+    else { return }
+    let isLost = packet.bytes > 0 && dice.falls(percent: conditions.lossPercent)
+    if isLost { lostPackets += 1 }
+    flows[index].send(atNanoseconds: timeNanoseconds, isLost: isLost, conditions)
+    turn = (index + 1) % flows.count
+  }
+
+  private mutating func lookAtConditions() {
+    let found = schedule.conditions(
+      atNanoseconds: timeNanoseconds - scheduleStartNanoseconds)
+    conditionsEndNanoseconds = found.untilNanoseconds.map { $0 + scheduleStartNanoseconds }
+    guard found.conditions != conditions else { return }
+    conditions = found.conditions
+    bucket.setRate(kbps: conditions.rateKbps(way), atNanoseconds: timeNanoseconds)
+  }
+}
+
+/// Which packets are lost: the same ones for the same seed (Steele, Lea, Flood, "Fast Splittable
+/// Pseudorandom Number Generators", 2014).
+struct LossDice: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var value = state
+    value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
+    value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
+    return value ^ value >> 31
+  }
+
+  mutating func falls(percent: Int) -> Bool {
+    percent > 0 && Int.random(in: 0..<100, using: &self) < percent
+  }
+}

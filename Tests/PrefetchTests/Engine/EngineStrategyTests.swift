@@ -1,0 +1,152 @@
+import Feed
+import Prefetch
+import Testing
+
+/// What each of the articles' strategies asks for.
+@Suite struct EngineStrategyTests {
+  private static let images = (0..<40).map { EngineSamples.image($0) }
+  private static let mixed = (0..<20).map {
+    $0 % 2 == 0 ? EngineSamples.image($0) : EngineSamples.clip($0)
+  }
+
+  /// What is asked for as the first page arrives, and once the person has gone to item 10 and back to 9.
+  struct Case: Sendable {
+    let strategy: Policy.Strategy
+    let atFirst: [Int]
+    let down: [Int]
+    let up: [Int]
+  }
+
+  @Test(arguments: [
+    Case(
+      strategy: .plain(leading: 3), atFirst: [0, 1, 2, 3], down: [10, 11, 12, 13], up: [9, 8, 7, 6]),
+    Case(
+      strategy: .weighted(leading: 5, maxCost: 2), atFirst: [0, 1, 2], down: [10, 11, 12],
+      up: [9, 8, 7]),
+    Case(strategy: .standard(leading: 1), atFirst: [0, 1], down: [10, 11], up: [9, 8]),
+    Case(strategy: .endless, atFirst: [0], down: [10], up: [9]),
+    Case(strategy: .thresholdFixed(percent: 70), atFirst: [0], down: [10], up: [9]),
+    Case(
+      strategy: .lazyTarget(leading: 2, trailing: 1), atFirst: [0, 1, 2], down: [10, 11, 12, 9],
+      up: [8, 7]),
+    // A screenful is one item: before any scroll half of one ahead, then 2.5 ahead and 1.5 behind.
+    Case(
+      strategy: .rangeController(RangeTuning()), atFirst: [0, 1], down: [10, 11, 9, 12, 13, 8],
+      up: [7, 6]),
+    Case(
+      strategy: .stages(StageTuning(loadedDistance: 1, preparedDistance: 2)), atFirst: [0, 1, 2],
+      down: [10, 11, 9, 12, 8], up: [7]),
+  ])
+  func `a strategy loads what it says, and turns round with the person`(_ sample: Case) {
+    var (engine, first) = EngineSamples.engine(sample.strategy, Self.images)
+    #expect(first.fetchedItems == sample.atFirst)
+    let down = engine.handle(.activeChanged("10"), atMilliseconds: 1_000)
+    #expect(down.fetchedItems == sample.down)
+    // Within the one event that turned it.
+    let up = engine.handle(.activeChanged("9"), atMilliseconds: 2_000)
+    #expect(up.fetchedItems == sample.up.filter { !sample.down.contains($0) })
+  }
+
+  @Test func `the scroll's direction alone turns the ranges round`() {
+    var (engine, _) = EngineSamples.engine(.plain(leading: 2), Self.images)
+    _ = engine.handle(.activeChanged("10"), atMilliseconds: 1_000)
+    let actions = engine.handle(
+      .scrolled(milliitemsPerSecond: -500, stopDistance: nil), atMilliseconds: 1_100)
+    #expect(actions.fetchedItems == [9, 8])
+    #expect(actions.others.filter { $0.hasPrefix("cancel") }.count == 2)
+  }
+
+  @Test func `weighted: a picture whole, a clip's start, and the rest of it once it is active`() {
+    var (engine, first) = EngineSamples.engine(.weighted(leading: 5, maxCost: 5), Self.mixed)
+    // A clip weighs 2, a picture 1: 2 + 1 + 2. At 780 kbit/s a clip starts with 400 000 bytes.
+    #expect(
+      first.fetches == [
+        "/0 0..<100000", "/1 0..<400000", "/2 0..<100000", "/3 0..<400000",
+      ])
+    let next = engine.handle(.activeChanged("1"), atMilliseconds: 1_000)
+    #expect(next.fetches.first == "/1 400000..<1000000")
+    #expect(
+      next.first { $0.kind == .fetch(next.transfers[0]) }?.reason.description
+        == "the active item's other 600 KB")
+  }
+
+  @Test func `weighted: what slipped out of the budget rests, and goes on when it is wanted again`()
+  {
+    var (engine, first) = EngineSamples.engine(.weighted(leading: 3, maxCost: 3), Self.images)
+    #expect(first.fetchedItems == [0, 1, 2, 3])
+    let jump = engine.handle(.activeChanged("4"), atMilliseconds: 100)
+    // 3 is one above, within what is kept: it rests. 0 is farther than anything that is loaded ahead.
+    #expect(
+      jump.others.filter { $0.hasPrefix("pause") || $0.hasPrefix("cancel") }
+        == ["cancel 1", "pause 2", "pause 3", "pause 4"])
+    let back = engine.handle(.activeChanged("3"), atMilliseconds: 200)
+    #expect(back.others.contains("resume 4"))
+    #expect(back.fetchedItems == [0])
+  }
+
+  @Test func `standard: what it has begun goes on when the person is elsewhere`() {
+    var (engine, _) = EngineSamples.engine(.standard(leading: 2), Self.images)
+    let actions = engine.handle(.activeChanged("20"), atMilliseconds: 100)
+    #expect(!actions.others.contains { $0.hasPrefix("cancel") })
+  }
+
+  @Test func `lazy target: in a fling only where it stops, and nothing where nobody knows`() {
+    var (engine, _) = EngineSamples.engine(.lazyTarget(leading: 1, trailing: 1), Self.images)
+    let fling = engine.handle(
+      .scrolled(milliitemsPerSecond: 12_000, stopDistance: 20), atMilliseconds: 100)
+    #expect(fling.fetchedItems == [20, 21, 19])
+    let unknown = engine.handle(
+      .scrolled(milliitemsPerSecond: 12_000, stopDistance: nil), atMilliseconds: 200)
+    #expect(unknown.fetchedItems == [])
+    let outside = engine.handle(
+      .scrolled(milliitemsPerSecond: 12_000, stopDistance: 400), atMilliseconds: 300)
+    #expect(outside.pages == [])
+  }
+
+  @Test func `lazy target: a stop that is not in the list is asked for as a window`() {
+    var (engine, _) = EngineSamples.engine(
+      .lazyTarget(leading: 1, trailing: 1), Self.images, hasNext: true)
+    let fling = engine.handle(
+      .scrolled(milliitemsPerSecond: 12_000, stopDistance: 400), atMilliseconds: 300)
+    #expect(fling.pages == [.around(distance: 400)])
+    let window = engine.handle(
+      .pageArrived(
+        .around(distance: 400), items: (390..<411).map { EngineSamples.image($0) },
+        hasPrevious: true, hasNext: true),
+      atMilliseconds: 400)
+    #expect(engine.activeItem == "400")
+    #expect(window.fetchedItems.first == 400)
+  }
+
+  @Test func `after a fling the visible item goes before everything that is loaded ahead`() {
+    for strategy in EnginePropertyTests.strategies {
+      var (engine, _) = EngineSamples.engine(strategy, Self.images) { $0.parallelTransfers = 3 }
+      _ = engine.handle(
+        .scrolled(milliitemsPerSecond: 9_000, stopDistance: 30), atMilliseconds: 100)
+      let stopped = engine.handle(.activeChanged("29"), atMilliseconds: 900)
+      #expect(stopped.fetchedItems.first == 29, "\(strategy)")
+      #expect(stopped.transfers.first?.priority == .urgent)
+    }
+  }
+
+  @Test func `stages: milliseconds of the nearest clips, and the first frame of those further off`()
+  {
+    let clips = (0..<9).map { EngineSamples.clip($0) }
+    let (_, actions) = EngineSamples.engine(.stages(StageTuning()), clips)
+    #expect(
+      actions.fetches == [
+        "/0 0..<400000", "/0 400000..<1000000", "/1 0..<300000", "/2 0..<50000", "/3 0..<50000",
+        "/4 0..<50000",
+      ])
+  }
+
+  @Test func `range controller: under Save-Data there is nothing but what is on the screen`() {
+    var (engine, _) = EngineSamples.engine(.rangeController(RangeTuning()), Self.images) {
+      $0.itemsPerScreenHundredths = 300
+      $0.saveDataSpeculativeBytes = 1_000_000
+    }
+    _ = engine.handle(.saveDataChanged(true), atMilliseconds: 0)
+    let actions = engine.handle(.activeChanged("20"), atMilliseconds: 100)
+    #expect(actions.fetchedItems == [20, 21, 22])
+  }
+}
