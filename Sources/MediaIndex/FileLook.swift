@@ -43,8 +43,8 @@ struct FileLook: Sendable {
     }
   }
 
-  /// What becomes of a file that looks as it did when it was read: nothing where each of its URLs has what is known
-  /// of it, and its renditions are those that it had. Nil where it has to be read.
+  /// What becomes of a file that looks as it did when it was read: nothing where each of its URLs has what is
+  /// known of it, and its renditions are those that it had. Nil where it has to be read.
   private func outcome(
     of segments: [String], _ path: String, _ urls: [String], _ status: FileStatus,
     asKnown known: [KnownMedia?]
@@ -78,8 +78,8 @@ struct FileLook: Sendable {
     }
   }
 
-  /// The clock of a file system is some milliseconds wide: what is written within the tick of the last change is
-  /// told from it by no time. So the reading begins when that is over.
+  /// The clock of a file system is some milliseconds wide: what is written within the tick of the last change
+  /// is told from it by no time. So the reading begins when that is over.
   private static func waitForTick(after changed: Moment) {
     let now = WallClock.exactNow.nanosecondsSince1970
     let (age, overflow) = now.subtractingReportingOverflow(changed.nanosecondsSince1970)

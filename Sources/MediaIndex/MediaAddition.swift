@@ -1,7 +1,7 @@
 import MediaProbe
 
-/// How a run went, so far or as a whole. Each file is counted once, or where posts name it once for each of the
-/// URLs by which they do.
+/// How a run went, so far or as a whole. Each file is counted once, or where posts name it once for each of
+/// the URLs by which they do.
 public struct MediaAddition: Sendable, Hashable {
   /// Files that were decoded, and are known now.
   public var probed = 0
@@ -22,7 +22,7 @@ public struct MediaAddition: Sendable, Hashable {
   public var renditionsMade = 0
   /// Renditions that were there.
   public var renditionsKept = 0
-  /// Renditions that would have no fewer bytes than their originals.
+  /// Renditions that would save less than a tenth of their originals' bytes.
   public var renditionsDropped = 0
   /// Renditions that are not there and should be, for a reason that was reported.
   public var renditionsFailed = 0

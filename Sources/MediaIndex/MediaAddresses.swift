@@ -3,9 +3,9 @@ import HTTP
 /// By which URLs posts name the files of a media root.
 ///
 /// A URL is a file's only if whoever serves the files reads it as that file's. Of those there are several,
-/// which differ in what they percent-encode: RFC 3986 has characters that may be encoded or not, and people write
-/// names as they are. Which of them a post has, to the byte, nobody knows beforehand: a file has each that is
-/// common.
+/// which differ in what they percent-encode: RFC 3986 has characters that may be encoded or not, and people
+/// write names as they are. Which of them a post has, to the byte, nobody knows beforehand: a file has each
+/// that is common.
 public struct MediaAddresses: Sendable, Hashable {
   /// What the server puts in front of a path.
   public static let servedPrefix = "/media/"

@@ -5,12 +5,13 @@ import System
 
 /// Finds out what is to be known of the files of a media root, and keeps it in a store.
 ///
-/// Theory of operation. Some threads each take the next file (`MediaQueue`), look into it (`FileLook`), and say
-/// what became of it. The thread that runs all this writes that to the store, many files in a transaction: so
-/// many, or what there is after a second. What it has not written yet is bounded, and a process that is killed
-/// loses no more than that: the next run finds the rest unchanged. When all folders have been gone through,
-/// what the store knows of files below them that are gone is forgotten (`MediaSweep`). Renditions are looked for
-/// beside each file (`RenditionShelf`), and made there where that is wanted.
+/// Theory of operation. Some threads each take the next file (`MediaQueue`), look into it (`FileLook`), and
+/// say what became of it. The thread that runs all this writes that to the store, many files in a
+/// transaction: so many, or what there is after a second. What it has not written yet is bounded, and a
+/// process that is killed loses no more than that: the next run finds the rest unchanged. When all folders
+/// have been gone through, what the store knows of files below them that are gone is forgotten
+/// (`MediaSweep`). Renditions are looked for beside each file (`RenditionShelf`), and made there where that
+/// is wanted.
 public struct MediaIndexer: Sendable {
   let root: MediaRoot
   let addresses: MediaAddresses

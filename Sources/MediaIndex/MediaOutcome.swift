@@ -32,7 +32,7 @@ enum MediaOutcome: Sendable {
     var made: [Rendition] = []
     /// How many were there.
     var kept = 0
-    /// How many had no fewer bytes than the file.
+    /// How many would save too little.
     var dropped = 0
     /// Why there is not one that there should be.
     var problems: [String] = []

@@ -4,9 +4,9 @@ import MediaFiles
 import MediaProbe
 import System
 
-/// Where renditions lie: in a folder beside their originals, from which they are served as any file is, and which is
-/// not gone through for originals. Their names say of which content they are renditions (`RenditionName`): a file
-/// whose content changes has others, and one that is only renamed has the same.
+/// Where renditions lie: in a folder beside their originals, from which they are served as any file is, and
+/// which is not gone through for originals. Their names say of which content they are renditions
+/// (`RenditionName`): a file whose content changes has others, and one that is only renamed has the same.
 struct RenditionShelf: Sendable {
   /// What the folder is called.
   static let folderName = "_renditions"
@@ -23,8 +23,8 @@ struct RenditionShelf: Sendable {
     var renditions: MediaOutcome.Renditions
   }
 
-  /// The renditions of the file with these path segments, of which this is known, its variants among it: those that
-  /// look as they did are not read again. Those that are missing are made where there is a maker.
+  /// The renditions of the file with these path segments, of which this is known, its variants among it:
+  /// those that look as they did are not read again. Those that are missing are made where there is a maker.
   func renditions(of truth: MediaTruth, at segments: [String], _ path: String) -> Found {
     var found = Found(renditions: .init(path: path))
     let ladder = Rendition.ladder(of: truth)
@@ -83,7 +83,7 @@ struct RenditionShelf: Sendable {
   /// What is in a rendition's place.
   private enum Place {
     case there(MediaTruth)
-    /// It would have no fewer bytes than its original.
+    /// It would save too little.
     case noUse
     case missing
   }

@@ -4,8 +4,8 @@ import MediaFiles
 import MediaProbe
 import System
 
-/// Removes renditions of contents that are gone, and those that were made otherwise than renditions are made now.
-/// What is in their folder and has no rendition's name stays.
+/// Removes renditions of contents that are gone, and those that were made otherwise than renditions are made
+/// now. What is in their folder and has no rendition's name stays.
 struct RenditionSweep {
   let root: MediaRoot
   let addresses: MediaAddresses
@@ -51,8 +51,8 @@ struct RenditionSweep {
     return removed
   }
 
-  /// What rendition names say of the contents of a folder's files; nil where some file is not known, and so may be
-  /// any content.
+  /// What rendition names say of the contents of a folder's files; nil where some file is not known, and so
+  /// may be any content.
   private func contents(of folder: OpenFolder, _ segments: [String]) throws -> Set<String>? {
     var contents: Set<String> = []
     var isKnown = true

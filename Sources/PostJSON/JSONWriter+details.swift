@@ -6,8 +6,8 @@ extension JSONWriter {
   /// ids of its files.
   ///
   /// - Parameters:
-  ///   - openID: the post's id as JSON without quotes, of which the ids of its files are made; in a record they
-  ///     have none.
+  ///   - openID: the post's id as JSON without quotes, of which the ids of its files are made; in a record
+  ///     they have none.
   ///   - naming: where clients get the files; a record says what it said.
   ///   - entirely: says all that is known of its files' variants.
   mutating func details(

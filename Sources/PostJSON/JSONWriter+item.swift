@@ -16,8 +16,8 @@ extension JSONWriter {
   /// The post at this index as an item, as pages and its own route show it.
   ///
   /// - Parameters:
-  ///   - placements: the feeds that the item names: on its own those in which it is, on a page none. On its own
-  ///     it says of its files' variants how far their bytes play, too.
+  ///   - placements: the feeds that the item names: on its own those in which it is, on a page none. On its
+  ///     own it says of its files' variants how far their bytes play, too.
   ///   - naming: where clients get its files; nil for the URLs of its record alone.
   @discardableResult
   public mutating func item(

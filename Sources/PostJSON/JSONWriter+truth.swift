@@ -56,8 +56,8 @@ extension JSONWriter {
     }
   }
 
-  /// What an item says of a variant: what a client chooses by, and how many bytes start it. What it has in common
-  /// with the file whose variant it is, is not said again.
+  /// What an item says of a variant: what a client chooses by, and how many bytes start it. What it has in
+  /// common with the file whose variant it is, is not said again.
   private mutating func itemMembers(
     of variant: MediaVariant, _ naming: (any MediaNaming)?, entirely: Bool
   ) {

@@ -1,6 +1,6 @@
-/// All of a policy that hints rest on, the network's bandwidth, and how wide the client shows files: the same costs give each item the same
-/// hint. Few policies of a server differ in them, and the bandwidth matters only for files of which is known
-/// how far their bytes play.
+/// All of a policy that hints rest on, the network's bandwidth, and how wide the client shows files: the same
+/// costs give each item the same hint. Few policies of a server differ in them, and the bandwidth matters
+/// only for files of which is known how far their bytes play.
 public struct HintCosts: Hashable, BitwiseCopyable, Sendable {
   let imageWeight: Int
   let videoWeight: Int
@@ -28,14 +28,15 @@ extension Policy {
   /// - Parameters:
   ///   - downlinkKbps: the network's bandwidth; with 0, the costs of items that do not depend on it
   ///     (`ItemLoad.dependsOnDownlink`).
-  ///   - widthPixels: how wide the client shows files; with 0, the costs of the files themselves, and of items
-  ///     that have no variants (`ItemLoad.hasVariants`).
+  ///   - widthPixels: how wide the client shows files; with 0, the costs of the files themselves, and of
+  ///     items that have no variants (`ItemLoad.hasVariants`).
   public func costs(downlinkKbps: Int, widthPixels: Int = 0) -> HintCosts {
     HintCosts(
       imageWeight: imageWeight, videoWeight: videoWeight, webappWeight: webappWeight,
       adWeight: adWeight, textWeight: textWeight, carouselVisibleParts: carouselVisibleParts,
       videoStartBytes: videoStartBytes, videoBytes: videoBytes, videoKbps: videoKbps,
-      imageBytes: imageBytes, webappBytes: webappBytes, downlinkKbps: downlinkKbps, widthPixels: widthPixels)
+      imageBytes: imageBytes, webappBytes: webappBytes, downlinkKbps: downlinkKbps,
+      widthPixels: widthPixels)
   }
 
   /// What the item costs under this policy on the network.

@@ -18,7 +18,8 @@ public struct PagePlan: Hashable, Sendable {
     public let itemIndex: Int
     /// The index of the file among the item's media; `nil` for the item's own page (a web app, an ad).
     public let mediaIndex: Int?
-    /// The index of the variant among the file's variants, of which the bytes are then; `nil` for the file itself.
+    /// The index of the variant among the file's variants, of which the bytes are then; `nil` for the file
+    /// itself.
     public let variantIndex: Int?
     /// Which bytes of the file; `nil` where it is not known where the file ends: then a client that asked
     /// for a range would cut off what is longer, or ask past the end of what is shorter.
@@ -130,7 +131,8 @@ extension Policy {
 
   /// What of a part is worth having.
   private struct Piece {
-    /// The bytes of the part, and of those of its file that come after it and without which it is worth nothing.
+    /// The bytes of the part, and of those of its file that come after it and without which it is worth
+    /// nothing.
     let needed: Int
     /// How many of the part's bytes are worth having alone; `nil` where none are.
     var least: Int?

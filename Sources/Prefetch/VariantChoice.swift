@@ -24,8 +24,8 @@ extension HintCosts {
 
   /// Without a width the file itself: whoever does not say how wide it shows files need not know of variants.
   ///
-  /// With one, the narrowest that is as wide, or the widest that there is; from there on the next one with fewer
-  /// bytes as long as the network is too slow for it.
+  /// With one, the narrowest that is as wide, or the widest that there is; from there on the next one with
+  /// fewer bytes as long as the network is too slow for it.
   func choice(of media: MediaLoad) -> VariantChoice {
     let original = VariantChoice(index: nil, file: media)
     guard widthPixels > 0, !media.variants.isEmpty else { return original }
@@ -50,8 +50,8 @@ extension HintCosts {
     return chosen
   }
 
-  /// Whether the network is fast enough for the file. All numbers are within `RecordLimits`, and so are exact as
-  /// `Double`s.
+  /// Whether the network is fast enough for the file. All numbers are within `RecordLimits`, and so are exact
+  /// as `Double`s.
   private func suits(_ file: MediaLoad) -> Bool {
     guard let bytes = file.bytes else { return true }
     let transferMilliseconds = Double(bytes) * 8 / Double(downlinkKbps)

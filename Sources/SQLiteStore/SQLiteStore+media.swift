@@ -78,7 +78,8 @@ struct MediaTable {
 
   init(_ database: Database) { self.database = database }
 
-  static let columns = "url, truth, modified_ns, variants FROM media_file JOIN media_truth USING (truth_id)"
+  static let columns =
+    "url, truth, modified_ns, variants FROM media_file JOIN media_truth USING (truth_id)"
   static let mediaAtURL = "SELECT \(columns) WHERE url = ?"
   static let mediaAfterURL = "SELECT \(columns) WHERE url > ? ORDER BY url"
   static let namedAfterURL = """
@@ -183,7 +184,8 @@ extension MediaTable {
     if old?.truth != media.truth { changed.append(media.url) }
     if old != media {
       let variants = media.truth.variants
-      let json = variants.isEmpty ? nil : String(decoding: MediaVariant.json(variants), as: UTF8.self)
+      let json =
+        variants.isEmpty ? nil : String(decoding: MediaVariant.json(variants), as: UTF8.self)
       try execute(Self.putFile, [media.url, id, media.changedNanoseconds, json])
     }
     return changed

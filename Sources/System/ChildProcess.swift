@@ -2,12 +2,12 @@ import CLinux
 import Glibc
 
 /// Another program, run to its end within limits: a time, an address space, so much output. It has no file
-/// of ours but its three streams, one of which may be a file that it writes, no environment but what it is given, a process group of its own, and no
-/// sockets unless it is to have them. No shell is asked.
+/// of ours but its three streams, one of which may be a file that it writes, no environment but what it is
+/// given, a process group of its own, and no sockets unless it is to have them. No shell is asked.
 ///
-/// Theory of operation. The calling thread starts the child (`Child.h`) and stays with it: it takes what comes
-/// from both pipes until the child has ended, or kills it when a limit is reached. The child is killed, too,
-/// when this thread or process ends.
+/// Theory of operation. The calling thread starts the child (`Child.h`) and stays with it: it takes what
+/// comes from both pipes until the child has ended, or kills it when a limit is reached. The child is killed,
+/// too, when this thread or process ends.
 ///
 /// swift-subprocess is not used: it does `import System` where a module of that name can be imported, takes
 /// this module for Apple's, and so does not build beside it; and it sets no limits.
@@ -94,9 +94,10 @@ public struct ChildProcess: Sendable {
   /// Runs it to its end.
   ///
   /// - Parameters:
-  ///   - input: its standard input; opened as `/dev/fd/0`, it is read from the file's beginning. `/dev/null` where
-  ///     there is nothing.
-  ///   - file: its standard output, in place of what is kept of that; opened as `/dev/fd/1`, it is written anew.
+  ///   - input: its standard input; opened as `/dev/fd/0`, it is read from the file's beginning. `/dev/null`
+  ///     where there is nothing.
+  ///   - file: its standard output, in place of what is kept of that; opened as `/dev/fd/1`, it is written
+  ///     anew.
   /// - Throws: `SystemError` where it cannot be started.
   public func run(
     input: OpenFile? = nil, output file: Descriptor? = nil

@@ -40,15 +40,15 @@ public struct OpenFolder: Sendable {
   ) throws(SystemError) -> OpenFolder {
     do throws(SystemError) {
       try retrying("mkdirat", purpose()) { mkdirat(folder.number, name, 0o777) }
-    } catch where error.code == EEXIST {}
+    } catch  where error.code == EEXIST {}
     return try self.folder(named: name, purpose: purpose())
   }
 
   /// Takes the name of an empty folder in this one away, where it is there and is one (`unlinkat(2)`).
   public func removeFolder(named name: String) { unlinkat(folder.number, name, AT_REMOVEDIR) }
 
-  /// A file of this name in this folder for reading and writing, empty: made, or taken over from whoever is no
-  /// longer at it, and locked as long as it is open here; nil where somebody else is making it.
+  /// A file of this name in this folder for reading and writing, empty: made, or taken over from whoever is
+  /// no longer at it, and locked as long as it is open here; nil where somebody else is making it.
   public func makeFile(
     named name: String, purpose: @autoclosure () -> String
   ) throws(SystemError) -> Descriptor? {
@@ -79,8 +79,8 @@ public struct OpenFolder: Sendable {
   /// Waits until the names in it are on the disk.
   public func sync() throws(SystemError) { try folder.sync() }
 
-  /// So many of its names, the first ones behind `last` in the order of their bytes; fewer only where there are
-  /// no more. However many the folder holds, no more than twice as many are in memory.
+  /// So many of its names, the first ones behind `last` in the order of their bytes; fewer only where there
+  /// are no more. However many the folder holds, no more than twice as many are in memory.
   ///
   /// `.` and `..` are left out, and so is what `isWanted` does not want. Names are bytes, mostly UTF-8.
   public func names(

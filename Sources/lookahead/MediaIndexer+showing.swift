@@ -28,7 +28,7 @@ extension MediaAddition {
     var counts = ["\(renditionsMade) \(isDry ? "would be made" : "made")"]
     if renditionsKept > 0 { counts.append("\(renditionsKept) there already") }
     if renditionsDropped > 0 {
-      counts.append("\(renditionsDropped) no smaller than their originals")
+      counts.append("\(renditionsDropped) would save less than a tenth")
     }
     if renditionsFailed > 0 { counts.append("\(renditionsFailed) failed") }
     if renditionsRemoved > 0 {

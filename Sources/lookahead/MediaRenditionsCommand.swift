@@ -12,8 +12,8 @@ struct MediaRenditionsCommand: ParsableCommand {
       WebP animation no wider than 640; of a video two in H.264 and AAC, of fewer lines and bits, with their \
       tables in front and a key frame every two seconds; of sound nothing. They lie in the folder _renditions \
       beside the original, and bear its content's hash: a run that was killed goes on, the same run twice makes \
-      nothing, and those of a content that is gone are removed. One that would have no fewer bytes than the \
-      original is not kept. What media add does is done, too: posts that name the original show its renditions \
+      nothing, and those of a content that is gone are removed. One that would save less than a tenth of \
+      the bytes is not kept. What media add does is done, too: posts that name the original show its renditions \
       from then on as its variants. Nothing of the original changes. What is wrong with a file is reported as \
       FILE: what is wrong, and the exit status is then 1.
       """)

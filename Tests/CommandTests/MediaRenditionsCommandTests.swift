@@ -62,7 +62,9 @@ import Testing
     process.waitUntilExit()
     let kept = made().filter { $0.hasSuffix(".webp") }
     #expect(kept.count >= 2)
-    let bytes = try kept.map { try Data(contentsOf: URL(fileURLWithPath: "\(root)/_renditions/\($0)")) }
+    let bytes = try kept.map {
+      try Data(contentsOf: URL(fileURLWithPath: "\(root)/_renditions/\($0)"))
+    }
     let outcome = try program.run("media", "renditions", root)
     #expect(outcome.status == 0, "\(outcome.errors)")
     #expect(

@@ -63,7 +63,8 @@ import Testing
           MediaTruth(
             kind: media.kind == .video ? .video : .image, bytes: bytes, mimeType: "a/b",
             width: width, durationMilliseconds: 5_000,
-            start: MediaTiming(headBytes: 9, lead: [.init(kilobitsPerSecond: 300, bytes: bytes / 3)]),
+            start: MediaTiming(
+              headBytes: 9, lead: [.init(kilobitsPerSecond: 300, bytes: bytes / 3)]),
             version: .entityTag("\"\(number) \(bytes)\""), variants: variants)
         }
         return KnownMedia(

@@ -69,9 +69,12 @@ import Testing
     let bytes = try Data(contentsOf: URL(fileURLWithPath: media.file("in/_renditions/" + gone)))
     try media.remove("in/_renditions/" + gone)
     #expect(try media.run(store).addition.renditionsKept == 2)
-    #expect(try variants(store, "/media/in/a%20b.jpg").count + variants(store, "/media/in/c.mp4").count == 2)
+    #expect(
+      try variants(store, "/media/in/a%20b.jpg").count + variants(store, "/media/in/c.mp4").count
+        == 2)
     #expect(try run(store).addition.renditionsMade == 1)
-    #expect(try Data(contentsOf: URL(fileURLWithPath: media.file("in/_renditions/" + gone))) == bytes)
+    #expect(
+      try Data(contentsOf: URL(fileURLWithPath: media.file("in/_renditions/" + gone))) == bytes)
     try store.close()
   }
 
@@ -83,7 +86,8 @@ import Testing
     #expect(try run(store).addition.renditionsMade == 3)
     let before = try files()
     try media.write(Data("mine".utf8), to: "in/_renditions/notes.txt")
-    try media.write(Data("old".utf8), to: "in/_renditions/\(String(repeating: "0", count: 32)).w9-0.webp.none")
+    try media.write(
+      Data("old".utf8), to: "in/_renditions/\(String(repeating: "0", count: 32)).w9-0.webp.none")
     // A name is not what a rendition hangs on; a content is.
     try FileManager.default.moveItem(atPath: media.file("in/b.jpg"), toPath: media.file("in/c.jpg"))
     try media.copy("harbour-swim/7.jpg", to: "in/a.jpg")
@@ -111,7 +115,9 @@ import Testing
     try store.close()
   }
 
-  @Test func `what a killed run left is taken over, and what another one makes is left to it`() throws {
+  @Test func `what a killed run left is taken over, and what another one makes is left to it`()
+    throws
+  {
     try media.copy(Self.picture, to: "in/a.jpg")
     let store = try media.store()
     _ = try run(store)
@@ -124,7 +130,9 @@ import Testing
       #expect(other.tryLock())
       let busy = try run(store)
       #expect(
-        busy.remarks == ["in/a.jpg: its rendition 320 × 400 is missing: another program is making it"])
+        busy.remarks == [
+          "in/a.jpg: its rendition 320 × 400 is missing: another program is making it"
+        ])
       #expect(try busy.addition.renditionsFailed == 1 && files() == [partial])
       #expect(try variants(store, "/media/in/a.jpg").isEmpty)
     }
@@ -136,7 +144,8 @@ import Testing
     try store.close()
   }
 
-  @Test func `a file that is no rendition is made anew, and what cannot be written is said`() throws {
+  @Test func `a file that is no rendition is made anew, and what cannot be written is said`() throws
+  {
     try media.copy(Self.picture, to: "in/a.jpg")
     try media.copy(Self.picture, to: "out/a.jpg")
     try media.write(Data("a file".utf8), to: "out/_renditions")

@@ -30,7 +30,8 @@ import Testing
   }
 
   private func ffmpeg(_ name: String, _ arguments: [String]) throws -> String {
-    _ = try Self.output("ffmpeg", ["-nostdin", "-v", "error", "-y"] + arguments + [folder.file(name)])
+    _ = try Self.output(
+      "ffmpeg", ["-nostdin", "-v", "error", "-y"] + arguments + [folder.file(name)])
     return folder.file(name)
   }
 
@@ -77,7 +78,8 @@ import Testing
 
   @Test func `a picture is upright, whatever its EXIF says`() throws {
     let plain = try ffmpeg(
-      "plain.jpg", Self.quarters(400, 700) + ["-frames:v", "1", "-pix_fmt", "yuvj444p", "-q:v", "2"])
+      "plain.jpg",
+      Self.quarters(400, 700) + ["-frames:v", "1", "-pix_fmt", "yuvj444p", "-q:v", "2"])
     // Turned clockwise, what was at the bottom left is at the top left.
     for (orientation, colors) in [
       (1, ["ra", "ga", "ba", "rgba"]), (2, ["ga", "ra", "rgba", "ba"]),
@@ -200,7 +202,8 @@ import Testing
     #expect(
       words { _ = try RenditionMaker(probe: MediaProbe(tools: MediaTools())) }
         == "renditions are made by ffmpeg, which is not installed")
-    let poor = try folder.write("#!/bin/sh\necho ' V..... libwebp x'\necho ' A..... aac x'\n", to: "ffmpeg")
+    let poor = try folder.write(
+      "#!/bin/sh\necho ' V..... libwebp x'\necho ' A..... aac x'\n", to: "ffmpeg")
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: poor)
     #expect(
       words { _ = try RenditionMaker(probe: MediaProbe(tools: MediaTools(ffmpeg: poor))) }

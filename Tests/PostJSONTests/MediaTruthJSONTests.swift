@@ -143,7 +143,8 @@ struct MediaTruthJSONTests {
     #expect(throws: RecordError.self) { try MediaVariant.list(json: Array("[1]".utf8)) }
     #expect(throws: RecordError.self) { try MediaVariant.list(json: Array("{}".utf8)) }
     #expect(throws: RecordError.self) {
-      try MediaVariant.list(json: Array(#"[{"kind":"image","mimeType":"image/webp","bytes":1}]"#.utf8))
+      try MediaVariant.list(
+        json: Array(#"[{"kind":"image","mimeType":"image/webp","bytes":1}]"#.utf8))
     }
   }
 

@@ -10,7 +10,9 @@ struct VariantChoiceTests {
     media: [
       MediaLoad(
         kind: .image, bytes: 900_000, width: 2_000,
-        variants: [file(.image, 20_000, 320), file(.image, 60_000, 640), file(.image, 200_000, 1_280)])
+        variants: [
+          file(.image, 20_000, 320), file(.image, 60_000, 640), file(.image, 200_000, 1_280),
+        ])
     ])
 
   /// Ten seconds at 300, 800 and 4000 kbit/s.

@@ -4,8 +4,8 @@ import Feed
 public struct KnownMedia: Hashable, Sendable {
   /// The URL, to the byte as posts have it: `/media/…` for a file of ours.
   @ByBytes public var url: String
-  /// What is known of it; it has a version. Its variants are those at this URL: another one of the same content
-  /// may have others.
+  /// What is known of it; it has a version. Its variants are those at this URL: another one of the same
+  /// content may have others.
   public var truth: MediaTruth
   /// When a file on a disk, or anything that is said of it, was last changed (`st_ctim` of stat(3type)), in
   /// nanoseconds since 1970; `nil` for others.
@@ -64,8 +64,8 @@ public protocol MediaStore: Sendable {
   func truth(ofContent sha256: [UInt8]) throws -> MediaTruth?
   /// Files in the order of their URLs' bytes, those behind `url`, or the first ones.
   func media(after url: String?, limit: Int) throws -> [KnownMedia]
-  /// URLs by which posts name files of ours, each once: those that begin with `/`, in the order of their bytes,
-  /// those behind `url`, or the first ones.
+  /// URLs by which posts name files of ours, each once: those that begin with `/`, in the order of their
+  /// bytes, those behind `url`, or the first ones.
   func namedMedia(after url: String?, limit: Int) throws -> [String]
   /// Keeps what is known of files, all of it or nothing, in place of what was known before. When it returns,
   /// it is durable, and the next read shows it.

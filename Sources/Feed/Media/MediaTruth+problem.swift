@@ -1,6 +1,6 @@
 extension MediaTruth {
-  /// Why this cannot be true of any file, or is beyond what is kept, and in which field; `nil` where it can. What
-  /// has no problem is read back as it was written (`PostJSON`).
+  /// Why this cannot be true of any file, or is beyond what is kept, and in which field; `nil` where it can.
+  /// What has no problem is read back as it was written (`PostJSON`).
   public var problem: (field: String, words: String)? {
     if let (field, words) = start?.problem(fileBytes: bytes) { return (field, words) }
     let numbers: [(String, Int?, ClosedRange<Int>)] = [
@@ -13,7 +13,8 @@ extension MediaTruth {
       guard let number, !range.contains(number) else { continue }
       return (field, "\(number) is not in \(range.lowerBound)…\(range.upperBound)")
     }
-    let times = (start?.curve ?? []).map(\.milliseconds) + (start?.lead ?? []).map(\.kilobitsPerSecond)
+    let times =
+      (start?.curve ?? []).map(\.milliseconds) + (start?.lead ?? []).map(\.kilobitsPerSecond)
     if let time = times.first(where: { !(0...RecordLimits.number).contains($0) }) {
       return ("start", "\(time) is not in 0…\(RecordLimits.number)")
     }

@@ -39,9 +39,9 @@ public struct MediaTruth: Hashable, Sendable {
   public var start: MediaTiming?
   /// Which version of the file all this is true of.
   public var version: MediaVersion?
-  /// Other files that show the same in fewer bytes, in the order of their sizes: each with a version of its own
-  /// and no variants. They lie beside a file and are no part of what its version says, so a probe tells of none,
-  /// and stores keep them by the file's URL.
+  /// Other files that show the same in fewer bytes, in the order of their sizes: each with a version of its
+  /// own and no variants. They lie beside a file and are no part of what its version says, so a probe tells
+  /// of none, and stores keep them by the file's URL.
   public var variants: [MediaVariant]
 
   /// A file of which no more is known than what it is and how large.

@@ -32,8 +32,8 @@ struct EncodedItems: Sendable {
     self.count = count
   }
 
-  /// The items of these posts, in their order, with the hints that the policy gives them on the network, where
-  /// the client says how wide it shows files, or does not; and these URLs of their files.
+  /// The items of these posts, in their order, with the hints that the policy gives them on the network,
+  /// where the client says how wide it shows files, or does not; and these URLs of their files.
   init(
     _ posts: FlatPosts, hintsBy policy: Policy, on network: NetworkProfile,
     widthPixels: Int? = nil, links: MediaLinks = .asRecorded

@@ -1,9 +1,9 @@
 import Feed
 
 /// A file in the record of an item: what is known of it 1, its bytes 8, its milliseconds 8; and where it is
-/// known how its bytes play, its head 8, how many leads and needed ranges 1 each, and those, 16 bytes each. Its
-/// curve is in the item's JSON alone: no hint rests on it. Where there are variants, behind that its width 8 and
-/// how many of them 1, and of each the same: its width 8 and the file.
+/// known how its bytes play, its head 8, how many leads and needed ranges 1 each, and those, 16 bytes each.
+/// Its curve is in the item's JSON alone: no hint rests on it. Where there are variants, behind that its
+/// width 8 and how many of them 1, and of each the same: its width 8 and the file.
 extension MediaLoad {
   fileprivate static let isVideoFlag: UInt8 = 1
   fileprivate static let hasBytesFlag: UInt8 = 2
@@ -63,8 +63,8 @@ extension MediaLoad {
 // MARK: Reading
 
 extension MediaLoad {
-  /// Reads the file that begins at `position` of a record, which this process wrote, and moves behind it: that
-  /// it ends too early is a mistake of this program.
+  /// Reads the file that begins at `position` of a record, which this process wrote, and moves behind it:
+  /// that it ends too early is a mistake of this program.
   ///
   /// - Parameter width: what stands before it, of a variant.
   init(record: RawSpan, at position: inout Int, width: Int = 0) {

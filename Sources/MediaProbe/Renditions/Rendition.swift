@@ -26,6 +26,9 @@ public struct Rendition: Hashable, Sendable {
   /// `Content-Type`'s value.
   public var mimeType: String { coding == .video ? "video/mp4" : "image/webp" }
 
+  /// How many bytes it has at the most: one that saves less than a tenth is not worth a choice.
+  static func mostBytes(of original: MediaTruth) -> Int { original.bytes / 10 * 9 }
+
   /// What names it among those of one content: of a video its shorter side, of others their width.
   public var rung: Int { coding == .video ? min(width, height) : width }
 }
@@ -42,8 +45,8 @@ extension Rendition {
   /// A side of WebP has no more pixels (RFC 9649 section 2.6).
   private static let webPSide = 16_383
 
-  /// What is to be made of a file of which this is known, the smallest first. Nothing of sound, of SVG, and of what
-  /// FFmpeg does not read: a WebP animation, and one in AVIF.
+  /// What is to be made of a file of which this is known, the smallest first. Nothing of sound, of SVG, and
+  /// of what FFmpeg does not read: a WebP animation, and one in AVIF.
   public static func ladder(of truth: MediaTruth) -> [Rendition] {
     guard let width = truth.width, let height = truth.height else { return [] }
     switch truth.kind {

@@ -2,8 +2,8 @@ import Feed
 import Glibc
 import MediaFormats
 
-/// What FFmpeg is told to make a rendition. It reads the original from its standard input, and writes to the file
-/// that is its standard output: no name of a file reaches it.
+/// What FFmpeg is told to make a rendition. It reads the original from its standard input, and writes to the
+/// file that is its standard output: no name of a file reaches it.
 struct RenditionArguments {
   let all: [String]
 
@@ -63,15 +63,15 @@ struct RenditionArguments {
       .joined(separator: ",")
   }
 
-  /// With a key frame every two seconds, so that a clip that loops or is sought in goes on at once; with the times
-  /// that the frames have; and with no more than two channels of sound.
+  /// With a key frame every two seconds, so that a clip that loops or is sought in goes on at once; with the
+  /// times that the frames have; and with no more than two channels of sound.
   private static func video(_ rendition: Rendition, _ original: MediaTruth) -> [String] {
     let (kilobits, soundKilobits) = rendition.kilobits(of: original)
     let scale = "scale=\(rendition.width):\(rendition.height):flags=bicubic+accurate_rnd"
     return [
       "-vf", scale + ",setsar=1,format=yuv420p", "-fps_mode", "vfr", "-enc_time_base", "-1",
       "-c:v", "libx264", "-preset", "medium", "-profile:v", "high", "-crf", "24",
-      "-maxrate", "\(kilobits)k", "-bufsize", "\(kilobits)k",
+      "-maxrate", "\(kilobits)k", "-bufsize", "\(max(1, kilobits / 2))k",
       "-force_key_frames", "expr:gte(t,n_forced*2)",
       "-map", "0:a:0?", "-c:a", "aac", "-b:a", "\(soundKilobits)k",
       "-af", "aformat=channel_layouts=mono|stereo", "-movflags", "+faststart", "-f", "mp4",
@@ -83,8 +83,8 @@ extension Rendition {
   /// With half as many pixels six tenths of the bits look as good.
   private static let bitsByPixelsExponent = 0.75
 
-  /// How many kbit/s the pictures and the sound have at the most: what the rung has, and no more than what looks
-  /// like an original that has few for its pixels.
+  /// How many kbit/s the pictures and the sound have at the most: what the rung has, and no more than what
+  /// looks like an original that has few for its pixels.
   fileprivate func kilobits(of original: MediaTruth) -> (pictures: Int, sound: Int) {
     let most = Self.videoRungs.first { $0.0 == rung }?.1 ?? 0
     let mostOfSound = rung <= 240 ? 64 : 96
@@ -93,9 +93,9 @@ extension Rendition {
     else { return (most, mostOfSound) }
     let all = Double(original.bytes) * 8 / Double(milliseconds)
     let pixels = Double(width * height) / Double(fullWidth * fullHeight)
-    let pictures = all * pow(pixels, Self.bitsByPixelsExponent)
-    return (
-      Int(min(Double(most), max(pictures, 40))), Int(min(Double(mostOfSound), max(all / 4, 32)))
-    )
+    let sound = min(Double(mostOfSound), max(all / 5, 32))
+    let pictures =
+      max(all - (original.hasSound == true ? sound : 0), 0) * pow(pixels, Self.bitsByPixelsExponent)
+    return (Int(min(Double(most), max(pictures, 20))), Int(sound))
   }
 }

@@ -37,8 +37,8 @@ public struct RenditionMaker: Sendable {
     guard missing.isEmpty else { throw .noEncoder(missing) }
   }
 
-  /// Makes a rendition, and says what is known of it; nil where it has no fewer bytes than the original, and so is
-  /// no use.
+  /// Makes a rendition, and says what is known of it; nil where it would save less than a tenth of the
+  /// original's bytes, and so is no use.
   ///
   /// - Parameters:
   ///   - truth: what is known of the original.
@@ -64,11 +64,11 @@ public struct RenditionMaker: Sendable {
       ffmpeg, arguments,
       .init(
         timeMilliseconds: limits.timeMilliseconds, memoryBytes: limits.memoryBytes,
-        outputBytes: truth.bytes), input: file, output: output)
+        outputBytes: Rendition.mostBytes(of: truth)), input: file, output: output)
     let words = FFmpegWords(outcome.errors)
     switch outcome.end {
     case .exited(0): break
-    // It is ended where its file becomes larger than the original.
+    // It is ended where its file becomes larger.
     case .signalled(SIGXFSZ), .wroteTooMuch: return nil
     case .timedOut: throw .timedOut(milliseconds: limits.timeMilliseconds)
     case .exited, .signalled:
@@ -94,14 +94,14 @@ public struct RenditionMaker: Sendable {
 }
 
 extension MediaProbe {
-  /// What is known of a file that is said to be this rendition of a file of which that is known; nil where it has no
-  /// fewer bytes. It has no placeholder: that of the original stands for both.
+  /// What is known of a file that is said to be this rendition of a file of which that is known; nil where it
+  /// has too many bytes to be of use. It has no placeholder: that of the original stands for both.
   ///
   /// - Throws: `RenditionError` where it is no such rendition.
   public func look(
     at file: OpenFile, _ rendition: Rendition, of original: MediaTruth
   ) throws(RenditionError) -> MediaTruth? {
-    guard file.size < original.bytes else { return nil }
+    guard file.size <= Rendition.mostBytes(of: original) else { return nil }
     var truth: MediaTruth
     do throws(ProbeError) {
       truth = try probe(file, sha256: try Self.digest(of: file)).truth
@@ -115,8 +115,8 @@ extension MediaProbe {
 }
 
 extension Rendition {
-  /// How much longer or shorter a video may be than its original, beside a tenth: a frame, or a last moment of
-  /// sound.
+  /// How much longer or shorter a video may be than its original, beside a tenth: a frame, or a last moment
+  /// of sound.
   private static let durationMilliseconds = 500
 
   /// What of a file is not as the rendition is to be; nil where all is.

@@ -1,10 +1,10 @@
-/// The name of a rendition's file: `9f86d081884c7d659a2feaa0c55ad015.w640-1.webp`. It says of which content it is
-/// one, what it shows, and which recipe made it, so that it is told from the name alone whether it has to be made.
+/// The name of a rendition's file: `9f86d081884c7d659a2feaa0c55ad015.w640-1.webp`. It says of which content
+/// it is one, what it shows, and which recipe made it, so that it is told from the name alone whether it has
+/// to be made.
 public struct RenditionName: Hashable, Sendable {
   /// What stands at the name's end while the file is being made.
   public static let partialSuffix = ".partial"
-  /// What stands at the end of the name of an empty file, in place of a rendition that had no fewer bytes than the
-  /// content itself.
+  /// What stands at the end of the name of an empty file, in place of a rendition that would save too little.
   public static let droppedSuffix = ".none"
   /// Greater when renditions are made otherwise than before: then all are made anew.
   static let revision = 1

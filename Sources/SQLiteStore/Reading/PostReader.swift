@@ -124,8 +124,8 @@ extension FlatPosts {
 
   /// Adds the media file of a row, whose columns begin at `first`, to the last post.
   ///
-  /// - Parameter truthColumn: where what is known of it stands, where that was asked for; its variants are behind
-  ///   that.
+  /// - Parameter truthColumn: where what is known of it stands, where that was asked for; its variants are
+  ///   behind that.
   mutating func addMedia(_ row: RowReader, from first: Int32, truthColumn: Int32? = nil) throws {
     func text(_ column: Int32) -> FlatText? { row.text(first + column).map { add(text: $0) } }
     func number(_ column: Int32) -> Int? { row.optionalInteger(first + column).map(Int.init) }
