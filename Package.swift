@@ -86,6 +86,9 @@ let package = Package(
       "MediaProbe",
       ["MediaFormats", "Feed", "JSON", "ThumbHash", "Sockets", "System", crypto]),
 
+    // The measuring stand: viewers, links and runs that are simulated.
+    module("Lab", ["Feed", "Prefetch", "JSON"]),
+
     // The adapters around the domain, the application, and the composition root.
     .target(
       name: "Migrations", path: "Migrations",
@@ -123,8 +126,8 @@ let package = Package(
     module(
       "Service",
       [
-        "FeedServer", "SQLiteStore", "Prefetch", "Backups", "System", "MediaFiles",
-        "Observability", logging, metrics,
+        "FeedServer", "SQLiteStore", "Prefetch", "Backups", "System", "Catalog", "MediaFiles",
+        "MediaProbe", "MediaIndex", "Observability", logging, metrics,
       ]),
     .executableTarget(
       name: "lookahead",
@@ -151,6 +154,7 @@ let package = Package(
     tests("ThumbHashTests", ["ThumbHash", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
+    tests("LabTests", ["Lab", "Feed", "Prefetch", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
     tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
     tests("SeedingTests", ["Seeding", "PostJSON", "Feed", "JSON", "TestSupport"]),
@@ -186,13 +190,14 @@ let package = Package(
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
         "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
-        "Observability", "TestSupport", crypto, logging,
+        "Observability", "ShapedLink", "TestSupport", crypto, logging,
       ]),
     tests(
       "ServiceTests",
       [
         "Service", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed", "Prefetch",
-        "Observability", "SQLiteTestSupport", "TestSupport", logging, sqlite,
+        "MediaProbe", "MediaIndex", "System", "Catalog", "Observability", "SQLiteTestSupport",
+        "TestSupport", logging, sqlite,
       ]),
     // What any store must do, on SQLite and on the model.
     tests(

@@ -16,16 +16,36 @@ struct FileLook: Sendable {
   let shelf: RenditionShelf
   /// Whether each file is probed anew, whatever is known.
   let isAnew: Bool
+  /// What became of files before; nil where nobody remembers.
+  let memory: MediaMemory?
+  /// A file that changed so shortly ago may be one that is being written.
+  let settlingMilliseconds: Int
 
   /// What becomes of the file with these path segments, which a post may name in a way of its own.
   func outcome(of segments: [String], isNamed: Bool, url: String? = nil) -> MediaOutcome {
     let path = root.path + "/" + segments.joined(separator: "/")
+    guard let memory else { return outcome(of: segments, path, isNamed, url) }
+    // Without a status it fails, and in the same way as long as there is none.
+    let stamp = (try? root.status(of: segments)).map(MediaMemory.stamp) ?? MediaMemory.absent
+    let name = url ?? path
+    if let fate = memory.fate(of: name, stamp) { return .remembered(fate) }
+    let outcome = outcome(of: segments, path, isNamed, url)
+    if let fate = outcome.fate { memory.remember(name, stamp, fate) }
+    return outcome
+  }
+
+  private func outcome(
+    of segments: [String], _ path: String, _ isNamed: Bool, _ url: String?
+  ) -> MediaOutcome {
     var urls = addresses.urls(of: segments)
     if let url, !urls.contains(where: { $0.utf8.elementsEqual(url.utf8) }) { urls.append(url) }
     do {
       let status = try root.status(of: segments)
       let known = isAnew ? [] : try store.media(at: urls)
-      if let outcome = outcome(of: segments, path, urls, status, asKnown: known) { return outcome }
+      if let outcome = try outcome(of: segments, path, urls, status, asKnown: known) {
+        return outcome
+      }
+      if isUnsettled(status) { return .waiting(urls: urls) }
       let file = try root.open(segments)
       guard try isNamed || file.mayBeMedia(named: segments.last ?? "") else {
         return .passedOver(urls: urls)
@@ -34,6 +54,10 @@ struct FileLook: Sendable {
     } catch let error as MediaError {
       return .failed(
         path: path, reason: MediaWalk.WalkProblem.media(error).description, urls: urls, sha256: nil)
+    } catch ProbeError.cancelled {
+      return .waiting(urls: [])
+    } catch ProbeError.changed where settlingMilliseconds > 0 {
+      return .waiting(urls: urls)
     } catch let error as ProbeError {
       return .failed(path: path, reason: error.description, urls: urls, sha256: nil)
     } catch let error as SystemError {
@@ -48,14 +72,14 @@ struct FileLook: Sendable {
   private func outcome(
     of segments: [String], _ path: String, _ urls: [String], _ status: FileStatus,
     asKnown known: [KnownMedia?]
-  ) -> MediaOutcome? {
+  ) throws -> MediaOutcome? {
     let time = Int64(status.changed.nanosecondsSince1970)
     let first = known.lazy.compactMap(\.self).first { media in
       guard case .content = media.truth.version else { return false }
       return media.truth.bytes == status.bytes && media.changedNanoseconds == time
     }
     guard let first else { return nil }
-    let found = shelf.renditions(of: first.truth, at: segments, path)
+    let found = try shelf.renditions(of: first.truth, at: segments, path)
     let media = media(at: urls, first.truth.alone, found, time)
     let changed = zip(media, known).filter { $0 != $1 }.map(\.0)
     return changed.isEmpty
@@ -78,6 +102,13 @@ struct FileLook: Sendable {
     }
   }
 
+  private func isUnsettled(_ status: FileStatus) -> Bool {
+    let now = WallClock.exactNow.nanosecondsSince1970
+    let (age, overflow) = now.subtractingReportingOverflow(status.changed.nanosecondsSince1970)
+    // One that changes in the future, by a clock that was set back, is not waited for.
+    return !overflow && (0..<settlingMilliseconds * 1_000_000).contains(age)
+  }
+
   /// The clock of a file system is some milliseconds wide: what is written within the tick of the last change
   /// is told from it by no time. So the reading begins when that is over.
   private static func waitForTick(after changed: Moment) {
@@ -94,22 +125,22 @@ struct FileLook: Sendable {
     of file: OpenFile, _ segments: [String], _ path: String, _ urls: [String]
   ) throws -> MediaOutcome {
     Self.waitForTick(after: file.changed)
-    let sha256 = try MediaProbe.digest(of: file)
-    func finding(_ truth: MediaTruth, _ notes: [ProbeNote]?) -> MediaOutcome {
+    let sha256 = try probe.digest(of: file)
+    func finding(_ truth: MediaTruth, _ notes: [ProbeNote]?) throws -> MediaOutcome {
       let changed = Int64(file.changed.nanosecondsSince1970)
-      let found = shelf.renditions(of: truth, at: segments, path)
+      let found = try shelf.renditions(of: truth, at: segments, path)
       return .known(
         .init(
           path: path, media: media(at: urls, truth, found, changed), notes: notes,
           sha256: sha256, renditions: found.renditions))
     }
     if let result = desk.claim(sha256) {
-      return finding(try result.get().truth, nil)
+      return try finding(try result.get().truth, nil)
     }
     do {
       if !isAnew, let truth = try store.truth(ofContent: sha256) {
         desk.finish(sha256, .success(ProbeReport(truth: truth)))
-        return finding(truth, nil)
+        return try finding(truth, nil)
       }
     } catch {
       desk.release(sha256)
@@ -121,13 +152,15 @@ struct FileLook: Sendable {
         throw .unbelievable(program: "lookahead", "\(problem.field) \(problem.words)")
       }
       desk.finish(sha256, .success(report))
-      return finding(report.truth, report.notes)
+      return try finding(report.truth, report.notes)
     } catch {
+      switch error {
       // What is said of a file that changed is true of no content.
-      if case .changed = error {
+      case .changed where settlingMilliseconds > 0, .cancelled:
         desk.release(sha256)
-      } else {
-        desk.finish(sha256, .failure(error))
+        throw error
+      case .changed: desk.release(sha256)
+      default: desk.finish(sha256, .failure(error))
       }
       return .failed(path: path, reason: error.description, urls: urls, sha256: sha256)
     }

@@ -13,6 +13,8 @@ public struct MediaAddition: Sendable, Hashable {
   public var passedOver = 0
   /// Files of which nothing could be told.
   public var failed = 0
+  /// Files that changed too shortly before: they are left for later.
+  public var waiting = 0
   /// URLs of files that are gone or broken, of which nothing is known any longer.
   public var forgotten = 0
   /// Files of which less is known than there would be to know, for want of ffmpeg.

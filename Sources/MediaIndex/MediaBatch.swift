@@ -39,6 +39,12 @@ struct MediaBatch {
     case .unchanged(let renditions):
       addition.unchanged += 1
       add(renditions, onRemark)
+    case .remembered(.known): addition.unchanged += 1
+    case .remembered(.passedOver): addition.passedOver += 1
+    case .remembered(.failed): addition.failed += 1
+    case .waiting(let urls):
+      addition.waiting += 1
+      outdated += urls
     case .passedOver(let urls):
       addition.passedOver += 1
       outdated += urls

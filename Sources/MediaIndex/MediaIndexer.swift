@@ -25,6 +25,14 @@ public struct MediaIndexer: Sendable {
   public var maker: RenditionMaker?
   /// Whether nothing is written, neither files nor to the store.
   public var isDry = false
+  /// How much of a processor it takes; nil for as much as there is.
+  public var pace: MediaPace?
+  /// What became of files in earlier runs; nil where nobody remembers.
+  public var memory: MediaMemory?
+  /// A file that changed so shortly ago is left for a later run.
+  public var settlingMilliseconds = 0
+  /// Whether what is known is forgotten, too, where there is no file at all: as below a mount that is not there.
+  public var believesEmptyFolders = true
 
   /// So many files make a transaction.
   static let batchFiles = 64
@@ -65,10 +73,10 @@ public struct MediaIndexer: Sendable {
     let inbox = Monitor(Inbox(threads: jobs))
     let look = FileLook(
       root: root, addresses: addresses, store: store, probe: probe, desk: desk,
-      shelf: RenditionShelf(root: root, probe: probe, maker: maker, isDry: isDry), isAnew: isAnew)
+      shelf: RenditionShelf(root: root, probe: probe, maker: maker, isDry: isDry), isAnew: isAnew,
+      memory: memory, settlingMilliseconds: settlingMilliseconds)
     try startThreads(inbox) {
-      while let work = queue.next() {
-        let outcome = look.outcome(of: work)
+      while let outcome = paced({ queue.next().map(look.outcome) }) {
         inbox.wait { inbox -> Void? in
           guard inbox.isClosed || inbox.outcomes.count < Self.waitingFiles else { return nil }
           return inbox.outcomes.append(outcome)
@@ -91,12 +99,13 @@ public struct MediaIndexer: Sendable {
         if let taken, taken.threads == 0 { break }
       }
       try batch.write()
-      if !isDry {
-        try batch.forgetGone(MediaSweep(root: root, addresses: addresses, store: store), targets)
-        if maker != nil {
-          let sweep = RenditionSweep(root: root, addresses: addresses, store: store)
-          batch.addRemoved(try sweep.removeStale(below: targets))
-        }
+      if !isDry, believesEmptyFolders || batch.addition.files + batch.addition.waiting > 0 {
+        let sweep = MediaSweep(root: root, addresses: addresses, store: store, pace: pace)
+        try batch.forgetGone(sweep, targets)
+      }
+      if !isDry, maker != nil {
+        let sweep = RenditionSweep(root: root, addresses: addresses, store: store)
+        batch.addRemoved(try sweep.removeStale(below: targets))
       }
     } catch {
       // The threads end with the file that each has, and nobody waits for anybody.
@@ -107,6 +116,12 @@ public struct MediaIndexer: Sendable {
       throw error
     }
     return batch.addition
+  }
+
+  /// Does a piece of work at the pace that is wanted; nil where there is none, or nothing more is to be done.
+  private func paced(_ work: () -> MediaOutcome?) -> MediaOutcome? {
+    guard let pace else { return work() }
+    return pace.isStopped ? nil : pace.work(work)
   }
 
   private func startThreads(

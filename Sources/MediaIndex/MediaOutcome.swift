@@ -5,6 +5,10 @@ import MediaProbe
 enum MediaOutcome: Sendable {
   /// It looks as it did when it was read last.
   case unchanged(Renditions)
+  /// It is as it was when that became of it, which was told then.
+  case remembered(MediaMemory.Fate)
+  /// It may be one that is being written. What was known at its URLs is not true any longer.
+  case waiting(urls: [String])
   /// It is no media file, or nothing that is served. What was known at its URLs is not true any longer.
   case passedOver(urls: [String])
   /// It is known now.
@@ -13,6 +17,16 @@ enum MediaOutcome: Sendable {
   case failed(path: String, reason: String, urls: [String], sha256: [UInt8]?)
   /// The store failed: the run is over.
   case stopped(any Error)
+
+  /// What is worth remembering.
+  var fate: MediaMemory.Fate? {
+    switch self {
+    case .unchanged, .known: .known
+    case .passedOver: .passedOver
+    case .failed: .failed
+    case .remembered, .waiting, .stopped: nil
+    }
+  }
 
   /// What is known of a file now.
   struct Finding: Sendable {

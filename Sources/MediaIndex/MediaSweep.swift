@@ -6,6 +6,7 @@ struct MediaSweep {
   let root: MediaRoot
   let addresses: MediaAddresses
   let store: any MediaStore
+  let pace: MediaPace?
 
   /// So many files are looked at between two reads of the store.
   private static let pageFiles = 512
@@ -17,24 +18,35 @@ struct MediaSweep {
     }
     guard !folders.isEmpty else { return }
     for prefix in addresses.prefixes {
-      var last = prefix
-      while true {
-        let page = try store.media(after: last, limit: Self.pageFiles)
-        let ours = page.prefix { $0.url.utf8.starts(with: prefix.utf8) }
-        let gone = ours.map(\.url).filter { url in
-          guard let segments = addresses.segments(of: url),
-            folders.contains(where: { folder in
-              // By bytes: another spelling of the same letters is another name.
-              segments.starts(with: folder) { $0.utf8.elementsEqual($1.utf8) }
-            })
-          else { return false }
-          return isGone(segments)
+      var last: String? = prefix
+      while let start = last, pace?.isStopped != true {
+        func next() throws -> String? {
+          try forNextGone(after: start, prefix, below: folders, body)
         }
-        if !gone.isEmpty { try body(gone) }
-        guard ours.count == Self.pageFiles, let end = ours.last?.url else { break }
-        last = end
+        last = try pace.map { try $0.work(next) } ?? next()
       }
     }
+  }
+
+  /// Calls the body with those among the next files that are gone; returns the last one of these files, nil at
+  /// the end.
+  private func forNextGone(
+    after url: String, _ prefix: String, below folders: [[String]],
+    _ body: ([String]) throws -> Void
+  ) throws -> String? {
+    let page = try store.media(after: url, limit: Self.pageFiles)
+    let ours = page.prefix { $0.url.utf8.starts(with: prefix.utf8) }
+    let gone = ours.map(\.url).filter { url in
+      guard let segments = addresses.segments(of: url),
+        folders.contains(where: { folder in
+          // By bytes: another spelling of the same letters is another name.
+          segments.starts(with: folder) { $0.utf8.elementsEqual($1.utf8) }
+        })
+      else { return false }
+      return isGone(segments)
+    }
+    if !gone.isEmpty { try body(gone) }
+    return ours.count == Self.pageFiles ? ours.last?.url : nil
   }
 
   /// Whether nothing is served there. What cannot be looked at just now may still be there.

@@ -25,7 +25,11 @@ struct RenditionShelf: Sendable {
 
   /// The renditions of the file with these path segments, of which this is known, its variants among it:
   /// those that look as they did are not read again. Those that are missing are made where there is a maker.
-  func renditions(of truth: MediaTruth, at segments: [String], _ path: String) -> Found {
+  ///
+  /// - Throws: `ProbeError.cancelled`, and nothing else: what is wrong is said in what is returned.
+  func renditions(
+    of truth: MediaTruth, at segments: [String], _ path: String
+  ) throws(ProbeError) -> Found {
     var found = Found(renditions: .init(path: path))
     let ladder = Rendition.ladder(of: truth)
     let folder = Array(segments.dropLast()) + [Self.folderName]
@@ -71,6 +75,8 @@ struct RenditionShelf: Sendable {
         } else {
           found.renditions.dropped += 1
         }
+      } catch RenditionError.unreadable(.cancelled) {
+        throw .cancelled
       } catch {
         found.renditions.problems.append(
           "its rendition \(rendition.width) × \(rendition.height) is missing: \(error)")
@@ -129,7 +135,7 @@ struct RenditionShelf: Sendable {
 
   private func openOriginal(_ segments: [String], _ sha256: [UInt8]) throws -> OpenFile {
     let file = try root.open(segments)
-    guard try MediaProbe.digest(of: file) == sha256 else {
+    guard try probe.digest(of: file) == sha256 else {
       throw RenditionError.unreadable(.changed)
     }
     return file

@@ -33,19 +33,20 @@ final class FileSource: ByteSource {
   /// The SHA-256 of all of it.
   ///
   /// - Throws: `ProbeError.changed` where it is no longer as it was when it was opened.
-  func digest() throws(ProbeError) -> [UInt8] {
+  func digest(_ cancellation: Cancellation? = nil) throws(ProbeError) -> [UInt8] {
     var hash = SHA256()
     var offset = 0
     do throws(SystemError) {
       while offset < file.size {
         let piece = try file.read(at: offset, count: min(Self.pieceBytes, file.size - offset))
-        if piece.isEmpty { break }
+        if piece.isEmpty || cancellation?.isCancelled == true { break }
         hash.update(data: piece)
         offset += piece.count
       }
     } catch {
       throw .system(error)
     }
+    guard cancellation?.isCancelled != true else { throw .cancelled }
     guard offset == file.size else { throw .changed }
     try requireUnchanged()
     return Array(hash.finalize())

@@ -31,8 +31,8 @@ public struct MediaProbe: Sendable {
   /// The SHA-256 of all of an open file.
   ///
   /// - Throws: `ProbeError.changed` where it was written to since it was opened.
-  public static func digest(of file: OpenFile) throws(ProbeError) -> [UInt8] {
-    try FileSource(file).digest()
+  public func digest(of file: OpenFile) throws(ProbeError) -> [UInt8] {
+    try FileSource(file).digest(settings.cancellation)
   }
 
   /// What is known of an open file whose content has this SHA-256.

@@ -13,6 +13,8 @@ public enum ProbeError: Error, Sendable {
   case cutShort(bytes: Int, neededBytes: Int)
   /// It was written to while it was read.
   case changed
+  /// Nobody wants to know any more.
+  case cancelled
   /// Its structure is sound, but its first frame is not: what FFmpeg says of it.
   case undecodable(String)
   /// FFmpeg was not done with its first frame in time.
@@ -45,6 +47,7 @@ extension ProbeError: CustomStringConvertible {
     case .cutShort(let bytes, let neededBytes):
       "it is cut short: it has \(bytes) bytes and says that it has \(neededBytes) or more"
     case .changed: "it was written to while it was read"
+    case .cancelled: "it was given up"
     case .undecodable(let words): "its first frame cannot be decoded: \(words)"
     case .decodingTimedOut(let milliseconds):
       "its first frame was not decoded within \(milliseconds) ms"

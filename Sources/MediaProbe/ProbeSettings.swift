@@ -1,3 +1,5 @@
+import System
+
 /// What probing a file may cost, and which URLs may be asked.
 public struct ProbeSettings: Sendable, Hashable {
   /// How long decoding a file's first frame may take, and fetching all that is read of a URL: each.
@@ -13,6 +15,8 @@ public struct ProbeSettings: Sendable, Hashable {
   public var allowedHosts: [HostPattern] = []
   /// Whether hosts may be this machine or in its networks.
   public var allowsPrivateAddresses = false
+  /// By which all that is under way is given up; nil for never.
+  public var cancellation: Cancellation?
   /// Whether what is read here of a file is held against what ffprobe says, packet by packet.
   public var checksWithFFprobe = false
 

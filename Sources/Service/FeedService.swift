@@ -15,6 +15,7 @@ public final class FeedService: Sendable {
   private let refresher: PeriodicTask
   private let checkpoints: PeriodicTask
   private let backups: BackupKeeper?
+  private let mediaKeeper: MediaKeeper?
 
   /// Opens and migrates the database.
   ///
@@ -51,6 +52,11 @@ public final class FeedService: Sendable {
     checkpoints = PeriodicTask(
       pauseMilliseconds: configuration.checkpointIntervalSeconds * 1000, walKeeper.look)
     store.register(in: figures)
+    mediaKeeper = media.flatMap { [store] root in
+      MediaKeeper(
+        configuration.mediaProbing, root: root, store: store,
+        database: configuration.databasePath, logger: logger, figures: figures)
+    }
   }
 
   /// Listens and serves.
@@ -62,6 +68,7 @@ public final class FeedService: Sendable {
     try refresher.start()
     try checkpoints.start()
     try backups?.start()
+    try mediaKeeper?.start()
     return port
   }
 
@@ -71,6 +78,8 @@ public final class FeedService: Sendable {
 
   /// Waits until a drain is done, and closes the database.
   public func wait() throws {
+    // It would take processors from requests in flight, and nobody waits for it.
+    mediaKeeper?.stop()
     application.wait()
     refresher.stop()
     checkpoints.stop()

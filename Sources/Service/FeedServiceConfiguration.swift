@@ -15,6 +15,8 @@ public struct FeedServiceConfiguration: Sendable {
   public var refreshIntervalMilliseconds = 20
   /// How often the size of the write-ahead log is looked at.
   public var checkpointIntervalSeconds = 10
+  /// How it looks into the files of its media root, where it has one.
+  public var mediaProbing = MediaProbing()
   /// How the service backs its database up; nil where it does not.
   public var backups: BackupSettings?
 

@@ -45,7 +45,7 @@ struct LinkFlow: Sendable {
   private let startNanoseconds: UInt64
 
   private var queue: Deque<Content> = []
-  private var queuedBytes = 0
+  private(set) var queuedBytes = 0
   private var underWay: Deque<Packet> = []
   /// The number of the first packet that is under way.
   private var firstSequence = 0

@@ -20,6 +20,8 @@ struct LinkPath: Sendable {
 
   /// Bytes that arrived.
   private(set) var deliveredBytes = 0
+  /// Bytes that were put in and have not been sent.
+  var waitingBytes: Int { flows.reduce(0) { $0 + $1.queuedBytes } }
   /// Packets that were lost.
   private(set) var lostPackets = 0
 

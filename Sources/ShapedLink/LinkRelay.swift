@@ -198,6 +198,7 @@ final class LinkRelay: EventHandler, @unchecked Sendable {
   private func tell() {
     let now = LinkFigures(
       upBytes: paths[.up]!.deliveredBytes, downBytes: paths[.down]!.deliveredBytes,
+      waitingDownBytes: paths[.down]!.waitingBytes,
       lostPackets: paths[.up]!.lostPackets + paths[.down]!.lostPackets,
       acceptedConnections: accepted, openConnections: connections.count,
       nanoseconds: paths[.down]!.timeNanoseconds)

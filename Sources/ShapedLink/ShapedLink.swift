@@ -7,6 +7,9 @@ public struct LinkFigures: Sendable, Hashable {
   public var upBytes = 0
   /// Bytes that arrived at the client's end.
   public var downBytes = 0
+  /// Bytes for the client that the link has taken and not sent: where these are none, the server is slower
+  /// than the link.
+  public var waitingDownBytes = 0
   /// Packets that were lost, and sent again.
   public var lostPackets = 0
   /// Connections that there were.

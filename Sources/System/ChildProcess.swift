@@ -42,6 +42,8 @@ public struct ChildProcess: Sendable {
     case timedOut
     /// Killed: it wrote more than it may.
     case wroteTooMuch
+    /// Killed: it was given up.
+    case cancelled
   }
 
   /// What came of it.
@@ -98,9 +100,10 @@ public struct ChildProcess: Sendable {
   ///     where there is nothing.
   ///   - file: its standard output, in place of what is kept of that; opened as `/dev/fd/1`, it is written
   ///     anew.
+  ///   - cancellation: by which it can be given up.
   /// - Throws: `SystemError` where it cannot be started.
   public func run(
-    input: OpenFile? = nil, output file: Descriptor? = nil
+    input: OpenFile? = nil, output file: Descriptor? = nil, cancellation: Cancellation? = nil
   ) throws(SystemError) -> Outcome {
     let nothing = input == nil ? try Descriptor("/dev/null") : nil
     let output = try Pipe()
@@ -109,7 +112,7 @@ public struct ChildProcess: Sendable {
       input: input?.descriptor ?? nothing?.number ?? -1,
       file?.number ?? output.writing?.number ?? -1, errors.writing?.number ?? -1,
       fileBytes: file == nil ? 0 : limits.outputBytes)
-    var watch = ChildWatch(process, limits, output.reading, errors.reading)
+    var watch = ChildWatch(process, limits, output.reading, errors.reading, cancellation)
     // What the child has open is closed here, so that the pipes end with it.
     output.closeWriting()
     errors.closeWriting()

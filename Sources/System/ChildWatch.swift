@@ -11,13 +11,18 @@ struct ChildWatch {
   private var errorPipe: Descriptor?
   private var output: [UInt8] = []
   private var errors: [UInt8] = []
+  private let cancellation: Cancellation?
   private var killed: ChildProcess.End?
 
   private static let pieceBytes = 1 << 16
+  /// How often it is looked whether it was given up.
+  private static let cancellationMilliseconds: UInt64 = 50
 
   init(
-    _ process: pid_t, _ limits: ChildProcess.Limits, _ output: Descriptor, _ errors: Descriptor
+    _ process: pid_t, _ limits: ChildProcess.Limits, _ output: Descriptor, _ errors: Descriptor,
+    _ cancellation: Cancellation?
   ) {
+    self.cancellation = cancellation
     self.process = process
     self.limits = limits
     deadlineMilliseconds = MonotonicClock.milliseconds + UInt64(limits.timeMilliseconds)
@@ -40,7 +45,11 @@ struct ChildWatch {
       }
       let now = MonotonicClock.milliseconds
       if now >= deadlineMilliseconds { end(.timedOut) }
-      let timeout = killed == nil ? Int32(clamping: deadlineMilliseconds - now) : -1
+      if cancellation?.isCancelled == true { end(.cancelled) }
+      let wait = min(
+        deadlineMilliseconds &- now,
+        cancellation == nil ? .max : Self.cancellationMilliseconds)
+      let timeout = killed == nil ? Int32(clamping: wait) : -1
       // An interrupted wait is another turn.
       _ = poll(&polled, nfds_t(polled.count), timeout)
       // What it wrote before it ended is in the pipes by then, and whatever it started ends with it.

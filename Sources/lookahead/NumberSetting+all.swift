@@ -133,6 +133,12 @@ extension NumberSetting {
       "media-max-age-seconds", 0...tenYears, \.application.mediaMaxAgeSeconds,
       "How long a cache may keep a media file."),
     NumberSetting(
+      "media-probe-cpu-percent", 0...100, \.mediaProbing.cpuPercent,
+      "How much of one processor looking into new media files takes; 0 does not look."),
+    NumberSetting(
+      "media-probe-interval-seconds", 1...day, \.mediaProbing.intervalSeconds,
+      "How often the media root is gone through for what is new or changed."),
+    NumberSetting(
       "media-url-seconds", 1...tenYears, \.application.mediaURLSeconds,
       "How long a signed URL holds at the least."),
     NumberSetting(

@@ -63,6 +63,9 @@ struct MediaOptions: ParsableArguments {
 
   @Option("media-url-seconds") var mediaUrlSeconds: Int
   @Option("media-url-step-seconds") var mediaUrlStepSeconds: Int
+  @Option("media-probe-cpu-percent") var mediaProbeCpuPercent: Int
+  @Option("media-probe-interval-seconds") var mediaProbeIntervalSeconds: Int
+  @OptionGroup var decoding: DecodingOptions
 
   mutating func validate() throws {
     mediaRoot = mediaRoot ?? Environment.text("media-root")

@@ -31,6 +31,7 @@ struct ServeSettings: ParsableArguments {
     configuration.application.mediaSigningKeys = try media.signingKeys()
     configuration.application.trustedProxies = try clients.blocks()
     configuration.application.writeToken = try writes.token()
+    configuration.mediaProbing.decoding = media.decoding.settings
     configuration.backups = care.backups
     return configuration
   }

@@ -87,9 +87,9 @@ struct DecoderTests {
   ]
 
   /// The files that were made, so that those that are made of others find them.
-  private static let folder = TemporaryFolder()
+  static let folder = TemporaryFolder()
 
-  private static func file(_ recipe: Recipe) throws -> String {
+  static func file(_ recipe: Recipe) throws -> String {
     let path = folder.file(recipe.name)
     if FileManager.default.fileExists(atPath: path) { return path }
     var inputs =
@@ -109,7 +109,7 @@ struct DecoderTests {
   }
 
   /// What is decoded of the first so many bytes.
-  private static func frames(_ bytes: [UInt8], prefix: Int64) throws -> Set<FFmpeg.Frame> {
+  static func frames(_ bytes: [UInt8], prefix: Int64) throws -> Set<FFmpeg.Frame> {
     let path = folder.file("cut")
     try Data(bytes.prefix(Int(prefix))).write(to: URL(fileURLWithPath: path))
     return Set(FFmpeg.frames(of: path))
@@ -140,22 +140,17 @@ struct DecoderTests {
     #expect(try needed.isSubset(of: Self.frames(bytes, prefix: head)))
     #expect(try !needed.isSubset(of: Self.frames(bytes, prefix: head * 95 / 100)))
 
-    let origin = whole.map(\.seconds).min() ?? 0
-    #expect(!found.start.curve.isEmpty)
-    for point in found.start.curve {
-      let end = Double(point.milliseconds) / 1000
-      let shown = Set(whole.filter { $0.seconds - origin < end - 0.0006 })
-      let there = try Self.frames(bytes, prefix: point.bytes)
-      #expect(shown.isSubset(of: there), "\(shown.subtracting(there).count) up to \(end) s")
-    }
+    try Self.checkCurve(found, whole, bytes)
   }
 
   @Test(
     .enabled(if: SharedMedia.arePresent, "the real media are not beside the project"),
     arguments: SharedMedia.whole.filter { $0.truth?.video_codec != nil })
-  func `of a real video the head decodes the first frame, and little less does not`(
-    _ entry: SharedMedia.Entry
-  ) throws {
+  func
+    `of a real video the head decodes the first frame, little less does not, the curve up to its times`(
+      _ entry: SharedMedia.Entry
+    ) throws
+  {
     var bytes = try SharedMedia.bytes(of: entry)
     let whole = FFmpeg.frames(of: "\(SharedMedia.folder)/\(entry.path)")
     var found = try MediaStructure(reading: BytesInMemory(bytes))
@@ -170,5 +165,20 @@ struct DecoderTests {
     let head = found.start.headBytes
     #expect(try needed.isSubset(of: Self.frames(bytes, prefix: head)))
     #expect(try !needed.isSubset(of: Self.frames(bytes, prefix: head * 95 / 100)))
+    try Self.checkCurve(found, whole, bytes)
+  }
+
+  /// What is to be shown up to each time of the curve is decoded of the bytes that it has for it.
+  private static func checkCurve(
+    _ found: MediaStructure, _ whole: [FFmpeg.Frame], _ bytes: [UInt8]
+  ) throws {
+    let origin = whole.map(\.seconds).min() ?? 0
+    #expect(!found.start.curve.isEmpty)
+    for point in found.start.curve {
+      let end = Double(point.milliseconds) / 1000
+      let shown = Set(whole.filter { $0.seconds - origin < end - 0.0006 })
+      let there = try Self.frames(bytes, prefix: point.bytes)
+      #expect(shown.isSubset(of: there), "\(shown.subtracting(there).count) up to \(end) s")
+    }
   }
 }

@@ -53,7 +53,7 @@ import Testing
       let segments = try #require(MediaAddresses.served.segments(of: variant.url))
       let file = try MediaRoot(path: media.path).open(segments)
       #expect(file.size == variant.truth.bytes)
-      let sha256 = try MediaProbe.digest(of: file)
+      let sha256 = try MediaProbe().digest(of: file)
       #expect(variant.truth.version == .content(sha256: sha256))
     }
     // Again: neither is anything made, nor does anything change; with a maker or without.

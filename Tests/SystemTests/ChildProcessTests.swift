@@ -31,6 +31,15 @@ import Testing
     #expect(try Self.shell("kill -SEGV $$").end == .signalled(SIGSEGV))
   }
 
+  @Test func `it ends when it is given up`() throws {
+    let cancellation = Cancellation()
+    let path = try #require(ChildProcess.path(ofProgram: "sleep"))
+    try startThread { cancellation.cancel() }
+    let outcome = try ChildProcess(path: path, arguments: ["60"], limits: Self.limits)
+      .run(cancellation: cancellation)
+    #expect(outcome.end == .cancelled)
+  }
+
   @Test func `it has the environment it is given, the root as its folder and nothing to read`()
     throws
   {

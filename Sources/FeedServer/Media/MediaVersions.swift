@@ -76,7 +76,7 @@ final class MediaVersions: Sendable {
     }
     guard file.size <= Self.maximumReadBytes else { return nil }
     do throws(ProbeError) {
-      return ContentAddress(sha256: try MediaProbe.digest(of: file))
+      return ContentAddress(sha256: try MediaProbe().digest(of: file))
     } catch {
       // It is being written, so that it has no content yet.
       if case .changed = error { return nil }

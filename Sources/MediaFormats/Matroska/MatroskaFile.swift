@@ -34,6 +34,7 @@ struct MatroskaFile {
   private var decodesLeading: Bool?
   /// When the first block of sound is.
   private var soundStart: Int64?
+  private var hasPrimedVorbis = false
   /// Where the data end that the file does not have.
   private var missingEnd: Int64?
   private var segmentEnd: Int64?
@@ -193,6 +194,11 @@ struct MatroskaFile {
     try reader.limits.check(blockCount, .samples, at: offset, in: "block")
     guard let time = microseconds(ByteReader.end(clusterTicks, relative)) else {
       throw FormatError(.malformed("a block's time is too large"), at: offset, in: "block")
+    }
+    // A Vorbis decoder gives nothing of its first block, which the second is added to (Vorbis I, section 4.3.8).
+    if !isPicture, track.codec == "vorbis", !hasPrimedVorbis {
+      hasPrimedVorbis = true
+      return meter.extend(toByte: end)
     }
     // What the decoder alone gets sounds like nothing: the rest of the first block does, when that begins.
     if !isPicture, soundStart == nil { soundStart = time }

@@ -36,13 +36,14 @@ struct FFprobe {
         limits: .init(
           timeMilliseconds: settings.timeMilliseconds, memoryBytes: settings.memoryBytes,
           outputBytes: Self.outputBytes)
-      ).run(input: file)
+      ).run(input: file, cancellation: settings.cancellation)
     } catch {
       throw .system(error)
     }
     switch outcome.end {
     case .exited(0): break
     case .timedOut: throw .decodingTimedOut(milliseconds: settings.timeMilliseconds)
+    case .cancelled: throw .cancelled
     case .wroteTooMuch:
       throw .unbelievable(program: "ffprobe", "more than \(Self.outputBytes) bytes")
     case .exited, .signalled: throw .undecodable(FFmpegWords(outcome.errors).first)

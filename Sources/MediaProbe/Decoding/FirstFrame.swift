@@ -125,7 +125,7 @@ struct FrameDecoder {
         limits: .init(
           timeMilliseconds: settings.timeMilliseconds, memoryBytes: settings.memoryBytes,
           outputBytes: outputBytes)
-      ).run(input: file)
+      ).run(input: file, cancellation: settings.cancellation)
     } catch {
       throw .system(error)
     }
@@ -139,6 +139,7 @@ struct FrameDecoder {
     switch outcome.end {
     case .exited(0): return nil
     case .timedOut: throw .decodingTimedOut(milliseconds: settings.timeMilliseconds)
+    case .cancelled: throw .cancelled
     case .wroteTooMuch: throw .unbelievable(program: "ffmpeg", "more than one frame")
     case .exited, .signalled:
       if words.tellsOfMissingMemory {

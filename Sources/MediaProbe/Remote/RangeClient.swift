@@ -69,7 +69,7 @@ struct RangeClient {
           timeMilliseconds: Int(deadlineMilliseconds - now), memoryBytes: settings.memoryBytes,
           outputBytes: range.count + Self.headBytes),
         hasNetwork: true
-      ).run()
+      ).run(cancellation: settings.cancellation)
     } catch {
       throw .failed(error.description)
     }
@@ -77,6 +77,7 @@ struct RangeClient {
     // What came before too much came is looked at by the caller.
     case .exited(0), .wroteTooMuch: return try RangeAnswer(outcome.output)
     case .timedOut: throw .timedOut(milliseconds: settings.timeMilliseconds)
+    case .cancelled: throw .failed("it was given up")
     case .exited(let status): throw .failed(Self.words(outcome.errors, status))
     case .signalled(let signal): throw .failed("curl was ended by signal \(signal)")
     }

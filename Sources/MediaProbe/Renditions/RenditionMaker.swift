@@ -70,6 +70,7 @@ public struct RenditionMaker: Sendable {
     case .exited(0): break
     // It is ended where its file becomes larger.
     case .signalled(SIGXFSZ), .wroteTooMuch: return nil
+    case .cancelled: throw .unreadable(.cancelled)
     case .timedOut: throw .timedOut(milliseconds: limits.timeMilliseconds)
     case .exited, .signalled:
       if words.tellsOfMissingMemory { throw .outOfMemory(limitBytes: limits.memoryBytes) }
@@ -104,7 +105,7 @@ extension MediaProbe {
     guard file.size <= Rendition.mostBytes(of: original) else { return nil }
     var truth: MediaTruth
     do throws(ProbeError) {
-      truth = try probe(file, sha256: try Self.digest(of: file)).truth
+      truth = try probe(file, sha256: try digest(of: file)).truth
     } catch {
       throw .unreadable(error)
     }

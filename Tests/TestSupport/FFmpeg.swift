@@ -1,30 +1,34 @@
 import Foundation
 
 /// FFmpeg as a maker of files and as the decoder whose word counts, where it is installed.
-enum FFmpeg {
+package enum FFmpeg {
   private static let path = [
     "/usr/bin/ffmpeg", "/usr/local/bin/ffmpeg", "/opt/homebrew/bin/ffmpeg",
   ]
   .first(where: FileManager.default.isExecutableFile(atPath:))
 
-  static var isPresent: Bool { path != nil }
+  package static var isPresent: Bool { path != nil }
 
   /// A frame, or a piece of sound, as it was decoded.
-  struct Frame: Hashable {
-    let isPicture: Bool
-    let seconds: Double
+  package struct Frame: Hashable {
+    package let isPicture: Bool
+    package let seconds: Double
     /// Of its pixels or samples.
-    let hash: String
+    package let hash: String
   }
 
-  struct Failure: Error { let text: String }
+  package struct Failure: Error { package let text: String }
 
   /// Runs it; it ends itself after a minute of its own work.
   @discardableResult
-  static func run(_ arguments: [String]) throws -> String {
+  package static func run(_ arguments: [String]) throws -> String {
+    try run(path!, ["-v", "error", "-nostdin", "-y", "-timelimit", "60"] + arguments)
+  }
+
+  private static func run(_ program: String, _ arguments: [String]) throws -> String {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: path!)
-    process.arguments = ["-v", "error", "-nostdin", "-y", "-timelimit", "60"] + arguments
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
     let (output, errors) = (Pipe(), Pipe())
     process.standardOutput = output
     process.standardError = errors
@@ -39,10 +43,46 @@ enum FFmpeg {
     return String(decoding: said, as: UTF8.self)
   }
 
+  /// A packet of a file, as ffprobe lists them.
+  package struct Packet {
+    package let stream: Int
+    /// When it is shown or sounded.
+    package let seconds: Double
+    /// It belongs to what an edit list leaves out.
+    package let isDiscarded: Bool
+    /// Where its bytes end in the file; a container may have a few more of it behind them.
+    package let end: Int64
+  }
+
+  /// The packets of the first picture and the first sound, in the order in which they are decoded; those
+  /// without a time or a place are left out.
+  package static func packets(of file: String) throws -> [Packet] {
+    var packets: [Packet] = []
+    for kind in ["V:0", "a:0"] {
+      let text = try run(
+        path!.replacing("ffmpeg", with: "ffprobe"),
+        [
+          "-v", "error", "-select_streams", kind, "-show_entries",
+          "packet=stream_index,pts_time,size,pos,flags", "-of", "csv=p=0", file,
+        ])
+      for line in text.split(separator: "\n") {
+        let fields = line.split(separator: ",", omittingEmptySubsequences: false)
+        guard fields.count >= 5, let stream = Int(fields[0]), let seconds = Double(fields[1]),
+          let size = Int64(fields[2]), let position = Int64(fields[3])
+        else { continue }
+        packets.append(
+          Packet(
+            stream: stream, seconds: seconds, isDiscarded: fields[4].contains("D"),
+            end: position + size))
+      }
+    }
+    return packets
+  }
+
   /// All that it decodes of a file. What makes its answer honest about files that are cut off: it throws away
   /// packets that are not there as a whole (`discardcorrupt`), and neither invents frames nor moves them to
   /// another time (`passthrough`, `copyts`, the time base of the file).
-  static func frames(of file: String) -> [Frame] {
+  package static func frames(of file: String) -> [Frame] {
     let text =
       (try? run([
         "-fflags", "+discardcorrupt", "-copyts", "-i", file, "-vsync", "passthrough",

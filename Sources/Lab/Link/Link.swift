@@ -1,0 +1,223 @@
+/// A link between a client and a server: connections that are set up, round trips, slow start, loss, and
+/// requests that share what the link brings.
+///
+/// It is a fluid that moves in steps: between two events every rate is constant. All amounts are whole
+/// (`LinkRequest`), so that the same requests bring the same bytes at the same microsecond on every machine.
+///
+/// - Connections that have something to send share the link evenly, whatever they leave is the others':
+///   max-min fairness, for a window is used up in a burst and then nothing goes until the round trip is over
+///   (Kurose, Ross, "Computer Networking", on the latency of slow start). Requests of one connection
+///   share what it gets.
+/// - A window that is not used up by the end of its round fills the link: it limits nothing any more.
+/// - A lost packet stops its connection until it has come again, a round trip later, or two, or more.
+/// - While nothing passes (`LinkConditions.isUp`), all round trips rest, too.
+///
+/// Each event loses less than a microsecond of the link, because time is whole microseconds.
+struct Link: Sendable {
+  private(set) var nowMicroseconds = 0
+  /// What has come of all requests, heads included; differences alone mean something, for it wraps around.
+  var receivedUnits = 0
+  let settings: LinkSettings
+  let schedule: LinkSchedule
+  private var step: Int
+  private var stepEndsMicroseconds: Int
+  var random: LabRandom
+  var connections: [LinkConnection]
+  var requests: [LinkRequest] = []
+
+  /// - Parameter offsetMicroseconds: at which moment of its loop the schedule begins.
+  init(
+    _ schedule: LinkSchedule, settings: LinkSettings = LinkSettings(), offsetMicroseconds: Int = 0,
+    random: LabRandom
+  ) {
+    self.settings = settings
+    self.schedule = schedule
+    self.random = random
+    connections = Array(repeating: LinkConnection(), count: settings.connections)
+    if let loop = schedule.loopMicroseconds {
+      let time = offsetMicroseconds % loop
+      step = schedule.index(atMicroseconds: time)
+      stepEndsMicroseconds = schedule.endsMicroseconds[step] - time
+    } else {
+      step = 0
+      stepEndsMicroseconds = .max
+    }
+  }
+
+  /// What it is like now.
+  var conditions: LinkConditions { schedule.conditions[step] }
+
+  /// Asks for so many bytes.
+  mutating func start(_ id: Int, bytes: Int, priority: Int = 0) {
+    precondition((0...LinkRequest.byteLimit).contains(bytes), "more bytes than a request may bring")
+    let head = settings.responseHeadBytes * LinkRequest.unitsPerByte
+    requests.append(
+      LinkRequest(
+        id: id, priority: priority, headUnits: head,
+        totalUnits: head + bytes * LinkRequest.unitsPerByte))
+    assignConnections()
+  }
+
+  /// Wants to know when so many bytes of the body are there.
+  mutating func mark(_ id: Int, bytes: Int) {
+    guard let index = requests.firstIndex(where: { $0.id == id }) else { return }
+    requests[index].markUnits = requests[index].headUnits + bytes * LinkRequest.unitsPerByte
+  }
+
+  /// How many bytes of the body are there; `nil` where there is no such request any more.
+  func bytes(of id: Int) -> Int? { requests.first { $0.id == id }?.bodyBytes }
+
+  /// Ends a request before its answer does. With HTTP/1.1 its connection ends with it.
+  mutating func cancel(_ id: Int) {
+    guard let index = requests.firstIndex(where: { $0.id == id }) else { return }
+    if let slot = requests[index].connection, settings.requestsPerConnection == 1 {
+      connections[slot].isOpen = false
+    }
+    remove(at: index)
+  }
+
+  /// What happens next, up to this time: then that is the time, or else `nil` and the time is `end`.
+  mutating func next(untilMicroseconds end: Int) -> LinkEvent? {
+    while true {
+      if let event = takeEvent() { return event }
+      guard nowMicroseconds < end else { return nil }
+      guard !requests.isEmpty else {
+        pass(end)
+        return nil
+      }
+      move(until: end)
+    }
+  }
+
+  /// Lets time pass in which nobody asks for anything.
+  private mutating func pass(_ end: Int) {
+    nowMicroseconds = end
+    while stepEndsMicroseconds <= end { nextStep() }
+  }
+
+  private mutating func nextStep() {
+    step = step + 1 == schedule.conditions.count ? 0 : step + 1
+    let ends = schedule.endsMicroseconds
+    stepEndsMicroseconds += ends[step] - (step > 0 ? ends[step - 1] : 0)
+  }
+
+  /// A request that has come as far as somebody wants to know, in the order in which they were made.
+  private mutating func takeEvent() -> LinkEvent? {
+    for index in requests.indices where requests[index].receivedUnits >= requests[index].nextUnits {
+      let request = requests[index]
+      let isFinished = request.receivedUnits >= request.totalUnits
+      let took = max(1, nowMicroseconds - request.answersAtMicroseconds)
+      let event = LinkEvent(
+        request: request.id, bytes: request.bodyBytes, isFinished: isFinished,
+        kilobitsPerSecond: (receivedUnits &- request.sharedUnitsAtAnswer) / took / 1_000,
+        firstByteMicroseconds: request.answersAtMicroseconds - request.sentAtMicroseconds)
+      if isFinished { remove(at: index) } else { requests[index].markUnits = .max }
+      return event
+    }
+    return nil
+  }
+
+  private mutating func remove(at index: Int) {
+    if let slot = requests[index].connection {
+      connections[slot].requestCount -= 1
+      connections[slot].idleSinceMicroseconds = nowMicroseconds
+    }
+    requests.remove(at: index)
+    assignConnections()
+  }
+
+  /// Goes on to the next change of any rate, at the latest to `end`.
+  private mutating func move(until end: Int) {
+    guard conditions.isUp else {
+      let elapsed = min(end, stepEndsMicroseconds) - nowMicroseconds
+      rest(elapsed)
+      nowMicroseconds += elapsed
+      if nowMicroseconds == stepEndsMicroseconds { nextStep() }
+      return
+    }
+    beginAnswers()
+    beginRounds()
+    setRates()
+    let elapsed = min(min(end, stepEndsMicroseconds) - nowMicroseconds, timeToNextChange())
+    receive(elapsed)
+    nowMicroseconds += elapsed
+    losePackets()
+    if nowMicroseconds == stepEndsMicroseconds { nextStep() }
+  }
+
+  /// Nothing passes: whatever is under way comes so much later.
+  private mutating func rest(_ elapsed: Int) {
+    for index in requests.indices where !requests[index].isAnswered {
+      requests[index].answersAtMicroseconds += elapsed
+    }
+    for slot in connections.indices where connections[slot].requestCount > 0 {
+      if connections[slot].readyAtMicroseconds > nowMicroseconds {
+        connections[slot].readyAtMicroseconds += elapsed
+      }
+      connections[slot].roundEndsMicroseconds += elapsed
+      connections[slot].stalledUntilMicroseconds += elapsed
+    }
+  }
+
+  /// How the link is shared until the next change.
+  private mutating func setRates() {
+    var sending = 0
+    for slot in connections.indices {
+      connections[slot].movedUnits = 0
+      connections[slot].placed = 0
+      connections[slot].rate = isSending(connections[slot]) ? 1 : 0
+      sending += connections[slot].rate
+    }
+    let bits = conditions.downlinkKbps * 1_000
+    var place = 0
+    for slot in connections.indices where connections[slot].rate > 0 {
+      connections[slot].rate = Self.share(bits, of: sending, place: place)
+      place += 1
+    }
+    for index in requests.indices {
+      requests[index].rate = 0
+      guard requests[index].isAnswered, let slot = requests[index].connection else { continue }
+      requests[index].rate = Self.share(
+        connections[slot].rate, of: connections[slot].answering, place: connections[slot].placed)
+      connections[slot].placed += 1
+    }
+  }
+
+  private func isSending(_ connection: LinkConnection) -> Bool {
+    connection.answering > 0 && connection.stalledUntilMicroseconds <= nowMicroseconds
+      && (connection.fillsLink || connection.roundUnits > 0)
+  }
+
+  /// An even share: what does not divide goes to the first.
+  private static func share(_ rate: Int, of count: Int, place: Int) -> Int {
+    rate / count + (place < rate % count ? 1 : 0)
+  }
+
+  /// How long all rates stay as they are.
+  private func timeToNextChange() -> Int {
+    var time = Int.max
+    for connection in connections where connection.answering > 0 {
+      if connection.stalledUntilMicroseconds > nowMicroseconds {
+        time = min(time, connection.stalledUntilMicroseconds - nowMicroseconds)
+        continue
+      }
+      if !connection.fillsLink {
+        time = min(time, connection.roundEndsMicroseconds - nowMicroseconds)
+      }
+      guard connection.rate > 0 else { continue }
+      var units = connection.unitsUntilLoss
+      if !connection.fillsLink { units = min(units, connection.roundUnits) }
+      if units < .max { time = min(time, Self.time(units, atRate: connection.rate)) }
+    }
+    for request in requests where request.connection != nil {
+      if !request.isAnswered {
+        time = min(time, request.answersAtMicroseconds - nowMicroseconds)
+      } else if request.rate > 0 {
+        time = min(time, Self.time(request.nextUnits - request.receivedUnits, atRate: request.rate))
+      }
+    }
+    return max(time, 0)
+  }
+
+  private static func time(_ units: Int, atRate rate: Int) -> Int { (units + rate - 1) / rate }
+}

@@ -1,0 +1,118 @@
+import JSON
+import Prefetch
+
+/// What a link is like, from its first moment on: always the same, or a trace that is played in a loop.
+public struct LinkSchedule: Hashable, Sendable {
+  /// A stretch of a trace.
+  public struct Step: Hashable, Sendable {
+    /// How long it lasts.
+    public let durationMilliseconds: Int
+    /// What the link is like meanwhile.
+    public let conditions: LinkConditions
+
+    /// A stretch of so many milliseconds.
+    public init(durationMilliseconds: Int, conditions: LinkConditions) {
+      self.durationMilliseconds = durationMilliseconds
+      self.conditions = conditions
+    }
+  }
+
+  /// How many steps a trace has at the most.
+  public static let stepLimit = 100_000
+  /// How long a step lasts at the most: a day.
+  public static let stepLimitMilliseconds = 86_400_000
+
+  /// The steps; one that lasts always where there are no `endsMicroseconds`.
+  let conditions: [LinkConditions]
+  /// When each step ends, from the beginning of the loop.
+  let endsMicroseconds: [Int]
+
+  /// The same all the time.
+  public init(_ conditions: LinkConditions) {
+    self.conditions = [conditions]
+    endsMicroseconds = []
+  }
+
+  /// A profile's figures, all the time.
+  public init(_ profile: NetworkProfile) { self.init(LinkConditions(profile)) }
+
+  /// The steps, one after the other and then from the first again.
+  public init(loop steps: [Step]) throws(LinkTraceError) {
+    guard (1...Self.stepLimit).contains(steps.count) else {
+      throw .stepCount(steps.count, limit: Self.stepLimit)
+    }
+    var (end, ends) = (0, [Int]())
+    for (index, step) in steps.enumerated() {
+      guard (1...Self.stepLimitMilliseconds).contains(step.durationMilliseconds) else {
+        throw .number(step: index, member: "duration_ms")
+      }
+      end += step.durationMilliseconds * 1_000
+      ends.append(end)
+    }
+    conditions = steps.map(\.conditions)
+    endsMicroseconds = ends
+  }
+
+  /// A trace as it is recorded: a JSON list of objects with `duration_ms`, `bandwidth_kbps` and `latency_ms`,
+  /// whole numbers all of them. The bandwidth is that of each direction, the latency there and back.
+  public init(trace: [UInt8]) throws(LinkTraceError) {
+    let document: JSONDocument
+    do throws(JSONError) {
+      document = try JSONDocument(trace)
+    } catch {
+      throw .json(error)
+    }
+    var steps: [Step] = []
+    for (index, value) in document.root.elements.enumerated() {
+      func number(_ member: String, _ range: ClosedRange<Int>) throws(LinkTraceError) -> Int {
+        guard let number = value.member(member)?.wholeNumber, range.contains(number) else {
+          throw .number(step: index, member: member)
+        }
+        return number
+      }
+      let rate = try number("bandwidth_kbps", 0...LinkConditions.rateLimitKbps)
+      let latency = try number("latency_ms", 0...600_000)
+      steps.append(
+        Step(
+          durationMilliseconds: try number("duration_ms", 1...Self.stepLimitMilliseconds),
+          conditions: LinkConditions(
+            downlinkKbps: rate, uplinkKbps: rate, latencyMicroseconds: latency * 500)))
+    }
+    try self.init(loop: steps)
+  }
+
+  /// How long it plays before it begins again; `nil` where it is always the same.
+  public var loopMicroseconds: Int? { endsMicroseconds.last }
+
+  /// The index of the step that plays at this time of the loop.
+  func index(atMicroseconds time: Int) -> Int {
+    var (low, high) = (0, conditions.count - 1)
+    while low < high {
+      let middle = (low + high) / 2
+      if endsMicroseconds[middle] > time { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}
+
+/// Why a trace cannot be played.
+public enum LinkTraceError: Error, Hashable, Sendable {
+  /// It is no JSON.
+  case json(JSONError)
+  /// It has no steps, or too many.
+  case stepCount(Int, limit: Int)
+  /// A step, counted from 0, lacks this number, or it cannot be such.
+  case number(step: Int, member: String)
+}
+
+extension LinkTraceError: CustomStringConvertible {
+  /// For example `step 3 of the trace: duration_ms is missing or out of range`.
+  public var description: String {
+    switch self {
+    case .json(let error): "the trace is not JSON: \(error)"
+    case .stepCount(let count, let limit): "the trace has \(count) steps, not 1 to \(limit)"
+    case .number(let step, let member):
+      "step \(step) of the trace: \(member) is missing or out of range"
+    }
+  }
+}

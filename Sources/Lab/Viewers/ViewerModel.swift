@@ -1,0 +1,126 @@
+/// How people go through a feed.
+public struct ViewerModel: Hashable, Sendable {
+  /// How long they look at an item.
+  public enum Dwell: Hashable, Sendable {
+    /// So long at each.
+    case fixed(milliseconds: Int)
+    /// As long as this says, in milliseconds, at each.
+    case drawn(Quantiles)
+    /// At clips as long as they watch them, at all else as long as this says, in milliseconds.
+    case watched(WatchModel, other: Quantiles)
+  }
+
+  /// How long they look at an item.
+  public var dwell: Dwell
+  /// How long they wait for an item that is not there before they go on, on top of the time that they then
+  /// look at it; `nil` for people who do not care and go on in time, whether it is there or not.
+  public var patienceMilliseconds: Int?
+  /// After how many of a thousand items they fling.
+  public var flingPermille = 0
+  /// How many items a fling goes.
+  public var flingItems = Quantiles(always: 8)
+  /// How long each item takes that a fling passes.
+  public var flingItemMilliseconds = 80
+  /// After how many of a thousand items they turn round.
+  public var turnPermille = 0
+  /// How many items they go back before they turn again.
+  public var turnItems = Quantiles(always: 3)
+
+  /// People who look so long at each item and go down.
+  public init(dwell: Dwell) { self.dwell = dwell }
+
+  /// The article's: one item a second, down, whatever is there.
+  public static let steady = ViewerModel(dwell: .fixed(milliseconds: 1_000))
+
+  /// People who watch clips as was measured, wait up to ten seconds, fling and turn round now and then. How
+  /// often they do is an assumption, not a measurement.
+  public static func watching(_ watch: WatchModel) -> ViewerModel {
+    var model = ViewerModel(
+      dwell: .watched(watch, other: imageMilliseconds))
+    model.patienceMilliseconds = 10_000
+    model.flingPermille = 30
+    model.turnPermille = 40
+    return model
+  }
+
+  /// How long people look at a picture: an assumption.
+  private static let imageMilliseconds = Quantiles([
+    .init(permille: 0, value: 300), .init(permille: 500, value: 1_500),
+    .init(permille: 900, value: 4_000), .init(permille: 1_000, value: 10_000),
+  ])!
+}
+
+/// One item that a viewer looks at.
+public struct ViewerStep: Hashable, Sendable {
+  /// Which one, from the feed's first.
+  public let index: Int
+  /// How many items the list went to get there: more than one in a fling, below zero upwards, 0 at first.
+  public let distance: Int
+  /// How long the way took: 0 but for flings.
+  public let travelMilliseconds: Int
+  /// How long the viewer looks at it.
+  public let dwellMilliseconds: Int
+}
+
+/// One person who goes through a feed: the same steps for the same random numbers, whatever is loaded.
+public struct Viewer: Sendable {
+  private let model: ViewerModel
+  private var random: LabRandom
+  private var index = 0
+  private var isFirst = true
+  /// How many items upwards are left.
+  private var upwards = 0
+
+  /// A person at the top of the feed.
+  public init(_ model: ViewerModel, random: LabRandom) {
+    self.model = model
+    self.random = random
+  }
+
+  /// The next item that the viewer looks at.
+  ///
+  /// - Parameters:
+  ///   - count: how many items the feed has, at least one; at its end they go back to its top.
+  ///   - duration: of the item at an index, how long it plays, in milliseconds; `nil` where nothing does.
+  public mutating func next(count: Int, duration: (Int) -> Int?) -> ViewerStep {
+    let from = index
+    let distance = isFirst ? 0 : nextDistance(count: count)
+    isFirst = false
+    index += distance
+    let passed = max(0, abs(index - from) - 1)
+    return ViewerStep(
+      index: index, distance: index - from,
+      travelMilliseconds: distance == 0 ? 0 : passed * model.flingItemMilliseconds,
+      dwellMilliseconds: dwell(duration(index)))
+  }
+
+  private mutating func nextDistance(count: Int) -> Int {
+    if index == count - 1 {
+      upwards = 0
+      return -index
+    }
+    if upwards > 0, index > 0 {
+      upwards -= 1
+      return -1
+    }
+    upwards = 0
+    if index > 0, random.chance(permille: model.turnPermille) {
+      upwards = max(1, model.turnItems.draw(&random)) - 1
+      return -1
+    }
+    if random.chance(permille: model.flingPermille) {
+      return min(max(2, model.flingItems.draw(&random)), count - 1 - index)
+    }
+    return 1
+  }
+
+  private mutating func dwell(_ duration: Int?) -> Int {
+    switch model.dwell {
+    case .fixed(let milliseconds): return milliseconds
+    case .drawn(let quantiles): return max(0, quantiles.draw(&random))
+    case .watched(let watch, let other):
+      guard let duration else { return max(0, other.draw(&random)) }
+      return watch.drawMilliseconds(of: duration, &random)
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import JSON
+
+/// How long people watch clips, by how long these are: measured shares of the duration, pooled by duration.
+///
+/// Between the deciles that are given (10, 50 and 90 %) the distribution is straight; it begins at 0, and its
+/// greatest value is the one that gives it the mean that was measured. A share above 1 is a clip seen more
+/// than once.
+public struct WatchModel: Hashable, Sendable {
+  /// Clips of about the same duration.
+  public struct Group: Hashable, Sendable {
+    /// Clips no longer than that are in it, if they are in none before; the last has all longer ones.
+    public let longestMilliseconds: Int
+    /// The share that is watched, in thousandths.
+    public let ratioPermille: Quantiles
+  }
+
+  /// By rising duration; at least one.
+  public let groups: [Group]
+
+  /// What a file such as `viewers/watch.json` has: an object with a list `deciles` of objects with
+  /// `durationMs`, a list whose last number is the longest duration of the group, and `watchRatio`, an object
+  /// with `p10`, `p50`, `p90` and `mean`.
+  public init(json: [UInt8]) throws(WatchModelError) {
+    let document: JSONDocument
+    do throws(JSONError) {
+      document = try JSONDocument(json)
+    } catch {
+      throw .json(error)
+    }
+    guard let list = document.root.member("deciles"), list.kind == .array else {
+      throw .missing("deciles")
+    }
+    var groups: [Group] = []
+    for (index, decile) in list.elements.enumerated() {
+      var longest: Int?
+      if let durations = decile.member("durationMs"), durations.kind == .array {
+        for duration in durations.elements { longest = duration.wholeNumber }
+      }
+      guard let longest, longest > groups.last?.longestMilliseconds ?? 0,
+        longest <= Self.durationLimitMilliseconds
+      else {
+        throw .group(index, member: "durationMs")
+      }
+      func permille(_ name: String) throws(WatchModelError) -> Int {
+        guard let value = decile.member("watchRatio")?.member(name),
+          value.kind == .number,
+          let share = Double(String(decoding: json[value.byteRange], as: UTF8.self)),
+          (0...1_000).contains(share)
+        else { throw .group(index, member: name) }
+        return Int((share * 1_000).rounded())
+      }
+      guard
+        let ratio = Self.ratio(
+          p10: try permille("p10"), p50: try permille("p50"), p90: try permille("p90"),
+          mean: try permille("mean"))
+      else { throw .group(index, member: "watchRatio") }
+      groups.append(Group(longestMilliseconds: longest, ratioPermille: ratio))
+    }
+    guard !groups.isEmpty else { throw .missing("deciles") }
+    self.groups = groups
+  }
+
+  private static func ratio(p10: Int, p50: Int, p90: Int, mean: Int) -> Quantiles? {
+    // 0.1·p10/2 + 0.4·(p10+p50)/2 + 0.4·(p50+p90)/2 + 0.1·(p90+p100)/2 is the mean.
+    let p100 = 20 * mean - 5 * p10 - 8 * p50 - 5 * p90
+    return Quantiles([
+      .init(permille: 0, value: 0), .init(permille: 100, value: p10),
+      .init(permille: 500, value: p50), .init(permille: 900, value: p90),
+      .init(permille: 1_000, value: max(p90, p100)),
+    ])
+  }
+
+  /// How long a clip may last: seven weeks.
+  static let durationLimitMilliseconds = 1 << 32
+
+  /// The group of clips that last so long.
+  public func group(ofMilliseconds duration: Int) -> Group {
+    groups.first { duration <= $0.longestMilliseconds } ?? groups[groups.count - 1]
+  }
+
+  /// How long one person watches a clip that lasts so long.
+  public func drawMilliseconds(of duration: Int, _ random: inout LabRandom) -> Int {
+    group(ofMilliseconds: duration).ratioPermille.draw(&random) * duration / 1_000
+  }
+}
+
+/// Why a file does not say how long people watch.
+public enum WatchModelError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// It is no JSON.
+  case json(JSONError)
+  /// It lacks this member, or has nothing in it.
+  case missing(String)
+  /// A group, counted from 0, lacks this member, or it cannot be such: durations rise, shares do, too.
+  case group(Int, member: String)
+
+  /// For example `group 3 of "deciles": "p90" is missing or out of range`.
+  public var description: String {
+    switch self {
+    case .json(let error): "the file is not JSON: \(error)"
+    case .missing(let name): "\"\(name)\" is missing or empty"
+    case .group(let index, let member):
+      "group \(index) of \"deciles\": \"\(member)\" is missing or out of range"
+    }
+  }
+}

@@ -1,0 +1,245 @@
+import Catalog
+import CoreMetrics
+import Logging
+import MediaFiles
+import MediaIndex
+import MediaProbe
+import Observability
+import Synchronization
+import System
+
+/// Finds out what is to be known of the files of the media root, and of what is new or changed there again and
+/// again, on a thread that gives way to all others.
+///
+/// Of several servers of a database one does so at a time: the one that has the lock (`MediaLock`). A failure is
+/// logged and keeps nobody from being served.
+final class MediaKeeper: Sendable {
+  /// What became of a file that was read.
+  enum Outcome: String, CaseIterable, Sendable {
+    case probed, recognized, failed
+  }
+
+  /// What files are known as after a round.
+  enum Kind: String, CaseIterable, Sendable {
+    case known, broken, other, waiting
+  }
+
+  private struct State {
+    var task: PeriodicTask?
+    var lock: MediaLock?
+    var isStopped = false
+    var rounds = 0
+    /// How many rounds in a row failed.
+    var failures = 0
+    var problem: String?
+    var files: [Kind: Int] = [:]
+    var endedSecondsSince1970 = 0
+    /// What was said of files, so that it is said once.
+    var said: Set<String> = []
+  }
+
+  /// Another program may have changed what is known, as `media add` of another media root does: so often all
+  /// files are looked up in the database again.
+  private static let roundsBetweenLookups = 60
+  /// What is said of more files than these is counted.
+  private static let saidAtOnce = 20
+  private static let rememberedWords = 10_000
+  /// A round that failed is tried again later and later, up to so often the interval.
+  private static let longestPauseIntervals = 32
+
+  private let indexer: MediaIndexer
+  private let settings: MediaProbing
+  private let lockPath: String
+  private let logger: Logger
+  private let pace: MediaPace
+  private let memory = MediaMemory()
+  private let cancellation = Cancellation()
+  private let state = Mutex(State())
+  private let outcomes: [Outcome: Counter]
+
+  /// Nil where the settings say that it is not to look.
+  init?(
+    _ settings: MediaProbing, root: MediaRoot, store: any MediaStore, database: String,
+    logger: Logger, figures: PrometheusRegistry
+  ) {
+    guard settings.cpuPercent > 0 else { return nil }
+    self.settings = settings
+    self.logger = logger
+    lockPath = MediaLock.path(ofDatabase: database)
+    pace = MediaPace(percent: settings.cpuPercent)
+    var decoding = settings.decoding
+    decoding.cancellation = cancellation
+    var indexer = MediaIndexer(
+      root: root, addresses: .served, store: store,
+      probe: MediaProbe(settings: decoding, tools: settings.tools), jobs: 1)
+    indexer.pace = pace
+    indexer.memory = memory
+    indexer.settlingMilliseconds = settings.settlingMilliseconds
+    indexer.believesEmptyFolders = false
+    self.indexer = indexer
+    outcomes = figures.counters(
+      "lookahead_media_looks_total", help: "Media files that were read.", of: Outcome.self)
+    register(in: figures)
+  }
+
+  private func register(in registry: PrometheusRegistry) {
+    for kind in Kind.allCases {
+      registry.gauge(
+        "lookahead_media_files", [("state", kind.rawValue)],
+        help: "Files of the media root as of the last round; other: no media files."
+      ) { self.state.withLock { $0.files[kind] ?? 0 } }
+    }
+    registry.gauge(
+      "lookahead_media_round_timestamp_seconds",
+      help: "When all media files were last looked at here; 0: never, another server may do so."
+    ) { self.state.withLock { $0.endedSecondsSince1970 } }
+    registry.total(
+      "lookahead_media_processor_seconds_total",
+      help: "Processor time of looking into media files, decoders included."
+    ) { self.pace.usedNanoseconds / 1_000_000_000 }
+  }
+
+  /// Begins.
+  ///
+  /// - Throws: `SystemError` where the system has no thread.
+  func start() throws(SystemError) {
+    if settings.tools.ffmpeg == nil {
+      logger.notice(
+        """
+        ffmpeg is not installed: of media files size, type and structure will be known, not whether they \
+        decode, and there are no placeholders
+        """)
+    }
+    let task = PeriodicTask(
+      scheduling: .background, firstPauseMilliseconds: { 0 }, { [self] in look() })
+    state.withLock { $0.task = task }
+    try task.start()
+  }
+
+  /// Ends what is under way, decoders, too, and returns when nothing is.
+  func stop() {
+    cancellation.cancel()
+    pace.stop()
+    let task = state.withLock { state in
+      state.isStopped = true
+      defer { state.task = nil }
+      return state.task
+    }
+    task?.stop()
+    state.withLock { $0.lock = nil }
+  }
+
+  /// Goes through all files once; returns after how many milliseconds to do so again.
+  private func look() -> Int {
+    let interval = settings.intervalSeconds * 1_000
+    do {
+      guard try hasLock() else { return interval }
+      let waits = try round()
+      state.withLock { state in
+        state.failures = 0
+        state.problem = nil
+      }
+      // What is being written is looked at when it may be done.
+      return waits ? min(interval, max(settings.settlingMilliseconds, 100)) : interval
+    } catch {
+      // What was not written is not known.
+      memory.forgetAll()
+      guard !pace.isStopped else { return interval }
+      let problem = "\(error)"
+      let (isKnown, failures) = state.withLock { state in
+        defer {
+          state.problem = problem
+          state.failures += 1
+        }
+        return (state.problem == problem, state.failures)
+      }
+      if !isKnown { logger.error("cannot look into media files: \(problem)") }
+      return interval * min(1 << min(failures, 10), Self.longestPauseIntervals)
+    }
+  }
+
+  private func hasLock() throws(SystemError) -> Bool {
+    if state.withLock({ $0.lock != nil }) { return true }
+    guard let lock = try MediaLock(path: lockPath) else { return false }
+    state.withLock { $0.lock = lock }
+    return true
+  }
+
+  /// - Returns: whether files wait.
+  private func round() throws -> Bool {
+    let rounds = state.withLock { state in
+      state.rounds += 1
+      return state.rounds
+    }
+    if rounds % Self.roundsBetweenLookups == 0 { memory.forgetAllButFailures() }
+    var words = Words(limit: Self.saidAtOnce)
+    let all = try run([.folder([])], &words)
+    // Below a mount that is not there nothing is missing.
+    let named =
+      all.files + all.waiting > 0 ? try run([.namedByPosts], &words) : MediaAddition()
+    guard !pace.isStopped else { return false }
+    if words.passedOver > 0 {
+      logger.warning("media files: \(words.passedOver) more are broken or missing")
+    }
+    state.withLock { state in
+      state.files = [
+        .known: all.probed + all.recognized + all.unchanged, .broken: all.failed,
+        .other: all.passedOver, .waiting: all.waiting,
+      ]
+      state.endedSecondsSince1970 = WallClock.secondsSince1970
+    }
+    let (probed, recognized) = (all.probed + named.probed, all.recognized + named.recognized)
+    if probed + recognized + all.forgotten + named.forgotten > 0 {
+      logger.notice(
+        "media files looked into",
+        metadata: [
+          "probed": .stringConvertible(probed), "recognized": .stringConvertible(recognized),
+          "forgotten": .stringConvertible(all.forgotten + named.forgotten),
+          "known": .stringConvertible(all.probed + all.recognized + all.unchanged),
+        ])
+    }
+    return all.waiting + named.waiting > 0
+  }
+
+  /// How much is said in one round.
+  private struct Words {
+    var limit: Int
+    var passedOver = 0
+  }
+
+  private func run(_ targets: [MediaTarget], _ words: inout Words) throws -> MediaAddition {
+    var counted = MediaAddition()
+    let addition = try indexer.run(
+      targets, onRemark: { remark in say(remark, &words) },
+      onProgress: { progress in
+        count(progress, since: counted)
+        counted = progress
+      })
+    count(addition, since: counted)
+    return addition
+  }
+
+  private func count(_ progress: MediaAddition, since last: MediaAddition) {
+    outcomes[.probed]?.increment(by: progress.probed - last.probed)
+    outcomes[.recognized]?.increment(by: progress.recognized - last.recognized)
+  }
+
+  private func say(_ remark: MediaRemark, _ words: inout Words) {
+    let text = remark.description
+    let isNew = state.withLock { state in
+      if state.said.count >= Self.rememberedWords { state.said = [] }
+      return state.said.insert(text).inserted
+    }
+    guard isNew else { return }
+    if case .problem = remark { outcomes[.failed]?.increment() }
+    guard words.limit > 0 else {
+      if case .problem = remark { words.passedOver += 1 }
+      return
+    }
+    words.limit -= 1
+    switch remark {
+    case .problem: logger.warning("media file \(text)")
+    case .note: logger.info("media file \(text)")
+    }
+  }
+}
