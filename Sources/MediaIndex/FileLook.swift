@@ -126,7 +126,9 @@ struct FileLook: Sendable {
   ) throws -> MediaOutcome {
     Self.waitForTick(after: file.changed)
     let sha256 = try probe.digest(of: file)
-    func finding(_ truth: MediaTruth, _ notes: [ProbeNote]?) throws -> MediaOutcome {
+    func finding(
+      _ truth: MediaTruth, _ notes: [ProbeNote]?
+    ) throws(ProbeError) -> MediaOutcome {
       let changed = Int64(file.changed.nanosecondsSince1970)
       let found = try shelf.renditions(of: truth, at: segments, path)
       return .known(
@@ -135,7 +137,7 @@ struct FileLook: Sendable {
           sha256: sha256, renditions: found.renditions))
     }
     if let result = desk.claim(sha256) {
-      return try finding(try result.get().truth, nil)
+      return try finding(result.get().truth, nil)
     }
     do {
       if !isAnew, let truth = try store.truth(ofContent: sha256) {
