@@ -75,7 +75,8 @@ struct FileLook: Sendable {
   ) throws -> MediaOutcome? {
     let time = Int64(status.changed.nanosecondsSince1970)
     let first = known.lazy.compactMap(\.self).first { media in
-      guard case .content = media.truth.version else { return false }
+      guard case .content = media.truth.version, !probe.knowsBetter(than: media.truth)
+      else { return false }
       return media.truth.bytes == status.bytes && media.changedNanoseconds == time
     }
     guard let first else { return nil }
@@ -140,7 +141,7 @@ struct FileLook: Sendable {
       return try finding(result.get().truth, nil)
     }
     do {
-      if !isAnew, let truth = try store.truth(ofContent: sha256) {
+      if !isAnew, let truth = try store.truth(ofContent: sha256), !probe.knowsBetter(than: truth) {
         desk.finish(sha256, .success(ProbeReport(truth: truth)))
         return try finding(truth, nil)
       }

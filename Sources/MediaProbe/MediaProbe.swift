@@ -20,6 +20,11 @@ public struct MediaProbe: Sendable {
     self.tools = tools
   }
 
+  /// Whether more can be told of a file than what is known of it, which was found out without a decoder.
+  public func knowsBetter(than truth: MediaTruth) -> Bool {
+    truth.isUndecoded && tools.ffmpeg != nil
+  }
+
   /// What is known of a file of this machine. Its version is its content's.
   public func probe(file path: String) throws(ProbeError) -> ProbeReport {
     let source = try FileSource(path: path)
@@ -123,6 +128,7 @@ public struct MediaProbe: Sendable {
       .firstFrame(of: file, structure, size)
     report.truth.placeholder = frame.image.flatMap { MediaPlaceholder($0) }
     report.notes += frame.notes
+    report.truth.isUndecoded = frame.notes.contains(.noFFmpeg)
     if !structure.start.isStartable { report.notes.append(.tablesBehind) }
   }
 }

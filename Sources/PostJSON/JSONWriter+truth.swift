@@ -33,6 +33,10 @@ extension JSONWriter {
     member("kind", truth.kind.rawValue)
     format(of: truth, entirely: true)
     hints(of: truth, start: truth.start)
+    if truth.isUndecoded {
+      key("undecoded")
+      boolean(true)
+    }
     member("version", truth.version?.text)
   }
 

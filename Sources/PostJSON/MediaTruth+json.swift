@@ -4,7 +4,7 @@ import JSON
 extension MediaTruth {
   fileprivate static let known = [
     "bytes", "codec", "durationMs", "frames", "hasSound", "height", "kind", "mimeType",
-    "placeholder", "soundCodec", "start", "version", "width",
+    "placeholder", "soundCodec", "start", "undecoded", "version", "width",
   ]
 
   /// How many bytes its JSON has at the most.
@@ -45,6 +45,7 @@ extension MediaTruth {
         ? Self.placeholder(fields.value("placeholder")) : nil,
       start: try fields.has("start") ? Self.timing(fields.value("start"), size) : nil,
       version: try Self.version(fields))
+    isUndecoded = try fields.boolean("undecoded") ?? false
     if soundCodec != nil, hasSound != true {
       throw fields.error("hasSound", "is not true, though there is a soundCodec")
     }

@@ -68,7 +68,8 @@ extension HintCosts {
     }
   }
 
-  private func weight(of item: ItemLoad) -> Int {
+  /// What the item counts towards `Policy.maxCost`.
+  func weight(of item: ItemLoad) -> Int {
     switch item.type {
     case .image: imageWeight
     case .video: videoWeight

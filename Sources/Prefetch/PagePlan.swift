@@ -126,7 +126,7 @@ extension Policy {
   /// What an item counts towards `maxCost`: nothing where there is nothing to load.
   private func weight(toLoad item: ItemLoad, _ costs: HintCosts) -> Int {
     let hasNone = forEachPart(of: item, at: 1, costs) { _, _ in false }
-    return hasNone ? 0 : costs.hint(for: item).weight
+    return hasNone ? 0 : costs.weight(of: item)
   }
 
   /// What of a part is worth having.

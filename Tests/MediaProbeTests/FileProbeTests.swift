@@ -181,6 +181,8 @@ import Testing
       #expect(report.truth.placeholder == nil)
       var truth = whole.truth
       truth.placeholder = nil
+      #expect(!truth.isUndecoded)
+      truth.isUndecoded = true
       #expect(report.truth == truth, "\(path)")
     }
   }

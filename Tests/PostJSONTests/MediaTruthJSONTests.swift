@@ -66,7 +66,7 @@ struct MediaTruthJSONTests {
       .entityTag(#""a:\b""#), .modified("Sun, 06 Nov 1994 08:49:37 GMT"),
     ]
     let hasSound = maybe(random.once(in: 2))
-    return MediaTruth(
+    var truth = MediaTruth(
       kind: random.one(of: MediaTruth.Kind.allCases), bytes: bytes,
       mimeType: "image/svg+xml", codec: maybe("h264"),
       soundCodec: hasSound == true ? maybe("aac") : nil, hasSound: hasSound,
@@ -82,6 +82,8 @@ struct MediaTruthJSONTests {
           neededRanges: isStartable ? [] : [0..<10, 50..<100],
           scanEnds: random.once(in: 2) ? [] : [10, 60, 100], curve: points, lead: rows)),
       version: maybe(random.one(of: versions)))
+    truth.isUndecoded = random.once(in: 3)
+    return truth
   }
 
   @Test(arguments: TestRandom.seeds)

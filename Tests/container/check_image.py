@@ -13,6 +13,7 @@ import content
 import images
 import machine
 import operation
+import probing
 import proxy
 import readme
 import speed
@@ -33,7 +34,10 @@ def check(checks, engine):
     checks.run("the image builds", images.build, engine)
     if checks.counts["FAILED"]:
         return
-    for module in [content, operation, volumes, speed, proxy, readme]:
+    checks.run("the image with ffmpeg builds", images.build, engine, images.PROBE, "--target=probe")
+    if checks.counts["FAILED"]:
+        return
+    for module in [content, operation, probing, volumes, speed, proxy, readme]:
         for name, look in module.CHECKS.items():
             checks.run(name, look, engine)
 

@@ -28,11 +28,11 @@ class Debian:
     def __exit__(self, *_):
         self.engine.podman("rm", "--force", "--time", "5", "debian")
 
-    def shell(self, script, check=True):
+    def shell(self, script, check=True, seconds=120):
         """Runs a line of shell as root; its output, and its status where that is not checked."""
         done = subprocess.run(
             ["podman", "exec", "--env=DEBIAN_FRONTEND=noninteractive", "debian", "sh", "-c", script],
-            env=self.engine.environment, text=True, capture_output=True, timeout=120)
+            env=self.engine.environment, text=True, capture_output=True, timeout=seconds)
         if not check:
             return done.returncode, (done.stdout + done.stderr).strip()
         require(done.returncode == 0, f"{script}: {done.stdout}{done.stderr}")

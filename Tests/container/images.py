@@ -12,6 +12,7 @@ from checks import require
 
 ROOT = pathlib.Path(__file__).parents[2]
 IMAGE = "localhost/lookahead:test"
+PROBE = "localhost/lookahead-probe:test"
 
 # What the official Swift image installs beside the toolchain.
 SWIFT = """\
@@ -88,11 +89,11 @@ def commit():
     return machine.run("git", "rev-parse", "HEAD", cwd=ROOT, timeout=20).strip()
 
 
-def build(engine):
+def build(engine, tag=IMAGE, *options):
     """Lookahead's image, as docker/README.md says; how long it took."""
     start = time.monotonic()
     engine.buildah(
         "build", "--isolation=chroot", "--format=docker", "--pull=never", "--layers",
-        *machine.build_mounts(engine.folder), "--file", ROOT / "docker/Dockerfile", "--tag", IMAGE,
-        "--build-arg", f"COMMIT={commit()}", ROOT, timeout=1800)
+        *machine.build_mounts(engine.folder), "--file", ROOT / "docker/Dockerfile", "--tag", tag,
+        "--build-arg", f"COMMIT={commit()}", *options, ROOT, timeout=1800)
     return f"in {time.monotonic() - start:.0f} s"

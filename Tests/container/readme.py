@@ -59,6 +59,7 @@ class Reader:
         record = {"id": "own", "type": "text", "feeds": [{"name": "own"}]}
         (self.folder / "posts.ndjson").write_text(json.dumps(record) + "\n")
         engine.podman("tag", images.IMAGE, "localhost/lookahead:latest")
+        engine.podman("tag", images.PROBE, "localhost/lookahead-probe:latest")
         self.environment = engine.environment | {
             "NGINX_VERSION": images.named()["nginx"].split(":")[1]}
         self.compose = self._podman_compose()
@@ -83,7 +84,7 @@ class Reader:
     def type(self, command):
         # podman-compose has no `cp`, and no `run` of a service whose profile is off.
         translated = re.sub(r"^docker compose cp (\w+):", r"podman cp lookahead_\1_1:", command)
-        translated = re.sub(r"^docker compose", f"{self.compose} --profile seed", translated)
+        translated = re.sub(r"^docker compose", f"{self.compose} --profile seed --profile probe", translated)
         options = f"--network ns:/run/netns/{NETWORK} --ulimit nofile=20000 --ulimit nproc=4096"
         for taken_over in ["--publish 127.0.0.1:8080:8080", "--ulimit nofile=21000"]:
             translated = translated.replace(taken_over, "")

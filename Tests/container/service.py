@@ -62,6 +62,29 @@ def serves(debian):
     return said.splitlines()[-1]
 
 
+def knows_media(debian):
+    """What lies in the fixtures' files: without ffmpeg, and how they look once it is installed."""
+    def parts():
+        items = json.loads(debian.get(PAGE)[1])["items"]
+        return [part for item in items for part in item.get("media", [])]
+
+    debian.shell("systemctl restart lookahead")
+    debian.wait_until_ready()
+    require(wait_until(lambda: all("immutableUrl" in part for part in parts()), 60, 0.5),
+            f"not known: {[part for part in parts() if 'immutableUrl' not in part]}")
+    require(not any("placeholder" in part for part in parts()), "placeholders, without ffmpeg")
+    debian.shell("apt-get install --yes --no-install-recommends ffmpeg", seconds=400)
+    debian.shell("systemctl restart lookahead")
+    debian.wait_until_ready()
+    pictures = [part["url"] for part in parts() if part["mimeType"] != "image/svg+xml"]
+    found = wait_until(
+        lambda: sum("placeholder" in part for part in parts()) >= len(pictures), 200, 0.5)
+    require(found, "no placeholders: " + debian.shell("journalctl --no-pager --unit lookahead --lines 20"))
+    figures = debian.get("/metrics")[1]
+    require('lookahead_media_files{state="broken"} 0' in figures, "broken files")
+    return f"{len(pictures)} placeholders"
+
+
 def reads_settings(debian):
     """A setting of /etc/default/lookahead: another port; and back."""
     debian.shell("echo LOOKAHEAD_PORT=8090 >>/etc/default/lookahead && systemctl restart lookahead")
@@ -134,6 +157,7 @@ CHECKS = {
     "apt-get install": installs,
     "its confinement": is_hardened,
     "seeded, a page": serves,
+    "media files, without ffmpeg and with it": knows_media,
     "/etc/default/lookahead": reads_settings,
     "manual, completions, licences": has_its_papers,
     "installed over itself": installs_again,

@@ -33,6 +33,8 @@ public struct MediaTruth: Hashable, Sendable {
   public var frameCount: Int?
   /// How long it plays, rounded up.
   public var durationMilliseconds: Int?
+  /// Whether there was no decoder to try it: then it may be broken, and how it looks is not known.
+  public var isUndecoded = false
   /// What shows before anything of it is there.
   public var placeholder: MediaPlaceholder?
   /// How many of its bytes start it, and play it how far.

@@ -11,8 +11,10 @@ struct NetworkState: Equatable, Codable {
   private var nextSample = 0
   private var roundTrips: [Int] = []
   private var nextRoundTrip = 0
-  /// The bandwidth to count on.
+  /// The bandwidth as it is lately: by it, it is said what starts a clip.
   private(set) var downlinkKbps = 0
+  /// The bandwidth to count on in time.
+  private(set) var cautiousKbps = 0
   private(set) var roundTripMilliseconds = 0
 
   private static let sampleLimit = 16
@@ -21,7 +23,8 @@ struct NetworkState: Equatable, Codable {
 
   /// Takes the settings' figures as long as nothing was measured.
   mutating func measure(_ settings: PrefetchSettings, quantilePercent: Int) {
-    downlinkKbps = Self.quantile(samples, quantilePercent) ?? settings.downlinkKbps
+    downlinkKbps = Self.quantile(samples, 50) ?? settings.downlinkKbps
+    cautiousKbps = Self.quantile(samples, quantilePercent) ?? settings.downlinkKbps
     roundTripMilliseconds = Self.quantile(roundTrips, 50) ?? settings.roundTripMilliseconds
   }
 
@@ -76,13 +79,13 @@ struct NetworkState: Equatable, Codable {
   /// How long so many bytes take at the bandwidth to count on.
   func milliseconds(_ bytes: Int) -> Int {
     // Kilobits a second are bits a millisecond; sizes of files are far from overflowing.
-    (bytes * 8 + downlinkKbps - 1) / downlinkKbps
+    (bytes * 8 + cautiousKbps - 1) / cautiousKbps
   }
 
   /// How many bytes arrive in so long a time.
   func bytes(inMilliseconds milliseconds: Int) -> Int {
-    milliseconds.multipliedReportingOverflow(by: downlinkKbps).overflow
-      ? Int.max / 8 : milliseconds * downlinkKbps / 8
+    milliseconds.multipliedReportingOverflow(by: cautiousKbps).overflow
+      ? Int.max / 8 : milliseconds * cautiousKbps / 8
   }
 }
 

@@ -13,6 +13,8 @@ struct ExpectedWait {
     let bytes: Int
     /// How long that takes, a round trip with it where nothing of it is under way.
     let milliseconds: Int
+    /// How long all of its start takes, there or not.
+    let wholeMilliseconds: Int
     let isUnderWay: Bool
     /// What one more step of waiting costs, summed over all futures.
     var cost = 0
@@ -77,7 +79,25 @@ struct ExpectedWait {
       slack = min(slack, visit.at - done)
       jobs[job].cost += min(max(0, done + stepMilliseconds - visit.at), visit.dwell)
     }
+    // What lies beyond is taken to be as what is known: on a link that has more to do than it can, a step that it
+    // is idle is lost for good.
+    let beyond = slackBeyond(visits, done)
+    slack = min(slack, beyond)
+    jobs[job].cost += min(max(0, stepMilliseconds - beyond), stepMilliseconds)
   }
+
+  /// How far ahead of the person the link is after as many items again as `itemsBeyond`.
+  private func slackBeyond(_ visits: ArraySlice<Futures.Visit>, _ done: Int) -> Int {
+    guard let last = visits.last, let first = visits.first, visits.count > 1 else { return Int.max }
+    let work = visits.reduce(0) { sum, visit in
+      sum + (jobIndex(visit.position).map { jobs[$0].wholeMilliseconds } ?? 0)
+    }
+    let time = last.at - first.at
+    return last.at - max(done, now) + Self.itemsBeyond
+      * (time / (visits.count - 1) - work / visits.count)
+  }
+
+  private static let itemsBeyond = 32
 
   /// What cannot be in time costs its own lateness, as long as the person would still be there.
   private mutating func chargeLeft(_ visit: Futures.Visit) {

@@ -73,7 +73,9 @@ extension PrefetchEngine {
     let item = list[position]
     let isLoadable = item.expiresAt.map { $0 > now } ?? true
     guard position != active, isLoadable, !item.isReady else {
-      return ExpectedWait.Job(position: position, bytes: 0, milliseconds: 0, isUnderWay: false)
+      let whole = position == active ? 0 : network.milliseconds(start(of: position, costs).needed)
+      return ExpectedWait.Job(
+        position: position, bytes: 0, milliseconds: 0, wholeMilliseconds: whole, isUnderWay: false)
     }
     let (held, needed, _) = start(of: position, costs)
     let bytes = max(0, needed - held)
@@ -85,6 +87,7 @@ extension PrefetchEngine {
       milliseconds: bytes == 0
         ? 0
         : network.milliseconds(bytes) + (isUnderWay ? 0 : network.roundTripMilliseconds),
+      wholeMilliseconds: network.milliseconds(needed),
       isUnderWay: isUnderWay)
   }
 
@@ -101,7 +104,8 @@ extension PrefetchEngine {
       if job.isUnderWay, job.turns * 2 >= count { return true }
       // cost / count milliseconds against step / 1 000 000 megabytes at the price, in the futures without it.
       let step = min(tuning.stepBytes, job.bytes)
-      return job.cost * 1_000_000 > price * step * (count - job.turns)
+      return job.cost * 1_000_000 >= price * step * (count - job.turns)
+        && (job.cost > 0 || job.turns == count)
     }
     let sorted = due.sorted {
       ($0.cost, $0.turns, -($0.position - active).magnitude.signed)

@@ -41,10 +41,10 @@ import Testing
     _ strategy: Policy.Strategy, _ seed: UInt64
   ) {
     var kinds: Set<Substring> = []
-    for round in 0..<4 {
+    for round in 0..<3 {
       var random = TestRandom(seed &+ UInt64(round))
       var client = EngineClient(Self.engine(strategy, &random))
-      for _ in 0..<300 {
+      for _ in 0..<200 {
         client.step(&random)
         if !client.problems.isEmpty { break }
       }
