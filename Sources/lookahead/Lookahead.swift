@@ -22,6 +22,7 @@ struct Lookahead: ParsableCommand {
       ServeCommand.self, SeedCommand.self, MigrateCommand.self, ExportCommand.self,
       CheckCommand.self, BackupCommand.self, RestoreCommand.self, VacuumCommand.self,
       PruneCommand.self, ProbeCommand.self, MediaCommand.self, PlanCommand.self,
+      BrowseCommand.self, LabCommand.self,
       ConfigCommand.self, HealthCommand.self,
     ])
 

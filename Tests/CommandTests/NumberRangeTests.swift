@@ -14,6 +14,8 @@ import Testing
   static let ofOtherCommands: Set = [
     "generate", "keep-posts", "older-than", "timeout-milliseconds",
     "probe-timeout-milliseconds", "probe-memory-bytes", "probe-url-bytes", "jobs",
+    "items", "repeats", "seed", "margin",
+    "rendition-timeout-milliseconds", "rendition-memory-bytes",
   ]
 
   private static func parse(_ arguments: [String]) throws -> ServeSettings {

@@ -73,12 +73,11 @@ struct Application: Handler {
       logger: logger)
     do {
       if route?.isForWatchers != true { try admit(request, responder) }
-      if request.path == "*" {
-        return call.respond(Self.options(request, allowed: Route.router.methods))
-      }
       switch match {
       case .found(let route, let path):
         try begin(route, path, try Parameters(request, known: route.parameters), call)
+      case .notFound where request.path == "*":
+        call.respond(Self.options(request, allowed: Route.router.methods))
       case .notFound:
         throw Problem(.unknownRoute, .notFound, "There is no route \(request.path).")
       case .malformedPath(let error):
