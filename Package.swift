@@ -18,8 +18,10 @@ func module(
 }
 
 /// The tests of a module of ours.
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency], excluding files: [String] = []
+) -> Target {
+  .testTarget(name: name, dependencies: dependencies, exclude: files, swiftSettings: strict)
 }
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -34,10 +36,13 @@ let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swif
 
 let package = Package(
   name: "lookahead",
+  // What the client library needs of Apple's systems; the server is for Linux.
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
   products: [
     .executable(name: "lookahead", targets: ["lookahead"]),
     .library(name: "Feed", targets: ["Feed"]),
     .library(name: "Prefetch", targets: ["Prefetch"]),
+    .library(name: "PrefetchClient", targets: ["PrefetchClient", "PrefetchURLSession"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -54,6 +59,8 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(
       name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
 
     // Which release and commit this is; the plugin writes the latter.
     .plugin(name: "CommitPlugin", capability: .buildTool()),
@@ -78,7 +85,7 @@ let package = Package(
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
 
     // What the server needs beside: content codings, files, logs and figures.
-    module("Compression", ["HTTP", "CZlib", "CBrotli"]),
+    module("Compression", ["HTTP", "CZlib", "CBrotli", "CZstd"]),
     module("MediaFiles", ["System"]),
     module("MediaFormats"),
     module("Observability", ["System", "CivilTime", logging, metrics]),
@@ -98,15 +105,22 @@ let package = Package(
         .embedInCode("0005-order-alone.sql"),
         .embedInCode("0006-rankings.sql"),
         .embedInCode("0007-strategies.sql"), .embedInCode("0008-many-feeds.sql"),
-        .embedInCode("0009-media-truth.sql"),
+        .embedInCode("0009-media-truth.sql"), .embedInCode("0010-media-variants.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
+    // The client library, for apps; URLSession apart, so that what has its own sockets does not link it.
+    module("PrefetchClient", ["Feed", "Prefetch", "PostJSON", "JSON"]),
+    module("PrefetchURLSession", ["PrefetchClient"]),
+    // A headless viewer on it.
+    module(
+      "Viewing", ["PrefetchClient", "Prefetch", "JSON", "Feed", "Sockets", "System"]),
     module(
       "MediaIndex",
       ["Feed", "Catalog", "HTTP", "MediaFiles", "MediaFormats", "MediaProbe", "System"]),
-    module("Seeding", ["Feed", "Catalog", "PostJSON", "System"]),
+    module("FeedFormats", ["CivilTime", "Feed", "JSON", "PostJSON", "CExpat", "CXXHash"]),
+    module("Seeding", ["Feed", "Catalog", "PostJSON", "FeedFormats", "Compression", "System"]),
     module(
       "SQLiteStore",
       [
@@ -132,9 +146,9 @@ let package = Package(
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "Service", "SQLiteStore", "Seeding", "PostJSON", "Catalog", "Feed", "Sockets", "System",
-        "Observability", "Backups", "Version", "MediaProbe", "MediaIndex", "MediaFiles", "JSON",
-        "Prefetch", "Lab",
+        "Service", "SQLiteStore", "Seeding", "FeedFormats", "PostJSON", "Catalog", "Feed",
+        "Sockets", "System", "Observability", "Backups", "Version", "MediaProbe", "MediaIndex",
+        "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),
@@ -158,7 +172,22 @@ let package = Package(
     tests("LabTests", ["Lab", "Feed", "Prefetch", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
     tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
-    tests("SeedingTests", ["Seeding", "PostJSON", "Feed", "JSON", "TestSupport"]),
+    tests(
+      "PrefetchClientTests",
+      [
+        "PrefetchClient", "PrefetchURLSession", "PostJSON", "Prefetch", "Feed", "System",
+        "TestSupport",
+      ]),
+    tests("ViewingTests", ["Viewing", "PrefetchClient", "Sockets", "System", "TestSupport"]),
+    tests(
+      "FeedFormatsTests", ["FeedFormats", "PostJSON", "Feed", "JSON", "TestSupport"],
+      excluding: ["Expected"]),
+    tests(
+      "SeedingTests",
+      [
+        "Seeding", "FeedFormats", "ModelStore", "Catalog", "Compression", "CZstd", "Feed",
+        "TestSupport",
+      ]),
     tests("HTTPTests", ["HTTP", "TestSupport"]),
     tests("SystemTests", ["System", "TestSupport"]),
     tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
@@ -190,7 +219,7 @@ let package = Package(
       "FeedServerTests",
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
-        "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
+        "Compression", "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
         "Observability", "ShapedLink", "TestSupport", crypto, logging,
       ]),
     tests(

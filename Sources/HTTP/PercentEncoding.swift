@@ -49,13 +49,13 @@ public enum PercentEncoding {
   /// The text, if it is ASCII that stands for itself, as most is.
   private static func plainText(_ raw: ArraySlice<UInt8>) -> String? {
     raw.withUnsafeBufferPointer { raw in
-      var isPlain = true
+      // Looked at many at once: NUL, what is not ASCII, and the two that stand for something else.
+      var others: UInt8 = 0
       for byte in raw {
-        let isOther = byte == UInt8(ascii: "%") || byte == UInt8(ascii: "+")
-        // No NUL, and nothing from 0x80 on.
-        isPlain = isPlain && byte &- 1 < 0x7F && !isOther
+        let isOther = byte == UInt8(ascii: "%") ? 1 : byte == UInt8(ascii: "+") ? 1 : 0 as UInt8
+        others |= isOther | (byte &- 1 < 0x7F ? 0 : 1)
       }
-      return isPlain ? String(decoding: raw, as: UTF8.self) : nil
+      return others == 0 ? String(decoding: raw, as: UTF8.self) : nil
     }
   }
 

@@ -52,16 +52,17 @@ extension RequestParser {
     guard methodEnd > line.lowerBound, bytes[methodEnd] == .space else { throw .malformedMethod }
 
     let targetStart = methodEnd + 1
-    var targetEnd = targetStart
-    var hasForeignBytes = false
-    while targetEnd < line.upperBound, bytes[targetEnd] != .space {
-      let byte = bytes[targetEnd]
-      if !byte.isVisible {
-        guard byte >= 0x80 else { throw .malformedTarget("holds a control character") }
-        hasForeignBytes = true
+    let targetEnd = min(bytes.firstIndex(of: .space, from: targetStart), line.upperBound)
+    // Looked at many at once: nearly all are visible.
+    var (controls, foreignBits): (UInt8, UInt8) = (0, 0)
+    bytes.extracting(targetStart..<targetEnd).withUnsafeBufferPointer { target in
+      for byte in target {
+        controls |= (byte < 0x20 ? 1 : 0) | (byte == 0x7F ? 1 : 0)
+        foreignBits |= byte & 0x80
       }
-      targetEnd += 1
     }
+    if controls != 0 { throw .malformedTarget("holds a control character") }
+    let hasForeignBytes = foreignBits != 0
     guard targetEnd < line.upperBound, targetEnd > targetStart else { throw .malformedRequestLine }
     head.minorVersion = try version(bytes, (targetEnd + 1)..<line.upperBound)
     // RFC 3986 has only ASCII in a URI; RFC 1945 section 3.2.1 has "national" octets as well.

@@ -135,8 +135,7 @@ public struct RequestParser: Sendable {
   mutating func line(_ bytes: Span<UInt8>, _ position: Int) -> Line {
     let start = position + lineStart
     let end = bytes.count
-    var index = position + max(scanned, lineStart)
-    while index < end, bytes[index] != .lineFeed { index &+= 1 }
+    let index = bytes.firstIndex(of: .lineFeed, from: position + max(scanned, lineStart))
     guard index < end else {
       scanned = end - position
       return .partial(end - start)

@@ -23,6 +23,25 @@ extension Span where Element == UInt8 {
     }
   }
 
+  /// Where the first such byte from `start` on is; `count` where there is none.
+  func firstIndex(of byte: UInt8, from start: Int) -> Int {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var index = start
+    while index + 8 <= count {
+      // Eight at once. Of a byte that is the same nothing is left, and then a borrow sets its high bit; one
+      // behind it may be set for that, but none before it.
+      let rest =
+        UInt64(
+          littleEndian: self.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+        ^ ones &* UInt64(byte)
+      let found = (rest &- ones) & ~rest & ones << 7
+      if found != 0 { return index + found.trailingZeroBitCount / 8 }
+      index += 8
+    }
+    while index < count, self[index] != byte { index += 1 }
+    return index
+  }
+
   /// A copy of the bytes of `range`.
   func copy(_ range: Range<Int>) -> [UInt8] {
     // The buffer does not leave the closure: `Array` copies it.

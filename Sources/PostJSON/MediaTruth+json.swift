@@ -2,7 +2,7 @@ import Feed
 import JSON
 
 extension MediaTruth {
-  private static let known = [
+  fileprivate static let known = [
     "bytes", "codec", "durationMs", "frames", "hasSound", "height", "kind", "mimeType",
     "placeholder", "soundCodec", "start", "undecoded", "version", "width",
   ]
@@ -17,13 +17,18 @@ extension MediaTruth {
     guard json.count <= Self.jsonBytes else {
       throw RecordError(field: "", problem: "has \(json.count) bytes, more than \(Self.jsonBytes)")
     }
-    let document: JSONDocument
+    try self.init(RecordFields(Self.document(json).root, known: Self.known))
+  }
+
+  fileprivate static func document(_ json: [UInt8]) throws(RecordError) -> JSONDocument {
     do throws(JSONError) {
-      document = try JSONDocument(json, depthLimit: RecordLimits.depth)
+      return try JSONDocument(json, depthLimit: RecordLimits.depth)
     } catch {
       throw RecordError(field: "", problem: "is not JSON: \(error)")
     }
-    let fields = try RecordFields(document.root, known: Self.known)
+  }
+
+  fileprivate init(_ fields: RecordFields) throws(RecordError) {
     let size = try fields.number("bytes", in: 0...RecordLimits.fileBytes)
     guard let size else { throw fields.error("bytes", "is missing") }
     self.init(
@@ -56,8 +61,10 @@ extension MediaTruth {
     return version
   }
 
-  private static func placeholder(_ value: JSONValue) throws(RecordError) -> MediaPlaceholder {
-    let fields = try RecordFields(value, known: ["color", "thumbhash"])
+  static func placeholder(
+    _ value: JSONValue, known: [String]? = ["color", "thumbhash"]
+  ) throws(RecordError) -> MediaPlaceholder {
+    let fields = try RecordFields(value, known: known)
     let hash = Base64.decode(try fields.name("thumbhash", limit: .bytes(64)))
     guard let hash, MediaPlaceholder.thumbHashBytes.contains(hash.count) else {
       throw fields.error("thumbhash", "is no ThumbHash in base64")
@@ -67,15 +74,16 @@ extension MediaTruth {
     return MediaPlaceholder(thumbHash: hash, color: color)
   }
 
-  private static func timing(
-    _ value: JSONValue, _ fileBytes: Int
+  /// What starts a file of so many bytes.
+  static func timing(
+    _ value: JSONValue, _ fileBytes: Int,
+    known: [String]? = ["curve", "headBytes", "lead", "needed", "scans", "startable"]
   ) throws(RecordError) -> MediaTiming {
-    let fields = try RecordFields(
-      value, known: ["curve", "headBytes", "lead", "needed", "scans", "startable"])
+    let fields = try RecordFields(value, known: known)
     guard let headBytes = try fields.number("headBytes", in: 0...RecordLimits.fileBytes) else {
       throw fields.error("headBytes", "is missing")
     }
-    let needed = try pairs("needed", fields)
+    let needed = try fields.pairs("needed", limit: MediaTiming.rowLimit)
     for (first, last) in needed where last < first {
       throw fields.error("needed", "holds a range that ends before it begins")
     }
@@ -83,25 +91,16 @@ extension MediaTruth {
       isStartable: try fields.boolean("startable") ?? true, headBytes: headBytes,
       neededRanges: needed.map { $0..<$1 + 1 },
       scanEnds: try fields.list("scans", limit: MediaTiming.rowLimit, number),
-      curve: try pairs("curve", fields).map { .init(milliseconds: $0, bytes: $1) },
-      lead: try pairs("lead", fields).map { .init(kilobitsPerSecond: $0, bytes: $1) })
+      curve: try fields.pairs("curve", limit: MediaTiming.rowLimit).map {
+        .init(milliseconds: $0, bytes: $1)
+      },
+      lead: try fields.pairs("lead", limit: MediaTiming.rowLimit).map {
+        .init(kilobitsPerSecond: $0, bytes: $1)
+      })
     if let (field, words) = timing.problem(fileBytes: fileBytes) {
       throw fields.error(field, words)
     }
     return timing
-  }
-
-  /// A list of pairs of numbers, from 0 on.
-  private static func pairs(
-    _ name: String, _ fields: RecordFields
-  ) throws(RecordError) -> [(Int, Int)] {
-    try fields.list(name, limit: MediaTiming.rowLimit) { pair throws(RecordError) in
-      let elements = Array(try pair.checked(as: .array).elements.prefix(3))
-      guard elements.count == 2 else { throw pair.error("is not a pair of numbers") }
-      var numbers: [Int] = []
-      for element in elements { numbers.append(try number(element)) }
-      return (numbers[0], numbers[1])
-    }
   }
 
   private static func number(_ value: JSONValue) throws(RecordError) -> Int {
@@ -110,5 +109,27 @@ extension MediaTruth {
       throw value.error("\(number) is not in 0…\(RecordLimits.number)")
     }
     return number
+  }
+}
+
+extension MediaVariant {
+  /// The variants that the bytes are the JSON of, as `json(_:)` writes it.
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  public static func list(json: [UInt8]) throws(RecordError) -> [MediaVariant] {
+    guard json.count <= limit * MediaTruth.jsonBytes else {
+      throw RecordError(field: "", problem: "has \(json.count) bytes")
+    }
+    let list = try MediaTruth.document(json).root.checked(as: .array)
+    var variants: [MediaVariant] = []
+    for element in list.elements {
+      let fields = try RecordFields(element, known: MediaTruth.known + ["url"])
+      variants.append(
+        MediaVariant(
+          url: try fields.name("url", limit: .bytes(RecordLimits.urlBytes)),
+          truth: try MediaTruth(fields)))
+    }
+    if let words = problem(variants) { throw RecordError(field: "", problem: words) }
+    return variants
   }
 }

@@ -24,8 +24,8 @@ import Version
   private static let commands = [
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
     ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
-    ["media", "add"],
-    ["config"], ["health"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
+    ["plan"], ["media", "add"], ["media", "renditions"],
+    ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
   ]
 
   @Test(arguments: commands)
@@ -44,8 +44,8 @@ import Version
     // What is to be said each time has no variable.
     let without = [
       "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
-      "strategy", "network", "trace", "watch", "without-hints", "explain", "max-cost", "video-cost",
-      "image-cost",
+      "items", "pace", "strategy", "network", "speed", "store", "record", "json", "trace", "map",
+      "watch", "without-hints", "explain", "max-cost", "video-cost", "image-cost",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(Self.readme.contains("`--\(option)`"), "--\(option)")
@@ -108,7 +108,7 @@ import Version
   @Test func `every other default in the README is the one that the command's help names`() throws {
     let seed = try Self.help("seed")
     let defaults = Self.defaults(Self.section("Seeding", upTo: "Serving"))
-    #expect(defaults.count == 10)
+    #expect(defaults.count == 15)
     for (option, value) in defaults {
       #expect(seed[option] == (value == "off" ? "" : value), "\(option)")
     }

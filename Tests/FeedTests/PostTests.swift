@@ -18,12 +18,12 @@ struct PostTests {
     #expect(RecordError(field: "", problem: "is not JSON").description == "is not JSON")
   }
 
-  @Test func `a query names the rankings that its cursors need`() {
+  @Test func `a query names the rankings that its cursors need beside the current one`() {
     func cursor(_ view: Cursor.View) -> Cursor {
       Cursor(feed: "f", view: view, anchor: .start, seen: .start)
     }
-    func rankings(_ start: PageQuery.Start) -> [Int] {
-      PageQuery(feed: "f", start: start).rankings
+    func rankings(_ start: PageQuery.Start, beside current: Int = 9) -> [Int] {
+      PageQuery(feed: "f", start: start).rankings(beside: current)
     }
     #expect(rankings(.top) == [])
     #expect(rankings(.around(.offset(3), leading: 1, trailing: 1)) == [])
@@ -33,6 +33,8 @@ struct PostTests {
     #expect(
       rankings(.between(after: cursor(.ranking(1)), before: cursor(.arrivals(from: 1, to: 2))))
         == [1, 1, 2])
+    #expect(rankings(.after(cursor(.ranking(3))), beside: 3) == [])
+    #expect(rankings(.before(cursor(.arrivals(from: 4, to: 6))), beside: 6) == [4])
   }
 
   /// A post with a text at each place that there is.

@@ -6,8 +6,8 @@ extension FeedCatalog {
   public func isAtHand(_ query: PageQuery) -> Bool {
     guard isWhole else { return hasInTops(query) }
     guard let order = feeds[query.feed]?.order else { return true }
-    return query.rankings.allSatisfy {
-      $0 == order.ranking || $0 < order.oldestRanking
+    return query.rankings(beside: order.ranking).allSatisfy {
+      $0 < order.oldestRanking
         || (order.orders[$0] != nil && !query.readsArrivals)
     }
   }
@@ -29,7 +29,7 @@ extension FeedCatalog.Entry {
   func needs(of query: PageQuery) -> PageNeeds? {
     var item: String?
     if case .around(.item(let id), _, _) = query.start { item = id }
-    let rankings = query.rankings.filter {
+    let rankings = query.rankings(beside: order.ranking).filter {
       order.orders[$0] == nil && (order.oldestRanking..<order.ranking).contains($0)
     }
     guard item != nil || !rankings.isEmpty else { return nil }

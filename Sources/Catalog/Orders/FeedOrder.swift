@@ -180,7 +180,8 @@ extension FeedOrder {
   ) -> PageSlice {
     let lower = min(start, window.upperBound)
     let upper = min(lower.saturatingAdd(limit), window.upperBound)
-    let top = lower < upper ? Cursor.Anchor.position(index.position(at: lower)) : nil
+    let ends = lower < upper ? index.ends(of: lower..<upper) : nil
+    let top = ends.map { Cursor.Anchor.position($0.first) }
     let newest = index.count > 0 ? Cursor.Anchor.position(index.position(at: 0)) : .end
     let walkTop = top.map { $0.upper(seen ?? newest) } ?? seen ?? newest
     let newer = Cursor(
@@ -188,11 +189,10 @@ extension FeedOrder {
     func cursor(_ anchor: Cursor.Anchor) -> Cursor {
       newer.moved(to: anchor, in: .ranking(ranking))
     }
-    let next =
-      lower < upper ? Cursor.Anchor.position(index.position(at: upper - 1)) : .start
+    let bottom = ends.map { Cursor.Anchor.position($0.last) } ?? .start
     return PageSlice(
       ranking: ranking, lower..<upper, of: index, offset: start,
-      next: upper < window.upperBound ? cursor(next) : nil,
+      next: upper < window.upperBound ? cursor(bottom) : nil,
       previous: lower > window.lowerBound ? cursor(top ?? below) : nil,
       newer: newer)
   }

@@ -38,8 +38,8 @@ extension OrderIndex {
 
     private mutating func cut() {
       guard !entries.isEmpty else { return }
-      // Copies: what they reserved beyond need stays here, for the next chunk.
-      chunks.append(OrderChunk(Array(entries[...]), ids: Array(ids[...])))
+      // The chunk has copies: what was reserved beyond need stays here, for the next one.
+      chunks.append(OrderChunk(entries, ids: Array(ids[...])))
       entries.removeAll(keepingCapacity: true)
       ids.removeAll(keepingCapacity: true)
     }

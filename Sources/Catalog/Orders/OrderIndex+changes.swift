@@ -100,11 +100,11 @@ private struct MergedEntries {
 
   mutating func append(_ chunk: OrderChunk, _ range: Range<Int>) {
     guard let first = range.first else { return }
-    let start = chunk.entries[first].idStart
-    let end = chunk.entries[range.upperBound - 1].idRange.upperBound
+    let start = chunk.entry(at: first).idStart
+    let end = chunk.entry(at: range.upperBound - 1).idEnd
     let base = UInt32(ids.count)
     ids.append(contentsOf: chunk.ids[Int(start)..<end])
-    entries.append(contentsOf: chunk.entries[range].lazy.map { $0.moved(from: start, to: base) })
+    for index in range { entries.append(chunk.entry(at: index).moved(from: start, to: base)) }
   }
 
   mutating func append(_ entry: OrderEntry) {
@@ -125,7 +125,7 @@ private struct MergedEntries {
     return (0..<pieces).map { piece in
       let range = entries.count * piece / pieces..<entries.count * (piece + 1) / pieces
       let start = entries[range.lowerBound].idStart
-      let end = entries[range.upperBound - 1].idRange.upperBound
+      let end = entries[range.upperBound - 1].idEnd
       return OrderChunk(
         entries[range].map { $0.moved(from: start, to: 0) }, ids: Array(ids[Int(start)..<end]))
     }

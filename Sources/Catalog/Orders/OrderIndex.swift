@@ -117,19 +117,29 @@ extension OrderIndex {
     return chunks[chunk].position(at: offset - bounds[chunk].start)
   }
 
+  /// Where the first and the last entry of a range stand that has any and lies in `0..<heldCount`.
+  func ends(of range: Range<Int>) -> (first: Position, last: Position) {
+    let last = range.upperBound - 1
+    let chunk = chunkIndex(ofOffset: range.lowerBound)
+    let start = bounds[chunk].start
+    let first = chunks[chunk].position(at: range.lowerBound - start)
+    guard last < bounds[chunk + 1].start else { return (first, position(at: last)) }
+    return (first, chunks[chunk].position(at: last - start))
+  }
+
   /// The numbers of the posts at these offsets, as `entries` has them.
   public func posts(in range: Range<Int>) -> [Int64] {
     var result: [Int64] = []
     result.reserveCapacity(range.count)
     forEachChunk(in: range) { chunk, range in
-      result.append(contentsOf: chunk.entries[range].lazy.map(\.post))
+      result.append(contentsOf: chunk.posts[range])
     }
     return result
   }
 
   /// The numbers of all posts, from the top.
   var allPosts: [Int64] {
-    chunks.flatMap { $0.entries.map(\.post) }
+    chunks.flatMap(\.posts)
   }
 
   /// Every entry, from the top.

@@ -1,7 +1,8 @@
 import Feed
 
-/// A page without its posts: which entries it has, and the cursors around them.
-public struct PageCut: Sendable {
+/// A page without its posts: which entries it has, and the cursors around them. An object, since what makes
+/// the page hands it on more than once.
+public final class PageCut: Sendable {
   /// The feed as it was when the page was cut.
   public let feed: FeedSummary
   /// Which entries the page has, and the cursors around them.

@@ -56,22 +56,43 @@ enum Base64URL {
   /// The bytes, or `nil` where the text is not the one that `encode` makes: unused bits must be zero,
   /// so that no two texts mean the same.
   static func decode(_ text: String) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.utf8.count * 3 / 4)
-    var buffer: UInt32 = 0
-    var bits = 0
-    for letter in text.utf8 {
-      let value = values[Int(letter)]
-      guard value != .max else { return nil }
-      buffer = buffer << 6 | UInt32(value)
-      bits += 6
-      if bits >= 8 {
-        bits -= 8
-        bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+    var text = text
+    return text.withUTF8 { letters in
+      // A last letter alone has not the bits of a byte.
+      let rest = letters.count % 4
+      guard rest != 1 else { return nil }
+      let values = values.span
+      // What is no letter is the only value with high bits: looked at once, at the end.
+      var allBits: UInt8 = 0
+      // The bits of four letters, of which the last ones may be missing.
+      func bits(_ start: Int, _ count: Int) -> UInt32 {
+        var bits: UInt32 = 0
+        for index in 0..<count {
+          let value = values[Int(letters[start + index])]
+          allBits |= value
+          bits |= UInt32(value & 63) << UInt32(18 - 6 * index)
+        }
+        return bits
       }
+      var unusedBits: UInt32 = 0
+      let bytes = [UInt8](unsafeUninitializedCapacity: letters.count * 3 / 4) { bytes, count in
+        // Writes the first so many bytes of three: as many in all as there is room for.
+        func write(_ bits: UInt32, _ byteCount: Int) {
+          for index in 0..<byteCount {
+            let byte = UInt8(truncatingIfNeeded: bits >> UInt32(16 - 8 * index))
+            bytes.initializeElement(at: count + index, to: byte)
+          }
+          count += byteCount
+        }
+        let wholeCount = letters.count - rest
+        for start in stride(from: 0, to: wholeCount, by: 4) { write(bits(start, 4), 3) }
+        guard rest > 0 else { return }
+        let last = bits(wholeCount, rest)
+        write(last, rest - 1)
+        unusedBits = last << UInt32(8 * rest)
+      }
+      return allBits < 64 && unusedBits == 0 ? bytes : nil
     }
-    guard bits < 6, buffer & (1 << UInt32(bits) - 1) == 0 else { return nil }
-    return bytes
   }
 }
 

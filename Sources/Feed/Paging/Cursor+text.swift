@@ -60,12 +60,11 @@ extension Cursor {
   ///   is read, and may name a feed or a ranking that there never was.
   public init(text: String) throws(CursorTextError) {
     guard let bytes = Base64URL.decode(text), bytes.count > 5 else { throw .damaged }
-    let content = bytes.dropLast(4)
-    var trailer = Reader(bytes.suffix(4))
-    guard
-      try trailer.bigEndian(UInt32.self) == CRC32.checksum(bytes.span.extracting(..<content.count))
+    let content = 0..<bytes.count - 4
+    var trailer = Reader(bytes, content.upperBound..<bytes.count)
+    guard try trailer.bigEndian(UInt32.self) == CRC32.checksum(bytes.span.extracting(content))
     else { throw .damaged }
-    var reader = Reader(content)
+    var reader = Reader(bytes, content)
     let version = try reader.byte()
     guard version == Self.version else { throw .unknownVersion(Int(version)) }
     let feedHash = try reader.bigEndian(UInt64.self)
@@ -128,26 +127,32 @@ extension OutputSpan<UInt8> {
 }
 
 private struct Reader {
-  private var rest: ArraySlice<UInt8>
+  private let bytes: [UInt8]
+  private var rest: Range<Int>
 
-  init(_ bytes: ArraySlice<UInt8>) {
-    rest = bytes
+  init(_ bytes: [UInt8], _ range: Range<Int>) {
+    self.bytes = bytes
+    rest = range
   }
 
   var isAtEnd: Bool { rest.isEmpty }
 
-  mutating func byte() throws(CursorTextError) -> UInt8 {
-    guard let byte = rest.popFirst() else { throw .damaged }
-    return byte
+  /// The next so many bytes: where they lie.
+  private mutating func take(_ count: Int) throws(CursorTextError) -> Range<Int> {
+    guard count <= rest.count else { throw .damaged }
+    let taken = rest.lowerBound..<rest.lowerBound + count
+    rest = taken.upperBound..<rest.upperBound
+    return taken
   }
 
-  mutating func bigEndian<Value: FixedWidthInteger>(_: Value.Type) throws(CursorTextError) -> Value
-  {
-    var value: Value = 0
-    for _ in 0..<Value.bitWidth / 8 {
-      value = value << 8 | Value(truncatingIfNeeded: try byte())
-    }
-    return value
+  mutating func byte() throws(CursorTextError) -> UInt8 { bytes[try take(1).lowerBound] }
+
+  mutating func bigEndian<Value: FixedWidthInteger & BitwiseCopyable>(
+    _: Value.Type
+  ) throws(CursorTextError) -> Value {
+    let start = try take(Value.bitWidth / 8).lowerBound
+    return Value(
+      bigEndian: bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: Value.self))
   }
 
   mutating func variable() throws(CursorTextError) -> Int {
@@ -169,12 +174,13 @@ private struct Reader {
     case 1: return .end
     case 2:
       let key = SortKey(rawValue: try bigEndian(Int64.self))
-      let length = try variable()
-      guard length <= rest.count,
-        let id = String(validating: rest.prefix(length), as: UTF8.self)
-      else { throw .damaged }
-      rest = rest.dropFirst(length)
-      return .position(Position(key: key, id: id))
+      let range = try take(try variable())
+      do throws(UTF8.ValidationError) {
+        let id = try UTF8Span(validating: bytes.span.extracting(range))
+        return .position(Position(key: key, id: String(copying: id)))
+      } catch {
+        throw .damaged
+      }
     default: throw .damaged
     }
   }

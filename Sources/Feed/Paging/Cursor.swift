@@ -55,11 +55,11 @@ public struct Cursor: Hashable, Sendable {
     feedHash == Self.hash(of: feed)
   }
 
-  /// The rankings whose order must be at hand to read from here.
-  public var rankings: [Int] {
+  /// The rankings beside this one whose order must be at hand to read from here: mostly none.
+  public func rankings(beside current: Int) -> [Int] {
     switch view {
-    case .ranking(let ranking), .newer(let ranking): [ranking]
-    case .arrivals(let from, let to): [from, to]
+    case .ranking(let ranking), .newer(let ranking): ranking == current ? [] : [ranking]
+    case .arrivals(let from, let to): [from, to].filter { $0 != current }
     }
   }
 

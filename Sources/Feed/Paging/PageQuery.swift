@@ -54,12 +54,13 @@ public struct PageQuery: Hashable, Sendable {
     self.limit = limit
   }
 
-  /// The rankings, beside the current one, whose order must be at hand.
-  public var rankings: [Int] {
+  /// The rankings beside the current one whose order must be at hand: mostly none.
+  public func rankings(beside current: Int) -> [Int] {
     switch start {
     case .top, .around: []
-    case .after(let cursor), .before(let cursor): cursor.rankings
-    case .between(let after, let before): after.rankings + before.rankings
+    case .after(let cursor), .before(let cursor): cursor.rankings(beside: current)
+    case .between(let after, let before):
+      after.rankings(beside: current) + before.rankings(beside: current)
     }
   }
 }

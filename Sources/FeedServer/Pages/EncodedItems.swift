@@ -6,16 +6,7 @@ import Prefetch
 /// Items as bytes, one record behind the other, as they lie in the item file: each one's JSON with a hint,
 /// and what else of it a page needs.
 ///
-/// A record, its numbers in the machine's order:
-///
-///   0  the hash of the JSON                          16
-///   16 the hash of the costs that the hint is by     16
-///   32 how many bytes the JSON has                    4
-///   36 how many bytes its files take                  4
-///   40 how many bytes its id has, without quotes      2
-///   42 how many bytes the hint has                    1
-///   43 its type, and what of it there is              1
-///   44 its files (`MediaLoad`s), and then the JSON
+/// A record is its head (`EncodedItem.Head`), its files (`MediaLoad`s), and then the JSON.
 ///
 /// Only the process that wrote a record reads it: it has no version, and that it ends too early is a
 /// mistake of this program.
@@ -32,42 +23,70 @@ struct EncodedItems: Sendable {
     self.count = count
   }
 
-  /// The items of these posts, in their order, with the hints that the policy gives them on the network, and
-  /// these URLs of their files.
+  /// The items of these posts, in their order, with the hints that the policy gives them on the network,
+  /// where the client says how wide it shows files, or does not; and these URLs of their files.
   init(
     _ posts: FlatPosts, hintsBy policy: Policy, on network: NetworkProfile,
-    links: MediaLinks = .asRecorded
+    widthPixels: Int? = nil, links: MediaLinks = .asRecorded
   ) {
-    let costs = PageCosts(policy, on: network)
+    let costs = PageCosts(policy, on: network, widthPixels: widthPixels)
     var writer = JSONWriter(capacity: 2 * posts.bytes.count + 256 * posts.count)
     bytes.reserveCapacity(2 * posts.bytes.count + 320 * posts.count)
     for index in 0..<posts.count {
       let load = ItemLoad(posts, at: index)
       writer.removeAll()
       let text = writer.item(posts, at: index, naming: links, hint: costs.hint(for: load))
-      append(text, writer.bytes, load, costs.hash(dependsOnDownlink: load.dependsOnDownlink))
+      let hash = costs.hash(
+        dependsOnDownlink: load.dependsOnDownlink, hasVariants: load.hasVariants)
+      append(text, writer.bytes, load, hash)
     }
   }
 }
 
 /// Where an item lies in the bytes of `EncodedItems`, and what stands at its head.
 struct EncodedItem {
-  /// The hash of its JSON, hint and all.
-  let hash: ContentHash
-  /// The hash of the costs that its hint is by.
-  let costs: ContentHash
-  /// The item, an object.
-  let json: Range<Int>
-  /// Its id, without quotes.
-  let openID: Range<Int>
-  /// Where its hint begins, with the comma before it: from there to the closing brace.
-  let hintStart: Int
-  fileprivate let kind: UInt8
+  /// What a record begins with, in the machine's order.
+  fileprivate struct Head: BitwiseCopyable {
+    let hash: ContentHash
+    let costs: ContentHash
+    let jsonBytes: UInt32
+    let filesBytes: UInt32
+    /// Of the id, without quotes.
+    let idBytes: UInt16
+    let hintBytes: UInt8
+    /// The item's type, and what of it there is.
+    let kind: UInt8
+  }
+
+  fileprivate let head: Head
+  /// Where its files begin.
+  fileprivate let filesStart: Int
+
   /// Where its files lie.
-  fileprivate let files: Range<Int>
+  fileprivate var files: Range<Int> { filesStart..<filesStart + Int(head.filesBytes) }
+
+  /// The hash of its JSON, hint and all.
+  var hash: ContentHash { head.hash }
+
+  /// The hash of the costs that its hint is by.
+  var costs: ContentHash { head.costs }
+
+  /// The item, an object.
+  var json: Range<Int> { files.upperBound..<files.upperBound + Int(head.jsonBytes) }
+
+  /// Its id, without quotes.
+  var openID: Range<Int> {
+    let start = files.upperBound + EncodedItems.idOffset
+    return start..<start + Int(head.idBytes)
+  }
+
+  /// Where its hint begins, with the comma before it: from there to the closing brace.
+  var hintStart: Int { json.upperBound - 1 - Int(head.hintBytes) }
 
   /// The costs are those of a bandwidth, too.
-  var dependsOnDownlink: Bool { kind & EncodedItems.dependsOnDownlinkFlag != 0 }
+  var dependsOnDownlink: Bool { head.kind & EncodedItems.dependsOnDownlinkFlag != 0 }
+  /// There are variants of its files.
+  var hasVariants: Bool { head.kind & EncodedItems.hasVariantsFlag != 0 }
 
   /// Where the next record begins.
   var end: Int { json.upperBound }
@@ -76,33 +95,24 @@ struct EncodedItem {
 // MARK: Reading
 
 extension EncodedItems {
-  fileprivate static let headBytes = 44
+  fileprivate static let headBytes = MemoryLayout<EncodedItem.Head>.size
   /// `{"id":"`
   fileprivate static let idOffset = 7
 
   fileprivate static let types = PostType.allCases
   fileprivate static let hasPageFlag: UInt8 = 0x80
   fileprivate static let dependsOnDownlinkFlag: UInt8 = 0x40
-  fileprivate static let typeMask: UInt8 = 0x3f
+  fileprivate static let hasVariantsFlag: UInt8 = 0x20
+  fileprivate static let typeMask: UInt8 = 0x1f
 
   /// The item whose record begins there: the first at 0, each other at the `end` of the one before.
   @inline(__always)
   func item(at start: Int) -> EncodedItem {
-    let filesStart = start + Self.headBytes
-    let filesEnd = filesStart + Int(number(at: start + 36, UInt32.self))
-    let end = filesEnd + Int(number(at: start + 32, UInt32.self))
-    let idStart = filesEnd + Self.idOffset
-    return EncodedItem(
-      hash: number(at: start, ContentHash.self), costs: number(at: start + 16, ContentHash.self),
-      json: filesEnd..<end, openID: idStart..<idStart + Int(number(at: start + 40, UInt16.self)),
-      hintStart: end - 1 - Int(bytes[start + 42]), kind: bytes[start + 43],
-      files: filesStart..<filesEnd)
-  }
-
-  /// A number of a record. Any bytes are one; that they are there is looked at.
-  @inline(__always)
-  private func number<Number: BitwiseCopyable>(at offset: Int, _: Number.Type) -> Number {
-    bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: Number.self)
+    // Any bytes are a head; that they are there is looked at.
+    EncodedItem(
+      head: bytes.span.bytes.unsafeLoadUnaligned(
+        fromByteOffset: start, as: EncodedItem.Head.self),
+      filesStart: start + Self.headBytes)
   }
 
   /// What the item has to load.
@@ -128,8 +138,8 @@ extension EncodedItems {
       let item = items[index]
       defer { start = ends[index] }
       return ItemLoad(
-        type: Self.types[Int(item.kind & Self.typeMask)],
-        hasPage: item.kind & Self.hasPageFlag != 0, media: media[start..<ends[index]])
+        type: Self.types[Int(item.head.kind & Self.typeMask)],
+        hasPage: item.head.kind & Self.hasPageFlag != 0, media: media[start..<ends[index]])
     }
   }
 
@@ -156,16 +166,15 @@ extension EncodedItems {
   ) {
     let filesBytes = load.media.reduce(0) { $0 + $1.recordBytes }
     bytes.append(addingCapacity: Self.headBytes + filesBytes + json.count) { record in
-      record.append(number: ContentHash(json.span))
-      record.append(number: costs)
-      record.append(number: UInt32(json.count))
-      record.append(number: UInt32(filesBytes))
-      record.append(number: UInt16(text.openID.count))
-      record.append(number: UInt8(text.hintCount))
       record.append(
-        UInt8(Self.types.firstIndex(of: load.type) ?? 0)
-          | (load.hasPage ? Self.hasPageFlag : 0)
-          | (load.dependsOnDownlink ? Self.dependsOnDownlinkFlag : 0))
+        number: EncodedItem.Head(
+          hash: ContentHash(json.span), costs: costs, jsonBytes: UInt32(json.count),
+          filesBytes: UInt32(filesBytes), idBytes: UInt16(text.openID.count),
+          hintBytes: UInt8(text.hintCount),
+          kind: UInt8(Self.types.firstIndex(of: load.type) ?? 0)
+            | (load.hasPage ? Self.hasPageFlag : 0)
+            | (load.dependsOnDownlink ? Self.dependsOnDownlinkFlag : 0)
+            | (load.hasVariants ? Self.hasVariantsFlag : 0)))
       for file in load.media { file.append(to: &record) }
       record.append(json.span)
     }

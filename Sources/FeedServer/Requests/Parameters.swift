@@ -20,13 +20,13 @@ struct Parameters {
     values = try request.queryBytes.map { try Query.parse($0) } ?? []
     for (index, parameter) in values.enumerated() {
       let name = parameter.name
-      guard known.contains(name) else {
+      guard known.contains(where: parameter.isNamed) else {
         let names = known.isEmpty ? "none" : known.joined(separator: ", ")
         throw ParameterError(
           parameter: String(name.prefix(100)), problem: "is unknown; the route has \(names)")
       }
       // Unknown ones end the loop: there are no more to compare than the route has, and one.
-      guard !values[..<index].contains(where: { $0.name == name }) else {
+      guard !values[..<index].contains(where: { $0.isNamed(name) }) else {
         throw ParameterError(parameter: name, problem: "is there more than once")
       }
       guard !parameter.value.isEmpty else {
@@ -36,7 +36,7 @@ struct Parameters {
   }
 
   subscript(name: String) -> String? {
-    for index in values.indices where values[index].name == name { return values[index].value }
+    for index in values.indices where values[index].isNamed(name) { return values[index].value }
     return nil
   }
 
@@ -65,6 +65,13 @@ struct Parameters {
       throw ParameterError(
         parameter: name, problem: "is neither true nor false: \"\(text.prefix(40))\"")
     }
+  }
+}
+
+extension Query.Parameter {
+  /// Whether it is called that. Mostly it is not, and has another length.
+  fileprivate func isNamed(_ name: String) -> Bool {
+    self.name.utf8.count == name.utf8.count && self.name == name
   }
 }
 

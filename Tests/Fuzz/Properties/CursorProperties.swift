@@ -18,7 +18,8 @@ enum CursorProperties {
     guard let again = try? Cursor(text: cursor.text), again == cursor else {
       return "\(cursor) is not read back from \(cursor.text)"
     }
-    return cursor.rankings.allSatisfy { $0 >= 0 } ? nil : "\(cursor) has a ranking below zero"
+    let rankings = cursor.rankings(beside: -1)
+    return rankings.allSatisfy { $0 >= 0 } ? nil : "\(cursor) has a ranking below zero"
   }
 
   /// RFC 4648 section 5, a second time: by numbers of all bits, slowly.
