@@ -211,8 +211,8 @@ let package = Package(
     tests(
       "CommandTests",
       [
-        "lookahead", "SQLiteStore", "Catalog", "Feed", "Prefetch", "Version", "SQLiteTestSupport",
-        "TestSupport",
+        "lookahead", "Lab", "Prefetch", "SQLiteStore", "Catalog", "Feed", "Version",
+        "SQLiteTestSupport", "TestSupport",
       ]),
     // On the model store alone: no SQLite is linked.
     tests(
