@@ -36,10 +36,13 @@ let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swif
 
 let package = Package(
   name: "lookahead",
+  // What the client library needs of Apple's systems; the server is for Linux.
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
   products: [
     .executable(name: "lookahead", targets: ["lookahead"]),
     .library(name: "Feed", targets: ["Feed"]),
     .library(name: "Prefetch", targets: ["Prefetch"]),
+    .library(name: "PrefetchClient", targets: ["PrefetchClient", "PrefetchURLSession"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -107,6 +110,12 @@ let package = Package(
       swiftSettings: strict),
     module("JSON"),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
+    // The client library, for apps; URLSession apart, so that what has its own sockets does not link it.
+    module("PrefetchClient", ["Feed", "Prefetch", "PostJSON", "JSON"]),
+    module("PrefetchURLSession", ["PrefetchClient"]),
+    // A headless viewer on it.
+    module(
+      "Viewing", ["PrefetchClient", "Prefetch", "JSON", "Feed", "Sockets", "System"]),
     module(
       "MediaIndex",
       ["Feed", "Catalog", "HTTP", "MediaFiles", "MediaFormats", "MediaProbe", "System"]),
@@ -139,7 +148,8 @@ let package = Package(
       dependencies: [
         "Service", "SQLiteStore", "Seeding", "FeedFormats", "PostJSON", "Catalog", "Feed",
         "Sockets", "System", "Observability", "Backups", "Version", "MediaProbe", "MediaIndex",
-        "MediaFiles", "JSON", arguments, logging, metrics,
+        "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
+        arguments, logging, metrics,
       ],
       swiftSettings: strict),
 
@@ -162,6 +172,13 @@ let package = Package(
     tests("LabTests", ["Lab", "Feed", "Prefetch", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
     tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
+    tests(
+      "PrefetchClientTests",
+      [
+        "PrefetchClient", "PrefetchURLSession", "PostJSON", "Prefetch", "Feed", "System",
+        "TestSupport",
+      ]),
+    tests("ViewingTests", ["Viewing", "PrefetchClient", "Sockets", "System", "TestSupport"]),
     tests(
       "FeedFormatsTests", ["FeedFormats", "PostJSON", "Feed", "JSON", "TestSupport"],
       excluding: ["Expected"]),
@@ -194,7 +211,7 @@ let package = Package(
     tests(
       "CommandTests",
       [
-        "lookahead", "SQLiteStore", "Catalog", "Feed", "Version", "SQLiteTestSupport",
+        "lookahead", "SQLiteStore", "Catalog", "Feed", "Prefetch", "Version", "SQLiteTestSupport",
         "TestSupport",
       ]),
     // On the model store alone: no SQLite is linked.

@@ -6,9 +6,11 @@ import JSON
 struct RecordFields {
   private let object: JSONValue
 
-  /// - Parameter known: the names, sorted for the person who reads them.
-  init(_ value: JSONValue, known: [String]) throws(RecordError) {
+  /// - Parameter known: the names, sorted for the person who reads them; `nil` where others are passed over,
+  ///   as in what a newer server sends.
+  init(_ value: JSONValue, known: [String]?) throws(RecordError) {
     object = try value.checked(as: .object)
+    guard let known else { return }
     for member in object.members where !known.contains(where: member.isNamed) {
       throw RecordError(
         field: member.value.path.description,

@@ -55,6 +55,22 @@ public struct ClientSocket: Sendable {
   /// Tells the peer that nothing more will be sent; its answer can still be read.
   public func finishSending() throws(SystemError) { try socket.finishSending() }
 
+  /// The same connection, for another question: so many milliseconds from now on.
+  public func renewed(timeoutMilliseconds: Int) -> ClientSocket {
+    ClientSocket(
+      socket: socket,
+      deadlineMilliseconds: MonotonicClock.milliseconds + UInt64(timeoutMilliseconds))
+  }
+
+  private init(socket: Socket, deadlineMilliseconds: UInt64) {
+    self.socket = socket
+    self.deadlineMilliseconds = deadlineMilliseconds
+  }
+
+  /// `shutdown(2)` of both sides, from any thread: a call that waits on the connection returns at once.
+  /// `close` is still due.
+  public func abandon() { _ = shutdown(socket.descriptor, Int32(SHUT_RDWR)) }
+
   /// `close(2)`.
   public func close() { socket.close() }
 

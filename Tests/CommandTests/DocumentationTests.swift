@@ -24,8 +24,9 @@ import Version
   private static let commands = [
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
     ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
+    ["plan"],
     ["media", "add"],
-    ["config"], ["health"],
+    ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
   ]
 
   @Test(arguments: commands)
@@ -44,7 +45,9 @@ import Version
     // What is to be said each time has no variable.
     let without = [
       "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
-      "map",
+      "items", "pace", "strategy", "network", "speed", "store", "record", "json", "trace",
+      "watch", "without-hints", "explain", "max-cost", "video-cost",
+      "image-cost", "map",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(Self.readme.contains("`--\(option)`"), "--\(option)")

@@ -29,7 +29,9 @@ let package = Package(
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(
       name: "Properties",
-      dependencies: ["HTTP", "Feed", "JSON", "PostJSON", "FeedFormats", "MediaFormats"],
+      dependencies: [
+        "HTTP", "Feed", "JSON", "PostJSON", "Prefetch", "FeedFormats", "MediaFormats",
+      ],
       path: "Properties", swiftSettings: instrumented),
     .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),
     .executableTarget(

@@ -1,11 +1,10 @@
 import Feed
 import Prefetch
-import TestSupport
 
 /// Events as they may come, in whatever order.
 extension EngineClient {
-  /// One more event, made of the random numbers, and what the engine says to it.
-  mutating func step(_ random: inout TestRandom) {
+  /// One more event, made of the choices, and what the engine says to it.
+  mutating func step(_ random: inout some Choices) {
     now += random.once(in: 3) ? 0 : random.number(0...400)
     if let due = timer, due <= now {
       timer = nil
@@ -24,7 +23,7 @@ extension EngineClient {
 
   // MARK: Pages
 
-  private mutating func answerPage(_ random: inout TestRandom) {
+  private mutating func answerPage(_ random: inout some Choices) {
     guard !pages.isEmpty || items.isEmpty else { return move(&random) }
     let place = pages.isEmpty ? .anew : pages.remove(at: random.number(0...pages.count - 1))
     if random.once(in: 6) {
@@ -44,7 +43,7 @@ extension EngineClient {
         place, items: new, hasPrevious: random.once(in: 3), hasNext: !random.once(in: 6)))
   }
 
-  private mutating func item(_ random: inout TestRandom) -> PrefetchItem {
+  private mutating func item(_ random: inout some Choices) -> PrefetchItem {
     // Now and then one that is there already, said anew.
     let id = random.once(in: 12) ? "i\(random.number(0...20))" : "i\(items.count)"
     if let known = items[id] {
@@ -66,7 +65,7 @@ extension EngineClient {
   }
 
   private mutating func media(
-    _ index: Int, _ id: String, _ type: PostType, _ random: inout TestRandom
+    _ index: Int, _ id: String, _ type: PostType, _ random: inout some Choices
   ) -> PrefetchMedia {
     let kind: MediaKind =
       type == .video || type == .carousel && random.once(in: 3) ? .video : .image
@@ -87,7 +86,7 @@ extension EngineClient {
         if kind == .video {
           load.durationMilliseconds = random.once(in: 3) ? nil : random.number(0...8_000)
           if load.bytes != nil, random.once(in: 2) {
-            load.timing = Samples.timing(&random, bytes: bytes)
+            load.timing = Self.timing(&random, bytes)
           }
         }
         knownBytes[key] = load.bytes
@@ -95,9 +94,37 @@ extension EngineClient {
       })
   }
 
+  /// How a clip of so many bytes plays.
+  private static func timing(_ random: inout some Choices, _ bytes: Int) -> MediaTiming {
+    let head = random.number(0...bytes)
+    if random.once(in: 4), head > 0 {
+      let ranges = random.once(in: 2) || head < 4 ? [0..<head] : [0..<head / 4, head / 2..<head]
+      return MediaTiming(isStartable: false, headBytes: head, neededRanges: ranges)
+    }
+    var lead: [MediaTiming.Lead] = []
+    for step in 0..<random.number(0...4) {
+      let least = lead.last?.bytes ?? bytes
+      lead.append(
+        .init(kilobitsPerSecond: 50 << (2 * step), bytes: random.number(min(head, least)...least)))
+    }
+    let middle = random.number(head...bytes)
+    let curve =
+      random.once(in: 2)
+      ? []
+      : [1_000: middle, 4_000: bytes].sorted { $0.key < $1.key }
+        .map { MediaTiming.Point(milliseconds: $0.key, bytes: $0.value) }
+    return MediaTiming(headBytes: head, curve: curve, lead: lead)
+  }
+
+  private static func shuffled(_ ids: [String], _ random: inout some Choices) -> [String] {
+    var ids = ids
+    for index in ids.indices.reversed() { ids.swapAt(index, random.number(0...index)) }
+    return ids
+  }
+
   // MARK: Bytes
 
-  private mutating func arrive(_ random: inout TestRandom) {
+  private mutating func arrive(_ random: inout some Choices) {
     if random.once(in: 10), !cancelled.isEmpty {
       // What was on the way when it was cancelled.
       let late = cancelled.removeFirst()
@@ -138,7 +165,7 @@ extension EngineClient {
     tell(.bytesArrived(transfer: transfer.id, key: transfer.key, range))
   }
 
-  private mutating func find(_ random: inout TestRandom) {
+  private mutating func find(_ random: inout some Choices) {
     let keys = knownBytes.keys.filter { knownBytes[$0] != nil }.sorted()
     guard !keys.isEmpty else { return }
     let key = random.one(of: keys)
@@ -151,7 +178,7 @@ extension EngineClient {
     tell(.bytesFound(key: key, [range]))
   }
 
-  private mutating func fail(_ random: inout TestRandom) {
+  private mutating func fail(_ random: inout some Choices) {
     guard let id = running.keys.sorted().first, let one = running.removeValue(forKey: id) else {
       return
     }
@@ -171,7 +198,7 @@ extension EngineClient {
 
   // MARK: The person and the device
 
-  private mutating func move(_ random: inout TestRandom) {
+  private mutating func move(_ random: inout some Choices) {
     let known = items.keys.sorted()
     guard !known.isEmpty else { return }
     let active = engine.activeItem.flatMap { Int($0.dropFirst()) } ?? 0
@@ -179,7 +206,7 @@ extension EngineClient {
     tell(.activeChanged("i\(max(0, number))"))
   }
 
-  private mutating func change(_ random: inout TestRandom) {
+  private mutating func change(_ random: inout some Choices) {
     switch random.number(0...14) {
     case 0...2:
       tell(
@@ -220,7 +247,7 @@ extension EngineClient {
       tell(.itemsRemoved([random.one(of: known), random.one(of: known)]))
     case 13:
       let known = items.keys.sorted().filter { _ in !random.once(in: 10) }
-      tell(.itemsReordered(known.shuffled(using: &random)))
+      tell(.itemsReordered(Self.shuffled(known, &random)))
     default:
       tell(.timerFired)
     }

@@ -1,6 +1,5 @@
 import Feed
 import Prefetch
-import Testing
 
 /// A client that does what an engine says, on a clock and files of its own, and holds each action against what
 /// must be true of all of them, whatever the strategy.
@@ -128,6 +127,11 @@ struct EngineClient {
     if transfer.id <= lastTransfer { problem("transfer \(transfer.id) is not new") }
     lastTransfer = max(lastTransfer, transfer.id)
     if !isOnline || isInBackground { problem("loads with nobody there, or no network") }
+    let item = items[transfer.item]
+    // Of a file that was long out of the list, what an answer told is forgotten; what its page says is not.
+    if transfer.end == nil, item?.media[transfer.media].files[transfer.variant].load.bytes == nil {
+      knownBytes[transfer.key] = nil
+    }
     let known = knownBytes[transfer.key]
     if (transfer.end == nil) != (known == nil) {
       problem("\(transfer.key) of \(known ?? -1) bytes is asked for to \(transfer.end ?? -1)")
@@ -145,7 +149,6 @@ struct EngineClient {
     if bits[min(transfer.start, bits.count)..<min(end, bits.count)].contains(true), known != nil {
       problem("\(transfer) asks for what is there")
     }
-    let item = items[transfer.item]
     if let expiry = item?.expiresAtMilliseconds, expiry <= now {
       problem("\(transfer.item) has expired")
     }

@@ -1,0 +1,106 @@
+import Feed
+import Foundation
+import JSON
+import PostJSON
+
+/// Asks a server for pages of one feed: a request, a strict look at the answer, and a few further attempts.
+struct PageSource: Sendable {
+  let server: URL
+  let feed: String
+  let transport: any Transport
+  let settings: FeedSessionSettings
+  /// Counts what crosses the network.
+  let observer: @Sendable (PageExchange) -> Void
+
+  /// One attempt at a page, as it crossed the network.
+  struct PageExchange: Sendable {
+    var bytes = 0
+  }
+
+  /// The page of these parameters.
+  ///
+  /// - Parameter bypassesCaches: what is asked for is what is there now: a refresh. History may come from
+  ///   caches.
+  func page(
+    _ parameters: [(String, String)], bypassesCaches: Bool
+  ) async throws(FeedSessionError) -> FeedPage {
+    var attempt = 0
+    while true {
+      do throws(FeedSessionError) {
+        return try await ask(parameters, bypassesCaches)
+      } catch {
+        let asked = error.retryAfterMilliseconds ?? 0
+        guard error.isTransient, attempt < settings.retries,
+          asked <= settings.longestRetryMilliseconds, !Task.isCancelled
+        else { throw error }
+        let wait = min(
+          settings.retryMilliseconds << min(attempt, 16), settings.longestRetryMilliseconds)
+        attempt += 1
+        try? await Task.sleep(for: .milliseconds(max(asked, wait)))
+      }
+    }
+  }
+
+  /// The URL of the feed's pages with these parameters.
+  func url(_ parameters: [(String, String)]) -> URL {
+    var all = [("feed", feed)] + parameters
+    if let network = settings.network { all.append(("network", network)) }
+    if settings.savesData { all.append(("saveData", "true")) }
+    // All but what RFC 3986 leaves unreserved is escaped: `+` too, which servers take for a space.
+    let unreserved = CharacterSet(
+      charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+    let query = all.map { name, value in
+      name + "=" + (value.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "")
+    }
+    .joined(separator: "&")
+    var parts = URLComponents(url: server, resolvingAgainstBaseURL: true) ?? URLComponents()
+    parts.path = (parts.path.hasSuffix("/") ? String(parts.path.dropLast()) : parts.path) + "/rp/"
+    parts.percentEncodedQuery = query
+    return parts.url ?? server
+  }
+
+  private func ask(
+    _ parameters: [(String, String)], _ bypassesCaches: Bool
+  ) async throws(FeedSessionError) -> FeedPage {
+    var request = TransportRequest(
+      url(parameters), bypassesCaches: bypassesCaches,
+      timeoutMilliseconds: settings.timeoutMilliseconds)
+    if bypassesCaches { request.fields.append(("Cache-Control", "no-cache")) }
+    var exchange = PageExchange()
+    defer { observer(exchange) }
+    let (answer, body): (TransportAnswer, [UInt8])
+    do throws(TransportError) {
+      answer = try await transport.answer(to: request)
+      body = try await read(answer.body, &exchange)
+    } catch {
+      throw .transport(error)
+    }
+    guard body.count <= settings.pageBytes else {
+      throw .tooLong(limitBytes: settings.pageBytes)
+    }
+    guard answer.status == 200 else {
+      let problem = try? JSONDocument(body).root.member("type")?.text
+      throw .status(
+        answer.status, problem: problem,
+        retryAfterMilliseconds: answer.fields.retryAfterMilliseconds)
+    }
+    do throws(RecordError) {
+      return try FeedPage(json: body)
+    } catch {
+      throw .malformed(error)
+    }
+  }
+
+  /// All of the body, or as much of it as shows that it is too long.
+  private func read(
+    _ body: any TransportBody, _ exchange: inout PageExchange
+  ) async throws(TransportError) -> [UInt8] {
+    var read: [UInt8] = []
+    while read.count <= settings.pageBytes, let bytes = try await body.next() {
+      exchange.bytes += bytes.count
+      read += bytes
+    }
+    if read.count > settings.pageBytes { body.cancel() }
+    return read
+  }
+}

@@ -1,0 +1,68 @@
+/// One line of a file's index: bytes that were kept, or that were let go of.
+struct PieceRecord: Hashable {
+  /// Which bytes of the file.
+  let range: Range<Int>
+  /// Of the bytes; `nil` where they were let go of.
+  let checksum: UInt64?
+
+  /// How many bytes an encoded record has: first, end, the bytes' checksum, and that of these three.
+  static let encodedBytes = 32
+  private static let removalFlag: UInt64 = 1 << 63
+
+  /// The record as it stands in the index of this salt.
+  func encoded(salt: UInt64) -> [UInt8] {
+    let words = [
+      UInt64(range.lowerBound) | (checksum == nil ? Self.removalFlag : 0),
+      UInt64(range.upperBound), checksum ?? 0,
+    ]
+    return (words + [Self.checksum(words, salt)]).flatMap { word in
+      (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
+    }
+  }
+
+  /// The record that stands there; `nil` where none was written whole.
+  init?(_ bytes: ArraySlice<UInt8>, salt: UInt64) {
+    guard bytes.count == Self.encodedBytes else { return nil }
+    let words = (0..<4).map { word in
+      (0..<8).reduce(UInt64(0)) {
+        $0 | UInt64(bytes[bytes.startIndex + 8 * word + $1]) << UInt64(8 * $1)
+      }
+    }
+    let (first, end) = (words[0] & ~Self.removalFlag, words[1])
+    guard Self.checksum(Array(words[..<3]), salt) == words[3], first < end,
+      end <= UInt64(RangeAnswer.fileByteLimit)
+    else { return nil }
+    range = Int(first)..<Int(end)
+    checksum = words[0] & Self.removalFlag == 0 ? words[2] : nil
+  }
+
+  /// Bytes that are let go of.
+  init(removalOf range: Range<Int>) {
+    self.range = range
+    checksum = nil
+  }
+
+  /// Bytes that are kept.
+  init(_ bytes: ArraySlice<UInt8>, at offset: Int, salt: UInt64) {
+    range = offset..<offset + bytes.count
+    checksum = Self.checksum(bytes, at: offset, salt: salt)
+  }
+
+  /// Whether these are the bytes that it was written for.
+  func holds(_ bytes: [UInt8], salt: UInt64) -> Bool {
+    checksum == Self.checksum(bytes[...], at: range.lowerBound, salt: salt)
+  }
+
+  private static func checksum(_ words: [UInt64], _ salt: UInt64) -> UInt64 {
+    var sum = Checksum(salt: salt)
+    for word in words { sum.append(word) }
+    return sum.value
+  }
+
+  private static func checksum(_ bytes: ArraySlice<UInt8>, at offset: Int, salt: UInt64) -> UInt64 {
+    var sum = Checksum(salt: salt)
+    sum.append(UInt64(offset))
+    sum.append(bytes)
+    return sum.value
+  }
+}

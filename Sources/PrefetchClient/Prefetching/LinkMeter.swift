@@ -1,0 +1,51 @@
+/// Measures a link by what crosses it: pure. Only time in which something is on its way counts, so that a link
+/// that nobody uses is not taken for a slow one, nor a round trip for bandwidth.
+struct LinkMeter {
+  /// What was measured.
+  struct Measurement: Hashable {
+    let kilobitsPerSecond: Int
+    /// The shortest wait for a head among the last ones: others waited behind bodies.
+    let roundTripMilliseconds: Int?
+  }
+
+  private var receiving = 0
+  private var windowStart = 0
+  private var windowBytes = 0
+  private var waits: [Int] = []
+
+  /// A window of so many bytes and so long says something of a link.
+  private static let leastBytes = 16_384
+  private static let leastMilliseconds = 250
+  private static let recentWaits = 8
+
+  /// The head of an answer is there, so long after it was asked for.
+  mutating func answered(afterMilliseconds wait: Int, at now: Int) {
+    waits.append(wait)
+    if waits.count > Self.recentWaits { waits.removeFirst() }
+    if receiving == 0 { (windowStart, windowBytes) = (now, 0) }
+    receiving += 1
+  }
+
+  /// Bytes of a body are there.
+  mutating func arrived(_ bytes: Int, at now: Int) -> Measurement? {
+    windowBytes += bytes
+    guard now - windowStart >= Self.leastMilliseconds, windowBytes >= Self.leastBytes else {
+      return nil
+    }
+    return measure(at: now)
+  }
+
+  /// An answer has ended.
+  mutating func ended(at now: Int) -> Measurement? {
+    receiving = max(0, receiving - 1)
+    guard receiving == 0, windowBytes >= Self.leastBytes, now > windowStart else { return nil }
+    return measure(at: now)
+  }
+
+  private mutating func measure(at now: Int) -> Measurement {
+    defer { (windowStart, windowBytes) = (now, 0) }
+    return Measurement(
+      kilobitsPerSecond: max(1, windowBytes * 8 / max(now - windowStart, 1)),
+      roundTripMilliseconds: waits.min())
+  }
+}

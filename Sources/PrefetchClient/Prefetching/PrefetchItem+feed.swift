@@ -1,0 +1,30 @@
+import Feed
+import PostJSON
+import Prefetch
+
+extension PrefetchItem {
+  /// What the engine has to know of an item. Its files are known by where they lie.
+  ///
+  /// - Parameter url: where a file lies of which an item says this; `nil` where that is no URL.
+  init(_ item: FeedItem, url: (String) -> String?) {
+    let media = zip(item.post.media, item.media).compactMap { media, known -> PrefetchMedia? in
+      guard let key = url(media.url) else { return nil }
+      let original = PrefetchFile(
+        key: key,
+        load: MediaLoad(
+          kind: media.kind, bytes: media.bytes, durationMilliseconds: media.durationMilliseconds,
+          timing: known.timing))
+      let variants = known.variants.sorted { $0.bytes > $1.bytes }.compactMap { variant in
+        url(variant.url).map {
+          PrefetchFile(
+            key: $0,
+            load: MediaLoad(
+              kind: media.kind, bytes: variant.bytes,
+              durationMilliseconds: media.durationMilliseconds, timing: variant.timing))
+        }
+      }
+      return PrefetchMedia(files: [original] + variants)
+    }
+    self.init(id: item.id, type: item.post.type, media: media)
+  }
+}

@@ -1,0 +1,375 @@
+import Feed
+import Foundation
+import PostJSON
+import Prefetch
+
+/// Loads a feed ahead of a person: holds the engine, tells it what happens, and does what it says, with ranges
+/// from a store and pages from a session.
+///
+/// The app tells it what the person does (`look`, `scroll`, `play`) and what the device says (`tell`), shows
+/// `items`, and draws what `updates` say. Players read from the `store`.
+public actor Prefetcher {
+  /// What the app may want to show.
+  public enum Update: Sendable {
+    /// The list has other items now: `items`.
+    case itemsChanged
+    /// The active item has nothing to show yet.
+    case placeholder(item: String)
+    /// What starts the item is there: a decoder can begin.
+    case ready(item: String)
+    /// The active item's first frame can be seen.
+    case frame(item: String)
+    /// A page does not come.
+    case pageFailed(FeedSessionError)
+    /// The engine did something, and why.
+    case acted(PrefetchAction)
+  }
+
+  /// Where players read from.
+  public nonisolated let store: RangeStore
+  /// The feed.
+  public nonisolated let session: FeedSession
+  /// What happens, newest last; of what nobody reads the last thousand.
+  public nonisolated let updates: AsyncStream<Update>
+
+  private let clock: SessionClock
+  private let told: AsyncStream<Update>.Continuation
+  private let inputs: AsyncStream<Input>
+  private let input: AsyncStream<Input>.Continuation
+  private var reader: Task<Void, Never>?
+
+  private var engine: PrefetchEngine
+  private var items: [String: PrefetchItem] = [:]
+  private var running: [Int: PrefetchTransfer] = [:]
+  private var resting: [Int: PrefetchTransfer] = [:]
+  private var tasks: [Int: Task<Void, Never>] = [:]
+  private var pageTasks: [Int: Task<Void, Never>] = [:]
+  private var lastPageTask = 0
+  private var timer: Task<Void, Never>?
+
+  private var meter = LinkMeter()
+  private var ledger = WasteLedger()
+  private var requests = 0
+  private var mediaBytes = 0
+  private var waitMilliseconds = 0
+  private var isLooking = false
+  private var activeSince = 0
+  /// When what starts the active item was there.
+  private var readySince: Int?
+
+  /// Of more items than this, those that the session has let go of are forgotten.
+  private static let itemLimit = 8_192
+
+  /// What comes from tasks, in order.
+  private enum Input: Sendable {
+    case store(RangeStoreEvent)
+    case ended(transfer: Int, RangeStoreError?)
+    case page(PrefetchPlace, Result<PageArrival, FeedSessionError>)
+    case timer
+  }
+
+  private struct PageArrival: Sendable {
+    let items: [FeedItem]
+    let hasPrevious: Bool
+    let hasNext: Bool
+  }
+
+  /// A prefetcher for the feed; it does nothing before `begin`.
+  ///
+  /// - Precondition: `settings.problem` is nil.
+  public init(
+    session: FeedSession, store: RangeStore, policy: Policy,
+    settings: PrefetchSettings = PrefetchSettings(), clock: SessionClock = SessionClock()
+  ) {
+    self.session = session
+    self.store = store
+    self.clock = clock
+    engine = PrefetchEngine(policy: policy, settings: settings)
+    (updates, told) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_000))
+    (inputs, input) = AsyncStream.makeStream()
+  }
+
+  /// Loads the first page, and from then on what the engine says.
+  ///
+  /// - Throws: `FeedSessionError`; it may be called again.
+  public func begin() async throws(FeedSessionError) {
+    if reader == nil {
+      await store.setObserver { [input] in input.yield(.store($0)) }
+      reader = Task { [weak self, inputs] in
+        for await input in inputs { await self?.take(input) }
+      }
+    }
+    try await refresh()
+  }
+
+  /// Ends everything that is under way. What came is kept.
+  public func end() async {
+    reader?.cancel()
+    input.finish()
+    told.finish()
+    timer?.cancel()
+    for task in tasks.values { task.cancel() }
+    for task in pageTasks.values { task.cancel() }
+    await store.setObserver(nil)
+  }
+
+  // MARK: What the person does
+
+  /// The feed from its top, past all caches.
+  ///
+  /// - Throws: `FeedSessionError`; the list stays as it was.
+  public func refresh() async throws(FeedSessionError) {
+    let page = try await session.refresh()
+    await arrived(
+      .anew,
+      PageArrival(
+        items: page.items, hasPrevious: page.previous != nil, hasNext: page.next != nil))
+  }
+
+  /// What is new since, put above the list.
+  ///
+  /// - Returns: how many items.
+  /// - Throws: `FeedSessionError`; the list stays as it was.
+  @discardableResult
+  public func poll() async throws(FeedSessionError) -> Int {
+    let pages = try await session.newer()
+    for page in pages {
+      await arrived(
+        .above,
+        PageArrival(items: page.items, hasPrevious: page.previous != nil, hasNext: true))
+    }
+    return pages.reduce(0) { $0 + $1.items.count }
+  }
+
+  /// The person looks at this item now.
+  public func look(at item: String) {
+    leaveActive()
+    (isLooking, activeSince) = (true, clock.milliseconds)
+    readySince = engine.isReady(item) || items[item]?.media.isEmpty != false ? activeSince : nil
+    send(.activeChanged(item))
+  }
+
+  /// The list scrolls: so many items a second, below zero where it goes up; and where it will stop, in items
+  /// from the active one, where the platform says that.
+  public func scroll(itemsPerSecond: Double, stopDistance: Int? = nil) {
+    let speed = min(max(itemsPerSecond * 1_000, -1e9), 1e9)
+    send(
+      .scrolled(milliitemsPerSecond: speed.isNaN ? 0 : Int(speed), stopDistance: stopDistance))
+  }
+
+  /// The active clip stands at this time of it.
+  public func play(atMilliseconds time: Int, _ playback: PrefetchEvent.Playback = .playing) {
+    send(.playbackMoved(milliseconds: time, playback))
+  }
+
+  /// What the device says: the network, Save-Data, stress, memory, that the app is out of sight.
+  public func tell(_ event: PrefetchEvent) { send(event) }
+
+  // MARK: What there is
+
+  /// Whether what starts the item is there.
+  public func isReady(_ item: String) -> Bool {
+    engine.isReady(item) || items[item]?.media.isEmpty == true
+  }
+
+  /// What the viewing came to so far.
+  public var figures: ViewingFigures {
+    var figures = ViewingFigures()
+    let pages = session.traffic
+    figures.items = engine.counts.viewedItems
+    figures.imageLoaders = engine.counts.imageLoaders
+    figures.videoLoaders = engine.counts.videoLoaders
+    figures.waitMilliseconds = waitMilliseconds
+    figures.bytes = mediaBytes + pages.bytes
+    figures.wastedBytes = ledger.wastedBytes
+    figures.requests = requests + pages.requests
+    figures.pageRequests = pages.requests
+    return figures
+  }
+
+  /// The active item is left: what it waited, and what of it was watched.
+  public func leaveActive() {
+    guard let active = engine.activeItem, let item = items[active], isLooking else { return }
+    isLooking = false
+    let now = clock.milliseconds
+    waitMilliseconds += (readySince ?? now) - activeSince
+    ledger.watched(item, milliseconds: now - (readySince ?? now))
+  }
+
+  // MARK: The engine
+
+  private func send(_ event: PrefetchEvent) {
+    for action in engine.handle(event, atMilliseconds: clock.milliseconds) { perform(action) }
+  }
+
+  private func perform(_ action: PrefetchAction) {
+    told.yield(.acted(action))
+    switch action.kind {
+    case .fetch(let transfer): begin(transfer)
+    case .cancel(let id):
+      running[id] = nil
+      resting[id] = nil
+      tasks.removeValue(forKey: id)?.cancel()
+    case .pause(let id):
+      resting[id] = running.removeValue(forKey: id)
+      tasks.removeValue(forKey: id)?.cancel()
+    case .resume(let id):
+      if let transfer = resting.removeValue(forKey: id) { begin(transfer) }
+    case .askForPage(let place): ask(place)
+    case .showPlaceholder(let item): told.yield(.placeholder(item: item))
+    case .ready(let item):
+      if item == engine.activeItem, readySince == nil { readySince = clock.milliseconds }
+      told.yield(.ready(item: item))
+    case .showFrame(let item): told.yield(.frame(item: item))
+    case .evict(let key, let range):
+      if let url = URL(string: key) { Task { [store] in await store.discard(range, of: url) } }
+    case .waitUntil(let time):
+      timer?.cancel()
+      timer = Task { [clock, input] in
+        guard (try? await clock.sleep(untilMilliseconds: time)) != nil else { return }
+        input.yield(.timer)
+      }
+    }
+  }
+
+  private func begin(_ transfer: PrefetchTransfer) {
+    guard let url = URL(string: transfer.key) else { return }
+    running[transfer.id] = transfer
+    let priority: RangePriority =
+      switch transfer.priority {
+      case .urgent: .urgent
+      case .active: .active
+      case .ahead: .ahead
+      }
+    tasks[transfer.id] = Task { [store, input] in
+      do throws(RangeStoreError) {
+        try await store.fetch(url, from: transfer.start, to: transfer.end, priority: priority)
+        input.yield(.ended(transfer: transfer.id, nil))
+      } catch {
+        input.yield(.ended(transfer: transfer.id, error))
+      }
+    }
+  }
+
+  private func ask(_ place: PrefetchPlace) {
+    lastPageTask += 1
+    let number = lastPageTask
+    let active = engine.activeItem
+    pageTasks[number] = Task { [session, input] in
+      do throws(FeedSessionError) {
+        let items: [FeedItem]
+        switch place {
+        case .anew: items = try await session.refresh().items
+        case .below: items = try await session.older()?.items ?? []
+        case .above: items = try await session.previous()?.items ?? []
+        case .around(let distance):
+          let offset = await session.offset(of: active ?? "") ?? 0
+          let (index, overflow) = offset.addingReportingOverflow(distance)
+          items = try await session.window(aroundOffset: overflow ? offset : index).items
+        }
+        let arrival = PageArrival(
+          items: items, hasPrevious: await session.hasPrevious, hasNext: await session.hasOlder)
+        input.yield(.page(place, .success(arrival)))
+      } catch {
+        input.yield(.page(place, .failure(error)))
+      }
+      self.pageTasks[number] = nil
+    }
+  }
+
+  // MARK: What comes of it
+
+  private func take(_ input: Input) async {
+    switch input {
+    case .store(let event): take(event)
+    case .ended(let id, let error): await ended(id, error)
+    case .page(let place, .success(let arrival)): await arrived(place, arrival)
+    case .page(let place, .failure(let error)):
+      told.yield(.pageFailed(error))
+      send(.pageFailed(place, retryAfterMilliseconds: error.retryAfterMilliseconds))
+    case .timer: send(.timerFired)
+    }
+  }
+
+  private func take(_ event: RangeStoreEvent) {
+    let now = clock.milliseconds
+    var measurement: LinkMeter.Measurement?
+    switch event {
+    case .asked: requests += 1
+    case .answered(_, let wait):
+      meter.answered(afterMilliseconds: clock.milliseconds(wait), at: now)
+    case .ended: measurement = meter.ended(at: now)
+    case .arrived(let url, let range, let newBytes):
+      mediaBytes += range.count
+      ledger.fetched(newBytes, of: url)
+      measurement = meter.arrived(range.count, at: now)
+      let transfer = running.values.first {
+        $0.key == url && $0.start <= range.lowerBound && range.lowerBound < $0.end ?? .max
+      }
+      if let transfer {
+        send(.bytesArrived(transfer: transfer.id, key: url, range))
+      } else {
+        send(.bytesFound(key: url, [range]))
+      }
+    }
+    if let measurement {
+      send(
+        .bandwidthMeasured(
+          kilobitsPerSecond: measurement.kilobitsPerSecond,
+          roundTripMilliseconds: measurement.roundTripMilliseconds))
+    }
+  }
+
+  private func ended(_ id: Int, _ error: RangeStoreError?) async {
+    guard let transfer = running[id], let url = URL(string: transfer.key) else { return }
+    tasks[id] = nil
+    if let error {
+      running[id] = nil
+      return send(.transferFailed(id, TransferFailure(error)))
+    }
+    // What the store had already crossed no network.
+    let held = await store.held(of: url)
+    if transfer.end == nil, let version = await store.version(of: url) {
+      send(.sizeLearned(key: transfer.key, bytes: version.bytes))
+    }
+    send(.bytesFound(key: transfer.key, held.ranges))
+    guard running.removeValue(forKey: id) != nil else { return }
+    send(.transferFinished(id))
+  }
+
+  private func arrived(_ place: PrefetchPlace, _ page: PageArrival) async {
+    let new = page.items.map { item in
+      PrefetchItem(item) { [session] in session.url(of: $0)?.absoluteString }
+    }
+    if place == .anew { items = [:] }
+    for item in new { items[item.id] = item }
+    if items.count > Self.itemLimit {
+      let known = Set(await session.items.map(\.id))
+      items = items.filter { known.contains($0.key) || $0.key == engine.activeItem }
+    }
+    send(
+      .pageArrived(place, items: new, hasPrevious: page.hasPrevious, hasNext: page.hasNext))
+    // What an earlier session left in the store.
+    for file in new.flatMap(\.media).flatMap(\.files) {
+      guard let url = URL(string: file.key) else { continue }
+      let held = await store.held(of: url)
+      if !held.isEmpty { send(.bytesFound(key: file.key, held.ranges)) }
+    }
+    told.yield(.itemsChanged)
+  }
+}
+
+extension TransferFailure {
+  /// What the engine makes of a store's error.
+  fileprivate init(_ error: RangeStoreError) {
+    switch error {
+    case .transport, .cancelled: self = .network
+    case .status(let status, let milliseconds):
+      self =
+        status == 408 || status == 429 || status >= 500
+        ? .busy(retryAfterMilliseconds: milliseconds) : .gone
+    case .changed, .beyondEnd: self = .changed
+    case .malformedAnswer, .notKept, .folderInUse, .system: self = .gone
+    }
+  }
+}

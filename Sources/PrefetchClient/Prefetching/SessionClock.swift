@@ -1,0 +1,31 @@
+/// The time of a viewing, in milliseconds since it began.
+public struct SessionClock: Sendable {
+  private let start = ContinuousClock.now
+  /// So many milliseconds of the viewing pass in one of ours.
+  public let speed: Int
+
+  /// A clock that begins now.
+  ///
+  /// - Parameter speed: 1 in an app; more in a measurement over a link that is so many times faster, too.
+  public init(speed: Int = 1) { self.speed = min(max(speed, 1), 1_000) }
+
+  /// The time.
+  public var milliseconds: Int {
+    Int((ContinuousClock.now - start) / .microseconds(1)) * speed / 1_000
+  }
+
+  /// Waits until so many milliseconds of the viewing have passed.
+  public func sleep(milliseconds: Int) async throws {
+    try await Task.sleep(for: .microseconds(max(milliseconds, 0) * 1_000 / speed))
+  }
+
+  /// Waits until the time of the viewing is this.
+  public func sleep(untilMilliseconds time: Int) async throws {
+    try await Task.sleep(until: start + .microseconds(time * 1_000 / speed), clock: .continuous)
+  }
+
+  /// What so long is in the viewing.
+  public func milliseconds(_ duration: Duration) -> Int {
+    Int(duration / .microseconds(1)) * speed / 1_000
+  }
+}

@@ -1,0 +1,38 @@
+/// Why bytes of a file are not there.
+public enum RangeStoreError: Error, Hashable, Sendable {
+  /// Another store, of this process or another one, has the folder open.
+  case folderInUse(String)
+  /// A call of the system failed: what was called, on which path, with which `errno`.
+  case system(call: String, path: String, code: Int32)
+  /// The server answers with this status.
+  case status(Int, retryAfterMilliseconds: Int?)
+  /// The server's file is another one than that of which bytes were handed out already: begin anew.
+  case changed
+  /// What was asked for begins behind the file's end.
+  case beyondEnd(fileBytes: Int?)
+  /// The server contradicts itself, or HTTP.
+  case malformedAnswer(String)
+  /// There is no answer, or it ended early, as often as was tried.
+  case transport(TransportError)
+  /// The server says neither which version of the file it has nor how large it is, or there is no room:
+  /// bytes can be handed through, and none are kept.
+  case notKept(String)
+  /// Whoever asked does not want it any more.
+  case cancelled
+}
+
+extension RangeStoreError {
+  /// Whether the same request may go better in a while.
+  var isTransient: Bool {
+    switch self {
+    case .transport(.unreachable), .transport(.cut), .transport(.timedOut): true
+    case .status(let status, _): status == 408 || status == 429 || status >= 500
+    default: false
+    }
+  }
+
+  /// How long the server wants to be left alone.
+  var retryAfterMilliseconds: Int? {
+    if case .status(_, let milliseconds) = self { milliseconds } else { nil }
+  }
+}

@@ -1,0 +1,155 @@
+import PrefetchClient
+
+/// Reads the answers of one HTTP/1.1 connection out of bytes as they come (RFC 9112): pure.
+struct AnswerReader {
+  /// What comes next of an answer.
+  enum Event {
+    case head(AnswerPipe.Head)
+    case body([UInt8])
+    /// The answer is whole; `keeps` says whether the connection is good for another one.
+    case end(keeps: Bool)
+  }
+
+  private enum State {
+    case head
+    /// So many bytes of a body, or of a chunk of one.
+    case counted(Int)
+    case untilClosed
+    case chunkSize
+    case chunk(Int)
+    case chunkEnd
+    case trailer
+    case end
+  }
+
+  private var state = State.head
+  private var buffer: [UInt8] = []
+  private var keeps = true
+
+  /// A head, or a line of a chunk, is no longer.
+  static let lineLimitBytes = 65_536
+
+  /// Bytes have come.
+  mutating func append(_ bytes: ArraySlice<UInt8>) { buffer += bytes }
+
+  /// The connection has ended.
+  mutating func close() throws(TransportError) -> Event {
+    switch state {
+    case .untilClosed, .end: return .end(keeps: false)
+    default: throw .cut("the connection ended within an answer")
+    }
+  }
+
+  /// What comes next; `nil` where more bytes are needed.
+  mutating func next() throws(TransportError) -> Event? {
+    while true {
+      switch state {
+      case .head:
+        guard let lines = try section() else { return nil }
+        let head = try read(lines)
+        guard let head else { continue }
+        return .head(head)
+      case .counted(0), .end:
+        state = .head
+        defer { keeps = true }
+        return .end(keeps: keeps)
+      case .counted(let rest):
+        guard let bytes = take(atMost: rest) else { return nil }
+        state = .counted(rest - bytes.count)
+        return .body(bytes)
+      case .untilClosed: return take(atMost: .max).map { .body($0) }
+      case .chunkSize:
+        guard let line = try line() else { return nil }
+        let digits = line.prefix { $0 != ";" }.trimmingSpaces
+        guard !digits.isEmpty, digits.utf8.count <= 12, let size = Int(digits, radix: 16),
+          size >= 0
+        else { throw .malformed("the chunk size \(line)") }
+        state = size == 0 ? .trailer : .chunk(size)
+      case .chunk(0): state = .chunkEnd
+      case .chunk(let rest):
+        guard let bytes = take(atMost: rest) else { return nil }
+        state = .chunk(rest - bytes.count)
+        return .body(bytes)
+      case .chunkEnd:
+        guard let line = try line() else { return nil }
+        guard line.isEmpty else { throw .malformed("a chunk longer than it says") }
+        state = .chunkSize
+      case .trailer:
+        guard let line = try line() else { return nil }
+        if line.isEmpty { state = .end }
+      }
+    }
+  }
+
+  /// Reads a head, and how its body is framed (RFC 9112 section 6.3); `nil` where another one follows.
+  private mutating func read(_ lines: [String]) throws(TransportError) -> AnswerPipe.Head? {
+    let words = (lines.first ?? "").split(separator: " ", maxSplits: 2)
+    guard words.count >= 2, words[0].hasPrefix("HTTP/1."), words[1].utf8.count == 3,
+      let status = Int(words[1]), status >= 100
+    else { throw .malformed("the status line \(lines.first ?? "")") }
+    var fields: [(name: String, value: String)] = []
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
+        throw .malformed("the field \(line)")
+      }
+      fields.append((String(line[..<colon]), String(line[line.index(after: colon)...])))
+    }
+    if status < 200 { return nil }
+    let all = TransportFields(fields)
+    let connection = all["connection"]?.lowercased() ?? ""
+    keeps = words[0] == "HTTP/1.1" && !connection.contains("close")
+    if status == 204 || status == 304 {
+      state = .end
+    } else if let coding = all["transfer-encoding"] {
+      guard coding.lowercased() == "chunked" else { throw .malformed("the coding \(coding)") }
+      state = .chunkSize
+    } else if let text = all["content-length"] {
+      guard text.utf8.count <= 15, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        let length = Int(text)
+      else { throw .malformed("Content-Length: \(text)") }
+      state = .counted(length)
+    } else {
+      keeps = false
+      state = .untilClosed
+    }
+    return AnswerPipe.Head(status: status, fields: all)
+  }
+
+  // MARK: Bytes
+
+  private mutating func take(atMost count: Int) -> [UInt8]? {
+    guard !buffer.isEmpty else { return nil }
+    let bytes = Array(buffer.prefix(count))
+    buffer.removeFirst(bytes.count)
+    return bytes
+  }
+
+  /// A line without its end; `nil` where it is not whole.
+  private mutating func line() throws(TransportError) -> String? {
+    guard let end = buffer.firstIndex(of: UInt8(ascii: "\n")) else {
+      guard buffer.count <= Self.lineLimitBytes else { throw .malformed("a line without end") }
+      return nil
+    }
+    let line = buffer[..<end]
+    buffer.removeFirst(end + 1)
+    let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The lines up to an empty one; `nil` where that is not there.
+  private mutating func section() throws(TransportError) -> [String]? {
+    guard buffer.firstRange(of: "\r\n\r\n".utf8) != nil else {
+      guard buffer.count <= Self.lineLimitBytes else { throw .malformed("a head without end") }
+      return nil
+    }
+    var lines: [String] = []
+    while let line = try line(), !line.isEmpty { lines.append(line) }
+    return lines
+  }
+}
+
+extension StringProtocol {
+  fileprivate var trimmingSpaces: String {
+    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import JSON
+import Prefetch
+import PrefetchClient
+
+/// Why a server's networks are not known.
+public enum NetworkQuestionError: Error, Hashable, Sendable {
+  /// The server has none of this name; these it has.
+  case unknown(String, known: [String])
+  /// The server does not answer the question, and how it does not.
+  case noAnswer(String)
+}
+
+extension NetworkQuestionError: CustomStringConvertible {
+  /// For example `the server has no network "5g", but 3g, wifi`.
+  public var description: String {
+    switch self {
+    case .unknown(let name, let known):
+      "the server has no network \"\(name)\", but \(known.joined(separator: ", "))"
+    case .noAnswer(let words): "the server does not tell its networks: \(words)"
+    }
+  }
+}
+
+extension NetworkProfile {
+  /// The profile of this name that the server has (`/v1/networks`).
+  public static func named(
+    _ name: String, of server: URL, over transport: some Transport
+  ) async throws(NetworkQuestionError) -> NetworkProfile {
+    var body: [UInt8] = []
+    do throws(TransportError) {
+      let answer = try await transport.answer(
+        to: TransportRequest(server.appending(path: "v1/networks")))
+      guard answer.status == 200 else { throw .malformed("status \(answer.status)") }
+      while body.count <= answerLimitBytes, let bytes = try await answer.body.next() {
+        body += bytes
+      }
+    } catch {
+      throw .noAnswer("\(error)")
+    }
+    let list = try? JSONDocument(body).root.member("networks")
+    guard let list else { throw .noAnswer("no list of networks") }
+    let profiles = list.elements.compactMap(NetworkProfile.init)
+    guard let profile = profiles.first(where: { $0.name == name }) else {
+      throw .unknown(name, known: profiles.map(\.name))
+    }
+    return profile
+  }
+
+  private static let answerLimitBytes = 1 << 20
+
+  private init?(_ value: JSONValue) {
+    func number(_ name: String) -> Int? {
+      value.member(name)?.wholeNumber.flatMap { (0...1_000_000_000).contains($0) ? $0 : nil }
+    }
+    guard let name = value.member("name")?.text, let downlink = number("downlink"),
+      let uplink = number("uplink"), let roundTrip = number("rtt")
+    else { return nil }
+    self.init(
+      name: name, title: value.member("title")?.text ?? name, downlinkKbps: downlink,
+      uplinkKbps: uplink, roundTripMilliseconds: roundTrip,
+      lossPercent: min(number("lossPercent") ?? 0, 100))
+  }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import Glibc
+import PrefetchClient
+import Sockets
+import System
+
+/// One request and its answer, on a thread that waits.
+final class SocketExchange: Sendable {
+  private struct State {
+    var socket: ClientSocket?
+    var isStopped = false
+    var isResting = false
+  }
+
+  private let state = Monitor(State())
+  private let head: [UInt8]
+  private let timeoutMilliseconds: Int
+
+  /// How much is read at once.
+  private static let bufferBytes = 65_536
+
+  init(_ request: TransportRequest, to host: String, _ port: UInt16) {
+    let shown = host.contains(":") ? "[\(host)]" : host
+    let path = request.url.path(percentEncoded: true)
+    let query = request.url.query(percentEncoded: true).map { "?" + $0 } ?? ""
+    var lines = [
+      "GET \(path.isEmpty ? "/" : path)\(query) HTTP/1.1", "Host: \(shown):\(port)",
+      "User-Agent: lookahead-browse",
+    ]
+    // What could begin another line is no value of a field.
+    lines += request.fields.filter { !($0.name + $0.value).contains(where: \.isNewline) }
+      .map { "\($0.name): \($0.value)" }
+    head = Array((lines + ["", ""]).joined(separator: "\r\n").utf8)
+    timeoutMilliseconds = request.timeoutMilliseconds
+  }
+
+  // MARK: Whoever asked
+
+  func stop() {
+    // Under the lock: the connection is closed, or another's, only after it was let go of here.
+    state.withLock { state in
+      state.isStopped = true
+      state.socket?.abandon()
+    }
+    state.notify()
+  }
+
+  func resume() {
+    state.withLock { $0.isResting = false }
+    state.notify()
+  }
+
+  // MARK: The thread
+
+  func run(on origin: Origin, from pool: ConnectionPool, into pipe: () -> AnswerPipe?) {
+    do throws(TransportError) {
+      // A connection that waited may have been closed by its server meanwhile.
+      if let waiting = pool.take(origin),
+        try exchange(on: waiting, origin, pool, pipe, isNew: false)
+      {
+        return
+      }
+      let socket: ClientSocket
+      do throws(SystemError) {
+        socket = try ClientSocket(
+          connectingTo: SocketAddress(host: origin.host, port: origin.port),
+          timeoutMilliseconds: timeoutMilliseconds)
+      } catch {
+        throw .unreachable("\(error)")
+      }
+      _ = try exchange(on: socket, origin, pool, pipe, isNew: true)
+    } catch {
+      pipe()?.finish(error)
+    }
+  }
+
+  /// - Returns: false where the connection was closed before anything of an answer came.
+  private func exchange(
+    on socket: ClientSocket, _ origin: Origin, _ pool: ConnectionPool, _ pipe: () -> AnswerPipe?,
+    isNew: Bool
+  ) throws(TransportError) -> Bool {
+    let isStopped = state.withLock { state in
+      state.socket = socket
+      return state.isStopped
+    }
+    var keeps = false
+    defer {
+      state.withLock { $0.socket = nil }
+      if keeps { pool.give(socket, origin) } else { socket.close() }
+    }
+    if isStopped { throw .cancelled }
+    var reader = AnswerReader()
+    var buffer = [UInt8](repeating: 0, count: Self.bufferBytes)
+    var hasBegun = false
+    do throws(SystemError) {
+      try socket.renewed(timeoutMilliseconds: timeoutMilliseconds).send(head)
+    } catch {
+      if isNew { throw cause(error) }
+      return false
+    }
+    while true {
+      while let event = try reader.next() {
+        switch event {
+        case .head(let head): pipe()?.receive(head)
+        case .body(let bytes): try deliver(bytes, pipe)
+        case .end(let isKept):
+          // Stopped, it is shut down and of no use to anybody.
+          keeps = state.withLock { state in
+            state.socket = nil
+            return isKept && !state.isStopped
+          }
+          pipe()?.finish(nil)
+          return true
+        }
+      }
+      let count: Int
+      do throws(SystemError) {
+        count = try socket.renewed(timeoutMilliseconds: timeoutMilliseconds).receive(into: &buffer)
+      } catch {
+        if !isNew, !hasBegun, !state.withLock({ $0.isStopped }) { return false }
+        throw cause(error)
+      }
+      if count == 0 {
+        if !isNew, !hasBegun { return false }
+        guard case .end = try reader.close() else { return true }
+        pipe()?.finish(nil)
+        return true
+      }
+      hasBegun = true
+      reader.append(buffer[..<count])
+    }
+  }
+
+  private func deliver(_ bytes: [UInt8], _ pipe: () -> AnswerPipe?) throws(TransportError) {
+    guard let receiver = pipe() else { throw .cancelled }
+    state.withLock { $0.isResting = true }
+    guard receiver.receive(bytes) else { return }
+    // Nobody reads: the peer waits, too, as soon as the buffers between are full.
+    state.wait { $0.isResting && !$0.isStopped ? nil : () }
+  }
+
+  private func cause(_ error: SystemError) -> TransportError {
+    if state.withLock({ $0.isStopped }) { return .cancelled }
+    return error.code == ETIMEDOUT ? .timedOut : .cut("\(error)")
+  }
+}

@@ -1,0 +1,115 @@
+import Feed
+import Foundation
+import Prefetch
+import PrefetchClient
+
+/// A person without eyes: looks at the items of a feed, one after the other, at an even pace, whether they are
+/// there or not, as the measuring stand of the articles does.
+public struct Viewer: Sendable {
+  /// How it scrolls.
+  public struct Settings: Sendable {
+    /// How many items it looks at.
+    public var items = 1_000
+    /// How long it looks at each.
+    public var paceMilliseconds = 1_000
+    /// How long it waits for a page at the end of the list before it gives up.
+    public var patienceMilliseconds = 120_000
+
+    /// The articles' thousand items at one a second.
+    public init() {}
+  }
+
+  /// One item as it was looked at.
+  public struct Look: Sendable {
+    /// Which it was, from 0.
+    public let index: Int
+    /// The item.
+    public let item: FeedItem
+    /// What starts it was not there.
+    public let hadLoader: Bool
+    /// When that was, in milliseconds since the viewing began.
+    public let atMilliseconds: Int
+  }
+
+  /// What a viewing came to.
+  public struct Outcome: Sendable {
+    /// The client's figures.
+    public let figures: ViewingFigures
+    /// How often the list ended before the feed did, and a page had to be waited for.
+    public let listLoaders: Int
+    /// How long that took, together.
+    public let listWaitMilliseconds: Int
+    /// The feed ended before there were as many items.
+    public let hasEnded: Bool
+  }
+
+  private let prefetcher: Prefetcher
+  private let settings: Settings
+  private let clock: SessionClock
+
+  /// A viewer of the prefetcher's feed, on its clock.
+  public init(_ prefetcher: Prefetcher, settings: Settings, clock: SessionClock) {
+    self.prefetcher = prefetcher
+    self.settings = settings
+    self.clock = clock
+  }
+
+  /// Looks at all items.
+  ///
+  /// - Parameter look: called for each.
+  /// - Throws: `FeedSessionError` where not even the first page comes.
+  public func view(
+    _ look: (Look) -> Void = { _ in }
+  ) async throws(FeedSessionError) -> Outcome {
+    try await prefetcher.begin()
+    var (listLoaders, listWait, hasEnded) = (0, 0, false)
+    var list: [FeedItem] = []
+    var position = -1
+    var last: String?
+    for index in 0..<settings.items {
+      // The list may have grown, and begun later.
+      if position + 1 >= list.count {
+        (list, position) = await current(behind: last)
+        if position + 1 >= list.count {
+          let begun = clock.milliseconds
+          listLoaders += 1
+          hasEnded = !(await waitForMore(behind: last, since: begun))
+          listWait += clock.milliseconds - begun
+          (list, position) = await current(behind: last)
+        }
+      }
+      guard !hasEnded, position + 1 < list.count else { break }
+      position += 1
+      let item = list[position]
+      last = item.id
+      let now = clock.milliseconds
+      let isReady = await prefetcher.isReady(item.id)
+      await prefetcher.look(at: item.id)
+      look(Look(index: index, item: item, hadLoader: !isReady, atMilliseconds: now))
+      try? await clock.sleep(untilMilliseconds: now + settings.paceMilliseconds)
+    }
+    await prefetcher.leaveActive()
+    let figures = await prefetcher.figures
+    await prefetcher.end()
+    return Outcome(
+      figures: figures, listLoaders: listLoaders, listWaitMilliseconds: listWait,
+      hasEnded: hasEnded)
+  }
+
+  /// The list as it is, and where the item in it is.
+  private func current(behind last: String?) async -> ([FeedItem], Int) {
+    let items = await prefetcher.session.items
+    return (items, last.flatMap { last in items.lastIndex { $0.id == last } } ?? -1)
+  }
+
+  /// - Returns: whether there is an item behind that one.
+  private func waitForMore(behind last: String?, since begun: Int) async -> Bool {
+    while clock.milliseconds - begun < settings.patienceMilliseconds {
+      let (items, position) = await current(behind: last)
+      if position + 1 < items.count { return true }
+      if !(await prefetcher.session.hasOlder) { return false }
+      try? await clock.sleep(milliseconds: 20)
+    }
+    return false
+  }
+}

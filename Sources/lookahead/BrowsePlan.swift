@@ -1,0 +1,178 @@
+import ArgumentParser
+import Foundation
+import Prefetch
+import PrefetchClient
+import ShapedLink
+import System
+import Viewing
+
+/// Why a feed could not be looked at.
+enum BrowseError: Error, CustomStringConvertible {
+  case feed(FeedSessionError)
+  case store(RangeStoreError)
+  case network(NetworkQuestionError)
+  case trace(String, any Error & Sendable)
+  case link(SystemError)
+  case record(String)
+
+  var description: String {
+    switch self {
+    case .feed(let error): "\(error)"
+    case .store(let error): "\(error)"
+    case .network(let error): "\(error)"
+    case .trace(let path, let error): "\(path): \(error)"
+    case .link(let error): "\(error)"
+    case .record(let path): "\(path) cannot be written"
+    }
+  }
+}
+
+/// What `browse` was told, looked at.
+struct BrowsePlan: Sendable {
+  let server: URL
+  let host: String
+  let port: UInt16
+  let feed: String
+  let limit: Int
+  let items: Int
+  let paceMilliseconds: Int
+  let strategy: Policy.Strategy
+  let network: String?
+  let speed: Int
+  let store: String?
+  let record: String?
+
+  init(_ command: BrowseCommand) throws {
+    guard let parts = URLComponents(string: command.url), parts.scheme?.lowercased() == "http",
+      let host = parts.host, !host.isEmpty, let port = UInt16(exactly: parts.port ?? 80),
+      let origin = URL(string: "http://\(parts.percentEncodedHost ?? host):\(port)")
+    else {
+      throw ValidationError("\"\(command.url)\" is not a URL such as http://127.0.0.1:8080")
+    }
+    self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+    self.port = port
+    server = origin
+    func parameter(_ name: String) -> String? {
+      parts.queryItems?.first { $0.name == name }?.value
+    }
+    guard let feed = command.feed ?? parameter("feed") else {
+      throw ValidationError("--feed is missing, and the URL names no feed")
+    }
+    self.feed = feed
+    guard let limit = Int(parameter("limit") ?? "30"), (1...100).contains(limit) else {
+      throw ValidationError("the URL's limit is not in 1…100")
+    }
+    self.limit = limit
+    guard (1...10_000_000).contains(command.items) else {
+      throw ValidationError("--items: \(command.items) is not in 1…10000000")
+    }
+    items = command.items
+    guard let pace = Self.milliseconds(command.pace) else {
+      throw ValidationError("--pace: \"\(command.pace)\" is not a time such as 1s or 500ms")
+    }
+    paceMilliseconds = pace
+    do throws(StrategyError) {
+      strategy = try Policy.Strategy(text: command.strategy)
+    } catch {
+      let names = Policy.Strategy.usual.map(\.name).joined(separator: ", ")
+      throw ValidationError("--strategy: \(error); there are \(names)")
+    }
+    guard (1...100).contains(command.speed) else {
+      throw ValidationError("--speed: \(command.speed) is not in 1…100")
+    }
+    (speed, network, store, record) =
+      (command.speed, command.network, command.store, command.record)
+  }
+
+  /// `1s`, `1.5s`, `500ms`: up to an hour.
+  private static func milliseconds(_ text: String) -> Int? {
+    let isShort = text.hasSuffix("ms")
+    guard isShort || text.hasSuffix("s"), let number = Double(text.dropLast(isShort ? 2 : 1)),
+      number > 0, number <= 3_600_000
+    else { return nil }
+    let milliseconds = isShort ? number : number * 1_000
+    return (1...3_600_000).contains(milliseconds) ? Int(milliseconds) : nil
+  }
+}
+
+extension BrowsePlan {
+  /// Looks at the feed.
+  func run() async throws(BrowseError) -> BrowseReport {
+    let link = try await link()
+    defer { link?.stop() }
+    let transport = SocketTransport(throughPort: link?.port)
+    let store = try rangeStore(transport)
+    var feedSettings = FeedSessionSettings()
+    feedSettings.limit = limit
+    feedSettings.retryMilliseconds /= speed
+    let session = FeedSession(
+      server: server, feed: feed, transport: transport, settings: feedSettings)
+    let clock = SessionClock(speed: speed)
+    var policy = Policy(name: strategy.name, strategy: strategy)
+    policy.itemsPerMinute = max(1, min(6_000, 60_000 / paceMilliseconds))
+    var settings = PrefetchSettings()
+    settings.heldBytes = RangeStoreLimits().bytes
+    let prefetcher = Prefetcher(
+      session: session, store: store, policy: policy, settings: settings, clock: clock)
+    let recorder = try record.map { path throws(BrowseError) in
+      guard let recorder = BrowseRecorder(path: path, clock: clock) else {
+        throw BrowseError.record(path)
+      }
+      return recorder
+    }
+    let recording = recorder.map { recorder in
+      Task { for await update in prefetcher.updates { recorder.write(update) } }
+    }
+    var viewing = Viewer.Settings()
+    (viewing.items, viewing.paceMilliseconds) = (items, paceMilliseconds)
+    let outcome: Viewer.Outcome
+    do throws(FeedSessionError) {
+      outcome = try await Viewer(prefetcher, settings: viewing, clock: clock).view {
+        recorder?.write($0)
+      }
+    } catch {
+      throw .feed(error)
+    }
+    await recording?.value
+    return BrowseReport(plan: self, outcome: outcome, milliseconds: clock.milliseconds)
+  }
+
+  private func rangeStore(_ transport: SocketTransport) throws(BrowseError) -> RangeStore {
+    var limits = RangeStoreLimits()
+    // The engine tries again by itself, on the viewing's own clock.
+    limits.retries = 1
+    limits.retryMilliseconds /= speed
+    do throws(RangeStoreError) {
+      return try store.map { path throws(RangeStoreError) in
+        try RangeStore(folder: URL(fileURLWithPath: path), transport: transport, limits: limits)
+      } ?? RangeStore(transport: transport, limits: limits)
+    } catch {
+      throw .store(error)
+    }
+  }
+
+  /// The link to the server; `nil` where the network is what it is.
+  private func link() async throws(BrowseError) -> ShapedLink? {
+    guard let network else { return nil }
+    let schedule: LinkSchedule
+    if let trace = FileManager.default.contents(atPath: network) {
+      do throws(LinkTraceError) {
+        schedule = try LinkSchedule(trace: Array(trace))
+      } catch {
+        throw .trace(network, error)
+      }
+    } else {
+      do throws(NetworkQuestionError) {
+        schedule = LinkSchedule(
+          try await NetworkProfile.named(network, of: server, over: SocketTransport()))
+      } catch {
+        throw .network(error)
+      }
+    }
+    do throws(SystemError) {
+      return try ShapedLink(toPort: port, host: host, schedule, pace: .realTime(speed: speed))
+    } catch {
+      throw .link(error)
+    }
+  }
+}

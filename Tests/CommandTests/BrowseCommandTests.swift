@@ -1,0 +1,97 @@
+import Foundation
+import Prefetch
+import TestSupport
+import Testing
+
+@testable import lookahead
+
+/// `lookahead browse`, as a user runs it, on the fixtures and with their media.
+@Suite struct BrowseCommandTests {
+  let program = Program()
+
+  private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures")
+
+  private func server() throws -> ServingProgram {
+    let fixtures = Self.fixtures.path
+    try #require(try program.run("seed", fixtures + "/featured.ndjson").status == 0)
+    return try ServingProgram(program, ["--media-root", fixtures + "/media"])
+  }
+
+  private func object(_ text: String) throws -> [String: Any] {
+    try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+  }
+
+  @Test(arguments: Policy.Strategy.usual)
+  func `a feed is looked at with every strategy over a link, item by item`(
+    strategy: Policy.Strategy
+  ) throws {
+    let server = try server()
+    let outcome = try program.run(
+      "browse", "http://127.0.0.1:\(server.port)/rp/?feed=featured&limit=15", "--items", "30",
+      "--pace", "500ms", "--speed", "20", "--network", "lte", "--strategy", strategy.name, "--json",
+      "--record", "record.ndjson", "--store", "kept")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let figures = try object(outcome.output)
+    #expect(figures["items"] as? Int == 30)
+    #expect(figures["strategy"] as? String == strategy.text)
+    #expect((figures["pageRequests"] as? Int ?? 0) >= 2)
+    let bytes = try #require(figures["bytes"] as? Int)
+    #expect(bytes > 100_000 && bytes >= figures["wastedBytes"] as? Int ?? .max)
+    let record = try String(contentsOfFile: program.folder.file("record.ndjson"), encoding: .utf8)
+    let lines = try record.split(separator: "\n").map { try object(String($0)) }
+    #expect(lines.compactMap { $0["look"] as? Int } == Array(0..<30))
+    #expect(lines.contains { ($0["action"] as? String)?.hasPrefix("fetch ") == true })
+    #expect(lines.allSatisfy { $0["look"] != nil || ($0["why"] as? String)?.isEmpty == false })
+  }
+
+  @Test func `a folder that holds everything is not asked for again, and the feed's end is said`()
+    throws
+  {
+    let server = try server()
+    let arguments = [
+      "browse", "http://127.0.0.1:\(server.port)", "--feed", "featured", "--items", "1000",
+      "--pace", "100ms", "--speed", "5", "--store", "kept", "--strategy", "plain:leading=3",
+    ]
+    let first = try program.run(arguments)
+    #expect(first.status == 0, "\(first.errors)")
+    #expect(first.output.contains("plain:leading=3 on this network: 40 items, "))
+    #expect(first.output.hasSuffix("the feed ended\n"))
+    let again = try object(program.run(arguments + ["--json"]).output)
+    let requests = try #require(again["requests"] as? Int)
+    #expect(requests == again["pageRequests"] as? Int)
+  }
+
+  @Test(arguments: [
+    ["browse"], ["browse", "https://example.org/"], ["browse", "http://127.0.0.1:1"],
+    ["browse", "http://127.0.0.1:1", "--feed", "a", "--items", "0"],
+    ["browse", "http://127.0.0.1:1", "--feed", "a", "--pace", "1"],
+    ["browse", "http://127.0.0.1:1", "--feed", "a", "--speed", "101"],
+    ["browse", "http://127.0.0.1:1", "--feed", "a", "--strategy", "best"],
+    ["browse", "http://127.0.0.1:1", "--feed", "a", "--strategy", "plain:leading=x"],
+    ["browse", "http://127.0.0.1:1", "--feed", "a", "--strategy", "plain:trailing=1"],
+    ["browse", "http://127.0.0.1:1/?limit=0", "--feed", "a"],
+  ])
+  func `arguments that make no sense are refused`(arguments: [String]) throws {
+    let outcome = try program.run(arguments)
+    #expect(outcome.status == 64, "\(outcome.output)")
+  }
+
+  @Test func `a server that is not there, a feed and a network that are not, are said`() throws {
+    let gone = try program.run("browse", "http://127.0.0.1:1", "--feed", "a")
+    #expect(gone.status == 1 && gone.errors.contains("unreachable"), "\(gone.errors)")
+    let server = try server()
+    let url = "http://127.0.0.1:\(server.port)"
+    let feed = try program.run("browse", url, "--feed", "none")
+    #expect(feed.status == 1 && feed.errors.contains("unknown-feed"), "\(feed.errors)")
+    let network = try program.run("browse", url, "--feed", "featured", "--network", "5g")
+    #expect(network.status == 1)
+    #expect(network.errors.contains("no network \"5g\", but "), "\(network.errors)")
+  }
+
+  @Test(arguments: Policy.Strategy.usual)
+  func `a strategy's text is read back`(strategy: Policy.Strategy) throws {
+    #expect(try Policy.Strategy(text: strategy.text) == strategy)
+    #expect(try Policy.Strategy(text: strategy.name) == strategy)
+  }
+}

@@ -1,0 +1,1 @@
+../client/Sources/Sample/watchFeed.swift
