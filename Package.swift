@@ -18,8 +18,10 @@ func module(
 }
 
 /// The tests of a module of ours.
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency], excluding files: [String] = []
+) -> Target {
+  .testTarget(name: name, dependencies: dependencies, exclude: files, swiftSettings: strict)
 }
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -57,6 +59,8 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(
       name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
+    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
 
     // Which release and commit this is; the plugin writes the latter.
     .plugin(name: "CommitPlugin", capability: .buildTool()),
@@ -81,7 +85,7 @@ let package = Package(
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
 
     // What the server needs beside: content codings, files, logs and figures.
-    module("Compression", ["HTTP", "CZlib", "CBrotli"]),
+    module("Compression", ["HTTP", "CZlib", "CBrotli", "CZstd"]),
     module("MediaFiles", ["System"]),
     module("MediaFormats"),
     module("Observability", ["System", "CivilTime", logging, metrics]),
@@ -115,7 +119,8 @@ let package = Package(
     module(
       "MediaIndex",
       ["Feed", "Catalog", "HTTP", "MediaFiles", "MediaFormats", "MediaProbe", "System"]),
-    module("Seeding", ["Feed", "Catalog", "PostJSON", "System"]),
+    module("FeedFormats", ["CivilTime", "Feed", "JSON", "PostJSON", "CExpat", "CXXHash"]),
+    module("Seeding", ["Feed", "Catalog", "PostJSON", "FeedFormats", "Compression", "System"]),
     module(
       "SQLiteStore",
       [
@@ -141,9 +146,9 @@ let package = Package(
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "Service", "SQLiteStore", "Seeding", "PostJSON", "Catalog", "Feed", "Sockets", "System",
-        "Observability", "Backups", "Version", "MediaProbe", "MediaIndex", "MediaFiles", "JSON",
-        "Prefetch", "PrefetchClient", "Viewing", "ShapedLink",
+        "Service", "SQLiteStore", "Seeding", "FeedFormats", "PostJSON", "Catalog", "Feed",
+        "Sockets", "System", "Observability", "Backups", "Version", "MediaProbe", "MediaIndex",
+        "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
         arguments, logging, metrics,
       ],
       swiftSettings: strict),
@@ -174,7 +179,15 @@ let package = Package(
         "TestSupport",
       ]),
     tests("ViewingTests", ["Viewing", "PrefetchClient", "Sockets", "System", "TestSupport"]),
-    tests("SeedingTests", ["Seeding", "PostJSON", "Feed", "JSON", "TestSupport"]),
+    tests(
+      "FeedFormatsTests", ["FeedFormats", "PostJSON", "Feed", "JSON", "TestSupport"],
+      excluding: ["Expected"]),
+    tests(
+      "SeedingTests",
+      [
+        "Seeding", "FeedFormats", "ModelStore", "Catalog", "Compression", "CZstd", "Feed",
+        "TestSupport",
+      ]),
     tests("HTTPTests", ["HTTP", "TestSupport"]),
     tests("SystemTests", ["System", "TestSupport"]),
     tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
@@ -206,7 +219,7 @@ let package = Package(
       "FeedServerTests",
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
-        "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
+        "Compression", "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
         "Observability", "ShapedLink", "TestSupport", crypto, logging,
       ]),
     tests(

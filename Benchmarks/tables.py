@@ -41,6 +41,9 @@ COLUMNS = {
     "feed": ("PUT of a feed µs", "{:,.0f}"),
     "page": ("page µs", "{:,.0f}"),
     "list": ("list of feeds µs", "{:,.0f}"),
+    "event": ("µs an event", "{:.2f}"),
+    "early": ("RSS MB early", "{:.1f}"),
+    "late": ("RSS MB at the end", "{:.1f}"),
 }
 LOAD_COLUMNS = ["name", "rate", "cpu", "p50", "p99", "server_core", "load_core", "rss", "pss"]
 

@@ -1,7 +1,7 @@
 """The rows of the table, by the names that `--only` takes, in the order in which they are shown."""
 
 from rows import (
-    connections, depth, feeds, hot, lab, memory, pages, pruning, reads, seeding, sizes, start, uncached)
+    connections, depth, engine, feeds, hot, lab, memory, pages, pruning, reads, seeding, sizes, start, uncached)
 
 ROWS = {
     "hot": hot.measure,
@@ -14,6 +14,7 @@ ROWS = {
     "reads": reads.measure,
     "pruning": pruning.measure,
     "feeds": feeds.measure,
+    "engine": engine.measure,
     "lab": lab.measure,
     "connections": connections.measure,
     "loops": connections.measure_loops,

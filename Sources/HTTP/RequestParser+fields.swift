@@ -1,4 +1,7 @@
 extension RequestParser {
+  /// Few requests have more fields.
+  private static let usualFields = 16
+
   /// Reads field lines to the empty line, then makes the request (RFC 9112 section 5).
   mutating func fieldLines(_ bytes: Span<UInt8>, _ position: inout Int) -> Event? {
     let start = position + head.fieldsStart
@@ -20,6 +23,7 @@ extension RequestParser {
         }
         do throws(ProtocolError) {
           let field = try parseField(bytes, range)
+          if head.entries.isEmpty { head.entries.reserveCapacity(Self.usualFields) }
           head.entries.append(field.entry(from: start))
           try note(bytes, field)
         } catch {

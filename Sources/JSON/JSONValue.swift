@@ -19,6 +19,13 @@ public struct JSONValue: Sendable {
     kind == .number ? Int(exactly: document.bytes[node.range]) : nil
   }
 
+  /// The number that it is, as near as a `Double` comes; `nil` where it is something else, or too large.
+  public var number: Double? {
+    guard kind == .number else { return nil }
+    let number = Double(String(decoding: document.bytes[node.range], as: UTF8.self))
+    return number.flatMap { $0.isFinite ? $0 : nil }
+  }
+
   /// Whether it is `true`; `nil` where it is neither `true` nor `false`.
   public var truth: Bool? {
     kind == .boolean ? document.bytes[node.range].first == UInt8(ascii: "t") : nil

@@ -18,6 +18,12 @@ struct DecodedRecord {
     let fields = try RecordFields(value, known: Self.known)
     namesFeeds = fields.has("feeds")
     if fields.has("feed") {
+      if let name = try fields.value("feed").text?.excerpt(characters: JSONPath.shownCharacters) {
+        throw fields.error(
+          "feed",
+          "is a text; a post is put into it by \"feeds\":[{\"name\":\"\(name)\"}], and a record of the "
+            + "feed itself is {\"feed\":{\"name\":\"\(name)\"}}")
+      }
       record = try Self.feed(RecordFields(value, known: ["feed"]).value("feed"))
       return
     }

@@ -69,6 +69,7 @@ extension MediaTruth {
     return MediaPlaceholder(thumbHash: hash, color: color)
   }
 
+  /// What starts a file of so many bytes.
   static func timing(
     _ value: JSONValue, _ fileBytes: Int,
     known: [String]? = ["curve", "headBytes", "lead", "needed", "scans", "startable"]
@@ -77,7 +78,7 @@ extension MediaTruth {
     guard let headBytes = try fields.number("headBytes", in: 0...RecordLimits.fileBytes) else {
       throw fields.error("headBytes", "is missing")
     }
-    let needed = try pairs("needed", fields)
+    let needed = try fields.pairs("needed", limit: MediaTiming.rowLimit)
     for (first, last) in needed where last < first {
       throw fields.error("needed", "holds a range that ends before it begins")
     }
@@ -85,25 +86,16 @@ extension MediaTruth {
       isStartable: try fields.boolean("startable") ?? true, headBytes: headBytes,
       neededRanges: needed.map { $0..<$1 + 1 },
       scanEnds: try fields.list("scans", limit: MediaTiming.rowLimit, number),
-      curve: try pairs("curve", fields).map { .init(milliseconds: $0, bytes: $1) },
-      lead: try pairs("lead", fields).map { .init(kilobitsPerSecond: $0, bytes: $1) })
+      curve: try fields.pairs("curve", limit: MediaTiming.rowLimit).map {
+        .init(milliseconds: $0, bytes: $1)
+      },
+      lead: try fields.pairs("lead", limit: MediaTiming.rowLimit).map {
+        .init(kilobitsPerSecond: $0, bytes: $1)
+      })
     if let (field, words) = timing.problem(fileBytes: fileBytes) {
       throw fields.error(field, words)
     }
     return timing
-  }
-
-  /// A list of pairs of numbers, from 0 on.
-  private static func pairs(
-    _ name: String, _ fields: RecordFields
-  ) throws(RecordError) -> [(Int, Int)] {
-    try fields.list(name, limit: MediaTiming.rowLimit) { pair throws(RecordError) in
-      let elements = Array(try pair.checked(as: .array).elements.prefix(3))
-      guard elements.count == 2 else { throw pair.error("is not a pair of numbers") }
-      var numbers: [Int] = []
-      for element in elements { numbers.append(try number(element)) }
-      return (numbers[0], numbers[1])
-    }
   }
 
   private static func number(_ value: JSONValue) throws(RecordError) -> Int {

@@ -43,7 +43,8 @@ public struct RecordDecoder: Sendable {
   public func subject(of bytes: [UInt8]) -> String? {
     guard let record = try? Self.document(bytes).root else { return nil }
     let (kind, name) =
-      record.member("feed").map { ("feed", $0.member("name")) } ?? ("post", record.member("id"))
+      record.member("feed").flatMap { $0.kind == .object ? ("feed", $0.member("name")) : nil }
+      ?? ("post", record.member("id"))
     guard let text = name?.text, !text.isEmpty else { return nil }
     return "\(kind) \"\(text.excerpt(characters: JSONPath.shownCharacters))\""
   }

@@ -147,20 +147,22 @@ extension Policy {
     }
     let seen = isActive ? item.media.count : costs.visibleParts(of: item)
     for mediaIndex in 0..<seen {
-      let media = item.media[item.media.startIndex + mediaIndex]
-      let cost = costs.cost(of: media)
-      let isVideo = media.kind == .video
+      // Looked at where it lies: to copy it is to count a reference.
+      let place = item.media.startIndex + mediaIndex
+      let cost = costs.cost(of: item.media[place])
+      let isVideo = item.media[place].kind == .video
+      let isSizeKnown = item.media[place].bytes != nil
       var needed = isActive ? cost.entireBytes : cost.minimumBytes
       let pieces = isActive ? [] : cost.pieces
       for index in 0..<max(pieces.count, 1) {
         let range = pieces.isEmpty ? 0..<needed : pieces[index]
         if range.isEmpty { continue }
         let part = PagePlan.Part(
-          itemIndex: itemIndex, mediaIndex: mediaIndex, range: media.bytes == nil ? nil : range,
+          itemIndex: itemIndex, mediaIndex: mediaIndex, range: isSizeKnown ? range : nil,
           bytes: range.count, reason: isActive ? .active : isVideo ? .start : .whole,
           isEstimated: isActive ? cost.isEntireEstimated : cost.isStartEstimated)
         // Of a video from its start on; what its head alone does not start is worth nothing in pieces.
-        let isDivisible = isVideo && media.timing?.isStartable != false
+        let isDivisible = isVideo && item.media[place].timing?.isStartable != false
         let piece = Piece(needed: needed, least: isDivisible ? cost.minimumBytes : nil)
         guard body(part, piece) else { return false }
         needed -= range.count

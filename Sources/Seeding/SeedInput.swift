@@ -12,7 +12,7 @@ public struct SeedInput: Sendable {
   }
 
   /// How much is read at once.
-  private static let chunkBytes = 1 << 20
+  static let chunkBytes = 1 << 20
 
   /// The input at the path; `-` is standard input.
   ///
@@ -53,17 +53,18 @@ public struct SeedInput: Sendable {
 
   /// The next bytes; `nil` at the end.
   ///
+  /// - Parameter count: so many of a file at the most; another source gives what it has.
   /// - Throws: `SeedInputError` of a file, and of another source what that throws.
-  func read() throws -> [UInt8]? {
+  func read(atMost count: Int = chunkBytes) throws -> [UInt8]? {
     switch source {
-    case .file(let file): try read(file)
+    case .file(let file): try read(file, count)
     case .closure(let read): try read()
     }
   }
 
-  private func read(_ file: Descriptor) throws(SeedInputError) -> [UInt8]? {
+  private func read(_ file: Descriptor, _ count: Int) throws(SeedInputError) -> [UInt8]? {
     do throws(SystemError) {
-      let bytes = try file.readNext(atMost: Self.chunkBytes)
+      let bytes = try file.readNext(atMost: count)
       return bytes.isEmpty ? nil : bytes
     } catch {
       throw SeedInputError(name: name, reason: error.reason)

@@ -1,5 +1,6 @@
 import Catalog
 import Feed
+import FeedFormats
 import PostJSON
 import Foundation
 import Synchronization
@@ -35,7 +36,11 @@ public struct SeedReport: Sendable {
   /// What the store made of the good records.
   public let summary: ImportSummary
   /// How many bad records were left out.
-  public let skipped: Int
+  public var skipped = 0
+  /// How many posts were loaded whose records name no feed, where no other was named for them.
+  public var withoutFeed = 0
+  /// What other formats had that records have no field for.
+  public var omissions = Omissions()
 }
 
 /// A run was told to stop at the first bad record, and met one.
@@ -60,8 +65,18 @@ public struct Seeder: Sendable {
   public var batchBytes: Int
   /// A record may have so many bytes.
   public var recordLimitBytes: Int
+  /// A JSON document of another format, which is read as a whole, may have so many bytes.
+  public var documentLimitBytes = FormatSettings.defaultDocumentLimitBytes
+  /// A compressed input may stand for so many bytes.
+  public var decompressedLimitBytes = 64 << 30
   /// Stops at the first bad record.
   public var isStrict: Bool
+  /// What inputs are written in; nil where each says so itself.
+  public var format: FeedFormat?
+  /// Which column of a CSV is what.
+  public var columns: [ColumnMapping] = []
+  /// The feed of posts whose records name none.
+  public var feed: String?
 
   /// The default of `batchRecords`.
   public static let defaultBatchRecords = 2_000
@@ -83,20 +98,38 @@ public struct Seeder: Sendable {
     self.isStrict = isStrict
   }
 
+  /// Looks at inputs: whether each can be read, and what it is written in.
+  ///
+  /// - Throws: `SeedInputError`, and what reading another source than a file throws.
+  public func inspect(_ inputs: [SeedInput]) throws -> [InspectedInput] {
+    try inputs.map { try InspectedInput($0, said: format, columns: columns) }
+  }
+
+  /// Looks at all inputs and loads them.
+  ///
+  /// - Throws: as `inspect` and the `run` of inspected inputs do.
+  public func run(
+    _ inputs: [SeedInput], into store: some FeedStore,
+    onProblem: (SeedProblem) -> Void, onProgress: (SeedProgress) -> Void
+  ) throws -> SeedReport {
+    try run(inspect(inputs), into: store, onProblem: onProblem, onProgress: onProgress)
+  }
+
   /// Loads the inputs, one after the other, and finishes the run.
   ///
   /// - Throws: `SeedInputError`, `SeedStopped`, and what the store throws. Batches that were written
   ///   before stay.
   public func run(
-    _ inputs: [SeedInput], into store: some FeedStore,
+    _ inputs: [InspectedInput], into store: some FeedStore,
     onProblem: (SeedProblem) -> Void, onProgress: (SeedProgress) -> Void
   ) throws -> SeedReport {
     let writer = BatchWriter(try store.beginImport())
     // Whatever ends the run, no write goes on behind it.
     defer { try? writer.wait() }
-    var progress = SeedProgress()
+    var run = Run()
     for input in inputs {
-      var splitter = RecordSplitter(recordLimitBytes: recordLimitBytes)
+      // Of several documents the first one gives the feed its title: else each would take it from the other.
+      var reader = input.format.reader(settings(titlesFeed: !run.isTitled))
       var batch: [RawRecord] = []
       var bytes = 0
       func add(_ record: RawRecord) throws {
@@ -108,14 +141,32 @@ public struct Seeder: Sendable {
         let decoded = decode(batch)
         batch.removeAll(keepingCapacity: true)
         bytes = 0
-        try take(decoded, of: input, writer, &progress, onProblem)
-        onProgress(progress)
+        try take(decoded, of: input, writer, &run, onProblem)
+        onProgress(run.progress)
       }
-      while let bytes = try input.read() { try splitter.feed(bytes, add) }
-      try splitter.finish(add)
+      try input.read(limitBytes: decompressedLimitBytes) { try reader.feed($0, add) }
+      try reader.finish(add)
       if !batch.isEmpty { try flush() }
+      run.omissions.add(reader.omissions)
     }
-    return SeedReport(summary: try writer.finish(), skipped: progress.skipped)
+    return SeedReport(
+      summary: try writer.finish(), skipped: run.progress.skipped, withoutFeed: run.withoutFeed,
+      omissions: run.omissions)
+  }
+
+  /// What a run has come to so far.
+  private struct Run {
+    var progress = SeedProgress()
+    var withoutFeed = 0
+    var omissions = Omissions()
+    /// A document of another format has given the feed its title.
+    var isTitled = false
+  }
+
+  private func settings(titlesFeed: Bool) -> FormatSettings {
+    FormatSettings(
+      recordLimitBytes: recordLimitBytes, documentLimitBytes: documentLimitBytes, columns: columns,
+      feed: feed, titlesFeed: titlesFeed)
   }
 
   /// Loads records that are at hand as such.
@@ -141,7 +192,7 @@ public struct Seeder: Sendable {
       if batch.count == batchRecords { try flush() }
     }
     try flush()
-    return SeedReport(summary: try writer.finish(), skipped: 0)
+    return SeedReport(summary: try writer.finish())
   }
 
   /// Why a record was not taken, with what it calls itself.
@@ -150,27 +201,38 @@ public struct Seeder: Sendable {
   private typealias Decoded = (line: Int, record: Result<SeedRecord, Refusal>)
 
   private func take(
-    _ decoded: [Decoded], of input: SeedInput, _ writer: BatchWriter,
-    _ progress: inout SeedProgress, _ onProblem: (SeedProblem) -> Void
+    _ decoded: [Decoded], of input: InspectedInput, _ writer: BatchWriter,
+    _ run: inout Run, _ onProblem: (SeedProblem) -> Void
   ) throws {
     var records: [SeedRecord] = []
     records.reserveCapacity(decoded.count)
     for (line, result) in decoded {
       switch result {
-      case .success(let record): records.append(record)
+      case .success(let record): records.append(placed(record, &run))
       case .failure(let error):
-        let problem = SeedProblem(input: input.name, line: line, problem: error.problem)
+        let problem = SeedProblem(input: input.input.name, line: line, problem: error.problem)
         if isStrict {
           try writer.write(records)
           try writer.wait()
           throw SeedStopped(problem: problem)
         }
         onProblem(problem)
-        progress.skipped += 1
+        run.progress.skipped += 1
       }
     }
-    progress.records += records.count
+    if input.format != .records {
+      run.isTitled = run.isTitled || records.contains { if case .feed = $0 { true } else { false } }
+    }
+    run.progress.records += records.count
     try writer.write(records)
+  }
+
+  /// A post whose record names no feed is in the one that was named for such.
+  private func placed(_ record: SeedRecord, _ run: inout Run) -> SeedRecord {
+    guard case .post(let post, let placements) = record, placements.isEmpty else { return record }
+    if let feed { return .post(post, placements: [Placement(feed: feed)]) }
+    run.withoutFeed += 1
+    return record
   }
 
   /// After so many records others that wait for a core get it, such as a server's event loop.

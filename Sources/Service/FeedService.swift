@@ -1,4 +1,5 @@
 import Backups
+import Catalog
 import FeedServer
 import Logging
 import MediaFiles
@@ -70,6 +71,11 @@ public final class FeedService: Sendable {
     try backups?.start()
     try mediaKeeper?.start()
     return port
+  }
+
+  /// Whether there is nothing yet that it could show.
+  public var hasNoFeeds: Bool {
+    (try? store.feeds(FeedListQuery(limit: 1))).map { $0.total == 0 } ?? false
   }
 
   /// Ends the service without losing a request: not ready, then no longer accepting, then the requests

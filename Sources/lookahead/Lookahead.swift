@@ -21,7 +21,8 @@ struct Lookahead: ParsableCommand {
     subcommands: [
       ServeCommand.self, SeedCommand.self, MigrateCommand.self, ExportCommand.self,
       CheckCommand.self, BackupCommand.self, RestoreCommand.self, VacuumCommand.self,
-      PruneCommand.self, ProbeCommand.self, MediaCommand.self, BrowseCommand.self,
+      PruneCommand.self, ProbeCommand.self, MediaCommand.self, PlanCommand.self,
+      BrowseCommand.self, LabCommand.self,
       ConfigCommand.self, HealthCommand.self,
     ])
 

@@ -171,6 +171,12 @@ extension NumberSetting {
       "record-limit-bytes", 1...gibibyte, \.application.seeder.recordLimitBytes,
       "A record may have so many bytes; then it is refused."),
     NumberSetting(
+      "document-limit-bytes", 1...gibibyte, \.application.seeder.documentLimitBytes,
+      "A JSON document of another format that is read as a whole may have so many bytes."),
+    NumberSetting(
+      "decompressed-bytes", 1...(1 << 50), \.application.seeder.decompressedLimitBytes,
+      "A compressed input may stand for so many bytes."),
+    NumberSetting(
       "kept-rankings", 1...1_000_000, \.store.keptRankings,
       "So many rankings of a feed are kept for the cursors that name them."),
     NumberSetting(
@@ -228,6 +234,15 @@ extension NumberSetting {
       "How much of one URL is read."),
     NumberSetting(
       "jobs", 1...256, default: ProcessInfo.processInfo.activeProcessorCount,
-      "How many files are looked into at once."),
+      "How many files are looked into, or simulations run, at once."),
+
+    // Of the lab.
+    NumberSetting(
+      "items", 1...100_000, default: 1_000, "How many items a simulated viewer looks at."),
+    NumberSetting(
+      "repeats", 1...10_000, default: 10, "How many runs each strategy has on each network."),
+    NumberSetting("seed", 0...1_000_000_000, default: 1, "What all random numbers come from."),
+    NumberSetting(
+      "margin", 0...1_000, default: 2, "How many loaders per 1000 items are no difference."),
   ]
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedFormats
 import Foundation
 import MediaFiles
 import MediaIndex
@@ -12,9 +13,11 @@ struct SeedCommand: ParsableCommand {
     commandName: "seed",
     abstract: "Load posts into the database, creating and migrating it as needed.",
     discussion: """
-      Reads NDJSON or a JSON array. The same input twice changes nothing. A bad record is reported as \
-      FILE:LINE: what is wrong, and left out; the last line then counts the skipped ones and the exit \
-      status is 1.
+      Reads our own records, as NDJSON or a JSON array, and CSV, JSON Feed, RSS, Atom, Mastodon timelines \
+      and Reddit listings, each also compressed by gzip or Zstandard: the content tells what an input is. \
+      The same input twice changes nothing. All inputs are looked at before the first is loaded. A bad \
+      record is reported as FILE:LINE: what is wrong, and left out; of like ones the first twenty are \
+      shown. The last line then counts the skipped ones and the exit status is 1.
       """)
 
   @OptionGroup var options: DatabaseOptions
@@ -28,6 +31,8 @@ struct SeedCommand: ParsableCommand {
   @Flag(
     "strict", "Stop at the first bad record; what stood before it is loaded, but no new ranking.")
   var strict: Bool
+
+  @OptionGroup var shape: ShapeOptions
 
   @Flag("probe", "Look into the files of --media-root that posts name, too, as media add does.")
   var probe: Bool
@@ -56,26 +61,31 @@ struct SeedCommand: ParsableCommand {
   }
 
   func run() throws {
-    let inputs = try generate == nil ? inputs() : []
-    let root = try probe ? mediaRoot.map { try MediaRoot(path: $0) } : nil
     var configuration = FeedServiceConfiguration(databasePath: options.database)
     Setting.apply(Setting.list(of: self), to: &configuration)
     configuration.application.seeder.isStrict = strict
+    shape.apply(to: &configuration.application.seeder)
+    let seeder = configuration.application.seeder
+    // Before anything is written.
+    let inputs = try generate == nil ? seeder.inspect(inputs()) : []
+    let root = try probe ? mediaRoot.map { try MediaRoot(path: $0) } : nil
     configuration.store.file = configuration.store.file.forMuch
     let store = try SQLiteStore(path: options.database, options: configuration.store)
-    let seeder = configuration.application.seeder
     let meter = ProgressMeter()
+    var problems = ProblemTally()
     do {
       let report =
         if let generate {
           try seeder.run(
             PostGenerator(count: generate, seed: randomSeed), into: store, onProgress: meter.show)
         } else {
-          try seeder.run(inputs, into: store, onProblem: meter.report, onProgress: meter.show)
+          try seeder.run(
+            inputs, into: store, onProblem: { if problems.note($0) { meter.report($0) } },
+            onProgress: meter.show)
         }
       meter.clear()
       // What was loaded is said whatever becomes of closing.
-      let printing = Result { try print(report, seconds: meter.seconds) }
+      let printing = Result { try print(report, problems, seconds: meter.seconds) }
       let probing = Result { if let root { try look(into: root, store) } }
       try store.close()
       try probing.get()
@@ -85,6 +95,13 @@ struct SeedCommand: ParsableCommand {
       printError(
         "stopped at the first bad record; what stood before it is loaded, but for new places of posts in "
           + "feeds, which are published by a run that ends")
+      throw ExitCode.failure
+    } catch let error as SeedInputError {
+      meter.clear()
+      printError("\(error)")
+      printError(
+        "whole batches before it are loaded, but for new places of posts in feeds, which are published by a "
+          + "run that ends")
       throw ExitCode.failure
     }
   }
@@ -97,13 +114,13 @@ struct SeedCommand: ParsableCommand {
     try indexer.run([.namedByPosts], showing: ProgressMeter())
   }
 
-  /// The named files, or the fixtures: opened before anything is written.
+  /// The named files, or the fixtures.
   private func inputs() throws -> [SeedInput] {
     let paths = try files.isEmpty ? SeedInput.paths(in: fixtures) : files
     return try paths.map { path throws(SeedInputError) in try SeedInput(path: path) }
   }
 
-  private func print(_ report: SeedReport, seconds: Double) throws {
+  private func print(_ report: SeedReport, _ problems: ProblemTally, seconds: Double) throws {
     let summary = report.summary
     for feed in summary.rankedAnew { lookahead.print("\(feed): ranked anew") }
     let total = summary.added + summary.changed + summary.unchanged
@@ -116,8 +133,14 @@ struct SeedCommand: ParsableCommand {
     } else {
       lookahead.print("\(counts) \(speed)")
     }
-    guard report.skipped > 0 else { return }
     fflush(nil)
+    if !report.omissions.isEmpty { printError("not kept: \(report.omissions)") }
+    if report.withoutFeed > 0 {
+      let posts = report.withoutFeed == 1 ? "1 post names" : "\(report.withoutFeed) posts name"
+      printError("warning: \(posts) no feed and went into none; --feed NAME puts such into one")
+    }
+    guard report.skipped > 0 else { return }
+    for line in problems.rest { printError(line) }
     printError("\(report.skipped) \(report.skipped == 1 ? "line" : "lines") skipped")
     throw ExitCode.failure
   }

@@ -46,6 +46,11 @@ struct ServeCommand: ParsableCommand {
     let host = settings.listening.urlHost
     print("serving \(configuration.databasePath) on http://\(host):\(port)/")
     fflush(nil)
+    if service.hasNoFeeds {
+      printError(
+        "the database has no feed yet: `lookahead seed --database \(configuration.databasePath) FILE…` "
+          + "fills it while this server runs; `lookahead seed --help` says with what")
+    }
     while Signals.wait() == .hangUp { reopen(logFile, logger) }
     service.drain()
     try service.wait()

@@ -106,6 +106,8 @@ struct MediaOptions: ParsableArguments {
 struct LoadingOptions: ParsableArguments {
   @Option("batch-records") var batchRecords: Int
   @Option("record-limit-bytes") var recordLimitBytes: Int
+  @Option("document-limit-bytes") var documentLimitBytes: Int
+  @Option("decompressed-bytes") var decompressedBytes: Int
   @Option("kept-rankings") var keptRankings: Int
   @Option("kept-rankings-seconds") var keptRankingsSeconds: Int
   @Option("maximum-kept-moves") var maximumKeptMoves: Int

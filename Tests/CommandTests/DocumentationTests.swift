@@ -24,8 +24,9 @@ import Version
   private static let commands = [
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
     ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
+    ["plan"],
     ["media", "add"],
-    ["config"], ["health"], ["browse"],
+    ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
   ]
 
   @Test(arguments: commands)
@@ -44,8 +45,8 @@ import Version
     // What is to be said each time has no variable.
     let without = [
       "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
-      "items",
-      "pace", "strategy", "network", "speed", "store", "record", "json",
+      "items", "pace", "strategy", "network", "speed", "store", "record", "json", "trace", "map",
+      "watch", "without-hints", "explain", "max-cost", "video-cost", "image-cost",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(Self.readme.contains("`--\(option)`"), "--\(option)")
@@ -108,7 +109,7 @@ import Version
   @Test func `every other default in the README is the one that the command's help names`() throws {
     let seed = try Self.help("seed")
     let defaults = Self.defaults(Self.section("Seeding", upTo: "Serving"))
-    #expect(defaults.count == 10)
+    #expect(defaults.count == 15)
     for (option, value) in defaults {
       #expect(seed[option] == (value == "off" ? "" : value), "\(option)")
     }

@@ -16,7 +16,7 @@ import Testing
     "Logging": "swift-log", "CoreMetrics": "swift-metrics", "DequeModule": "swift-collections",
     "HashTreeCollections": "swift-collections", "GRDB": "GRDB", "GRDBSQLite": "SQLite",
     "ArgumentParser": "ArgumentParser", "Crypto": "swift-crypto", "CZlib": "zlib",
-    "CBrotli": "brotli",
+    "CBrotli": "brotli", "CZstd": "zstd", "CExpat": "expat",
     "CLinux": "`CLinux`", "CXXHash": "`CXXHash`",
   ]
 
@@ -93,7 +93,7 @@ import Testing
   @Test func `the package of the fuzzers names what the modules that it builds import`() throws {
     let declared = try Self.declaredDependencies(in: "Tests/Fuzz/Package.swift")
       .filter { Self.imports.keys.contains($0.key) }
-    #expect(declared.count > 8)
+    #expect(declared.count >= 8)
     for (module, names) in declared {
       #expect(names == Self.imports[module], "\(module)")
       let missing = names.intersection(Self.imports.keys).subtracting(declared.keys)

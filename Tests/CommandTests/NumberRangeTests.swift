@@ -14,6 +14,7 @@ import Testing
   static let ofOtherCommands: Set = [
     "generate", "keep-posts", "older-than", "timeout-milliseconds",
     "probe-timeout-milliseconds", "probe-memory-bytes", "probe-url-bytes", "jobs",
+    "items", "repeats", "seed", "margin",
   ]
 
   private static func parse(_ arguments: [String]) throws -> ServeSettings {

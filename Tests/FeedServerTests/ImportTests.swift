@@ -1,3 +1,4 @@
+import Compression
 import Feed
 import Foundation
 import Seeding
@@ -173,10 +174,38 @@ import Testing
     #expect(chunked.value("type") == "urn:lookahead:problem:limit-exceeded")
   }
 
+  private static func gzipped(_ text: String) throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    let encoder = try GzipEncoder()
+    try encoder.encode(Array(text.utf8)) { bytes += $0 }
+    try encoder.finish { bytes += $0 }
+    return bytes
+  }
+
+  @Test(arguments: [["Content-Encoding": "gzip"], [:]], [1, 9])
+  func `a compressed body is imported, and one that is cut short or stands for too much is refused`(
+    _ fields: [String: String], _ chunks: Int
+  ) throws {
+    let service = try RunningServer {
+      $0.writeToken = WriteTests.token
+      $0.seeder.decompressedLimitBytes = 10_000
+      $0.maximumImports = 8
+    }
+    let record = #"{"id":"a","type":"image","feeds":[{"name":"f"}]}"# + "\n"
+    let bytes = try Self.gzipped(record)
+    let answer = try send(service.client(), bytes, chunks: chunks, fields)
+    #expect(answer.status == 200 && answer.value("added") == 1, "\(answer.text)")
+    let cut = try send(service.client(), Array(bytes.dropLast(2)), chunks: chunks, fields)
+    #expect(cut.status == 400 && cut.text.contains("is cut short"), "\(cut.text)")
+    let much = try Self.gzipped(String(repeating: "\n", count: 10_001))
+    let bomb = try send(service.client(), much, chunks: chunks, fields)
+    #expect(bomb.status == 400 && bomb.text.contains("more than 10000 bytes"), "\(bomb.text)")
+  }
+
   @Test func `a foreign type and a coding are refused before the body is read`() throws {
     let service = try WriteTests.service()
     for fields in [
-      ["Content-Type": "application/x-www-form-urlencoded"], ["Content-Encoding": "gzip"],
+      ["Content-Type": "application/x-www-form-urlencoded"], ["Content-Encoding": "br"],
     ] {
       let answer = try service.client().request(
         "POST", "/v1/import", WriteTests.authorized.merging(fields) { $1 }, body: "{}")

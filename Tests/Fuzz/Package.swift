@@ -12,13 +12,8 @@ func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
   .target(name: name, dependencies: dependencies, swiftSettings: instrumented)
 }
 
-let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let hashTrees = Target.Dependency.product(
-  name: "HashTreeCollections", package: "swift-collections")
-
 let package = Package(
   name: "fuzz",
-  dependencies: [.package(url: "https://github.com/apple/swift-collections", from: "1.6.0")],
   targets: [
     module("CivilTime"),
     module("HTTP", ["CivilTime"]),
@@ -26,16 +21,17 @@ let package = Package(
     module("JSON"),
     module("Prefetch", ["Feed"]),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
-    .target(name: "CLinux"),
-    module("System", ["CLinux", deque]),
     module("MediaFormats"),
-    module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
-    module("Seeding", ["Feed", "Catalog", "PostJSON", "System"]),
+    .target(name: "CXXHash"),
+    .systemLibrary(name: "CExpat", pkgConfig: "expat"),
+    module("FeedFormats", ["CivilTime", "Feed", "JSON", "PostJSON", "CExpat", "CXXHash"]),
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(
       name: "Properties",
-      dependencies: ["HTTP", "Feed", "JSON", "PostJSON", "Seeding", "MediaFormats"],
+      dependencies: [
+        "HTTP", "Feed", "JSON", "PostJSON", "Prefetch", "FeedFormats", "MediaFormats",
+      ],
       path: "Properties", swiftSettings: instrumented),
     .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),
     .executableTarget(

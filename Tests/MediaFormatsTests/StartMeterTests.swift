@@ -58,4 +58,20 @@ struct StartMeterTests {
     #expect(start.headBytes == 10)
     #expect(start.curve.last?.bytes == 20)
   }
+
+  @Test func `before tables behind the data, the heads of the boxes between are needed, too`() {
+    var meter = StartMeter()
+    meter.add(time: 0, until: 1_000_000, end: 100)
+    meter.addPicture(at: 0)
+    func needed(_ heads: [Range<Int64>]) -> [Range<Int64>] {
+      meter.start(tables: 900..<1000, headsBefore: heads, fileBytes: 1000).neededRanges
+    }
+    #expect(needed([0..<8, 20..<28]) == [0..<100, 900..<1000])
+    #expect(needed([0..<8, 500..<508]) == [0..<100, 500..<508, 900..<1000])
+    // What touches is one piece.
+    #expect(needed([100..<108, 892..<900]) == [0..<108, 892..<1000])
+    // Four at the most.
+    let many = (2...8).map { Int64($0) * 100..<Int64($0) * 100 + 8 }
+    #expect(needed(many) == [0..<100, 200..<208, 300..<308, 400..<1000])
+  }
 }

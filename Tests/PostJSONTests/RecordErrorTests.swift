@@ -53,6 +53,10 @@ struct RecordErrorTests {
       "feed.rank: unknown field; the known ones are name, title"),
     Case(#"{"feed":{"name":"f"},"id":"a"}"#, "id: unknown field; the known ones are feed"),
     Case(
+      with: #""feed":"news""#,
+      #"feed: is a text; a post is put into it by "feeds":[{"name":"news"}], and a record of the feed "#
+        + #"itself is {"feed":{"name":"news"}}"#),
+    Case(
       with: #""feeds":[{"name":"f"},{"name":"g","title":"G"}]"#,
       "feeds[1].title: unknown field; the known ones are name, rank"),
     Case(

@@ -250,4 +250,25 @@ struct PagePlanTests {
     #expect(nextPageAt { $0.nextPagePercent = 100 } == 22)
     #expect(nextPageAt { $0.strategy = .plain(leading: 100) } == 0)
   }
+
+  // MARK: The engine's strategies
+
+  typealias First = (strategy: Policy.Strategy, items: Int, nextPageAt: Int)
+
+  @Test(
+    arguments: [
+      (.standard(leading: 2), 3, 21), (.endless, 1, 29), (.thresholdFixed(percent: 70), 1, 20),
+      (.thresholdDynamic(percent: 25), 1, 7), (.lazyTarget(leading: 2, trailing: 1), 3, 21),
+      (.rangeController(RangeTuning()), 4, 21), (.stages(StageTuning()), 5, 21),
+      (.expectedWait(WaitTuning()), 13, 17),
+    ] as [First])
+  func `a page's plan has the items that a strategy may load as the first is active`(
+    _ sample: First
+  ) {
+    let policy = Policy(name: sample.strategy.name, strategy: sample.strategy)
+    let plan = policy.plan(
+      for: [Post](repeating: Self.image, count: 30), on: Samples.network("3g"), hasNextPage: true)
+    #expect(plan.parts.map(\.itemIndex) == Array(0..<sample.items))
+    #expect(plan.nextPageAt == sample.nextPageAt)
+  }
 }

@@ -81,11 +81,12 @@ package enum FFmpeg {
 
   /// All that it decodes of a file. What makes its answer honest about files that are cut off: it throws away
   /// packets that are not there as a whole (`discardcorrupt`), and neither invents frames nor moves them to
-  /// another time (`passthrough`, `copyts`, the time base of the file).
+  /// another time (`passthrough`, `copyts`, the time base of the file). Of a file with holes it would say
+  /// more than the pipe of its errors holds: it says nothing.
   package static func frames(of file: String) -> [Frame] {
     let text =
       (try? run([
-        "-fflags", "+discardcorrupt", "-copyts", "-i", file, "-vsync", "passthrough",
+        "-v", "quiet", "-fflags", "+discardcorrupt", "-copyts", "-i", file, "-vsync", "passthrough",
         "-enc_time_base", "-1", "-map", "0:v:0?", "-map", "0:a:0?", "-c:a", "pcm_s16le", "-f",
         "framemd5", "-",
       ])) ?? ""

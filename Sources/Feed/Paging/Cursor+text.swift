@@ -175,10 +175,12 @@ private struct Reader {
     case 2:
       let key = SortKey(rawValue: try bigEndian(Int64.self))
       let range = try take(try variable())
-      var id = String(decoding: bytes[range], as: UTF8.self)
-      // What is not UTF-8 is replaced.
-      guard id.withUTF8({ $0.elementsEqual(bytes[range]) }) else { throw .damaged }
-      return .position(Position(key: key, id: id))
+      do throws(UTF8.ValidationError) {
+        let id = try UTF8Span(validating: bytes.span.extracting(range))
+        return .position(Position(key: key, id: String(copying: id)))
+      } catch {
+        throw .damaged
+      }
     default: throw .damaged
     }
   }

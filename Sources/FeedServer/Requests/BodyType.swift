@@ -5,6 +5,14 @@ enum BodyType {
   case record
   case records
 
+  /// The codings that it may have (RFC 9110 section 8.4.1): an import's bytes tell which it is.
+  private var codings: [String] {
+    switch self {
+    case .record: ["identity"]
+    case .records: ["gzip", "x-gzip", "zstd", "identity"]
+    }
+  }
+
   private var accepted: [String] {
     switch self {
     case .record: ["application/json"]
@@ -17,12 +25,13 @@ enum BodyType {
   ///
   /// - Throws: `Problem` 415 where it says that it is something else.
   func check(_ fields: Fields) throws {
-    if let coding = fields.combined("Content-Encoding"), coding.asciiLowercased != "identity" {
+    if let coding = fields.combined("Content-Encoding"), !codings.contains(coding.asciiLowercased) {
+      let known = codings.joined(separator: ", ")
       var problem = Problem(
         .unsupportedMediaType, .unsupportedMediaType,
-        "The body has the coding \(coding.prefix(40)); send it without one.")
+        "The body has the coding \(coding.prefix(40)); what is read is \(known).")
       // RFC 9110 section 15.5.16.
-      problem.fields.append("Accept-Encoding", "identity")
+      problem.fields.append("Accept-Encoding", known)
       throw problem
     }
     guard let type = fields.combined("Content-Type") else { return }

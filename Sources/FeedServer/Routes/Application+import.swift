@@ -21,6 +21,8 @@ extension Application {
   private func runImport(_ call: Call) throws -> Response {
     let body = call.responder.body
     let input = SeedInput(name: "body") { try body?.read() }
+    var seeder = seeder
+    seeder.format = .records
     var refusals = RefusalList()
     var progress = SeedProgress()
     do {
@@ -47,6 +49,8 @@ extension Application {
           "records": .stringConvertible(progress.records),
         ])
       throw Problem(.malformedRequest, .badRequest, error.description)
+    } catch let error as SeedInputError {
+      throw Problem(.malformedRequest, .badRequest, "The body cannot be read: \(error.reason).")
     } catch {
       logger.error(
         "import failed: \(error)",

@@ -39,10 +39,13 @@ struct Application: Handler {
     let importBytes: Int
   }
 
-  /// Only whoever may write has a body read.
+  /// Only whoever may write has a body read, but for a state that is asked about.
   func bodyPolicy(for request: Request) -> BodyPolicy {
-    guard case .found(let route, _) = Route.router.match(request.method, path: request.path),
-      route.isWrite, (try? access.check(request.fields)) != nil
+    guard case .found(let route, _) = Route.router.match(request.method, path: request.path) else {
+      return .discard
+    }
+    if route == .plan { return .collect(maximumBytes: bodyLimits.bodyBytes) }
+    guard route.isWrite, (try? access.check(request.fields)) != nil
     else { return .discard }
     switch route {
     case .importRecords:
@@ -127,6 +130,7 @@ struct Application: Handler {
     case .deleteItem: try deleteItem(path["id"] ?? "", call)
     case .countItem: try countItem(path["id"] ?? "", call)
     case .importRecords: try importRecords(call)
+    case .plan: try plan(call)
     }
   }
 
@@ -135,12 +139,14 @@ struct Application: Handler {
   private static func options(_ request: Request, allowed: [Method]) -> Response {
     var fields: Fields = ["Allow": allowed.map(\.rawValue).joined(separator: ", ")]
     if request.fields.contains("Access-Control-Request-Method") {
-      let reading = allowed.filter { [.get, .head, .options].contains($0) }
+      let isOpen = request.path == Route.plan.path
+      let reading = allowed.filter { isOpen || [.get, .head, .options].contains($0) }
       fields.append(
         "Access-Control-Allow-Methods", reading.map(\.rawValue).joined(separator: ", "))
       fields.append(
         "Access-Control-Allow-Headers",
-        "Cache-Control, If-Match, If-Modified-Since, If-None-Match, If-Range, Prefer, Range, "
+        (isOpen ? "Content-Type, " : "")
+          + "Cache-Control, If-Match, If-Modified-Since, If-None-Match, If-Range, Prefer, Range, "
           + "X-Request-Id, ECT, Downlink, RTT, Save-Data")
       fields.append("Access-Control-Max-Age", "86400")
     }

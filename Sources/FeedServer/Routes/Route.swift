@@ -16,6 +16,7 @@ enum Route: CaseIterable, Sendable {
   case deleteItem
   case countItem
   case importRecords
+  case plan
   case networks
   case media
   case openAPI
@@ -28,7 +29,7 @@ enum Route: CaseIterable, Sendable {
     switch self {
     case .putItem, .putFeed: .put
     case .deleteItem, .deleteFeed: .delete
-    case .countItem, .importRecords: .post
+    case .countItem, .importRecords, .plan: .post
     case .compactPage, .page, .feeds, .feed, .item, .networks, .media, .openAPI, .health,
       .readiness, .metrics:
       .get
@@ -45,6 +46,7 @@ enum Route: CaseIterable, Sendable {
     case .item, .putItem, .deleteItem: "/v1/items/{id}"
     case .countItem: "/v1/items/{id}/counters"
     case .importRecords: "/v1/import"
+    case .plan: "/v1/plan"
     case .networks: "/v1/networks"
     case .media: "/media/{path}"
     case .openAPI: "/openapi.json"
@@ -64,7 +66,7 @@ enum Route: CaseIterable, Sendable {
     case .feeds: FeedListRequest.parameters
     case .media: MediaQuery.parameters
     case .feed, .putFeed, .deleteFeed, .putItem, .deleteItem, .countItem, .importRecords,
-      .openAPI, .health, .readiness, .metrics:
+      .plan, .openAPI, .health, .readiness, .metrics:
       []
     }
   }
@@ -73,7 +75,7 @@ enum Route: CaseIterable, Sendable {
   private static let compactPageParameters = ["feed"] + PageRequest.parameters
 
   /// Whether it changes the database, and so needs the token.
-  var isWrite: Bool { method != .get }
+  var isWrite: Bool { method != .get && self != .plan }
 
   /// Whether whoever watches over the server asks it, who is never held up by a rate.
   var isForWatchers: Bool {

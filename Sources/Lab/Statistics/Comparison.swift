@@ -52,3 +52,22 @@ public struct Comparison: Sendable {
     return .undecided
   }
 }
+
+extension Comparison {
+  /// What was found, in a sentence: the first is the one that is better or worse.
+  public func sentence(_ first: String, _ second: String) -> String {
+    let words =
+      switch verdict {
+      case .better: "\(first) is better than \(second)"
+      case .worse: "\(first) is worse than \(second)"
+      case .equivalent: "\(first) and \(second) are equivalent within \(fixed(margin, 1))"
+      case .undecided: "\(first) and \(second): undecided"
+      }
+    let interval =
+      difference.lower.isFinite
+      ? ", \(fixed(difference.lower, 1)) to \(fixed(difference.upper, 1))" : ""
+    return
+      "\(words): \(fixed(difference.mean, 1)) loaders per 1000\(interval), "
+      + "after \(decidedAfter ?? difference.count) looks"
+  }
+}

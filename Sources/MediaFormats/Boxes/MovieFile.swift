@@ -5,6 +5,8 @@ struct MovieFile {
   private let type: MediaType
   private var movie: Movie?
   private var movieRange: Range<Int64> = 0..<0
+  /// The heads of the boxes before it, by which whoever looks for it gets there.
+  private var headsBefore: [Range<Int64>] = []
   private var meter: MovieMeter?
   private var continuations: [UInt32: MovieFragment.Continuation] = [:]
   private var sampleCount: Int64 = 0
@@ -44,6 +46,7 @@ struct MovieFile {
         index = try SegmentIndex(try content(of: box), at: box.end)
       default: break
       }
+      if movie == nil { headsBefore.append(box.offset..<box.contentOffset) }
       if box.end > reader.size { missingEnd = box.end }
       offset = box.end
     }
@@ -125,7 +128,7 @@ struct MovieFile {
     }
     let missing = [missingEnd, meter.missingEnd].compactMap { $0 }.max()
     let start = meter.start.start(
-      tables: movieRange, fileBytes: reader.size,
+      tables: movieRange, headsBefore: headsBefore, fileBytes: reader.size,
       durationMilliseconds: missing == nil ? duration : nil)
     let entry = movie.picture?.entry
     let orientation = movie.picture?.orientation ?? .upright

@@ -36,7 +36,8 @@ public struct MediaStart: Sendable, Hashable {
   /// Of an image: its first scan where it comes in several, or else all.
   public let headBytes: Int64
   /// What is needed to show the first frame, in ascending order and apart from each other: one range from 0
-  /// on where it is startable, or else the head up to the end of the first frame, and the tables behind.
+  /// on where it is startable, or else the head up to the end of the first frame, and the tables behind, with
+  /// the heads of the boxes between: no more than four.
   public let neededRanges: [Range<Int64>]
   /// Where each scan of an image ends that comes in several (progressive JPEG, interlaced PNG), ascending:
   /// bytes `0..<scanEnds[n]` show n + 1 scans; of the first `scanLimit`. Empty for all others.

@@ -72,9 +72,11 @@ struct StartMeter {
   }
 
   /// What came of the steps, of a file of so many bytes. `tables` is where that lies without which nothing is
-  /// played. The curve ends at `durationMilliseconds` where that is given, or else with the last step.
+  /// played, `headsBefore` what has to be read to get there. The curve ends at `durationMilliseconds` where
+  /// that is given, or else with the last step.
   func start(
-    tables: Range<Int64>, fileBytes: Int64, durationMilliseconds: Int64? = nil
+    tables: Range<Int64>, headsBefore: [Range<Int64>] = [], fileBytes: Int64,
+    durationMilliseconds: Int64? = nil
   ) -> MediaStart {
     // Without the tables, and then with them.
     let data = min(max(needed(upTo: firstPicture ?? origin), 0), fileBytes)
@@ -86,9 +88,25 @@ struct StartMeter {
     let isOnePiece = isStartable || tables.lowerBound <= data
     return MediaStart(
       isStartable: isStartable, headBytes: head,
-      neededRanges: isOnePiece ? [0..<head] : [0..<data, tables.clamped(to: 0..<fileBytes)],
+      neededRanges: isOnePiece
+        ? [0..<head]
+        : Self.pieces([0..<data] + headsBefore + [tables.clamped(to: 0..<fileBytes)]),
       scanEnds: [], curve: curve(from: head, to: all, durationMilliseconds),
       lead: leads(from: head, to: all))
+  }
+
+  /// Ranges in ascending order as pieces apart from each other; the last of no more than four is all that
+  /// there is from where it begins.
+  private static func pieces(_ ranges: [Range<Int64>]) -> [Range<Int64>] {
+    var pieces: [Range<Int64>] = []
+    for range in ranges {
+      if let last = pieces.last, range.lowerBound <= last.upperBound || pieces.count == 4 {
+        pieces[pieces.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else {
+        pieces.append(range)
+      }
+    }
+    return pieces
   }
 
   /// S(t) with what is shown at t itself.

@@ -169,6 +169,12 @@ extension PrefetchEngine {
     if files[slot].file.load.bytes != nil { files[slot].file.load.timing = nil }
     files[slot].file.load.bytes = bytes
     files.drop(bytes..<Int.max, of: slot)
+    endTransfers(of: slot, at: bytes)
+  }
+
+  /// Transfers of the file end where it does.
+  mutating func endTransfers(of slot: Int, at bytes: Int) {
+    guard transfers.contains(where: { $0.slot == slot && $0.end > bytes }) else { return }
     for index in transfers.indices where transfers[index].slot == slot {
       transfers[index].end = min(transfers[index].end, bytes)
       transfers[index].countedEnd = min(transfers[index].countedEnd, bytes)

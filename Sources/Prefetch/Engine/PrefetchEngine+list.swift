@@ -63,6 +63,7 @@ extension PrefetchEngine {
       for file in one.files {
         let slot = files.add(file.sane, at: eventNumber)
         files.refer(to: slot)
+        if let bytes = files[slot].file.load.bytes { endTransfers(of: slot, at: bytes) }
         slots.append(slot)
       }
       media.append(MediaState(slots: slots))

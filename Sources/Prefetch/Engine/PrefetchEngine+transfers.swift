@@ -52,6 +52,7 @@ extension PrefetchEngine {
     }
     if list[position].expiresAt.map({ $0 <= now }) == true { return .expired }
     if files[transfer.slot].held.count(in: transfer.rest) == transfer.rest.count { return .enough }
+    if case .expectedWait = policy.strategy, wishes.first?.priority == .urgent { return .yields }
     let isNear = wishes.contains { $0.position == position } || list[position].isReady
     return isNear ? .enough : .outOfWindow(distance: position - active)
   }

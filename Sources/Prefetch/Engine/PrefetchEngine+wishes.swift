@@ -78,7 +78,7 @@ extension PrefetchEngine {
     } else {
       for piece in cost.pieces { wish(piece, startPriority) }
     }
-    if isActive || want.amount == .entire {
+    if want.amount == .entire {
       wish(
         0..<end, isActive ? .active : .ahead, counted: load.bytes ?? cost.entireBytes,
         isDivisible: isVideo)

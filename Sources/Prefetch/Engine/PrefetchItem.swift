@@ -27,6 +27,20 @@ public struct PrefetchItem: Hashable, Sendable, Codable {
   }
 }
 
+extension PrefetchItem {
+  /// What a post has to load. A file's key is its id on pages, `<post>.<index>`; a web app's or an ad's own page,
+  /// where it has no files, has the post's id.
+  public init(id: String, load: ItemLoad) {
+    var media = load.media.enumerated().map {
+      PrefetchMedia(PrefetchFile(key: "\(id).\($0)", load: $1))
+    }
+    if media.isEmpty, load.hasPage, load.type == .webapp || load.type == .ad {
+      media = [PrefetchMedia(PrefetchFile(key: id, load: MediaLoad(kind: .image)))]
+    }
+    self.init(id: id, type: load.type, media: media)
+  }
+}
+
 /// One picture or clip of an item: the original, and the variants of which one may be loaded in its stead.
 public struct PrefetchMedia: Hashable, Sendable, Codable {
   /// The original, then its variants, from the best to the smallest. At least one.

@@ -16,7 +16,7 @@ public enum PrefetchReason: Hashable, Sendable, Codable {
   /// The fling stops here, so many items from where it began.
   case target(distance: Int)
   /// To wait one more step costs so much expected waiting, with this chance that the part is needed; per
-  /// megabyte, against the price.
+  /// megabyte, against the price, which counts as far as the part may not be needed.
   case expectedWait(
     distance: Int, bytes: Int, waitMilliseconds: Int, chancePercent: Int,
     millisecondsPerMegabyte: Int, price: Int)

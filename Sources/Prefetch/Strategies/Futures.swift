@@ -2,7 +2,7 @@ import Feed
 
 /// How the person goes through the feed, as far as that is known, and some dozens of ways in which they may go
 /// on: drawn from how long they looked at items lately, or how long people watch an item where that is known,
-/// and from how often they turned round.
+/// and from how often they turned round. After each item they may leave for good.
 struct Futures: Equatable, Codable {
   /// A moment at which an item's turn comes.
   struct Visit: Equatable, Codable {
@@ -36,6 +36,8 @@ struct Futures: Equatable, Codable {
   /// The shares of the usual time that items are looked at before the person has shown theirs, in percent.
   private static let firstSpread = [30, 60, 90, 110, 140, 170]
   private static let dwellLimit = 12
+  /// After one of so many items a person leaves.
+  private static let itemsPerVisit = 50
   static let longestDwellMilliseconds = 600_000
 
   var count: Int { max(0, starts.count - 1) }
@@ -109,6 +111,7 @@ struct Futures: Equatable, Codable {
       at += first - start.elapsed
       ends.append(at)
       for _ in 0..<steps {
+        if number(below: Self.itemsPerVisit) == 0 { break }
         if turns > 0, number(below: turns + onward) < turns { direction = -direction }
         if position + direction < positions.lowerBound { direction = 1 }
         position += direction

@@ -20,6 +20,7 @@ extension PrefetchEngine {
     var wants: [Want] = []
     let rest = activeRest(tuning, active, isActiveReady, costs)
     if let want = rest.want { wants.append(want) }
+    guard network.allowance(settings).bytes > 0 else { return wants }
     var jobs: [ExpectedWait.Job] = []
     let window =
       max(list.first, active - tuning.leading)..<min(list.end, active + tuning.leading + 1)
@@ -29,15 +30,19 @@ extension PrefetchEngine {
       now: now, stepMilliseconds: step, jobs: jobs, first: window.lowerBound)
     for future in 0..<futures.count {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
-      wait.add(visits.dropFirst(), busy: isActiveReady ? rest.busyMilliseconds : 0)
+      // A fling begins where it stops: that item's turn comes, too.
+      let coming = visits.first?.position == active ? visits.dropFirst() : visits
+      wait.add(coming, busy: isActiveReady ? rest.busyMilliseconds : 0)
     }
     let price = price(tuning)
     // While the person waits, the link is theirs, unless they will be gone before it helps.
     if !isActiveReady, !isHopeless(active, costs) { return wants }
+    let before = wants.count
     add(wait, tuning, price, active, to: &wants)
-    if !wait.jobs.isEmpty {
-      let idle = wait.slack == Int.max ? 1_000 : min(max(wait.slack - step, 50), 1_000)
-      wake.at(max(now + 50, min(now + idle, max(futures.goodUntil, now + 50))), .due)
+    // While something arrives, that is when it is looked at again.
+    if wants.count == before, wait.jobs.contains(where: { $0.bytes > 0 }) {
+      let idle = min(max(wait.slack == Int.max ? Int.max : wait.slack - step, 200), 2_000)
+      wake.at(max(now + 200, min(now + idle, futures.goodUntil)), .due)
     }
     return wants
   }
@@ -121,7 +126,8 @@ extension PrefetchEngine {
           reason: .expectedWait(
             distance: job.position - active, bytes: job.bytes,
             waitMilliseconds: job.cost / count, chancePercent: job.turns * 100 / count,
-            millisecondsPerMegabyte: job.cost / count * 1_000_000 / step, price: price)))
+            millisecondsPerMegabyte: job.cost / count * 1_000_000 / step,
+            price: price * (count - job.turns) / count)))
       bytes += job.bytes
       if bytes > ahead { return }
     }
@@ -164,7 +170,18 @@ extension PrefetchEngine {
     // As far as most of those go who are still there, and by when the link must turn to it.
     let watched = watchedMilliseconds(active)
     var (latest, needed) = (Int.max, held)
-    for (time, end) in load.milestones(duration: duration, bytes: bytes) where end > held {
+    var before = (time: 0, end: 0)
+    for (time, end) in load.milestones(duration: duration, bytes: bytes) {
+      defer { before = (time, end) }
+      guard end > held else { continue }
+      if needed == held {
+        // Where what is there runs out, between two points.
+        let share = UInt(max(0, time - before.time))
+          .multipliedFullWidth(by: UInt(max(0, held - before.end)))
+        let out =
+          before.time + Int(UInt(end - min(before.end, held)).dividingFullWidth(share).quotient)
+        latest = out - played
+      }
       latest = min(latest, time - played - network.milliseconds(end - held))
       needed = end
       if time >= watched { break }
@@ -186,7 +203,7 @@ extension PrefetchEngine {
   private func watchedMilliseconds(_ active: Int) -> Int {
     let ends = (0..<futures.count).map { future in
       let visit = futures.visits[futures.starts[future]]
-      return visit.at + visit.dwell
+      return visit.position == active ? visit.at + visit.dwell : visit.at
     }
     .sorted()
     guard !ends.isEmpty else { return 0 }

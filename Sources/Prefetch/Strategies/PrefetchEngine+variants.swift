@@ -42,7 +42,7 @@ extension PrefetchEngine {
   private func worth(
     of level: Int, _ positions: [Int], _ tuning: WaitTuning, _ costs: HintCosts
   ) -> Int {
-    var quality = 0
+    var (quality, count) = (0, 0)
     var work: [Int] = []
     work.reserveCapacity(positions.count)
     for position in positions {
@@ -53,14 +53,17 @@ extension PrefetchEngine {
         let cost = costs.cost(of: file.file.load)
         let smallest = costs.cost(of: files[media.slots[media.slots.count - 1]].file.load)
         quality += Self.doublings(from: smallest.entireBytes, to: cost.entireBytes)
+        count += 1
         bytes += max(0, cost.minimumBytes - file.held.count(in: 0..<cost.minimumBytes))
       }
       work.append(bytes == 0 ? 0 : network.milliseconds(bytes))
     }
-    let count = min(Self.futureCount, futures.count)
-    guard count > 0 else { return quality * tuning.qualityMilliseconds / 8 }
+    // Of all of them together, as the waiting is.
+    let worth = quality * tuning.qualityMilliseconds / 8 / max(1, count)
+    let drawn = min(Self.futureCount, futures.count)
+    guard drawn > 0 else { return worth }
     var wait = 0
-    for future in 0..<count {
+    for future in 0..<drawn {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
       var done = now
       for visit in visits {
@@ -71,7 +74,7 @@ extension PrefetchEngine {
         wait += min(max(0, done - max(visit.at, now)), max(visit.dwell, 1))
       }
     }
-    return quality * tuning.qualityMilliseconds / 8 - wait / count
+    return worth - wait / drawn
   }
 
   /// How often the one doubled makes the other, in eighths: straight between powers of two.

@@ -1,6 +1,6 @@
 import Feed
 import PostJSON
-import Seeding
+import FeedFormats
 
 /// What must hold of an input of records, whatever bytes it is.
 enum RecordProperties {

@@ -1,0 +1,85 @@
+import CZstd
+
+/// Reads Zstandard (RFC 8878, several frames too) that comes piece by piece, and hands out what it stands
+/// for in pieces, however much that is. A window of more than 128 MiB, which is memory, is refused.
+///
+/// Not `Sendable`: one thread at a time feeds it.
+public final class ZstdDecoder {
+  private let stream: OpaquePointer
+  /// A frame has begun and not ended.
+  private var isWithinFrame = false
+  private var hasBegun = false
+  /// What one call puts out at the most.
+  private static let pieceBytes = 1 << 16
+  private var piece = [UInt8](repeating: 0, count: pieceBytes)
+
+  /// How a Zstandard file begins (RFC 8878 section 3.1.1).
+  public static let magic: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd]
+
+  /// A decoder at the beginning of a stream.
+  ///
+  /// - Throws: `ZstdError.outOfMemory`.
+  public init() throws(ZstdError) {
+    guard let stream = ZSTD_createDStream() else { throw .outOfMemory }
+    self.stream = stream
+  }
+
+  deinit { ZSTD_freeDStream(stream) }
+
+  /// Takes the next bytes, and hands out what they stand for.
+  ///
+  /// - Throws: `ZstdError`, and what `output` throws.
+  public func decode(_ bytes: [UInt8], _ output: (ArraySlice<UInt8>) throws -> Void) throws {
+    var taken = 0
+    var isFull = false
+    // What found no room in the last piece comes without further bytes.
+    while taken < bytes.count || isFull {
+      hasBegun = true
+      let (result, made) = step(bytes, &taken)
+      guard ZSTD_isError(result) == 0 else {
+        throw ZstdError.refused(String(cString: ZSTD_getErrorName(result)))
+      }
+      isWithinFrame = result != 0
+      isFull = made == Self.pieceBytes
+      if made > 0 { try output(piece[..<made]) }
+    }
+  }
+
+  private func step(_ bytes: [UInt8], _ taken: inout Int) -> (result: Int, made: Int) {
+    bytes.withUnsafeBytes { input in
+      piece.withUnsafeMutableBytes { output in
+        var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: taken)
+        var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
+        let result = ZSTD_decompressStream(stream, &target, &source)
+        taken = source.pos
+        return (result, target.pos)
+      }
+    }
+  }
+
+  /// Sees that the stream is whole.
+  ///
+  /// - Throws: `ZstdError.cutShort`.
+  public func finish() throws(ZstdError) {
+    if isWithinFrame || !hasBegun { throw .cutShort }
+  }
+}
+
+/// Why a Zstandard stream could not be read.
+public enum ZstdError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// There was no memory for the library's state.
+  case outOfMemory
+  /// The stream ends before its end.
+  case cutShort
+  /// The library refused the bytes, for a reason of its own.
+  case refused(String)
+
+  /// What is wrong, as the end of a sentence about a file.
+  public var description: String {
+    switch self {
+    case .outOfMemory: "there is no memory for Zstandard"
+    case .cutShort: "its Zstandard stream is cut short"
+    case .refused(let reason): "its Zstandard stream is damaged: \(reason)"
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import Feed
+
+/// Which columns of a table are which fields of posts.
+struct CSVColumns {
+  private let count: Int
+  private let fields: [(index: Int, field: ColumnField)]
+  private let unmapped: Int
+
+  /// The columns of a header.
+  init(header: [String], _ mappings: [ColumnMapping]) throws(FormatError) {
+    let names = header.map { $0.trimmed ?? "" }
+    let known = names.prefix(40).joined(separator: ", ")
+    guard !mappings.isEmpty else {
+      throw FormatError(
+        "--map column=field has to say which column is what; the columns are \(known)")
+    }
+    var fields: [(Int, ColumnField)] = []
+    for mapping in mappings {
+      guard let index = names.firstIndex(where: { $0.utf8.elementsEqual(mapping.column.utf8) })
+      else {
+        throw FormatError("there is no column \"\(mapping.column)\"; the columns are \(known)")
+      }
+      fields.append((index, mapping.field))
+    }
+    count = header.count
+    unmapped = Set(0..<header.count).subtracting(fields.map(\.0)).count
+    self.fields = fields
+  }
+
+  /// Makes a record of a row.
+  func translate(_ row: [String], line: Int, _ translation: inout Translation) {
+    guard row.count == count else {
+      translation.refuse("the row has \(row.count) fields, the header \(count)", line: line)
+      return
+    }
+    do throws(FormatError) {
+      var draft = CSVPost(feed: translation.settings.feed)
+      for (index, field) in fields {
+        if let text = row[index].trimmed { try draft.set(field, text) }
+      }
+      let (post, placements) = try draft.record(row: row, &translation.omissions)
+      translation.add(post, placements, line: line)
+      translation.omissions.add(.column, unmapped)
+    } catch {
+      translation.refuse(error.description, line: line)
+    }
+  }
+}

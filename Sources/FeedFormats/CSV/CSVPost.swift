@@ -1,0 +1,110 @@
+import Feed
+
+/// A post of which the fields of a row come one by one.
+struct CSVPost {
+  private var post = Post(id: "", type: .text)
+  private var type: PostType?
+  private var feed: String?
+  private var rank: Int?
+  private var authorID: String?
+  private var authorName: String?
+  private var files: [Int: File] = [:]
+
+  private struct File {
+    var media = Media(kind: .image, url: "")
+    var kind: MediaKind?
+  }
+
+  /// A post of a row that may name no feed of its own.
+  init(feed: String?) { self.feed = feed }
+
+  /// Takes what a column has.
+  mutating func set(_ field: ColumnField, _ text: String) throws(FormatError) {
+    switch field {
+    case .id: post.id = text
+    case .type: type = try Self.option(text, "type")
+    case .title: post.title = text
+    case .text: post.text = text
+    case .publishedAt: post.publishedAt = try Self.time(text)
+    case .authorID: authorID = text
+    case .authorName: authorName = text
+    case .url: post.url = text
+    case .thumbnail: post.thumbnail = text
+    case .tags:
+      post.tags = text.split { $0 == "," || $0 == ";" }.compactMap(\.trimmed)
+    case .feed: feed = text
+    case .rank: rank = try Self.number(text, "rank")
+    case .counter(let name):
+      post.counters.append(Counter(name, try Self.number(text, "counters.\(name)")))
+    case .media(let index, let part): try set(part, text, &files[index, default: File()], index)
+    }
+  }
+
+  private func set(
+    _ part: ColumnField.MediaPart, _ text: String, _ file: inout File, _ index: Int
+  ) throws(FormatError) {
+    let name = "media[\(index)].\(part.rawValue)"
+    switch part {
+    case .url: file.media.url = text
+    case .kind: file.kind = try Self.option(text, name)
+    case .mimeType: file.media.mimeType = text
+    case .codec: file.media.codec = text
+    case .width: file.media.width = try Self.number(text, name)
+    case .height: file.media.height = try Self.number(text, name)
+    case .bytes: file.media.bytes = try Self.number(text, name)
+    case .duration: file.media.durationMilliseconds = try Self.number(text, name)
+    }
+  }
+
+  /// The post, and its place: a row without an id is known by its URL, or by all that it says.
+  func record(
+    row: [String], _ omissions: inout Omissions
+  ) throws(FormatError) -> (Post, [Placement]) {
+    var post = post
+    for index in files.keys.sorted() {
+      guard var file = files[index], !file.media.url.isEmpty else { continue }
+      let kind = FileKind(mimeType: file.media.mimeType, url: file.media.url)
+      guard let known = file.kind ?? kind.media else {
+        omissions.add(kind.omission)
+        continue
+      }
+      file.media.kind = known
+      post.media.append(file.media)
+    }
+    post.type = type ?? PostType(of: post.media)
+    if post.id.isEmpty {
+      post.id = StableID.make(.csv, post.url ?? row.joined(separator: "\u{0}"))
+    }
+    post.author = (authorID ?? authorName).map { Author(id: $0, name: authorName) }
+    post.counters.sort { $0.name.precedesByBytes($1.name) }
+    if rank != nil, feed == nil {
+      throw FormatError("rank: is of no use without a feed: map a column to feed, or say --feed")
+    }
+    return (post, feed.map { [Placement(feed: $0, rank: rank)] } ?? [])
+  }
+
+  /// A time of RFC 3339 or RFC 822, or seconds since 1970.
+  private static func time(_ text: String) throws(FormatError) -> Timestamp? {
+    if text.utf8.allSatisfy(\.isDigit), let time = FeedDate.time(secondsSince1970: Double(text)) {
+      return time
+    }
+    return try FormatError.time(text, "publishedAt")
+  }
+
+  private static func number(_ text: String, _ name: String) throws(FormatError) -> Int {
+    guard let number = Int(text) else {
+      throw FormatError("\(name): \"\(text.prefix(40))\" is not a whole number")
+    }
+    return number
+  }
+
+  private static func option<Option: RawRepresentable & CaseIterable>(
+    _ text: String, _ name: String
+  ) throws(FormatError) -> Option where Option.RawValue == String {
+    guard let option = Option(rawValue: text) else {
+      let known = Option.allCases.map(\.rawValue).joined(separator: ", ")
+      throw FormatError("\(name): \"\(text.prefix(40))\" is not one of \(known)")
+    }
+    return option
+  }
+}

@@ -1,0 +1,71 @@
+import Feed
+
+/// Which field of a post a column of a CSV is.
+public struct ColumnMapping: Hashable, Sendable {
+  /// What the header calls it.
+  public let column: String
+  /// What it is of a post.
+  public let field: ColumnField
+
+  /// A mapping written as `column=field`; the last `=` counts.
+  ///
+  /// - Throws: `ColumnMappingError`.
+  public init(_ text: String) throws(ColumnMappingError) {
+    guard let sign = text.lastIndex(of: "="), let column = text[..<sign].trimmed else {
+      throw ColumnMappingError(description: "\"\(text)\" is not column=field")
+    }
+    guard let name = text[text.index(after: sign)...].trimmed, let field = ColumnField(name) else {
+      throw ColumnMappingError(
+        description: "\"\(text)\" names no field; the fields are \(ColumnField.known)")
+    }
+    (self.column, self.field) = (column, field)
+  }
+}
+
+/// A text that is no mapping.
+public struct ColumnMappingError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong, as a sentence without its end.
+  public let description: String
+}
+
+/// A field of a post that a column of a CSV can be; records call it the same.
+public enum ColumnField: Hashable, Sendable {
+  case id, type, title, text, publishedAt, authorID, authorName, url, thumbnail, tags, feed, rank
+  /// A counter of this name.
+  case counter(String)
+  /// A part of the post's file at this index, from 0.
+  case media(Int, MediaPart)
+
+  /// A part of a file.
+  public enum MediaPart: String, CaseIterable, Sendable {
+    case url, kind, mimeType, codec, width, height, bytes
+    case duration = "durationMs"
+  }
+
+  private static let byName: [String: ColumnField] = [
+    "id": .id, "type": .type, "title": .title, "text": .text, "publishedAt": .publishedAt,
+    "author.id": .authorID, "author.name": .authorName, "url": .url, "thumbnail": .thumbnail,
+    "tags": .tags, "feed": .feed, "rank": .rank,
+  ]
+
+  /// What there is, for the person who asked for another.
+  static let known =
+    "id, type, title, text, publishedAt, author.id, author.name, url, thumbnail, tags, feed, rank, "
+    + "counters.NAME, and media.PART or media[N].PART, where PART is "
+    + MediaPart.allCases.map(\.rawValue).joined(separator: ", ")
+
+  /// The field of this name: `title`, `counters.likes`, `media.url`, `media[2].url`.
+  init?(_ name: String) {
+    if let field = Self.byName[name] {
+      self = field
+    } else if name.hasPrefix("counters."), name.utf8.count > 9 {
+      self = .counter(String(name.dropFirst(9)))
+    } else if let match = name.wholeMatch(of: /media(?:\[([0-9]{1,2})\])?\.(\w+)/),
+      let part = MediaPart(rawValue: String(match.output.2))
+    {
+      self = .media(match.output.1.flatMap { Int($0) } ?? 0, part)
+    } else {
+      return nil
+    }
+  }
+}

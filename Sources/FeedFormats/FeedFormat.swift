@@ -1,0 +1,84 @@
+/// What an input of posts is written in.
+public enum FeedFormat: String, CaseIterable, Sendable {
+  /// Our own records: NDJSON, or one JSON array.
+  case records
+  /// Rows of fields (RFC 4180), with a header.
+  case csv
+  /// JSON Feed 1 and 1.1 (jsonfeed.org).
+  case jsonFeed = "json-feed"
+  /// RSS 2.0, and 0.91 and 0.92, of which it is made (rssboard.org).
+  case rss
+  /// Atom (RFC 4287).
+  case atom
+  /// Statuses as Mastodon's timelines have them, an array or NDJSON (docs.joinmastodon.org).
+  case mastodon
+  /// Listings as Reddit's API has them, or NDJSON of what is in them (reddit.com/dev/api).
+  case reddit
+
+  /// What people call it.
+  public var title: String {
+    switch self {
+    case .records: "records"
+    case .csv: "CSV"
+    case .jsonFeed: "a JSON Feed"
+    case .rss: "RSS"
+    case .atom: "Atom"
+    case .mastodon: "a Mastodon timeline"
+    case .reddit: "a Reddit listing"
+    }
+  }
+
+  /// What reads an input of this format from its beginning.
+  public func reader(_ settings: FormatSettings) -> any RecordReader {
+    switch self {
+    case .records: RecordSplitter(recordLimitBytes: settings.recordLimitBytes)
+    case .csv: CSVReader(settings)
+    case .jsonFeed: JSONReader(settings, JSONFeed.translate)
+    case .rss, .atom: XMLFeedReader(self, settings)
+    case .mastodon: JSONReader(settings, MastodonStatus.translate)
+    case .reddit: JSONReader(settings, RedditListing.translate)
+    }
+  }
+}
+
+/// Reads an input: bytes in, as they come, and records out.
+///
+/// What it hands out is JSON of our own records, whatever the input was written in, so that there is one
+/// way from there: the same limits, the same words for what is wrong.
+public protocol RecordReader {
+  /// Takes further bytes and hands out the records that they complete.
+  mutating func feed(_ bytes: [UInt8], _ emit: (RawRecord) throws -> Void) rethrows
+  /// Hands out what is left at the end of the input.
+  mutating func finish(_ emit: (RawRecord) throws -> Void) rethrows
+  /// What the input had so far that our records have no field for.
+  var omissions: Omissions { get }
+}
+
+/// How inputs are read.
+public struct FormatSettings: Sendable {
+  /// A record, a row, an item of an XML document may have so many bytes.
+  public var recordLimitBytes: Int
+  /// A JSON document that is read as a whole may have so many bytes: a JSON Feed, a listing.
+  public var documentLimitBytes: Int
+  /// Which column of a CSV is what.
+  public var columns: [ColumnMapping]
+  /// The feed of what is in none.
+  public var feed: String?
+  /// Whether a document's title is given to that feed.
+  public var titlesFeed: Bool
+
+  /// The default of `documentLimitBytes`.
+  public static let defaultDocumentLimitBytes = 64 << 20
+
+  /// These settings, limits above 0.
+  public init(
+    recordLimitBytes: Int, documentLimitBytes: Int = FormatSettings.defaultDocumentLimitBytes,
+    columns: [ColumnMapping] = [], feed: String? = nil, titlesFeed: Bool = true
+  ) {
+    self.recordLimitBytes = recordLimitBytes
+    self.documentLimitBytes = documentLimitBytes
+    self.columns = columns
+    self.feed = feed
+    self.titlesFeed = titlesFeed
+  }
+}

@@ -1,0 +1,126 @@
+extension FeedFormat {
+  /// So many bytes of an input tell what it is written in.
+  public static let tellingBytes = 1 << 14
+
+  /// What an input is written in, by how it begins.
+  ///
+  /// - Parameters:
+  ///   - start: its first `tellingBytes`, or all of it.
+  ///   - said: what its owner says that it is; nil where nobody says. Records are not looked at.
+  ///   - columns: what is known of its columns, where it is a CSV.
+  /// - Throws: `FormatProblem` where it is nothing that can be read, or not what is said.
+  public static func guess(
+    _ start: [UInt8], said: FeedFormat? = nil, columns: [ColumnMapping] = []
+  ) throws(FormatProblem) -> FeedFormat {
+    // What is no record is refused by its line.
+    if said == .records { return .records }
+    if let name = FileSignature.name(of: start) {
+      // Expat reads UTF-16 by its mark.
+      if name == FileSignature.utf16, said == .rss || said == .atom, let said { return said }
+      throw FormatProblem("this is \(name)")
+    }
+    let mark: [UInt8] = [0xef, 0xbb, 0xbf]
+    let text = start.starts(with: mark) ? start.dropFirst(mark.count) : start[...]
+    let rest = text.drop { $0.isSpace }
+    guard let first = rest.first else { return said ?? .records }
+    if said == .csv {
+      try checkHeader(text, columns)
+      return .csv
+    }
+    switch first {
+    case UInt8(ascii: "<"): return try check(try xml(rest), said)
+    case UInt8(ascii: "{"), UInt8(ascii: "["): return try json(rest, said)
+    default: return try table(text, said, columns)
+    }
+  }
+
+  private static func check(
+    _ format: FeedFormat, _ said: FeedFormat?
+  ) throws(FormatProblem) -> FeedFormat {
+    if let said, said != format {
+      throw FormatProblem("this is \(format.title), not \(said.title)")
+    }
+    return format
+  }
+
+  // MARK: XML
+
+  private static func xml(_ text: ArraySlice<UInt8>) throws(FormatProblem) -> FeedFormat {
+    guard let root = XMLGlance.root(of: text) else {
+      throw FormatProblem("this is XML whose first element does not come within its first 16 KiB")
+    }
+    switch root.asciiLowercased {
+    case "rss": return .rss
+    case "feed": return .atom
+    case "rdf":
+      throw FormatProblem("this is RSS 1.0 (RDF), which is not read; RSS 2.0 and Atom are")
+    case "html": throw FormatProblem("this is a page of HTML and no feed")
+    default: throw FormatProblem("this is XML whose root is <\(root)>: neither RSS nor Atom")
+    }
+  }
+
+  // MARK: JSON
+
+  private static func json(
+    _ text: ArraySlice<UInt8>, _ said: FeedFormat?
+  ) throws(FormatProblem) -> FeedFormat {
+    switch said {
+    case .rss, .atom: throw FormatProblem("this is JSON, not \(said?.title ?? "")")
+    case .jsonFeed, .mastodon, .reddit: return said ?? .records
+    case nil, .records, .csv: break
+    }
+    let glance = JSONGlance(text)
+    if let format = format(of: glance) { return format }
+    if text.first == UInt8(ascii: "{"), glance.isOverLines {
+      let list = glance.firstList.map { ": jq -c '.\"\($0)\"[]' takes those out of its list" } ?? ""
+      throw FormatProblem(
+        "this is one JSON object over several lines; records stand on a line each, or in one array\(list)"
+      )
+    }
+    return .records
+  }
+
+  private static func format(of glance: JSONGlance) -> FeedFormat? {
+    let members = glance.members
+    if members["version"]??.hasPrefix("https://jsonfeed.org/version/") == true { return .jsonFeed }
+    if ["Listing", "t3"].contains(members["kind"] ?? nil) { return .reddit }
+    if members["subreddit"] != nil, members["permalink"] != nil { return .reddit }
+    let isStatus =
+      members["account"] != nil && members["uri"] != nil
+      && (members["content"] != nil || members["reblog"] != nil || members["created_at"] != nil)
+    return isStatus ? .mastodon : nil
+  }
+
+  // MARK: Tables
+
+  /// Text of which nothing can be told: lines that are no records are for their reader to report.
+  private static func table(
+    _ text: ArraySlice<UInt8>, _ said: FeedFormat?, _ columns: [ColumnMapping]
+  ) throws(FormatProblem) -> FeedFormat {
+    if let said { throw FormatProblem("this is not \(said.title)") }
+    let lines = text.split(maxSplits: 1) { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+    let isTable = lines.first?.contains { ",;\t".utf8.contains($0) } ?? false
+    let hasRecords = lines.dropFirst().first?.first { !$0.isSpace } == UInt8(ascii: "{")
+    guard !columns.isEmpty || (isTable && !hasRecords) else { return .records }
+    try checkHeader(text, columns)
+    return .csv
+  }
+
+  private static func checkHeader(
+    _ text: ArraySlice<UInt8>, _ columns: [ColumnMapping]
+  ) throws(FormatProblem) {
+    // A header that goes on behind what is looked at is its reader's to check.
+    if text.count >= tellingBytes - 3, !text.contains(where: { $0 == 0x0a || $0 == 0x0d }) {
+      return
+    }
+    let settings = FormatSettings(recordLimitBytes: max(1, text.count), columns: columns)
+    var reader = CSVReader(settings)
+    var problem: String?
+    // A header alone is no record: what comes of it is what is wrong with it.
+    let header = text.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    reader.feed(Array(header) + [UInt8(ascii: "\n")]) { record in
+      if case .failure(let error) = record.content { problem = problem ?? error.description }
+    }
+    if let problem { throw FormatProblem("this is a CSV: \(problem)") }
+  }
+}

@@ -1,0 +1,75 @@
+import Feed
+import JSON
+
+/// The files of a post of Reddit's, which are in one of several places.
+struct RedditMedia {
+  private let data: JSONValue
+
+  init(_ data: JSONValue) { self.data = data }
+
+  /// A gallery, a video of Reddit's own, or one picture, still or moving.
+  func files(_ omissions: inout Omissions) -> [Media] {
+    if data.isTrue("is_gallery") { return gallery(&omissions) }
+    let media = data.present("media") ?? data.present("secure_media")
+    if let video = media?.present("reddit_video") { return [self.video(video)].compactMap { $0 } }
+    let preview = data.present("preview")
+    if let video = preview?.present("reddit_video_preview") {
+      return [self.video(video)].compactMap { $0 }
+    }
+    guard let image = preview?.list("images").first else { return picture(source: nil) }
+    if let clip = image.present("variants")?.present("mp4")?.present("source"),
+      let url = clip.text("url")
+    {
+      return [file(.video, url, clip, "width", "height")].compactMap { $0 }
+    }
+    return picture(source: image.present("source"))
+  }
+
+  /// The picture that the post links to; its size is told by the preview's source.
+  private func picture(source: JSONValue?) -> [Media] {
+    guard let url = data.text("url_overridden_by_dest") ?? data.text("url") else { return [] }
+    let kind = FileKind(mimeType: nil, url: url)
+    guard data.text("post_hint") == "image" || kind.media == .image else { return [] }
+    return [file(.image, url, source, "width", "height")].compactMap { $0 }
+  }
+
+  private func video(_ video: JSONValue) -> Media? {
+    guard let url = video.text("fallback_url") else { return nil }
+    var file = file(.video, url, video, "width", "height")
+    file?.durationMilliseconds =
+      Int(
+        rounding: video.member("duration")?.number.map { $0 * 1000 })?.ifPositive
+    return file
+  }
+
+  private func gallery(_ omissions: inout Omissions) -> [Media] {
+    let known = data.present("media_metadata")
+    // One more than a record may have: it is refused, and the others need not be looked for.
+    return data.present("gallery_data")?.list("items").prefix(RecordLimits.media + 1).compactMap {
+      item -> Media? in
+      guard let id = item.text("media_id"), let entry = known?.present(id),
+        let size = entry.present("s")
+      else {
+        // It was removed, or has not been looked at yet.
+        omissions.add(.file)
+        return nil
+      }
+      if item.text("caption") != nil { omissions.add(.description) }
+      if let clip = size.text("mp4") { return file(.video, clip, size, "x", "y") }
+      guard let url = size.text("u") ?? size.text("gif") else { return nil }
+      var file = file(.image, url, size, "x", "y")
+      file?.mimeType = entry.text("m")
+      return file
+    } ?? []
+  }
+
+  private func file(
+    _ kind: MediaKind, _ url: String, _ size: JSONValue?, _ width: String, _ height: String
+  ) -> Media? {
+    WebAddress.resolve(url.withoutReferences).map {
+      Media(
+        kind: kind, url: $0, width: size?.number(width)?.ifPositive,
+        height: size?.number(height)?.ifPositive)
+    }
+  }
+}

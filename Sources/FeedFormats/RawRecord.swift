@@ -1,0 +1,46 @@
+/// A record's bytes as they stand in the input.
+public struct RawRecord: Hashable, Sendable {
+  /// The line on which the record begins, from 1.
+  public let line: Int
+  /// The bytes, or why there are none.
+  public let content: Result<[UInt8], RawRecordError>
+
+  /// A record that begins on this line.
+  public init(line: Int, content: Result<[UInt8], RawRecordError>) {
+    self.line = line
+    self.content = content
+  }
+
+  /// Why there is none on this line.
+  init(line: Int, problem: String) {
+    self.init(line: line, content: .failure(.malformed(problem)))
+  }
+}
+
+/// Why an input holds no whole record at a place.
+public enum RawRecordError: Error, Hashable, Sendable {
+  /// The record has more bytes than the limit.
+  case tooLong(limitBytes: Int)
+  /// The input ends within a JSON array.
+  case unterminatedArray
+  /// Something other than a comma, an element or the end stands in or behind the array.
+  case strayText
+  /// The input ends within a JSON object.
+  case unterminatedValue
+  /// The bytes are not of the format, or say nothing of which a post can be made: what is wrong, as a
+  /// sentence without its end.
+  case malformed(String)
+}
+
+extension RawRecordError: CustomStringConvertible {
+  /// What is wrong, for the person whose file it is.
+  public var description: String {
+    switch self {
+    case .tooLong(let limit): "the record has more than \(limit) bytes"
+    case .unterminatedArray: "the input ends within the JSON array: it was cut off"
+    case .unterminatedValue: "the input ends within this JSON object: it was cut off"
+    case .malformed(let problem): problem
+    case .strayText: "here a record, a comma or the end of the JSON array belongs"
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import CivilTime
+import Feed
+
+/// Times as feeds have them.
+enum FeedDate {
+  /// The time of a text of RFC 3339, or of RFC 822 as RSS has it, with two or four digits of a year; nil
+  /// where it is neither.
+  static func time(_ text: String) -> Timestamp? {
+    (try? Timestamp(rfc3339: text)) ?? internetMessageTime(text)
+  }
+
+  /// The time that many seconds after 1970; nil where no RFC 3339 time says it.
+  static func time(secondsSince1970 seconds: Double?) -> Timestamp? {
+    guard let seconds, let microseconds = Int64(exactly: (seconds * 1_000_000).rounded(.down))
+    else {
+      return nil
+    }
+    return checked(microseconds)
+  }
+
+  private static func checked(_ microseconds: Int64) -> Timestamp? {
+    let time = Timestamp(microseconds: microseconds)
+    return (Timestamp.earliest...Timestamp.latest).contains(time) ? time : nil
+  }
+
+  /// RFC 822 section 5, RFC 5322 sections 3.3 and 4.3: `Sat, 07 Sep 2002 00:00:01 GMT`.
+  private static func internetMessageTime(_ text: String) -> Timestamp? {
+    var words = text.utf8.split { $0.isSpace || $0 == UInt8(ascii: ",") }
+      .map { String(decoding: $0, as: UTF8.self) }
+    if let first = words.first, first.utf8.first?.isLetter == true { words.removeFirst() }
+    guard (4...5).contains(words.count), let day = number(words[0], 1...2),
+      let month = months.firstIndex(of: words[1].asciiLowercased.prefix(3)),
+      let year = year(words[2]),
+      let days = CivilTime.daysSince1970(year: year, month: month + 1, day: day),
+      let seconds = secondsOfDay(words[3]),
+      let offset = words.count == 5 ? offsetMinutes(words[4]) : 0
+    else { return nil }
+    let (product, overflows) = Int64(days * 86_400 + seconds - offset * 60)
+      .multipliedReportingOverflow(by: 1_000_000)
+    return overflows ? nil : checked(product)
+  }
+
+  private static let months: [Substring] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+  ]
+
+  /// RFC 5322 section 4.3: two digits below 50 are of this century, others and three are of the last.
+  private static func year(_ text: String) -> Int? {
+    guard let year = number(text, 2...4) else { return nil }
+    switch text.utf8.count {
+    case 2: return year + (year < 50 ? 2000 : 1900)
+    case 3: return year + 1900
+    default: return year
+    }
+  }
+
+  private static func secondsOfDay(_ text: String) -> Int? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map {
+      number(String($0), 1...2)
+    }
+    guard (2...3).contains(parts.count), let hour = parts[0], let minute = parts[1],
+      let second = parts.count == 3 ? parts[2] : 0, hour < 24, minute < 60, second < 60
+    else { return nil }
+    return hour * 3600 + minute * 60 + second
+  }
+
+  /// Zones have names in America and one letter in armies, which RFC 5322 has read as no offset: they
+  /// were often written the wrong way round.
+  private static func offsetMinutes(_ zone: String) -> Int? {
+    let hours = [
+      "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7,
+    ]
+    if ["GMT", "UT", "UTC", "Z"].contains(zone) { return 0 }
+    if let named = hours[zone] { return named * 60 }
+    if zone.utf8.count == 1, zone.utf8.first?.isLetter == true { return 0 }
+    let digits = zone.filter { $0 != ":" }
+    guard digits.utf8.count == 5, let sign = digits.first, sign == "+" || sign == "-",
+      let number = number(String(digits.dropFirst()), 4...4), number % 100 < 60
+    else { return nil }
+    return (number / 100 * 60 + number % 100) * (sign == "-" ? -1 : 1)
+  }
+
+  private static func number(_ text: String, _ digits: ClosedRange<Int>) -> Int? {
+    digits.contains(text.utf8.count) && text.utf8.allSatisfy(\.isDigit) ? Int(text) : nil
+  }
+}

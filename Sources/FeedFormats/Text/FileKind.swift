@@ -1,0 +1,75 @@
+import Feed
+
+/// What others say that a file is.
+enum FileKind {
+  case image, video, sound, other
+
+  /// By its MIME type; where that says nothing, by what a document calls it (`medium`), and then by the
+  /// end of its URL's path.
+  init(mimeType: String?, medium: String? = nil, url: String) {
+    switch mimeType.map({ $0.prefix { $0 != "/" } })?.lowercased() {
+    case "image": self = .image
+    case "video": self = .video
+    case "audio": self = .sound
+    default:
+      switch medium {
+      case "image": self = .image
+      case "video": self = .video
+      case "audio": self = .sound
+      default: self = Self.byEnding[Self.ending(of: url)] ?? .other
+      }
+    }
+  }
+
+  /// As our records call it; nil where they do not have such files.
+  var media: MediaKind? {
+    switch self {
+    case .image: .image
+    case .video: .video
+    case .sound, .other: nil
+    }
+  }
+
+  private static let byEnding: [String: FileKind] = {
+    let endings: [(FileKind, String)] = [
+      (.image, "jpg jpeg png gif webp avif heic jxl bmp tiff svg"),
+      (.video, "mp4 m4v mov webm mkv ogv m3u8 mpd"), (.sound, "mp3 m4a aac ogg oga opus flac wav"),
+    ]
+    var kinds: [String: FileKind] = [:]
+    for (kind, list) in endings {
+      for ending in list.split(separator: " ") { kinds[String(ending)] = kind }
+    }
+    return kinds
+  }()
+
+  /// `jpg` of `https://host/picture.JPG?size=2`.
+  private static func ending(of url: String) -> String {
+    let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+    guard let dot = path.lastIndex(of: UInt8(ascii: ".")),
+      path.distance(from: dot, to: path.endIndex) <= 6
+    else { return "" }
+    return String(decoding: path[path.index(after: dot)...].map(\.lowercased), as: UTF8.self)
+  }
+}
+
+extension PostType {
+  /// What a post with these files is.
+  init(of media: [Media]) {
+    switch media.count {
+    case 0: self = .text
+    case 1: self = media[0].kind == .video ? .video : .image
+    default: self = .carousel
+    }
+  }
+}
+
+extension Int {
+  /// The number rounded; nil where it is none, or none that has a place in an `Int`.
+  init?(rounding number: Double?) {
+    guard let number, let whole = Int(exactly: number.rounded()) else { return nil }
+    self = whole
+  }
+
+  /// Nothing where it is not above zero: what others write who do not know.
+  var ifPositive: Int? { self > 0 ? self : nil }
+}

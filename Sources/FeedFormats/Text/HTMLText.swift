@@ -1,0 +1,146 @@
+/// What a person reads of HTML: paragraphs and lines, without tags and entities.
+///
+/// It reads any text once, from its first byte to its last, as browsers do (HTML, section 13.2.5): what is
+/// no tag is text, and a tag that does not end takes the rest with it.
+struct HTMLText {
+  /// The text.
+  private(set) var plain = ""
+  /// How many pictures stand in it.
+  private(set) var pictures = 0
+
+  private let bytes: [UInt8]
+  private var position = 0
+  private var output: [UInt8] = []
+  /// Line ends that are due before whatever comes next.
+  private var breaks = 0
+  private var isSpaceDue = false
+
+  private static let paragraphs: Set<String> = [
+    "p", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "dl", "pre", "table",
+    "figure",
+    "section", "article", "hr",
+  ]
+  private static let lines: Set<String> = [
+    "div", "li", "tr", "dt", "dd", "figcaption", "header", "footer", "aside", "main", "nav", "form",
+  ]
+  private static let hidden: Set<String> = ["script", "style", "template", "noscript", "iframe"]
+
+  /// What a person reads of this.
+  init(_ html: String) {
+    bytes = Array(html.utf8)
+    output.reserveCapacity(bytes.count)
+    while position < bytes.count { step() }
+    plain = String(decoding: output, as: UTF8.self)
+  }
+
+  private mutating func step() {
+    let byte = bytes[position]
+    switch byte {
+    case UInt8(ascii: "<") where beginsTag: takeTag()
+    case UInt8(ascii: "&"): takeReference()
+    case let byte where byte.isSpace:
+      isSpaceDue = true
+      position += 1
+    default:
+      let rest = bytes[(position + 1)...].prefix { !Self.isSpecial($0) }
+      append(bytes[position..<rest.endIndex])
+      position = rest.endIndex
+    }
+  }
+
+  private static func isSpecial(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "<") || byte == UInt8(ascii: "&") || byte.isSpace
+  }
+
+  private mutating func append(_ text: some Collection<UInt8>) {
+    if !output.isEmpty {
+      if breaks > 0 {
+        output.append(contentsOf: repeatElement(UInt8(ascii: "\n"), count: breaks))
+      } else if isSpaceDue {
+        output.append(UInt8(ascii: " "))
+      }
+    }
+    (breaks, isSpaceDue) = (0, false)
+    output.append(contentsOf: text)
+  }
+
+  // MARK: Tags
+
+  private var beginsTag: Bool {
+    guard position + 1 < bytes.count else { return false }
+    let next = bytes[position + 1]
+    return next.isLetter || next == UInt8(ascii: "/") || next == UInt8(ascii: "!")
+      || next == UInt8(ascii: "?")
+  }
+
+  private mutating func takeTag() {
+    if bytes[position...].starts(with: Array("<!--".utf8)) {
+      position = end(of: Array("-->".utf8), from: position + 4)
+      return
+    }
+    var start = position + 1
+    let isEnd = bytes[start] == UInt8(ascii: "/")
+    if isEnd { start += 1 }
+    let nameBytes = bytes[start...].prefix { $0.isLetter || $0.isDigit }
+    let name = String(decoding: nameBytes.map(\.lowercased), as: UTF8.self)
+    position = endOfTag(from: start + nameBytes.count)
+    if name == "br" {
+      breaks = min(breaks + 1, 2)
+    } else if Self.paragraphs.contains(name) {
+      breaks = 2
+    } else if Self.lines.contains(name) {
+      breaks = max(breaks, 1)
+    } else if name == "td" || name == "th" {
+      isSpaceDue = true
+    } else if name == "img" {
+      pictures += 1
+    } else if !isEnd, Self.hidden.contains(name) {
+      position = end(of: Array("</\(name)".utf8), from: position)
+      position = endOfTag(from: position)
+    }
+  }
+
+  /// Behind the `>` that ends a tag: one between quotation marks does not.
+  private func endOfTag(from start: Int) -> Int {
+    var quote: UInt8?
+    for index in bytes[start...].indices {
+      let byte = bytes[index]
+      if let open = quote {
+        if byte == open { quote = nil }
+      } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        quote = byte
+      } else if byte == UInt8(ascii: ">") {
+        return index + 1
+      }
+    }
+    return bytes.count
+  }
+
+  /// Behind the next of these bytes, whose letters may be capital.
+  private func end(of text: [UInt8], from start: Int) -> Int {
+    var index = start
+    while index + text.count <= bytes.count {
+      if bytes[index..<index + text.count].elementsEqual(text, by: { $0.lowercased == $1 }) {
+        return index + text.count
+      }
+      index += 1
+    }
+    return bytes.count
+  }
+
+  // MARK: References
+
+  private mutating func takeReference() {
+    let longest = 32
+    let rest = bytes[(position + 1)...].prefix(longest)
+    guard let end = rest.firstIndex(of: UInt8(ascii: ";")),
+      let text = HTMLEntity.text(String(decoding: rest[..<end], as: UTF8.self))
+    else {
+      append([UInt8(ascii: "&")])
+      position += 1
+      return
+    }
+    append(Array(text.utf8))
+    position = end + 1
+  }
+}

@@ -1,0 +1,80 @@
+import Feed
+
+/// An entry of Atom (RFC 4287 section 4.1.2), with Media RSS and threading (RFC 4685).
+struct AtomEntry {
+  private let entry: XMLElement
+  private let context: FeedContext
+  private let base: String?
+
+  init(_ entry: XMLElement, _ context: FeedContext) {
+    self.entry = entry
+    self.context = context
+    base = entry.base ?? context.link
+  }
+
+  func post(_ omissions: inout Omissions) throws(FormatError) -> Post {
+    let media = FeedMedia(entry, base: base)
+    let files = media.files(&omissions)
+    let link = link("alternate") ?? contentLink
+    guard let id = entry.text("id", .atom) ?? link else { throw FormatError("the entry has no id") }
+    let time = entry.text("published", .atom) ?? entry.text("updated", .atom)
+    return Post(
+      id: StableID.isGlobal(id)
+        ? StableID.make(.atom, id) : StableID.make(.atom, context.id ?? context.link ?? "", id),
+      type: PostType(of: files),
+      title: text("title", &omissions) ?? media.title,
+      text: text("content", &omissions) ?? text("summary", &omissions) ?? media.text,
+      publishedAt: try FormatError.time(time, "published"),
+      author: author,
+      url: link,
+      thumbnail: media.thumbnail,
+      tags: entry.all("category", .atom).compactMap { $0["label"] ?? $0["term"] }.uniqued,
+      counters: media.counters + replies,
+      media: files)
+  }
+
+  private func link(_ relation: String) -> String? {
+    entry.all("link", .atom).lazy
+      .filter { ($0["rel"] ?? "alternate") == relation }
+      .compactMap { WebAddress.resolve($0["href"], base: $0.base ?? base) }.first
+  }
+
+  /// Content may be elsewhere (section 4.1.3.2).
+  private var contentLink: String? {
+    entry.first("content", .atom).flatMap { WebAddress.resolve($0["src"], base: $0.base ?? base) }
+  }
+
+  /// A text construct (section 3.1), as a person reads it.
+  private func text(_ name: String, _ omissions: inout Omissions) -> String? {
+    guard let element = entry.first(name, .atom) else { return nil }
+    let html: String
+    switch element["type"] ?? "text" {
+    case "html", "text/html": html = element.text ?? ""
+    case "xhtml": html = element.markup
+    case "text", "text/plain": return element.text
+    // A document of its own, or bytes in Base64.
+    default: return nil
+    }
+    let text = HTMLText(html)
+    omissions.add(.pictureInText, text.pictures)
+    return text.plain.trimmed
+  }
+
+  /// The entry's own, that of the feed that it was taken from, or this feed's (section 4.2.1).
+  private var author: Author? {
+    let element =
+      entry.first("author", .atom) ?? entry.first("source", .atom)?.first("author", .atom)
+      ?? context.author
+    let name = element?.text("name", .atom)
+    let id = element?.text("uri", .atom) ?? element?.text("email", .atom) ?? name
+    return id.map { Author(id: $0, name: name) }
+  }
+
+  private var replies: [Counter] {
+    let count =
+      entry.text("total", .threading)
+      ?? entry.all("link", .atom).first { $0["rel"] == "replies" }?
+      .attributes[XMLName(namespace: .threading, local: "count")]
+    return count.flatMap { Int($0) }.map { [Counter("comments", $0)] } ?? []
+  }
+}

@@ -1,0 +1,169 @@
+import Feed
+
+/// Builds the elements of a feed that are directly in it, one at a time, and makes records of its items.
+final class FeedBuilder: XMLParserDelegate {
+  weak var parser: XMLParser?
+  var translation: Translation
+  private let format: FeedFormat
+  private let limitBytes: Int
+  private var context = FeedContext()
+  /// How many elements are open, those that are built among them.
+  private var depth = 0
+  /// The bases of the elements around what is built.
+  private var bases: [String?] = []
+  /// The elements that are built, each in the one before it.
+  private var open: [XMLElement] = []
+  private var pendingText: [UInt8] = []
+  private var builtBytes = 0
+  private var isTooLong = false
+  /// Elements below one that is passed over.
+  private var skipped = 0
+
+  private static let depthLimit = 64
+  /// What an element takes beside its texts.
+  private static let elementBytes = 64
+
+  init(_ format: FeedFormat, _ settings: FormatSettings) {
+    self.format = format
+    limitBytes = settings.recordLimitBytes
+    translation = Translation(settings)
+  }
+
+  /// How many elements stand around an item: `rss` and `channel`, or `feed`.
+  private var outerDepth: Int { format == .rss ? 2 : 1 }
+
+  func begin(_ name: XMLName, _ attributes: [XMLName: String], line: Int) {
+    defer { depth += 1 }
+    if depth == 0 { checkRoot(name, attributes) }
+    let around = open.last?.base ?? bases.last ?? nil
+    let base = Self.base(attributes, around: around)
+    guard depth >= outerDepth else {
+      bases.append(base)
+      if depth == 1, name != XMLName(namespace: .none, local: "channel") { skipped = 1 }
+      return
+    }
+    if skipped > 0 || isTooLong {
+      skipped += 1
+      return
+    }
+    endText()
+    builtBytes += attributes.reduce(Self.elementBytes + name.local.utf8.count) {
+      $0 + $1.key.local.utf8.count + $1.value.utf8.count
+    }
+    open.append(XMLElement(name: name, attributes: attributes, base: base, line: line))
+    if builtBytes > limitBytes || depth > Self.depthLimit { isTooLong = true }
+  }
+
+  func end() {
+    depth -= 1
+    guard depth >= outerDepth else {
+      if !bases.isEmpty { bases.removeLast() }
+      skipped = 0
+      if depth == 0 { finish() }
+      return
+    }
+    if skipped > 0 {
+      skipped -= 1
+      return
+    }
+    endText()
+    guard let element = open.popLast() else { return }
+    if !open.isEmpty {
+      if !isTooLong { open[open.count - 1].children.append(.element(element)) }
+      return
+    }
+    take(element)
+    (builtBytes, isTooLong) = (0, false)
+  }
+
+  func text(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard !open.isEmpty, skipped == 0, !isTooLong else { return }
+    builtBytes += bytes.count
+    if builtBytes > limitBytes {
+      isTooLong = true
+      return
+    }
+    pendingText += bytes
+  }
+
+  /// Text comes a line at a time: it is put together before it is an element's.
+  private func endText() {
+    guard !pendingText.isEmpty else { return }
+    open[open.count - 1].children.append(.text(String(decoding: pendingText, as: UTF8.self)))
+    pendingText.removeAll(keepingCapacity: true)
+  }
+
+  private static func base(_ attributes: [XMLName: String], around: String?) -> String? {
+    let own = attributes[XMLName(namespace: .xml, local: "base")]
+    return own.flatMap { WebAddress.resolve($0, base: around) } ?? around
+  }
+
+  private func checkRoot(_ name: XMLName, _ attributes: [XMLName: String]) {
+    let isRight =
+      format == .rss
+      ? name == XMLName(namespace: .none, local: "rss")
+      : name == XMLName(namespace: .atom, local: "feed")
+    if !isRight {
+      parser?.stop("the document's root is <\(name.local.prefix(40))>: it is not \(format.title)")
+    }
+  }
+
+  /// An element that is directly in the feed.
+  private func take(_ element: XMLElement) {
+    let isItem =
+      format == .rss
+      ? element.name == XMLName(namespace: .none, local: "item")
+      : element.name == XMLName(namespace: .atom, local: "entry")
+    if isTooLong {
+      if isItem {
+        let problem =
+          "the item has more than \(limitBytes) bytes, or \(Self.depthLimit) elements in each other"
+        translation.refuse(problem, line: element.line)
+      }
+      return
+    }
+    guard isItem else {
+      context.take(element, format)
+      return
+    }
+    do throws(FormatError) {
+      let post =
+        format == .rss
+        ? try RSSItem(element, context).post(&translation.omissions)
+        : try AtomEntry(element, context).post(&translation.omissions)
+      translation.add(post, line: element.line)
+    } catch {
+      translation.refuse(error.description, line: element.line)
+    }
+  }
+
+  private func finish() { translation.title(context.title, line: 1) }
+}
+
+/// What a feed says of itself that its items go by.
+struct FeedContext {
+  /// What it is called.
+  private(set) var title: String?
+  /// Where it is: what its items' references are relative to, and by which their ids are told from others'.
+  private(set) var link: String?
+  /// What it calls itself: of Atom.
+  private(set) var id: String?
+  /// Who wrote what does not say so itself.
+  private(set) var author: XMLElement?
+
+  /// Takes an element that is directly in the feed, not an item.
+  mutating func take(_ element: XMLElement, _ format: FeedFormat) {
+    guard element.name.namespace == (format == .rss ? .none : .atom) else { return }
+    switch element.name.local {
+    case "title":
+      title = title ?? element.text.map { HTMLText($0).plain }?.trimmed
+    case "link":
+      let isAlternate = element["rel"] ?? "alternate" == "alternate"
+      let reference = format == .rss ? element.text : isAlternate ? element["href"] : nil
+      link = link ?? WebAddress.resolve(reference, base: element.base)
+    case "id": id = id ?? element.text
+    case "author": author = author ?? element
+    default: break
+    }
+  }
+}

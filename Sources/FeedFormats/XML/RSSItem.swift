@@ -1,0 +1,83 @@
+import Feed
+
+/// An item of RSS 2.0 (rssboard.org/rss-specification) with the modules that feeds use: content, Dublin Core,
+/// Media RSS, slash.
+struct RSSItem {
+  private let item: XMLElement
+  private let context: FeedContext
+  private let base: String?
+
+  init(_ item: XMLElement, _ context: FeedContext) {
+    self.item = item
+    self.context = context
+    base = item.base ?? context.link
+  }
+
+  func post(_ omissions: inout Omissions) throws(FormatError) -> Post {
+    let media = FeedMedia(item, base: base)
+    let files = media.files(&omissions)
+    let html = item.text("encoded", .content) ?? item.text("description")
+    let text = html.map { HTMLText($0) }
+    omissions.add(.pictureInText, text?.pictures ?? 0)
+    let link = WebAddress.resolve(item.text("link") ?? permanentLink, base: base)
+    return Post(
+      id: try id(link: link),
+      type: PostType(of: files),
+      title: (item.text("title") ?? media.title).flatMap { HTMLText($0).plain.trimmed },
+      text: text?.plain.trimmed ?? media.text,
+      publishedAt: try FormatError.time(
+        item.text("pubDate") ?? item.text("date", .dublinCore), "pubDate"),
+      author: author,
+      url: link,
+      thumbnail: media.thumbnail,
+      tags: item.all("category").compactMap(\.text).uniqued,
+      counters: media.counters + comments,
+      media: files)
+  }
+
+  /// A guid is a URL unless it says otherwise.
+  private var permanentLink: String? {
+    let guid = item.first("guid")
+    guard guid?["isPermaLink"] != "false", let text = guid?.text, StableID.isGlobal(text) else {
+      return nil
+    }
+    return text
+  }
+
+  /// By its guid, which is its own in this feed; without one, by what it links to or says.
+  private func id(link: String?) throws(FormatError) -> String {
+    if let guid = item.text("guid") {
+      return StableID.isGlobal(guid)
+        ? StableID.make(.rss, guid) : StableID.make(.rss, context.link ?? context.title ?? "", guid)
+    }
+    if let link { return StableID.make(.rss, link) }
+    let said = [item.text("title"), item.text("description"), item.text("pubDate")]
+    guard said.contains(where: { $0 != nil }) else {
+      throw FormatError("the item has no guid, link, title or description")
+    }
+    return StableID.make(
+      .rss, context.link ?? context.title ?? "", said[0] ?? "", said[1] ?? "", said[2] ?? "")
+  }
+
+  /// `author` is an address of e-mail with a name in brackets.
+  private var author: Author? {
+    if let name = item.text("creator", .dublinCore) { return Author(id: name, name: name) }
+    guard let text = item.text("author") ?? item.text("author", .itunes) else { return nil }
+    if let match = text.wholeMatch(of: /(\S+@\S+)\s*\((.+)\)/) {
+      return Author(id: String(match.output.1), name: String(match.output.2))
+    }
+    return Author(id: text, name: text)
+  }
+
+  private var comments: [Counter] {
+    item.text("comments", .slash).flatMap { Int($0) }.map { [Counter("comments", $0)] } ?? []
+  }
+}
+
+extension [String] {
+  /// Each once, in the order of the first.
+  var uniqued: [String] {
+    var seen: Set<String> = []
+    return filter { seen.insert($0).inserted }
+  }
+}

@@ -1,0 +1,48 @@
+import Feed
+
+/// Reads RSS or Atom, an item at a time.
+struct XMLFeedReader: RecordReader {
+  private let limitBytes: Int
+  private let builder: FeedBuilder
+  private let parser: XMLParser?
+  private var isDone = false
+  /// Bytes that are not parsed yet. Expat looks at a tag anew each time more of it comes: many small
+  /// pieces would have it do so often.
+  private var waiting: [UInt8] = []
+  private static let pieceBytes = 1 << 16
+
+  init(_ format: FeedFormat, _ settings: FormatSettings) {
+    limitBytes = settings.recordLimitBytes
+    builder = FeedBuilder(format, settings)
+    parser = XMLParser(tokenLimitBytes: settings.recordLimitBytes)
+    parser?.delegate = builder
+    builder.parser = parser
+  }
+
+  var omissions: Omissions { builder.translation.omissions }
+
+  mutating func feed(_ bytes: [UInt8], _ emit: (RawRecord) throws -> Void) rethrows {
+    var rest = bytes[...]
+    while !rest.isEmpty, !isDone {
+      let taken = rest.prefix(Self.pieceBytes - waiting.count)
+      waiting += taken
+      rest = rest.dropFirst(taken.count)
+      if waiting.count == Self.pieceBytes { try parse(isLast: false, emit) }
+    }
+  }
+
+  mutating func finish(_ emit: (RawRecord) throws -> Void) rethrows {
+    if !isDone { try parse(isLast: true, emit) }
+  }
+
+  private mutating func parse(isLast: Bool, _ emit: (RawRecord) throws -> Void) rethrows {
+    let failure =
+      parser.map { $0.parse(waiting[...], isLast: isLast) } ?? (1, "there is no memory for Expat")
+    waiting.removeAll(keepingCapacity: true)
+    try builder.translation.flush(emit)
+    if let failure {
+      isDone = true
+      try emit(RawRecord(line: failure.line, problem: failure.problem))
+    }
+  }
+}

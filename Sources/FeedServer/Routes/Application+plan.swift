@@ -1,0 +1,77 @@
+import Catalog
+import Feed
+import HTTP
+import HTTPServer
+import JSON
+import PostJSON
+import Prefetch
+
+// MARK: The engine for thin clients
+
+extension Application {
+  /// What a client that tells its state is to do next, and why. It names items by their ids; what is known of
+  /// their files is filled in from the store. Nothing is kept.
+  func plan(_ call: Call) throws {
+    try BodyType.record.check(call.request.fields)
+    let request = try PlanRequest(body: call.request.body)
+    let snapshot = try store.snapshot()
+    if let feed = request.feed, !snapshot.hasFeed(named: feed) { throw FeedError.unknownFeed(feed) }
+    let policy = try request.policy(in: snapshot.policyBook)
+    // Reads as many items as it names.
+    let isTaken = workers.run {
+      call.answer {
+        var moment = request.snapshot
+        moment.policy = policy
+        moment.items = try request.itemIDs.map { id in
+          guard let item = try store.item(withID: id) else { throw FeedError.unknownItem(id) }
+          return PrefetchItem(
+            id: id, load: ItemLoad(FlatPosts(item.post, truths: item.truths), at: 0))
+        }
+        var engine = PrefetchEngine(moment)
+        var writer = JSONWriter(capacity: 2048)
+        writer.object { writer in
+          writer.member("at", moment.atMilliseconds)
+          writer.key("actions")
+          writer.actions(engine.decide())
+        }
+        var fields = Fields()
+        fields.append(ContentType.json.fields)
+        fields.append("Cache-Control", "no-store")
+        fields.appendCORS()
+        return Response(.ok, fields: fields, bytes: writer.bytes)
+      }
+    }
+    guard isTaken else {
+      throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for the database.")
+    }
+  }
+}
+
+extension PlanRequest {
+  /// The state that the body holds.
+  ///
+  /// - Throws: `Problem` 422, naming the field.
+  fileprivate init(body: [UInt8]) throws {
+    do throws(RecordError) {
+      try self.init(body: body, byID: true)
+    } catch {
+      var problem = Problem(
+        .invalidRecord, .unprocessableContent, "The state is refused: \(error).")
+      problem.field = error.field.isEmpty ? nil : error.field
+      throw problem
+    }
+  }
+
+  /// The policy by which is decided: the one in force for the feed on such a network, with the state's strategy
+  /// where it names one.
+  fileprivate func policy(in book: PolicyBook) throws -> Policy {
+    let query: NetworkQuery =
+      downlinkKbps == nil && roundTripMilliseconds == nil
+      ? .unknown
+      : .measured(downlinkKbps: downlinkKbps, roundTripMilliseconds: roundTripMilliseconds)
+    guard let network = book.networks.profile(for: query) else { return snapshot.policy }
+    var policy = book.policy(feed: feed, network: network)
+    if let strategy { policy.strategy = strategy }
+    return policy
+  }
+}

@@ -1,0 +1,78 @@
+import Feed
+import Prefetch
+
+/// A feed to be scrolled: its items as they are, and as the engine is told of them.
+public struct LabFeed: Sendable {
+  /// One item: its media, each the original and its variants.
+  public struct Item: Hashable, Sendable {
+    /// Its own among the items of the feed.
+    @ByBytes public private(set) var id: String
+    /// What it is.
+    public let type: PostType
+    /// Its media, in the order in which they are shown, each at least its original.
+    public let media: [[LabFile]]
+
+    /// An item of these media.
+    public init(id: String, type: PostType, media: [[LabFile]]) {
+      precondition(media.allSatisfy { !$0.isEmpty })
+      self.id = id
+      self.type = type
+      self.media = media
+    }
+
+    /// How many of its media are seen before a person turns it.
+    var seenMedia: Int { type == .carousel ? min(1, media.count) : media.count }
+    /// How long it plays; `nil` where nothing moves.
+    var durationMilliseconds: Int? {
+      media.first.flatMap { $0[0].isClip ? $0[0].durationMilliseconds : nil }
+    }
+  }
+
+  /// Its items, from the top.
+  public let items: [Item]
+  /// How many items a page has.
+  public let pageItems: Int
+  /// What the engine is told by a server that has looked into the files.
+  let hinted: [PrefetchItem]
+  /// What it is told by one that has not.
+  let unhinted: [PrefetchItem]
+  /// Of each item, the place of its first file among all files; and how many files there are, at the end.
+  let firstFiles: [Int]
+  private let indexes: [ByteText: Int]
+
+  /// A feed of these items, at least one, no two of the same id.
+  public init(_ items: [Item], pageItems: Int = 30) {
+    precondition(!items.isEmpty && pageItems > 0)
+    self.items = items
+    self.pageItems = pageItems
+    hinted = items.enumerated().map { Self.told($1, at: $0) { $0.load } }
+    unhinted = items.enumerated().map { Self.told($1, at: $0) { $0.unknownLoad } }
+    firstFiles = items.reduce(into: [0]) { sums, item in
+      sums.append(sums[sums.count - 1] + item.media.reduce(0) { $0 + $1.count })
+    }
+    indexes = Dictionary(
+      uniqueKeysWithValues: items.enumerated().map { (ByteText($1.id), $0) })
+  }
+
+  private static func told(
+    _ item: Item, at index: Int, _ load: (LabFile) -> MediaLoad
+  ) -> PrefetchItem {
+    PrefetchItem(
+      id: item.id, type: item.type,
+      media: item.media.enumerated().map { media, files in
+        PrefetchMedia(
+          files: files.enumerated().map { variant, file in
+            PrefetchFile(key: "\(index).\(media).\(variant)", load: load(file))
+          })
+      })
+  }
+
+  func index(of id: String) -> Int? { indexes[ByteText(id)] }
+
+  /// The place of a file among all files.
+  func file(ofItem item: Int, media: Int, variant: Int) -> Int {
+    var place = firstFiles[item] + variant
+    for before in items[item].media.prefix(media) { place += before.count }
+    return place
+  }
+}

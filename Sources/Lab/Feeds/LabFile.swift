@@ -1,0 +1,89 @@
+import Feed
+
+/// A media file as it truly is, whoever knows about it.
+public struct LabFile: Hashable, Sendable {
+  /// Its size.
+  public let bytes: Int
+  /// What shows it: of a picture all of it, of a clip what its first frame needs. Ascending, apart.
+  public let startRanges: [Range<Int>]
+  /// How long it plays; 0 for a picture.
+  public let durationMilliseconds: Int
+  /// How many bytes play it through each second: never falling, to the file's end.
+  let secondBytes: [Int]
+
+  /// What a run can move: no more than `LinkRequest.byteLimit`.
+  public static let byteLimit = LinkRequest.byteLimit
+
+  /// A picture.
+  public init(imageBytes bytes: Int) {
+    precondition((0...Self.byteLimit).contains(bytes))
+    self.bytes = bytes
+    startRanges = bytes > 0 ? [0..<bytes] : []
+    durationMilliseconds = 0
+    secondBytes = []
+  }
+
+  /// A clip that starts with these bytes, and plays through second n with the first `secondBytes[n]`.
+  public init(startRanges: [Range<Int>], secondBytes: [Int], durationMilliseconds: Int) {
+    let bytes = secondBytes.last ?? 0
+    precondition(
+      (0...Self.byteLimit).contains(bytes) && secondBytes.first.map { $0 >= 0 } ?? true
+        && zip(secondBytes, secondBytes.dropFirst()).allSatisfy { $0 <= $1 }
+        && startRanges.allSatisfy { $0.upperBound <= bytes }
+        && secondBytes.count == max(1, (durationMilliseconds + 999) / 1_000))
+    self.bytes = bytes
+    self.startRanges = startRanges
+    self.durationMilliseconds = durationMilliseconds
+    self.secondBytes = secondBytes
+  }
+
+  /// It moves.
+  public var isClip: Bool { !secondBytes.isEmpty }
+
+  /// How many bytes play it through this time: straight between seconds.
+  func bytes(throughMilliseconds time: Int) -> Int {
+    guard isClip, time < durationMilliseconds else { return bytes }
+    let second = time / 1_000
+    let start = startRanges.first.map { $0.lowerBound == 0 ? $0.upperBound : 0 } ?? 0
+    let before = second > 0 ? secondBytes[second - 1] : min(start, secondBytes[0])
+    return before + (secondBytes[second] - before) * (time % 1_000) / 1_000
+  }
+}
+
+extension LabFile {
+  /// What a server that has looked into the file tells.
+  var load: MediaLoad {
+    guard isClip else { return MediaLoad(kind: .image, bytes: bytes) }
+    let isStartable = startRanges.count <= 1 && startRanges.first?.lowerBound ?? 0 == 0
+    let head = isStartable ? startRanges.first?.upperBound ?? 0 : 0
+    return MediaLoad(
+      kind: .video, bytes: bytes, durationMilliseconds: durationMilliseconds,
+      timing: MediaTiming(
+        isStartable: isStartable, headBytes: head, neededRanges: isStartable ? [] : startRanges,
+        curve: curve(head), lead: isStartable ? lead(head) : []))
+  }
+
+  /// What a client knows that nobody told: that it is a picture or a clip.
+  var unknownLoad: MediaLoad { MediaLoad(kind: isClip ? .video : .image) }
+
+  private func curve(_ head: Int) -> [MediaTiming.Point] {
+    var points = [1, 2, 3, 5, 10].filter { $0 * 1_000 < durationMilliseconds }
+      .map { MediaTiming.Point(milliseconds: $0 * 1_000, bytes: max(head, secondBytes[$0 - 1])) }
+    points.append(.init(milliseconds: durationMilliseconds, bytes: bytes))
+    return points
+  }
+
+  /// What has to be there at each bandwidth so that playback never stalls: of each second all bytes when it
+  /// begins, which is a little more than it takes.
+  private func lead(_ head: Int) -> [MediaTiming.Lead] {
+    var rows: [MediaTiming.Lead] = []
+    for kbps in [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000] {
+      var most = head
+      for (second, bytes) in secondBytes.enumerated() {
+        most = max(most, bytes - second * kbps * 125)
+      }
+      rows.append(.init(kilobitsPerSecond: kbps, bytes: min(most, bytes)))
+    }
+    return rows
+  }
+}

@@ -1,0 +1,66 @@
+import Prefetch
+
+/// What is measured: a policy, as a client has it.
+public struct Contestant: Hashable, Sendable {
+  /// What tables call it.
+  public var name: String
+  /// Its strategy, and what items cost by it.
+  public var policy: Policy
+  /// What bounds the engine.
+  public var settings: PrefetchSettings
+  /// Whether a server tells how large files are and how they start; else the policy's guesses apply.
+  public var isHinted: Bool
+
+  /// A client of this policy.
+  public init(
+    name: String, policy: Policy, settings: PrefetchSettings = PrefetchSettings(),
+    isHinted: Bool = true
+  ) {
+    self.name = name
+    self.policy = policy
+    self.settings = settings
+    self.isHinted = isHinted
+  }
+
+  /// A client of this strategy, with the articles' values for what items cost.
+  public init(_ strategy: Policy.Strategy, isHinted: Bool = true) {
+    self.init(
+      name: strategy.title, policy: Policy(name: strategy.name, strategy: strategy),
+      isHinted: isHinted)
+  }
+}
+
+extension Policy.Strategy {
+  /// Its name and its parameters: `weighted leading=5 maxCost=5`.
+  public var title: String {
+    ([name] + parameters.map { "\($0.name)=\($0.value)" }).joined(separator: " ")
+  }
+}
+
+/// A network to measure on.
+public struct LabNetwork: Hashable, Sendable {
+  /// What tables call it.
+  public let name: String
+  /// What it is like.
+  public let schedule: LinkSchedule
+  /// How requests go over it.
+  public var link: LinkSettings
+  /// What the client takes for granted before it has measured; `nil` where nothing is known.
+  let expected: LinkConditions?
+
+  /// A profile's network: the client knows which one it is.
+  public init(_ profile: NetworkProfile, link: LinkSettings = LinkSettings()) {
+    name = profile.name
+    schedule = LinkSchedule(profile)
+    self.link = link
+    expected = LinkConditions(profile)
+  }
+
+  /// A recorded network, played from a moment that the run draws.
+  public init(name: String, trace: LinkSchedule, link: LinkSettings = LinkSettings()) {
+    self.name = name
+    schedule = trace
+    self.link = link
+    expected = nil
+  }
+}

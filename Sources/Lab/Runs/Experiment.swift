@@ -1,0 +1,114 @@
+import Prefetch
+import Synchronization
+
+/// Contestants on networks, each so many times: in each repeat another viewer, another moment of the network and,
+/// unless it is recorded, another feed; the same ones for all contestants.
+public struct Experiment: Sendable {
+  /// What is held against each other; the first is what the others are compared with.
+  public var contestants: [Contestant]
+  /// Where.
+  public var networks: [LabNetwork]
+  /// What is scrolled.
+  public var feed: FeedSource
+  /// By whom.
+  public var viewer: ViewerModel
+  /// How many items a run has.
+  public var items: Int
+  /// How many runs each contestant has on each network.
+  public var repeats: Int
+  /// The number of the first repeat: 0, or where another experiment with the same seed ended.
+  public var firstRepeat = 0
+  /// What all random numbers come from.
+  public var seed: UInt64
+
+  /// Where feeds come from.
+  public enum FeedSource: Sendable {
+    /// Made up anew for each repeat.
+    case generated(FeedModel)
+    /// The same each time.
+    case recorded(LabFeed)
+  }
+
+  /// An experiment of these parts.
+  public init(
+    contestants: [Contestant], networks: [LabNetwork], feed: FeedSource, viewer: ViewerModel,
+    items: Int = 1_000, repeats: Int = 10, seed: UInt64 = 1
+  ) {
+    self.contestants = contestants
+    self.networks = networks
+    self.feed = feed
+    self.viewer = viewer
+    self.items = items
+    self.repeats = repeats
+    self.seed = seed
+  }
+
+  /// How many runs there are.
+  public var runCount: Int { contestants.count * networks.count * repeats }
+
+  /// The measures of all runs.
+  ///
+  /// - Parameters:
+  ///   - perform: calls what it is given for each number below the count it is given, in whatever order, on as
+  ///     many threads as it likes, and returns when all calls have: the results are the same.
+  ///   - progress: is told how many runs are done, from any thread.
+  public func results(
+    _ perform: (Int, @escaping @Sendable (Int) -> Void) -> Void = { count, body in
+      for index in 0..<count { body(index) }
+    },
+    progress: @escaping @Sendable (Int) -> Void = { _ in }
+  ) -> ExperimentResults {
+    let values = Mutex((done: 0, runs: [RunValues?](repeating: nil, count: runCount)))
+    perform(networks.count * repeats) { index in
+      let (network, number) = (index / repeats, index % repeats)
+      let (setup, seed) = round(network: network, repeat: number)
+      for contestant in contestants.indices {
+        let run = RunValues(Simulation.run(contestants[contestant], setup, seed: seed))
+        let done = values.withLock { values in
+          values.runs[(contestant * networks.count + network) * repeats + number] = run
+          values.done += 1
+          return values.done
+        }
+        progress(done)
+      }
+    }
+    return ExperimentResults(
+      contestants: contestants.map(\.name), networks: networks.map(\.name), repeats: repeats,
+      items: items, runs: values.withLock { $0.runs.map { $0! } })
+  }
+
+  /// One run in words.
+  public func explain(contestant: Int, network: Int, repeat number: Int) -> [String] {
+    let (setup, seed) = round(network: network, repeat: number)
+    return Simulation.explain(contestants[contestant], setup, seed: seed).lines
+  }
+
+  /// What all contestants have in common in a repeat.
+  private func round(network: Int, repeat number: Int) -> (Simulation.Setup, seed: UInt64) {
+    let random = LabRandom(seed: seed).split(UInt64(network))
+      .split(UInt64(firstRepeat + number))
+    let feed =
+      switch feed {
+      case .generated(let model): model.feed(count: max(1, items), random: random.split(1))
+      case .recorded(let feed): feed
+      }
+    var seeds = random.split(2)
+    return (
+      Simulation.Setup(feed: feed, viewer: viewer, network: networks[network], items: items),
+      seeds.next()
+    )
+  }
+}
+
+/// The measures of one run.
+struct RunValues: Hashable, Sendable {
+  private let values: [Double]
+
+  init(_ figures: RunFigures) {
+    values = RunFigures.Measure.allCases.map { figures.value($0) }
+  }
+
+  subscript(_ measure: RunFigures.Measure) -> Double {
+    values[RunFigures.Measure.allCases.firstIndex(of: measure)!]
+  }
+}

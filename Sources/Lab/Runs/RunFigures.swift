@@ -1,0 +1,91 @@
+/// What one run counted.
+public struct RunFigures: Hashable, Sendable {
+  /// Items that the viewer looked at, each time.
+  public internal(set) var viewedItems = 0
+  /// Of these, pictures that were not there.
+  public internal(set) var imageLoaders = 0
+  /// Of these, clips short of what starts them.
+  public internal(set) var videoLoaders = 0
+  /// Of these, items whose page was not there.
+  public internal(set) var pageLoaders = 0
+  /// How long the viewer waited at each item that was not there, in milliseconds, rising; no longer than the
+  /// viewer stayed.
+  public internal(set) var waitsMilliseconds: [Int] = []
+  /// How often a clip stopped after it had started.
+  public internal(set) var stalls = 0
+  /// For how long.
+  public internal(set) var stalledMilliseconds = 0
+  /// Bytes of media that came.
+  public internal(set) var fetchedBytes = 0
+  /// Of these, bytes that nobody looked at: of items never viewed, or beyond what was watched.
+  public internal(set) var wastedBytes = 0
+  /// Requests for media and pages.
+  public internal(set) var requests = 0
+  /// Of these, for pages of the feed.
+  public internal(set) var pages = 0
+  /// Times that the engine was asked.
+  public internal(set) var events = 0
+  /// How long the run took on its own clock.
+  public internal(set) var milliseconds = 0
+
+  /// Loader impressions of any kind.
+  public var loaders: Int { imageLoaders + videoLoaders + pageLoaders }
+  /// What the viewer waited for in all.
+  public var waitedMilliseconds: Int { waitsMilliseconds.reduce(0, +) }
+
+  /// What tables and comparisons are about. Of all of them less is better.
+  public enum Measure: String, CaseIterable, Sendable {
+    /// Loader impressions per 1000 viewed items: all, on pictures, on clips, for want of their page.
+    case loaders, imageLoaders, videoLoaders, pageLoaders
+    /// Milliseconds of waiting: per viewed item, and what half and 95 of a hundred viewed items did not exceed.
+    case waitMilliseconds, waitP50Milliseconds, waitP95Milliseconds
+    /// Stops of clips that had started, per 1000 viewed items.
+    case stalls
+    /// Bytes of media that came, per viewed item, in kilobytes (1000).
+    case kilobytes
+    /// The share of these that nobody looked at, in percent.
+    case wastedPercent
+    /// Requests per 1000 viewed items.
+    case requests
+
+    /// What one piece more in a run of so many items is, of what is counted in pieces: runs that all count the
+    /// same are no proof that others will.
+    func leastDeviation(items: Int) -> Double {
+      switch self {
+      case .loaders, .imageLoaders, .videoLoaders, .pageLoaders, .stalls, .requests:
+        1_000 / Double(max(1, items))
+      case .waitMilliseconds, .waitP50Milliseconds, .waitP95Milliseconds, .kilobytes,
+        .wastedPercent:
+        0
+      }
+    }
+  }
+
+  /// A measure of it.
+  public func value(_ measure: Measure) -> Double {
+    switch measure {
+    case .loaders: perThousand(loaders)
+    case .imageLoaders: perThousand(imageLoaders)
+    case .videoLoaders: perThousand(videoLoaders)
+    case .pageLoaders: perThousand(pageLoaders)
+    case .waitMilliseconds: perThousand(waitedMilliseconds) / 1_000
+    case .waitP50Milliseconds: Double(wait(percentile: 50))
+    case .waitP95Milliseconds: Double(wait(percentile: 95))
+    case .stalls: perThousand(stalls)
+    case .kilobytes: perThousand(fetchedBytes) / 1_000_000
+    case .wastedPercent: Double(wastedBytes) * 100 / Double(max(1, fetchedBytes))
+    case .requests: perThousand(requests)
+    }
+  }
+
+  private func perThousand(_ count: Int) -> Double {
+    Double(count) * 1_000 / Double(max(1, viewedItems))
+  }
+
+  /// The wait that so many of a hundred of the viewed items did not exceed, in milliseconds.
+  public func wait(percentile: Int) -> Int {
+    let place = (viewedItems * percentile + 99) / 100 - 1 - (viewedItems - waitsMilliseconds.count)
+    return place < 0 || waitsMilliseconds.isEmpty
+      ? 0 : waitsMilliseconds[min(place, waitsMilliseconds.count - 1)]
+  }
+}

@@ -1,0 +1,184 @@
+import Prefetch
+
+/// What the engine asks for, and what comes.
+extension Simulation {
+  /// How many bytes come before the engine is told of them, where nothing else makes it worth telling.
+  private static let toldBytes = 65_536
+
+  mutating func perform(_ action: PrefetchAction) {
+    switch action.kind {
+    case .fetch(let transfer): fetch(transfer, action.reason)
+    case .cancel(let id):
+      explain("cancel \(id): \(action.reason)")
+      stop(id)
+      transfers.removeAll { $0.id == id }
+    case .pause(let id):
+      explain("pause \(id): \(action.reason)")
+      stop(id)
+      if let index = transfers.firstIndex(where: { $0.id == id }) {
+        transfers[index].isPaused = true
+      }
+    case .resume(let id):
+      guard let index = transfers.firstIndex(where: { $0.id == id && $0.isPaused }) else { return }
+      explain("resume \(id): \(action.reason)")
+      transfers[index].isPaused = false
+      transfers[index].start = transfers[index].told
+      request(transfers[index], priority: .ahead)
+    case .askForPage(let place):
+      explain("ask for the page \(place): \(action.reason)")
+      ask(for: place)
+    case .evict(let key, let range):
+      explain("evict \(range) of \(key): \(action.reason)")
+      evict(key, range)
+    case .waitUntil(let milliseconds): timerMilliseconds = milliseconds
+    case .showPlaceholder, .ready, .showFrame: break
+    }
+  }
+
+  private mutating func fetch(_ fetch: PrefetchTransfer, _ reason: PrefetchReason) {
+    guard let item = setup.feed.index(of: fetch.item) else { return }
+    let truth = setup.feed.items[item].media[fetch.media][fetch.variant]
+    let start = min(fetch.start, truth.bytes)
+    let transfer = Transfer(
+      id: fetch.id, item: item,
+      file: setup.feed.file(ofItem: item, media: fetch.media, variant: fetch.variant),
+      key: fetch.key, start: start, end: max(start, min(fetch.end ?? truth.bytes, truth.bytes)),
+      told: start)
+    explain(
+      "fetch \(fetch.id): \(start)..<\(transfer.end) of \(fetch.key) for \(fetch.item): \(reason)")
+    transfers.append(transfer)
+    request(transfer, priority: fetch.priority)
+  }
+
+  private mutating func request(_ transfer: Transfer, priority: PrefetchTransfer.Priority) {
+    figures.requests += 1
+    link.start(
+      transfer.id, bytes: transfer.end - transfer.start, priority: priority.rawValue)
+    mark(transfer)
+  }
+
+  /// Ends a transfer's request; what has come of it by now is told.
+  private mutating func stop(_ id: Int) {
+    bring(id)
+    link.cancel(id)
+  }
+
+  mutating func ask(for place: PrefetchPlace) {
+    lastPage -= 1
+    figures.requests += 1
+    figures.pages += 1
+    pages.append((lastPage, place))
+    link.start(lastPage, bytes: engine.settings.pageBytes)
+  }
+
+  private mutating func evict(_ key: String, _ range: Range<Int>) {
+    let numbers = key.split(separator: ".").compactMap { Int($0) }
+    guard numbers.count == 3, setup.feed.items.indices.contains(numbers[0]) else { return }
+    held[setup.feed.file(ofItem: numbers[0], media: numbers[1], variant: numbers[2])].remove(range)
+  }
+
+  // MARK: What comes
+
+  mutating func take(_ event: LinkEvent) {
+    if event.request < 0 {
+      guard let index = pages.firstIndex(where: { $0.id == event.request }) else { return }
+      return pageArrived(pages.remove(at: index).place)
+    }
+    guard let index = transfers.firstIndex(where: { $0.id == event.request }) else { return }
+    guard event.isFinished else {
+      arrived(index, bytes: event.bytes)
+      // What the engine does about it may be to end it.
+      if let index = transfers.firstIndex(where: { $0.id == event.request && !$0.isPaused }) {
+        mark(transfers[index])
+      }
+      return
+    }
+    let id = transfers[index].id
+    arrived(index, bytes: event.bytes)
+    transfers.removeAll { $0.id == id }
+    tell(.transferFinished(id))
+    if event.bytes >= Self.measuredBytes, event.kilobitsPerSecond > 0 {
+      tell(
+        .bandwidthMeasured(
+          kilobitsPerSecond: event.kilobitsPerSecond,
+          roundTripMilliseconds: event.firstByteMicroseconds / 1_000))
+    }
+  }
+
+  /// Less says nothing about a bandwidth.
+  private static let measuredBytes = 10_000
+
+  /// Takes in what has come of a transfer, without waiting for a mark.
+  mutating func bring(_ id: Int) {
+    guard let index = transfers.firstIndex(where: { $0.id == id && !$0.isPaused }),
+      let bytes = link.bytes(of: id)
+    else { return }
+    arrived(index, bytes: bytes)
+  }
+
+  private mutating func arrived(_ index: Int, bytes: Int) {
+    let transfer = transfers[index]
+    let range = transfer.told..<max(transfer.told, transfer.start + bytes)
+    guard !range.isEmpty else { return }
+    transfers[index].told = range.upperBound
+    figures.fetchedBytes += range.count
+    held[transfer.file].insert(range)
+    explain("\(range.count) bytes of \(transfer.key), up to \(range.upperBound)")
+    see(transfer.item)
+    tell(.bytesArrived(transfer: transfer.id, key: transfer.key, range))
+  }
+
+  /// When the link is to say how far the transfer is: as soon as it starts its item, or lets it play on.
+  mutating func mark(_ transfer: Transfer) {
+    var byte = transfer.told + Self.toldBytes
+    let truth = file(transfer.file, of: transfer.item)
+    for range in truth.startRanges
+    where range.upperBound > transfer.told && range.lowerBound < transfer.end {
+      byte = min(byte, range.upperBound)
+    }
+    if transfer.item == step.index, let needed = playback.stalledUntilByte, needed > transfer.told {
+      byte = min(byte, needed)
+    }
+    if byte < transfer.end { link.mark(transfer.id, bytes: byte - transfer.start) }
+  }
+
+  private func file(_ place: Int, of item: Int) -> LabFile {
+    var rest = place - setup.feed.firstFiles[item]
+    for files in setup.feed.items[item].media {
+      if rest < files.count { return files[rest] }
+      rest -= files.count
+    }
+    preconditionFailure("a file of another item")
+  }
+
+  // MARK: The list
+
+  private mutating func pageArrived(_ place: PrefetchPlace) {
+    let (count, size) = (told.count, setup.feed.pageItems)
+    let page: Range<Int>
+    switch place {
+    case .anew: (page, listed) = (0..<min(size, count), 0..<min(size, count))
+    case .below:
+      page = listed.upperBound..<min(listed.upperBound + size, count)
+      listed = listed.lowerBound..<page.upperBound
+    case .above:
+      page = max(0, listed.lowerBound - size)..<listed.lowerBound
+      listed = page.lowerBound..<listed.upperBound
+    case .around(let distance):
+      let middle = min(max(active + distance, 0), count - 1)
+      let start = max(0, min(middle - size / 2, count - size))
+      page = start..<min(start + size, count)
+      listed = page
+    }
+    explain("the page of items \(page)")
+    tell(
+      .pageArrived(
+        place, items: Array(told[page]), hasPrevious: listed.lowerBound > 0,
+        hasNext: listed.upperBound < count))
+    switch phase {
+    case .opening: setOut()
+    case .atEnd: arrive()
+    default: break
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import Prefetch
+
+/// Where the viewer is, and what is seen there.
+extension Simulation {
+  /// The item that the engine takes for the active one.
+  var active: Int { engine.activeItem.flatMap { setup.feed.index(of: $0) } ?? 0 }
+
+  /// The viewer decides where to go next.
+  mutating func setOut() {
+    guard figures.viewedItems < setup.items else {
+      phase = .finished
+      return
+    }
+    let feed = setup.feed
+    step = viewer.next(count: feed.items.count) { feed.items[$0].durationMilliseconds }
+    phase = .travelling
+    guard step.travelMilliseconds > 0 else { return arrive() }
+    arrivesMicroseconds = link.nowMicroseconds + step.travelMilliseconds * 1_000
+    let id = feed.items[step.index].id
+    explain("the viewer flings to \(id)")
+    tell(
+      .scrolled(
+        milliitemsPerSecond: step.distance * 1_000_000 / step.travelMilliseconds,
+        stopDistance: step.index - active))
+  }
+
+  /// The viewer is where the item is, or will be.
+  mutating func arrive() {
+    let isNew = phase != .atEnd
+    if isNew {
+      waitsSinceMicroseconds = link.nowMicroseconds
+      figures.viewedItems += 1
+      if step.travelMilliseconds > 0 { tell(.scrolled(milliitemsPerSecond: 0, stopDistance: nil)) }
+    }
+    let item = setup.feed.items[step.index]
+    guard listed.contains(step.index) else {
+      if isNew {
+        figures.pageLoaders += 1
+        explain("loader: the page of \(item.id) is not there")
+      }
+      phase = .atEnd
+      let end = step.index < listed.lowerBound ? listed.lowerBound : listed.upperBound - 1
+      if active != end { tell(.activeChanged(setup.feed.items[end].id)) }
+      return
+    }
+    for transfer in transfers where transfer.item == step.index { bring(transfer.id) }
+    listedSinceMicroseconds = link.nowMicroseconds
+    let isThere = isThere(step.index)
+    watched[step.index] = max(watched[step.index], 0)
+    explain("the viewer looks at \(item.id)\(isThere ? "" : ": loader")")
+    if isThere {
+      look()
+    } else {
+      if isNew {
+        if item.durationMilliseconds == nil {
+          figures.imageLoaders += 1
+        } else {
+          figures.videoLoaders += 1
+        }
+      }
+      let patience = setup.viewer.patienceMilliseconds ?? step.dwellMilliseconds
+      phase = .waiting(untilMicroseconds: listedSinceMicroseconds + patience * 1_000)
+    }
+    tell(.activeChanged(item.id))
+  }
+
+  /// Whether what starts the item is there.
+  private func isThere(_ index: Int) -> Bool {
+    let item = setup.feed.items[index]
+    var place = setup.feed.firstFiles[index]
+    for files in item.media.prefix(item.seenMedia) {
+      let starts = files.indices.contains { variant in
+        files[variant].startRanges.allSatisfy { held[place + variant].contains($0) }
+      }
+      guard starts else { return false }
+      place += files.count
+    }
+    return true
+  }
+
+  /// Bytes of an item have come: what the viewer waits for may be there now.
+  mutating func see(_ index: Int) {
+    guard index == step.index else { return }
+    switch phase {
+    case .waiting where isThere(index): look()
+    case .looking: if playback.stalledUntilByte != nil { playOn() }
+    default: break
+    }
+  }
+
+  /// The viewer sees the item from now on.
+  private mutating func look() {
+    let now = link.nowMicroseconds
+    let hasWaited = phase != .travelling
+    if hasWaited { noteWait((now - waitsSinceMicroseconds) / 1_000) }
+    // Who does not care whether it is there goes on in time.
+    let from = setup.viewer.patienceMilliseconds == nil ? listedSinceMicroseconds : now
+    phase = .looking(untilMicroseconds: from + step.dwellMilliseconds * 1_000)
+    beginPlayback()
+    if hasWaited, playback.file != nil { tell(.playbackMoved(milliseconds: 0, .playing)) }
+  }
+
+  private mutating func noteWait(_ milliseconds: Int) {
+    figures.waitsMilliseconds.append(milliseconds)
+    explain("after \(milliseconds) ms")
+  }
+
+  /// The viewer goes on.
+  mutating func leave() {
+    if case .waiting = phase {
+      noteWait((link.nowMicroseconds - waitsSinceMicroseconds) / 1_000)
+    }
+    endPlayback()
+    setOut()
+  }
+}

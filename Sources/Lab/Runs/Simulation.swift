@@ -1,0 +1,216 @@
+import Prefetch
+
+/// One run: a viewer scrolls a feed over a link, and the engine as it is shipped decides what is loaded.
+///
+/// Discrete events: whatever comes first of the link's next event, the viewer's next step, the engine's timer
+/// and the end of what plays. Who looks at what when does not depend on the strategy, but where the viewer has
+/// to wait; so the viewer's random numbers are the same for all.
+public struct Simulation: Sendable {
+  /// What a run is of.
+  public struct Setup: Sendable {
+    /// What is scrolled.
+    public var feed: LabFeed
+    /// Who scrolls.
+    public var viewer: ViewerModel
+    /// Over what.
+    public var network: LabNetwork
+    /// How many items the viewer looks at.
+    public var items: Int
+
+    /// A run of 1000 items, if no other count is given.
+    public init(feed: LabFeed, viewer: ViewerModel, network: LabNetwork, items: Int = 1_000) {
+      self.feed = feed
+      self.viewer = viewer
+      self.network = network
+      self.items = items
+    }
+  }
+
+  /// A file's bytes on their way.
+  struct Transfer: Sendable {
+    let id: Int
+    let item: Int
+    let file: Int
+    let key: String
+    /// The first byte that this request brings, and the last one's end.
+    var start: Int
+    let end: Int
+    /// Up to where the engine was told.
+    var told: Int
+    var isPaused = false
+  }
+
+  /// What the viewer does.
+  enum Phase: Hashable, Sendable {
+    /// Waits for the feed's first page.
+    case opening
+    /// Is on the way to an item.
+    case travelling
+    /// Is at an item that is not in the list yet.
+    case atEnd
+    /// Is at an item that is not there, until then.
+    case waiting(untilMicroseconds: Int)
+    /// Looks at an item until then.
+    case looking(untilMicroseconds: Int)
+    case finished
+  }
+
+  let setup: Setup
+  let told: [PrefetchItem]
+  var engine: PrefetchEngine
+  var link: Link
+  var viewer: Viewer
+  var figures = RunFigures()
+  /// What happened, in words, where somebody wants to read it.
+  var lines: [String]?
+
+  /// What the engine is being told, and what is to be told after it.
+  private var untold: [PrefetchEvent] = []
+  var transfers: [Transfer] = []
+  var pages: [(id: Int, place: PrefetchPlace)] = []
+  /// Requests for pages have numbers below 0.
+  var lastPage = 0
+  /// Which items the engine's list has.
+  var listed = 0..<0
+  /// What is held of each file.
+  var held: [ByteRangeSet]
+  var phase = Phase.opening
+  var step = ViewerStep(index: 0, distance: 0, travelMilliseconds: 0, dwellMilliseconds: 0)
+  var arrivesMicroseconds = 0
+  /// Since when the viewer is where the item is or will be, and since when the list has it.
+  var waitsSinceMicroseconds = 0
+  var listedSinceMicroseconds = 0
+  var timerMilliseconds: Int?
+  var playback = PlaybackState()
+  /// How far each clip was watched, in milliseconds; -1 of an item that nobody looked at.
+  var watched: [Int]
+
+  /// A run of these random numbers.
+  init(_ contestant: Contestant, _ setup: Setup, seed: UInt64, explains: Bool = false) {
+    self.setup = setup
+    told = contestant.isHinted ? setup.feed.hinted : setup.feed.unhinted
+    let random = LabRandom(seed: seed)
+    viewer = Viewer(setup.viewer, random: random.split(1))
+    var network = random.split(2)
+    let offset = setup.network.schedule.loopMicroseconds.map { network.number(below: $0) } ?? 0
+    link = Link(
+      setup.network.schedule, settings: setup.network.link, offsetMicroseconds: offset,
+      random: network)
+    var settings = contestant.settings
+    var futures = random.split(3)
+    settings.seed = futures.number(below: 1 << 53)
+    if let expected = setup.network.expected {
+      settings.downlinkKbps = max(1, expected.downlinkKbps)
+      settings.roundTripMilliseconds = expected.roundTripMicroseconds / 1_000
+    }
+    engine = PrefetchEngine(policy: contestant.policy, settings: settings)
+    held = Array(repeating: ByteRangeSet(), count: setup.feed.firstFiles.last ?? 0)
+    watched = Array(repeating: -1, count: setup.feed.items.count)
+    lines = explains ? [] : nil
+  }
+
+  /// Runs a contestant.
+  ///
+  /// - Returns: what it counted; the same for the same seed, on every machine.
+  public static func run(
+    _ contestant: Contestant, _ setup: Setup, seed: UInt64
+  ) -> RunFigures {
+    var simulation = Simulation(contestant, setup, seed: seed)
+    simulation.run()
+    return simulation.figures
+  }
+
+  /// The same, told in lines: what was asked for when and why, what came, what the viewer saw.
+  public static func explain(
+    _ contestant: Contestant, _ setup: Setup, seed: UInt64
+  ) -> (figures: RunFigures, lines: [String]) {
+    var simulation = Simulation(contestant, setup, seed: seed, explains: true)
+    simulation.run()
+    return (simulation.figures, simulation.lines ?? [])
+  }
+
+  /// No run takes longer, on its own clock: over a dead link nothing ever comes.
+  static let longestMicroseconds = 30 * 86_400_000_000
+
+  mutating func run() {
+    ask(for: .anew)
+    while phase != .finished, link.nowMicroseconds < Self.longestMicroseconds {
+      let next = min(nextOwnMicroseconds, Self.longestMicroseconds)
+      if let event = link.next(untilMicroseconds: next) {
+        take(event)
+      } else {
+        takeOwnEvents()
+      }
+    }
+    finish()
+  }
+
+  /// When the viewer, the engine's timer or the playback is next due.
+  private var nextOwnMicroseconds: Int {
+    var next = timerMilliseconds.map { $0 * 1_000 } ?? .max
+    switch phase {
+    case .opening, .atEnd, .finished: break
+    case .travelling: next = min(next, arrivesMicroseconds)
+    case .waiting(let until), .looking(let until): next = min(next, until)
+    }
+    return min(next, playback.nextMicroseconds)
+  }
+
+  private mutating func takeOwnEvents() {
+    let now = link.nowMicroseconds
+    if playback.nextMicroseconds <= now { playOn() }
+    switch phase {
+    case .travelling where arrivesMicroseconds <= now: arrive()
+    case .waiting(let until) where until <= now: leave()
+    case .looking(let until) where until <= now: leave()
+    default: break
+    }
+    if let timer = timerMilliseconds, timer * 1_000 <= now {
+      timerMilliseconds = nil
+      tell(.timerFired)
+    }
+  }
+
+  /// Tells the engine, and does what it says. What happens because of that is told when all of it is done, for
+  /// the engine takes it for done already.
+  mutating func tell(_ event: PrefetchEvent) {
+    untold.append(event)
+    guard untold.count == 1 else { return }
+    var index = 0
+    while index < untold.count {
+      figures.events += 1
+      let time = link.nowMicroseconds / 1_000
+      for action in engine.handle(untold[index], atMilliseconds: time) { perform(action) }
+      index += 1
+    }
+    untold.removeAll(keepingCapacity: true)
+  }
+
+  /// A line of what happened, where somebody reads it.
+  mutating func explain(_ text: @autoclosure () -> String) {
+    guard lines != nil else { return }
+    let milliseconds = link.nowMicroseconds / 1_000
+    let fraction = String(milliseconds % 1_000 + 1_000).dropFirst()
+    lines?.append("\(milliseconds / 1_000).\(fraction) s  \(text())")
+  }
+
+  private mutating func finish() {
+    figures.milliseconds = link.nowMicroseconds / 1_000
+    figures.waitsMilliseconds.sort()
+    for transfer in transfers { bring(transfer.id) }
+    figures.wastedBytes = figures.fetchedBytes - usedBytes
+  }
+
+  /// What of all that is held somebody looked at.
+  private var usedBytes: Int {
+    var used = 0
+    for (index, item) in setup.feed.items.enumerated() where watched[index] >= 0 {
+      var file = setup.feed.firstFiles[index]
+      for variant in item.media.joined() {
+        used += held[file].count(in: 0..<variant.bytes(throughMilliseconds: watched[index]))
+        file += 1
+      }
+    }
+    return used
+  }
+}

@@ -1,0 +1,125 @@
+import Feed
+import JSON
+import Prefetch
+
+/// How much a list of the engine's JSON holds at the most.
+public enum PlanLimits {
+  /// Items of a state or a page.
+  public static let items = 1_000
+  /// Items that a state names by their ids alone, each of which a server has to look up.
+  public static let namedItems = 200
+  /// Files that are said to be held, and transfers under way.
+  public static let files = 2_000
+  /// Pieces of one file.
+  public static let ranges = ByteRangeSet.rangeLimit
+  /// Files of one media: the original and its variants.
+  public static let variants = 16
+  /// A file's key, in bytes of UTF-8.
+  public static let keyBytes = RecordLimits.urlBytes
+  /// A line of `lookahead plan`, in bytes.
+  public static let lineBytes = 16_777_216
+}
+
+extension PrefetchItem {
+  private static let known = ["expiresAt", "id", "media", "survival", "type"]
+
+  /// The item that the JSON holds.
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  init(json: JSONValue) throws(RecordError) {
+    let fields = try RecordFields(json, known: Self.known)
+    let survival = try fields.pairs("survival", limit: 256).map {
+      WatchPoint(milliseconds: $0.0, permille: $0.1)
+    }
+    var last = WatchPoint(milliseconds: 0, permille: 1_000)
+    for point in survival {
+      guard point.milliseconds >= last.milliseconds, point.permille <= last.permille else {
+        throw fields.error("survival", "has times that fall or shares of a thousand that rise")
+      }
+      last = point
+    }
+    self.init(
+      id: try fields.name("id", limit: .bytes(RecordLimits.idBytes)),
+      type: try fields.option("type"),
+      media: try fields.list("media", limit: RecordLimits.media) { value throws(RecordError) in
+        try PrefetchMedia(json: value)
+      },
+      expiresAtMilliseconds: try fields.number("expiresAt", in: 0...RecordLimits.number),
+      survival: survival)
+  }
+}
+
+extension PrefetchMedia {
+  /// One file, or a list of them: the original, then its variants.
+  fileprivate init(json: JSONValue) throws(RecordError) {
+    guard json.kind == .array else {
+      self.init(try PrefetchFile(json: json))
+      return
+    }
+    var files: [PrefetchFile] = []
+    for value in json.elements {
+      guard files.count < PlanLimits.variants else {
+        throw json.error("has more than \(PlanLimits.variants) files")
+      }
+      files.append(try PrefetchFile(json: value))
+    }
+    guard !files.isEmpty else { throw json.error("has no file") }
+    self.init(files: files)
+  }
+}
+
+extension PrefetchFile {
+  private static let known = ["bytes", "durationMs", "key", "kind", "start"]
+
+  fileprivate init(json: JSONValue) throws(RecordError) {
+    let fields = try RecordFields(json, known: Self.known)
+    let bytes = try fields.number("bytes", in: 0...RecordLimits.fileBytes)
+    let timing: MediaTiming? =
+      try fields.has("start")
+      ? MediaTruth.timing(fields.value("start"), bytes ?? RecordLimits.fileBytes) : nil
+    self.init(
+      key: try fields.name("key", limit: .bytes(PlanLimits.keyBytes)),
+      load: MediaLoad(
+        kind: try fields.option("kind"), bytes: bytes,
+        durationMilliseconds: try fields.number("durationMs", in: 0...RecordLimits.number),
+        timing: timing))
+  }
+}
+
+extension RecordFields {
+  /// A list of pairs of numbers, from 0 on.
+  func pairs(_ name: String, limit: Int) throws(RecordError) -> [(Int, Int)] {
+    try list(name, limit: limit) { pair throws(RecordError) in try pair.pair() }
+  }
+
+  /// Ranges of bytes, each by its first and its last.
+  func ranges(_ name: String) throws(RecordError) -> [Range<Int>] {
+    try list(name, limit: PlanLimits.ranges) { value throws(RecordError) in try value.range() }
+  }
+}
+
+extension JSONValue {
+  /// Two numbers, from 0 on.
+  func pair() throws(RecordError) -> (Int, Int) {
+    let elements = Array(try checked(as: .array).elements.prefix(3))
+    guard elements.count == 2 else { throw error("is not a pair of numbers") }
+    var numbers: [Int] = []
+    for element in elements {
+      let number = try element.checkedNumber()
+      guard (0...RecordLimits.number).contains(number) else {
+        throw element.error("\(number) is not in 0…\(RecordLimits.number)")
+      }
+      numbers.append(number)
+    }
+    return (numbers[0], numbers[1])
+  }
+
+  /// Bytes of a file, the first and the last.
+  func range() throws(RecordError) -> Range<Int> {
+    let (first, last) = try pair()
+    guard first <= last, last < RecordLimits.fileBytes else {
+      throw error("\(first)–\(last) are not the first and the last byte of a range")
+    }
+    return first..<last + 1
+  }
+}

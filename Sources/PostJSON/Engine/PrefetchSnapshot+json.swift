@@ -1,0 +1,187 @@
+import Feed
+import JSON
+import Prefetch
+
+/// A moment as JSON says it, before what a server knows of its items is filled in.
+public struct PlanRequest: Sendable {
+  /// What it names: a feed, and a network by its figures, which decide about a policy.
+  public var feed: String?
+  /// Kilobits a second, as measured.
+  public var downlinkKbps: Int?
+  /// There and back, as measured.
+  public var roundTripMilliseconds: Int?
+  /// A strategy of its own; `nil` for the one in force.
+  public var strategy: Policy.Strategy?
+  /// The moment; its policy is that of the strategy, or one that loads nothing ahead.
+  public var snapshot: PrefetchSnapshot
+  /// The ids of its items, where it names them alone.
+  public var itemIDs: [String] = []
+}
+
+extension PlanRequest {
+  private static let known = [
+    "active", "activeForMs", "at", "background", "direction", "feed", "hasNext", "hasPrevious",
+    "held", "items", "network", "playback", "saveData", "scroll", "settings", "strategy", "stress",
+    "transfers",
+  ]
+
+  /// The moment that the bytes hold.
+  ///
+  /// - Parameter byID: its items are ids, of which a server knows the rest; else they are all that is known.
+  /// - Throws: `RecordError`, naming the field.
+  public init(body: [UInt8], byID: Bool) throws(RecordError) {
+    let document: JSONDocument
+    do throws(JSONError) {
+      document = try JSONDocument(body, depthLimit: RecordLimits.depth)
+    } catch {
+      throw RecordError(field: "", problem: "is not JSON: \(error)")
+    }
+    try self.init(json: document.root, byID: byID)
+  }
+
+  /// The moment that the JSON holds.
+  ///
+  /// - Parameter byID: its items are ids, of which a server knows the rest; else they are all that is known.
+  /// - Throws: `RecordError`, naming the field.
+  public init(json: JSONValue, byID: Bool) throws(RecordError) {
+    let fields = try RecordFields(json, known: Self.known)
+    let strategy: Policy.Strategy? =
+      try fields.has("strategy") ? Self.strategy(fields.value("strategy")) : nil
+    if strategy == nil, !byID { throw fields.error("strategy", "is missing") }
+    let own = strategy ?? .plain(leading: 0)
+    var snapshot = PrefetchSnapshot(policy: Policy(name: own.name, strategy: own))
+    snapshot.settings = try Self.settings(fields)
+    snapshot.atMilliseconds = try fields.number("at", in: 0...RecordLimits.number) ?? 0
+    if byID {
+      itemIDs = try fields.ids("items", limit: PlanLimits.namedItems)
+    } else {
+      snapshot.items = try fields.list("items", limit: PlanLimits.items) {
+        value throws(RecordError) in try PrefetchItem(json: value)
+      }
+    }
+    let ids = byID ? itemIDs : snapshot.items.map(\.id)
+    var seen: Set<ByteText> = []
+    for id in ids where !seen.insert(ByteText(id)).inserted {
+      throw fields.error("items", "has \"\(id.excerpt(characters: 40))\" twice")
+    }
+    if fields.has("active") {
+      let value = try fields.value("active")
+      let id = try value.id()
+      guard seen.contains(id) else { throw value.error("is none of the items") }
+      snapshot.active = id
+    }
+    snapshot.hasPrevious = try fields.boolean("hasPrevious") ?? false
+    snapshot.hasNext = try fields.boolean("hasNext") ?? false
+    snapshot.activeMilliseconds =
+      try fields.number("activeForMs", in: 0...RecordLimits.number) ?? 0
+    if fields.has("direction") {
+      let direction: Direction = try fields.option("direction")
+      snapshot.isGoingUp = direction == .up
+    }
+    snapshot.held = try fields.list("held", limit: PlanLimits.files) { value throws(RecordError) in
+      let held = try RecordFields(value, known: ["key", "ranges"])
+      return PrefetchSnapshot.Held(key: try held.key(), ranges: try held.ranges("ranges"))
+    }
+    snapshot.transfers = try fields.list("transfers", limit: 128) { value throws(RecordError) in
+      try Self.transfer(value, seen)
+    }
+    for (index, transfer) in snapshot.transfers.enumerated()
+    where snapshot.transfers[..<index].contains(where: { $0.id == transfer.id }) {
+      throw fields.error("transfers", "has \(transfer.id) twice")
+    }
+    self.strategy = strategy
+    self.snapshot = snapshot
+    feed = try fields.text("feed", limit: .bytes(RecordLimits.feedNameBytes))
+    try takeConditions(fields)
+  }
+
+  private enum Direction: String, CaseIterable {
+    case down, up
+  }
+
+  private static func strategy(_ value: JSONValue) throws(RecordError) -> Policy.Strategy {
+    let fields = try RecordFields(value, known: ["name", "parameters"])
+    var parameters: [String: Int] = [:]
+    if fields.has("parameters") {
+      for member in try fields.value("parameters").checked(as: .object).members {
+        parameters[member.name] = try member.value.checkedNumber()
+      }
+    }
+    let name = try fields.name("name", limit: .bytes(100))
+    do throws(StrategyError) {
+      return try Policy.Strategy(name: name, parameters: parameters)
+    } catch {
+      throw value.error("\(error)")
+    }
+  }
+
+  private static func settings(_ fields: RecordFields) throws(RecordError) -> PrefetchSettings {
+    var settings = PrefetchSettings()
+    guard fields.has("settings") else { return settings }
+    let own = try RecordFields(
+      fields.value("settings"), known: PrefetchSettings.all.map(\.name).sorted())
+    for setting in PrefetchSettings.all {
+      if let number = try own.number(setting.name, in: setting.range) {
+        setting.set(number, in: &settings)
+      }
+    }
+    return settings
+  }
+
+  private static func transfer(
+    _ value: JSONValue, _ items: Set<ByteText>
+  ) throws(RecordError) -> PrefetchSnapshot.Running {
+    let fields = try RecordFields(value, known: ["from", "id", "item", "key", "paused", "range"])
+    let id = try fields.required("id", in: 1...RecordLimits.number)
+    let item = try fields.value("item").id()
+    guard items.contains(item) else { throw fields.error("item", "is none of the items") }
+    let from = try fields.number("from", in: 0...RecordLimits.fileBytes)
+    guard (from != nil) != fields.has("range") else {
+      throw fields.error("range", "is missing; of a file without a known end, from")
+    }
+    let range: Range<Int>? = try fields.has("range") ? fields.value("range").range() : nil
+    return PrefetchSnapshot.Running(
+      id: id, item: item, key: try fields.key(), next: range?.lowerBound ?? from ?? 0,
+      end: range?.upperBound, isPaused: try fields.boolean("paused") ?? false)
+  }
+
+  /// What holds now, as the events that would have told it.
+  private mutating func takeConditions(_ fields: RecordFields) throws(RecordError) {
+    if fields.has("network") {
+      let network = try RecordFields(
+        fields.value("network"), known: ["downlink", "metered", "online", "rtt"])
+      downlinkKbps = try network.number("downlink", in: 0...1_000_000_000)
+      roundTripMilliseconds = try network.number("rtt", in: 0...600_000)
+      // The settings' figures are what is assumed before anything was measured.
+      if let downlinkKbps { snapshot.settings.downlinkKbps = max(1, downlinkKbps) }
+      if let roundTripMilliseconds {
+        snapshot.settings.roundTripMilliseconds = roundTripMilliseconds
+      }
+      snapshot.conditions.append(
+        .networkChanged(
+          isOnline: try network.boolean("online") ?? (downlinkKbps != 0),
+          isMetered: try network.boolean("metered") ?? false))
+    }
+    for (name, event) in [
+      ("saveData", PrefetchEvent.saveDataChanged), ("stress", PrefetchEvent.stressChanged),
+      ("background", PrefetchEvent.backgroundChanged),
+    ] {
+      if let holds = try fields.boolean(name) { snapshot.conditions.append(event(holds)) }
+    }
+    if fields.has("playback") {
+      let playback = try RecordFields(fields.value("playback"), known: ["ms", "state"])
+      snapshot.conditions.append(
+        .playbackMoved(
+          milliseconds: try playback.required("ms", in: 0...RecordLimits.number),
+          try playback.option("state")))
+    }
+    guard fields.has("scroll") else { return }
+    let scroll = try RecordFields(
+      fields.value("scroll"), known: ["milliitemsPerSecond", "stopDistance"])
+    snapshot.conditions.append(
+      .scrolled(
+        milliitemsPerSecond: try scroll.required(
+          "milliitemsPerSecond", in: -1_000_000_000...1_000_000_000),
+        stopDistance: try scroll.number("stopDistance", in: -1_000_000...1_000_000)))
+  }
+}

@@ -1,0 +1,126 @@
+import Feed
+
+/// All that a client without an engine of its own knows at one moment: what is decided of it alone.
+public struct PrefetchSnapshot: Hashable, Sendable {
+  /// What the client has of a file.
+  public struct Held: Hashable, Sendable {
+    /// The file's key.
+    @ByBytes public var key: String
+    /// Which bytes.
+    public var ranges: [Range<Int>]
+
+    /// Bytes of a file.
+    public init(key: String, ranges: [Range<Int>]) {
+      self.key = key
+      self.ranges = ranges
+    }
+  }
+
+  /// A transfer that runs or rests.
+  public struct Running: Hashable, Sendable {
+    /// Its own among the client's transfers.
+    public var id: Int
+    /// The item that it is for.
+    @ByBytes public var item: String
+    /// The file's key.
+    @ByBytes public var key: String
+    /// The first byte that has not arrived.
+    public var next: Int
+    /// Behind its last byte; `nil` where it goes to the file's end, wherever that is.
+    public var end: Int?
+    /// Whether it rests.
+    public var isPaused: Bool
+
+    /// A transfer of which these bytes have yet to arrive.
+    public init(
+      id: Int, item: String, key: String, next: Int, end: Int?, isPaused: Bool = false
+    ) {
+      self.id = id
+      self.item = item
+      self.key = key
+      self.next = next
+      self.end = end
+      self.isPaused = isPaused
+    }
+  }
+
+  /// The strategy, and what items cost by it.
+  public var policy: Policy
+  /// What bounds the engine.
+  public var settings = PrefetchSettings()
+  /// The time.
+  public var atMilliseconds = 0
+  /// The list, in its order.
+  public var items: [PrefetchItem] = []
+  /// Whether the feed goes on above it.
+  public var hasPrevious = false
+  /// Whether the feed goes on below it.
+  public var hasNext = false
+  /// What the client has.
+  public var held: [Held] = []
+  /// What is under way, in the order in which it was begun.
+  public var transfers: [Running] = []
+  /// The item that the person looks at; the first where it is none of the list.
+  @ByBytes public var active: String?
+  /// For how long they have.
+  public var activeMilliseconds = 0
+  /// Whether they scroll up.
+  public var isGoingUp = false
+  /// Events of the person, the network and the device that hold now: of the same kind the last counts.
+  public var conditions: [PrefetchEvent] = []
+
+  /// A moment of which no more is known.
+  public init(policy: Policy) { self.policy = policy }
+}
+
+extension PrefetchEngine {
+  /// An engine that has come to this moment; `decide()` says what is to be done.
+  ///
+  /// Of a transfer or a file that no item has, nothing is taken.
+  ///
+  /// - Precondition: `snapshot.settings.problem` is nil.
+  public init(_ snapshot: PrefetchSnapshot) {
+    self.init(policy: snapshot.policy, settings: snapshot.settings)
+    let since = max(0, min(snapshot.atMilliseconds, Self.lastMilliseconds))
+    var ignored: [PrefetchAction] = []
+    take(
+      .pageArrived(
+        .anew, items: snapshot.items, hasPrevious: snapshot.hasPrevious,
+        hasNext: snapshot.hasNext), atMilliseconds: since, &ignored)
+    for held in snapshot.held where files.slot(of: held.key) != nil {
+      take(.bytesFound(key: held.key, held.ranges), atMilliseconds: since, &ignored)
+    }
+    if let active = snapshot.active, let position = list.position(of: active) {
+      look(at: position)
+    }
+    // An arrangement, not a person's way: nothing was counted, nothing learned.
+    counts = PrefetchCounts()
+    viewer.activeSince = since - max(0, min(snapshot.activeMilliseconds, since))
+    (viewer.direction, viewer.lastStep) = snapshot.isGoingUp ? (-1, -1) : (1, 1)
+    for running in snapshot.transfers { take(running) }
+    for event in snapshot.conditions { take(event, atMilliseconds: since, &ignored) }
+  }
+
+  /// What is to be done now, without anything having happened.
+  public mutating func decide() -> [PrefetchAction] {
+    var actions: [PrefetchAction] = []
+    plan(&actions)
+    return actions
+  }
+
+  private mutating func take(_ running: PrefetchSnapshot.Running) {
+    lastTransfer = max(lastTransfer, min(running.id, RecordLimits.number))
+    guard let slot = files.slot(of: running.key), list.position(of: running.item) != nil,
+      running.next >= 0
+    else { return }
+    let limit = files[slot].file.load.bytes ?? Transfer.unknownEnd
+    let end = min(running.end ?? Transfer.unknownEnd, limit)
+    guard running.next < end else { return }
+    var transfer = Transfer(
+      id: running.id, slot: slot, item: running.item, next: running.next, end: end,
+      countedEnd: end == Transfer.unknownEnd
+        ? max(running.next, costs.cost(of: files[slot].file.load).minimumBytes) : end)
+    transfer.isPaused = running.isPaused
+    transfers.append(transfer)
+  }
+}

@@ -1,0 +1,52 @@
+import Compression
+
+/// What an input's bytes are compressed with, by how they begin.
+enum Decompression: Sendable {
+  case none, gzip, zstandard
+
+  /// So many bytes of an input tell.
+  static let tellingBytes = 4
+
+  /// How the bytes at the start of an input are to be read.
+  init(start: [UInt8]) {
+    if start.starts(with: GzipDecoder.magic) {
+      self = .gzip
+    } else if start.starts(with: ZstdDecoder.magic) {
+      self = .zstandard
+    } else {
+      self = .none
+    }
+  }
+
+  /// Makes bytes of what they stand for.
+  func decoder() throws -> Decoder {
+    switch self {
+    case .none: .none
+    case .gzip: .gzip(try GzipDecoder())
+    case .zstandard: .zstandard(try ZstdDecoder())
+    }
+  }
+
+  /// The state of reading one input.
+  enum Decoder {
+    case none
+    case gzip(GzipDecoder)
+    case zstandard(ZstdDecoder)
+
+    func decode(_ bytes: [UInt8], _ output: (ArraySlice<UInt8>) throws -> Void) throws {
+      switch self {
+      case .none: try output(bytes[...])
+      case .gzip(let decoder): try decoder.decode(bytes, output)
+      case .zstandard(let decoder): try decoder.decode(bytes, output)
+      }
+    }
+
+    func finish() throws {
+      switch self {
+      case .none: break
+      case .gzip(let decoder): try decoder.finish()
+      case .zstandard(let decoder): try decoder.finish()
+      }
+    }
+  }
+}

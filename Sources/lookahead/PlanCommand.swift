@@ -1,0 +1,98 @@
+import ArgumentParser
+import Feed
+import Foundation
+import PostJSON
+
+struct PlanCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "plan",
+    abstract:
+      "Say what to load next, and why: states and events in, actions out, as lines of JSON.",
+    discussion: """
+      A line without "event" is a state: items with what is known of their files, what is held and under \
+      way, the active item, the network, a strategy. It begins the engine anew. A line with "event" is what \
+      happened then. Each line is answered by one with the actions, as soon as it is read. docs/engine.md \
+      has the fields. A line that cannot be read is reported as FILE:LINE: what is wrong; the \
+      command then stops, and the exit status is 1.
+      """)
+
+  @Argument(help: "Files of lines, - for standard input.")
+  var files: [String] = ["-"]
+
+  func run() throws {
+    var session = PlanSession()
+    for file in files {
+      var lines = try PlanLines(file)
+      while let line = try lines.next() {
+        do throws(RecordError) {
+          FileHandle.standardOutput.write(Data(try session.answer(line)))
+        } catch {
+          throw lines.error("\(error)")
+        }
+      }
+    }
+  }
+}
+
+/// The lines of a file, those without anything passed over.
+private struct PlanLines {
+  private let file: FileHandle
+  private let name: String
+  private var buffer: [UInt8] = []
+  /// Up to where the buffer has no line's end.
+  private var scanned = 0
+  private var number = 0
+  private var isAtEnd = false
+
+  init(_ path: String) throws {
+    name = path == "-" ? "standard input" : path
+    guard path != "-" else {
+      file = .standardInput
+      return
+    }
+    do {
+      file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    } catch {
+      throw PlanError("\(path): cannot be read")
+    }
+  }
+
+  mutating func next() throws -> [UInt8]? {
+    while true {
+      if let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) {
+        if let line = take(end) { return line }
+        continue
+      }
+      scanned = buffer.count
+      guard !isAtEnd else {
+        return buffer.isEmpty ? nil : take(buffer.count)
+      }
+      guard buffer.count <= PlanLimits.lineBytes else {
+        number += 1
+        throw error("the line has more than \(PlanLimits.lineBytes) bytes")
+      }
+      // What is there, and not as much as was asked for: a program at the other end waits for an answer.
+      let read = file.availableData
+      isAtEnd = read.isEmpty
+      buffer += read
+    }
+  }
+
+  /// The line that ends there; `nil` where there is nothing in it.
+  private mutating func take(_ end: Int) -> [UInt8]? {
+    let line = Array(buffer[..<end])
+    buffer.removeFirst(min(end + 1, buffer.count))
+    scanned = 0
+    number += 1
+    return line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0d } ? nil : line
+  }
+
+  func error(_ problem: String) -> PlanError { PlanError("\(name):\(number): \(problem)") }
+}
+
+/// What the command stops at.
+private struct PlanError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

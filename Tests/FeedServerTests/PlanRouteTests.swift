@@ -1,0 +1,133 @@
+import Catalog
+import Feed
+import Foundation
+import JSON
+import ModelStore
+import PostJSON
+import Prefetch
+import TestSupport
+import Testing
+
+/// `POST /v1/plan`.
+@Suite struct PlanRouteTests {
+  private static let folder = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Fixtures/plan")
+
+  private static func lines(_ name: String) throws -> [Substring] {
+    try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
+      .split(separator: "\n")
+  }
+
+  /// A server of the items of the vectors' states, with what is known of their files.
+  private static func service() throws -> RunningServer {
+    let first = try JSONDocument(Array(lines("moments.in.ndjson")[0].utf8)).root
+    let items = try PlanRequest(json: first, byID: false).snapshot.items
+    let store = ModelStore()
+    try store.load(
+      items.enumerated().map { rank, item in
+        .post(
+          Post(
+            id: item.id, type: item.type,
+            media: item.media.map {
+              Media(kind: $0.files[0].load.kind, url: "/media/\($0.files[0].key)")
+            }),
+          placements: [Placement(feed: "moments", rank: rank)])
+      }, batch: 100)
+    try store.keep(
+      items.flatMap(\.media).enumerated().map { index, media in
+        let file = media.files[0]
+        return KnownMedia(
+          url: "/media/\(file.key)",
+          truth: MediaTruth(
+            kind: file.load.kind == .video ? .video : .image, bytes: file.load.bytes ?? 0,
+            mimeType: "video/mp4", durationMilliseconds: file.load.durationMilliseconds,
+            start: file.load.timing,
+            version: .content(sha256: [UInt8](repeating: UInt8(index), count: 32))))
+      })
+    return try RunningServer(on: store)
+  }
+
+  private static func post(_ client: TestClient, _ body: String) throws -> TestAnswer {
+    try client.request("POST", "/v1/plan", ["Content-Type": "application/json"], body: body)
+  }
+
+  @Test func `the vectors' moments, items named by their ids alone, get the same answers`() throws {
+    let service = try Self.service()
+    let client = try service.client()
+    let outputs = try Self.lines("moments.out.ndjson")
+    var count = 0
+    for (input, output) in zip(try Self.lines("moments.in.ndjson"), outputs) {
+      var state =
+        try JSONSerialization.jsonObject(with: Data(input.utf8)) as? [String: Any] ?? [:]
+      let items = state["items"] as? [[String: Any]] ?? []
+      state["items"] = items.map { $0["id"] ?? "" }
+      let body = try JSONSerialization.data(withJSONObject: state)
+      let answer = try Self.post(client, String(decoding: body, as: UTF8.self))
+      #expect(answer.status == 200)
+      #expect(answer.text == output, "line \(count + 1)")
+      #expect(answer.fields["cache-control"] == "no-store")
+      #expect(answer.fields["access-control-allow-origin"] == "*")
+      count += 1
+    }
+    #expect(count == outputs.count && count > 40)
+  }
+
+  typealias Refusal = (body: String, status: Int, type: String, text: String)
+
+  @Test(
+    arguments: [
+      ("{", 422, "invalid-record", "The state is refused: is not JSON"),
+      (#"{"items":["p0"],"later":1}"#, 422, "invalid-record", "later: unknown field"),
+      (#"{"items":[{"id":"p0"}]}"#, 422, "invalid-record", "items[0]: is not a text"),
+      (#"{"items":["p0","nobody"]}"#, 404, "unknown-item", "nobody"),
+      (#"{"items":["p0"],"feed":"none"}"#, 404, "unknown-feed", "none"),
+      (
+        #"{"items":["p0"],"strategy":{"name":"later"}}"#, 422, "invalid-record",
+        "there is no strategy"
+      ),
+    ] as [Refusal])
+  func `a state that cannot be taken is refused, with what is wrong`(_ sample: Refusal) throws {
+    let service = try Self.service()
+    let answer = try Self.post(try service.client(), sample.body)
+    #expect(answer.status == sample.status)
+    #expect(answer.text.contains("urn:lookahead:problem:\(sample.type)"))
+    #expect(answer.text.contains(sample.text), "\(answer.text)")
+  }
+
+  @Test func `a body that is too large, of another type, or with too many items is refused`() throws
+  {
+    let store = ModelStore()
+    let service = try RunningServer(on: store) { $0.server.limits.bodyBytes = 4_000 }
+    let client = try service.client()
+    let large = "{\"items\":[" + String(repeating: " ", count: 4_000) + "]}"
+    #expect(try Self.post(client, large).status == 413)
+    let other = try service.client().request(
+      "POST", "/v1/plan", ["Content-Type": "text/plain"], body: "{}")
+    #expect(other.status == 415)
+    let many = "{\"items\":[" + (0..<201).map { "\"\($0)\"" }.joined(separator: ",") + "]}"
+    let refused = try Self.post(try service.client(), many)
+    #expect(refused.status == 422)
+    #expect(refused.text.contains("has 201 elements, more than 200"))
+  }
+
+  @Test func `without a strategy the policy of the feed on such a network decides`() throws {
+    let service = try Self.service()
+    let client = try service.client()
+    // The model's policies are the first ones of the database.
+    let plan = try Self.post(
+      client, #"{"items":["p0","p1","p2","p4"],"network":{"downlink":780,"rtt":200}}"#)
+    #expect(plan.status == 200)
+    #expect(plan.text.contains(#""do":"fetch","transfer":1,"item":"p0""#))
+  }
+
+  @Test func `a browser of another origin may ask`() throws {
+    let service = try Self.service()
+    let answer = try service.client().request(
+      "OPTIONS", "/v1/plan",
+      ["Origin": "https://app.example", "Access-Control-Request-Method": "POST"])
+    #expect(answer.status == 204)
+    #expect(answer.fields["access-control-allow-methods"]?.contains("POST") == true)
+    #expect(answer.fields["access-control-allow-headers"]?.contains("Content-Type") == true)
+  }
+}

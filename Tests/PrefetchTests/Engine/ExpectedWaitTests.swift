@@ -1,0 +1,161 @@
+import Feed
+import Prefetch
+import TestSupport
+import Testing
+
+/// Our strategy: what it loads, when it waits, and what that comes to beside the others.
+@Suite struct ExpectedWaitTests {
+  private static let images = (0..<30).map { EngineSamples.image($0, bytes: 40_000) }
+
+  private static func engine(
+    _ tuning: WaitTuning = WaitTuning(), _ items: [PrefetchItem] = images, hasNext: Bool = false,
+    _ change: (inout PrefetchSettings) -> Void = { _ in }
+  ) -> (engine: PrefetchEngine, actions: [PrefetchAction]) {
+    EngineSamples.engine(.expectedWait(tuning), items, hasNext: hasNext, change)
+  }
+
+  /// All that is asked for arrives at once, and what is asked for then, until nothing is.
+  private static func settle(
+    _ engine: inout PrefetchEngine, _ actions: [PrefetchAction], at now: Int
+  ) -> [PrefetchAction] {
+    var (all, next) = (actions, actions)
+    while !next.transfers.isEmpty {
+      next = engine.arrive(next.transfers, at: now)
+      all += next
+    }
+    return all
+  }
+
+  @Test func `what the person waits for has the link to itself, if it can still help`() {
+    let (_, actions) = Self.engine()
+    #expect(actions.fetchedItems == [0])
+    // A clip of which 400 000 bytes are missing will not start before they are gone: others go beside it.
+    let clips = [EngineSamples.clip(0)] + Self.images.dropFirst()
+    let (_, hopeless) = Self.engine(WaitTuning(), clips)
+    #expect(hopeless.fetchedItems.count > 1 && hopeless.fetchedItems.first == 0)
+  }
+
+  @Test func `an action says how much waiting it saves, how likely, and at which price`() throws {
+    var (engine, first) = Self.engine()
+    let next = engine.arrive(first.transfers, at: 400)
+    let ahead = try #require(next.first { if case .fetch = $0.kind { true } else { false } })
+    #expect(
+      ahead.reason.description.wholeMatch(
+        of:
+          /40 KB of the item 1 below: \d+\.\d\d s of waiting at \d+ %, \d+\.\d\d s a megabyte, above the price of \d\.\d\d/
+      ) != nil, "\(ahead.reason)")
+  }
+
+  @Test func `on a fast link it waits until something is due, and says until when`() {
+    var (engine, first) = Self.engine { $0.downlinkKbps = 40_000 }
+    let all = Self.settle(&engine, first, at: 100)
+    #expect(all.fetchedItems.count < 13)
+    let later = engine.handle(.timerFired, atMilliseconds: 150)
+    #expect(later.fetchedItems.isEmpty)
+    #expect(
+      later.contains { if case .waitUntil(let time) = $0.kind { time > 150 } else { false } })
+  }
+
+  @Test func `nothing is loaded ahead under Save-Data, and less where it is dear`() {
+    func bytes(_ change: (inout PrefetchEngine) -> Void) -> Int {
+      // More than the link can do at an item a second; and a person may turn round, or leave.
+      let items = (0..<30).map { EngineSamples.image($0, bytes: 90_000) }
+      var (engine, first) = Self.engine(WaitTuning(price: 1_500), items) {
+        $0.meteredPricePercent = 1_000_000
+      }
+      change(&engine)
+      return Self.settle(&engine, first, at: 100).transfers
+        .reduce(0) { $0 + ($1.end ?? 0) - $1.start }
+    }
+    let free = bytes { _ in }
+    let metered = bytes {
+      _ = $0.handle(.networkChanged(isOnline: true, isMetered: true), atMilliseconds: 10)
+    }
+    let saving = bytes { _ = $0.handle(.saveDataChanged(true), atMilliseconds: 10) }
+    #expect(free > metered, "\(free), \(metered)")
+    #expect(metered >= saving)
+    // The active item and nothing else.
+    #expect(saving == 90_000)
+  }
+
+  @Test func `the variant is what the bandwidth carries`() {
+    func variant(_ kilobits: Int) -> Int? {
+      let items = (0..<8).map { number in
+        PrefetchItem(
+          id: "\(number)", type: .video,
+          media: [
+            PrefetchMedia(
+              files: [8_000, 2_000, 300].enumerated().map { index, rate in
+                let bytes = rate * 1_250
+                return PrefetchFile(
+                  key: "\(number).\(index)",
+                  load: MediaLoad(
+                    kind: .video, bytes: bytes, durationMilliseconds: 10_000,
+                    timing: MediaTiming(
+                      headBytes: bytes / 40,
+                      curve: [.init(milliseconds: 10_000, bytes: bytes)],
+                      lead: [200, 400, 1_000, 3_000, 10_000].map {
+                        .init(
+                          kilobitsPerSecond: $0, bytes: max(bytes / 40, bytes - $0 * 1_250))
+                      })))
+              })
+          ])
+      }
+      let (_, actions) = Self.engine(WaitTuning(), items) { $0.downlinkKbps = kilobits }
+      return actions.transfers.first?.variant
+    }
+    #expect([500, 3_000, 40_000].map(variant) == [2, 1, 0])
+  }
+
+  @Test func `the next page is asked for when waiting for it would cost something`() {
+    var (engine, first) = Self.engine(hasNext: true)
+    #expect(first.pages == [])
+    var asked: Int?
+    for active in 1..<30 where asked == nil {
+      let actions = Self.settle(
+        &engine, engine.handle(.activeChanged("\(active)"), atMilliseconds: active * 1_000),
+        at: active * 1_000)
+      if actions.pages.contains(.below) { asked = active }
+    }
+    #expect((24...28).contains(asked ?? 0), "\(asked ?? -1)")
+  }
+
+  @Test func `a clip that plays is loaded as far as it is watched, before it stalls`() {
+    var clip = EngineSamples.clip(0)
+    // Everybody stays for five seconds, and nobody for longer.
+    clip.survival = [
+      .init(milliseconds: 5_000, permille: 1_000), .init(milliseconds: 5_001, permille: 0),
+    ]
+    var (engine, first) = Self.engine(WaitTuning(stepBytes: 16_384), [clip])
+    var actions = first
+    for tick in 0..<48 {
+      let now = tick * 100
+      _ = Self.settle(&engine, actions, at: now)
+      // What plays now is there: a second for each 100 000 bytes.
+      #expect(engine.heldBytes >= now * 100, "\(now)")
+      actions = engine.handle(.playbackMoved(milliseconds: now, .playing), atMilliseconds: now)
+    }
+    #expect(engine.heldBytes < 700_000)
+  }
+
+  @Test
+  func
+    `over a link that is nearly full it has fewer loaders and less waiting than weighted prefetch`()
+  {
+    var random = TestRandom(TestRandom.usualSeed)
+    let feed = EngineLink.feed(150, &random)
+    func run(_ strategy: Policy.Strategy) -> (loaders: Int, waited: Int) {
+      var link = EngineLink(
+        PrefetchEngine(strategy: strategy), feed,
+        dwell: { [300, 2_500, 800, 4_000, 500, 1_200, 700][($0 * 5 + $0 / 7) % 7] })
+      link.run()
+      let counts = link.engine.counts
+      return (counts.imageLoaders + counts.videoLoaders, link.waitedMilliseconds)
+    }
+    let ours = run(.expectedWait(WaitTuning()))
+    let weighted = run(.weighted(leading: 5, maxCost: 5))
+    let endless = run(.endless)
+    #expect(ours.loaders < weighted.loaders && weighted.loaders < endless.loaders)
+    #expect(ours.waited < weighted.waited && weighted.waited < endless.waited)
+  }
+}

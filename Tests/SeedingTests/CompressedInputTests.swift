@@ -1,0 +1,128 @@
+import Catalog
+import Feed
+import ModelStore
+import Seeding
+import Synchronization
+import TestSupport
+import Testing
+
+struct CompressedInputTests {
+  enum Coding: CaseIterable {
+    case gzip, zstandard
+
+    func encode(_ text: String) throws -> [UInt8] {
+      switch self {
+      case .gzip: try gzipped(text)
+      case .zstandard: try zstandarded(text)
+      }
+    }
+  }
+
+  private static func line(_ index: Int) -> String {
+    "{\"id\":\"p\(index)\",\"feeds\":[{\"name\":\"f\"}],\"type\":\"text\",\"text\":\"words \(index * 7919 % 1000)\"}\n"
+  }
+
+  private static let text = (0..<2_000).map(line).joined()
+
+  /// An input of these bytes in pieces of this length.
+  static func input(_ bytes: [UInt8], pieces: Int = 70_000) -> SeedInput {
+    let position = Mutex(0)
+    return SeedInput(name: "in") {
+      position.withLock { position in
+        guard position < bytes.count else { return nil }
+        defer { position = min(position + pieces, bytes.count) }
+        return Array(bytes[position..<min(position + pieces, bytes.count)])
+      }
+    }
+  }
+
+  private func seed(_ inputs: [SeedInput], _ seeder: Seeder = Seeder()) throws -> (
+    SeedReport, ModelStore
+  ) {
+    let store = ModelStore()
+    let report = try seeder.run(
+      inputs, into: store, onProblem: { Issue.record("\($0)") }, onProgress: { _ in })
+    return (report, store)
+  }
+
+  @Test(arguments: Coding.allCases, [1, 7, 70_000])
+  func `what is compressed is told by its content, several members and frames too`(
+    _ coding: Coding, _ pieces: Int
+  ) throws {
+    // Within a record.
+    let half = Self.text.index(Self.text.startIndex, offsetBy: 50_001)
+    let bytes =
+      try coding.encode(String(Self.text[..<half])) + coding.encode(String(Self.text[half...]))
+    let (report, _) = try seed([Self.input(bytes, pieces: pieces)])
+    #expect(report.summary.added == 2_000)
+    let (small, _) = try seed([Self.input(try coding.encode(Self.line(1)))])
+    #expect(small.summary.added == 1)
+  }
+
+  @Test(arguments: Coding.allCases)
+  func `what is cut short or damaged is named, and where`(_ coding: Coding) throws {
+    let bytes = try coding.encode(Self.text)
+    for count in [4, 12, bytes.count / 2, bytes.count - 1] {
+      let error = #expect(throws: SeedInputError.self) {
+        _ = try seed([Self.input(Array(bytes[..<count]))])
+      }
+      #expect(error?.reason.contains("is cut short") == true, "\(count): \(error as Any)")
+      #expect(error?.reason.contains("\(count)") == true, "\(count): \(error as Any)")
+    }
+    var damaged = bytes
+    damaged[bytes.count - 3] ^= 0x40
+    let error = #expect(throws: SeedInputError.self) { _ = try seed([Self.input(damaged)]) }
+    #expect(error?.reason.contains("is damaged") == true, "\(error as Any)")
+  }
+
+  @Test(arguments: Coding.allCases)
+  func `what stands for more than the limit is refused`(_ coding: Coding) throws {
+    // 4 MB of line ends in a few kilobytes.
+    let bytes = try coding.encode(String(repeating: "\n", count: 4_000_000))
+    #expect(bytes.count < 10_000)
+    var seeder = Seeder()
+    seeder.decompressedLimitBytes = 3_999_999
+    let error = #expect(throws: SeedInputError.self) { _ = try seed([Self.input(bytes)], seeder) }
+    #expect(
+      error?.reason == "it stands for more than 3999999 bytes, which --decompressed-bytes allows")
+    seeder.decompressedLimitBytes = 4_000_000
+    #expect(throws: Never.self) { _ = try seed([Self.input(bytes)], seeder) }
+  }
+
+  @Test(arguments: Coding.allCases, TestRandom.seeds)
+  func `damaged streams are refused or read, and never a trap`(_ coding: Coding, _ seed: UInt64)
+    throws
+  {
+    let bytes = try coding.encode((0..<40).map(Self.line).joined())
+    var random = TestRandom(seed)
+    for _ in 0..<300 {
+      var damaged = bytes
+      for _ in 0..<random.number(1...3) {
+        damaged[random.number(0...damaged.count - 1)] = UInt8(random.number(0...255))
+      }
+      let store = ModelStore()
+      _ = try? Seeder().run(
+        [Self.input(damaged, pieces: random.number(1...500))], into: store, onProblem: { _ in },
+        onProgress: { _ in })
+    }
+  }
+
+  @Test
+  func
+    `compressed within compressed, and a format by mistake, are named before anything is loaded`()
+    throws
+  {
+    let store = ModelStore()
+    let good = Self.input(Array(Self.line(1).utf8))
+    let twice = try gzipped(try gzipped(Self.line(2)))
+    for bad in [
+      Array("id,title\n1,a\n".utf8), Array("<html>".utf8), Array("PK\u{3}\u{4}x".utf8), twice,
+    ] {
+      #expect(throws: SeedInputError.self) {
+        _ = try Seeder().run(
+          [good, Self.input(bad)], into: store, onProblem: { _ in }, onProgress: { _ in })
+      }
+    }
+    #expect(try store.item(withID: "p1") == nil)
+  }
+}
