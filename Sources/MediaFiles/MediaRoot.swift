@@ -47,6 +47,14 @@ public struct MediaRoot: Sendable {
     return file
   }
 
+  /// The folder with these path segments, from which files are served; without any, the root itself.
+  ///
+  /// - Throws: as `open` does.
+  public func openFolder(_ segments: [String]) throws(MediaError) -> OpenFolder {
+    try Self.check(segments)
+    return try folder(of: segments[...])
+  }
+
   /// The folder with these path segments, none of which may be a link; without any, the root itself.
   func folder(of segments: ArraySlice<String>) throws(MediaError) -> OpenFolder {
     var folder: OpenFolder
@@ -88,8 +96,7 @@ public struct MediaRoot: Sendable {
   ///
   /// - Throws: as `open` does.
   public func requireFolder(_ segments: [String]) throws(MediaError) {
-    try Self.check(segments)
-    _ = try folder(of: segments[...])
+    _ = try openFolder(segments)
   }
 
   private static func check(_ segments: [String]) throws(MediaError) {

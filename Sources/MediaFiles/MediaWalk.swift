@@ -12,6 +12,8 @@ public struct MediaWalk: Sendable {
     case file([String])
     /// A link, a pipe or the like, which is not served.
     case notServed([String])
+    /// A folder of the name that is passed over, which is not entered.
+    case passedOver([String])
     /// A file or folder that cannot be looked at, and why.
     case problem(path: String, WalkProblem)
   }
@@ -49,15 +51,24 @@ public struct MediaWalk: Sendable {
   static let namesAtOnce = 8_192
 
   private let namesAtOnce: Int
+  private let passedOver: String?
   private var levels: [Level]
 
   /// A walk through the folder with these segments, or the root where there are none.
-  public init(_ root: MediaRoot, below segments: [String] = []) throws(MediaError) {
-    try self.init(root, below: segments, namesAtOnce: Self.namesAtOnce)
+  ///
+  /// - Parameter name: what folders are called that are not entered.
+  public init(
+    _ root: MediaRoot, below segments: [String] = [], passingOver name: String? = nil
+  ) throws(MediaError) {
+    try self.init(root, below: segments, passingOver: name, namesAtOnce: Self.namesAtOnce)
   }
 
-  init(_ root: MediaRoot, below segments: [String], namesAtOnce: Int) throws(MediaError) {
+  init(
+    _ root: MediaRoot, below segments: [String], passingOver name: String? = nil,
+    namesAtOnce: Int
+  ) throws(MediaError) {
     self.namesAtOnce = namesAtOnce
+    passedOver = name
     levels = [Level(segments: segments, folder: try root.folder(of: segments[...]))]
   }
 
@@ -108,6 +119,7 @@ public struct MediaWalk: Sendable {
       let status = try level.folder.status(of: name, purpose: "look at a file")
       if status.isRegularFile { return .file(segments) }
       guard status.isFolder else { return .notServed(segments) }
+      if let passedOver, name.utf8.elementsEqual(passedOver.utf8) { return .passedOver(segments) }
       let folder = try level.folder.folder(named: name, purpose: "open a folder")
       levels.append(Level(segments: segments, folder: folder))
       return nil

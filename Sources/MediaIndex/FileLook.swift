@@ -13,6 +13,7 @@ struct FileLook: Sendable {
   let store: any MediaStore
   let probe: MediaProbe
   let desk: ContentDesk
+  let shelf: RenditionShelf
   /// Whether each file is probed anew, whatever is known.
   let isAnew: Bool
   /// What became of files before; nil where nobody remembers.
@@ -40,16 +41,16 @@ struct FileLook: Sendable {
     if let url, !urls.contains(where: { $0.utf8.elementsEqual(url.utf8) }) { urls.append(url) }
     do {
       let status = try root.status(of: segments)
-      if !isAnew, let known = try known(at: urls, status) {
-        return known.isEmpty
-          ? .unchanged : .known(.init(path: path, media: known, notes: nil, sha256: nil))
+      let known = isAnew ? [] : try store.media(at: urls)
+      if let outcome = try outcome(of: segments, path, urls, status, asKnown: known) {
+        return outcome
       }
       if isUnsettled(status) { return .waiting(urls: urls) }
       let file = try root.open(segments)
       guard try isNamed || file.mayBeMedia(named: segments.last ?? "") else {
         return .passedOver(urls: urls)
       }
-      return try outcome(of: file, path, urls)
+      return try outcome(of: file, segments, path, urls)
     } catch let error as MediaError {
       return .failed(
         path: path, reason: MediaWalk.WalkProblem.media(error).description, urls: urls, sha256: nil)
@@ -66,19 +67,39 @@ struct FileLook: Sendable {
     }
   }
 
-  /// What is to be kept of a file that looks as it did when it was read: nothing where each of its URLs has
-  /// it. Nil where it has to be read.
-  private func known(at urls: [String], _ status: FileStatus) throws -> [KnownMedia]? {
-    let changed = Int64(status.changed.nanosecondsSince1970)
-    let media = try store.media(at: urls)
-    func holds(_ media: KnownMedia?) -> Bool {
-      guard let media, case .content = media.truth.version, !probe.knowsBetter(than: media.truth)
+  /// What becomes of a file that looks as it did when it was read: nothing where each of its URLs has what is
+  /// known of it, and its renditions are those that it had. Nil where it has to be read.
+  private func outcome(
+    of segments: [String], _ path: String, _ urls: [String], _ status: FileStatus,
+    asKnown known: [KnownMedia?]
+  ) throws -> MediaOutcome? {
+    let time = Int64(status.changed.nanosecondsSince1970)
+    let first = known.lazy.compactMap(\.self).first { media in
+      guard case .content = media.truth.version, !probe.knowsBetter(than: media.truth)
       else { return false }
-      return media.truth.bytes == status.bytes && media.changedNanoseconds == changed
+      return media.truth.bytes == status.bytes && media.changedNanoseconds == time
     }
-    guard let known = media.first(where: holds), let known else { return nil }
-    return zip(urls, media).filter { !holds($0.1) }.map { url, _ in
-      KnownMedia(url: url, truth: known.truth, changedNanoseconds: changed)
+    guard let first else { return nil }
+    let found = try shelf.renditions(of: first.truth, at: segments, path)
+    let media = media(at: urls, first.truth.alone, found, time)
+    let changed = zip(media, known).filter { $0 != $1 }.map(\.0)
+    return changed.isEmpty
+      ? .unchanged(found.renditions)
+      : .known(
+        .init(
+          path: path, media: changed, notes: nil, sha256: nil, renditions: found.renditions))
+  }
+
+  /// What is to be kept of a file at each of its URLs: its renditions have theirs, in the same place.
+  private func media(
+    at urls: [String], _ truth: MediaTruth, _ found: RenditionShelf.Found, _ changed: Int64
+  ) -> [KnownMedia] {
+    urls.map { url in
+      var truth = truth
+      truth.variants = found.files.map { file in
+        MediaVariant(url: addresses.url(of: file.segments, beside: url), truth: file.truth)
+      }
+      return KnownMedia(url: url, truth: truth, changedNanoseconds: changed)
     }
   }
 
@@ -89,8 +110,8 @@ struct FileLook: Sendable {
     return !overflow && (0..<settlingMilliseconds * 1_000_000).contains(age)
   }
 
-  /// The clock of a file system is some milliseconds wide: what is written within the tick of the last change is
-  /// told from it by no time. So the reading begins when that is over.
+  /// The clock of a file system is some milliseconds wide: what is written within the tick of the last change
+  /// is told from it by no time. So the reading begins when that is over.
   private static func waitForTick(after changed: Moment) {
     let now = WallClock.exactNow.nanosecondsSince1970
     let (age, overflow) = now.subtractingReportingOverflow(changed.nanosecondsSince1970)
@@ -101,21 +122,28 @@ struct FileLook: Sendable {
   /// Longer than the tick of any kernel (10 ms at 100 Hz).
   private static let tickNanoseconds = 20_000_000
 
-  private func outcome(of file: OpenFile, _ path: String, _ urls: [String]) throws -> MediaOutcome {
+  private func outcome(
+    of file: OpenFile, _ segments: [String], _ path: String, _ urls: [String]
+  ) throws -> MediaOutcome {
     Self.waitForTick(after: file.changed)
     let sha256 = try probe.digest(of: file)
-    func finding(_ truth: MediaTruth, _ notes: [ProbeNote]?) -> MediaOutcome {
+    func finding(
+      _ truth: MediaTruth, _ notes: [ProbeNote]?
+    ) throws(ProbeError) -> MediaOutcome {
       let changed = Int64(file.changed.nanosecondsSince1970)
-      let media = urls.map { KnownMedia(url: $0, truth: truth, changedNanoseconds: changed) }
-      return .known(.init(path: path, media: media, notes: notes, sha256: sha256))
+      let found = try shelf.renditions(of: truth, at: segments, path)
+      return .known(
+        .init(
+          path: path, media: media(at: urls, truth, found, changed), notes: notes,
+          sha256: sha256, renditions: found.renditions))
     }
     if let result = desk.claim(sha256) {
-      return finding(try result.get().truth, nil)
+      return try finding(result.get().truth, nil)
     }
     do {
       if !isAnew, let truth = try store.truth(ofContent: sha256), !probe.knowsBetter(than: truth) {
         desk.finish(sha256, .success(ProbeReport(truth: truth)))
-        return finding(truth, nil)
+        return try finding(truth, nil)
       }
     } catch {
       desk.release(sha256)
@@ -123,12 +151,11 @@ struct FileLook: Sendable {
     }
     do throws(ProbeError) {
       let report = try probe.probe(file, sha256: sha256)
-      if let start = report.truth.start, let problem = start.problem(fileBytes: report.truth.bytes)
-      {
+      if let problem = report.truth.problem {
         throw .unbelievable(program: "lookahead", "\(problem.field) \(problem.words)")
       }
       desk.finish(sha256, .success(report))
-      return finding(report.truth, report.notes)
+      return try finding(report.truth, report.notes)
     } catch {
       switch error {
       // What is said of a file that changed is true of no content.
@@ -145,7 +172,7 @@ struct FileLook: Sendable {
 
 extension OpenFile {
   /// Whether it is an image, a video or a sound by its first bytes, or calls itself one.
-  fileprivate func mayBeMedia(named name: String) throws(SystemError) -> Bool {
+  func mayBeMedia(named name: String) throws(SystemError) -> Bool {
     let head = try read(at: 0, count: MediaType.headBytes)
     return MediaType(head: head, name: "").isMedia || head.contains("<svg")
       || Self.mediaExtensions.contains { name.lowercased().hasSuffix("." + $0) }

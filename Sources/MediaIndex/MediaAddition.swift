@@ -1,7 +1,7 @@
 import MediaProbe
 
-/// How a run went, so far or as a whole. Each file is counted once, or where posts name it once for each of the
-/// URLs by which they do.
+/// How a run went, so far or as a whole. Each file is counted once, or where posts name it once for each of
+/// the URLs by which they do.
 public struct MediaAddition: Sendable, Hashable {
   /// Files that were decoded, and are known now.
   public var probed = 0
@@ -20,6 +20,17 @@ public struct MediaAddition: Sendable, Hashable {
   /// Files of which less is known than there would be to know, for want of ffmpeg.
   public var withoutDecoder = 0
 
+  /// Renditions that were made, or in a dry run would be.
+  public var renditionsMade = 0
+  /// Renditions that were there.
+  public var renditionsKept = 0
+  /// Renditions that would save less than a tenth of their originals' bytes.
+  public var renditionsDropped = 0
+  /// Renditions that are not there and should be, for a reason that was reported.
+  public var renditionsFailed = 0
+  /// Renditions of contents that are gone, which were removed.
+  public var renditionsRemoved = 0
+
   /// Of a run that has not begun.
   public init() {}
 
@@ -33,12 +44,16 @@ public enum MediaRemark: Sendable, CustomStringConvertible {
   case problem(path: String, reason: String)
   /// Something is to be known besides.
   case note(path: String, ProbeNote)
+  /// This would be made of it.
+  case plan(path: String, Rendition)
 
   /// `path: what is wrong`
   public var description: String {
     switch self {
     case .problem(let path, let reason): "\(path): \(reason)"
     case .note(let path, let note): "\(path): \(note)"
+    case .plan(let path, let rendition):
+      "\(path): would be made \(rendition.width) × \(rendition.height), \(rendition.mimeType)"
     }
   }
 }

@@ -3,9 +3,9 @@ import HTTP
 /// By which URLs posts name the files of a media root.
 ///
 /// A URL is a file's only if whoever serves the files reads it as that file's. Of those there are several,
-/// which differ in what they percent-encode: RFC 3986 has characters that may be encoded or not, and people write
-/// names as they are. Which of them a post has, to the byte, nobody knows beforehand: a file has each that is
-/// common.
+/// which differ in what they percent-encode: RFC 3986 has characters that may be encoded or not, and people
+/// write names as they are. Which of them a post has, to the byte, nobody knows beforehand: a file has each
+/// that is common.
 public struct MediaAddresses: Sendable, Hashable {
   /// What the server puts in front of a path.
   public static let servedPrefix = "/media/"
@@ -46,6 +46,12 @@ public struct MediaAddresses: Sendable, Hashable {
       if !paths.contains(where: { $0.utf8.elementsEqual(path.utf8) }) { paths.append(path) }
     }
     return prefixes.flatMap { prefix in paths.map { prefix + $0 } }
+  }
+
+  /// The canonical URL of the file with these path segments, where the one with `url` is.
+  func url(of segments: [String], beside url: String) -> String {
+    let prefix = prefixes.first { url.utf8.starts(with: $0.utf8) } ?? Self.servedPrefix
+    return prefix + segments.map(Self.spellings[0]).joined(separator: "/")
   }
 
   /// The path segments of the file that a URL names, whatever query it has; nil where it is none of these.

@@ -6,6 +6,8 @@ import System
 struct MediaBatch {
   private let store: any MediaStore
   private let desk: ContentDesk
+  /// Nothing is written.
+  private let isDry: Bool
   private var media: [KnownMedia] = []
   private var outdated: [String] = []
   private var digests: [[UInt8]] = []
@@ -13,9 +15,10 @@ struct MediaBatch {
   private var lastWrite = MonotonicClock.nanoseconds
   private(set) var addition = MediaAddition()
 
-  init(store: any MediaStore, desk: ContentDesk) {
+  init(store: any MediaStore, desk: ContentDesk, isDry: Bool) {
     self.store = store
     self.desk = desk
+    self.isDry = isDry
   }
 
   /// Whether it is to be written now.
@@ -33,7 +36,10 @@ struct MediaBatch {
     if files == 0 { lastWrite = MonotonicClock.nanoseconds }
     files += 1
     switch outcome {
-    case .unchanged, .remembered(.known): addition.unchanged += 1
+    case .unchanged(let renditions):
+      addition.unchanged += 1
+      add(renditions, onRemark)
+    case .remembered(.known): addition.unchanged += 1
     case .remembered(.passedOver): addition.passedOver += 1
     case .remembered(.failed): addition.failed += 1
     case .waiting(let urls):
@@ -54,6 +60,7 @@ struct MediaBatch {
 
   private mutating func add(_ finding: MediaOutcome.Finding, _ onRemark: (MediaRemark) -> Void) {
     media += finding.media
+    add(finding.renditions, onRemark)
     if let sha256 = finding.sha256 { digests.append(sha256) }
     guard let notes = finding.notes else {
       addition.recognized += 1
@@ -65,10 +72,29 @@ struct MediaBatch {
     for note in notes where note != .noFFmpeg { onRemark(.note(path: finding.path, note)) }
   }
 
+  private mutating func add(
+    _ renditions: MediaOutcome.Renditions, _ onRemark: (MediaRemark) -> Void
+  ) {
+    addition.renditionsMade += renditions.made.count
+    addition.renditionsKept += renditions.kept
+    addition.renditionsDropped += renditions.dropped
+    addition.renditionsFailed += renditions.problems.count
+    for problem in renditions.problems {
+      onRemark(.problem(path: renditions.path, reason: problem))
+    }
+    guard isDry else { return }
+    for rendition in renditions.made { onRemark(.plan(path: renditions.path, rendition)) }
+  }
+
+  /// Counts what was removed.
+  mutating func addRemoved(_ renditions: Int) { addition.renditionsRemoved += renditions }
+
   /// Writes all of it.
   mutating func write() throws {
-    try store.keep(media)
-    try forget(outdated)
+    if !isDry {
+      try store.keep(media)
+      try forget(outdated)
+    }
     for digest in digests { desk.release(digest) }
     media = []
     outdated = []

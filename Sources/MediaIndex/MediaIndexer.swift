@@ -5,11 +5,13 @@ import System
 
 /// Finds out what is to be known of the files of a media root, and keeps it in a store.
 ///
-/// Theory of operation. Some threads each take the next file (`MediaQueue`), look into it (`FileLook`), and say
-/// what became of it. The thread that runs all this writes that to the store, many files in a transaction: so
-/// many, or what there is after a second. What it has not written yet is bounded, and a process that is killed
-/// loses no more than that: the next run finds the rest unchanged. When all folders have been gone through,
-/// what the store knows of files below them that are gone is forgotten (`MediaSweep`).
+/// Theory of operation. Some threads each take the next file (`MediaQueue`), look into it (`FileLook`), and
+/// say what became of it. The thread that runs all this writes that to the store, many files in a
+/// transaction: so many, or what there is after a second. What it has not written yet is bounded, and a
+/// process that is killed loses no more than that: the next run finds the rest unchanged. When all folders
+/// have been gone through, what the store knows of files below them that are gone is forgotten
+/// (`MediaSweep`). Renditions are looked for beside each file (`RenditionShelf`), and made there where that
+/// is wanted.
 public struct MediaIndexer: Sendable {
   let root: MediaRoot
   let addresses: MediaAddresses
@@ -19,6 +21,10 @@ public struct MediaIndexer: Sendable {
   public var jobs: Int
   /// Whether each file is probed anew, whatever is known.
   public var isAnew = false
+  /// Makes the renditions that are not there; nil where those that are there do.
+  public var maker: RenditionMaker?
+  /// Whether nothing is written, neither files nor to the store.
+  public var isDry = false
   /// How much of a processor it takes; nil for as much as there is.
   public var pace: MediaPace?
   /// What became of files in earlier runs; nil where nobody remembers.
@@ -66,7 +72,8 @@ public struct MediaIndexer: Sendable {
     let desk = ContentDesk()
     let inbox = Monitor(Inbox(threads: jobs))
     let look = FileLook(
-      root: root, addresses: addresses, store: store, probe: probe, desk: desk, isAnew: isAnew,
+      root: root, addresses: addresses, store: store, probe: probe, desk: desk,
+      shelf: RenditionShelf(root: root, probe: probe, maker: maker, isDry: isDry), isAnew: isAnew,
       memory: memory, settlingMilliseconds: settlingMilliseconds)
     try startThreads(inbox) {
       while let outcome = paced({ queue.next().map(look.outcome) }) {
@@ -77,7 +84,7 @@ public struct MediaIndexer: Sendable {
         inbox.notify()
       }
     }
-    var batch = MediaBatch(store: store, desk: desk)
+    var batch = MediaBatch(store: store, desk: desk, isDry: isDry)
     do {
       while true {
         let taken = inbox.wait(atMostMilliseconds: Self.batchMilliseconds / 4) { inbox -> Inbox? in
@@ -92,9 +99,13 @@ public struct MediaIndexer: Sendable {
         if let taken, taken.threads == 0 { break }
       }
       try batch.write()
-      if believesEmptyFolders || batch.addition.files + batch.addition.waiting > 0 {
+      if !isDry, believesEmptyFolders || batch.addition.files + batch.addition.waiting > 0 {
         let sweep = MediaSweep(root: root, addresses: addresses, store: store, pace: pace)
         try batch.forgetGone(sweep, targets)
+      }
+      if !isDry, maker != nil {
+        let sweep = RenditionSweep(root: root, addresses: addresses, store: store)
+        batch.addRemoved(try sweep.removeStale(below: targets))
       }
     } catch {
       // The threads end with the file that each has, and nobody waits for anybody.

@@ -4,7 +4,7 @@ import MediaProbe
 /// What became of one file.
 enum MediaOutcome: Sendable {
   /// It looks as it did when it was read last.
-  case unchanged
+  case unchanged(Renditions)
   /// It is as it was when that became of it, which was told then.
   case remembered(MediaMemory.Fate)
   /// It may be one that is being written. What was known at its URLs is not true any longer.
@@ -36,5 +36,19 @@ enum MediaOutcome: Sendable {
     /// Nil where the content was known already.
     let notes: [ProbeNote]?
     let sha256: [UInt8]?
+    let renditions: Renditions
+  }
+
+  /// What became of a file's renditions.
+  struct Renditions: Sendable {
+    let path: String
+    /// What was made, or in a dry run would be.
+    var made: [Rendition] = []
+    /// How many were there.
+    var kept = 0
+    /// How many would save too little.
+    var dropped = 0
+    /// Why there is not one that there should be.
+    var problems: [String] = []
   }
 }

@@ -53,6 +53,7 @@ final class MediaQueue: Sendable {
           switch step {
           case .file(let segments): return .file(segments, isNamed: false)
           case .notServed(let segments): return .notServed(segments)
+          case .passedOver: continue
           case .problem(let path, let problem):
             return .problem(path: path, reason: problem.description)
           }
@@ -73,7 +74,8 @@ final class MediaQueue: Sendable {
         case .namedByPosts: state.named = NamedMedia()
         case .folder(let segments):
           do throws(MediaError) {
-            state.walk = try MediaWalk(root, below: segments)
+            state.walk = try MediaWalk(
+              root, below: segments, passingOver: RenditionShelf.folderName)
           } catch {
             return .problem(
               path: segments.joined(separator: "/"),

@@ -6,12 +6,13 @@ extension JSONWriter {
   /// ids of its files.
   ///
   /// - Parameters:
-  ///   - openID: the post's id as JSON without quotes, of which the ids of its files are made; in
-  ///     a record they have none.
+  ///   - openID: the post's id as JSON without quotes, of which the ids of its files are made; in a record
+  ///     they have none.
   ///   - naming: where clients get the files; a record says what it said.
+  ///   - entirely: says all that is known of its files' variants.
   mutating func details(
     of posts: borrowing FlatPosts, at index: Int, openID: [UInt8]? = nil,
-    naming: (any MediaNaming)? = nil
+    naming: (any MediaNaming)? = nil, entirely: Bool = false
   ) {
     let post = posts.posts[index]
     member("title", post.title, of: posts)
@@ -34,7 +35,7 @@ extension JSONWriter {
       for (ordinal, index) in post.media.enumerated() {
         writer.object { writer in
           if let openID { writer.mediaID(ordinal, ofPost: openID) }
-          writer.mediaMembers(of: posts, at: index, naming)
+          writer.mediaMembers(of: posts, at: index, naming, entirely: entirely)
         }
       }
     }
@@ -92,7 +93,7 @@ extension JSONWriter {
   }
 
   private mutating func mediaMembers(
-    of posts: borrowing FlatPosts, at index: Int, _ naming: (any MediaNaming)?
+    of posts: borrowing FlatPosts, at index: Int, _ naming: (any MediaNaming)?, entirely: Bool
   ) {
     let file = posts.media[index]
     let load = posts.mediaLoads[index]
@@ -102,7 +103,9 @@ extension JSONWriter {
       naming?.name(
         of: posts.bytes.span.extracting(file.url.range),
         version: file.truth.flatMap { posts.truths[$0].version }))
-    if let index = file.truth { return itemMembers(of: posts.truths[index]) }
+    if let index = file.truth {
+      return itemMembers(of: posts.truths[index], naming, entirely: entirely)
+    }
     member("mimeType", file.mimeType, of: posts)
     member("codec", file.codec, of: posts)
     member("width", file.width)

@@ -16,7 +16,8 @@ extension JSONWriter {
   /// The post at this index as an item, as pages and its own route show it.
   ///
   /// - Parameters:
-  ///   - placements: the feeds that the item names: on its own those in which it is, on a page none.
+  ///   - placements: the feeds that the item names: on its own those in which it is, on a page none. On its
+  ///     own it says of its files' variants how far their bytes play, too.
   ///   - naming: where clients get its files; nil for the URLs of its record alone.
   @discardableResult
   public mutating func item(
@@ -37,7 +38,8 @@ extension JSONWriter {
       if let placements { writer.feeds(placements) }
       writer.member("type", post.type.rawValue)
       let openID = post.media.isEmpty ? [] : Array(writer.bytes[id])
-      writer.details(of: posts, at: index, openID: openID, naming: naming)
+      writer.details(
+        of: posts, at: index, openID: openID, naming: naming, entirely: placements != nil)
       end = writer.bytes.count
       writer.literal(capacity: OutputSpan<UInt8>.hintCapacity) { $0.append(hint: hint) }
     }

@@ -151,7 +151,7 @@ extension OutputSpan<UInt8> {
   }
 
   /// What a part of the plan takes at the most, beside its item's id twice.
-  fileprivate static var partCapacity: Int { 160 }
+  fileprivate static var partCapacity: Int { 192 }
 
   fileprivate mutating func append(_ part: PagePlan.Part, ofItem openID: Span<UInt8>) {
     append(#"{"item":""#)
@@ -160,6 +160,10 @@ extension OutputSpan<UInt8> {
     if let index = part.mediaIndex {
       append(#","media":"#)
       append(mediaID: index, ofPost: openID)
+    }
+    if let index = part.variantIndex {
+      append(#","variant":"#)
+      append(decimal: index)
     }
     if let range = part.range {
       append(#","range":["#)

@@ -11,6 +11,22 @@ extension MediaTruth {
   }
 }
 
+extension MediaVariant {
+  /// The JSON of variants, which `list(json:)` reads back: an array of what is known of each, and its URL.
+  public static func json(_ variants: [MediaVariant]) -> [UInt8] {
+    var writer = JSONWriter(capacity: 512 * variants.count)
+    writer.array { writer in
+      for variant in variants {
+        writer.object { writer in
+          writer.member("url", variant.url)
+          writer.members(of: variant.truth)
+        }
+      }
+    }
+    return writer.bytes
+  }
+}
+
 extension JSONWriter {
   /// What is known of a file, as members of an object of the caller's.
   public mutating func members(of truth: MediaTruth) {
@@ -26,9 +42,44 @@ extension JSONWriter {
 
   /// What an item says of a file behind its kind and URL. Of a start, nothing that its size says already:
   /// where all of the file is needed and nothing moves, there is none.
-  mutating func itemMembers(of truth: MediaTruth) {
+  ///
+  /// - Parameters:
+  ///   - naming: where clients get its variants.
+  ///   - entirely: tells of its variants, too, how far their bytes play.
+  mutating func itemMembers(
+    of truth: MediaTruth, _ naming: (any MediaNaming)?, entirely: Bool
+  ) {
     format(of: truth, entirely: false)
     hints(of: truth, start: truth.start == MediaTiming(headBytes: truth.bytes) ? nil : truth.start)
+    guard !truth.variants.isEmpty else { return }
+    key("variants")
+    array { writer in
+      for variant in truth.variants {
+        writer.object { $0.itemMembers(of: variant, naming, entirely: entirely) }
+      }
+    }
+  }
+
+  /// What an item says of a variant: what a client chooses by, and how many bytes start it. What it has in
+  /// common with the file whose variant it is, is not said again.
+  private mutating func itemMembers(
+    of variant: MediaVariant, _ naming: (any MediaNaming)?, entirely: Bool
+  ) {
+    let truth = variant.truth
+    // Of a page it is enough: when it expires, the file does whose variant it is.
+    let url = Array(variant.url.utf8)
+    var name = naming?.name(of: url.span, version: entirely ? truth.version : nil)
+    if !entirely { name?.expiresAt = nil }
+    location(url.span, name)
+    member("mimeType", truth.mimeType)
+    member("width", truth.width)
+    member("height", truth.height)
+    if entirely { member("durationMs", truth.durationMilliseconds) }
+    member("bytes", truth.bytes)
+    guard truth.kind == .video, var start = truth.start else { return }
+    if !entirely { (start.curve, start.lead) = ([], []) }
+    key("start")
+    timing(start)
   }
 
   private mutating func format(of truth: MediaTruth, entirely: Bool) {

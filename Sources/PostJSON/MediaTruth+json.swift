@@ -2,7 +2,7 @@ import Feed
 import JSON
 
 extension MediaTruth {
-  private static let known = [
+  fileprivate static let known = [
     "bytes", "codec", "durationMs", "frames", "hasSound", "height", "kind", "mimeType",
     "placeholder", "soundCodec", "start", "undecoded", "version", "width",
   ]
@@ -17,13 +17,18 @@ extension MediaTruth {
     guard json.count <= Self.jsonBytes else {
       throw RecordError(field: "", problem: "has \(json.count) bytes, more than \(Self.jsonBytes)")
     }
-    let document: JSONDocument
+    try self.init(RecordFields(Self.document(json).root, known: Self.known))
+  }
+
+  fileprivate static func document(_ json: [UInt8]) throws(RecordError) -> JSONDocument {
     do throws(JSONError) {
-      document = try JSONDocument(json, depthLimit: RecordLimits.depth)
+      return try JSONDocument(json, depthLimit: RecordLimits.depth)
     } catch {
       throw RecordError(field: "", problem: "is not JSON: \(error)")
     }
-    let fields = try RecordFields(document.root, known: Self.known)
+  }
+
+  fileprivate init(_ fields: RecordFields) throws(RecordError) {
     let size = try fields.number("bytes", in: 0...RecordLimits.fileBytes)
     guard let size else { throw fields.error("bytes", "is missing") }
     self.init(
@@ -104,5 +109,27 @@ extension MediaTruth {
       throw value.error("\(number) is not in 0…\(RecordLimits.number)")
     }
     return number
+  }
+}
+
+extension MediaVariant {
+  /// The variants that the bytes are the JSON of, as `json(_:)` writes it.
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  public static func list(json: [UInt8]) throws(RecordError) -> [MediaVariant] {
+    guard json.count <= limit * MediaTruth.jsonBytes else {
+      throw RecordError(field: "", problem: "has \(json.count) bytes")
+    }
+    let list = try MediaTruth.document(json).root.checked(as: .array)
+    var variants: [MediaVariant] = []
+    for element in list.elements {
+      let fields = try RecordFields(element, known: MediaTruth.known + ["url"])
+      variants.append(
+        MediaVariant(
+          url: try fields.name("url", limit: .bytes(RecordLimits.urlBytes)),
+          truth: try MediaTruth(fields)))
+    }
+    if let words = problem(variants) { throw RecordError(field: "", problem: words) }
+    return variants
   }
 }

@@ -40,7 +40,11 @@ extension HintCosts {
     item.type == .carousel ? min(max(carouselVisibleParts, 1), item.media.count) : item.media.count
   }
 
-  func cost(of media: MediaLoad) -> MediaCost {
+  /// What the file costs that is loaded of this one and its variants.
+  func cost(of media: MediaLoad) -> MediaCost { cost(ofFile: choice(of: media).file) }
+
+  /// What this very file costs.
+  func cost(ofFile media: MediaLoad) -> MediaCost {
     switch media.kind {
     case .image:
       let bytes = media.bytes ?? imageBytes

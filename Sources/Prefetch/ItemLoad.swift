@@ -22,6 +22,9 @@ public struct ItemLoad: Hashable, Sendable {
     media.contains { $0.kind == .video && $0.bytes != nil && $0.timing?.lead.isEmpty == false }
   }
 
+  /// Whether what it costs depends on how wide it is shown: there is more than one file to choose from.
+  public var hasVariants: Bool { media.contains { !$0.variants.isEmpty } }
+
   /// What the post has to load.
   public init(_ post: Post) {
     self.init(type: post.type, hasPage: post.url != nil, media: post.media.map(MediaLoad.init)[...])

@@ -18,6 +18,9 @@ public struct PagePlan: Hashable, Sendable {
     public let itemIndex: Int
     /// The index of the file among the item's media; `nil` for the item's own page (a web app, an ad).
     public let mediaIndex: Int?
+    /// The index of the variant among the file's variants, of which the bytes are then; `nil` for the file
+    /// itself.
+    public let variantIndex: Int?
     /// Which bytes of the file; `nil` where it is not known where the file ends: then a client that asked
     /// for a range would cut off what is longer, or ask past the end of what is shorter.
     public let range: Range<Int>?
@@ -46,11 +49,15 @@ public struct PlanBounds: Hashable, Sendable {
   public var budgetBytes: Int?
   /// The person saves data: the active item and nothing else.
   public var savesData: Bool
+  /// How wide the client shows files, in its own pixels: a wider one than that is not loaded where a variant
+  /// does. `nil` where it did not say: then the files themselves are loaded.
+  public var widthPixels: Int?
 
   /// Bounds; by default none.
-  public init(budgetBytes: Int? = nil, savesData: Bool = false) {
+  public init(budgetBytes: Int? = nil, savesData: Bool = false, widthPixels: Int? = nil) {
     self.budgetBytes = budgetBytes
     self.savesData = savesData
+    self.widthPixels = widthPixels
   }
 }
 
@@ -92,7 +99,8 @@ extension Policy {
   private func parts(
     of items: [ItemLoad], on network: NetworkProfile, bounds: PlanBounds
   ) -> [PagePlan.Part] {
-    let costs = costs(downlinkKbps: network.downlinkKbps)
+    let costs = costs(
+      downlinkKbps: network.downlinkKbps, widthPixels: bounds.widthPixels ?? 0)
     var parts: [PagePlan.Part] = []
     parts.reserveCapacity(min(items.count, plannedItems))
     var cost = 0
@@ -123,7 +131,8 @@ extension Policy {
 
   /// What of a part is worth having.
   private struct Piece {
-    /// The bytes of the part, and of those of its file that come after it and without which it is worth nothing.
+    /// The bytes of the part, and of those of its file that come after it and without which it is worth
+    /// nothing.
     let needed: Int
     /// How many of the part's bytes are worth having alone; `nil` where none are.
     var least: Int?
@@ -141,28 +150,28 @@ extension Policy {
       let isLoadable = item.type == .webapp || item.type == .ad
       guard isLoadable, item.hasPage, webappBytes > 0 else { return true }
       let part = PagePlan.Part(
-        itemIndex: itemIndex, mediaIndex: nil, range: nil, bytes: webappBytes,
+        itemIndex: itemIndex, mediaIndex: nil, variantIndex: nil, range: nil, bytes: webappBytes,
         reason: isActive ? .active : .whole, isEstimated: true)
       return body(part, Piece(needed: webappBytes))
     }
     let seen = isActive ? item.media.count : costs.visibleParts(of: item)
     for mediaIndex in 0..<seen {
-      // Looked at where it lies: to copy it is to count a reference.
-      let place = item.media.startIndex + mediaIndex
-      let cost = costs.cost(of: item.media[place])
-      let isVideo = item.media[place].kind == .video
-      let isSizeKnown = item.media[place].bytes != nil
+      let choice = costs.choice(of: item.media[item.media.startIndex + mediaIndex])
+      let media = choice.file
+      let cost = costs.cost(ofFile: media)
+      let isVideo = media.kind == .video
       var needed = isActive ? cost.entireBytes : cost.minimumBytes
       let pieces = isActive ? [] : cost.pieces
       for index in 0..<max(pieces.count, 1) {
         let range = pieces.isEmpty ? 0..<needed : pieces[index]
         if range.isEmpty { continue }
         let part = PagePlan.Part(
-          itemIndex: itemIndex, mediaIndex: mediaIndex, range: isSizeKnown ? range : nil,
-          bytes: range.count, reason: isActive ? .active : isVideo ? .start : .whole,
+          itemIndex: itemIndex, mediaIndex: mediaIndex, variantIndex: choice.index,
+          range: media.bytes == nil ? nil : range, bytes: range.count,
+          reason: isActive ? .active : isVideo ? .start : .whole,
           isEstimated: isActive ? cost.isEntireEstimated : cost.isStartEstimated)
         // Of a video from its start on; what its head alone does not start is worth nothing in pieces.
-        let isDivisible = isVideo && item.media[place].timing?.isStartable != false
+        let isDivisible = isVideo && media.timing?.isStartable != false
         let piece = Piece(needed: needed, least: isDivisible ? cost.minimumBytes : nil)
         guard body(part, piece) else { return false }
         needed -= range.count
@@ -179,7 +188,7 @@ extension Policy {
     if piece.needed <= budget { return part }
     guard let least = piece.least, budget > 0, budget >= least else { return nil }
     return PagePlan.Part(
-      itemIndex: part.itemIndex, mediaIndex: part.mediaIndex,
+      itemIndex: part.itemIndex, mediaIndex: part.mediaIndex, variantIndex: part.variantIndex,
       range: part.range.map { $0.lowerBound..<$0.lowerBound + budget }, bytes: budget,
       reason: part.reason, isEstimated: part.isEstimated)
   }

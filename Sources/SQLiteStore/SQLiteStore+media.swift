@@ -78,11 +78,12 @@ struct MediaTable {
 
   init(_ database: Database) { self.database = database }
 
-  static let columns = "url, truth, modified_ns FROM media_file JOIN media_truth USING (truth_id)"
+  static let columns =
+    "url, truth, modified_ns, variants FROM media_file JOIN media_truth USING (truth_id)"
   static let mediaAtURL = "SELECT \(columns) WHERE url = ?"
   static let mediaAfterURL = "SELECT \(columns) WHERE url > ? ORDER BY url"
   static let namedAfterURL = """
-    SELECT DISTINCT url FROM media WHERE substr(url, 1, 1) = '/' AND url > ? ORDER BY url LIMIT ?
+    SELECT DISTINCT url FROM media WHERE url >= '/' AND url < '0' AND url > ? ORDER BY url LIMIT ?
     """
   static let truthOfVersion = "SELECT truth_id, truth FROM media_truth WHERE version = ?"
 
@@ -115,25 +116,36 @@ struct MediaTable {
   }
 
   private static func media(_ row: Row) -> KnownMedia? {
-    truth(row.json(1)).map { truth in
+    truth(row.json(1), variants: row.optionalJSON(3)).map { truth in
       KnownMedia(url: row[0], truth: truth, changedNanoseconds: row[2])
     }
   }
 
   /// What a row says. Nil where this program would not have written it: that is as if nothing were known, so
   /// that pages go on and the next look at the file mends it; `check` reports it.
-  static func truth(_ json: [UInt8]) -> MediaTruth? { try? MediaTruth(json: json) }
+  /// Variants that cannot be read are as none.
+  static func truth(_ json: [UInt8], variants: [UInt8]? = nil) -> MediaTruth? {
+    guard var truth = try? MediaTruth(json: json) else { return nil }
+    if let variants { truth.variants = (try? MediaVariant.list(json: variants)) ?? [] }
+    return truth
+  }
 
   /// The rows that cannot be read, and why: so many at the most.
   func problems(limit: Int) throws -> [String] {
-    let rows = try Row.fetchCursor(database, sql: "SELECT version, truth FROM media_truth")
     var problems: [String] = []
-    while problems.count < limit, let row = try rows.next() {
-      do {
-        _ = try MediaTruth(json: row.json(1))
-      } catch {
-        problems.append("\(row[0] as String): \(error)")
+    func look(_ sql: String, _ read: ([UInt8]) throws -> Void) throws {
+      let rows = try Row.fetchCursor(database, sql: sql)
+      while problems.count < limit, let row = try rows.next() {
+        do {
+          try read(row.json(1))
+        } catch {
+          problems.append("\(row[0] as String): \(error)")
+        }
       }
+    }
+    try look("SELECT version, truth FROM media_truth") { _ = try MediaTruth(json: $0) }
+    try look("SELECT url, variants FROM media_file WHERE variants IS NOT NULL") {
+      _ = try MediaVariant.list(json: $0)
     }
     return problems
   }
@@ -145,8 +157,9 @@ extension MediaTable {
   static let insertTruth = "INSERT INTO media_truth (version, truth) VALUES (?, ?)"
   static let updateTruth = "UPDATE media_truth SET truth = ? WHERE truth_id = ?"
   static let putFile = """
-    INSERT INTO media_file (url, truth_id, modified_ns) VALUES (?, ?, ?)
-    ON CONFLICT (url) DO UPDATE SET truth_id = excluded.truth_id, modified_ns = excluded.modified_ns
+    INSERT INTO media_file (url, truth_id, modified_ns, variants) VALUES (?, ?, ?, ?)
+    ON CONFLICT (url) DO UPDATE SET truth_id = excluded.truth_id,
+      modified_ns = excluded.modified_ns, variants = excluded.variants
     """
   static let forgetFile = "DELETE FROM media_file WHERE url = ?"
   static let urlsOfTruth = "SELECT url FROM media_file WHERE truth_id = ?"
@@ -156,19 +169,25 @@ extension MediaTable {
     var changed: [String] = []
     let old = try self.media(at: media.url)
     let id: Int64
-    if let known = try truth(ofVersion: key) {
+    let truth = media.truth.alone
+    if let known = try self.truth(ofVersion: key) {
       id = known.id
-      if known.truth != media.truth {
-        try execute(Self.updateTruth, [String(decoding: media.truth.json, as: UTF8.self), id])
+      if known.truth != truth {
+        try execute(Self.updateTruth, [String(decoding: truth.json, as: UTF8.self), id])
         changed += try String.fetchAll(
           database.cachedStatement(sql: Self.urlsOfTruth), arguments: [id])
       }
     } else {
-      try execute(Self.insertTruth, [key, String(decoding: media.truth.json, as: UTF8.self)])
+      try execute(Self.insertTruth, [key, String(decoding: truth.json, as: UTF8.self)])
       id = database.lastInsertedRowID
     }
     if old?.truth != media.truth { changed.append(media.url) }
-    if old != media { try execute(Self.putFile, [media.url, id, media.changedNanoseconds]) }
+    if old != media {
+      let variants = media.truth.variants
+      let json =
+        variants.isEmpty ? nil : String(decoding: MediaVariant.json(variants), as: UTF8.self)
+      try execute(Self.putFile, [media.url, id, media.changedNanoseconds, json])
+    }
     return changed
   }
 
@@ -179,23 +198,14 @@ extension MediaTable {
   }
 
   // A list of URLs comes as a JSON array.
-  static let tellOurs = """
+  static let tellPosts = """
     INSERT INTO change_log (kind, post_id)
-    SELECT 'post', post_id FROM json_each(?) CROSS JOIN media
-    WHERE substr(url, 1, 1) = '/' AND url = json_each.value
-    """
-  static let tellOthers = """
-    INSERT INTO change_log (kind, post_id)
-    SELECT 'post', post_id FROM media
-    WHERE substr(url, 1, 1) <> '/' AND url IN (SELECT value FROM json_each(?))
+    SELECT 'post', post_id FROM json_each(?) CROSS JOIN media ON url = json_each.value
     """
 
   /// Tells those who keep pages which posts show these files.
   func tell(_ urls: [String]) throws {
-    let ours = urls.filter { $0.utf8.first == UInt8(ascii: "/") }
-    let others = urls.filter { $0.utf8.first != UInt8(ascii: "/") }
-    if !ours.isEmpty { try execute(Self.tellOurs, [JSONText.text(ours)]) }
-    if !others.isEmpty { try execute(Self.tellOthers, [JSONText.text(others)]) }
+    if !urls.isEmpty { try execute(Self.tellPosts, [JSONText.text(urls)]) }
   }
 
   private func execute(_ sql: String, _ arguments: StatementArguments) throws {
@@ -207,5 +217,10 @@ extension Row {
   fileprivate func json(_ column: Int) -> [UInt8] {
     let text: String = self[column]
     return Array(text.utf8)
+  }
+
+  fileprivate func optionalJSON(_ column: Int) -> [UInt8]? {
+    let text: String? = self[column]
+    return text.map { Array($0.utf8) }
   }
 }

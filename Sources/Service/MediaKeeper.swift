@@ -239,7 +239,7 @@ final class MediaKeeper: Sendable {
     words.limit -= 1
     switch remark {
     case .problem: logger.warning("media file \(text)")
-    case .note: logger.info("media file \(text)")
+    case .note, .plan: logger.info("media file \(text)")
     }
   }
 }

@@ -2,12 +2,12 @@ import CLinux
 import Glibc
 
 /// Another program, run to its end within limits: a time, an address space, so much output. It has no file
-/// of ours but its three streams, no environment but what it is given, a process group of its own, and no
-/// sockets unless it is to have them. No shell is asked.
+/// of ours but its three streams, one of which may be a file that it writes, no environment but what it is
+/// given, a process group of its own, and no sockets unless it is to have them. No shell is asked.
 ///
-/// Theory of operation. The calling thread starts the child (`Child.h`) and stays with it: it takes what comes
-/// from both pipes until the child has ended, or kills it when a limit is reached. The child is killed, too,
-/// when this thread or process ends.
+/// Theory of operation. The calling thread starts the child (`Child.h`) and stays with it: it takes what
+/// comes from both pipes until the child has ended, or kills it when a limit is reached. The child is killed,
+/// too, when this thread or process ends.
 ///
 /// swift-subprocess is not used: it does `import System` where a module of that name can be imported, takes
 /// this module for Apple's, and so does not build beside it; and it sets no limits.
@@ -18,7 +18,8 @@ public struct ChildProcess: Sendable {
     public var timeMilliseconds: Int
     /// Its address space (`RLIMIT_AS`).
     public var memoryBytes: Int
-    /// What it may write to standard output; it is ended when it writes more.
+    /// What it may write to standard output; it is ended when it writes more (`RLIMIT_FSIZE` where that is a
+    /// file: by SIGXFSZ).
     public var outputBytes: Int
     /// What is kept of what it writes to standard error; the rest is thrown away.
     public var errorBytes = 16 << 10
@@ -95,19 +96,22 @@ public struct ChildProcess: Sendable {
   /// Runs it to its end.
   ///
   /// - Parameters:
-  ///   - input: its standard input; opened as `/dev/fd/0`, it is read from the file's beginning.
-  ///     `/dev/null` where there is nothing.
+  ///   - input: its standard input; opened as `/dev/fd/0`, it is read from the file's beginning. `/dev/null`
+  ///     where there is nothing.
+  ///   - file: its standard output, in place of what is kept of that; opened as `/dev/fd/1`, it is written
+  ///     anew.
   ///   - cancellation: by which it can be given up.
   /// - Throws: `SystemError` where it cannot be started.
   public func run(
-    input: OpenFile? = nil, cancellation: Cancellation? = nil
+    input: OpenFile? = nil, output file: Descriptor? = nil, cancellation: Cancellation? = nil
   ) throws(SystemError) -> Outcome {
     let nothing = input == nil ? try Descriptor("/dev/null") : nil
     let output = try Pipe()
     let errors = try Pipe()
     let process = try start(
-      input: input?.descriptor ?? nothing?.number ?? -1, output.writing?.number ?? -1,
-      errors.writing?.number ?? -1)
+      input: input?.descriptor ?? nothing?.number ?? -1,
+      file?.number ?? output.writing?.number ?? -1, errors.writing?.number ?? -1,
+      fileBytes: file == nil ? 0 : limits.outputBytes)
     var watch = ChildWatch(process, limits, output.reading, errors.reading, cancellation)
     // What the child has open is closed here, so that the pipes end with it.
     output.closeWriting()
@@ -115,7 +119,9 @@ public struct ChildProcess: Sendable {
     return try watch.untilEnd()
   }
 
-  private func start(input: Int32, _ output: Int32, _ errors: Int32) throws(SystemError) -> pid_t {
+  private func start(
+    input: Int32, _ output: Int32, _ errors: Int32, fileBytes: Int
+  ) throws(SystemError) -> pid_t {
     var texts = ([path] + arguments).map { strdup($0) }
     var variables = environment.map { strdup($0) }
     defer { for text in texts + variables { free(text) } }
@@ -130,7 +136,7 @@ public struct ChildProcess: Sendable {
             input: input, output: output, errors: errors,
             memory_bytes: UInt64(limits.memoryBytes),
             processor_seconds: UInt64(limits.timeMilliseconds / 1000 + 1),
-            has_network: hasNetwork ? 1 : 0)
+            has_network: hasNetwork ? 1 : 0, file_bytes: UInt64(fileBytes))
           return lookahead_start_child(&child, &process)
         }
       }

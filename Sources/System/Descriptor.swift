@@ -61,7 +61,7 @@ public final class Descriptor: Sendable {
     _ name: String, in folder: Descriptor?, _ access: Access, purpose: @autoclosure () -> String
   ) throws(SystemError) {
     let number = try retrying("openat", purpose()) {
-      openat(folder?.number ?? AT_FDCWD, name, access.rawValue | O_CLOEXEC)
+      openat(folder?.number ?? AT_FDCWD, name, access.rawValue | O_CLOEXEC, 0o600)
     }
     self.init(number, path: name, isOwned: true)
   }

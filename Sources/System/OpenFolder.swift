@@ -34,8 +34,53 @@ public struct OpenFolder: Sendable {
     try FileStatus(of: name, in: folder, purpose: purpose())
   }
 
-  /// So many of its names, the first ones behind `last` in the order of their bytes; fewer only where there are
-  /// no more. However many the folder holds, no more than twice as many are in memory.
+  /// The folder of this name in this one, made where there is none (`mkdirat(2)`).
+  public func makeFolder(
+    named name: String, purpose: @autoclosure () -> String
+  ) throws(SystemError) -> OpenFolder {
+    do throws(SystemError) {
+      try retrying("mkdirat", purpose()) { mkdirat(folder.number, name, 0o777) }
+    } catch  where error.code == EEXIST {}
+    return try self.folder(named: name, purpose: purpose())
+  }
+
+  /// Takes the name of an empty folder in this one away, where it is there and is one (`unlinkat(2)`).
+  public func removeFolder(named name: String) { unlinkat(folder.number, name, AT_REMOVEDIR) }
+
+  /// A file of this name in this folder for reading and writing, empty: made, or taken over from whoever is
+  /// no longer at it, and locked as long as it is open here; nil where somebody else is making it.
+  public func makeFile(
+    named name: String, purpose: @autoclosure () -> String
+  ) throws(SystemError) -> Descriptor? {
+    while true {
+      let file = try Descriptor(
+        name, in: folder, [.readingAndWriting, .creating, .notThroughLink], purpose: purpose())
+      guard file.tryLock() else { return nil }
+      // Who held the lock until now may have given the file another name.
+      let opened = try file.status.number
+      guard let named = try? status(of: name, purpose: ""), named.number == opened else { continue }
+      try file.cut(to: 0)
+      return file
+    }
+  }
+
+  /// Gives a file in this folder another name, in place of what had it (`renameat(2)`).
+  public func rename(
+    _ name: String, to newName: String, purpose: @autoclosure () -> String
+  ) throws(SystemError) {
+    try retrying("renameat", purpose()) {
+      renameat(folder.number, name, folder.number, newName)
+    }
+  }
+
+  /// Takes a file's name away, if it is there (`unlinkat(2)`).
+  public func remove(_ name: String) { unlinkat(folder.number, name, 0) }
+
+  /// Waits until the names in it are on the disk.
+  public func sync() throws(SystemError) { try folder.sync() }
+
+  /// So many of its names, the first ones behind `last` in the order of their bytes; fewer only where there
+  /// are no more. However many the folder holds, no more than twice as many are in memory.
   ///
   /// `.` and `..` are left out, and so is what `isWanted` does not want. Names are bytes, mostly UTF-8.
   public func names(

@@ -3,5 +3,5 @@ import ArgumentParser
 struct MediaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "media", abstract: "Look after media files.",
-    subcommands: [MediaAddCommand.self, MediaFaststartCommand.self])
+    subcommands: [MediaAddCommand.self, MediaRenditionsCommand.self, MediaFaststartCommand.self])
 }

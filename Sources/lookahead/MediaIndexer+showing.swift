@@ -10,14 +10,33 @@ extension MediaIndexer {
     defer { meter.clear() }
     let addition = try run(
       targets, onRemark: { meter.report($0.description) },
-      onProgress: { meter.show("\($0.files) files, \($0.probed) probed") })
+      onProgress: { meter.show($0.progress(makesRenditions: maker != nil)) })
     meter.clear()
     addition.print(seconds: meter.seconds)
-    if addition.failed > 0 { throw ExitCode.failure }
+    if maker != nil { addition.printRenditions(isDry: isDry) }
+    if addition.failed + addition.renditionsFailed > 0 { throw ExitCode.failure }
   }
 }
 
 extension MediaAddition {
+  fileprivate func progress(makesRenditions: Bool) -> String {
+    let found = "\(files) files, \(probed) probed"
+    return makesRenditions ? found + ", \(renditionsMade) renditions made" : found
+  }
+
+  fileprivate func printRenditions(isDry: Bool) {
+    var counts = ["\(renditionsMade) \(isDry ? "would be made" : "made")"]
+    if renditionsKept > 0 { counts.append("\(renditionsKept) there already") }
+    if renditionsDropped > 0 {
+      counts.append("\(renditionsDropped) would save less than a tenth")
+    }
+    if renditionsFailed > 0 { counts.append("\(renditionsFailed) failed") }
+    if renditionsRemoved > 0 {
+      counts.append("\(renditionsRemoved) of contents that are gone removed")
+    }
+    Swift.print("renditions: \(counts.joined(separator: ", "))")
+  }
+
   fileprivate func print(seconds: Double) {
     var counts = [
       "\(probed) probed", "\(recognized) known by their content", "\(unchanged) unchanged",

@@ -13,6 +13,7 @@ extension NumberSetting {
   private static let tebibyte = 1 << 40
   private static let backups = BackupSettings(folder: "")
   private static let probing = ProbeSettings()
+  private static let renditions = RenditionMaker.Limits()
 
   /// Every number that an option takes.
   ///
@@ -232,6 +233,12 @@ extension NumberSetting {
     NumberSetting(
       "probe-url-bytes", 65_536...tebibyte, default: probing.remoteBytes,
       "How much of one URL is read."),
+    NumberSetting(
+      "rendition-timeout-milliseconds", 1...dayMilliseconds, default: renditions.timeMilliseconds,
+      "How long making one rendition may take."),
+    NumberSetting(
+      "rendition-memory-bytes", (1 << 20)...tebibyte, default: renditions.memoryBytes,
+      "The address space of each program that makes a rendition."),
     NumberSetting(
       "jobs", 1...256, default: ProcessInfo.processInfo.activeProcessorCount,
       "How many files are looked into, or simulations run, at once."),

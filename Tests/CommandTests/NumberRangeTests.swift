@@ -15,6 +15,7 @@ import Testing
     "generate", "keep-posts", "older-than", "timeout-milliseconds",
     "probe-timeout-milliseconds", "probe-memory-bytes", "probe-url-bytes", "jobs",
     "items", "repeats", "seed", "margin",
+    "rendition-timeout-milliseconds", "rendition-memory-bytes",
   ]
 
   private static func parse(_ arguments: [String]) throws -> ServeSettings {

@@ -25,6 +25,36 @@ import Testing
     }
   }
 
+  /// Something is known of every other file, and of some of those there are variants.
+  private func addTruths(_ store: ModelStore) throws {
+    var known: [KnownMedia] = []
+    for post in try store.posts(numbers(store)).allPosts {
+      for media in post.media {
+        let number = known.count + 1
+        var truth = Self.truth(media.kind, 1_000 * number, width: 900)
+        if number % 3 == 0 {
+          truth.variants = (1...number % 4 + 1).map { index in
+            MediaVariant(
+              url: "\(media.url)/\(index)",
+              truth: Self.truth(media.kind, 100 * number * index, width: 150 * index))
+          }
+        }
+        known.append(KnownMedia(url: media.url, truth: truth))
+      }
+    }
+    try store.keep(known)
+  }
+
+  private static func truth(_ kind: MediaKind, _ bytes: Int, width: Int) -> MediaTruth {
+    MediaTruth(
+      kind: kind == .video ? .video : .image, bytes: bytes, mimeType: "a/b", width: width,
+      durationMilliseconds: kind == .video ? 4_000 : nil,
+      start: MediaTiming(
+        headBytes: bytes / 9,
+        lead: kind == .video ? [.init(kilobitsPerSecond: 200, bytes: bytes / 2)] : []),
+      version: .entityTag("\"\(bytes)\""))
+  }
+
   private static let policy = Policy(name: "p", strategy: .plain(leading: 5))
 
   private static let network = NetworkProfile(
@@ -49,6 +79,7 @@ import Testing
   func `items come back as they were, from the file and from the store alike`(seed: UInt64) throws {
     var random = TestRandom(seed)
     let store = try store(300)
+    if random.once(in: 2) { try addTruths(store) }
     let file = ItemFile(store: store, folder: folder.path, maximumBytes: 1 << 20)
     let all = try numbers(store)
     for _ in 0..<40 {

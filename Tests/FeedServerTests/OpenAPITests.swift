@@ -106,6 +106,8 @@ import Testing
     #expect(schemas["offset"]?["maximum"] as? Int == PageRequest.offsets.upperBound)
     #expect(schemas["leading"]?["maximum"] as? Int == PageRequest.limits.upperBound - 1)
     #expect(schemas["budget"]?["maximum"] as? Int == PageRequest.budgets.upperBound)
+    #expect(schemas["width"]?["minimum"] as? Int == PageRequest.widths.lowerBound)
+    #expect(schemas["width"]?["maximum"] as? Int == PageRequest.widths.upperBound)
   }
 
   @Test func `the steps of Server-Timing are the program's`() throws {

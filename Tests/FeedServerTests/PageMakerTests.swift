@@ -54,12 +54,30 @@ import Testing
         policies[key]!.imageBytes = 77
       }
     }
+    // Of every other file there are variants.
+    let media = try store.posts(store.cut(PageQuery(feed: "newest", limit: 90)).posts).allPosts
+      .flatMap(\.media)
+    try store.keep(
+      media.enumerated().filter { $0.offset % 2 == 0 }.map { number, media in
+        func truth(_ bytes: Int, _ width: Int, _ variants: [MediaVariant] = []) -> MediaTruth {
+          MediaTruth(
+            kind: media.kind == .video ? .video : .image, bytes: bytes, mimeType: "a/b",
+            width: width, durationMilliseconds: 5_000,
+            start: MediaTiming(
+              headBytes: 9, lead: [.init(kilobitsPerSecond: 300, bytes: bytes / 3)]),
+            version: .entityTag("\"\(number) \(bytes)\""), variants: variants)
+        }
+        return KnownMedia(
+          url: media.url,
+          truth: truth(
+            900_000, 1_200, [MediaVariant(url: "\(media.url)/small", truth: truth(80_000, 400))]))
+      })
     let plain = PageMaker(store: store, source: source(store, fileBytes: 0))
     let half = PageMaker(store: store, source: source(store, fileBytes: 1 << 20))
     let full = PageMaker(store: store, source: source(store, fileBytes: 1 << 20))
     ItemFiller(store: store, file: full.source.file).run()
     for offset in stride(from: 0, to: 90, by: 7) {
-      for network in ["3g", "wifi"] {
+      for network in ["3g", "wifi", "3g&width=300", "wifi&width=3000", "wifi&width=390"] {
         let target = "offset=\(offset)&limit=9&network=\(network)"
         let wanted = try Self.page(plain, target)
         for maker in [half, full] {
@@ -73,6 +91,12 @@ import Testing
     let wifi = try Self.page(full, "network=wifi")
     #expect(String(decoding: wifi.body, as: UTF8.self).contains(#""weight":9"#))
     #expect(try Self.page(full, "network=3g").hash != wifi.hash)
+    // Widths fall into few steps, which links name.
+    let narrow = try Self.page(full, "network=wifi&width=300&limit=9")
+    #expect(narrow.body == (try Self.page(full, "network=wifi&width=320&limit=9")).body)
+    let text = String(decoding: narrow.body, as: UTF8.self)
+    #expect(text.contains(#""variant":0"#) && text.contains("&width=320&"))
+    #expect(!String(decoding: wifi.body, as: UTF8.self).contains(#""variant":"#))
   }
 
   @Test func `a store that answers later, and out of order, holds up nobody`() throws {

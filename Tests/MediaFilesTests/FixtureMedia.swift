@@ -57,8 +57,13 @@ enum FixtureMedia {
   /// The files of the posts of `feed`.
   static let parts = posts.filter { $0.feed == feed }.flatMap(\.parts)
 
-  /// What stands in the folder, by paths beneath it.
+  /// What stands in the folder, by paths beneath it, but for the smaller files beside others.
   static func names() throws -> Set<String> {
+    try namesOfAll().filter { !$0.contains("/_renditions/") }
+  }
+
+  /// Everything that stands in the folder, by paths beneath it.
+  static func namesOfAll() throws -> Set<String> {
     let paths = try FileManager.default.subpathsOfDirectory(atPath: folder)
     return Set(
       paths.filter { path in

@@ -18,17 +18,22 @@ import Testing
   private struct Found: Equatable {
     var files: [String] = []
     var notServed: [String] = []
+    var passedOver: [String] = []
     var problems: [String] = []
   }
 
-  private func walk(below segments: [String] = [], namesAtOnce: Int = 8) throws -> Found {
+  private func walk(
+    below segments: [String] = [], passingOver name: String? = nil, namesAtOnce: Int = 8
+  ) throws -> Found {
     let root = try MediaRoot(path: folder.path)
-    var walk = try MediaWalk(root, below: segments, namesAtOnce: namesAtOnce)
+    var walk = try MediaWalk(
+      root, below: segments, passingOver: name, namesAtOnce: namesAtOnce)
     var found = Found()
     while let step = walk.next() {
       switch step {
       case .file(let segments): found.files.append(segments.joined(separator: "/"))
       case .notServed(let segments): found.notServed.append(segments.joined(separator: "/"))
+      case .passedOver(let segments): found.passedOver.append(segments.joined(separator: "/"))
       case .problem(let path, let problem): found.problems.append("\(path): \(problem)")
       }
     }
@@ -69,6 +74,17 @@ import Testing
     #expect(try walk(below: ["in", "sub"]) == Found(files: ["in/sub/c"]))
     #expect(throws: MediaError.notFound(.noSuchFile)) { try walk(below: ["in", "loop"]) }
     #expect(throws: MediaError.notFound(.noSuchFile)) { try walk(below: ["nowhere"]) }
+  }
+
+  @Test func `folders of a name are passed over, and files of it are not`() throws {
+    for path in ["in/_r/a", "in/_r/_r/b", "in/c", "sub/_r", "_r/d"] { try make(path) }
+    #expect(
+      try walk(passingOver: "_r")
+        == Found(files: ["in/c", "sub/_r"], passedOver: ["_r", "in/_r"]))
+    // Who names it means it.
+    #expect(
+      try walk(below: ["in", "_r"], passingOver: "_r")
+        == Found(files: ["in/_r/a"], passedOver: ["in/_r/_r"]))
   }
 
   @Test func `names that no URL can have, and folders that are too deep, are problems`() throws {

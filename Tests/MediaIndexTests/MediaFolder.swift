@@ -33,6 +33,19 @@ struct MediaFolder {
     try write(try Data(contentsOf: url) + Data(behind.utf8), to: name)
   }
 
+  /// A picture of 400 × 300 which anything that shows it as well has more bytes than.
+  static func coarse() throws -> Data {
+    let folder = TemporaryFolder()
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments =
+      ["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "mandelbrot=s=400x300"]
+      + ["-frames:v", "1", "-c:v", "libwebp", "-quality", "0", folder.file("coarse.webp")]
+    try process.run()
+    process.waitUntilExit()
+    return try Data(contentsOf: URL(fileURLWithPath: folder.file("coarse.webp")))
+  }
+
   func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: file(name)) }
 
   func store() throws -> SQLiteStore { try SQLiteStore(path: database) }
@@ -46,13 +59,14 @@ struct MediaFolder {
   /// Runs an indexer on this folder, or what of it is named.
   func run(
     _ store: any MediaStore, _ names: [String]? = nil, baseURLs: [String] = [], jobs: Int = 2,
-    isAnew: Bool = false
+    isAnew: Bool = false, adapt: (inout MediaIndexer) throws -> Void = { _ in }
   ) throws -> (addition: MediaAddition, remarks: [String]) {
     let root = try MediaRoot(path: path)
     var indexer = MediaIndexer(
       root: root, addresses: try MediaAddresses(baseURLs: baseURLs), store: store,
       probe: MediaProbe(), jobs: jobs)
     indexer.isAnew = isAnew
+    try adapt(&indexer)
     var remarks: [String] = []
     let targets = try (names ?? [""]).map { try MediaTarget(path: file($0), in: root) }
     let addition = try indexer.run(

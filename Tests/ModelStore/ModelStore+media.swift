@@ -7,7 +7,8 @@ extension ModelStore: MediaStore {
   }
 
   package func truth(ofContent sha256: [UInt8]) throws -> MediaTruth? {
-    current.state.media.values.first { $0.truth.version == .content(sha256: sha256) }?.truth
+    current.state.media.values.first { $0.truth.version == .content(sha256: sha256) }?
+      .truth.alone
   }
 
   package func media(after url: String?, limit: Int) throws -> [KnownMedia] {
@@ -50,8 +51,9 @@ extension ModelState {
   fileprivate mutating func keep(_ known: KnownMedia, _ key: String) {
     var changed: Set<ByteText> = []
     for (url, other) in media where (try? other.versionKey()) == key {
-      if other.truth != known.truth { changed.insert(url) }
-      media[url]?.truth = known.truth
+      if other.truth.alone != known.truth.alone { changed.insert(url) }
+      media[url]?.truth = known.truth.alone
+      media[url]?.truth.variants = other.truth.variants
     }
     let url = ByteText(known.url)
     if media[url]?.truth != known.truth { changed.insert(url) }

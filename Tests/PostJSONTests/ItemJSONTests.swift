@@ -91,6 +91,35 @@ struct ItemJSONTests {
         + #""prefetch":{"weight":2,"minimumBytes":250,"entireBytes":950}}"#)
   }
 
+  @Test func `an item says of variants what a client chooses by, and on its own all`() {
+    let post = Post(id: "k", type: .video, media: [Media(kind: .video, url: "/1")])
+    func clip(_ bytes: Int, width: Int) -> MediaTruth {
+      MediaTruth(
+        kind: .video, bytes: bytes, mimeType: "video/mp4", codec: "h264", hasSound: false,
+        width: width, height: width / 2, durationMilliseconds: 1_500,
+        start: MediaTiming(
+          headBytes: 20, curve: [.init(milliseconds: 1_500, bytes: bytes)],
+          lead: [.init(kilobitsPerSecond: 500, bytes: 25)]),
+        version: .entityTag("\"\(bytes)\""))
+    }
+    var truth = clip(900, width: 640)
+    truth.variants = [MediaVariant(url: "/s\"", truth: clip(300, width: 320))]
+    let flat = FlatPosts(post, truths: [truth])
+    let hint = Self.policy.hint(for: ItemLoad(flat, at: 0), on: Self.network)
+    func text(in placements: [Placement]?) -> String {
+      var writer = JSONWriter()
+      writer.item(flat, at: 0, in: placements, hint: hint)
+      return String(decoding: writer.bytes, as: UTF8.self)
+    }
+    let beginning = #","variants":[{"url":"/s\"","mimeType":"video/mp4","width":320,"height":160,"#
+    #expect(
+      text(in: nil).contains(beginning + #""bytes":300,"start":{"headBytes":20}}]}],"prefetch""#))
+    #expect(
+      text(in: []).contains(
+        beginning + #""durationMs":1500,"bytes":300,"start":{"headBytes":20,"#
+          + #""curve":[[1500,300]],"lead":[[500,25]]}}]}],"prefetch""#))
+  }
+
   @Test func `a page's plan names the files that its items have`() throws {
     let posts = [
       Post(id: "v\"1", type: .video, media: [Media(kind: .video, url: "/v", bytes: 700_000)]),

@@ -94,6 +94,59 @@ struct MediaTruthJSONTests {
       let read = try MediaTruth(json: truth.json)
       try #require(read == truth, TestRandom.replay)
       try #require(read.json == truth.json, TestRandom.replay)
+      try #require(truth.problem == nil, TestRandom.replay)
+    }
+  }
+
+  @Test(arguments: TestRandom.seeds)
+  func `a truth reads back, or has a problem that says so before`(seed: UInt64) throws {
+    var random = TestRandom(seed)
+    for _ in 0..<500 {
+      var truth = Self.truth(&random)
+      let text = random.one(of: ["", "a\u{7}", "\u{7f}", String(repeating: "\"", count: 4_096)])
+      let number = random.one(of: [-1, 0, 1 << 40, 1 << 54, Int.max, Int.min])
+      switch random.number(0...9) {
+      case 0: truth.mimeType = text
+      case 1: truth.codec = text
+      case 2: (truth.soundCodec, truth.hasSound) = ("aac", random.one(of: [nil, false]))
+      case 3: truth.width = number
+      case 4: truth.height = number
+      case 5: truth.frameCount = number
+      case 6: truth.durationMilliseconds = number
+      case 7: truth.placeholder?.thumbHash = Array(repeating: 1, count: random.number(0...30))
+      case 8: truth.start?.lead = [.init(kilobitsPerSecond: number, bytes: 1)]
+      default: truth.version = .content(sha256: Array(repeating: 1, count: random.number(30...33)))
+      }
+      guard truth.problem == nil else { continue }
+      try #require(try MediaTruth(json: truth.json) == truth, TestRandom.replay)
+    }
+  }
+
+  @Test(arguments: TestRandom.seeds)
+  func `variants read back as themselves`(seed: UInt64) throws {
+    var random = TestRandom(seed)
+    for _ in 0..<100 {
+      let variants = (0..<random.number(1...MediaVariant.limit)).map { index in
+        var truth = Self.truth(&random)
+        truth.version = truth.version ?? .entityTag("\"\(index)\"")
+        return MediaVariant(url: "/media/é \"\(index)", truth: truth)
+      }
+      .sorted { $0.truth.bytes < $1.truth.bytes }
+      try #require(MediaVariant.problem(variants) == nil, TestRandom.replay)
+      let json = MediaVariant.json(variants)
+      try #require(try MediaVariant.list(json: json) == variants, TestRandom.replay)
+      // None is read in place of what is damaged.
+      var damaged = json
+      damaged[random.number(0...damaged.count - 1)] ^= 1 << random.number(0...7)
+      if let read = try? MediaVariant.list(json: damaged) {
+        try #require(MediaVariant.problem(read) == nil, TestRandom.replay)
+      }
+    }
+    #expect(throws: RecordError.self) { try MediaVariant.list(json: Array("[1]".utf8)) }
+    #expect(throws: RecordError.self) { try MediaVariant.list(json: Array("{}".utf8)) }
+    #expect(throws: RecordError.self) {
+      try MediaVariant.list(
+        json: Array(#"[{"kind":"image","mimeType":"image/webp","bytes":1}]"#.utf8))
     }
   }
 

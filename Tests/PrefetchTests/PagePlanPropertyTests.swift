@@ -27,7 +27,8 @@ struct PagePlanPropertyTests {
       }
       let bounds = PlanBounds(
         budgetBytes: random.once(in: 2) ? random.number(0...4_000_000) : nil,
-        savesData: random.once(in: 5))
+        savesData: random.once(in: 5),
+        widthPixels: random.once(in: 2) ? random.number(1...2_500) : nil)
       let network = random.one(of: Samples.networks)
       let hasNextPage = random.once(in: 2)
       let plan = policy.plan(for: posts, on: network, bounds: bounds, hasNextPage: hasNextPage)
@@ -44,7 +45,10 @@ struct PagePlanPropertyTests {
         (part.itemIndex * 100 + (part.mediaIndex ?? 0), part.range?.lowerBound ?? 0)
       }
       try #require(zip(places, places.dropFirst()).allSatisfy { $0 < $1 }, note)
-      let costs = policy.costs(downlinkKbps: network.downlinkKbps)
+      let costs = policy.costs(
+        downlinkKbps: network.downlinkKbps, widthPixels: bounds.widthPixels ?? 0)
+      try #require(
+        bounds.widthPixels != nil || plan.parts.allSatisfy { $0.variantIndex == nil }, note)
       for part in plan.parts {
         try Self.check(part, of: posts[part.itemIndex], policy, costs, note)
       }
@@ -70,7 +74,8 @@ struct PagePlanPropertyTests {
       try #require(post.media.isEmpty && part.isEstimated && part.bytes == policy.webappBytes, note)
       return
     }
-    let media = post.media[post.media.startIndex + mediaIndex]
+    let original = post.media[post.media.startIndex + mediaIndex]
+    let media = part.variantIndex.map { original.variants[$0] } ?? original
     try #require((part.range == nil) == (media.bytes == nil), note)
     if let range = part.range {
       try #require(range.count == part.bytes && range.upperBound <= media.bytes!, note)

@@ -89,13 +89,28 @@ enum Samples {
     return MediaTiming(headBytes: head, lead: lead)
   }
 
-  /// The posts with what is known of some of their videos.
+  /// Lighter files that show the same.
+  static func variants(_ random: inout TestRandom, of media: MediaLoad) -> [MediaLoad] {
+    guard let bytes = media.bytes, bytes > 3, random.once(in: 2) else { return [] }
+    let sizes = (0..<random.number(1...3)).map { _ in random.number(1...bytes) }.sorted()
+    return sizes.map { size in
+      let timing = media.kind == .video ? timing(&random, bytes: size) : nil
+      return MediaLoad(
+        kind: media.kind, bytes: size, durationMilliseconds: media.durationMilliseconds,
+        timing: timing, width: random.once(in: 5) ? nil : random.number(1...2_000))
+    }
+  }
+
+  /// The posts with what is known of some of their files.
   static func load(_ post: Post, _ random: inout TestRandom) -> ItemLoad {
     var load = ItemLoad(post)
     for index in load.media.indices {
       let media = load.media[index]
-      guard media.kind == .video, let bytes = media.bytes, random.once(in: 2) else { continue }
-      load.media[index].timing = timing(&random, bytes: bytes)
+      guard let bytes = media.bytes, random.once(in: 2) else { continue }
+      load.media[index] = MediaLoad(
+        kind: media.kind, bytes: bytes, durationMilliseconds: media.durationMilliseconds,
+        timing: media.kind == .video ? timing(&random, bytes: bytes) : nil,
+        width: random.number(1...2_000), variants: variants(&random, of: media))
     }
     return load
   }

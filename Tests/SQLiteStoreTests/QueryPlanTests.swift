@@ -11,7 +11,7 @@ import Testing
     ("a page's posts", PostReader.postsByNumber(count: 32)),
     ("a page's media", PostReader.mediaByNumber(count: 32)),
     ("a page's media with what is known", PostReader.knownMediaByNumber(count: 32)),
-    ("posts that show files of ours", MediaTable.tellOurs),
+    ("posts that show files", MediaTable.tellPosts),
     ("a known file", MediaTable.mediaAtURL), ("known files", MediaTable.mediaAfterURL),
     ("files of ours that posts name", MediaTable.namedAfterURL),
     ("a truth by its version", MediaTable.truthOfVersion),

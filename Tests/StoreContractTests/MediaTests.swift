@@ -125,6 +125,58 @@ import Testing
     try test.expectSound()
   }
 
+  private static func variant(_ url: String, _ bytes: Int) -> MediaVariant {
+    MediaVariant(
+      url: url,
+      truth: MediaTruth(
+        kind: .video, bytes: bytes, mimeType: "video/mp4", width: 320, height: 180,
+        durationMilliseconds: 2_000, version: content(UInt8(truncatingIfNeeded: bytes))))
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `variants are those at a URL, whatever others of the same content have`(_ kind: StoreKind)
+    throws
+  {
+    let test = try loaded(kind)
+    let store = test.store
+    let export = try store.records()
+    _ = try store.cut(PageQuery(feed: "a"))
+    var known = KnownMedia(url: Self.urls[0], truth: Self.truth(100))
+    let copy = KnownMedia(url: Self.urls[1], truth: Self.truth(100))
+    try store.keep([known, copy])
+    func changed(_ body: () throws -> Void) throws -> [String] {
+      let before = store.version
+      try body()
+      let numbers = try #require(store.changedPosts(since: before))
+      return try store.posts(numbers.sorted()).allPosts.map(\.id)
+    }
+    known.truth.variants = [
+      Self.variant("/media/_/a.mp4", 40), Self.variant("/media/_/b.mp4", 60),
+    ]
+    #expect(try changed { try store.keep([known]) } == ["p0", "p3"])
+    #expect(try changed { try store.keep([known]) } == [])
+    #expect(try store.media(at: [Self.urls[0], Self.urls[1]]) == [known, copy])
+    #expect(try store.media(after: nil, limit: 1) == [known])
+    #expect(try store.truth(ofContent: Array(repeating: 100, count: 32)) == copy.truth)
+    // More of the content is known at its other URL: that changes no variants.
+    var more = copy
+    more.truth.hasSound = true
+    #expect(try changed { try store.keep([more]) } == ["p0", "p1", "p3"])
+    known.truth.hasSound = true
+    #expect(try store.media(at: [Self.urls[0], Self.urls[1]]) == [known, more])
+    let posts = try store.posts(try store.cut(PageQuery(feed: "a")).posts)
+    #expect(posts.truths == [known.truth, more.truth, known.truth, more.truth])
+    #expect(posts.mediaLoads[0].variants.map(\.bytes) == [40, 60])
+    #expect(posts.mediaLoads[0].width == 640 && posts.mediaLoads[1].width == nil)
+    #expect(try store.item(withID: "p0")?.truths == [known.truth])
+    #expect(try store.records() == export)
+    // Another content in the same place has none until somebody looks.
+    let replaced = KnownMedia(url: Self.urls[0], truth: Self.truth(101))
+    #expect(try changed { try store.keep([replaced]) } == ["p0", "p3"])
+    #expect(try store.media(at: [Self.urls[0]]) == [replaced])
+    try test.expectSound()
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a post that comes later shows what was known before`(_ kind: StoreKind) throws {
     let test = try loaded(kind)
@@ -158,6 +210,22 @@ import Testing
     impossible.start?.headBytes = 65
     #expect(throws: MediaStoreError.self) {
       try store.keep([KnownMedia(url: "/b", truth: impossible)])
+    }
+    impossible = Self.truth(65)
+    impossible.width = RecordLimits.pixels + 1
+    #expect(
+      throws: MediaStoreError.impossible(
+        url: "/b", problem: "width 1000001 is not in 1…1000000")
+    ) { try store.keep([KnownMedia(url: "/b", truth: impossible)]) }
+    var nameless = Self.truth(66)
+    nameless.variants = [Self.variant("/c", 20), Self.variant("/d", 10)]
+    #expect(
+      throws: MediaStoreError.impossible(
+        url: "/b", problem: "its variants are not in the order of their sizes")
+    ) { try store.keep([KnownMedia(url: "/b", truth: nameless)]) }
+    nameless.variants = [Self.variant("", 20)]
+    #expect(throws: MediaStoreError.self) {
+      try store.keep([KnownMedia(url: "/b", truth: nameless)])
     }
     #expect(try store.media(after: nil, limit: 9).count == 1)
   }

@@ -396,10 +396,16 @@ class Suite:
         items = {item["id"]: item for item in page["items"]}
         self.check.that(len(items) == len(page["items"]), f"{label}: an item twice")
         for part in prefetch["plan"]:
-            media = [m["id"] for m in items.get(part["item"], {}).get("media", [])]
+            media = {m["id"]: m for m in items.get(part["item"], {}).get("media", [])}
             self.check.that(
-                part["item"] in items and part.get("media", None) in (media or [None]),
+                part["item"] in items and part.get("media", None) in (list(media) or [None]),
                 f"{label}: the plan names what is not there: {part}")
+            if "variant" in part:
+                variants = media[part["media"]].get("variants", [])
+                self.check.that(
+                    "width=" in target and part["variant"] < len(variants)
+                    and part["range"][1] < variants[part["variant"]]["bytes"],
+                    f"{label}: the plan names a variant that is not there: {part}")
         for name in ("next", "prev"):
             self.check.that(
                 (paging[name] is None) == (name not in paging["links"]), f"{label}: link {name}")
@@ -427,7 +433,8 @@ class Suite:
             for place in ("offset=3&limit=5", f"offset={total}", "offset=9007199254740991",
                           "around=offset:0", "around=offset:5&limit=1", "around=offset:3&limit=100",
                           "around=offset:2&leading=99&trailing=0", "around=offset:9007199254740991",
-                          "around=offset:4&leading=0", "around=offset:4&trailing=99&leading=0"):
+                          "around=offset:4&leading=0", "around=offset:4&trailing=99&leading=0",
+                          "width=1", "width=390&network=wifi", "width=16384&limit=100"):
                 self.check_page(template, target + place)
             for field, value in (("ECT", "4g"), ("ECT", "nonsense"), ("Downlink", "1.55"),
                                  ("Downlink", "-1"), ("RTT", "0"), ("RTT", "soon"),

@@ -28,6 +28,8 @@ struct lookahead_child {
   unsigned long long processor_seconds;
   /* Whether it may open sockets. */
   int has_network;
+  /* How large a file may become that it writes. */
+  unsigned long long file_bytes;
 };
 
 static inline void lookahead_limit(int resource, unsigned long long soft, unsigned long long hard) {
@@ -83,8 +85,8 @@ static inline int lookahead_become(const struct lookahead_child *child, pid_t pa
   lookahead_limit(RLIMIT_AS, child->memory_bytes, child->memory_bytes);
   lookahead_limit(RLIMIT_CPU, child->processor_seconds, child->processor_seconds + 1);
   lookahead_limit(RLIMIT_CORE, 0, 0);
-  /* It writes to pipes, and to no file. */
-  lookahead_limit(RLIMIT_FSIZE, 0, 0);
+  /* It writes to pipes, and to no file but one that is given to it. */
+  lookahead_limit(RLIMIT_FSIZE, child->file_bytes, child->file_bytes);
   lookahead_limit(RLIMIT_NOFILE, 64, 64);
   if (chdir("/") != 0) return errno;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && !child->has_network) lookahead_leave_network();

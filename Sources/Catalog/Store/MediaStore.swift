@@ -4,7 +4,8 @@ import Feed
 public struct KnownMedia: Hashable, Sendable {
   /// The URL, to the byte as posts have it: `/media/…` for a file of ours.
   @ByBytes public var url: String
-  /// What is known of it; it has a version.
+  /// What is known of it; it has a version. Its variants are those at this URL: another one of the same
+  /// content may have others.
   public var truth: MediaTruth
   /// When a file on a disk, or anything that is said of it, was last changed (`st_ctim` of stat(3type)), in
   /// nanoseconds since 1970; `nil` for others.
@@ -21,8 +22,11 @@ public struct KnownMedia: Hashable, Sendable {
   ///
   /// - Throws: `MediaStoreError` where the truth has no version, or cannot be true.
   public func versionKey() throws(MediaStoreError) -> String {
-    if let (field, words) = truth.start?.problem(fileBytes: truth.bytes) {
+    if let (field, words) = truth.problem {
       throw MediaStoreError.impossible(url: url, problem: "\(field) \(words)")
+    }
+    if let words = MediaVariant.problem(truth.variants) {
+      throw MediaStoreError.impossible(url: url, problem: "its variants \(words)")
     }
     switch truth.version {
     case .content: return truth.version!.text
@@ -36,7 +40,7 @@ public struct KnownMedia: Hashable, Sendable {
 public enum MediaStoreError: Error, Hashable, CustomStringConvertible {
   /// Nobody could say later whether it still holds.
   case noVersion(url: String)
-  /// Its counts do not agree.
+  /// It can be true of no file, or is beyond what can be kept.
   case impossible(url: String, problem: String)
 
   /// Which file, and what is wrong.
@@ -56,12 +60,12 @@ public enum MediaStoreError: Error, Hashable, CustomStringConvertible {
 public protocol MediaStore: Sendable {
   /// What is known of the files at these URLs, in their order; `nil` where nothing is.
   func media(at urls: [String]) throws -> [KnownMedia?]
-  /// What is known of a content, whichever file has it; `nil` where nothing is.
+  /// What is known of a content, whichever file has it, without variants; `nil` where nothing is.
   func truth(ofContent sha256: [UInt8]) throws -> MediaTruth?
   /// Files in the order of their URLs' bytes, those behind `url`, or the first ones.
   func media(after url: String?, limit: Int) throws -> [KnownMedia]
-  /// URLs by which posts name files of ours, each once: those that begin with `/`, in the order of their bytes,
-  /// those behind `url`, or the first ones.
+  /// URLs by which posts name files of ours, each once: those that begin with `/`, in the order of their
+  /// bytes, those behind `url`, or the first ones.
   func namedMedia(after url: String?, limit: Int) throws -> [String]
   /// Keeps what is known of files, all of it or nothing, in place of what was known before. When it returns,
   /// it is durable, and the next read shows it.

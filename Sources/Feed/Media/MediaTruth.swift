@@ -41,13 +41,17 @@ public struct MediaTruth: Hashable, Sendable {
   public var start: MediaTiming?
   /// Which version of the file all this is true of.
   public var version: MediaVersion?
+  /// Other files that show the same in fewer bytes, in the order of their sizes: each with a version of its
+  /// own and no variants. They lie beside a file and are no part of what its version says, so a probe tells
+  /// of none, and stores keep them by the file's URL.
+  public var variants: [MediaVariant]
 
   /// A file of which no more is known than what it is and how large.
   public init(
     kind: Kind, bytes: Int, mimeType: String, codec: String? = nil, soundCodec: String? = nil,
     hasSound: Bool? = nil, width: Int? = nil, height: Int? = nil, frameCount: Int? = nil,
     durationMilliseconds: Int? = nil, placeholder: MediaPlaceholder? = nil,
-    start: MediaTiming? = nil, version: MediaVersion? = nil
+    start: MediaTiming? = nil, version: MediaVersion? = nil, variants: [MediaVariant] = []
   ) {
     self.kind = kind
     self.bytes = bytes
@@ -62,5 +66,13 @@ public struct MediaTruth: Hashable, Sendable {
     self.placeholder = placeholder
     self.start = start
     self.version = version
+    self.variants = variants
+  }
+
+  /// The same without its variants: what is true of the version alone.
+  public var alone: MediaTruth {
+    var truth = self
+    truth.variants = []
+    return truth
   }
 }

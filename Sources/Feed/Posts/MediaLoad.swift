@@ -8,21 +8,25 @@ public struct MediaLoad: Hashable, Sendable {
   public var durationMilliseconds: Int?
   /// How many of its bytes start it, and play it how far; `nil` where nobody has looked into it.
   public var timing: MediaTiming? {
-    get { boxedTiming?.timing }
-    set { boxedTiming = newValue.map(BoxedTiming.init) }
+    get { known?.timing }
+    set { known = Known(timing: newValue, width: width, variants: variants) }
   }
+  /// Width as displayed, in pixels; `nil` where it is unknown, or there is nothing to choose by it.
+  public var width: Int? { known?.width }
+  /// Other files that show the same in fewer bytes, in the order of their sizes.
+  public var variants: [MediaLoad] { known?.variants ?? [] }
   /// One reference, which most files do not have: pages copy what their files cost many times.
-  private var boxedTiming: BoxedTiming?
+  private var known: Known?
 
   /// A file of this kind, of which no more need be known.
   public init(
     kind: MediaKind, bytes: Int? = nil, durationMilliseconds: Int? = nil,
-    timing: MediaTiming? = nil
+    timing: MediaTiming? = nil, width: Int? = nil, variants: [MediaLoad] = []
   ) {
     self.kind = kind
     self.bytes = bytes
     self.durationMilliseconds = durationMilliseconds
-    boxedTiming = timing.map(BoxedTiming.init)
+    known = Known(timing: timing, width: width, variants: variants)
   }
 
   /// What decides of a file into which somebody has looked.
@@ -37,7 +41,13 @@ public struct MediaLoad: Hashable, Sendable {
       }
     self.init(
       kind: moves ?? kind, bytes: truth.bytes, durationMilliseconds: truth.durationMilliseconds,
-      timing: truth.start)
+      timing: truth.start, width: truth.variants.isEmpty ? nil : truth.width,
+      variants: truth.variants.map { variant in
+        MediaLoad(
+          kind: moves ?? kind, bytes: variant.truth.bytes,
+          durationMilliseconds: variant.truth.durationMilliseconds, timing: variant.truth.start,
+          width: variant.truth.width)
+      })
   }
 
   /// What decides of this file.
@@ -49,7 +59,7 @@ public struct MediaLoad: Hashable, Sendable {
 
 extension MediaLoad: Codable {
   private enum CodingKeys: CodingKey {
-    case kind, bytes, durationMilliseconds, timing
+    case kind, bytes, durationMilliseconds, timing, width, variants
   }
 
   /// What `encode(to:)` wrote.
@@ -59,7 +69,9 @@ extension MediaLoad: Codable {
       kind: try values.decode(MediaKind.self, forKey: .kind),
       bytes: try values.decodeIfPresent(Int.self, forKey: .bytes),
       durationMilliseconds: try values.decodeIfPresent(Int.self, forKey: .durationMilliseconds),
-      timing: try values.decodeIfPresent(MediaTiming.self, forKey: .timing))
+      timing: try values.decodeIfPresent(MediaTiming.self, forKey: .timing),
+      width: try values.decodeIfPresent(Int.self, forKey: .width),
+      variants: try values.decodeIfPresent([MediaLoad].self, forKey: .variants) ?? [])
   }
 
   /// Its members; what is unknown is left out.
@@ -69,14 +81,30 @@ extension MediaLoad: Codable {
     try values.encodeIfPresent(bytes, forKey: .bytes)
     try values.encodeIfPresent(durationMilliseconds, forKey: .durationMilliseconds)
     try values.encodeIfPresent(timing, forKey: .timing)
+    try values.encodeIfPresent(width, forKey: .width)
+    if !variants.isEmpty { try values.encode(variants, forKey: .variants) }
   }
 }
 
-private final class BoxedTiming: Hashable, Sendable {
-  let timing: MediaTiming
+private final class Known: Hashable, Sendable {
+  let timing: MediaTiming?
+  let width: Int?
+  let variants: [MediaLoad]
 
-  init(_ timing: MediaTiming) { self.timing = timing }
+  /// Nil where nothing is known.
+  init?(timing: MediaTiming?, width: Int?, variants: [MediaLoad]) {
+    guard timing != nil || width != nil || !variants.isEmpty else { return nil }
+    (self.timing, self.width, self.variants) = (timing, width, variants)
+  }
 
-  static func == (left: BoxedTiming, right: BoxedTiming) -> Bool { left.timing == right.timing }
-  func hash(into hasher: inout Hasher) { hasher.combine(timing) }
+  static func == (left: Known, right: Known) -> Bool {
+    left === right
+      || left.timing == right.timing && left.width == right.width && left.variants == right.variants
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(timing)
+    hasher.combine(width)
+    hasher.combine(variants)
+  }
 }

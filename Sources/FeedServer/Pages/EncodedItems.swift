@@ -23,20 +23,22 @@ struct EncodedItems: Sendable {
     self.count = count
   }
 
-  /// The items of these posts, in their order, with the hints that the policy gives them on the network, and
-  /// these URLs of their files.
+  /// The items of these posts, in their order, with the hints that the policy gives them on the network,
+  /// where the client says how wide it shows files, or does not; and these URLs of their files.
   init(
     _ posts: FlatPosts, hintsBy policy: Policy, on network: NetworkProfile,
-    links: MediaLinks = .asRecorded
+    widthPixels: Int? = nil, links: MediaLinks = .asRecorded
   ) {
-    let costs = PageCosts(policy, on: network)
+    let costs = PageCosts(policy, on: network, widthPixels: widthPixels)
     var writer = JSONWriter(capacity: 2 * posts.bytes.count + 256 * posts.count)
     bytes.reserveCapacity(2 * posts.bytes.count + 320 * posts.count)
     for index in 0..<posts.count {
       let load = ItemLoad(posts, at: index)
       writer.removeAll()
       let text = writer.item(posts, at: index, naming: links, hint: costs.hint(for: load))
-      append(text, writer.bytes, load, costs.hash(dependsOnDownlink: load.dependsOnDownlink))
+      let hash = costs.hash(
+        dependsOnDownlink: load.dependsOnDownlink, hasVariants: load.hasVariants)
+      append(text, writer.bytes, load, hash)
     }
   }
 }
@@ -83,6 +85,8 @@ struct EncodedItem {
 
   /// The costs are those of a bandwidth, too.
   var dependsOnDownlink: Bool { head.kind & EncodedItems.dependsOnDownlinkFlag != 0 }
+  /// There are variants of its files.
+  var hasVariants: Bool { head.kind & EncodedItems.hasVariantsFlag != 0 }
 
   /// Where the next record begins.
   var end: Int { json.upperBound }
@@ -98,7 +102,8 @@ extension EncodedItems {
   fileprivate static let types = PostType.allCases
   fileprivate static let hasPageFlag: UInt8 = 0x80
   fileprivate static let dependsOnDownlinkFlag: UInt8 = 0x40
-  fileprivate static let typeMask: UInt8 = 0x3f
+  fileprivate static let hasVariantsFlag: UInt8 = 0x20
+  fileprivate static let typeMask: UInt8 = 0x1f
 
   /// The item whose record begins there: the first at 0, each other at the `end` of the one before.
   @inline(__always)
@@ -168,7 +173,8 @@ extension EncodedItems {
           hintBytes: UInt8(text.hintCount),
           kind: UInt8(Self.types.firstIndex(of: load.type) ?? 0)
             | (load.hasPage ? Self.hasPageFlag : 0)
-            | (load.dependsOnDownlink ? Self.dependsOnDownlinkFlag : 0)))
+            | (load.dependsOnDownlink ? Self.dependsOnDownlinkFlag : 0)
+            | (load.hasVariants ? Self.hasVariantsFlag : 0)))
       for file in load.media { file.append(to: &record) }
       record.append(json.span)
     }

@@ -15,7 +15,8 @@ struct ItemSource: Sendable {
   /// are in the file, else when the store has read the others, on the thread on which it says so. Those
   /// have the hints that the policy gives them on the network. All have these URLs of their files.
   func items(
-    _ posts: [Int64], hintsBy policy: Policy, on network: NetworkProfile, links: MediaLinks,
+    _ posts: [Int64], hintsBy policy: Policy, on network: NetworkProfile, widthPixels: Int?,
+    links: MediaLinks,
     completion: @escaping @Sendable (Result<EncodedItems, any Error>) -> Void
   ) {
     let found = file.read(posts, expiring: links.expires)
@@ -28,7 +29,8 @@ struct ItemSource: Sendable {
       figures.reads.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))
       completion(
         read.map { read in
-          let fresh = EncodedItems(read, hintsBy: policy, on: network, links: links)
+          let fresh = EncodedItems(
+            read, hintsBy: policy, on: network, widthPixels: widthPixels, links: links)
           let numbers = read.posts.map(\.number)
           keep(fresh, numbers, expiring: links.expires, asOf: version)
           guard found.items.count > 0 else { return fresh }

@@ -9,11 +9,14 @@ struct PageCosts {
   private let costs: HintCosts
   private let hash: ContentHash
   private let downlinkHash: ContentHash
+  private let widthHash: ContentHash
 
-  init(_ policy: Policy, on network: NetworkProfile) {
-    costs = policy.costs(downlinkKbps: network.downlinkKbps)
-    downlinkHash = Self.hash(of: costs)
+  /// - Parameter widthPixels: how wide the client shows files; nil where it does not say.
+  init(_ policy: Policy, on network: NetworkProfile, widthPixels: Int?) {
+    costs = policy.costs(downlinkKbps: network.downlinkKbps, widthPixels: widthPixels ?? 0)
     hash = Self.hash(of: policy.costs(downlinkKbps: 0))
+    downlinkHash = Self.hash(of: policy.costs(downlinkKbps: network.downlinkKbps))
+    widthHash = widthPixels == nil ? downlinkHash : Self.hash(of: costs)
   }
 
   private static func hash(of costs: HintCosts) -> ContentHash {
@@ -24,5 +27,8 @@ struct PageCosts {
   func hint(for item: ItemLoad) -> Hint { costs.hint(for: item) }
 
   /// What a record says of the costs that its hint is by.
-  func hash(dependsOnDownlink: Bool) -> ContentHash { dependsOnDownlink ? downlinkHash : hash }
+  func hash(dependsOnDownlink: Bool, hasVariants: Bool) -> ContentHash {
+    if hasVariants, costs.choosesVariants { return widthHash }
+    return dependsOnDownlink ? downlinkHash : hash
+  }
 }

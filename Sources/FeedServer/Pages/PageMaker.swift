@@ -72,8 +72,10 @@ final class PageMaker: Sendable {
       let policy = snapshot.policyBook.policy(feed: cut.feed.name, network: asked.network.profile)
       let version = snapshot.version
       let start = timing.begin()
-      source.items(posts, hintsBy: policy, on: asked.network.profile, links: asked.links) {
-        [self] items in
+      source.items(
+        posts, hintsBy: policy, on: asked.network.profile, widthPixels: asked.bounds.widthPixels,
+        links: asked.links
+      ) { [self] items in
         timing.end("read", start)
         completing(completion) {
           let items = try items.get()
@@ -116,7 +118,9 @@ final class PageMaker: Sendable {
     writer.beginPage(
       feed: feed.name, title: feed.title, total: feed.total, ranking: feed.ranking)
     hashes.append(ContentHash(writer.bytes.span))
-    let first = write(items, policy, asked.network.profile, to: &writer, &hashes)
+    let costs = PageCosts(
+      policy, on: asked.network.profile, widthPixels: asked.bounds.widthPixels)
+    let first = write(items, policy, costs, to: &writer, &hashes)
     let itemsEnd = writer.bytes.count
     let network = asked.network.profile
     let plan = policy.plan(
@@ -142,10 +146,9 @@ final class PageMaker: Sendable {
   ///
   /// - Returns: the first items, as many as a plan looks at.
   private func write(
-    _ items: EncodedItems, _ policy: Policy, _ network: NetworkProfile,
+    _ items: EncodedItems, _ policy: Policy, _ costs: PageCosts,
     to writer: inout JSONWriter, _ hashes: inout [ContentHash]
   ) -> [EncodedItem] {
-    let costs = PageCosts(policy, on: network)
     let planned = min(items.count, policy.plannedItems)
     var first: [EncodedItem] = []
     first.reserveCapacity(planned)
@@ -156,7 +159,9 @@ final class PageMaker: Sendable {
         let item = items.item(at: position)
         position = item.end
         if index > 0 { text.append(",") }
-        if item.costs == costs.hash(dependsOnDownlink: item.dependsOnDownlink) {
+        let hash = costs.hash(
+          dependsOnDownlink: item.dependsOnDownlink, hasVariants: item.hasVariants)
+        if item.costs == hash {
           text.append(bytes.extracting(item.json))
           hashes.append(item.hash)
         } else {

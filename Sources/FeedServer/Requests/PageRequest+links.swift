@@ -61,6 +61,10 @@ extension PageRequest {
       start.append(text: "&budget=")
       start.append(text: String(budget))
     }
+    if let width = bounds.widthPixels {
+      start.append(text: "&width=")
+      start.append(text: String(width))
+    }
     return start
   }
 }

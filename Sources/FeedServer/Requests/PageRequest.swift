@@ -22,12 +22,13 @@ final class PageRequest: Sendable {
   /// Every parameter of a page but `feed`, which is in the path of one of the routes.
   static let parameters =
     ["limit", "offset", "after", "before", "around", "leading", "trailing"]
-    + NetworkChoice.parameters + ["saveData", "budget"]
+    + NetworkChoice.parameters + ["saveData", "budget", "width"]
 
   static let limits = 1...100
   static let defaultLimit = 30
   static let offsets = 0...RecordLimits.number
   static let budgets = 0...RecordLimits.number
+  static let widths = 1...16_384
   /// `around` alone shows a page of the default size, twice as much below as above.
   static let defaultTrailing = (defaultLimit - 1) / 3
 
@@ -61,7 +62,8 @@ final class PageRequest: Sendable {
     let asksToSaveData = fields.combined("Save-Data")?.asciiLowercased == "on"
     bounds = PlanBounds(
       budgetBytes: try parameters.number("budget", in: Self.budgets),
-      savesData: savesData ?? asksToSaveData)
+      savesData: savesData ?? asksToSaveData,
+      widthPixels: try parameters.number("width", in: Self.widths).map(DisplayWidth.atLeast))
     varyingFields = network.varyingFields.union(savesData == nil ? .savesData : [])
   }
 

@@ -47,7 +47,7 @@ struct PostReader {
   /// up for nothing would be a tenth of the work for a page.
   static func knownMediaByNumber(count: Int) -> String {
     """
-    \(numbered(count)) SELECT place, \(mediaColumns), truth
+    \(numbered(count)) SELECT place, \(mediaColumns), truth, variants
     FROM numbered CROSS JOIN media ON media.post_id = number
       LEFT JOIN media_file ON media_file.url = media.url LEFT JOIN media_truth USING (truth_id)
     """
@@ -124,7 +124,8 @@ extension FlatPosts {
 
   /// Adds the media file of a row, whose columns begin at `first`, to the last post.
   ///
-  /// - Parameter truthColumn: where what is known of it stands, where that was asked for.
+  /// - Parameter truthColumn: where what is known of it stands, where that was asked for; its variants are
+  ///   behind that.
   mutating func addMedia(_ row: RowReader, from first: Int32, truthColumn: Int32? = nil) throws {
     func text(_ column: Int32) -> FlatText? { row.text(first + column).map { add(text: $0) } }
     func number(_ column: Int32) -> Int? { row.optionalInteger(first + column).map(Int.init) }
@@ -139,7 +140,9 @@ extension FlatPosts {
     file.height = number(5)
     add(
       media: file, load: MediaLoad(kind: kind, bytes: number(7), durationMilliseconds: number(6)))
-    if let truthColumn, let json = row.text(truthColumn), let truth = MediaTable.truth(Array(json))
+    if let truthColumn, let json = row.text(truthColumn),
+      let truth = MediaTable.truth(
+        Array(json), variants: row.text(truthColumn + 1).map { Array($0) })
     {
       add(truth: truth)
     }

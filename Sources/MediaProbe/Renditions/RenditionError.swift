@@ -1,0 +1,47 @@
+import System
+
+/// Why there is no rendition. Each describes itself in a clause.
+public enum RenditionError: Error, Sendable {
+  /// A file cannot be made or read, or a program not be started.
+  case system(SystemError)
+  /// Nothing can be coded without it.
+  case noFFmpeg
+  /// This ffmpeg does not have these encoders.
+  case noEncoder([String])
+  /// FFmpeg has no reader for the original.
+  case notRead
+  /// FFmpeg decodes such a picture without its transparent parts.
+  case transparencyNotDecoded
+  /// What FFmpeg says.
+  case failed(String)
+  /// FFmpeg was not done in time.
+  case timedOut(milliseconds: Int)
+  /// FFmpeg may have no more memory than this, and needs more.
+  case outOfMemory(limitBytes: Int)
+  /// It cannot be told what is in the original, or in what was made.
+  case unreadable(ProbeError)
+  /// What was made is not what was to be made.
+  case unlike(String)
+  /// Another program is making it.
+  case isBeingMade
+}
+
+extension RenditionError: CustomStringConvertible {
+  /// A clause, for example `ffmpeg: Invalid data found`.
+  public var description: String {
+    switch self {
+    case .system(let error): error.description
+    case .noFFmpeg: "renditions are made by ffmpeg, which is not installed"
+    case .noEncoder(let names):
+      "this ffmpeg cannot encode with \(names.joined(separator: ", ")), as Debian's can"
+    case .notRead: "ffmpeg does not read such files"
+    case .transparencyNotDecoded: "ffmpeg does not decode the transparency of such files"
+    case .failed(let words): "ffmpeg: \(words)"
+    case .timedOut(let milliseconds): "it was not made within \(milliseconds) ms"
+    case .outOfMemory(let limitBytes): "it takes more than \(limitBytes) bytes of memory"
+    case .unreadable(let error): error.description
+    case .unlike(let words): "what was made is not the same: \(words)"
+    case .isBeingMade: "another program is making it"
+    }
+  }
+}

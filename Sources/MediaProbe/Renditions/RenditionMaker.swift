@@ -1,0 +1,141 @@
+import Feed
+import Glibc
+import MediaFormats
+import System
+
+/// Has FFmpeg make renditions, in a process with limits, and looks into what came of it.
+public struct RenditionMaker: Sendable {
+  /// What making one rendition may cost.
+  public struct Limits: Sendable, Hashable {
+    /// How long it may take.
+    public var timeMilliseconds = 3_600_000
+    /// The address space of the program.
+    public var memoryBytes = 2 << 30
+
+    /// The limits as they usually are.
+    public init() {}
+  }
+
+  private let limits: Limits
+  private let ffmpeg: String
+  private let probe: MediaProbe
+
+  /// The encoders of FFmpeg that renditions are made with.
+  static let encoders = ["libwebp", "libwebp_anim", "libx264", "aac"]
+
+  /// A maker with these limits.
+  ///
+  /// - Throws: `RenditionError` where there is no ffmpeg, or it lacks an encoder.
+  public init(probe: MediaProbe, limits: Limits = Limits()) throws(RenditionError) {
+    guard let ffmpeg = probe.tools.ffmpeg else { throw .noFFmpeg }
+    (self.limits, self.ffmpeg, self.probe) = (limits, ffmpeg, probe)
+    let outcome = try Self.run(
+      ffmpeg, ["-hide_banner", "-v", "error", "-encoders"],
+      .init(timeMilliseconds: 10_000, memoryBytes: limits.memoryBytes, outputBytes: 1 << 20))
+    let words = Set(String(decoding: outcome.output, as: UTF8.self).split { $0.isWhitespace })
+    let missing = Self.encoders.filter { !words.contains($0[...]) }
+    guard missing.isEmpty else { throw .noEncoder(missing) }
+  }
+
+  /// Makes a rendition, and says what is known of it; nil where it would save less than a tenth of the
+  /// original's bytes, and so is no use.
+  ///
+  /// - Parameters:
+  ///   - truth: what is known of the original.
+  ///   - output: an empty file, open for reading and writing.
+  /// - Throws: `RenditionError`; then what is in the output is nothing.
+  public func make(
+    _ rendition: Rendition, of file: OpenFile, _ truth: MediaTruth, to output: Descriptor
+  ) throws(RenditionError) -> MediaTruth? {
+    let structure: MediaStructure
+    do {
+      structure = try MediaStructure(reading: FileSource(file), limits: MediaLimits())
+    } catch {
+      throw .unreadable(ProbeError(error))
+    }
+    let isAnimated = structure.kind == .animation
+    guard let demuxer = Demuxer(structure.type, isAnimated: isAnimated) else { throw .notRead }
+    // FFmpeg sees no transparency in them, and what it makes would be without.
+    if structure.hasAlpha, demuxer.name == "mov", rendition.coding != .video {
+      throw .transparencyNotDecoded
+    }
+    let arguments = RenditionArguments(rendition, structure, of: truth, demuxer).all
+    let outcome = try Self.run(
+      ffmpeg, arguments,
+      .init(
+        timeMilliseconds: limits.timeMilliseconds, memoryBytes: limits.memoryBytes,
+        outputBytes: Rendition.mostBytes(of: truth)), input: file, output: output)
+    let words = FFmpegWords(outcome.errors)
+    switch outcome.end {
+    case .exited(0): break
+    // It is ended where its file becomes larger.
+    case .signalled(SIGXFSZ), .wroteTooMuch: return nil
+    case .cancelled: throw .unreadable(.cancelled)
+    case .timedOut: throw .timedOut(milliseconds: limits.timeMilliseconds)
+    case .exited, .signalled:
+      if words.tellsOfMissingMemory { throw .outOfMemory(limitBytes: limits.memoryBytes) }
+      throw .failed(words.first)
+    }
+    guard let made = OpenFile(output) else { throw .unreadable(.notAFile) }
+    return try probe.look(at: made, rendition, of: truth)
+  }
+
+  private static func run(
+    _ ffmpeg: String, _ arguments: [String], _ limits: ChildProcess.Limits,
+    input: OpenFile? = nil, output: Descriptor? = nil
+  ) throws(RenditionError) -> ChildProcess.Outcome {
+    do throws(SystemError) {
+      return try ChildProcess(
+        path: ffmpeg, arguments: arguments, environment: ["LC_ALL=C"], limits: limits
+      ).run(input: input, output: output)
+    } catch {
+      throw .system(error)
+    }
+  }
+}
+
+extension MediaProbe {
+  /// What is known of a file that is said to be this rendition of a file of which that is known; nil where it
+  /// has too many bytes to be of use. It has no placeholder: that of the original stands for both.
+  ///
+  /// - Throws: `RenditionError` where it is no such rendition.
+  public func look(
+    at file: OpenFile, _ rendition: Rendition, of original: MediaTruth
+  ) throws(RenditionError) -> MediaTruth? {
+    guard file.size <= Rendition.mostBytes(of: original) else { return nil }
+    var truth: MediaTruth
+    do throws(ProbeError) {
+      truth = try probe(file, sha256: try digest(of: file)).truth
+    } catch {
+      throw .unreadable(error)
+    }
+    truth.placeholder = nil
+    if let words = rendition.difference(from: truth, of: original) { throw .unlike(words) }
+    return truth
+  }
+}
+
+extension Rendition {
+  /// How much longer or shorter a video may be than its original, beside a tenth: a frame, or a last moment
+  /// of sound.
+  private static let durationMilliseconds = 500
+
+  /// What of a file is not as the rendition is to be; nil where all is.
+  fileprivate func difference(from truth: MediaTruth, of original: MediaTruth) -> String? {
+    if truth.kind != original.kind { return "it is \(truth.kind.rawValue)" }
+    if truth.mimeType != mimeType { return "its type is \(truth.mimeType)" }
+    if truth.width != width || truth.height != height {
+      return "it is \(truth.width ?? 0) × \(truth.height ?? 0), not \(width) × \(height)"
+    }
+    if let (field, words) = truth.problem { return "its \(field) \(words)" }
+    guard coding == .video else { return nil }
+    if truth.start?.isStartable != true { return "its head does not start it" }
+    if truth.hasSound != original.hasSound { return "one has sound, the other has none" }
+    guard let long = original.durationMilliseconds, let own = truth.durationMilliseconds else {
+      return nil
+    }
+    let difference = own > long ? own - long : long - own
+    return difference <= long / 10 + Self.durationMilliseconds
+      ? nil : "it plays \(own) ms, not \(long)"
+  }
+}
