@@ -33,10 +33,25 @@ public final class URLSessionTransport: NSObject, Transport {
       timeoutInterval: Double(request.timeoutMilliseconds) / 1_000)
     for field in request.fields { asked.setValue(field.value, forHTTPHeaderField: field.name) }
     let task = session.dataTask(with: asked)
-    let pipe = AnswerPipe(stop: { task.cancel() }, resume: { task.resume() })
+    // On the delegate's own queue, behind what it is told: a task that is resumed before it was suspended
+    // would rest for ever.
+    let queue = session.delegateQueue
+    let pipe = AnswerPipe(
+      stop: { Self.stop(task, on: queue) }, resume: { queue.addOperation { task.resume() } })
     router.add(pipe, for: task)
     task.resume()
     return try await pipe.answer()
+  }
+}
+
+extension URLSessionTransport {
+  /// Ends a task. On Linux it is left to end by itself, and what still comes of it, the rest of one request,
+  /// is dropped: swift-corelibs-foundation crashes when a task is cancelled that is just ending ("a task that
+  /// is not in the registry", Swift 6.3).
+  private static func stop(_ task: URLSessionDataTask, on queue: OperationQueue) {
+    #if !canImport(FoundationNetworking)
+      queue.addOperation { task.cancel() }
+    #endif
   }
 }
 

@@ -56,6 +56,13 @@ extension RangeStore {
     placesTaken += 1
   }
 
+  /// Somebody waits now for what was ahead of the person: it waits for a place no longer.
+  func admit(_ reading: Int) {
+    for id in waitingForPlace.keys where table[id]?.readings.contains(reading) == true {
+      waitingForPlace.removeValue(forKey: id)?.resume()
+    }
+  }
+
   private func leavePlace() {
     placesTaken -= 1
     guard placesTaken < limits.parallelTransfers else { return }

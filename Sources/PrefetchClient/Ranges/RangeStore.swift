@@ -213,7 +213,7 @@ public actor RangeStore {
     }
     let new = table.want(
       position, to: end, of: url, by: reading, priority: priority, joinBytes: limits.joinBytes)
-    if let new { begin(new) }
+    if let new { begin(new) } else if priority == .urgent { admit(reading) }
     await withTaskCancellationHandler {
       await withCheckedContinuation { readings[reading]?.waiting = $0 }
     } onCancel: {
