@@ -33,5 +33,8 @@ public struct Migration: Hashable, Sendable {
     Migration(version: 7, name: "0007-strategies", sql: PackageResources._007_strategies_sql),
     Migration(version: 8, name: "0008-many-feeds", sql: PackageResources._008_many_feeds_sql),
     Migration(version: 9, name: "0009-media-truth", sql: PackageResources._009_media_truth_sql),
+    Migration(
+      version: 11, name: "0011-engine-strategies",
+      sql: PackageResources._011_engine_strategies_sql),
   ]
 }
