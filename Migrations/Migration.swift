@@ -35,5 +35,8 @@ public struct Migration: Hashable, Sendable {
     Migration(version: 9, name: "0009-media-truth", sql: PackageResources._009_media_truth_sql),
     Migration(
       version: 10, name: "0010-media-variants", sql: PackageResources._010_media_variants_sql),
+    Migration(
+      version: 11, name: "0011-engine-strategies",
+      sql: PackageResources._011_engine_strategies_sql),
   ]
 }
