@@ -127,7 +127,8 @@ import Testing
     try copy("kite-day/0.gif", to: "nobody's.gif")
     let urls = ["/media/a%20b.mp4?v=2", "/media/missing.mp4", "https://cdn.example/a.mp4", "/x"]
     let records = urls.enumerated().map { index, url in
-      #"{"id":"\#(index)","type":"video","media":[{"kind":"video","url":"\#(url)"}]}"#
+      #"{"id":"\#(index)","type":"video","feeds":[{"name":"f"}],"#
+        + #""media":[{"kind":"video","url":"\#(url)"}]}"#
     }.joined(separator: "\n")
     let seeded = try program.run("seed", "--probe", "--media-root", root, "-", input: records)
     #expect(seeded.status == 1 && seeded.output.hasPrefix("4 added"))
