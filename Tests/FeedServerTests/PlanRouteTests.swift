@@ -121,6 +121,40 @@ import Testing
     #expect(plan.text.contains(#""do":"fetch","transfer":1,"item":"p0""#))
   }
 
+  @Test(arguments: [(downlink: 100_000, key: "clip.0"), (250, "clip.0:0")])
+  func `a clip's variant is loaded where the network does not carry the clip`(
+    _ sample: (downlink: Int, key: String)
+  ) throws {
+    let store = ModelStore()
+    try store.load(
+      [
+        .post(
+          Post(id: "clip", type: .video, media: [Media(kind: .video, url: "/media/clip")]),
+          placements: [Placement(feed: "f")])
+      ], batch: 1)
+    func truth(_ bytes: Int, _ variants: [MediaVariant] = []) -> MediaTruth {
+      MediaTruth(
+        kind: .video, bytes: bytes, mimeType: "video/mp4", durationMilliseconds: 10_000,
+        start: MediaTiming(
+          headBytes: bytes / 20, curve: [.init(milliseconds: 10_000, bytes: bytes)],
+          lead: [.init(kilobitsPerSecond: 100, bytes: bytes / 2)]),
+        version: .content(sha256: [UInt8](repeating: UInt8(variants.count), count: 32)),
+        variants: variants)
+    }
+    let variants = [80_000, 900_000].map { bytes in
+      MediaVariant(url: "/media/_renditions/\(bytes)", truth: truth(bytes))
+    }
+    try store.keep([KnownMedia(url: "/media/clip", truth: truth(2_000_000, variants))])
+    let service = try RunningServer(on: store)
+    let plan = try Self.post(
+      try service.client(),
+      #"{"items":["clip"],"network":{"downlink":\#(sample.downlink),"rtt":50},"#
+        + #""strategy":{"name":"expected-wait","parameters":{"price":1500,"quantilePercent":25,"#
+        + #""stepBytes":16384,"futures":24,"leading":12,"qualityMilliseconds":200}}}"#)
+    #expect(plan.status == 200)
+    #expect(plan.text.contains(#""key":"\#(sample.key)""#), "\(plan.text)")
+  }
+
   @Test func `a browser of another origin may ask`() throws {
     let service = try Self.service()
     let answer = try service.client().request(

@@ -28,11 +28,17 @@ public struct PrefetchItem: Hashable, Sendable, Codable {
 }
 
 extension PrefetchItem {
-  /// What a post has to load. A file's key is its id on pages, `<post>.<index>`; a web app's or an ad's own page,
-  /// where it has no files, has the post's id.
+  /// What a post has to load. A file's key is its id on pages, `<post>.<index>`; that of its variants has behind
+  /// it their index on pages, `<post>.<index>:<variant>`; a web app's or an ad's own page, where it has no files,
+  /// has the post's id.
   public init(id: String, load: ItemLoad) {
-    var media = load.media.enumerated().map {
-      PrefetchMedia(PrefetchFile(key: "\(id).\($0)", load: $1))
+    var media = load.media.enumerated().map { index, media in
+      let key = "\(id).\(index)"
+      let variants = media.variants.enumerated().map {
+        PrefetchFile(key: "\(key):\($0)", load: $1)
+      }
+      // From the best to the smallest; pages have them in the order of their sizes.
+      return PrefetchMedia(files: [PrefetchFile(key: key, load: media)] + variants.reversed())
     }
     if media.isEmpty, load.hasPage, load.type == .webapp || load.type == .ad {
       media = [PrefetchMedia(PrefetchFile(key: id, load: MediaLoad(kind: .image)))]

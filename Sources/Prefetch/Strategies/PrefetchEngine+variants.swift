@@ -23,11 +23,11 @@ extension PrefetchEngine {
     }
     guard levels > 1 else { return }
     let costs = costs
-    var best = (level: levels - 1, worth: Int.min)
-    for level in 0..<levels {
+    var best = (level: levels - 1, worth: worth(of: levels - 1, positions, tuning, costs))
+    for level in (0..<levels - 1).reversed() {
       let worth = worth(of: level, positions, tuning, costs)
-      // From the best to the smallest: of equals the better one.
-      if worth > best.worth { best = (level, worth) }
+      // From the smallest to the best: of equals the better one.
+      if worth >= best.worth { best = (level, worth) }
     }
     let level = network.savesData ? levels - 1 : best.level
     for position in positions {
@@ -38,43 +38,61 @@ extension PrefetchEngine {
     }
   }
 
-  /// What the quality is worth, less the waiting that it costs, in milliseconds.
+  /// What a quality comes to: of two that are as good, the one whose files are there sooner.
+  private struct Worth: Comparable {
+    /// What is shown is worth, less the waiting for it, in milliseconds.
+    let milliseconds: Int
+    /// By how much its files are late, whether or not the person is still there.
+    let lateness: Int
+
+    static func < (left: Worth, right: Worth) -> Bool {
+      (left.milliseconds, right.lateness) < (right.milliseconds, left.lateness)
+    }
+  }
+
+  /// What the quality is worth where it is seen before the person goes on, less the waiting that it costs.
   private func worth(
     of level: Int, _ positions: [Int], _ tuning: WaitTuning, _ costs: HintCosts
-  ) -> Int {
-    var (quality, count) = (0, 0)
-    var work: [Int] = []
-    work.reserveCapacity(positions.count)
-    for position in positions {
-      var bytes = 0
-      for media in list[position].media.prefix(visibleMedia(position)) {
-        let variant = media.isSettled ? media.variant : min(level, media.slots.count - 1)
-        let file = files[media.slots[variant]]
-        let cost = costs.cost(of: file.file.load)
-        let smallest = costs.cost(of: files[media.slots[media.slots.count - 1]].file.load)
-        quality += Self.doublings(from: smallest.entireBytes, to: cost.entireBytes)
-        count += 1
-        bytes += max(0, cost.minimumBytes - file.held.count(in: 0..<cost.minimumBytes))
-      }
-      work.append(bytes == 0 ? 0 : network.milliseconds(bytes))
-    }
-    // Of all of them together, as the waiting is.
-    let worth = quality * tuning.qualityMilliseconds / 8 / max(1, count)
+  ) -> Worth {
+    let jobs = positions.map { job(of: $0, level, costs) }
     let drawn = min(Self.futureCount, futures.count)
-    guard drawn > 0 else { return worth }
-    var wait = 0
+    var (quality, seen, wait, lateness) = (0, 0, 0, 0)
     for future in 0..<drawn {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
       var done = now
       for visit in visits {
-        guard let index = positions.firstIndex(of: visit.position), work[index] > 0 else {
-          continue
-        }
-        done += work[index]
-        wait += min(max(0, done - max(visit.at, now)), max(visit.dwell, 1))
+        guard let index = positions.firstIndex(of: visit.position) else { continue }
+        done += jobs[index].milliseconds
+        let late = jobs[index].milliseconds == 0 ? 0 : max(0, done - max(visit.at, now))
+        let dwell = max(visit.dwell, 1)
+        lateness += late
+        wait += min(late, dwell)
+        quality += late < dwell ? jobs[index].quality : 0
+        seen += 1
       }
     }
-    return worth - wait / drawn
+    // Of all of them together, as the waiting is.
+    return Worth(
+      milliseconds: quality * tuning.qualityMilliseconds / 8 / max(1, seen) - wait / max(1, drawn),
+      lateness: lateness / max(1, drawn))
+  }
+
+  /// How good an item's files are, in eighths of doublings from the smallest, and how long it takes to load what
+  /// starts them.
+  private func job(
+    of position: Int, _ level: Int, _ costs: HintCosts
+  ) -> (quality: Int, milliseconds: Int) {
+    var (quality, bytes) = (0, 0)
+    let seen = list[position].media.prefix(visibleMedia(position))
+    for media in seen {
+      let variant = media.isSettled ? media.variant : min(level, media.slots.count - 1)
+      let file = files[media.slots[variant]]
+      let cost = costs.cost(of: file.file.load)
+      let smallest = costs.cost(of: files[media.slots[media.slots.count - 1]].file.load)
+      quality += Self.doublings(from: smallest.entireBytes, to: cost.entireBytes)
+      bytes += max(0, cost.minimumBytes - file.held.count(in: 0..<cost.minimumBytes))
+    }
+    return (quality / max(1, seen.count), bytes == 0 ? 0 : network.milliseconds(bytes))
   }
 
   /// How often the one doubled makes the other, in eighths: straight between powers of two.
