@@ -16,7 +16,7 @@ extension RangeStore {
   private func run(_ transfer: Transfer) async {
     await takePlace(transfer)
     var failures = 0
-    while let before = table[transfer.id], before.position < before.end {
+    while let before = table[transfer.id], before.position < end(of: before) {
       do throws(RangeStoreError) {
         try await exchange(before)
         failures = 0
@@ -34,6 +34,11 @@ extension RangeStore {
     tasks[transfer.id] = nil
     leavePlace()
     wake(transfer.url)
+  }
+
+  /// Where the transfer ends: no later than the file, once it is known where that does.
+  private func end(of transfer: Transfer) -> Int {
+    min(transfer.end, kept[transfer.url]?.file.version.bytes ?? .max)
   }
 
   /// How long to wait before the next attempt; `nil` where there is none.
