@@ -23,7 +23,7 @@ public struct ItemLoad: Hashable, Sendable {
   }
 
   /// Whether what it costs depends on how wide it is shown: there is more than one file to choose from.
-  public var hasVariants: Bool { media.contains { !$0.variants.isEmpty } }
+  public var hasVariants: Bool { media.contains { $0.hasVariants } }
 
   /// What the post has to load.
   public init(_ post: Post) {

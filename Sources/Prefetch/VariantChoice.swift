@@ -28,7 +28,7 @@ extension HintCosts {
   /// fewer bytes as long as the network is too slow for it.
   func choice(of media: MediaLoad) -> VariantChoice {
     let original = VariantChoice(index: nil, file: media)
-    guard widthPixels > 0, !media.variants.isEmpty else { return original }
+    guard widthPixels > 0, media.hasVariants else { return original }
     let all = [original] + media.variants.enumerated().map { VariantChoice(index: $0, file: $1) }
     let wide = all.filter { ($0.file.width ?? .max) >= widthPixels }
     let widest = all.compactMap(\.file.width).max()

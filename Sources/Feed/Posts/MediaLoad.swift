@@ -9,12 +9,14 @@ public struct MediaLoad: Hashable, Sendable {
   /// How many of its bytes start it, and play it how far; `nil` where nobody has looked into it.
   public var timing: MediaTiming? {
     get { known?.timing }
-    set { known = Known(timing: newValue, width: width, variants: variants) }
+    set { known = Known.of(timing: newValue, width: width, variants: variants) }
   }
   /// Width as displayed, in pixels; `nil` where it is unknown, or there is nothing to choose by it.
   public var width: Int? { known?.width }
   /// Other files that show the same in fewer bytes, in the order of their sizes.
   public var variants: [MediaLoad] { known?.variants ?? [] }
+  /// Whether there are such; costs less than to look at them.
+  public var hasVariants: Bool { known?.variants.isEmpty == false }
   /// One reference, which most files do not have: pages copy what their files cost many times.
   private var known: Known?
 
@@ -26,7 +28,7 @@ public struct MediaLoad: Hashable, Sendable {
     self.kind = kind
     self.bytes = bytes
     self.durationMilliseconds = durationMilliseconds
-    known = Known(timing: timing, width: width, variants: variants)
+    known = Known.of(timing: timing, width: width, variants: variants)
   }
 
   /// What decides of a file into which somebody has looked.
@@ -91,10 +93,13 @@ private final class Known: Hashable, Sendable {
   let width: Int?
   let variants: [MediaLoad]
 
-  /// Nil where nothing is known.
-  init?(timing: MediaTiming?, width: Int?, variants: [MediaLoad]) {
-    guard timing != nil || width != nil || !variants.isEmpty else { return nil }
+  private init(_ timing: MediaTiming?, _ width: Int?, _ variants: [MediaLoad]) {
     (self.timing, self.width, self.variants) = (timing, width, variants)
+  }
+
+  /// Nil where nothing is known; then nothing is allocated, which an initializer that fails would do.
+  static func of(timing: MediaTiming?, width: Int?, variants: [MediaLoad]) -> Known? {
+    timing == nil && width == nil && variants.isEmpty ? nil : Known(timing, width, variants)
   }
 
   static func == (left: Known, right: Known) -> Bool {

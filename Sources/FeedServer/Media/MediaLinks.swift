@@ -34,22 +34,21 @@ struct MediaLinks: MediaNaming {
   }
 
   func name(of url: Span<UInt8>, version: MediaVersion?) -> MediaName? {
-    guard Self.isOurs(url) else { return nil }
+    // In the order of what it costs: most files of most servers are somebody else's.
     var content: ContentAddress?
     if case .content(let sha256)? = version { content = ContentAddress(sha256: sha256) }
     switch linking {
     case .asRecorded: return nil
     case .byContent:
-      return content.map { content in
-        var name = MediaName()
-        name.immutableURL = Self.bytes(url, "version=" + content.text)
-        return name
-      }
+      guard let content, Self.isOurs(url) else { return nil }
+      var name = MediaName()
+      name.immutableURL = Self.bytes(url, "version=" + content.text)
+      return name
     case .signed(let signer):
       // A URL that the server does not take as one of its files' opens nothing.
-      guard let expires, let segments = MediaAddresses.served.segments(of: Self.text(url)) else {
-        return nil
-      }
+      guard let expires, Self.isOurs(url),
+        let segments = MediaAddresses.served.segments(of: Self.text(url))
+      else { return nil }
       var name = MediaName()
       name.url = Self.bytes(url, signer.query(of: segments, content, expires: expires))
       name.expiresAt = Timestamp(microseconds: Int64(expires) * 1_000_000)

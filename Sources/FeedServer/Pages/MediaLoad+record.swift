@@ -29,7 +29,7 @@ extension MediaLoad {
     if bytes != nil { flags |= Self.hasBytesFlag }
     if durationMilliseconds != nil { flags |= Self.hasDurationFlag }
     if let timing { flags |= Self.hasTimingFlag | (timing.isStartable ? Self.isStartableFlag : 0) }
-    if !variants.isEmpty { flags |= Self.hasVariantsFlag }
+    if hasVariants { flags |= Self.hasVariantsFlag }
     record.append(flags)
     record.append(number: Int64(bytes ?? 0))
     record.append(number: Int64(durationMilliseconds ?? 0))
