@@ -51,7 +51,14 @@ public struct JSONValue: Sendable {
 
   /// The object's member of this name, compared by bytes.
   public func member(_ name: String) -> JSONValue? {
-    for member in members where member.isNamed(name) { return member.value }
+    var position = index + 1
+    let end = kind == .object ? Int(node.next) : position
+    while position < end {
+      if document.isName(at: position, name) {
+        return JSONValue(document: document, index: position + 1)
+      }
+      position = Int(document.nodes[position + 1].next)
+    }
     return nil
   }
 
@@ -97,11 +104,21 @@ public struct JSONMember: Sendable {
   public var value: JSONValue { JSONValue(document: document, index: index + 1) }
 
   /// It has this name, compared by bytes.
-  public func isNamed(_ name: String) -> Bool {
-    let node = document.nodes[index]
-    if node.hasEscapes { return document.bytes.unescaped(node.range).elementsEqual(name.utf8) }
-    return node.range.count == name.utf8.count
-      && document.bytes[node.range].elementsEqual(name.utf8)
+  public func isNamed(_ name: String) -> Bool { document.isName(at: index, name) }
+}
+
+extension JSONDocument {
+  /// Whether the name whose node this is has these bytes.
+  fileprivate func isName(at index: Int, _ name: String) -> Bool {
+    let node = nodes[index]
+    if node.hasEscapes { return bytes.unescaped(node.range).elementsEqual(name.utf8) }
+    guard node.range.count == name.utf8.count else { return false }
+    var place = node.range.lowerBound
+    for byte in name.utf8 {
+      guard bytes[place] == byte else { return false }
+      place += 1
+    }
+    return true
   }
 }
 

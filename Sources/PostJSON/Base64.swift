@@ -2,6 +2,12 @@
 enum Base64 {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  /// What each letter stands for; 64 for what is none.
+  private static let values: [UInt8] = {
+    var values = [UInt8](repeating: 64, count: 256)
+    for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
+    return values
+  }()
   private static let padding = UInt8(ascii: "=")
 
   static func encode(_ bytes: [UInt8]) -> [UInt8] {
@@ -24,8 +30,9 @@ enum Base64 {
     var bytes: [UInt8] = []
     var (bits, count) = (0, 0)
     for letter in letters.prefix(while: { $0 != padding }) {
-      guard let value = alphabet.firstIndex(of: letter) else { return nil }
-      bits = (bits << 6 | value) & 0xffff
+      let value = values[Int(letter)]
+      guard value < 64 else { return nil }
+      bits = (bits << 6 | Int(value)) & 0xffff
       count += 6
       if count >= 8 {
         count -= 8

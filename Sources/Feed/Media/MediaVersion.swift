@@ -14,8 +14,11 @@ public enum MediaVersion: Hashable, Sendable {
   public var text: String {
     switch self {
     case .content(let sha256):
-      let digits = Array("0123456789abcdef")
-      return "sha256:" + String(sha256.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+      var text = Array("sha256:".utf8)
+      for byte in sha256 {
+        for digit in [byte >> 4, byte & 15] { text.append(digit + (digit < 10 ? 0x30 : 0x57)) }
+      }
+      return String(decoding: text, as: UTF8.self)
     case .entityTag(let tag): return "etag:\(tag)"
     case .modified(let time): return "modified:\(time)"
     }
@@ -54,15 +57,22 @@ public enum MediaVersion: Hashable, Sendable {
   public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 
   private static func bytes(hexadecimal text: String) -> [UInt8]? {
-    let values = text.utf8.map { digit -> UInt8? in
+    var bytes: [UInt8] = []
+    var high: UInt8?
+    for digit in text.utf8 {
+      let value: UInt8
       switch digit {
-      case 0x30...0x39: digit - 0x30
-      case 0x61...0x66: digit - 0x61 + 10
-      default: nil
+      case 0x30...0x39: value = digit - 0x30
+      case 0x61...0x66: value = digit - 0x61 + 10
+      default: return nil
+      }
+      if let first = high {
+        bytes.append(first << 4 | value)
+        high = nil
+      } else {
+        high = value
       }
     }
-    guard values.count % 2 == 0, !values.contains(nil) else { return nil }
-    let digits = values.compactMap(\.self)
-    return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    return high == nil ? bytes : nil
   }
 }
