@@ -212,7 +212,8 @@ let package = Package(
     tests(
       "CommandTests",
       [
-        "lookahead", "Lab", "PostJSON", "Prefetch", "SQLiteStore", "Catalog", "Feed", "Version",
+        "lookahead", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing", "SQLiteStore",
+        "Catalog", "Feed", "Version",
         "SQLiteTestSupport", "TestSupport",
       ]),
     // On the model store alone: no SQLite is linked.

@@ -36,47 +36,72 @@ public final class URLSessionTransport: NSObject, Transport {
     // On the delegate's own queue, behind what it is told: a task that is resumed before it was suspended
     // would rest for ever.
     let queue = session.delegateQueue
+    let hasCache = session.configuration.urlCache != nil
     let pipe = AnswerPipe(
-      stop: { Self.stop(task, on: queue) }, resume: { queue.addOperation { task.resume() } })
+      stop: { [router] in
+        if router.mayCancel(task, hasCache: hasCache) { queue.addOperation { task.cancel() } }
+      }, resume: { queue.addOperation { task.resume() } })
     router.add(pipe, for: task)
     task.resume()
     return try await pipe.answer()
   }
 }
 
-extension URLSessionTransport {
-  /// Ends a task. On Linux it is left to end by itself, and what still comes of it, the rest of one request,
-  /// is dropped: swift-corelibs-foundation crashes when a task is cancelled that is just ending ("a task that
-  /// is not in the registry", Swift 6.3).
-  private static func stop(_ task: URLSessionDataTask, on queue: OperationQueue) {
-    #if !canImport(FoundationNetworking)
-      queue.addOperation { task.cancel() }
-    #endif
-  }
-}
-
 /// Brings what the session tells of its tasks to their bodies.
 private final class AnswerRouter: NSObject, URLSessionDataDelegate {
-  private let pipes = Mutex<[Int: WeakPipe]>([:])
+  private let entries = Mutex<[Int: Entry]>([:])
 
-  private struct WeakPipe: Sendable {
+  private struct Entry: Sendable {
     weak let pipe: AnswerPipe?
+    /// The answer's head has come.
+    var isAnswered = false
+    /// It is to be cancelled as soon as that may be.
+    var isUnwanted = false
   }
 
   func add(_ pipe: AnswerPipe, for task: URLSessionTask) {
-    pipes.withLock { $0[task.taskIdentifier] = WeakPipe(pipe: pipe) }
+    entries.withLock { $0[task.taskIdentifier] = Entry(pipe: pipe) }
   }
 
   private func pipe(of task: URLSessionTask) -> AnswerPipe? {
-    pipes.withLock { $0[task.taskIdentifier]?.pipe }
+    entries.withLock { $0[task.taskIdentifier]?.pipe }
+  }
+
+  /// Whether the task may be cancelled now; if not, it is when its head comes.
+  ///
+  /// On Linux a task of a session with a `URLCache` must not be cancelled before its head is there. That the cache
+  /// is asked first is done by a queue of its own, and a task that is cancelled meanwhile is said to have failed
+  /// when nobody knows it any more: "Trying to access a behaviour for a task that in not in the registry", which
+  /// ends the process (swift-corelibs-foundation of Swift 6.3, whatever the request's cache policy).
+  func mayCancel(_ task: URLSessionTask, hasCache: Bool) -> Bool {
+    #if canImport(FoundationNetworking)
+      guard hasCache else { return true }
+      return entries.withLock { entries in
+        guard let entry = entries[task.taskIdentifier], !entry.isAnswered else { return true }
+        entries[task.taskIdentifier]?.isUnwanted = true
+        return false
+      }
+    #else
+      return true
+    #endif
+  }
+
+  private func answered(_ task: URLSessionTask) -> (pipe: AnswerPipe?, isUnwanted: Bool) {
+    entries.withLock { entries in
+      entries[task.taskIdentifier]?.isAnswered = true
+      let entry = entries[task.taskIdentifier]
+      return (entry?.pipe, entry?.isUnwanted ?? true)
+    }
   }
 
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
   ) {
-    guard let pipe = pipe(of: dataTask), let response = response as? HTTPURLResponse else {
-      return completionHandler(.cancel)
+    let (pipe, isUnwanted) = answered(dataTask)
+    guard let pipe, !isUnwanted, let response = response as? HTTPURLResponse else {
+      completionHandler(.allow)
+      return dataTask.cancel()
     }
     let fields = response.allHeaderFields.compactMap { name, value in
       (name as? String).flatMap { name in (value as? String).map { (name: name, value: $0) } }
@@ -93,7 +118,7 @@ private final class AnswerRouter: NSObject, URLSessionDataDelegate {
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
   ) {
-    let pipe = pipes.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.pipe
+    let pipe = entries.withLock { $0.removeValue(forKey: task.taskIdentifier) }?.pipe
     pipe?.finish(error.map(TransportError.init))
   }
 }

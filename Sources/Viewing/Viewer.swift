@@ -23,6 +23,10 @@ public struct Viewer: Sendable {
   public struct Outcome: Sendable {
     /// The client's figures.
     public let figures: ViewingFigures
+    /// How often clips stood still that had started, since their bytes ran out.
+    public let stalls: Int
+    /// How long they did, together.
+    public let stalledMilliseconds: Int
     /// How often the list ended before the feed did, and a page had to be waited for.
     public let listLoaders: Int
     /// How long that took, together.
@@ -48,6 +52,7 @@ public struct Viewer: Sendable {
   public func view() async throws(FeedSessionError) -> Outcome {
     try await prefetcher.begin()
     var (listLoaders, listWait, hasEnded) = (0, 0, false)
+    var (stalls, stalled) = (0, 0)
     var list: [FeedItem] = []
     var position = -1
     var last: String?
@@ -69,14 +74,40 @@ public struct Viewer: Sendable {
       last = item.id
       let now = clock.milliseconds
       await prefetcher.look(at: item.id)
-      try? await clock.sleep(untilMilliseconds: now + settings.paceMilliseconds)
+      let playback = await watch(item, until: now + settings.paceMilliseconds)
+      stalls += playback?.stalls ?? 0
+      stalled += playback?.stalledMilliseconds ?? 0
     }
     await prefetcher.leaveActive()
     let figures = await prefetcher.figures
     await prefetcher.end()
     return Outcome(
-      figures: figures, listLoaders: listLoaders, listWaitMilliseconds: listWait,
+      figures: figures, stalls: stalls, stalledMilliseconds: stalled, listLoaders: listLoaders,
+      listWaitMilliseconds: listWait,
       hasEnded: hasEnded)
+  }
+
+  /// Looks at an item until then. A clip plays, and the prefetcher is told how.
+  private func watch(_ item: FeedItem, until end: Int) async -> ClipPlayback? {
+    guard item.post.media.first?.kind == .video,
+      let load = await prefetcher.chosenFile(of: item.id)?.load
+    else {
+      try? await clock.sleep(untilMilliseconds: end)
+      return nil
+    }
+    var playback = ClipPlayback(load)
+    var time = clock.milliseconds
+    while time + ClipPlayback.stepMilliseconds <= end {
+      time += ClipPlayback.stepMilliseconds
+      guard (try? await clock.sleep(untilMilliseconds: time)) != nil else { break }
+      let isReady = await prefetcher.isReady(item.id)
+      let prefix = await prefetcher.heldPrefix(of: item.id)
+      if let state = playback.pass(prefix: prefix, isReady: isReady) {
+        await prefetcher.play(atMilliseconds: playback.milliseconds, state)
+      }
+    }
+    try? await clock.sleep(untilMilliseconds: end)
+    return playback
   }
 
   /// The list as it is, and where the item in it is.

@@ -19,6 +19,9 @@ struct BrowseReport: Sendable {
       "\(Self.tenths(figures.waitMilliseconds)) s of waiting", "\(figures.bytes) bytes",
       "\(figures.wastedBytes) wasted", "\(figures.requests) requests",
     ]
+    if outcome.stalls > 0 {
+      parts.append("\(outcome.stalls) stalls (\(Self.tenths(outcome.stalledMilliseconds)) s)")
+    }
     if outcome.listLoaders > 0 {
       parts.append(
         "\(outcome.listLoaders) times at the list's end (\(Self.tenths(outcome.listWaitMilliseconds)) s)"
@@ -41,6 +44,8 @@ struct BrowseReport: Sendable {
       writer.member("imageLoaders", figures.imageLoaders)
       writer.member("videoLoaders", figures.videoLoaders)
       writer.member("waitMs", figures.waitMilliseconds)
+      writer.member("stalls", outcome.stalls)
+      writer.member("stalledMs", outcome.stalledMilliseconds)
       writer.member("bytes", figures.bytes)
       writer.member("wastedBytes", figures.wastedBytes)
       writer.member("requests", figures.requests)

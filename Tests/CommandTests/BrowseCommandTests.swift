@@ -37,6 +37,8 @@ import Testing
     #expect(figures["items"] as? Int == 30)
     #expect(figures["strategy"] as? String == strategy.text)
     #expect((figures["pageRequests"] as? Int ?? 0) >= 2)
+    let stalled = try #require(figures["stalledMs"] as? Int)
+    #expect((figures["stalls"] as? Int ?? -1) >= 0 && stalled >= 0 && stalled <= 15_000)
     let bytes = try #require(figures["bytes"] as? Int)
     #expect(bytes > 100_000 && bytes >= figures["wastedBytes"] as? Int ?? .max)
     let log = try Data(contentsOf: URL(fileURLWithPath: program.folder.file("record.ndjson")))
@@ -90,7 +92,7 @@ import Testing
 
   @Test func `a server that is not there, a feed and a network that are not, are said`() throws {
     let gone = try program.run("browse", "http://127.0.0.1:1", "--feed", "a")
-    #expect(gone.status == 1 && gone.errors.contains("unreachable"), "\(gone.errors)")
+    #expect(gone.status == 1 && gone.errors.contains("cannot be reached"), "\(gone.errors)")
     let server = try server()
     let url = "http://127.0.0.1:\(server.port)"
     let feed = try program.run("browse", url, "--feed", "none")

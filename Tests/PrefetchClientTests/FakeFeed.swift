@@ -12,6 +12,9 @@ final class FakeFeed: Sendable {
     var failures: [Int] = []
     var targets: [String] = []
     var noCache = 0
+    /// The server's clock, and until when addresses are good.
+    var date: String?
+    var expiresAt: String?
   }
 
   private let state: Mutex<State>
@@ -82,7 +85,9 @@ final class FakeFeed: Sendable {
     } else if let offset = query["offset"].flatMap({ Int($0) }) {
       range = min(offset, state.ids.count)..<min(offset + limit, state.ids.count)
     }
-    return WildServer.Answer(status: 200, body: Array(Self.json(range, state).utf8))
+    return WildServer.Answer(
+      status: 200, fields: state.date.map { [("Date", $0)] } ?? [],
+      body: Array(Self.json(range, state).utf8))
   }
 
   private static func json(_ range: Range<Int>, _ state: State) -> String {
@@ -92,6 +97,7 @@ final class FakeFeed: Sendable {
       "unknown":[1,{"x":null}],"media":[{"id":"\(id).0","kind":"image","url":"/media/\(id)",
       "mimeType":"image/jpeg","width":4,"height":3,"bytes":\(mediaBytes),
       "placeholder":{"thumbhash":"1QcSHQRnh493V4dIh4eXh1h4kJUI","color":"#6b7a3d"},
+      \(state.expiresAt.map { "\"expiresAt\":\"\($0)\"," } ?? "")
       "start":{"headBytes":500,"scans":[500,2000],"new":true},"variants":[]}],
       "prefetch":{"weight":1,"minimumBytes":\(mediaBytes),"entireBytes":\(mediaBytes)}}
       """

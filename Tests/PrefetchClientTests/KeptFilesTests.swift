@@ -16,7 +16,7 @@ struct KeptFilesTests {
   }
 
   /// Keeps random pieces, lets go of some, and says what is held at the end.
-  private func fill(_ folder: String, _ random: inout TestRandom) throws -> ByteRanges {
+  private func fill(_ folder: String, _ random: inout TestRandom) throws -> ByteRangeSet {
     var kept = try opened(folder)
     try kept.begin(file)
     for _ in 0..<20 {
@@ -29,7 +29,7 @@ struct KeptFilesTests {
         _ = try kept.keep(Array(content[range]), at: start, of: file.url)
       }
     }
-    return kept[file.url]?.held ?? ByteRanges()
+    return kept[file.url]?.held ?? ByteRangeSet()
   }
 
   /// All that is said to be held is read, and is right.
@@ -67,7 +67,7 @@ struct KeptFilesTests {
     let folder = TemporaryFolder()
     let held = try fill(folder.path, &random)
     // Of a piece of which a part was let go of, the rest is lost at a start: never more.
-    let found = try opened(folder.path)[file.url]?.held ?? ByteRanges()
+    let found = try opened(folder.path)[file.url]?.held ?? ByteRangeSet()
     #expect(found.ranges.allSatisfy(held.contains), TestRandom.replay)
     #expect(try check(folder.path) == found.count, TestRandom.replay)
     #expect(found.count > 0)

@@ -63,7 +63,7 @@ struct PrefetcherTests {
     await prefetcher.end()
   }
 
-  @Test(arguments: [0, 400, 3_000, 1_000_000])
+  @Test(arguments: [0, 400, 1_500, 1_000_000])
   func `a record holds what was seen, and is no longer than it may be`(limit: Int) async throws {
     let folder = TemporaryFolder()
     let file = URL(fileURLWithPath: folder.file("session.ndjson"))
@@ -94,6 +94,39 @@ struct PrefetcherTests {
       return
     }
     #expect(items.map(\.id) == ["p0", "p1", "p2"])
+  }
+
+  @Test(arguments: [-86_400.0, 0, 86_400])
+  func `addresses are good for as long as the server says, whatever our clock says`(
+    ahead: Double
+  ) async throws {
+    let now = Date(timeIntervalSinceNow: ahead)
+    let feed = FakeFeed(count: 2)
+    let formatter = DateFormatter()
+    (formatter.locale, formatter.timeZone) = (Locale(identifier: "en_US_POSIX"), .gmt)
+    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    let date = formatter.string(from: now)
+    formatter.dateFormat = "yyyy-MM-dd'T'HH:mm:ss'Z'"
+    let expiresAt = formatter.string(from: now.addingTimeInterval(100))
+    feed.change { ($0.date, $0.expiresAt) = (date, expiresAt) }
+    let folder = TemporaryFolder()
+    let file = URL(fileURLWithPath: folder.file("session.ndjson"))
+    let transport = FakeFeedTransport(feed: feed)
+    let prefetcher = Prefetcher(
+      session: FeedSession(server: Self.server, feed: "featured", transport: transport),
+      store: RangeStore(transport: transport),
+      policy: Policy(name: "tested", strategy: .endless), recorder: try SessionRecorder(file: file))
+    try await prefetcher.begin()
+    await prefetcher.end()
+    let log = try SessionLog([UInt8](Data(contentsOf: file)))
+    guard case .pageArrived(.anew, let items, _, _)? = log.events.first?.event else {
+      Issue.record("no page")
+      return
+    }
+    // On the session's own clock. Servers say their time by the second; and this machine may be busy.
+    let at = log.events.first?.atMilliseconds ?? 0
+    let times = items.map { ($0.expiresAtMilliseconds ?? 0) - at }
+    #expect(times.allSatisfy { (30_000...102_000).contains($0) }, "\(times)")
   }
 
   @Test func `who saves data has nothing loaded ahead`() async throws {

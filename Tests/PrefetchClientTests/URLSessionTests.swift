@@ -4,6 +4,10 @@ import PrefetchURLSession
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
+
 /// The library on the platform's URLSession, over sockets.
 struct URLSessionTests {
   @Test(arguments: TestRandom.seeds)
@@ -11,8 +15,8 @@ struct URLSessionTests {
     seed: UInt64
   ) async throws {
     let wild = WildServer(seed: seed)
-    let server = try SocketServer { _, field in
-      wild.answer(range: field("Range"), ifRange: field("If-Range"))
+    let server = try LoopbackServer { question in
+      wild.answer(range: question.fields["range"], ifRange: question.fields["if-range"]).reply
     }
     let transport = URLSessionTransport(.ephemeral)
     defer { transport.invalidate() }
@@ -37,11 +41,48 @@ struct URLSessionTests {
     #expect(tally["whole"] > 150, TestRandom.replay)
   }
 
+  @Test(arguments: [URLSessionConfiguration.default, .ephemeral, .withoutCache])
+  func `requests that are not wanted any more, at any moment, end and take no other with them`(
+    _ configuration: URLSessionConfiguration
+  ) async throws {
+    let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
+    let server = try LoopbackServer { question in
+      let head = "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 300000\r\n\r\n"
+      return LoopbackServer.Reply(
+        [Array(head.utf8), Array(body[..<100_000]), Array(body[100_000...])],
+        pauseMilliseconds: question.number % 3)
+    }
+    let transport = URLSessionTransport(configuration)
+    defer { transport.invalidate() }
+    await withTaskGroup { group in
+      for number in 0..<400 {
+        group.addTask {
+          let task = Task {
+            let answer = try await transport.answer(
+              to: TransportRequest(server.url.appending(path: "\(number % 50)")))
+            var read: [UInt8] = []
+            while let bytes = try await answer.body.next() { read += bytes }
+            return read
+          }
+          if number % 4 != 0 {
+            if number % 4 > 1 { try? await Task.sleep(for: .microseconds(number * 17 % 6_000)) }
+            task.cancel()
+          }
+          if let read = try? await task.value { #expect(read == body) }
+          if number % 4 == 0 { #expect((try? await task.value) == body) }
+        }
+        if number % 16 == 15 { await group.next() }
+      }
+    }
+  }
+
   @Test func `the sample of the documentation runs, and is what the documentation shows`()
     async throws
   {
     let feed = FakeFeed(count: 3)
-    let server = try SocketServer { feed.answer($0, $1) }
+    let server = try LoopbackServer { question in
+      feed.answer(question.target) { question.fields[$0.lowercased()] }.reply
+    }
     let folder = TemporaryFolder()
     let figures = try await watchFeed(
       of: server.url, keptIn: URL(fileURLWithPath: folder.file("kept")))
@@ -54,5 +95,13 @@ struct URLSessionTests {
     let page = try String(contentsOf: root.appending(path: "docs/client.md"), encoding: .utf8)
     #expect(page.contains("```swift\n\(sample)```"))
     #expect(sample.split(separator: "\n").count < 30)
+  }
+}
+
+extension URLSessionConfiguration {
+  fileprivate static var withoutCache: URLSessionConfiguration {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.urlCache = nil
+    return configuration
   }
 }

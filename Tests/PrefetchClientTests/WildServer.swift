@@ -10,6 +10,12 @@ final class WildServer: Sendable {
     var body: [UInt8] = []
     /// So many bytes of the body are sent before the connection ends, where it ends early.
     var cutAt: Int?
+
+    /// The same as it goes over a socket.
+    var reply: LoopbackServer.Reply {
+      LoopbackServer.Reply(
+        status: "\(status) x", fields: fields, body: body, cutAt: cutAt ?? .max)
+    }
   }
 
   private struct State {

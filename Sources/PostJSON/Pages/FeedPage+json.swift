@@ -94,7 +94,7 @@ extension FeedMedia {
       bytes: bytes)
     let known = FeedMedia(
       id: try fields.name("id", limit: .bytes(RecordLimits.urlBytes)),
-      hasSound: try fields.boolean("hasSound"),
+      expiresAt: try fields.time("expiresAt"), hasSound: try fields.boolean("hasSound"),
       placeholder: try fields.has("placeholder")
         ? MediaTruth.placeholder(fields.value("placeholder"), known: nil) : nil,
       timing: try fields.timing(fileBytes: bytes),

@@ -63,6 +63,8 @@ public struct FeedItem: Hashable, Sendable {
 public struct FeedMedia: Hashable, Sendable {
   /// Its own among the files of the server.
   @ByBytes public var id: String
+  /// When its address stops to be good, and those of its variants; `nil` where they do not.
+  public var expiresAt: Timestamp?
   /// Whether there is something to hear; `nil` where it is unknown.
   public var hasSound: Bool?
   /// What shows in its place until it is there.

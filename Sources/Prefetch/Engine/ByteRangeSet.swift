@@ -1,8 +1,6 @@
 /// Which bytes of a file there are: ranges in ascending order, none of them empty, none touching another.
-///
-/// Bounded: what would be one range more than `rangeLimit` is not taken in, and says so.
 public struct ByteRangeSet: Hashable, Sendable {
-  /// How many ranges there are at the most.
+  /// How many ranges the engine keeps of a file at the most, and a plan's state has.
   public static let rangeLimit = 64
 
   /// The ranges.
@@ -13,11 +11,20 @@ public struct ByteRangeSet: Hashable, Sendable {
   /// No bytes.
   public init() {}
 
+  /// These bytes; the ranges may come in any order and overlap.
+  public init(_ ranges: [Range<Int>]) {
+    for range in ranges { insert(range) }
+  }
+
+  /// Whether there are none.
+  public var isEmpty: Bool { ranges.isEmpty }
+
   /// Takes in bytes.
   ///
-  /// - Returns: how many of them are new; `nil`, and nothing is taken in, where there would be too many ranges.
+  /// - Returns: how many of them are new; `nil`, and nothing is taken in, where there would be more ranges than
+  ///   `limit`.
   @discardableResult
-  public mutating func insert(_ range: Range<Int>) -> Int? {
+  public mutating func insert(_ range: Range<Int>, limit: Int = .max) -> Int? {
     guard !range.isEmpty else { return 0 }
     let first = firstIndex(endingAtOrAfter: range.lowerBound)
     var last = first
@@ -32,7 +39,7 @@ public struct ByteRangeSet: Hashable, Sendable {
       last += 1
     }
     if first == last {
-      guard ranges.count < Self.rangeLimit else { return nil }
+      guard ranges.count < limit else { return nil }
       ranges.insert(range, at: first)
     } else {
       ranges[first] = merged
@@ -43,23 +50,20 @@ public struct ByteRangeSet: Hashable, Sendable {
     return new
   }
 
-  /// Leaves bytes out; of what lies in the middle of a range where there is room for no further one, also
-  /// what lies behind it.
+  /// Leaves bytes out.
   public mutating func remove(_ range: Range<Int>) {
     guard !range.isEmpty else { return }
-    var rest: [Range<Int>] = []
-    rest.reserveCapacity(ranges.count + 1)
-    for held in ranges {
-      if held.upperBound <= range.lowerBound || held.lowerBound >= range.upperBound {
-        rest.append(held)
-        continue
-      }
-      if held.lowerBound < range.lowerBound { rest.append(held.lowerBound..<range.lowerBound) }
-      if held.upperBound > range.upperBound { rest.append(range.upperBound..<held.upperBound) }
+    let first = firstIndex(endingAfter: range.lowerBound)
+    var (rest, last): ([Range<Int>], Int) = ([], first)
+    while last < ranges.count, ranges[last].lowerBound < range.upperBound {
+      let old = ranges[last]
+      if old.lowerBound < range.lowerBound { rest.append(old.lowerBound..<range.lowerBound) }
+      if old.upperBound > range.upperBound { rest.append(range.upperBound..<old.upperBound) }
+      count -= old.count
+      last += 1
     }
-    if rest.count > Self.rangeLimit { rest.removeLast() }
-    ranges = rest
-    count = rest.reduce(0) { $0 + $1.count }
+    ranges.replaceSubrange(first..<last, with: rest)
+    count += rest.reduce(0) { $0 + $1.count }
   }
 
   /// Leaves everything out.
@@ -97,6 +101,12 @@ public struct ByteRangeSet: Hashable, Sendable {
     return ranges[index].upperBound
   }
 
+  /// The bytes that are there from this one on without a gap; `nil` where it is not there itself.
+  public func run(from start: Int) -> Range<Int>? {
+    let end = end(from: start)
+    return end > start ? start..<end : nil
+  }
+
   /// The first bytes of these that are not there, up to the next that are; `nil` where all are.
   public func firstGap(in range: Range<Int>) -> Range<Int>? {
     let start = end(from: range.lowerBound)
@@ -107,14 +117,26 @@ public struct ByteRangeSet: Hashable, Sendable {
     return start..<end
   }
 
-  private func firstIndex(endingAfter byte: Int) -> Int { firstIndex(endingAtOrAfter: byte + 1) }
+  /// Those of these that are not there, in their order.
+  public func gaps(in range: Range<Int>) -> [Range<Int>] {
+    var (gaps, rest): ([Range<Int>], Range<Int>) = ([], range)
+    while !rest.isEmpty, let next = firstGap(in: rest) {
+      gaps.append(next)
+      rest = next.upperBound..<range.upperBound
+    }
+    return gaps
+  }
 
-  /// The first range whose end is not below this.
-  private func firstIndex(endingAtOrAfter byte: Int) -> Int {
+  private func firstIndex(endingAfter byte: Int) -> Int { firstIndex { $0 > byte } }
+
+  private func firstIndex(endingAtOrAfter byte: Int) -> Int { firstIndex { $0 >= byte } }
+
+  /// The first range of whose end this is true, as it is of all behind it.
+  private func firstIndex(whereEnd isBehind: (Int) -> Bool) -> Int {
     var (low, high) = (0, ranges.count)
     while low < high {
       let middle = (low + high) / 2
-      if ranges[middle].upperBound < byte { low = middle + 1 } else { high = middle }
+      if isBehind(ranges[middle].upperBound) { high = middle } else { low = middle + 1 }
     }
     return low
   }
@@ -126,7 +148,7 @@ extension ByteRangeSet: Codable {
     var container = try decoder.unkeyedContainer()
     while !container.isAtEnd {
       let range = try container.decode(Range<Int>.self)
-      guard range.lowerBound >= 0, insert(range) != nil else {
+      guard range.lowerBound >= 0, insert(range, limit: Self.rangeLimit) != nil else {
         throw DecodingError.dataCorruptedError(
           in: container, debugDescription: "a range below 0, or too many")
       }

@@ -78,7 +78,8 @@ struct FileTable: Equatable {
   ///
   /// - Returns: how many are new; `nil` where they make more ranges than are kept.
   mutating func hold(_ range: Range<Int>, of slot: Int) -> Int? {
-    guard let new = self[slot].held.insert(range) else { return nil }
+    guard let new = self[slot].held.insert(range, limit: ByteRangeSet.rangeLimit)
+    else { return nil }
     heldBytes += new
     return new
   }

@@ -7,6 +7,7 @@ extension PrefetchEngine {
     noteReadiness(active, costs, &actions)
     for distance in decodedDistances where list.positions.contains(active + distance) {
       let position = active + distance
+      noteReadiness(position, costs, &actions)
       if list[position].isReady, list[position].decodesFrom == nil {
         list[position].decodesFrom = now
       }

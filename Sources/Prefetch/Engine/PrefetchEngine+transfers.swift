@@ -8,7 +8,7 @@ extension PrefetchEngine {
     let pause = standstill
     let wishes = pause == nil ? wishes : []
     stopUnwished(wishes, pause, &actions)
-    let allowance = network.allowance(settings)
+    let allowance = allowance
     keepWithin(allowance, wishes, &actions)
     if pause == nil { begin(wishes, allowance, &actions) }
     limitPaused(&actions)

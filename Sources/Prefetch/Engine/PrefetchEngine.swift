@@ -118,6 +118,27 @@ public struct PrefetchEngine: Sendable, Equatable, Codable {
     }
   }
 
+  /// What of the session's budget is left; `nil` where there is none.
+  var budgetLeftBytes: Int? {
+    settings.budgetBytes == 0 ? nil : max(0, settings.budgetBytes - counts.fetchedBytes)
+  }
+
+  /// How many bytes may be held and under way ahead of the person, and what restrains them.
+  var allowance: (bytes: Int, restraint: PrefetchReason.Restraint?) {
+    let allowance = network.allowance(settings)
+    guard let left = budgetLeftBytes else { return allowance }
+    let active = transfers.reduce(0) { $0 + (isActive($1.slot) ? $1.bytesUnderWay : 0) }
+    let bytes = files.speculativeBytes + max(0, left - active)
+    return bytes < allowance.bytes ? (bytes, .budget) : allowance
+  }
+
+  /// The file that is loaded of one of an item's media: the variant that was chosen.
+  public func chosenFile(of item: String, media: Int = 0) -> PrefetchFile? {
+    guard let position = list.position(of: item), list[position].media.indices.contains(media)
+    else { return nil }
+    return files[list[position].media[media].slot].file
+  }
+
   /// What is held of a file.
   public func held(_ key: String) -> [Range<Int>] {
     files.slot(of: key).map { files[$0].held.ranges } ?? []
@@ -125,7 +146,7 @@ public struct PrefetchEngine: Sendable, Equatable, Codable {
 
   /// Whether what starts the item is there.
   public func isReady(_ item: String) -> Bool {
-    list.position(of: item).map { list[$0].isReady } ?? false
+    list.position(of: item).map { list[$0].isReady || start(of: $0, costs).isThere } ?? false
   }
 }
 

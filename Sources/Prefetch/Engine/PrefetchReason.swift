@@ -69,7 +69,7 @@ public enum PrefetchReason: Hashable, Sendable, Codable {
 
   /// Whose speculation is bounded by what.
   public enum Restraint: String, Hashable, Sendable, Codable {
-    case saveData, metered, stress
+    case saveData, metered, stress, budget
   }
 
   /// The ranges of a range controller.

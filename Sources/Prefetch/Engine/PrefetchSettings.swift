@@ -15,6 +15,9 @@ public struct PrefetchSettings: Hashable, Sendable, Codable {
   public var meteredSpeculativeBytes = 4_194_304
   /// The same while the device is under stress.
   public var stressSpeculativeBytes = 2_097_152
+  /// What the session may load altogether: a person's data plan; 0 where it may load what it likes. As it is used
+  /// up the price of our strategy rises, and then nothing is loaded ahead by any.
+  public var budgetBytes = 0
   /// What the price of our strategy is multiplied by on a metered network, in percent.
   public var meteredPricePercent = 400
   /// The same while the device is under stress.
@@ -83,6 +86,7 @@ public struct PrefetchSettings: Hashable, Sendable, Codable {
     Setting("saveDataSpeculativeBytes", 0...mostBytes, \.saveDataSpeculativeBytes),
     Setting("meteredSpeculativeBytes", 0...mostBytes, \.meteredSpeculativeBytes),
     Setting("stressSpeculativeBytes", 0...mostBytes, \.stressSpeculativeBytes),
+    Setting("budgetBytes", 0...mostBytes, \.budgetBytes),
     Setting("meteredPricePercent", 0...1_000_000, \.meteredPricePercent),
     Setting("stressPricePercent", 0...1_000_000, \.stressPricePercent),
     Setting("parallelTransfers", 1...64, \.parallelTransfers),

@@ -19,7 +19,7 @@ extension PrefetchEngine {
     var wants: [Want] = []
     let rest = activeRest(tuning, active, isActiveReady, costs, &wake)
     if let want = rest.want { wants.append(want) }
-    guard network.allowance(settings).bytes > 0 else { return wants }
+    guard allowance.bytes > 0 else { return wants }
     let wait = expectedWait(tuning, active, costs, isActiveReady ? rest.busyMilliseconds : 0)
     // While the person waits, the link is theirs and what runs already, unless they will be gone before it helps,
     // or it is nearly there.
@@ -67,6 +67,10 @@ extension PrefetchEngine {
     var price = tuning.price
     if network.isMetered { price = price * settings.meteredPricePercent / 100 }
     if network.isStressed { price = price * settings.stressPricePercent / 100 }
+    if let left = budgetLeftBytes {
+      let share = Double(settings.budgetBytes) / Double(max(left, 1))
+      price = Int(min(Double(price) * share, 1e9))
+    }
     // Beyond this nothing is loaded ahead that may turn out not to be needed; and products stay exact.
     return min(price, 1_000_000_000)
   }
@@ -167,19 +171,31 @@ extension PrefetchEngine {
 
   // MARK: The next page
 
-  /// Whether waiting for the next page would cost more than its bytes are worth: it is among the things to load,
-  /// with what its first item needs.
+  /// Whether waiting for the next page would cost more than its bytes are worth: it is among the things to load. As
+  /// long as it is not there, nothing of its items is either, so that it is a start of the first of them.
   var isNextPageDue: Bool {
     guard case .expectedWait(let tuning) = policy.strategy else { return false }
-    let first = policy.imageBytes
-    let work =
-      2 * network.roundTripMilliseconds + network.milliseconds(settings.pageBytes + first)
     let step = max(250, network.milliseconds(tuning.stepBytes))
-    var (cost, turns) = (0, 0)
-    for visit in futures.visits where visit.position == list.end {
-      turns += 1
-      cost += min(max(0, now + work + step - visit.at), Futures.longestDwellMilliseconds)
+    let bytes = settings.pageBytes + policy.imageBytes
+    var job = ExpectedWait.Job(
+      position: list.end, bytes: settings.pageBytes, milliseconds: network.milliseconds(bytes),
+      headBytes: 0, headMilliseconds: 0, latencyMilliseconds: 2 * network.roundTripMilliseconds,
+      wholeMilliseconds: 0, isUnderWay: false)
+    for future in 0..<futures.count {
+      let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
+      guard let last = visits.last, last.position == list.end else { continue }
+      // How long items are looked at that nobody knows: as those before them.
+      let dwell = max(0, last.at - now) / max(1, visits.count - 1)
+      job.turns += 1
+      job.untilMilliseconds += max(0, last.at - now)
+      job.riskMilliseconds += max(0, min(dwell, now + ExpectedWait.outageMilliseconds - last.at))
+      job.cost += min(
+        max(0, now + job.milliseconds + job.latencyMilliseconds + step - last.at),
+        Futures.longestDwellMilliseconds)
     }
-    return cost * 1_000_000 > price(tuning) * settings.pageBytes * (futures.count - turns)
+    return job.turns > 0
+      && job.isDue(
+        price: price(tuning), step: (bytes: tuning.stepBytes, milliseconds: step),
+        futures: futures.count)
   }
 }

@@ -42,6 +42,9 @@ public actor FeedSession {
   /// What asking for pages has cost so far.
   public nonisolated var traffic: PageTraffic { meter.traffic }
 
+  /// How long it is until a time that the server names, in milliseconds, whatever our clock says.
+  nonisolated func milliseconds(until time: Timestamp) -> Int { meter.milliseconds(until: time) }
+
   /// Where a file of an item lies: what items say is relative to the server.
   public nonisolated func url(of reference: String) -> URL? {
     URL(string: reference, relativeTo: source.server)?.absoluteURL
@@ -116,11 +119,15 @@ public actor FeedSession {
   }
 
   /// A window around the item at this index of the feed: where a fling will stop. It is the run from now on.
+  ///
+  /// - Parameter bypassesCaches: what is held of it, or lies in a cache, is no longer good.
   @discardableResult
-  public func window(aroundOffset offset: Int) async throws(FeedSessionError) -> FeedPage {
+  public func window(
+    aroundOffset offset: Int, bypassesCaches: Bool = false
+  ) async throws(FeedSessionError) -> FeedPage {
     begin(
       with: try await source.page(
-        [limit, ("around", "offset:\(max(0, offset))")], bypassesCaches: false))
+        [limit, ("around", "offset:\(max(0, offset))")], bypassesCaches: bypassesCaches))
   }
 
   /// A window around an item: a position that is restored. It is the run from now on.

@@ -14,6 +14,21 @@ public enum FeedSessionError: Error, Hashable, Sendable {
   case notBegun
 }
 
+extension FeedSessionError: CustomStringConvertible {
+  /// For example `the server answers 404 (urn:lookahead:problem:unknown-feed)`.
+  public var description: String {
+    switch self {
+    case .status(let status, let problem, let milliseconds):
+      "the server answers \(status)" + (problem.map { " (\($0))" } ?? "")
+        + (milliseconds.map { ", and may be asked again in \($0) ms" } ?? "")
+    case .malformed(let error): "what came is no page: \(error)"
+    case .tooLong(let limit): "the page has more than \(limit) bytes"
+    case .transport(let error): "\(error)"
+    case .notBegun: "no page is held yet: refresh comes first"
+    }
+  }
+}
+
 extension FeedSessionError {
   /// Whether the same request may go better in a while.
   public var isTransient: Bool {

@@ -15,6 +15,8 @@ struct PageSource: Sendable {
   /// One attempt at a page, as it crossed the network.
   struct PageExchange: Sendable {
     var bytes = 0
+    /// The server's time, where the answer comes from no cache.
+    var date: Date?
   }
 
   /// The page of these parameters.
@@ -71,6 +73,7 @@ struct PageSource: Sendable {
     let (answer, body): (TransportAnswer, [UInt8])
     do throws(TransportError) {
       answer = try await transport.answer(to: request)
+      if bypassesCaches { exchange.date = answer.fields["date"].flatMap(Date.init(http:)) }
       body = try await read(answer.body, &exchange)
     } catch {
       throw .transport(error)
@@ -102,5 +105,18 @@ struct PageSource: Sendable {
     }
     if read.count > settings.pageBytes { body.cancel() }
     return read
+  }
+}
+
+extension Date {
+  /// The time of a `Date` field in the form that servers send, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section
+  /// 5.6.7).
+  init?(http text: String) {
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = TimeZone(secondsFromGMT: 0)
+    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    guard let date = formatter.date(from: text) else { return nil }
+    self = date
   }
 }

@@ -27,9 +27,9 @@ struct FolderPieces: PieceStorage {
     let number: Int
     let file: KeptFile
     /// All that can be read, as far as records say.
-    let held: ByteRanges
+    let held: ByteRangeSet
     /// All that was ever written: that takes room.
-    let written: ByteRanges
+    let written: ByteRangeSet
   }
 
   /// An index may have so many bytes, 65 536 records and a head; a file of more is begun anew.
@@ -89,7 +89,7 @@ struct FolderPieces: PieceStorage {
     let bytes = try index.read(0..<min(index.size(), Self.indexLimitBytes))
     guard let (file, salt, headBytes) = KeptFile.read(bytes) else { return nil }
     var (position, records): (Int, [PieceRecord]) = (headBytes, [])
-    var (held, written) = (ByteRanges(), ByteRanges())
+    var (held, written) = (ByteRangeSet(), ByteRangeSet())
     while let record = PieceRecord(
       bytes[position..<min(position + PieceRecord.encodedBytes, bytes.count)], salt: salt)
     {

@@ -5,9 +5,9 @@ struct KeptFiles {
     let number: Int
     let file: KeptFile
     /// What can be read.
-    fileprivate(set) var held: ByteRanges
+    fileprivate(set) var held: ByteRangeSet
     /// What takes room.
-    fileprivate var written: ByteRanges
+    fileprivate var written: ByteRangeSet
     fileprivate var lastUse: Int
   }
 
@@ -89,7 +89,7 @@ struct KeptFiles {
     }
     uses += 1
     entries[file.url] = Entry(
-      number: number, file: file, held: ByteRanges(), written: ByteRanges(), lastUse: uses)
+      number: number, file: file, held: ByteRangeSet(), written: ByteRangeSet(), lastUse: uses)
   }
 
   /// Keeps those of the bytes that are not there yet.
@@ -101,7 +101,7 @@ struct KeptFiles {
   ) throws(RangeStoreError) -> Int {
     guard let entry = entries[url] else { return 0 }
     var count = 0
-    for range in entry.held.missing(in: offset..<offset + bytes.count) {
+    for range in entry.held.gaps(in: offset..<offset + bytes.count) {
       var written = entry.written
       written.insert(range)
       let more = written.count - entry.written.count

@@ -5,8 +5,10 @@ import Prefetch
 extension PrefetchItem {
   /// What the engine has to know of an item. Its files are known by where they lie.
   ///
-  /// - Parameter url: where a file lies of which an item says this; `nil` where that is no URL.
-  init(_ item: FeedItem, url: (String) -> String?) {
+  /// - Parameters:
+  ///   - url: where a file lies of which an item says this; `nil` where that is no URL.
+  ///   - time: a time of the server's on the clock of the engine's events.
+  init(_ item: FeedItem, url: (String) -> String?, time: (Timestamp) -> Int) {
     let media = zip(item.post.media, item.media).compactMap { media, known -> PrefetchMedia? in
       guard let key = url(media.url) else { return nil }
       let original = PrefetchFile(
@@ -25,6 +27,8 @@ extension PrefetchItem {
       }
       return PrefetchMedia(files: [original] + variants)
     }
-    self.init(id: item.id, type: item.post.type, media: media)
+    self.init(
+      id: item.id, type: item.post.type, media: media,
+      expiresAtMilliseconds: item.media.compactMap(\.expiresAt).min().map(time))
   }
 }

@@ -50,11 +50,12 @@ public actor Prefetcher {
 
   private var meter = LinkMeter()
   private var ledger = WasteLedger()
-  private var requests = 0
-  private var mediaBytes = 0
+  private let traffic = MediaTraffic()
   private var waitMilliseconds = 0
   private var isLooking = false
   private var activeSince = 0
+  /// What the person looks at, as long as its page is not there: the engine does not know it.
+  private var awaited: String?
   /// When what starts the active item was there.
   private var readySince: Int?
 
@@ -99,7 +100,10 @@ public actor Prefetcher {
   /// - Throws: `FeedSessionError`; it may be called again.
   public func begin() async throws(FeedSessionError) {
     if reader == nil {
-      await store.setObserver { [input] in input.yield(.store($0)) }
+      await store.setObserver { [input, traffic] in
+        traffic.count($0)
+        input.yield(.store($0))
+      }
       reader = Task { [weak self, inputs] in
         for await input in inputs { await self?.take(input) }
       }
@@ -151,8 +155,9 @@ public actor Prefetcher {
     leaveActive()
     (isLooking, activeSince) = (true, clock.milliseconds)
     let isReady = isReady(item)
-    readySince = isReady || items[item] == nil ? activeSince : nil
+    readySince = isReady ? activeSince : nil
     send(.activeChanged(item))
+    awaited = engine.activeItem?.isSame(as: item) == true ? nil : item
     recorder?.note(
       SessionLog.Look(
         atMilliseconds: activeSince, item: item, isReady: isReady,
@@ -182,6 +187,17 @@ public actor Prefetcher {
     engine.isReady(item) || items[item]?.media.isEmpty == true
   }
 
+  /// The file of an item that is loaded: its first media, the variant that was chosen.
+  public func chosenFile(of item: String) -> PrefetchFile? { engine.chosenFile(of: item) }
+
+  /// Up to where all bytes of that file are there.
+  public func heldPrefix(of item: String) -> Int {
+    guard let first = engine.chosenFile(of: item).flatMap({ engine.held($0.key).first }),
+      first.lowerBound == 0
+    else { return 0 }
+    return first.upperBound
+  }
+
   /// What the viewing came to so far.
   public var figures: ViewingFigures {
     var figures = ViewingFigures()
@@ -190,9 +206,9 @@ public actor Prefetcher {
     figures.imageLoaders = engine.counts.imageLoaders
     figures.videoLoaders = engine.counts.videoLoaders
     figures.waitMilliseconds = waitMilliseconds
-    figures.bytes = mediaBytes + pages.bytes
+    figures.bytes = traffic.bytes + pages.bytes
     figures.wastedBytes = ledger.wastedBytes
-    figures.requests = requests + pages.requests
+    figures.requests = traffic.requests + pages.requests
     figures.pageRequests = pages.requests
     return figures
   }
@@ -280,7 +296,10 @@ public actor Prefetcher {
         case .around(let distance):
           let offset = await session.offset(of: active ?? "") ?? 0
           let (index, overflow) = offset.addingReportingOverflow(distance)
-          items = try await session.window(aroundOffset: overflow ? offset : index).items
+          // What is asked for again where the person is, is no longer good as it is known.
+          items = try await session.window(
+            aroundOffset: overflow ? offset : index, bypassesCaches: distance == 0
+          ).items
         }
         let arrival = PageArrival(
           items: items, hasPrevious: await session.hasPrevious, hasNext: await session.hasOlder)
@@ -310,12 +329,11 @@ public actor Prefetcher {
     let now = clock.milliseconds
     var measurement: LinkMeter.Measurement?
     switch event {
-    case .asked: requests += 1
+    case .asked: break
     case .answered(_, let wait):
       meter.answered(afterMilliseconds: clock.milliseconds(wait), at: now)
     case .ended: measurement = meter.ended(at: now)
     case .arrived(let url, let range, let newBytes):
-      mediaBytes += range.count
       ledger.fetched(newBytes, of: url)
       measurement = meter.arrived(range.count, at: now)
       let transfer = running.values.first {
@@ -354,7 +372,11 @@ public actor Prefetcher {
 
   private func arrived(_ place: PrefetchPlace, _ page: PageArrival) async {
     let new = page.items.map { item in
-      PrefetchItem(item) { [session] in session.url(of: $0)?.absoluteString }
+      PrefetchItem(
+        item, url: { [session] in session.url(of: $0)?.absoluteString },
+        time: { [session, clock] in
+          max(0, clock.milliseconds + clock.milliseconds(of: session.milliseconds(until: $0)))
+        })
     }
     if place == .anew { items = [:] }
     for item in new { items[item.id] = item }
@@ -364,6 +386,10 @@ public actor Prefetcher {
     }
     send(
       .pageArrived(place, items: new, hasPrevious: page.hasPrevious, hasNext: page.hasNext))
+    if let item = awaited, items[item] != nil {
+      awaited = nil
+      send(.activeChanged(item))
+    }
     // What an earlier session left in the store.
     for file in new.flatMap(\.media).flatMap(\.files) {
       guard let url = URL(string: file.key) else { continue }

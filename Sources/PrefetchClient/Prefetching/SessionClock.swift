@@ -24,6 +24,12 @@ public struct SessionClock: Sendable {
     try await Task.sleep(until: start + .microseconds(time * 1_000 / speed), clock: .continuous)
   }
 
+  /// What so many of our milliseconds are in the viewing.
+  func milliseconds(of ours: Int) -> Int {
+    let (scaled, overflow) = ours.multipliedReportingOverflow(by: speed)
+    return overflow ? ours : scaled
+  }
+
   /// What so long is in the viewing.
   public func milliseconds(_ duration: Duration) -> Int {
     Int(duration / .microseconds(1)) * speed / 1_000

@@ -55,13 +55,7 @@ extension MediaLoad {
   /// many as its curve says, or where that is unknown its share of the time.
   fileprivate func bytesPlayed(milliseconds: Int) -> Int {
     guard kind == .video else { return .max }
-    if let point = timing?.curve.first(where: { $0.milliseconds >= milliseconds }) {
-      return point.bytes
-    }
-    guard let bytes, let duration = durationMilliseconds, duration > milliseconds,
-      timing?.curve.isEmpty ?? true
-    else { return .max }
-    let (product, overflow) = bytes.multipliedReportingOverflow(by: max(milliseconds, 0))
-    return overflow ? bytes : max(product / duration, timing?.headBytes ?? 0)
+    if let duration = durationMilliseconds, duration <= milliseconds { return .max }
+    return bytes(throughMilliseconds: max(milliseconds, 0)) ?? .max
   }
 }

@@ -121,7 +121,7 @@ public actor RangeStore {
   }
 
   /// Which bytes of a file are there.
-  public func held(of url: URL) -> ByteRanges { kept[url.absoluteString]?.held ?? ByteRanges() }
+  public func held(of url: URL) -> ByteRangeSet { kept[url.absoluteString]?.held ?? ByteRangeSet() }
 
   /// The version of which bytes are kept; `nil` where none are.
   public func version(of url: URL) -> FileVersion? { kept[url.absoluteString]?.file.version }
@@ -209,7 +209,7 @@ public actor RangeStore {
     var end = min(wantedEnd ?? .max, position + limits.requestBytes)
     if let entry = kept[url] {
       end = min(end, entry.file.version.bytes)
-      end = entry.held.firstMissing(in: position..<max(end, position + 1))?.upperBound ?? end
+      end = entry.held.firstGap(in: position..<max(end, position + 1))?.upperBound ?? end
     }
     let new = table.want(
       position, to: end, of: url, by: reading, priority: priority, joinBytes: limits.joinBytes)

@@ -21,6 +21,24 @@ public enum RangeStoreError: Error, Hashable, Sendable {
   case cancelled
 }
 
+extension RangeStoreError: CustomStringConvertible {
+  /// For example `the file was changed while it was read`.
+  public var description: String {
+    switch self {
+    case .folderInUse(let path): "another store has \(path) open"
+    case .system(let call, let path, let code): "\(path): \(call) failed (errno \(code))"
+    case .status(let status, _): "the server answers \(status)"
+    case .changed: "the file was changed while it was read"
+    case .beyondEnd(let bytes):
+      "what is asked for lies behind the file's end" + (bytes.map { ", byte \($0)" } ?? "")
+    case .malformedAnswer(let what): "the answer contradicts itself: \(what)"
+    case .transport(let error): "\(error)"
+    case .notKept(let why): "nothing is kept of it: \(why)"
+    case .cancelled: "it is not wanted any more"
+    }
+  }
+}
+
 extension RangeStoreError {
   /// Whether the same request may go better in a while.
   var isTransient: Bool {

@@ -78,6 +78,19 @@ public enum TransportError: Error, Hashable, Sendable {
   case malformed(String)
 }
 
+extension TransportError: CustomStringConvertible {
+  /// For example `nothing came for too long`.
+  public var description: String {
+    switch self {
+    case .unreachable(let why): "the server cannot be reached: \(why)"
+    case .cut(let why): "the connection ended too early: \(why)"
+    case .timedOut: "nothing came for too long"
+    case .cancelled: "it is not wanted any more"
+    case .malformed(let what): "what came is not HTTP: \(what)"
+    }
+  }
+}
+
 /// The fields of an answer's head.
 public struct TransportFields: Sendable {
   private let values: [String: [String]]

@@ -93,6 +93,43 @@ import Testing
     #expect(saving == 90_000)
   }
 
+  @Test(arguments: [Policy.Strategy.expectedWait(WaitTuning(price: 0)), .plain(leading: 12)])
+  func `a session's data plan is not exceeded by what is loaded ahead`(strategy: Policy.Strategy) {
+    let items = (0..<30).map { EngineSamples.image($0, bytes: 90_000) }
+    func bytes(_ budget: Int) -> Int {
+      var (engine, first) = EngineSamples.engine(strategy, items, hasNext: false) {
+        $0.budgetBytes = budget
+      }
+      let all = Self.settle(&engine, first, at: 100)
+      return all.transfers.reduce(0) { $0 + ($1.end ?? 0) - $1.start }
+    }
+    #expect(bytes(0) > 900_000)
+    // What the active item has comes in any case.
+    #expect((90_000...490_000).contains(bytes(400_000)), "\(bytes(400_000))")
+    // The active item is loaded all the same.
+    #expect(bytes(1) == 90_000)
+  }
+
+  @Test func `as the data plan is used up, a megabyte has to save more waiting`() throws {
+    func price(_ budget: Int) throws -> Int {
+      var (engine, first) = Self.engine(WaitTuning(price: 1_000, futures: 64)) {
+        $0.budgetBytes = budget
+      }
+      // The active item's 40 000 bytes are of the plan, too.
+      let next = engine.arrive(first.transfers, at: 400)
+      let prices = next.compactMap { action -> Int? in
+        if case .expectedWait(_, _, _, let chance, _, let price) = action.reason, chance < 100 {
+          return price * 100 / (100 - chance)
+        }
+        return nil
+      }
+      return try #require(prices.first)
+    }
+    let free = try price(0)
+    #expect(try abs(price(160_000) - free * 4 / 3) <= free / 10)
+    #expect(try abs(price(80_000) - free * 2) <= free / 10)
+  }
+
   @Test func `the variant is what the bandwidth carries`() {
     func variant(_ kilobits: Int) -> Int? {
       let items = (0..<8).map { number in
@@ -132,7 +169,8 @@ import Testing
         at: active * 1_000)
       if actions.pages.contains(.below) { asked = active }
     }
-    #expect((24...28).contains(asked ?? 0), "\(asked ?? -1)")
+    // As soon as its first item may be the person's within the items that are looked at.
+    #expect((17...20).contains(asked ?? 0), "\(asked ?? -1)")
   }
 
   @Test func `a clip that plays is loaded as far as it is watched, before it stalls`() {
