@@ -33,8 +33,9 @@ struct LabRunCommand: ParsableCommand {
   }
 
   func run() throws {
-    let experiment = try options.experiment(
+    let (experiment, words) = try options.experiment(
       try strategies.contestants(isHinted: !options.withoutHints))
+    options.tell(words)
     if explain {
       for line in experiment.explain(contestant: 0, network: 0, repeat: 0) { print(line) }
     } else {
@@ -50,7 +51,9 @@ struct LabSweepCommand: ParsableCommand {
     abstract: "Run the weighted strategy with each of a grid of settings.",
     discussion: """
       The grid is every maximum cost with every cost of a video and of an image: the article's experiment. \
-      The current setting, maximum cost 5, video 2, image 1, comes first, and the others are held against it.
+      The current setting, maximum cost 5, video 2, image 1, comes first, and the others are held against it. \
+      The best one is judged where it was not tuned: of recorded networks every second one is kept back for \
+      that, a profile is judged with other viewers and feeds. What lab apply takes is the result as JSON.
       """)
 
   @Option(help: ArgumentHelp("Maximum costs, separated by commas.", valueName: "list"))
@@ -62,15 +65,47 @@ struct LabSweepCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Costs of an image.", valueName: "list"))
   var imageCost = "1,2,3,4,5"
 
+  @Option(
+    help: ArgumentHelp(
+      "Prices of ours: expected-wait with each of them is tried, too.", valueName: "list"))
+  var price: String?
+
+  @Flag(help: "Find the best setting with fewer runs than the whole grid.")
+  var search = false
+
+  @Option("budget-kilobytes") var budgetKilobytes: Int?
+  @Option("megabyte-loaders") var megabyteLoaders: Int?
   @OptionGroup var options: LabOptions
 
   mutating func validate() throws {
     try options.check(self)
+    guard budgetKilobytes == nil || megabyteLoaders == nil else {
+      throw ValidationError("--budget-kilobytes and --megabyte-loaders: it is one or the other")
+    }
+    guard options.precision == nil else {
+      throw ValidationError("--precision: a sweep has as many repeats as --repeats says")
+    }
     _ = try grid()
   }
 
   func run() throws {
-    options.write(options.results(of: try options.experiment(try grid())))
+    let (experiment, words) = try options.experiment(try grid())
+    options.tell(words)
+    let meter = ProgressMeter()
+    let tuning = experiment.tune(
+      objective, searches: search, options.perform, progress: LabOptions.show(meter))
+    meter.clear()
+    options.write(
+      tuning,
+      TuningEvidence(
+        tuning, of: experiment, feed: words, viewer: options.viewerWords,
+        margin: Double(options.margin)))
+  }
+
+  private var objective: Objective {
+    if let budgetKilobytes { return .within(kilobytes: Double(budgetKilobytes)) }
+    if let megabyteLoaders { return .weighted(loadersPerMegabyte: Double(megabyteLoaders)) }
+    return .withinCurrentBytes
   }
 
   private func grid() throws -> [Contestant] {
@@ -84,7 +119,11 @@ struct LabSweepCommand: ParsableCommand {
     let grid = maxCosts.flatMap { most in
       videoCosts.flatMap { video in imageCosts.map { contestant(most, video, $0) } }
     }
-    return [current] + grid.filter { $0.name != current.name }
+    let prices = try price.map { try Self.numbers($0, 0...1_000_000, "price") } ?? []
+    let ours = try prices.map {
+      try LabStrategies.contestant("expected-wait:price=\($0)", isHinted: !options.withoutHints)
+    }
+    return [current] + grid.filter { $0.name != current.name } + ours
   }
 
   private func contestant(_ maxCost: Int, _ videoCost: Int, _ imageCost: Int) -> Contestant {
@@ -130,6 +169,9 @@ struct LabCompareCommand: ParsableCommand {
 
   mutating func validate() throws {
     try options.check(self)
+    guard options.precision == nil else {
+      throw ValidationError("--precision: a comparison has as many repeats as it takes")
+    }
     guard strategies.strategy.count == 2 else {
       throw ValidationError("--strategy is to be given twice: two strategies are compared")
     }
@@ -137,8 +179,9 @@ struct LabCompareCommand: ParsableCommand {
   }
 
   func run() throws {
-    let experiment = try options.experiment(
+    let (experiment, words) = try options.experiment(
       try strategies.contestants(isHinted: !options.withoutHints))
+    options.tell(words)
     let meter = ProgressMeter()
     let comparison = experiment.compare(margin: Double(options.margin), options.perform) { done in
       meter.show("\(done) looks")

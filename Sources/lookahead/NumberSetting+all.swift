@@ -248,6 +248,15 @@ extension NumberSetting {
       "items", 1...100_000, default: 1_000, "How many items a simulated viewer looks at."),
     NumberSetting(
       "repeats", 1...10_000, default: 10, "How many runs each strategy has on each network."),
+    NumberSetting(
+      "precision", 1...1_000, default: nil,
+      "Repeats go on until loaders per 1000 are known so closely, at most to 1000."),
+    NumberSetting(
+      "budget-kilobytes", 0...1_000_000_000, default: nil,
+      "The best setting has no more kilobytes an item; else no more than the current one."),
+    NumberSetting(
+      "megabyte-loaders", 0...1_000_000, default: nil,
+      "The best setting has the least sum: a megabyte an item counts as so many loaders per 1000."),
     NumberSetting("seed", 0...1_000_000_000, default: 1, "What all random numbers come from."),
     NumberSetting(
       "margin", 0...1_000, default: 2, "How many loaders per 1000 items are no difference."),

@@ -46,6 +46,7 @@ import Version
       "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
       "items", "pace", "strategy", "network", "speed", "store", "record", "json", "trace", "map",
       "watch", "without-hints", "explain", "max-cost", "video-cost", "image-cost",
+      "input", "precision", "price", "search", "budget-kilobytes", "megabyte-loaders",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(Self.readme.contains("`--\(option)`"), "--\(option)")

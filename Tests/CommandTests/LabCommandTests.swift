@@ -32,6 +32,32 @@ import Testing
     }
   }
 
+  @Test func `a feed is the same from its database, its page and its records`() throws {
+    let program = Program()
+    let records = (1...60).map { index in
+      let isClip = index % 3 == 0
+      let size = index % 5 == 0 ? "" : #","bytes":\#(20_000 + index * 1_000)"#
+      return
+        #"{"id":"p\#(index)","feeds":[{"name":"f","rank":\#(index)}],"type":"\#(isClip ? "video" : "image")","#
+        + #""media":[{"kind":"\#(isClip ? "video" : "image")","url":"/media/\#(index)"\#(size)"#
+        + (isClip ? #","durationMs":\#(index * 300)}]}"# : "}]}")
+    }
+    let file = try program.folder.write(records.joined(separator: "\n"), to: "f.ndjson")
+    #expect(try program.run("seed", file).status == 0)
+    let server = try ServingProgram(program)
+    let page = try TestClient(port: server.port).get("/rp/?feed=f&limit=100").text
+    let saved = try program.folder.write(page, to: "page.json")
+    let csvs = try [["--feed", "f"], ["--input", saved], ["--input", file]].map { input in
+      let run = try program.run(
+        ["lab", "run", "--strategy", "plain", "--format", "csv"] + input + Self.short)
+      #expect(run.status == 0 && run.errors.contains("60 items with 60 files; the sizes of 12 are"))
+      return run.output
+    }
+    #expect(csvs[0] == csvs[1] && csvs[1] == csvs[2] && csvs[0].utf8.count > 200)
+    let missing = try program.run(["lab", "run", "--feed", "g"] + Self.short)
+    #expect(missing.status == 1 && missing.errors.contains("g"), "\(missing.errors)")
+  }
+
   @Test func `two strategies are compared until it is clear`() throws {
     let outcome = try Program().run([
       "lab", "compare", "--strategy", "endless", "--strategy", "plain:leading=3",
@@ -60,7 +86,11 @@ import Testing
   @Test(arguments: [
     (["run", "--strategy", "fastest"], "there is no strategy \"fastest\""),
     (["run", "--strategy", "plain:lead=5"], "there is no parameter \"lead\""),
-    (["run", "--strategy", "plain:leading"], "\"leading\" is no parameter"),
+    (["run", "--strategy", "plain:leading"], "plain:leading: the parameters are no"),
+    (["run", "--input", "a", "--feed", "b"], "it is one or the other"),
+    (["sweep", "--precision", "1"], "as many repeats as --repeats says"),
+    (["sweep", "--price", "-1"], "no whole number from 0 to 1000000"),
+    (["sweep", "--budget-kilobytes", "1", "--megabyte-loaders", "1"], "it is one or the other"),
     (["run", "--network", "5g"], "there is no profile \"5g\""),
     (["run", "--repeats", "0"], "0 is less than 1"),
     (["sweep", "--max-cost", "1,,2"], "\"\" is no whole number from 0 to 1000000"),

@@ -19,6 +19,8 @@ struct LinkRequest: Sendable {
   var answersAtMicroseconds = 0
   var isAnswered = false
   var receivedUnits = 0
+  /// When something of it last came, or it was asked for.
+  var movedAtMicroseconds: Int
   /// What all requests had received when this one's answer began.
   var sharedUnitsAtAnswer = 0
   /// From how much on somebody wants to know.
@@ -70,4 +72,13 @@ struct LinkEvent: Hashable, Sendable {
   let kilobitsPerSecond: Int
   /// From the request to its answer's first byte.
   let firstByteMicroseconds: Int
+  /// It was given up: nothing came for too long.
+  var isTimedOut = false
+}
+
+/// What a cancelled request has under way: it comes, and nobody keeps it.
+struct LinkTail: Sendable {
+  var units: Int
+  /// Bits a second in this step of the link.
+  var rate = 0
 }

@@ -48,6 +48,9 @@ public struct LabNetwork: Hashable, Sendable {
   /// What the client takes for granted before it has measured; `nil` where nothing is known.
   let expected: LinkConditions?
 
+  /// Whether it was recorded, and is no profile.
+  var isRecorded: Bool { expected == nil }
+
   /// A profile's network: the client knows which one it is.
   public init(_ profile: NetworkProfile, link: LinkSettings = LinkSettings()) {
     name = profile.name

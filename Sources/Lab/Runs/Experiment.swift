@@ -53,7 +53,7 @@ public struct Experiment: Sendable {
   ///     many threads as it likes, and returns when all calls have: the results are the same.
   ///   - progress: is told how many runs are done, from any thread.
   public func results(
-    _ perform: (Int, @escaping @Sendable (Int) -> Void) -> Void = { count, body in
+    _ perform: Performer = { count, body in
       for index in 0..<count { body(index) }
     },
     progress: @escaping @Sendable (Int) -> Void = { _ in }

@@ -17,9 +17,12 @@ extension ExperimentResults {
 
   /// A table for people: loaders per 1000 items with their 95 % intervals, what else was measured, and how each
   /// contestant compares with the first.
-  public func table(margin: Double) -> String {
+  public func table(margin: Double) -> String { table(margin: margin, of: nil) }
+
+  func table(margin: Double, of use: RunUse?) -> String {
+    let first = use.map { "network (\($0.rawValue))" } ?? "network"
     var rows = [
-      ["network", "strategy", "loaders", "±"] + Self.columns.map(\.title) + ["vs first"]
+      [first, "strategy", "loaders", "±"] + Self.columns.map(\.title) + ["vs first"]
     ]
     for place in places {
       for contestant in contestants.indices {
@@ -57,18 +60,25 @@ extension ExperimentResults {
   }
 
   /// Every measure of every run, as RFC 4180 has it, with a line of names first.
-  public var csv: String {
+  public var csv: String { csv(of: nil) }
+
+  /// - Parameter use: what the runs were for: a column of its own, where it is said.
+  func csv(of use: RunUse?, hasHead: Bool = true) -> String {
     let measures = RunFigures.Measure.allCases
-    var text =
-      (["network", "strategy", "repeat"] + measures.map(\.rawValue))
-      .joined(separator: ",") + "\r\n"
+    var text = ""
+    if hasHead {
+      text =
+        ((use == nil ? [] : ["use"]) + ["network", "strategy", "repeat"] + measures.map(\.rawValue))
+        .joined(separator: ",") + "\r\n"
+    }
     for network in networks.indices {
       for contestant in contestants.indices {
         for number in 0..<repeats {
           let run = runs[(contestant * networks.count + network) * repeats + number]
-          let cells = [
-            Self.quoted(networks[network]), Self.quoted(contestants[contestant]), String(number),
-          ]
+          let cells =
+            (use.map { [$0.rawValue] } ?? []) + [
+              Self.quoted(networks[network]), Self.quoted(contestants[contestant]), String(number),
+            ]
           text += (cells + measures.map { fixed(run[$0], 3) }).joined(separator: ",") + "\r\n"
         }
       }

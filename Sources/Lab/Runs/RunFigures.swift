@@ -23,6 +23,8 @@ public struct RunFigures: Hashable, Sendable {
   public internal(set) var requests = 0
   /// Of these, for pages of the feed.
   public internal(set) var pages = 0
+  /// Requests of which nothing came for too long.
+  public internal(set) var timeouts = 0
   /// Times that the engine was asked.
   public internal(set) var events = 0
   /// How long the run took on its own clock.

@@ -60,7 +60,10 @@ extension Simulation {
   /// Ends a transfer's request; what has come of it by now is told.
   private mutating func stop(_ id: Int) {
     bring(id)
-    link.cancel(id)
+    let late = link.cancel(id)
+    guard late > 0 else { return }
+    figures.fetchedBytes += late
+    explain("\(late) bytes of \(id) come all the same")
   }
 
   mutating func ask(for place: PrefetchPlace) {
@@ -82,10 +85,11 @@ extension Simulation {
   mutating func take(_ event: LinkEvent) {
     if event.request < 0 {
       guard let index = pages.firstIndex(where: { $0.id == event.request }) else { return }
-      return pageArrived(pages.remove(at: index).place)
+      let place = pages.remove(at: index).place
+      return event.isTimedOut ? pageFailed(place) : pageArrived(place)
     }
     guard let index = transfers.firstIndex(where: { $0.id == event.request }) else { return }
-    guard event.isFinished else {
+    guard event.isFinished || event.isTimedOut else {
       arrived(index, bytes: event.bytes)
       // What the engine does about it may be to end it.
       if let index = transfers.firstIndex(where: { $0.id == event.request && !$0.isPaused }) {
@@ -96,6 +100,11 @@ extension Simulation {
     let id = transfers[index].id
     arrived(index, bytes: event.bytes)
     transfers.removeAll { $0.id == id }
+    if event.isTimedOut {
+      figures.timeouts += 1
+      explain("\(id) is given up: nothing came for too long")
+      return tell(.transferFailed(id, .network))
+    }
     tell(.transferFinished(id))
     if event.bytes >= Self.measuredBytes, event.kilobitsPerSecond > 0 {
       tell(
@@ -152,6 +161,17 @@ extension Simulation {
   }
 
   // MARK: The list
+
+  private mutating func pageFailed(_ place: PrefetchPlace) {
+    figures.timeouts += 1
+    explain("the page \(place) is given up: nothing came for too long")
+    // Nobody but the viewer who opens the feed has asked for the first one.
+    if phase == .opening {
+      ask(for: place)
+    } else {
+      tell(.pageFailed(place, retryAfterMilliseconds: nil))
+    }
+  }
 
   private mutating func pageArrived(_ place: PrefetchPlace) {
     let (count, size) = (told.count, setup.feed.pageItems)

@@ -6,7 +6,7 @@ extension PrefetchItem {
   /// What the engine has to know of an item. Its files are known by where they lie.
   ///
   /// - Parameter url: where a file lies of which an item says this; `nil` where that is no URL.
-  init(_ item: FeedItem, url: (String) -> String?) {
+  public init(_ item: FeedItem, url: (String) -> String?) {
     let media = zip(item.post.media, item.media).compactMap { media, known -> PrefetchMedia? in
       guard let key = url(media.url) else { return nil }
       let original = PrefetchFile(

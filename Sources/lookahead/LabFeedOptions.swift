@@ -1,0 +1,119 @@
+import ArgumentParser
+import Catalog
+import Feed
+import FeedFormats
+import Foundation
+import JSON
+import Lab
+import PostJSON
+import Prefetch
+import PrefetchClient
+import SQLiteStore
+
+/// What is scrolled: a feed of a database, what somebody recorded, or what is made up.
+struct LabFeedOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      A recorded feed: pages as the server gives them, one a file, or posts in any format that seed reads; \
+      several times for several, in their order. Without it and without --feed the feed is made up.
+      """, valueName: "file"))
+  var input: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A feed of the database, with what is known of its files.", valueName: "name"))
+  var feed: String?
+
+  @OptionGroup var database: DatabaseOptions
+
+  mutating func validate() throws {
+    guard input.isEmpty || feed == nil else {
+      throw ValidationError("--input and --feed: it is one or the other")
+    }
+  }
+
+  /// Where the feed comes from.
+  func source(seed: Int) throws -> (Experiment.FeedSource, words: String) {
+    if input.isEmpty, feed == nil {
+      return (.generated(FeedModel()), "made up anew for each repeat")
+    }
+    let name = feed.map { "feed \($0)" } ?? input.joined(separator: ", ")
+    let items = try feed.map(itemsOfDatabase) ?? input.flatMap(Self.items)
+    do throws(RecordedFeedError) {
+      let recorded = try RecordedFeed(items, random: LabRandom(seed: UInt64(seed)))
+      return (.recorded(recorded.feed), "\(name): \(recorded.words)")
+    } catch {
+      throw LabInputError(file: name, words: "\(error)")
+    }
+  }
+
+  // MARK: The database
+
+  /// Opens the database; whoever does closes it.
+  func store() throws -> SQLiteStore {
+    try SQLiteStore(
+      existing: database.database, options: SQLiteStore.Options(file: database.file))
+  }
+
+  private func itemsOfDatabase(_ name: String) throws -> [PrefetchItem] {
+    let store = try store()
+    defer { try? store.close() }
+    try store.refresh()
+    var items: [PrefetchItem] = []
+    while items.count < RecordedFeed.itemLimit {
+      let cut = try store.cut(
+        PageQuery(feed: name, offset: items.count, limit: Self.portion))
+      let posts = try store.posts(cut.posts)
+      guard posts.posts.count > 0 else { break }
+      items += posts.posts.indices.map { index in
+        PrefetchItem(
+          id: posts.string(posts.posts[index].id), load: ItemLoad(posts, at: index))
+      }
+    }
+    return items
+  }
+
+  private static let portion = 1_000
+
+  // MARK: Files
+
+  private static func items(_ path: String) throws -> [PrefetchItem] {
+    let content = try LabOptions.content(path)
+    if let document = try? JSONDocument(content), document.root.member("paging") != nil {
+      do throws(RecordError) {
+        return try FeedPage(json: content).items.map { PrefetchItem($0) { $0 } }
+      } catch {
+        throw LabInputError(file: path, words: "\(error)")
+      }
+    }
+    return try records(content, path)
+  }
+
+  /// What `seed` would load, in the file's order.
+  private static func records(_ content: [UInt8], _ path: String) throws -> [PrefetchItem] {
+    let format: FeedFormat
+    do throws(FormatProblem) {
+      format = try FeedFormat.guess(Array(content.prefix(FeedFormat.tellingBytes)))
+    } catch {
+      throw LabInputError(file: path, words: error.description)
+    }
+    var reader = format.reader(FormatSettings(recordLimitBytes: recordBytes))
+    let decoder = RecordDecoder()
+    var items: [PrefetchItem] = []
+    func take(_ record: RawRecord) throws {
+      do {
+        let decoded = try decoder.decode(record.content.get())
+        guard case .post(let post, _) = decoded else { return }
+        items.append(PrefetchItem(id: post.id, load: ItemLoad(post)))
+      } catch {
+        throw LabInputError(file: "\(path):\(record.line)", words: "\(error)")
+      }
+    }
+    try reader.feed(content, take)
+    try reader.finish(take)
+    return items
+  }
+
+  private static let recordBytes = 1 << 20
+}
