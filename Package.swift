@@ -150,7 +150,7 @@ let package = Package(
         "Service", "SQLiteStore", "Seeding", "FeedFormats", "PostJSON", "Catalog", "Feed",
         "Sockets", "System", "Observability", "Backups", "Version", "MediaProbe", "MediaIndex",
         "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
-        arguments, logging, metrics,
+        arguments, crypto, logging, metrics,
       ],
       swiftSettings: strict),
 

@@ -7,7 +7,9 @@ struct LabCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lab",
     abstract: "Measure strategies: loaders per 1000 items, waits and bytes, on simulated networks.",
-    subcommands: [LabRunCommand.self, LabSweepCommand.self, LabCompareCommand.self])
+    subcommands: [
+      LabRunCommand.self, LabSweepCommand.self, LabCompareCommand.self, LabReportCommand.self,
+    ])
 }
 
 /// Runs each strategy so many times on each network.
@@ -56,19 +58,7 @@ struct LabSweepCommand: ParsableCommand {
       that, a profile is judged with other viewers and feeds. What lab apply takes is the result as JSON.
       """)
 
-  @Option(help: ArgumentHelp("Maximum costs, separated by commas.", valueName: "list"))
-  var maxCost = "1,3,5,7,10"
-
-  @Option(help: ArgumentHelp("Costs of a video.", valueName: "list"))
-  var videoCost = "1,2,3,4,5"
-
-  @Option(help: ArgumentHelp("Costs of an image.", valueName: "list"))
-  var imageCost = "1,2,3,4,5"
-
-  @Option(
-    help: ArgumentHelp(
-      "Prices of ours: expected-wait with each of them is tried, too.", valueName: "list"))
-  var price: String?
+  @OptionGroup var grid: LabGridOptions
 
   @Flag(help: "Find the best setting with fewer runs than the whole grid.")
   var search = false
@@ -85,11 +75,12 @@ struct LabSweepCommand: ParsableCommand {
     guard options.precision == nil else {
       throw ValidationError("--precision: a sweep has as many repeats as --repeats says")
     }
-    _ = try grid()
   }
 
   func run() throws {
-    let (experiment, words) = try options.experiment(try grid())
+    let isHinted = !options.withoutHints
+    let (experiment, words) = try options.experiment(
+      try grid.contestants(isHinted: isHinted) + grid.priced(isHinted: isHinted))
     options.tell(words)
     let meter = ProgressMeter()
     let tuning = experiment.tune(
@@ -106,49 +97,6 @@ struct LabSweepCommand: ParsableCommand {
     if let budgetKilobytes { return .within(kilobytes: Double(budgetKilobytes)) }
     if let megabyteLoaders { return .weighted(loadersPerMegabyte: Double(megabyteLoaders)) }
     return .withinCurrentBytes
-  }
-
-  private func grid() throws -> [Contestant] {
-    let maxCosts = try Self.numbers(maxCost, 0...1_000_000, "max-cost")
-    let videoCosts = try Self.numbers(videoCost, 0...1_000, "video-cost")
-    let imageCosts = try Self.numbers(imageCost, 0...1_000, "image-cost")
-    guard maxCosts.count * videoCosts.count * imageCosts.count <= 10_000 else {
-      throw ValidationError("the grid has more than 10000 settings")
-    }
-    let current = contestant(5, 2, 1)
-    let grid = maxCosts.flatMap { most in
-      videoCosts.flatMap { video in imageCosts.map { contestant(most, video, $0) } }
-    }
-    let prices = try price.map { try Self.numbers($0, 0...1_000_000, "price") } ?? []
-    let ours = try prices.map {
-      try LabStrategies.contestant("expected-wait:price=\($0)", isHinted: !options.withoutHints)
-    }
-    return [current] + grid.filter { $0.name != current.name } + ours
-  }
-
-  private func contestant(_ maxCost: Int, _ videoCost: Int, _ imageCost: Int) -> Contestant {
-    // As many items as could ever be carried are looked at.
-    let policy = Policy(
-      name: "weighted", strategy: .weighted(leading: 20, maxCost: maxCost),
-      imageWeight: imageCost, videoWeight: videoCost)
-    return Contestant(
-      name: "max=\(maxCost) video=\(videoCost) image=\(imageCost)", policy: policy,
-      isHinted: !options.withoutHints)
-  }
-
-  private static func numbers(
-    _ text: String, _ range: ClosedRange<Int>, _ name: String
-  ) throws -> [Int] {
-    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-    guard parts.count <= 1_000 else { throw ValidationError("--\(name): more than 1000 numbers") }
-    return try parts.map { part in
-      guard let number = Int(part), range.contains(number) else {
-        throw ValidationError(
-          "--\(name): \"\(part)\" is no whole number from \(range.lowerBound) to \(range.upperBound)"
-        )
-      }
-      return number
-    }
   }
 }
 

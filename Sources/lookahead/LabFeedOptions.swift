@@ -33,16 +33,40 @@ struct LabFeedOptions: ParsableArguments {
     }
   }
 
+  /// What is scrolled, and by whom where somebody was watched.
+  struct Source {
+    var feed: Experiment.FeedSource
+    /// What it is, in words.
+    var words: String
+    /// What the person of a recorded session looked at.
+    var looks: [ViewerModel.Look] = []
+  }
+
   /// Where the feed comes from.
-  func source(seed: Int) throws -> (Experiment.FeedSource, words: String) {
+  func source(seed: Int) throws -> Source {
     if input.isEmpty, feed == nil {
-      return (.generated(FeedModel()), "made up anew for each repeat")
+      return Source(feed: .generated(FeedModel()), words: "made up anew for each repeat")
     }
     let name = feed.map { "feed \($0)" } ?? input.joined(separator: ", ")
-    let items = try feed.map(itemsOfDatabase) ?? input.flatMap(Self.items)
+    var (items, looks): ([PrefetchItem], [(item: String, dwellMilliseconds: Int)]) = ([], [])
+    if let feed { items = try itemsOfDatabase(feed) }
+    for path in input {
+      let content = try LabOptions.content(path)
+      if Self.isSession(content) {
+        let session = try Self.session(content, path)
+        looks += session.looks.compactMap { look in
+          look.dwellMilliseconds.map { (look.item, $0) }
+        }
+        items += session.items
+      } else {
+        items += try Self.items(content, path)
+      }
+    }
     do throws(RecordedFeedError) {
       let recorded = try RecordedFeed(items, random: LabRandom(seed: UInt64(seed)))
-      return (.recorded(recorded.feed), "\(name): \(recorded.words)")
+      return Source(
+        feed: .recorded(recorded.feed), words: "\(name): \(recorded.words)",
+        looks: recorded.looks(looks))
     } catch {
       throw LabInputError(file: name, words: "\(error)")
     }
@@ -78,8 +102,23 @@ struct LabFeedOptions: ParsableArguments {
 
   // MARK: Files
 
-  private static func items(_ path: String) throws -> [PrefetchItem] {
-    let content = try LabOptions.content(path)
+  /// Whether it is what `browse --record` writes: its first line is an engine's state.
+  private static func isSession(_ content: [UInt8]) -> Bool {
+    guard let end = content.firstIndex(of: UInt8(ascii: "\n")),
+      let state = try? JSONDocument(Array(content[..<end])).root
+    else { return false }
+    return state.member("settings") != nil && state.member("strategy") != nil
+  }
+
+  private static func session(_ content: [UInt8], _ path: String) throws -> SessionLog {
+    do throws(SessionLogError) {
+      return try SessionLog(content)
+    } catch {
+      throw LabInputError(file: path, words: "\(error)")
+    }
+  }
+
+  private static func items(_ content: [UInt8], _ path: String) throws -> [PrefetchItem] {
     if let document = try? JSONDocument(content), document.root.member("paging") != nil {
       do throws(RecordError) {
         return try FeedPage(json: content).items.map { PrefetchItem($0) { $0 } }
@@ -116,4 +155,16 @@ struct LabFeedOptions: ParsableArguments {
   }
 
   private static let recordBytes = 1 << 20
+}
+
+extension SessionLog {
+  /// The items of its pages, from the top of the list.
+  fileprivate var items: [PrefetchItem] {
+    var items: [PrefetchItem] = []
+    for event in events {
+      guard case .pageArrived(let place, let page, _, _) = event.event else { continue }
+      if case .above = place { items = page + items } else { items += page }
+    }
+    return items
+  }
 }

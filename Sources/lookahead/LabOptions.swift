@@ -83,11 +83,16 @@ struct LabOptions: ParsableArguments {
 
   /// The experiment, and what is scrolled in it, in words.
   func experiment(_ contestants: [Contestant]) throws -> (Experiment, feed: String) {
-    let (source, words) = try feed.source(seed: seed)
-    let experiment = Experiment(
+    let source = try feed.source(seed: seed)
+    var experiment = Experiment(
       contestants: contestants, networks: try profiles(known()) + traces(),
-      feed: source, viewer: try viewer(), items: items, repeats: repeats, seed: UInt64(seed))
-    return (experiment, words)
+      feed: source.feed, viewer: try viewer(), items: items, repeats: repeats, seed: UInt64(seed))
+    if !source.looks.isEmpty, watch == nil {
+      // Whoever was watched looked at so many items and no more.
+      experiment.viewer = .replaying(source.looks)
+      experiment.items = min(items, source.looks.count)
+    }
+    return (experiment, source.words)
   }
 
   /// By whom, in words.

@@ -257,6 +257,9 @@ extension NumberSetting {
     NumberSetting(
       "megabyte-loaders", 0...1_000_000, default: nil,
       "The best setting has the least sum: a megabyte an item counts as so many loaders per 1000."),
+    NumberSetting(
+      "gigabyte-cents", 0...1_000_000, default: 500,
+      "What a gigabyte costs whoever loads it, in hundredths of money, for the report."),
     NumberSetting("seed", 0...1_000_000_000, default: 1, "What all random numbers come from."),
     NumberSetting(
       "margin", 0...1_000, default: 2, "How many loaders per 1000 items are no difference."),

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Lab
 import Prefetch
@@ -58,6 +59,53 @@ import Testing
     #expect(missing.status == 1 && missing.errors.contains("g"), "\(missing.errors)")
   }
 
+  @Test func `a session that was recorded is scrolled again, as it was`() throws {
+    let program = Program()
+    let items = (0..<4).map {
+      #"{"id":"s\#($0)","type":"image","media":[{"files":[{"key":"/\#($0)","kind":"image","bytes":30000}]}]}"#
+    }
+    let log = try program.folder.write(
+      """
+      {"at":0,"strategy":{"name":"plain","parameters":{"leading":2}},"itemsPerMinute":60,"settings":{}}
+      {"event":"pageArrived","at":5,"place":"anew","items":[\(items.joined(separator: ","))],"hasPrevious":false,"hasNext":false}
+      {"at":6,"seen":"s0","ready":false,"direction":"down"}
+      {"at":906,"left":"s0","dwellMs":900,"waitMs":400}
+      {"at":906,"seen":"s2","ready":false,"direction":"down"}
+      {"at":1906,"left":"s2","dwellMs":1000,"waitMs":0}
+      {"at":1906,"seen":"s1","ready":true,"direction":"up"}
+      {"at":2406,"left":"s1","dwellMs":500,"waitMs":0}
+      {"at":2406,"se
+      """, to: "session.ndjson")
+    let run = try program.run(
+      ["lab", "run", "--strategy", "plain", "--input", log, "--explain"])
+    #expect(run.status == 0, "\(run.errors)")
+    let looks = run.output.matches(of: /([0-9.]+) s  the viewer looks at (s\d)/)
+    #expect(looks.map { String($0.output.2) } == ["s0", "s2", "s1"])
+    let times = try looks.map { try #require(Double($0.output.1)) }
+    #expect(abs(times[1] - times[0] - 0.9) < 0.002 && abs(times[2] - times[1] - 1) < 0.002)
+    #expect(run.output.contains("3 items looked at: "))
+  }
+
+  @Test func `a report is a page and its figures`() throws {
+    let program = Program()
+    let (page, csv) = (program.folder.file("r.html"), program.folder.file("r.csv"))
+    let arguments = [
+      "lab", "report", "--strategy", "plain", "--strategy", "expected-wait", "--price", "500,5000",
+      "--max-cost", "1,5", "--video-cost", "2", "--image-cost", "1", "--output", page, "--csv", csv,
+    ]
+    #expect(try program.run(arguments + Self.short).status == 0)
+    let html = try String(contentsOfFile: page, encoding: .utf8)
+    let hash = Data(SHA256.hash(data: Data(LabReport.style.utf8))).base64EncodedString()
+    #expect(html.contains("style-src 'sha256-\(hash)'") && html.hasSuffix("</html>\n"))
+    #expect(html.contains("expected-wait:price=5000") && html.contains("at most a cost of 5 at once"))
+    let rows = try String(contentsOfFile: csv, encoding: .utf8).components(separatedBy: "\r\n")
+    #expect(rows.count == 1 + 4 * 4 + 1)
+    let nowhere = try program.run(
+      ["lab", "report", "--without-grid", "--strategy", "endless", "--output", "/nonexistent/r"]
+        + Self.short)
+    #expect(nowhere.status == 1 && nowhere.errors.contains("/nonexistent/r: cannot be written"))
+  }
+
   @Test func `two strategies are compared until it is clear`() throws {
     let outcome = try Program().run([
       "lab", "compare", "--strategy", "endless", "--strategy", "plain:leading=3",
@@ -89,7 +137,7 @@ import Testing
     (["run", "--strategy", "plain:leading"], "plain:leading: the parameters are no"),
     (["run", "--input", "a", "--feed", "b"], "it is one or the other"),
     (["sweep", "--precision", "1"], "as many repeats as --repeats says"),
-    (["sweep", "--price", "-1"], "no whole number from 0 to 1000000"),
+    (["sweep", "--price", "1,x"], "no whole number from 0 to 1000000"),
     (["sweep", "--budget-kilobytes", "1", "--megabyte-loaders", "1"], "it is one or the other"),
     (["run", "--network", "5g"], "there is no profile \"5g\""),
     (["run", "--repeats", "0"], "0 is less than 1"),

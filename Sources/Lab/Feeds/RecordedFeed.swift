@@ -44,6 +44,15 @@ public struct RecordedFeed: Sendable {
     (fileCount, drawnSizes) = (files, drawn)
   }
 
+  /// What somebody looked at whom somebody watched: those of the looks whose items the feed has.
+  public func looks(_ looks: [(item: String, dwellMilliseconds: Int)]) -> [ViewerModel.Look] {
+    looks.compactMap { look in
+      feed.index(of: look.item).map {
+        ViewerModel.Look(index: $0, dwellMilliseconds: look.dwellMilliseconds)
+      }
+    }
+  }
+
   /// What it is, in words: of how many files the sizes are assumptions.
   public var words: String {
     "\(feed.items.count) items with \(fileCount) files"

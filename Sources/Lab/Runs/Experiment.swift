@@ -83,6 +83,12 @@ public struct Experiment: Sendable {
     return Simulation.explain(contestants[contestant], setup, seed: seed).lines
   }
 
+  /// One run as a picture needs it.
+  func timeline(contestant: Int, network: Int, repeat number: Int) -> RunTimeline {
+    let (setup, seed) = round(network: network, repeat: number)
+    return Simulation.timeline(contestants[contestant], setup, seed: seed)
+  }
+
   /// What all contestants have in common in a repeat.
   private func round(network: Int, repeat number: Int) -> (Simulation.Setup, seed: UInt64) {
     let random = LabRandom(seed: seed).split(UInt64(network))

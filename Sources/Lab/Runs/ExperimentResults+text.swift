@@ -2,7 +2,7 @@ import JSON
 
 /// Results as people and programs read them.
 extension ExperimentResults {
-  private static let columns: [(title: String, measure: RunFigures.Measure, decimals: Int)] = [
+  static let columns: [(title: String, measure: RunFigures.Measure, decimals: Int)] = [
     ("images", .imageLoaders, 1), ("videos", .videoLoaders, 1), ("pages", .pageLoaders, 1),
     ("wait ms", .waitMilliseconds, 0), ("p95 ms", .waitP95Milliseconds, 0),
     ("stalls", .stalls, 1), ("KB/item", .kilobytes, 1), ("wasted %", .wastedPercent, 1),
@@ -10,7 +10,7 @@ extension ExperimentResults {
   ]
 
   /// The rows of a table: each network's, and of several networks all together.
-  private var places: [(name: String, network: Int?)] {
+  var places: [(name: String, network: Int?)] {
     let each = networks.enumerated().map { (name: $1, network: Int?.some($0)) }
     return networks.count > 1 ? each + [(name: "all", network: nil)] : each
   }

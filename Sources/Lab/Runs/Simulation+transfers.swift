@@ -22,6 +22,7 @@ extension Simulation {
       guard let index = transfers.firstIndex(where: { $0.id == id && $0.isPaused }) else { return }
       explain("resume \(id): \(action.reason)")
       transfers[index].isPaused = false
+      timeline?.begin(id, of: transfers[index].item, at: link.nowMicroseconds / 1_000)
       transfers[index].start = transfers[index].told
       request(transfers[index], priority: .ahead)
     case .askForPage(let place):
@@ -47,6 +48,7 @@ extension Simulation {
     explain(
       "fetch \(fetch.id): \(start)..<\(transfer.end) of \(fetch.key) for \(fetch.item): \(reason)")
     transfers.append(transfer)
+    timeline?.begin(fetch.id, of: item, at: link.nowMicroseconds / 1_000)
     request(transfer, priority: fetch.priority)
   }
 
@@ -60,6 +62,7 @@ extension Simulation {
   /// Ends a transfer's request; what has come of it by now is told.
   private mutating func stop(_ id: Int) {
     bring(id)
+    timeline?.finish(id, at: link.nowMicroseconds / 1_000, isWhole: false)
     let late = link.cancel(id)
     guard late > 0 else { return }
     figures.fetchedBytes += late
@@ -100,6 +103,7 @@ extension Simulation {
     let id = transfers[index].id
     arrived(index, bytes: event.bytes)
     transfers.removeAll { $0.id == id }
+    timeline?.finish(id, at: link.nowMicroseconds / 1_000, isWhole: event.isFinished)
     if event.isTimedOut {
       figures.timeouts += 1
       explain("\(id) is given up: nothing came for too long")

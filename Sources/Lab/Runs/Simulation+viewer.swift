@@ -46,6 +46,7 @@ extension Simulation {
     for transfer in transfers where transfer.item == step.index { bring(transfer.id) }
     listedSinceMicroseconds = link.nowMicroseconds
     let isThere = isThere(step.index)
+    timeline?.look(step.index, at: waitsSinceMicroseconds / 1_000, hasLoader: !isNew || !isThere)
     watched[step.index] = max(watched[step.index], 0)
     explain("the viewer looks at \(item.id)\(isThere ? "" : ": loader")")
     if isThere {
@@ -102,6 +103,7 @@ extension Simulation {
 
   private mutating func noteWait(_ milliseconds: Int) {
     figures.waitsMilliseconds.append(milliseconds)
+    timeline?.waited(milliseconds)
     explain("after \(milliseconds) ms")
   }
 

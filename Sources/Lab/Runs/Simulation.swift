@@ -63,6 +63,8 @@ public struct Simulation: Sendable {
   var figures = RunFigures()
   /// What happened, in words, where somebody wants to read it.
   var lines: [String]?
+  /// What happened, as a picture needs it.
+  var timeline: RunTimeline?
 
   /// What the engine is being told, and what is to be told after it.
   private var untold: [PrefetchEvent] = []
@@ -127,6 +129,16 @@ public struct Simulation: Sendable {
     var simulation = Simulation(contestant, setup, seed: seed, explains: true)
     simulation.run()
     return (simulation.figures, simulation.lines ?? [])
+  }
+
+  /// The same, as a picture needs it.
+  static func timeline(
+    _ contestant: Contestant, _ setup: Setup, seed: UInt64
+  ) -> RunTimeline {
+    var simulation = Simulation(contestant, setup, seed: seed)
+    simulation.timeline = RunTimeline()
+    simulation.run()
+    return simulation.timeline!
   }
 
   /// No run takes longer, on its own clock: over a dead link nothing ever comes.
@@ -199,6 +211,9 @@ public struct Simulation: Sendable {
     figures.waitsMilliseconds.sort()
     for transfer in transfers { bring(transfer.id) }
     figures.wastedBytes = figures.fetchedBytes - usedBytes
+    timeline?.end(atMilliseconds: figures.milliseconds)
+    let words = figures.words
+    explain(words)
   }
 
   /// What of all that is held somebody looked at.
