@@ -38,5 +38,8 @@ public struct Migration: Hashable, Sendable {
     Migration(
       version: 11, name: "0011-engine-strategies",
       sql: PackageResources._011_engine_strategies_sql),
+    Migration(
+      version: 12, name: "0012-packed-media-truth",
+      sql: PackageResources._012_packed_media_truth_sql),
   ]
 }

@@ -140,9 +140,8 @@ extension FlatPosts {
     file.height = number(5)
     add(
       media: file, load: MediaLoad(kind: kind, bytes: number(7), durationMilliseconds: number(6)))
-    if let truthColumn, let json = row.text(truthColumn),
-      let truth = MediaTable.truth(
-        Array(json), variants: row.text(truthColumn + 1).map { Array($0) })
+    if let truthColumn,
+      let truth = MediaTable.truth(row, at: truthColumn, variantsAt: truthColumn + 1)
     {
       add(truth: truth)
     }
