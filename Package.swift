@@ -78,8 +78,11 @@ let package = Package(
     module("Prefetch", ["Feed"]),
     module("ThumbHash"),
 
+    // What a link is like: profiles and recorded traces.
+    module("LinkModel", ["Prefetch", "JSON"]),
+
     // A slow network, for tests, the lab and the client's `--network`.
-    module("ShapedLink", ["Prefetch", "JSON", "Sockets", "System", deque]),
+    module("ShapedLink", ["LinkModel", "Sockets", "System", deque]),
 
     // What any store stands on.
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
@@ -94,7 +97,7 @@ let package = Package(
       ["MediaFormats", "Feed", "JSON", "ThumbHash", "Sockets", "System", crypto]),
 
     // The measuring stand: viewers, links and runs that are simulated.
-    module("Lab", ["Feed", "Prefetch", "JSON"]),
+    module("Lab", ["Feed", "Prefetch", "LinkModel", "JSON"]),
 
     // The adapters around the domain, the application, and the composition root.
     .target(
@@ -107,6 +110,7 @@ let package = Package(
         .embedInCode("0007-strategies.sql"), .embedInCode("0008-many-feeds.sql"),
         .embedInCode("0009-media-truth.sql"), .embedInCode("0010-media-variants.sql"),
         .embedInCode("0011-engine-strategies.sql"), .embedInCode("0012-packed-media-truth.sql"),
+        .embedInCode("0013-applied-policies.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),
@@ -213,7 +217,7 @@ let package = Package(
       "CommandTests",
       [
         "lookahead", "Lab", "PostJSON", "Prefetch", "SQLiteStore", "Catalog", "Feed", "Version",
-        "SQLiteTestSupport", "TestSupport",
+        "SQLiteTestSupport", "TestSupport", crypto,
       ]),
     // On the model store alone: no SQLite is linked.
     tests(

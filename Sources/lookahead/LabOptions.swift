@@ -131,6 +131,7 @@ struct LabOptions: ParsableArguments {
     try trace.flatMap(Self.files).map { path in
       let json = try Self.content(path)
       let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
+        .escapedForTerminal()
       do throws(LinkTraceError) {
         return LabNetwork(name: name, trace: try LinkSchedule(trace: json))
       } catch {

@@ -19,7 +19,8 @@ struct LabReportCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The page that is written.", valueName: "file"))
   var output = "lab.html"
 
-  @Option(help: ArgumentHelp("Where the page's figures are written, run by run.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Where the page's figures are written, run by run.", valueName: "file"))
   var csv: String?
 
   @Flag(help: "No map of the grid: it takes most of the time.")

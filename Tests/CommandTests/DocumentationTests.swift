@@ -26,7 +26,7 @@ import Version
     ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
     ["plan"], ["media", "add"], ["media", "renditions"],
     ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
-    ["lab", "report"],
+    ["lab", "report"], ["lab", "apply"], ["lab", "validate"],
   ]
 
   @Test(arguments: commands)
@@ -48,7 +48,7 @@ import Version
       "items", "pace", "strategy", "network", "speed", "store", "record", "json", "trace", "map",
       "watch", "without-hints", "explain", "max-cost", "video-cost", "image-cost",
       "input", "precision", "price", "search", "budget-kilobytes", "megabyte-loaders",
-      "output", "csv", "without-grid",
+      "output", "csv", "without-grid", "undo", "together",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(Self.readme.contains("`--\(option)`"), "--\(option)")

@@ -62,7 +62,7 @@ import Testing
   @Test func `a session that was recorded is scrolled again, as it was`() throws {
     let program = Program()
     let items = (0..<4).map {
-      #"{"id":"s\#($0)","type":"image","media":[{"files":[{"key":"/\#($0)","kind":"image","bytes":30000}]}]}"#
+      #"{"id":"s\#($0)","type":"image","media":[{"key":"/\#($0)","kind":"image","bytes":30000}]}"#
     }
     let log = try program.folder.write(
       """
@@ -97,13 +97,52 @@ import Testing
     let html = try String(contentsOfFile: page, encoding: .utf8)
     let hash = Data(SHA256.hash(data: Data(LabReport.style.utf8))).base64EncodedString()
     #expect(html.contains("style-src 'sha256-\(hash)'") && html.hasSuffix("</html>\n"))
-    #expect(html.contains("expected-wait:price=5000") && html.contains("at most a cost of 5 at once"))
+    #expect(
+      html.contains("expected-wait:price=5000") && html.contains("at most a cost of 5 at once"))
     let rows = try String(contentsOfFile: csv, encoding: .utf8).components(separatedBy: "\r\n")
     #expect(rows.count == 1 + 4 * 4 + 1)
     let nowhere = try program.run(
       ["lab", "report", "--without-grid", "--strategy", "endless", "--output", "/nonexistent/r"]
         + Self.short)
     #expect(nowhere.status == 1 && nowhere.errors.contains("/nonexistent/r: cannot be written"))
+  }
+
+  @Test func `what a sweep finds becomes a feed's policy, and is taken back`() throws {
+    let program = Program()
+    #expect(try program.run(["seed", "--generate", "50"]).status == 0)
+    let swept = try program.run(
+      [
+        "lab", "sweep", "--network", "dsl", "--max-cost", "0,5", "--video-cost", "2",
+        "--image-cost", "1", "--megabyte-loaders", "1000000", "--format", "json",
+      ] + Self.short)
+    #expect(swept.status == 0, "\(swept.errors)")
+    let file = try program.folder.write(swept.output, to: "better.json")
+    let applied = try program.run(["lab", "apply", file, "--network", "3g"])
+    #expect(applied.status == 0, "\(applied.errors)")
+    #expect(
+      applied.output == """
+        the policy of all feeds without one of their own on 3g is max=0 video=2 image=1: \
+        weighted:leading=20,maxCost=0, an image counts 1, a video 2
+
+        """)
+    let undone = try program.run(["lab", "apply", "--undo", "--network", "3g"])
+    #expect(undone.status == 0 && undone.output.contains("is weighted-5: "), "\(undone)")
+    let again = try program.run(["lab", "apply", "--undo", "--network", "3g"])
+    #expect(again.status == 1 && again.errors.contains("no setting was applied there"))
+    let unknown = try program.run(["lab", "apply", file, "--network", "5g"])
+    #expect(unknown.status == 1 && unknown.errors.contains("there is no network \"5g\", but"))
+    let neither = try program.run(["lab", "apply", "--network", "3g"])
+    #expect(neither.status == 64 && neither.errors.contains("it is one or the other"))
+    // The current setting is the best where nothing costs anything.
+    let stays = try program.run(
+      [
+        "lab", "sweep", "--max-cost", "5", "--video-cost", "2", "--image-cost", "1", "--format",
+        "json",
+      ]
+        + Self.short)
+    let same = try program.folder.write(stays.output, to: "same.json")
+    let nothing = try program.run(["lab", "apply", same, "--network", "3g"])
+    #expect(nothing.status == 1 && nothing.errors.contains("nothing better than the current"))
   }
 
   @Test func `two strategies are compared until it is clear`() throws {

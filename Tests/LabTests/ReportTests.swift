@@ -7,7 +7,9 @@ import Testing
 
 /// The page of a report: its numbers are those of the CSV, and it needs nothing else.
 @Suite struct ReportTests {
-  private static let names = ["weighted:maxCost=5", "endless", "a <b> & \"c\"", "expected-wait:price=500"]
+  private static let names = [
+    "weighted:maxCost=5", "endless", "a <b> & \"c\"", "expected-wait:price=500",
+  ]
 
   private static let experiment: Experiment = {
     let strategies: [Policy.Strategy] = [
@@ -156,7 +158,10 @@ import Testing
   }
 
   @Test func `whatever a name has, it is no markup`() {
-    #expect(Markup.escaped("<a href=\"x\">&\u{0}\u{7}\u{9f}é\n") == "&lt;a href=&quot;x&quot;&gt;&amp;\u{fffd}\u{fffd}\u{fffd}é\n")
-    #expect(LabReport.letter(0) == "A" && LabReport.letter(25) == "Z" && LabReport.letter(26) == "AA")
+    #expect(
+      Markup.escaped("<a href=\"x\">&\u{0}\u{7}\u{9f}é\n")
+        == "&lt;a href=&quot;x&quot;&gt;&amp;\u{fffd}\u{fffd}\u{fffd}é\n")
+    #expect(
+      LabReport.letter(0) == "A" && LabReport.letter(25) == "Z" && LabReport.letter(26) == "AA")
   }
 }

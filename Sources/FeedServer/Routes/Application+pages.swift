@@ -105,7 +105,9 @@ extension Application {
       writer.key("networks")
       writer.array { writer in
         for network in book.networks {
-          writer.network(network, book.policy(feed: feed, network: network))
+          writer.network(
+            network, book.policy(feed: feed, network: network),
+            book.evidence(feed: feed, network: network))
         }
       }
       writer.key("feedsWithPolicies")

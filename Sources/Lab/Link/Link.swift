@@ -1,3 +1,5 @@
+import LinkModel
+
 /// A link between a client and a server: connections that are set up, round trips, slow start, loss, and
 /// requests that share what the link brings.
 ///

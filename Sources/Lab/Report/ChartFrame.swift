@@ -39,7 +39,10 @@ struct ChartFrame: Sendable {
         let at = fixed(place(y: tick), 1)
         svg.mark(
           "line",
-          ["class": "grid", "x1": fixed(left, 0), "x2": fixed(Self.width - right, 0), "y1": at, "y2": at])
+          [
+            "class": "grid", "x1": fixed(left, 0), "x2": fixed(Self.width - right, 0), "y1": at,
+            "y2": at,
+          ])
         svg.element(
           "text",
           ["class": "end", "x": fixed(left - 5, 0), "y": fixed(place(y: tick) + 4, 1)],
@@ -53,7 +56,8 @@ struct ChartFrame: Sendable {
           ], x.label(tick))
       }
       svg.element(
-        "text", ["class": "end name", "x": fixed(Self.width - right, 0), "y": fixed(height - 4, 0)],
+        "text",
+        ["class": "end name", "x": fixed(Self.width - right, 0), "y": fixed(height - 4, 0)],
         x.name)
       svg.element("text", ["class": "name", "x": "2", "y": "9"], y.name)
       draw(&svg)

@@ -96,10 +96,14 @@ extension LabReport {
   private func distribution(_ place: (name: String, network: Int?)) -> Markup {
     let lines = results.contestants.indices.map { contestant in
       Self.waitMeasures.map { step in
-        (x: step.milliseconds, y: results.interval(contestant, on: place.network, step.measure).mean)
+        (
+          x: step.milliseconds,
+          y: results.interval(contestant, on: place.network, step.measure).mean
+        )
       }
     }
-    let longest = Self.waitMeasures.indices.last { place in lines.contains { $0[place].y > 0 } } ?? 1
+    let longest =
+      Self.waitMeasures.indices.last { place in lines.contains { $0[place].y > 0 } } ?? 1
     let shown = min(Self.waitMeasures.count, longest + 2)
     let frame = ChartFrame(
       x: ChartAxis("longer than so many ms", upTo: Self.waitMeasures[shown - 1].milliseconds),

@@ -53,7 +53,8 @@ extension LabReport {
           [
             "class": "wait", "y1": y, "y2": y,
             "x1": fixed(frame.place(x: seconds(look.atMilliseconds)), 1),
-            "x2": fixed(max(frame.place(x: until), frame.place(x: seconds(look.atMilliseconds)) + 1), 1),
+            "x2": fixed(
+              max(frame.place(x: until), frame.place(x: seconds(look.atMilliseconds)) + 1), 1),
           ]
         ) { $0.element("title", "item \(look.item): \(look.waitMilliseconds) ms") }
       }

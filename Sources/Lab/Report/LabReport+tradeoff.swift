@@ -65,7 +65,10 @@ extension LabReport {
     return frame.chart("Loaders against bytes on \(place.name)") { svg in
       svg.mark(
         "polyline",
-        ["class": "front", "points": frame.line(Self.front(points).map { ($0.kilobytes, $0.loaders) })])
+        [
+          "class": "front",
+          "points": frame.line(Self.front(points).map { ($0.kilobytes, $0.loaders) }),
+        ])
       if prices.count > 1 {
         svg.mark(
           "polyline",
@@ -79,7 +82,8 @@ extension LabReport {
         svg.element(
           "circle",
           [
-            "class": isOurs(point.contestant) ? "ours" : "dot", "cx": fixed(x, 1), "cy": fixed(y, 1),
+            "class": isOurs(point.contestant) ? "ours" : "dot", "cx": fixed(x, 1),
+            "cy": fixed(y, 1),
             "r": "4",
           ]
         ) { $0.element("title", words(point)) }
@@ -104,7 +108,8 @@ extension LabReport {
     let fewest = points.min { ($0.loaders, $0.kilobytes) < ($1.loaders, $1.kilobytes) }!
     let ours = points.filter { isOurs($0.contestant) }
     let others = points.filter { !isOurs($0.contestant) }
-    let start = "Of 1000 items that people came to on \(place.name), fewest were not there with "
+    let start =
+      "Of 1000 items that people came to on \(place.name), fewest were not there with "
       + "\(words(fewest))."
     guard let best = ours.min(by: { ($0.loaders, $0.kilobytes) < ($1.loaders, $1.kilobytes) }),
       !others.isEmpty

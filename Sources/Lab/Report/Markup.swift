@@ -54,7 +54,8 @@ struct Markup: Sendable {
       case ">": escaped += "&gt;"
       case "\"": escaped += "&quot;"
       case "\t", "\n": escaped.unicodeScalars.append(scalar)
-      case _ where scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value): escaped += "\u{fffd}"
+      case _ where scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value):
+        escaped += "\u{fffd}"
       default: escaped.unicodeScalars.append(scalar)
       }
     }

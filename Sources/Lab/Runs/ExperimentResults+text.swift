@@ -41,18 +41,17 @@ extension ExperimentResults {
             ])
       }
     }
-    return Self.aligned(rows)
+    return Self.aligned(rows, texts: [0, 1, rows[0].count - 1])
   }
 
   /// Columns of the same width: texts to the left, numbers to the right.
-  private static func aligned(_ rows: [[String]]) -> String {
+  static func aligned(_ rows: [[String]], texts: Set<Int>) -> String {
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
       var line = ""
       for (column, cell) in row.enumerated() {
         let space = String(repeating: " ", count: widths[column] - cell.count)
-        let isText = column < 2 || column == row.count - 1
-        line += (column > 0 ? "  " : "") + (isText ? cell + space : space + cell)
+        line += (column > 0 ? "  " : "") + (texts.contains(column) ? cell + space : space + cell)
       }
       while line.last == " " { line.removeLast() }
       return line + "\n"

@@ -23,7 +23,8 @@ public struct TuningEvidence: Sendable {
   public init(
     _ tuning: Tuning, of experiment: Experiment, feed: String, viewer: String, margin: Double
   ) {
-    let policy = experiment.contestants[tuning.contestant].policy
+    var policy = experiment.contestants[tuning.contestant].policy
+    policy.name = experiment.contestants[tuning.contestant].name
     self.policy = policy
     let isOther = tuning.judged.contestants.count > 1
     self.isOther = isOther
