@@ -157,6 +157,16 @@ import Testing
     #expect(Set(axis.ticks.map(axis.label)).count == axis.ticks.count || most < 1e-3)
   }
 
+  @Test(arguments: [0, 3, 24, 99.9, 425, 1_000, 1e12, .infinity])
+  func `an axis of roots holds what is small and what is large`(most: Double) {
+    let axis = ChartAxis(rootOf: "x", upTo: most)
+    #expect(axis.end >= min(most, 1e9) || most == .infinity)
+    #expect(axis.ticks.first == 0 || axis.ticks[0] < axis.end / 50)
+    #expect(axis.ticks.last == axis.end && (3...12).contains(axis.ticks.count), "\(axis.ticks)")
+    #expect(axis.share(0) == 0 && axis.share(axis.end) == 1 && axis.share(axis.end / 4) == 0.5)
+    #expect(axis.share(-1) == 0 && axis.share(axis.end * 2) == 1)
+  }
+
   @Test func `whatever a name has, it is no markup`() {
     #expect(
       Markup.escaped("<a href=\"x\">&\u{0}\u{7}\u{9f}é\n")

@@ -4,8 +4,8 @@ struct ChartFrame: Sendable {
   static let width = 360.0
   let height: Double
   let left = 44.0
-  let right = 10.0
-  let top = 12.0
+  let right = 18.0
+  let top = 24.0
   let bottom = 34.0
   let x: ChartAxis
   let y: ChartAxis
@@ -15,11 +15,11 @@ struct ChartFrame: Sendable {
   }
 
   func place(x value: Double) -> Double {
-    left + (Self.width - left - right) * value / x.end
+    left + (Self.width - left - right) * x.share(value)
   }
 
   func place(y value: Double) -> Double {
-    height - bottom - (height - top - bottom) * value / y.end
+    height - bottom - (height - top - bottom) * y.share(value)
   }
 
   /// An SVG with the axes, and what is drawn between them.
@@ -59,7 +59,7 @@ struct ChartFrame: Sendable {
         "text",
         ["class": "end name", "x": fixed(Self.width - right, 0), "y": fixed(height - 4, 0)],
         x.name)
-      svg.element("text", ["class": "name", "x": "2", "y": "9"], y.name)
+      svg.element("text", ["class": "name", "x": "2", "y": "10"], y.name)
       draw(&svg)
     }
     return markup
@@ -77,10 +77,12 @@ struct ChartAxis: Sendable {
   let end: Double
   let ticks: [Double]
   private let decimals: Int
+  private let isRoot: Bool
 
   /// An axis that holds values up to this.
   init(_ name: String, upTo most: Double) {
     self.name = name
+    isRoot = false
     var step = 1.0
     let most = most.isFinite && most > 0 ? most : 1
     while most / step > 6 { step *= 10 }
@@ -94,6 +96,35 @@ struct ChartAxis: Sendable {
     end = step * count
     ticks = (0...Int(count)).map { Double($0) * step }
     decimals = step >= 1 ? 0 : step >= 0.1 ? 1 : 2
+  }
+
+  /// An axis of square roots: it shows what is small beside what is large.
+  init(rootOf name: String, upTo most: Double) {
+    self.name = name
+    isRoot = true
+    decimals = 0
+    let most = most.isFinite ? min(max(most, 10), 1e9) : 10
+    var (power, rounds) = (1.0, [0.0])
+    while rounds[rounds.count - 1] < most {
+      for part in [1.0, 2, 5] where rounds[rounds.count - 1] < most { rounds.append(part * power) }
+      power *= 10
+    }
+    let end = rounds[rounds.count - 1]
+    self.end = end
+    // From the end on, none too near to the one before.
+    var last = 2.0
+    ticks = rounds.reversed().filter { tick in
+      let place = (tick / end).squareRoot()
+      guard last - place >= 0.09 else { return false }
+      last = place
+      return true
+    }.reversed()
+  }
+
+  /// Where a value lies: 0 at the beginning, 1 at the end.
+  func share(_ value: Double) -> Double {
+    let share = min(max(value / end, 0), 1)
+    return isRoot ? share.squareRoot() : share
   }
 
   func label(_ tick: Double) -> String { fixed(tick, decimals) }

@@ -4,7 +4,9 @@ extension LabReport {
     main.element("section") { section in
       section.element("h2", "Network by network")
       section.element(
-        "p", "Loaders per 1000 items of each strategy, with the interval in which they lie.")
+        "p",
+        "Loaders per 1000 items of each strategy, with the interval in which they lie; by their square roots."
+      )
       section.element("div", ["class": "charts"]) { charts in
         for place in places { figure(&charts, place.name) { intervals(place) } }
       }
@@ -19,7 +21,7 @@ extension LabReport {
     }
     let most = rows.map { $0.mean + ($0.halfWidth.isFinite ? $0.halfWidth : 0) }.max() ?? 1
     let frame = ChartFrame(
-      x: ChartAxis("loaders per 1000", upTo: min(most, 1_000)), y: ChartAxis("", upTo: 1),
+      x: ChartAxis(rootOf: "loaders per 1000", upTo: min(most, 1_000)), y: ChartAxis("", upTo: 1),
       height: Double(rows.count) * Self.rowHeight + 50)
     let end = frame.place(x: frame.x.end)
     var svg = Markup()

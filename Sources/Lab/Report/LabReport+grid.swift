@@ -13,7 +13,7 @@ extension LabReport {
       section.element(
         "p",
         "Loaders per 1000 on \(grid.results.networks.joined(separator: ", ")): one map for each maximum cost; "
-          + "darker is more, from \(fixed(least, 1)) to \(fixed(most, 1)).")
+          + "redder is more, from \(fixed(least, 1)) to \(fixed(most, 1)).")
       section.element("div", ["class": "charts"]) { charts in
         for maxCost in maxCosts {
           figure(&charts, "at most a cost of \(maxCost) at once") {

@@ -38,7 +38,8 @@ extension LabReport {
         "p",
         """
         Each dot is a strategy; further left is fewer bytes, further down fewer loaders. The line joins those \
-        that nothing beats in both; above it nobody has to be. Ours, in red, is joined by its price.
+        that nothing beats in both; above it nobody has to be. Ours, in red, is joined by its price. Loaders are \
+        drawn by their square roots, so that few of them show beside many.
         """)
       section.element("ol", ["class": "charts", "type": "A"]) { list in
         for name in results.contestants { list.element("li", name) }
@@ -61,7 +62,7 @@ extension LabReport {
     let points = points(place.network, of: results)
     let frame = ChartFrame(
       x: ChartAxis("KB an item", upTo: points.map(\.kilobytes).max() ?? 1),
-      y: ChartAxis("loaders per 1000", upTo: points.map(\.loaders).max() ?? 1))
+      y: ChartAxis(rootOf: "loaders per 1000", upTo: points.map(\.loaders).max() ?? 1))
     return frame.chart("Loaders against bytes on \(place.name)") { svg in
       svg.mark(
         "polyline",
