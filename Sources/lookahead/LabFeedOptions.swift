@@ -65,7 +65,7 @@ struct LabFeedOptions: ParsableArguments {
     do throws(RecordedFeedError) {
       let recorded = try RecordedFeed(items, random: LabRandom(seed: UInt64(seed)))
       return Source(
-        feed: .recorded(recorded.feed), words: "\(name): \(recorded.words)",
+        feed: .recorded(recorded.feed, turns: looks.isEmpty), words: "\(name): \(recorded.words)",
         looks: recorded.looks(looks))
     } catch {
       throw LabInputError(file: name, words: "\(error)")

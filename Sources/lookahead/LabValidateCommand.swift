@@ -40,6 +40,7 @@ struct LabValidateCommand: ParsableCommand {
 
   @OptionGroup var strategies: LabStrategies
   @Option("items") var items: Int
+  @Option("repeats") var repeats: Int
   @Option("margin") var margin: Int
   @Option("seed") var seed: Int
 
@@ -74,8 +75,10 @@ struct LabValidateCommand: ParsableCommand {
     meter.clear()
     var experiment = Experiment(
       contestants: contestants, networks: [world.network],
-      feed: .recorded(world.feed.feed), viewer: .steady, items: items, repeats: 1,
+      feed: .recorded(world.feed.feed, turns: false), viewer: .steady, items: items,
+      repeats: repeats,
       seed: UInt64(seed))
+    experiment.viewer.playsClips = false
     experiment.viewer.dwell = .fixed(milliseconds: plans[0].paceMilliseconds)
     for index in experiment.contestants.indices {
       experiment.contestants[index].policy.itemsPerMinute =

@@ -145,6 +145,30 @@ import Testing
     #expect(nothing.status == 1 && nothing.errors.contains("nothing better than the current"))
   }
 
+  @Test func `the simulation is held against the client library on a server`() throws {
+    let program = Program()
+    let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures")
+    #expect(try program.run("seed", fixtures.path + "/featured.ndjson").status == 0)
+    let server = try ServingProgram(program, ["--media-root", fixtures.path + "/media"])
+    let run = try program.run([
+      "lab", "validate", "http://127.0.0.1:\(server.port)", "--feed", "featured", "--items", "25",
+      "--network", "dsl", "--speed", "4", "--strategy", "endless", "--strategy", "plain:leading=4",
+      "--margin", "200",
+    ])
+    #expect(run.errors.contains("featured: 30 items with"), "\(run.errors)")
+    let row = try #require(
+      run.output.firstMatch(of: #/endless +([0-9.]+) +([0-9.]+) /#), "\(run)")
+    // Without loading ahead whatever takes more than a moment is waited for, for real and simulated.
+    #expect(try #require(Double(row.output.1)) > 700 && #require(Double(row.output.2)) > 700)
+    #expect(run.output.contains("rank correlation ") && run.output.contains("mean error "))
+    #expect(run.output.contains("the simulation holds") == (run.status == 0))
+    let nowhere = try program.run(["lab", "validate", "http://127.0.0.1:1", "--items", "1"])
+    #expect(nowhere.status == 1 && nowhere.output.isEmpty)
+    let pace = try program.run(["lab", "validate", "http://127.0.0.1:1", "--pace", "soon"])
+    #expect(pace.status == 64 && pace.errors.contains("--pace"))
+  }
+
   @Test func `two strategies are compared until it is clear`() throws {
     let outcome = try Program().run([
       "lab", "compare", "--strategy", "endless", "--strategy", "plain:leading=3",

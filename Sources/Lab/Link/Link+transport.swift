@@ -107,7 +107,6 @@ extension Link {
       if !requests[index].isAnswered {
         guard requests[index].answersAtMicroseconds <= nowMicroseconds else { continue }
         requests[index].isAnswered = true
-        requests[index].sharedUnitsAtAnswer = receivedUnits
         let isFirst = !requests.contains {
           $0.connection == slot && $0.isAnswered && $0.id != requests[index].id
         }

@@ -53,14 +53,16 @@ struct Link: Sendable {
   var conditions: LinkConditions { schedule.conditions[step] }
 
   /// Asks for so many bytes.
-  mutating func start(_ id: Int, bytes: Int, priority: Int = 0) {
+  ///
+  /// - Parameter tellsHead: whether the answer's head is an event of its own.
+  mutating func start(_ id: Int, bytes: Int, priority: Int = 0, tellsHead: Bool = false) {
     precondition((0...LinkRequest.byteLimit).contains(bytes), "more bytes than a request may bring")
     let head = settings.responseHeadBytes * LinkRequest.unitsPerByte
     requests.append(
       LinkRequest(
         id: id, priority: priority, headUnits: head,
         totalUnits: head + bytes * LinkRequest.unitsPerByte,
-        movedAtMicroseconds: nowMicroseconds))
+        movedAtMicroseconds: nowMicroseconds, tellsHead: tellsHead))
     assignConnections()
   }
 
@@ -126,13 +128,18 @@ struct Link: Sendable {
       let isThere = request.receivedUnits >= request.nextUnits
       guard isThere || givesUpMicroseconds(request) <= nowMicroseconds else { continue }
       guard isThere else { return giveUp(at: index) }
-      let isFinished = request.receivedUnits >= request.totalUnits
-      let took = max(1, nowMicroseconds - request.answersAtMicroseconds)
+      let isFinished = request.receivedUnits >= request.totalUnits && !request.tellsHead
       let event = LinkEvent(
         request: request.id, bytes: request.bodyBytes, isFinished: isFinished,
-        kilobitsPerSecond: (receivedUnits &- request.sharedUnitsAtAnswer) / took / 1_000,
-        firstByteMicroseconds: request.answersAtMicroseconds - request.sentAtMicroseconds)
-      if isFinished { remove(at: index) } else { requests[index].markUnits = .max }
+        firstByteMicroseconds: request.answersAtMicroseconds - request.sentAtMicroseconds,
+        isHead: request.tellsHead)
+      if request.tellsHead {
+        requests[index].tellsHead = false
+      } else if isFinished {
+        remove(at: index)
+      } else {
+        requests[index].markUnits = .max
+      }
       return event
     }
     return nil
@@ -146,7 +153,7 @@ struct Link: Sendable {
     let request = requests[index]
     cancel(request.id)
     return LinkEvent(
-      request: request.id, bytes: request.bodyBytes, isFinished: false, kilobitsPerSecond: 0,
+      request: request.id, bytes: request.bodyBytes, isFinished: false,
       firstByteMicroseconds: 0, isTimedOut: true)
   }
 

@@ -25,8 +25,9 @@ public struct Experiment: Sendable {
   public enum FeedSource: Sendable {
     /// Made up anew for each repeat.
     case generated(FeedModel)
-    /// The same each time.
-    case recorded(LabFeed)
+    /// The same each time, from another item on in each repeat: at its end it goes on at its top. Where it
+    /// does not turn, it begins at its top.
+    case recorded(LabFeed, turns: Bool = true)
   }
 
   /// An experiment of these parts.
@@ -96,7 +97,8 @@ public struct Experiment: Sendable {
     let feed =
       switch feed {
       case .generated(let model): model.feed(count: max(1, items), random: random.split(1))
-      case .recorded(let feed): feed
+      case .recorded(let feed, turns: false): feed
+      case .recorded(let feed, turns: true): feed.turned(random.split(3))
       }
     var seeds = random.split(2)
     return (

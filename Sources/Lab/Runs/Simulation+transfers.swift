@@ -2,8 +2,12 @@ import Prefetch
 
 /// What the engine asks for, and what comes.
 extension Simulation {
-  /// How many bytes come before the engine is told of them, where nothing else makes it worth telling.
-  private static let toldBytes = 65_536
+  /// How many bytes come before the engine is told of them, where nothing else makes it worth telling. Ours decides
+  /// anew with each piece, and of what plays wants no more than it needs: it is told of as much as clients read at
+  /// once. The others wait for starts and ends, which are told anyway.
+  private var toldBytes: Int {
+    if case .expectedWait = engine.policy.strategy { 8_192 } else { 65_536 }
+  }
 
   mutating func perform(_ action: PrefetchAction) {
     switch action.kind {
@@ -54,14 +58,20 @@ extension Simulation {
 
   private mutating func request(_ transfer: Transfer, priority: PrefetchTransfer.Priority) {
     figures.requests += 1
+    if let index = transfers.firstIndex(where: { $0.id == transfer.id }) {
+      transfers[index].askedMicroseconds = link.nowMicroseconds
+      transfers[index].meteredBytes = nil
+    }
     link.start(
-      transfer.id, bytes: transfer.end - transfer.start, priority: priority.rawValue)
+      transfer.id, bytes: transfer.end - transfer.start, priority: priority.rawValue,
+      tellsHead: true)
     mark(transfer)
   }
 
   /// Ends a transfer's request; what has come of it by now is told.
   private mutating func stop(_ id: Int) {
     bring(id)
+    endMetering(id, bytes: link.bytes(of: id))
     timeline?.finish(id, at: link.nowMicroseconds / 1_000, isWhole: false)
     let late = link.cancel(id)
     guard late > 0 else { return }
@@ -92,6 +102,7 @@ extension Simulation {
       return event.isTimedOut ? pageFailed(place) : pageArrived(place)
     }
     guard let index = transfers.firstIndex(where: { $0.id == event.request }) else { return }
+    if event.isHead { return beginMetering(index) }
     guard event.isFinished || event.isTimedOut else {
       arrived(index, bytes: event.bytes)
       // What the engine does about it may be to end it.
@@ -101,6 +112,7 @@ extension Simulation {
       return
     }
     let id = transfers[index].id
+    let measurement = endMetering(id, bytes: event.bytes)
     arrived(index, bytes: event.bytes)
     transfers.removeAll { $0.id == id }
     timeline?.finish(id, at: link.nowMicroseconds / 1_000, isWhole: event.isFinished)
@@ -110,16 +122,8 @@ extension Simulation {
       return tell(.transferFailed(id, .network))
     }
     tell(.transferFinished(id))
-    if event.bytes >= Self.measuredBytes, event.kilobitsPerSecond > 0 {
-      tell(
-        .bandwidthMeasured(
-          kilobitsPerSecond: event.kilobitsPerSecond,
-          roundTripMilliseconds: event.firstByteMicroseconds / 1_000))
-    }
+    tell(measurement)
   }
-
-  /// Less says nothing about a bandwidth.
-  private static let measuredBytes = 10_000
 
   /// Takes in what has come of a transfer, without waiting for a mark.
   mutating func bring(_ id: Int) {
@@ -143,7 +147,7 @@ extension Simulation {
 
   /// When the link is to say how far the transfer is: as soon as it starts its item, or lets it play on.
   mutating func mark(_ transfer: Transfer) {
-    var byte = transfer.told + Self.toldBytes
+    var byte = transfer.told + toldBytes
     let truth = file(transfer.file, of: transfer.item)
     for range in truth.startRanges
     where range.upperBound > transfer.told && range.lowerBound < transfer.end {

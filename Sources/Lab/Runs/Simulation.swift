@@ -38,6 +38,9 @@ public struct Simulation: Sendable {
     /// Up to where the engine was told.
     var told: Int
     var isPaused = false
+    /// When it was asked for, and how much of the answer's body the meter has seen; `nil` before its head.
+    var askedMicroseconds = 0
+    var meteredBytes: Int?
   }
 
   /// What the viewer does.
@@ -82,8 +85,13 @@ public struct Simulation: Sendable {
   /// Since when the viewer is where the item is or will be, and since when the list has it.
   var waitsSinceMicroseconds = 0
   var listedSinceMicroseconds = 0
+  /// Since when the viewer sees the item.
+  var seenSinceMicroseconds = 0
   var timerMilliseconds: Int?
   var playback = PlaybackState()
+  /// Measures the link as the client library does, and when it looks again.
+  var meter = LinkMeter()
+  var metersMicroseconds = Int.max
   /// How far each clip was watched, in milliseconds; -1 of an item that nobody looked at.
   var watched: [Int]
 
@@ -165,12 +173,13 @@ public struct Simulation: Sendable {
     case .travelling: next = min(next, arrivesMicroseconds)
     case .waiting(let until), .looking(let until): next = min(next, until)
     }
-    return min(next, playback.nextMicroseconds)
+    return min(next, playback.nextMicroseconds, metersMicroseconds)
   }
 
   private mutating func takeOwnEvents() {
     let now = link.nowMicroseconds
     if playback.nextMicroseconds <= now { playOn() }
+    if metersMicroseconds <= now { measure() }
     switch phase {
     case .travelling where arrivesMicroseconds <= now: arrive()
     case .waiting(let until) where until <= now: leave()
