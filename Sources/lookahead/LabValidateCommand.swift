@@ -54,11 +54,15 @@ struct LabValidateCommand: ParsableCommand {
 
   /// What `browse` does with a strategy.
   private func plan(_ strategy: String) throws -> BrowsePlan {
-    try BrowsePlan(
-      BrowseCommand.parse([
-        url, "--feed", feed, "--items", "\(items)", "--pace", pace, "--speed", "\(speed)",
-        "--network", network, "--strategy", strategy,
-      ]))
+    do {
+      return try BrowsePlan(
+        BrowseCommand.parse([
+          url, "--feed", feed, "--items", "\(items)", "--pace", pace, "--speed", "\(speed)",
+          "--network", network, "--strategy", strategy,
+        ]))
+    } catch {
+      throw ValidationError(BrowseCommand.message(for: error))
+    }
   }
 
   func run() throws {
@@ -177,8 +181,8 @@ extension LabValidateCommand.Measured {
   init(_ outcome: Viewing.Viewer.Outcome) {
     let figures = outcome.figures
     let items = Double(max(1, figures.items))
-    loaders =
-      Double(figures.imageLoaders + figures.videoLoaders + outcome.listLoaders) * 1_000 / items
+    // An item whose page was not there was not there either, and is counted as such.
+    loaders = Double(figures.imageLoaders + figures.videoLoaders) * 1_000 / items
     kilobytes = Double(figures.bytes) / 1_000 / items
   }
 }

@@ -69,6 +69,7 @@ public struct LabNetwork: Hashable, Sendable {
     link.connections = 32
     link.setupRoundTrips = 1
     link.thinkMilliseconds = 1
+    link.requestBytes = 250
     link.idleRestartMilliseconds = 1_000_000_000
     link.bringsWhatWasCancelled = false
     expected = nil

@@ -9,6 +9,8 @@ extension Simulation {
   mutating func beginMetering(_ index: Int) {
     let now = link.nowMicroseconds
     transfers[index].meteredBytes = 0
+    let id = transfers[index].id
+    explain("the answer to \(id) begins")
     meter.answered(
       afterMilliseconds: (now - transfers[index].askedMicroseconds) / 1_000, at: now / 1_000)
     metersMicroseconds = min(
