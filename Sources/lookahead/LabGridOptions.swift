@@ -59,8 +59,10 @@ struct LabGridOptions: ParsableArguments {
   }
 
   /// Ours at each price.
-  func priced(isHinted: Bool) throws -> [Contestant] {
-    let prices = try price.map { try Self.numbers($0, 0...1_000_000, "price") } ?? []
+  ///
+  /// - Parameter usual: the prices where nobody says any.
+  func priced(isHinted: Bool, usual: String? = nil) throws -> [Contestant] {
+    let prices = try (price ?? usual).map { try Self.numbers($0, 0...1_000_000, "price") } ?? []
     return try prices.map {
       try LabStrategies.contestant("expected-wait:price=\($0)", isHinted: isHinted)
     }

@@ -23,6 +23,11 @@ struct LabReportCommand: ParsableCommand {
     help: ArgumentHelp("Where the page's figures are written, run by run.", valueName: "file"))
   var csv: String?
 
+  @Option(
+    help: ArgumentHelp("What lab validate --json wrote: the page shows it, too.", valueName: "file")
+  )
+  var validation: String?
+
   @Flag(help: "No map of the grid: it takes most of the time.")
   var withoutGrid = false
 
@@ -40,9 +45,10 @@ struct LabReportCommand: ParsableCommand {
   }
 
   func run() throws {
+    let validation = try validation.map(Self.validation)
     let isHinted = !options.withoutHints
     let named = try strategies.contestants(isHinted: isHinted)
-    let priced = try grid.priced(isHinted: isHinted)
+    let priced = try grid.priced(isHinted: isHinted, usual: "250,1500,5000,20000")
     let (experiment, words) = try options.experiment(named + priced)
     options.tell(words)
     let results = options.results(of: experiment)
@@ -53,7 +59,7 @@ struct LabReportCommand: ParsableCommand {
       part.networks = Array(experiment.networks.prefix(1))
       map = LabReport.Grid(try grid.settings(), options.results(of: part))
     }
-    let report = LabReport(
+    var report = LabReport(
       LabReport.Origin(
         feed: words, viewer: options.viewerWords,
         date: Date.now.formatted(.iso8601.year().month().day()),
@@ -62,9 +68,19 @@ struct LabReportCommand: ParsableCommand {
       experiment, results, prices: Array(named.count..<named.count + priced.count), grid: map,
       told: named.lastIndex { $0.policy.strategy.name == "expected-wait" } ?? 0,
       margin: Double(options.margin))
+    report.validation = validation
     let hash = Data(SHA256.hash(data: Data(LabReport.style.utf8))).base64EncodedString()
     try Self.write(report.html(styleHash: hash), to: output)
     if let csv { try Self.write(results.csv, to: csv) }
+  }
+
+  private static func validation(_ path: String) throws -> Validation {
+    let content = try LabOptions.content(path)
+    do throws(ValidationFileError) {
+      return try Validation(json: content)
+    } catch {
+      throw LabInputError(file: path, words: "\(error)")
+    }
   }
 
   private static func write(_ text: String, to path: String) throws {

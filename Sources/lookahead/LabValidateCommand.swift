@@ -38,6 +38,9 @@ struct LabValidateCommand: ParsableCommand {
   @Option(help: "How many strategies run at once.")
   var together = 10
 
+  @Flag(help: "Write both figures of each strategy as JSON, for lab report.")
+  var json = false
+
   @OptionGroup var strategies: LabStrategies
   @Option("items") var items: Int
   @Option("repeats") var repeats: Int
@@ -98,7 +101,11 @@ struct LabValidateCommand: ParsableCommand {
           measuredKilobytes: figures.kilobytes,
           simulatedKilobytes: simulated.mean(index, .kilobytes))
       }, margin: Double(margin))
-    print(validation.table, terminator: "")
+    if json {
+      print(String(decoding: validation.json, as: UTF8.self))
+    } else {
+      print(validation.table, terminator: "")
+    }
     if !validation.holds { throw ExitCode.failure }
   }
 }

@@ -48,7 +48,7 @@ import Version
       "items", "pace", "strategy", "network", "speed", "store", "record", "json", "trace", "map",
       "watch", "without-hints", "explain", "max-cost", "video-cost", "image-cost",
       "input", "precision", "price", "search", "budget-kilobytes", "megabyte-loaders",
-      "output", "csv", "without-grid", "undo", "together",
+      "output", "csv", "without-grid", "undo", "together", "validation",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(Self.readme.contains("`--\(option)`"), "--\(option)")

@@ -26,18 +26,27 @@ import Testing
 
   private static let results = experiment.results()
 
+  private static let validation = Validation(
+    [
+      Validation.Pair(
+        name: "endless", measuredLoaders: 987.6, simulatedLoaders: 1_000, measuredKilobytes: 33.3,
+        simulatedKilobytes: 34.4)
+    ], margin: 2)
+
   private static func report(_ results: ExperimentResults = results) -> LabReport {
     var grid = experiment
     grid.networks = [experiment.networks[0]]
     let settings = [1, 5].flatMap { most in
       [1, 2].map { LabReport.Grid.Setting(maxCost: most, videoCost: $0, imageCost: 1) }
     }
-    return LabReport(
+    var report = LabReport(
       LabReport.Origin(
         feed: "made up", viewer: "one item a second", date: "2026-11-22", program: "lookahead 1",
         traces: "two files", gigabyteCents: 500),
       experiment, results, prices: [3], grid: LabReport.Grid(settings, grid.results()), told: 3,
       margin: 2)
+    report.validation = validation
+    return report
   }
 
   private static let html = report().html(styleHash: "HASH")
@@ -112,6 +121,13 @@ import Testing
         #expect(abs(Double(match.output.2)! - bytes / loaders * 5 / 1_000) < 0.02)
       }
     }
+  }
+
+  @Test func `what was held against the client library is shown with its numbers`() {
+    #expect(
+      Self.html.contains(
+        "<td>987.6</td>\n<td>1000.0</td>\n<td>1.3</td>\n<td>33.3</td>\n<td>34.4</td>"))
+    #expect(Self.html.contains(Self.validation.sentence))
   }
 
   @Test func `it needs no other host and runs no script`() {

@@ -32,6 +32,24 @@ import Testing
     #expect(!validation.holds && validation.sentence.contains("in the wrong order: s0 and s2"))
   }
 
+  @Test func `it is written and read back, and what is none is refused in words`() throws {
+    let validation = Validation(Self.pairs([(100, 90.5), (0, 1)]), margin: 3)
+    let read = try Validation(json: validation.json)
+    #expect(read.pairs == validation.pairs && read.margin == 3)
+    for (text, words) in [
+      ("[", "not JSON"), ("{}", "\"validation\" is missing"),
+      (
+        #"{"margin":2,"validation":[{"strategy":"a","measuredLoaders":-1}]}"#, "\"measuredLoaders\""
+      ),
+      (#"{"margin":2,"validation":[{"strategy":7}]}"#, "\"strategy\""),
+    ] {
+      let error = #expect(throws: ValidationFileError.self) {
+        try Validation(json: Array(text.utf8))
+      }
+      #expect(error?.description.contains(words) == true, "\(text)")
+    }
+  }
+
   @Test func `errors are shares of what was measured, and of ten where that is less`() {
     let validation = Validation(
       Self.pairs([(100, 90), (0, 1), (1_000, 1_000), (40, 44)]), margin: 2)

@@ -16,6 +16,7 @@ extension LabReport {
     p, li { max-width: 44rem; }
     .lead { font-size: 1.1rem; }
     .charts { display: grid; gap: 1.2rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); }
+    .legend { columns: 12rem; margin: 0 0 1rem; padding-left: 2.2rem; }
     figure { margin: 0; break-inside: avoid; }
     figcaption { color: var(--soft); font-size: 0.9rem; }
     svg { display: block; width: 100%; height: auto; }

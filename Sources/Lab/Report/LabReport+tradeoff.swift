@@ -41,7 +41,7 @@ extension LabReport {
         that nothing beats in both; above it nobody has to be. Ours, in red, is joined by its price. Loaders are \
         drawn by their square roots, so that few of them show beside many.
         """)
-      section.element("ol", ["class": "charts", "type": "A"]) { list in
+      section.element("ol", ["class": "legend", "type": "A"]) { list in
         for name in results.contestants { list.element("li", name) }
       }
       section.element("div", ["class": "charts"]) { charts in

@@ -69,6 +69,8 @@ public struct LabReport: Sendable {
   let timelineName: String
   let margin: Double
   let seed: UInt64
+  /// What the simulation was held against; `nil` where nobody did.
+  public var validation: Validation?
 
   /// The report of an experiment.
   ///
@@ -138,6 +140,7 @@ public struct LabReport: Sendable {
           heatMaps(&main)
           told(&main)
           table(&main)
+          held(&main)
           origins(&main)
         }
       }
