@@ -51,8 +51,12 @@ extension Simulation {
     return ended ?? arrived
   }
 
+  /// Tells the engine; of a strategy that does not decide anew for it, what is about the same only once.
   mutating func tell(_ measurement: LinkMeter.Measurement?) {
     guard let measurement else { return }
+    let change = abs(measurement.kilobitsPerSecond - toldKilobitsPerSecond)
+    guard decidesWithEachPiece || change * 20 > toldKilobitsPerSecond else { return }
+    toldKilobitsPerSecond = measurement.kilobitsPerSecond
     tell(
       .bandwidthMeasured(
         kilobitsPerSecond: measurement.kilobitsPerSecond,

@@ -2,12 +2,15 @@ import Prefetch
 
 /// What the engine asks for, and what comes.
 extension Simulation {
-  /// How many bytes come before the engine is told of them, where nothing else makes it worth telling. Ours decides
-  /// anew with each piece, and of what plays wants no more than it needs: it is told of as much as clients read at
-  /// once. The others wait for starts and ends, which are told anyway.
-  private var toldBytes: Int {
-    if case .expectedWait = engine.policy.strategy { 8_192 } else { 65_536 }
+  /// Ours decides anew with each piece that comes, and of what plays wants no more than it needs; the others wait
+  /// for starts and ends, which are told anyway.
+  var decidesWithEachPiece: Bool {
+    if case .expectedWait = engine.policy.strategy { true } else { false }
   }
+
+  /// How many bytes come before the engine is told of them, where nothing else makes it worth telling: ours of
+  /// as much as clients read at once.
+  private var toldBytes: Int { decidesWithEachPiece ? 8_192 : 65_536 }
 
   mutating func perform(_ action: PrefetchAction) {
     switch action.kind {

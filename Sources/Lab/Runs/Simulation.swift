@@ -92,6 +92,7 @@ public struct Simulation: Sendable {
   /// Measures the link as the client library does, and when it looks again.
   var meter = LinkMeter()
   var metersMicroseconds = Int.max
+  var toldKilobitsPerSecond = 0
   /// How far each clip was watched, in milliseconds; -1 of an item that nobody looked at.
   var watched: [Int]
 
