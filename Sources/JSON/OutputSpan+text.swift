@@ -31,6 +31,19 @@ extension OutputSpan where Element == UInt8 {
     }
   }
 
+  /// Appends the number in hexadecimal: all its digits, in lower case.
+  @inlinable
+  public mutating func append<Number: FixedWidthInteger & UnsignedInteger>(
+    hexadecimal number: Number
+  ) {
+    var position = Number.bitWidth
+    while position > 0 {
+      position -= 4
+      let digit = UInt8(truncatingIfNeeded: number &>> Number(truncatingIfNeeded: position)) & 15
+      append(digit &+ (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
+    }
+  }
+
   /// Appends a whole number in decimal, twenty characters at the most.
   @inlinable
   public mutating func append(decimal value: Int) {
