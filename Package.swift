@@ -212,7 +212,7 @@ let package = Package(
     tests(
       "CommandTests",
       [
-        "lookahead", "Lab", "Prefetch", "SQLiteStore", "Catalog", "Feed", "Version",
+        "lookahead", "Lab", "PostJSON", "Prefetch", "SQLiteStore", "Catalog", "Feed", "Version",
         "SQLiteTestSupport", "TestSupport",
       ]),
     // On the model store alone: no SQLite is linked.

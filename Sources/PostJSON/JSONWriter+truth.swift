@@ -119,7 +119,7 @@ extension JSONWriter {
     }
   }
 
-  private mutating func timing(_ start: MediaTiming) {
+  mutating func timing(_ start: MediaTiming) {
     object { writer in
       if !start.isStartable {
         writer.key("startable")
@@ -137,7 +137,7 @@ extension JSONWriter {
   }
 
   /// A list of pairs of numbers, left out where it is empty.
-  private mutating func pairs<Element>(
+  mutating func pairs<Element>(
     _ name: StaticString, _ elements: [Element], _ pair: (Element) -> (Int, Int)
   ) {
     guard !elements.isEmpty else { return }
