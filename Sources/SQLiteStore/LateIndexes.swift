@@ -56,7 +56,10 @@ struct LateIndexes {
 
   /// Makes what is missing where nobody is loading any longer who would.
   func makeUnlessLoading() throws {
-    if try Self.areMissing(database), !isLoading { try Self.make(database) }
+    guard try Self.areMissing(database), !isLoading else { return }
+    try Self.make(database)
+    // What was left of the load's lock.
+    try RankingRun.removeFile(database, path: path)
   }
 
   private var isLoading: Bool { RunLock.isHeld(run: RunLock.load, path: path) }

@@ -78,11 +78,13 @@ import Testing
 
   @Test func `who opens the database after a load that was killed makes them`() throws {
     let store = try killedLoad()
+    #expect(FileManager.default.createFile(atPath: path + "-runs", contents: nil))
     #expect(try areMissing(SQLiteStore(existing: path)))
     #expect(try store.check().map(\.severity) == [.note, .note])
     let next = try SQLiteStore(path: path)
     #expect(try !areMissing(next))
     #expect(try next.check().isEmpty)
+    #expect(!isLockFileThere)
   }
 
   @Test func `nobody makes them while the load is at work, whoever ends meanwhile`() throws {
