@@ -5,7 +5,7 @@ import GRDB
 ///
 /// Nothing else rests on it but time: whoever writes meanwhile, in this process or another, finds an author's
 /// posts by reading them all. Where a load was killed, whoever next opens the database to write makes the index,
-/// and so does the next run that ends; as long as the load is at work, which a lock says, nobody does.
+/// and so do a prune and the next run that ends; as long as the load is at work, which a lock says, nobody does.
 struct LateIndexes {
   let database: Database
   let path: String
@@ -69,6 +69,7 @@ extension DatabaseConnections {
   /// Makes the indexes that a load which was killed has left out. A disk that is full, a lock that is not to be
   /// had: the database is right without, and the next one to open it tries again.
   func makeLateIndexes() {
+    guard (try? read(LateIndexes.areMissing)) ?? false else { return }
     _ = try? write { try LateIndexes(database: $0, path: path).makeUnlessLoading() }
   }
 }

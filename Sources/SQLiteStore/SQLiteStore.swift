@@ -66,9 +66,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   private static func migratedPool(path: String, options: Options) throws -> DatabaseConnections {
     let pool = try DatabaseFile.open(path: path, options: options.file)
     _ = try withStoreErrors(path: path) { try Migrator().migrate(pool) }
-    if try withStoreErrors(path: path, { try pool.read(LateIndexes.areMissing) }) {
-      pool.makeLateIndexes()
-    }
+    pool.makeLateIndexes()
     return pool
   }
 

@@ -111,6 +111,17 @@ import Testing
     #expect(try !areMissing(store))
   }
 
+  @Test func `a prune makes them before it begins`() throws {
+    let store = try killedLoad()
+    var rule = Pruning.Rule()
+    rule.keptPosts = 10
+    _ = try Pruning(store, rule: rule, isDryRun: true).run()
+    #expect(try areMissing(store))
+    #expect(try Pruning(store, rule: rule).run().posts == 90)
+    #expect(try !areMissing(store))
+    #expect(try store.check().isEmpty)
+  }
+
   @Test func `a load that is given up makes them, too`() throws {
     let store = try SQLiteStore(path: path)
     do {
