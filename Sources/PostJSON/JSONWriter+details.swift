@@ -98,14 +98,13 @@ extension JSONWriter {
     let file = posts.media[index]
     let load = posts.mediaLoads[index]
     member("kind", load.kind.rawValue)
-    location(
-      posts.bytes.span.extracting(file.url.range),
-      naming?.name(
-        of: posts.bytes.span.extracting(file.url.range),
-        version: file.truth.flatMap { posts.truths[$0].version }))
+    let url = posts.bytes.span.extracting(file.url.range)
     if let index = file.truth {
-      return itemMembers(of: posts.truths[index], naming, entirely: entirely)
+      let truth = posts.truths[index]
+      location(url, naming?.name(of: url, version: truth.version))
+      return itemMembers(of: truth, naming, entirely: entirely)
     }
+    location(url, naming?.name(of: url, version: nil))
     member("mimeType", file.mimeType, of: posts)
     member("codec", file.codec, of: posts)
     member("width", file.width)

@@ -111,7 +111,7 @@ extension PageRequest {
     return PageQuery(feed: feed, start: start, offset: offset ?? 0, limit: limit ?? defaultLimit)
   }
 
-  private static func cursor(_ name: String, _ parameters: Parameters) throws -> Cursor? {
+  static func cursor(_ name: String, _ parameters: Parameters) throws -> Cursor? {
     guard let text = parameters[name] else { return nil }
     do throws(CursorTextError) {
       return try Cursor(text: text)

@@ -11,6 +11,7 @@ enum Route: CaseIterable, Sendable {
   case feed
   case putFeed
   case deleteFeed
+  case events
   case item
   case putItem
   case deleteItem
@@ -30,7 +31,7 @@ enum Route: CaseIterable, Sendable {
     case .putItem, .putFeed: .put
     case .deleteItem, .deleteFeed: .delete
     case .countItem, .importRecords, .plan: .post
-    case .compactPage, .page, .feeds, .feed, .item, .networks, .media, .openAPI, .health,
+    case .compactPage, .page, .feeds, .feed, .events, .item, .networks, .media, .openAPI, .health,
       .readiness, .metrics:
       .get
     }
@@ -43,6 +44,7 @@ enum Route: CaseIterable, Sendable {
     case .page: "/v1/feeds/{feed}/items"
     case .feeds: "/v1/feeds"
     case .feed, .putFeed, .deleteFeed: "/v1/feeds/{feed}"
+    case .events: "/v1/feeds/{feed}/events"
     case .item, .putItem, .deleteItem: "/v1/items/{id}"
     case .countItem: "/v1/items/{id}/counters"
     case .importRecords: "/v1/import"
@@ -63,6 +65,7 @@ enum Route: CaseIterable, Sendable {
     case .page: PageRequest.parameters
     case .item: Self.itemParameters
     case .networks: ["feed"]
+    case .events: ["before"]
     case .feeds: FeedListRequest.parameters
     case .media: MediaQuery.parameters
     case .feed, .putFeed, .deleteFeed, .putItem, .deleteItem, .countItem, .importRecords,
