@@ -30,6 +30,7 @@ struct ServeSettings: ParsableArguments {
     configuration.application.mediaRoot = media.mediaRoot
     configuration.application.mediaSigningKeys = try media.signingKeys()
     configuration.application.trustedProxies = try clients.blocks()
+    configuration.application.hasPage = pages.page
     configuration.application.writeToken = try writes.token()
     configuration.mediaProbing.decoding = media.decoding.settings
     configuration.backups = care.backups

@@ -11,6 +11,9 @@ public struct ApplicationConfiguration: Sendable {
   /// Of the HTTP server: addresses, limits and deadlines.
   public var server = ServerConfiguration()
 
+  /// Whether browsers get a page to look at.
+  public var hasPage = true
+
   /// The token that writers present (RFC 6750 section 2.1); nil switches writes off.
   public var writeToken: String?
   /// How large the stream of an import may be.
