@@ -109,6 +109,17 @@ let package = Package(
         .embedInCode("0011-engine-strategies.sql"), .embedInCode("0012-packed-media-truth.sql"),
       ],
       swiftSettings: strict),
+    // The page to look at, and the client library for browsers: one file less to find beside the program.
+    .target(
+      name: "Page",
+      resources: [.embedInCode("lookahead.js")]
+        + [
+          "dom.js", "editor.js", "feed-choice.js", "feed-view.js", "frame.js", "icon.svg",
+          "index.html",
+          "inspector.js", "lane.js", "link.js", "metrics.js", "page.css", "page.js",
+          "policies-view.js", "server-view.js", "slide.js", "tabs.js", "thumbhash.js",
+        ].map { .embedInCode("page/\($0)") },
+      swiftSettings: strict),
     module("JSON"),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
     // The client library, for apps; URLSession apart, so that what has its own sockets does not link it.
@@ -134,7 +145,7 @@ let package = Package(
       dependencies: [
         "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
         "Seeding", "JSON", "Compression", "MediaFiles", "MediaFormats", "MediaProbe", "MediaIndex",
-        "Observability", "CXXHash", crypto, logging, metrics,
+        "Observability", "Page", "CXXHash", crypto, logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
@@ -222,7 +233,7 @@ let package = Package(
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
         "Compression", "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
-        "Observability", "ShapedLink", "TestSupport", crypto, logging,
+        "Observability", "Page", "ShapedLink", "TestSupport", crypto, logging,
       ]),
     tests(
       "ServiceTests",

@@ -39,6 +39,7 @@ struct ConnectionOptions: ParsableArguments {
 
 /// How pages are kept and refreshed.
 struct PageOptions: ParsableArguments {
+  @Flag("page", default: true, "A page to look at, for browsers that ask for /.") var page: Bool
   @Option("cache-max-age-seconds") var cacheMaxAgeSeconds: Int
   @Option("cache-stale-while-revalidate-seconds") var cacheStaleWhileRevalidateSeconds: Int
   @Option("encoded-memory-bytes") var encodedMemoryBytes: Int

@@ -31,6 +31,7 @@ struct ServeSettings: ParsableArguments {
     configuration.application.mediaSigningKeys = try media.signingKeys()
     configuration.application.trustedProxies = try clients.blocks()
     configuration.application.writeTokens = try writes.tokens()
+    configuration.application.hasPage = pages.page
     configuration.mediaProbing.decoding = media.decoding.settings
     configuration.backups = care.backups
     return configuration

@@ -813,7 +813,11 @@ class Suite:
             ("/v1/feeds", "/v1/feeds", ""),
             ("/v1/feeds/{feed}", f"/v1/feeds/{name}", ""),
             ("/v1/items/{id}", item, "?network=wifi"),
+            ("/v1/items/{id}/record", item + "/record", ""),
             ("/v1/networks", "/v1/networks", f"?feed={name}"),
+            ("/", "/", ""),
+            ("/page/{file}", "/page/page.css", ""),
+            ("/lookahead.js", "/lookahead.js", ""),
             ("/openapi.json", "/openapi.json", ""),
             ("/healthz", "/healthz", ""),
             ("/readyz", "/readyz", ""),
@@ -822,11 +826,16 @@ class Suite:
             self.check_route(template, target, query)
             self.check_query(template, target + (query if template == "/rp/" else ""), companions)
 
+        html = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+        self.ask("GET", "/", "/", 200, Accept=html)
+        self.ask("HEAD", "/", "/", 200, Accept=html)
         for template, target, kind in (
+            ("/page/{file}", "/page/no-such-file", "unknown-route"),
             ("/rp/", "/rp/?feed=no-such-feed", "unknown-feed"),
             ("/v1/feeds/{feed}/items", "/v1/feeds/no-such-feed/items", "unknown-feed"),
             ("/v1/feeds/{feed}", "/v1/feeds/no%20such%2Ffeed", "unknown-feed"),
             ("/v1/items/{id}", "/v1/items/no-such-item", "unknown-item"),
+            ("/v1/items/{id}/record", "/v1/items/no-such-item/record", "unknown-item"),
             ("/v1/networks", "/v1/networks?feed=no-such-feed", "unknown-feed"),
         ):
             self.ask("GET", template, target, 404, kind=kind)

@@ -13,6 +13,16 @@ final class ContentType: Sendable {
     self.isCompressible = isCompressible
   }
 
+  /// - Parameter policy: what a document of this type may load and do (Content Security Policy Level 3).
+  init(_ value: String, policy: String) {
+    fields = [
+      "Content-Type": value, "X-Content-Type-Options": "nosniff",
+      "Content-Security-Policy": policy, "Referrer-Policy": "no-referrer",
+      "Cross-Origin-Opener-Policy": "same-origin",
+    ]
+    isCompressible = true
+  }
+
   static let json = ContentType("application/json")
   static let problem = ContentType("application/problem+json")
 }

@@ -13,6 +13,8 @@ public struct ApplicationConfiguration: Sendable {
 
   /// The tokens of which writers present one (RFC 6750 section 2.1); without any, writes are off.
   public var writeTokens: [WriteToken] = []
+  /// Whether browsers get a page to look at.
+  public var hasPage = true
   /// How large the stream of an import may be.
   public var importBytes = 1 << 40
   /// How many imports run at once; one more is answered with 503.

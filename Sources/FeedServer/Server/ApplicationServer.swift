@@ -151,7 +151,7 @@ extension Application {
       clients: clients, figures: figures, seeder: configuration.seeder,
       bodyLimits: BodyLimits(
         bodyBytes: configuration.server.limits.bodyBytes, importBytes: configuration.importBytes),
-      logger: logger)
+      hasPage: configuration.hasPage, logger: logger)
   }
 
   /// Lets what it is made of register its figures.
