@@ -107,6 +107,7 @@ let package = Package(
         .embedInCode("0007-strategies.sql"), .embedInCode("0008-many-feeds.sql"),
         .embedInCode("0009-media-truth.sql"), .embedInCode("0010-media-variants.sql"),
         .embedInCode("0011-engine-strategies.sql"),
+        .embedInCode("0012-extra-and-sound.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),

@@ -38,5 +38,8 @@ public struct Migration: Hashable, Sendable {
     Migration(
       version: 11, name: "0011-engine-strategies",
       sql: PackageResources._011_engine_strategies_sql),
+    Migration(
+      version: 12, name: "0012-extra-and-sound",
+      sql: PackageResources._012_extra_and_sound_sql),
   ]
 }

@@ -76,7 +76,7 @@ extension JSONWriter {
     member("height", truth.height)
     if entirely { member("durationMs", truth.durationMilliseconds) }
     member("bytes", truth.bytes)
-    guard truth.kind == .video, var start = truth.start else { return }
+    guard truth.kind == .video || truth.kind == .sound, var start = truth.start else { return }
     if !entirely { (start.curve, start.lead) = ([], []) }
     key("start")
     timing(start)
@@ -102,11 +102,7 @@ extension JSONWriter {
   private mutating func hints(of truth: MediaTruth, start: MediaTiming?) {
     if let placeholder = truth.placeholder {
       key("placeholder")
-      object { writer in
-        writer.member(
-          "thumbhash", String(decoding: Base64.encode(placeholder.thumbHash), as: UTF8.self))
-        writer.member("color", placeholder.color.text)
-      }
+      self.placeholder(placeholder)
     }
     if let start {
       key("start")

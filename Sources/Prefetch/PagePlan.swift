@@ -6,7 +6,7 @@ public struct PagePlan: Hashable, Sendable {
   public enum Reason: Sendable {
     /// The item is active: all of it.
     case active
-    /// The item comes soon: so much that a video starts.
+    /// The item comes soon: so much that it starts to play.
     case start
     /// The item comes soon, and a part of it would show nothing: all of it.
     case whole
@@ -159,7 +159,7 @@ extension Policy {
       let choice = costs.choice(of: item.media[item.media.startIndex + mediaIndex])
       let media = choice.file
       let cost = costs.cost(ofFile: media)
-      let isVideo = media.kind == .video
+      let plays = media.kind.plays
       var needed = isActive ? cost.entireBytes : cost.minimumBytes
       let pieces = isActive ? [] : cost.pieces
       for index in 0..<max(pieces.count, 1) {
@@ -168,10 +168,10 @@ extension Policy {
         let part = PagePlan.Part(
           itemIndex: itemIndex, mediaIndex: mediaIndex, variantIndex: choice.index,
           range: media.bytes == nil ? nil : range, bytes: range.count,
-          reason: isActive ? .active : isVideo ? .start : .whole,
+          reason: isActive ? .active : plays ? .start : .whole,
           isEstimated: isActive ? cost.isEntireEstimated : cost.isStartEstimated)
-        // Of a video from its start on; what its head alone does not start is worth nothing in pieces.
-        let isDivisible = isVideo && media.timing?.isStartable != false
+        // Of what plays from its start on; what its head alone does not start is worth nothing in pieces.
+        let isDivisible = plays && media.timing?.isStartable != false
         let piece = Piece(needed: needed, least: isDivisible ? cost.minimumBytes : nil)
         guard body(part, piece) else { return false }
         needed -= range.count
@@ -180,7 +180,7 @@ extension Policy {
     return true
   }
 
-  /// The part as far as the budget reaches: a video from its start bytes on is worth having, a piece
+  /// The part as far as the budget reaches: of what plays its start and more is worth having, a piece
   /// of an image is not. `nil` where the budget does not reach so far.
   private func affordable(
     _ part: PagePlan.Part, _ piece: Piece, budget: Int

@@ -29,6 +29,7 @@ import Testing
     ("logged changes", SQLiteCatalogReader.changesAfter),
     ("the log's old end", SQLiteCatalogReader.oldestChange),
     ("a feed's rankings", SQLiteCatalogReader.oldestRankingOfFeed),
+    ("an author", ImportBatch.authorNumber),
     ("a post's entries", ImportBatch.openEntries),
     ("an entry that moves back", ImportBatch.reopenEntry),
     ("a post's feeds", ImportBatch.feedsOfPost),

@@ -27,9 +27,10 @@ extension MediaTruth {
     if soundCodec != nil, hasSound != true {
       return ("hasSound", "is not true, though there is a soundCodec")
     }
-    if let placeholder, !MediaPlaceholder.thumbHashBytes.contains(placeholder.thumbHash.count) {
-      return ("thumbhash", "has \(placeholder.thumbHash.count) bytes")
+    if let hash = placeholder?.thumbHash, !MediaPlaceholder.thumbHashBytes.contains(hash.count) {
+      return ("thumbhash", "has \(hash.count) bytes")
     }
+    if placeholder == MediaPlaceholder() { return ("placeholder", "says nothing") }
     if let version, MediaVersion(text: version.text) != version {
       return ("version", "is no digest of 32 bytes, no entity tag, or too long")
     }

@@ -17,19 +17,29 @@ struct AtomEntry {
     let files = media.files(&omissions)
     let link = link("alternate") ?? contentLink
     guard let id = entry.text("id", .atom) ?? link else { throw FormatError("the entry has no id") }
-    let time = entry.text("published", .atom) ?? entry.text("updated", .atom)
+    let published = entry.text("published", .atom)
+    let (content, summary) = (text("content", &omissions), text("summary", &omissions))
+    var extra = ExtraMembers()
+    if !id.isSame(as: link ?? "") { extra.add("id", text: id) }
+    if published != nil { extra.add("updated", text: entry.text("updated", .atom)) }
+    if content != nil { extra.add("summary", text: summary) }
+    if content ?? summary != nil { extra.add("media:description", text: media.text) }
+    extra.add("rights", text: text("rights", &omissions))
     return Post(
       id: StableID.isGlobal(id)
         ? StableID.make(.atom, id) : StableID.make(.atom, context.id ?? context.link ?? "", id),
       type: PostType(of: files),
       title: text("title", &omissions) ?? media.title,
-      text: text("content", &omissions) ?? text("summary", &omissions) ?? media.text,
-      publishedAt: try FormatError.time(time, "published"),
+      text: content ?? summary ?? media.text,
+      language: omissions.language(
+        entry.first("content", .atom)?.language ?? entry.language ?? context.language),
+      publishedAt: try FormatError.time(published ?? entry.text("updated", .atom), "published"),
       author: author,
       url: link,
       thumbnail: media.thumbnail,
       tags: entry.all("category", .atom).compactMap { $0["label"] ?? $0["term"] }.uniqued,
       counters: media.counters + replies,
+      extra: extra.extra,
       media: files)
   }
 
@@ -65,9 +75,12 @@ struct AtomEntry {
     let element =
       entry.first("author", .atom) ?? entry.first("source", .atom)?.first("author", .atom)
       ?? context.author
-    let name = element?.text("name", .atom)
-    let id = element?.text("uri", .atom) ?? element?.text("email", .atom) ?? name
-    return id.map { Author(id: $0, name: name) }
+    let (uri, email) = (element?.text("uri", .atom), element?.text("email", .atom))
+    var extra = ExtraMembers()
+    if uri != nil { extra.add("email", text: email) }
+    let author = Author(
+      id: uri ?? email, name: element?.text("name", .atom), extra: extra.extra)
+    return author == Author() ? nil : author
   }
 
   private var replies: [Counter] {

@@ -41,7 +41,7 @@ struct PageStatements {
       posts.bind(number, at: index + 1)
       media.bind(number, at: index + 1)
     }
-    let truthColumn: Int32? = withTruth ? 9 : nil
+    let truthColumn: Int32? = withTruth ? 1 + PostReader.mediaColumnCount : nil
     // Both come in the order of the places.
     var hasMedia = try media.next()
     while try posts.next() {

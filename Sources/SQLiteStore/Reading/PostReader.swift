@@ -7,10 +7,15 @@ struct PostReader {
 
   private static let columns = """
     post.post_id, post.id, post.type, post.title, post.text, post.published_at,
-    author.id, author.name, post.url, post.thumbnail, post.tags, post.counters
+    author.id, author.name, post.url, post.thumbnail, post.tags, post.counters,
+    post.language, post.extra, author.avatar, author.extra
     """
-  private static let mediaColumns =
-    "kind, media.url, mime_type, codec, width, height, duration_ms, bytes"
+  private static let mediaColumns = """
+    kind, media.url, mime_type, codec, width, height, duration_ms, bytes,
+    alt, poster, placeholder, extra
+    """
+  /// How many columns those are.
+  static let mediaColumnCount: Int32 = 12
 
   static let postByID = """
     SELECT \(columns) FROM post LEFT JOIN author USING (author_id) WHERE post.id = ?
@@ -117,6 +122,10 @@ extension FlatPosts {
     post.authorName = text(7)
     post.url = text(8)
     post.thumbnail = text(9)
+    post.language = text(12)
+    post.extra = text(13)
+    post.authorAvatar = text(14)
+    post.authorExtra = text(15)
     append(post)
     if let tags = row.text(first + 10) { try JSONText.addTags(tags, to: &self) }
     if let counters = row.text(first + 11) { try JSONText.addCounters(counters, to: &self) }
@@ -138,8 +147,12 @@ extension FlatPosts {
     file.codec = text(3)
     file.width = number(4)
     file.height = number(5)
+    file.alt = text(8)
+    file.poster = text(9)
+    file.extra = text(11)
     add(
       media: file, load: MediaLoad(kind: kind, bytes: number(7), durationMilliseconds: number(6)))
+    if let json = row.text(first + 10) { try add(placeholder: JSONText.placeholder(json)) }
     if let truthColumn, let json = row.text(truthColumn),
       let truth = MediaTable.truth(
         Array(json), variants: row.text(truthColumn + 1).map { Array($0) })
@@ -151,13 +164,13 @@ extension FlatPosts {
 
 extension PostType {
   fileprivate init?(utf8: UnsafeBufferPointer<UInt8>) {
-    // The first letters differ.
+    // By their first letters, and two by their lengths.
     switch utf8.first {
     case UInt8(ascii: "i"): self = .image
     case UInt8(ascii: "v"): self = .video
     case UInt8(ascii: "c"): self = .carousel
     case UInt8(ascii: "w"): self = .webapp
-    case UInt8(ascii: "a"): self = .ad
+    case UInt8(ascii: "a"): self = utf8.count == 2 ? .ad : .audio
     case UInt8(ascii: "t"): self = .text
     default: return nil
     }
@@ -167,7 +180,11 @@ extension PostType {
 
 extension MediaKind {
   fileprivate init?(utf8: UnsafeBufferPointer<UInt8>) {
-    self = utf8.first == UInt8(ascii: "v") ? .video : .image
+    switch utf8.first {
+    case UInt8(ascii: "v"): self = .video
+    case UInt8(ascii: "a"): self = .audio
+    default: self = .image
+    }
     guard utf8.isSame(as: rawValue) else { return nil }
   }
 }
