@@ -106,8 +106,8 @@ let package = Package(
         .embedInCode("0006-rankings.sql"),
         .embedInCode("0007-strategies.sql"), .embedInCode("0008-many-feeds.sql"),
         .embedInCode("0009-media-truth.sql"), .embedInCode("0010-media-variants.sql"),
-        .embedInCode("0011-engine-strategies.sql"),
-        .embedInCode("0012-extra-and-sound.sql"),
+        .embedInCode("0011-engine-strategies.sql"), .embedInCode("0012-packed-media-truth.sql"),
+        .embedInCode("0013-extra-and-sound.sql"),
       ],
       swiftSettings: strict),
     module("JSON"),
@@ -213,7 +213,7 @@ let package = Package(
     tests(
       "CommandTests",
       [
-        "lookahead", "Lab", "Prefetch", "SQLiteStore", "Catalog", "Feed", "Version",
+        "lookahead", "Lab", "PostJSON", "Prefetch", "SQLiteStore", "Catalog", "Feed", "Version",
         "SQLiteTestSupport", "TestSupport",
       ]),
     // On the model store alone: no SQLite is linked.

@@ -39,7 +39,10 @@ public struct Migration: Hashable, Sendable {
       version: 11, name: "0011-engine-strategies",
       sql: PackageResources._011_engine_strategies_sql),
     Migration(
-      version: 12, name: "0012-extra-and-sound",
-      sql: PackageResources._012_extra_and_sound_sql),
+      version: 12, name: "0012-packed-media-truth",
+      sql: PackageResources._012_packed_media_truth_sql),
+    Migration(
+      version: 13, name: "0013-extra-and-sound",
+      sql: PackageResources._013_extra_and_sound_sql),
   ]
 }

@@ -179,6 +179,7 @@ final class Connection: EventHandler, @unchecked Sendable {
         write()
       case .finishSending:
         do throws(SystemError) { try socket.finishSending() } catch { machine.disconnected() }
+      case .askStream(let stream, let isIdle): ask(stream, isIdle: isIdle)
       case .yield:
         loop.execute { [self] in
           machine.turnCame()
@@ -193,6 +194,20 @@ final class Connection: EventHandler, @unchecked Sendable {
         end(isCutOff: isCutOff)
         return false
       }
+    }
+  }
+
+  private func ask(_ stream: ResponseStream, isIdle: Bool) {
+    stream.begin { [weak self] in
+      self?.loop.execute { [weak self] in
+        self?.machine.streamWoken()
+        self?.run()
+      }
+    }
+    if let bytes = stream.next(isIdle: isIdle) {
+      machine.streamed(bytes, &owner.surroundings)
+    } else {
+      machine.streamEnded()
     }
   }
 

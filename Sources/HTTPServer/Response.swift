@@ -12,23 +12,27 @@ public struct Response: Sendable {
     case bytes([UInt8])
     /// Bytes of a file, which never pass through this process (`sendfile(2)`).
     case file(OpenFile, Range<Int>)
+    /// What is made as it leaves: the whole body of the last answer of its connection.
+    case stream(ResponseStream)
 
     /// How much memory it holds until it has left: a file takes a descriptor, which counts as well.
     var heldBytes: Int {
       switch self {
       case .bytes(let bytes): bytes.count
       case .file: Self.fileHeldBytes
+      case .stream: 0
       }
     }
 
     /// What an open file counts as.
     private static let fileHeldBytes = 32_768
 
-    /// How many bytes it has.
+    /// How many bytes it has; of a stream nobody knows.
     public var count: Int {
       switch self {
       case .bytes(let bytes): bytes.count
       case .file(_, let range): range.count
+      case .stream: 0
       }
     }
   }
@@ -79,6 +83,11 @@ public struct Response: Sendable {
     var response = self
     response.preparedHead = bytes
     return response
+  }
+
+  /// What makes its body as it leaves, where something does.
+  var stream: ResponseStream? {
+    if case .stream(let stream)? = body.first { stream } else { nil }
   }
 
   /// Whether it holds a file open until it has left.

@@ -28,6 +28,9 @@ public struct ServerConfiguration: Sendable {
   public var minimumAnswerBytesPerSecond = 500
   /// How long the application may take over the oldest request of a connection; then 503.
   public var answerTimeoutMilliseconds = 60_000
+  /// How long nothing may be sent of an answer that has no end; then it is asked for something, by which
+  /// it is seen whether the client is there still.
+  public var streamIdleMilliseconds = 15_000
   /// How long a drain lets requests in flight finish; then they are cut.
   public var drainTimeoutMilliseconds = 30_000
   /// How long a connection must have been silent for a drain to close it at once; one that is new

@@ -26,7 +26,7 @@ public enum ProbeNote: Sendable, Hashable {
   case unreadByFFprobe(String)
   /// There is nothing to see in it, and that is no fault: a GIF may hold no frame.
   case noFrame
-  /// This FFmpeg does not decode such files: what it says of that.
+  /// The decoders that are installed do not decode such files: what they say of that.
   case decoderMissing(String)
   /// FFmpeg may have no more memory than this, and needs more for the first frame.
   case decoderOutOfMemory(limitBytes: Int)
@@ -60,7 +60,8 @@ extension ProbeNote: CustomStringConvertible {
       "ffprobe does not read it (\(words)): its structure is held against nothing"
     case .noFrame: "it holds no frame, and so there is no placeholder"
     case .decoderMissing(let words):
-      "this ffmpeg does not decode it (\(words)): whether it decodes is not known, nor a placeholder"
+      "nothing that is installed decodes it (\(words)): "
+        + "whether it decodes is not known, nor a placeholder"
     case .decoderOutOfMemory(let limitBytes):
       "decoding the first frame takes more than \(limitBytes) bytes of memory: "
         + "whether it decodes is not known, nor a placeholder"
@@ -69,7 +70,8 @@ extension ProbeNote: CustomStringConvertible {
         + "whether it decodes is not known, nor a placeholder"
     case .decodedWithErrors(let words): "its first frame decodes with errors: \(words)"
     case .transparencyNotDecoded:
-      "ffmpeg does not decode the transparency of such files: the placeholder is without"
+      "the transparency of such files is decoded by heif-convert (Debian's libheif-examples), "
+        + "which is not installed: the placeholder is without"
     case .disagreement(let what, let ours, let ffprobe):
       "its \(what) is \(ours) by its structure and \(ffprobe) by ffprobe"
     case .sizeFromFFprobe: "its size is told by ffprobe: its container does not say it"

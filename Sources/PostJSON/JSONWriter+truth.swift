@@ -110,7 +110,7 @@ extension JSONWriter {
     }
   }
 
-  private mutating func timing(_ start: MediaTiming) {
+  mutating func timing(_ start: MediaTiming) {
     object { writer in
       if !start.isStartable {
         writer.key("startable")
@@ -128,7 +128,7 @@ extension JSONWriter {
   }
 
   /// A list of pairs of numbers, left out where it is empty.
-  private mutating func pairs(_ name: StaticString, _ pairs: [(Int, Int)]) {
+  mutating func pairs(_ name: StaticString, _ pairs: [(Int, Int)]) {
     guard !pairs.isEmpty else { return }
     key(name)
     array { writer in

@@ -46,6 +46,9 @@ extension MediaTruth {
       start: try fields.has("start") ? Self.timing(fields.value("start"), size) : nil,
       version: try Self.version(fields))
     isUndecoded = try fields.boolean("undecoded") ?? false
+    if let placeholder, !placeholder.isWhole {
+      throw fields.error("placeholder", "has no thumbhash, or no color")
+    }
     if soundCodec != nil, hasSound != true {
       throw fields.error("hasSound", "is not true, though there is a soundCodec")
     }

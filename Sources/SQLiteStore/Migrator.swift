@@ -110,6 +110,7 @@ public struct Migrator: Sendable {
         database, sql: "SELECT EXISTS (SELECT 1 FROM schema_migration WHERE version = ?)",
         arguments: [migration.version]) ?? false
     if isApplied { return false }
+    PackedTruth.migrating.forEach(database.add(function:))
     do {
       try database.execute(sql: migration.sql)
     } catch let error as DatabaseError

@@ -1,7 +1,7 @@
 import Catalog
 import Feed
+import Foundation
 import GRDB
-import PostJSON
 
 /// What is known of media files.
 extension SQLiteStore: MediaStore {
@@ -88,16 +88,19 @@ struct MediaTable {
   static let truthOfVersion = "SELECT truth_id, truth FROM media_truth WHERE version = ?"
 
   func media(at url: String) throws -> KnownMedia? {
-    try Row.fetchOne(database.cachedStatement(sql: Self.mediaAtURL), arguments: [url])
-      .flatMap(Self.media)
+    let rows = RowReader(try database.cachedStatement(sql: Self.mediaAtURL))
+    defer { rows.reset() }
+    rows.bind(url, at: 1)
+    return try rows.next() ? Self.media(rows) : nil
   }
 
   func media(after url: String?, limit: Int) throws -> [KnownMedia] {
-    let statement = try database.cachedStatement(sql: Self.mediaAfterURL)
-    let rows = try Row.fetchCursor(statement, arguments: [url ?? ""])
+    let rows = RowReader(try database.cachedStatement(sql: Self.mediaAfterURL))
+    defer { rows.reset() }
+    rows.bind(url ?? "", at: 1)
     var media: [KnownMedia] = []
-    while media.count < limit, let row = try rows.next() {
-      if let known = Self.media(row) { media.append(known) }
+    while media.count < limit, try rows.next() {
+      if let known = Self.media(rows) { media.append(known) }
     }
     return media
   }
@@ -109,43 +112,60 @@ struct MediaTable {
 
   /// The row of a version, and what it says where that can be read.
   func truth(ofVersion version: String) throws -> (id: Int64, truth: MediaTruth?)? {
-    let statement = try database.cachedStatement(sql: Self.truthOfVersion)
-    return try Row.fetchOne(statement, arguments: [version]).map { row in
-      (row[0], Self.truth(row.json(1)))
+    let rows = RowReader(try database.cachedStatement(sql: Self.truthOfVersion))
+    defer { rows.reset() }
+    rows.bind(version, at: 1)
+    guard try rows.next() else { return nil }
+    return (rows.integer(0), Self.truth(rows, at: 1))
+  }
+
+  private static func media(_ row: RowReader) -> KnownMedia? {
+    truth(row, at: 1, variantsAt: 3).map { truth in
+      KnownMedia(url: row.string(0), truth: truth, changedNanoseconds: row.optionalInteger(2))
     }
   }
 
-  private static func media(_ row: Row) -> KnownMedia? {
-    truth(row.json(1), variants: row.optionalJSON(3)).map { truth in
-      KnownMedia(url: row[0], truth: truth, changedNanoseconds: row[2])
-    }
-  }
-
-  /// What a row says. Nil where this program would not have written it: that is as if nothing were known, so
-  /// that pages go on and the next look at the file mends it; `check` reports it.
+  /// What a row says in these columns. Nil where this program would not have written it: that is as if nothing
+  /// were known, so that pages go on and the next look at the file mends it; `check` reports it.
   /// Variants that cannot be read are as none.
-  static func truth(_ json: [UInt8], variants: [UInt8]? = nil) -> MediaTruth? {
-    guard var truth = try? MediaTruth(json: json) else { return nil }
-    if let variants { truth.variants = (try? MediaVariant.list(json: variants)) ?? [] }
+  static func truth(
+    _ row: RowReader, at column: Int32, variantsAt variantsColumn: Int32? = nil
+  ) -> MediaTruth? {
+    guard let packed = row.bytes(column),
+      var truth = try? PackedTruth.truth(in: packed)
+    else { return nil }
+    if let variants = variantsColumn.flatMap(row.bytes) {
+      truth.variants = (try? PackedTruth.variants(in: variants)) ?? []
+    }
     return truth
   }
 
-  /// The rows that cannot be read, and why: so many at the most.
+  /// The rows that cannot be read, or say what cannot be, and why: so many at the most.
   func problems(limit: Int) throws -> [String] {
-    var problems: [String] = []
-    func look(_ sql: String, _ read: ([UInt8]) throws -> Void) throws {
-      let rows = try Row.fetchCursor(database, sql: sql)
-      while problems.count < limit, let row = try rows.next() {
-        do {
-          try read(row.json(1))
-        } catch {
-          problems.append("\(row[0] as String): \(error)")
-        }
-      }
+    try problems("SELECT version, truth FROM media_truth", limit) { bytes throws(PackedError) in
+      try PackedTruth.truth(in: bytes).problem.map { field, words in "\(field) \(words)" }
     }
-    try look("SELECT version, truth FROM media_truth") { _ = try MediaTruth(json: $0) }
-    try look("SELECT url, variants FROM media_file WHERE variants IS NOT NULL") {
-      _ = try MediaVariant.list(json: $0)
+      + problems("SELECT url, variants FROM media_file WHERE variants IS NOT NULL", limit) {
+        bytes throws(PackedError) in
+        MediaVariant.problem(try PackedTruth.variants(in: bytes)).map { "its variants \($0)" }
+      }
+  }
+
+  /// - Parameter look: says what is wrong with the second column of a row.
+  private func problems(
+    _ sql: String, _ limit: Int,
+    _ look: (UnsafeBufferPointer<UInt8>) throws(PackedError) -> String?
+  ) throws -> [String] {
+    let rows = RowReader(try database.cachedStatement(sql: sql))
+    defer { rows.reset() }
+    var problems: [String] = []
+    while problems.count < limit, try rows.next() {
+      do throws(PackedError) {
+        let bytes = rows.bytes(1) ?? UnsafeBufferPointer(start: nil, count: 0)
+        if let problem = try look(bytes) { problems.append("\(rows.string(0)): \(problem)") }
+      } catch {
+        problems.append("\(rows.string(0)): \(error)")
+      }
     }
     return problems
   }
@@ -173,20 +193,19 @@ extension MediaTable {
     if let known = try self.truth(ofVersion: key) {
       id = known.id
       if known.truth != truth {
-        try execute(Self.updateTruth, [String(decoding: truth.json, as: UTF8.self), id])
+        try execute(Self.updateTruth, [Data(PackedTruth.bytes(of: truth)), id])
         changed += try String.fetchAll(
           database.cachedStatement(sql: Self.urlsOfTruth), arguments: [id])
       }
     } else {
-      try execute(Self.insertTruth, [key, String(decoding: truth.json, as: UTF8.self)])
+      try execute(Self.insertTruth, [key, Data(PackedTruth.bytes(of: truth))])
       id = database.lastInsertedRowID
     }
     if old?.truth != media.truth { changed.append(media.url) }
     if old != media {
       let variants = media.truth.variants
-      let json =
-        variants.isEmpty ? nil : String(decoding: MediaVariant.json(variants), as: UTF8.self)
-      try execute(Self.putFile, [media.url, id, media.changedNanoseconds, json])
+      let packed = variants.isEmpty ? nil : Data(PackedTruth.bytes(of: variants))
+      try execute(Self.putFile, [media.url, id, media.changedNanoseconds, packed])
     }
     return changed
   }
@@ -210,17 +229,5 @@ extension MediaTable {
 
   private func execute(_ sql: String, _ arguments: StatementArguments) throws {
     try database.cachedStatement(sql: sql).execute(arguments: arguments)
-  }
-}
-
-extension Row {
-  fileprivate func json(_ column: Int) -> [UInt8] {
-    let text: String = self[column]
-    return Array(text.utf8)
-  }
-
-  fileprivate func optionalJSON(_ column: Int) -> [UInt8]? {
-    let text: String? = self[column]
-    return text.map { Array($0.utf8) }
   }
 }

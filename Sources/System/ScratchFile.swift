@@ -7,6 +7,8 @@ import Glibc
 public final class ScratchFile: Sendable {
   /// The file to send from: what was written stays as it is unless it is written anew.
   public let file: OpenFile
+  /// The same, for a program that writes it.
+  public let descriptor: Descriptor
 
   /// O_TMPFILE, which is a macro of macros that Swift does not see: __O_TMPFILE | O_DIRECTORY.
   private static let withoutName: Descriptor.Access = [
@@ -16,7 +18,6 @@ public final class ScratchFile: Sendable {
   /// Makes one in a folder that can be written to (`O_TMPFILE`, open(2); where the file system has no
   /// such thing, a file whose name is taken away at once).
   public init(folder: String) throws(SystemError) {
-    let descriptor: Descriptor
     if let unnamed = try? Descriptor(folder, Self.withoutName) {
       descriptor = unnamed
     } else {

@@ -19,18 +19,6 @@ public struct Viewer: Sendable {
     public init() {}
   }
 
-  /// One item as it was looked at.
-  public struct Look: Sendable {
-    /// Which it was, from 0.
-    public let index: Int
-    /// The item.
-    public let item: FeedItem
-    /// What starts it was not there.
-    public let hadLoader: Bool
-    /// When that was, in milliseconds since the viewing began.
-    public let atMilliseconds: Int
-  }
-
   /// What a viewing came to.
   public struct Outcome: Sendable {
     /// The client's figures.
@@ -56,17 +44,14 @@ public struct Viewer: Sendable {
 
   /// Looks at all items.
   ///
-  /// - Parameter look: called for each.
   /// - Throws: `FeedSessionError` where not even the first page comes.
-  public func view(
-    _ look: (Look) -> Void = { _ in }
-  ) async throws(FeedSessionError) -> Outcome {
+  public func view() async throws(FeedSessionError) -> Outcome {
     try await prefetcher.begin()
     var (listLoaders, listWait, hasEnded) = (0, 0, false)
     var list: [FeedItem] = []
     var position = -1
     var last: String?
-    for index in 0..<settings.items {
+    for _ in 0..<settings.items {
       // The list may have grown, and begun later.
       if position + 1 >= list.count {
         (list, position) = await current(behind: last)
@@ -83,9 +68,7 @@ public struct Viewer: Sendable {
       let item = list[position]
       last = item.id
       let now = clock.milliseconds
-      let isReady = await prefetcher.isReady(item.id)
       await prefetcher.look(at: item.id)
-      look(Look(index: index, item: item, hadLoader: !isReady, atMilliseconds: now))
       try? await clock.sleep(untilMilliseconds: now + settings.paceMilliseconds)
     }
     await prefetcher.leaveActive()

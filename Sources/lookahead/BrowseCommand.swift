@@ -52,7 +52,10 @@ struct BrowseCommand: ParsableCommand {
   var store: String?
 
   @Option(
-    help: "Writes a line of JSON to this file for each item and for all that is done, and why.")
+    help: """
+      Writes down the session to this file, as lines of JSON: what the engine was told and said, what was seen \
+      for how long. It is input for plan and for the lab.
+      """)
   var record: String?
 
   @Flag(help: "Writes the statistics as a line of JSON.")

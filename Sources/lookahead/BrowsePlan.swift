@@ -13,7 +13,7 @@ enum BrowseError: Error, CustomStringConvertible {
   case network(NetworkQuestionError)
   case trace(String, any Error & Sendable)
   case link(SystemError)
-  case record(String)
+  case record(RangeStoreError)
 
   var description: String {
     switch self {
@@ -22,7 +22,7 @@ enum BrowseError: Error, CustomStringConvertible {
     case .network(let error): "\(error)"
     case .trace(let path, let error): "\(path): \(error)"
     case .link(let error): "\(error)"
-    case .record(let path): "\(path) cannot be written"
+    case .record(let error): "--record: \(error)"
     }
   }
 }
@@ -112,29 +112,30 @@ extension BrowsePlan {
     policy.itemsPerMinute = max(1, min(6_000, 60_000 / paceMilliseconds))
     var settings = PrefetchSettings()
     settings.heldBytes = RangeStoreLimits().bytes
+    let recorder = try recorder()
     let prefetcher = Prefetcher(
-      session: session, store: store, policy: policy, settings: settings, clock: clock)
-    let recorder = try record.map { path throws(BrowseError) in
-      guard let recorder = BrowseRecorder(path: path, clock: clock) else {
-        throw BrowseError.record(path)
-      }
-      return recorder
-    }
-    let recording = recorder.map { recorder in
-      Task { for await update in prefetcher.updates { recorder.write(update) } }
-    }
+      session: session, store: store, policy: policy, settings: settings, clock: clock,
+      recorder: recorder)
     var viewing = Viewer.Settings()
     (viewing.items, viewing.paceMilliseconds) = (items, paceMilliseconds)
     let outcome: Viewer.Outcome
     do throws(FeedSessionError) {
-      outcome = try await Viewer(prefetcher, settings: viewing, clock: clock).view {
-        recorder?.write($0)
-      }
+      outcome = try await Viewer(prefetcher, settings: viewing, clock: clock).view()
     } catch {
       throw .feed(error)
     }
-    await recording?.value
+    // A full disk costs the record, not the viewing.
+    if let record, let error = recorder?.error { printError("\(record): \(error)") }
     return BrowseReport(plan: self, outcome: outcome, milliseconds: clock.milliseconds)
+  }
+
+  private func recorder() throws(BrowseError) -> SessionRecorder? {
+    guard let record else { return nil }
+    do throws(RangeStoreError) {
+      return try SessionRecorder(file: URL(fileURLWithPath: record))
+    } catch {
+      throw .record(error)
+    }
   }
 
   private func rangeStore(_ transport: SocketTransport) throws(BrowseError) -> RangeStore {

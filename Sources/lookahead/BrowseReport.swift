@@ -1,4 +1,3 @@
-import Foundation
 import JSON
 import Prefetch
 import PrefetchClient
@@ -57,72 +56,5 @@ struct BrowseReport: Sendable {
 
   private static func tenths(_ milliseconds: Int) -> String {
     "\(milliseconds / 1_000).\(milliseconds % 1_000 / 100)"
-  }
-}
-
-/// Writes what happens to a file, a line of JSON each.
-final class BrowseRecorder: Sendable {
-  private let file: FileHandle
-  private let clock: SessionClock
-
-  /// Writes to this file, from its beginning; `nil` where that cannot be.
-  init?(path: String, clock: SessionClock) {
-    guard FileManager.default.createFile(atPath: path, contents: nil),
-      let file = FileHandle(forWritingAtPath: path)
-    else { return nil }
-    self.file = file
-    self.clock = clock
-  }
-
-  func write(_ look: Viewer.Look) {
-    write(at: look.atMilliseconds) { writer in
-      writer.member("look", look.index)
-      writer.member("item", look.item.id)
-      writer.member("type", look.item.post.type.rawValue)
-      writer.key("loader")
-      writer.boolean(look.hadLoader)
-    }
-  }
-
-  func write(_ update: Prefetcher.Update) {
-    switch update {
-    case .acted(let action):
-      if case .waitUntil = action.kind { return }
-      write { writer in
-        writer.member("action", action.kind.words)
-        writer.member("why", action.reason.description)
-      }
-    case .pageFailed(let error): write { $0.member("pageFailed", "\(error)") }
-    case .itemsChanged, .placeholder, .ready, .frame: break
-    }
-  }
-
-  private func write(at time: Int? = nil, _ members: (inout JSONWriter) -> Void) {
-    var writer = JSONWriter(capacity: 256)
-    writer.object { writer in
-      writer.member("atMs", time ?? clock.milliseconds)
-      members(&writer)
-    }
-    // A full disk costs the record, not the viewing.
-    try? file.write(contentsOf: Data(writer.bytes + [UInt8(ascii: "\n")]))
-  }
-}
-
-extension PrefetchAction.Kind {
-  /// For example `fetch 3: 0…65535 of http://…/clip.mp4`.
-  fileprivate var words: String {
-    switch self {
-    case .fetch(let transfer):
-      "fetch \(transfer.id): \(transfer.start)…\(transfer.end.map { "\($0 - 1)" } ?? "") of \(transfer.key)"
-    case .cancel(let id): "cancel \(id)"
-    case .pause(let id): "pause \(id)"
-    case .resume(let id): "resume \(id)"
-    case .askForPage(let place): "page \(place)"
-    case .showPlaceholder(let item): "placeholder \(item)"
-    case .ready(let item): "ready \(item)"
-    case .showFrame(let item): "frame \(item)"
-    case .evict(let key, let range): "evict \(range) of \(key)"
-    case .waitUntil(let time): "wait until \(time)"
-    }
   }
 }

@@ -12,6 +12,8 @@ struct DecodingOptions: ParsableArguments {
     var settings = ProbeSettings()
     settings.timeMilliseconds = probeTimeoutMilliseconds
     settings.memoryBytes = probeMemoryBytes
+    // By TMPDIR: a read-only root has no /tmp.
+    settings.scratchFolder = NSTemporaryDirectory()
     return settings
   }
 }
@@ -53,7 +55,6 @@ struct ProbeOptions: ParsableArguments {
   func settings() throws -> ProbeSettings {
     var settings = decoding.settings
     settings.remoteBytes = probeUrlBytes
-    settings.scratchFolder = NSTemporaryDirectory()
     settings.allowedHosts = try hostPatterns
     settings.allowsPrivateAddresses = allowPrivateAddresses
     settings.checksWithFFprobe = checkWithFfprobe

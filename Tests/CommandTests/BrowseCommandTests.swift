@@ -1,4 +1,5 @@
 import Foundation
+import PostJSON
 import Prefetch
 import TestSupport
 import Testing
@@ -38,11 +39,17 @@ import Testing
     #expect((figures["pageRequests"] as? Int ?? 0) >= 2)
     let bytes = try #require(figures["bytes"] as? Int)
     #expect(bytes > 100_000 && bytes >= figures["wastedBytes"] as? Int ?? .max)
-    let record = try String(contentsOfFile: program.folder.file("record.ndjson"), encoding: .utf8)
-    let lines = try record.split(separator: "\n").map { try object(String($0)) }
-    #expect(lines.compactMap { $0["look"] as? Int } == Array(0..<30))
-    #expect(lines.contains { ($0["action"] as? String)?.hasPrefix("fetch ") == true })
-    #expect(lines.allSatisfy { $0["look"] != nil || ($0["why"] as? String)?.isEmpty == false })
+    let log = try Data(contentsOf: URL(fileURLWithPath: program.folder.file("record.ndjson")))
+    let session = try SessionLog(Array(log))
+    #expect(session.looks.count == 30 && !session.isCut)
+    #expect(session.looks.allSatisfy { $0.dwellMilliseconds != nil && !$0.isGoingUp })
+    #expect(session.looks.last?.atMilliseconds ?? 0 >= 29 * 500)
+    // What the engine said is what it says again: the record is an input of `plan`.
+    let said = String(decoding: log, as: UTF8.self).split(separator: "\n")
+      .filter { $0.contains(#""actions":[{"#) }
+    let again = try program.run("plan", "record.ndjson").output.split(separator: "\n")
+      .filter { $0.contains(#""actions":[{"#) }
+    #expect(said.count > 30 && said == again)
   }
 
   @Test func `a folder that holds everything is not asked for again, and the feed's end is said`()

@@ -198,13 +198,48 @@ import Testing
     #expect(try bare.probe(file: MadeMedia.clip).notes.last == .noFFprobe)
   }
 
-  @Test(arguments: [(ItemPictures.heic, "image/heic"), (ItemPictures.avif, "image/avif")])
-  func `what this ffmpeg does not decode is no fault of the file`(text: String, type: String) throws
-  {
-    let folder = TemporaryFolder()
-    let data = try #require(Data(base64Encoded: text.filter { !$0.isWhitespace }))
+  private func write(_ picture: String, to folder: TemporaryFolder) throws -> String {
+    let data = try #require(Data(base64Encoded: picture.filter { !$0.isWhitespace }))
     try data.write(to: URL(fileURLWithPath: folder.file("picture")))
-    let report = try Self.probe.probe(file: folder.file("picture"))
+    return folder.file("picture")
+  }
+
+  @Test(arguments: [(ItemPictures.heic, "image/heic"), (ItemPictures.avif, "image/avif")])
+  func `pictures of the HEIF family are seen with what is transparent`(
+    text: String, type: String
+  ) throws {
+    let folder = TemporaryFolder()
+    let path = try write(text, to: folder)
+    let report = try Self.probe.probe(file: path)
+    #expect(report.truth.mimeType == type && report.notes == [])
+    #expect(report.truth.width == 300 && report.truth.height == 200)
+    let image = try Self.frame(path)
+    #expect(image.width == 100 && image.height == 67)
+    let (left, right) = (Self.color(image, 1, 30), Self.color(image, 98, 30))
+    #expect(right[0] > 240 && right[1] < 12 && right[3] > 240 && left[3] < 12, "\(left) \(right)")
+  }
+
+  @Test func `a grid of images is seen whole`() throws {
+    let folder = TemporaryFolder()
+    let image = try Self.frame(try write(ItemPictures.grid, to: folder))
+    #expect(image.width == 100 && image.height == 100)
+    for (x, y, color) in [
+      (20, 20, [255, 0, 0, 255]), (80, 20, [0, 255, 0, 255]), (20, 80, [0, 0, 255, 255]),
+      (80, 80, [255, 255, 255, 255]),
+    ] as [(Int, Int, [Int])] {
+      let seen = Self.color(image, x, y)
+      for (seen, color) in zip(seen, color) { #expect(abs(Int(seen) - color) < 12, "\(x) \(y)") }
+    }
+  }
+
+  @Test(arguments: [(ItemPictures.heic, "image/heic"), (ItemPictures.avif, "image/avif")])
+  func `what nothing that is installed decodes is no fault of the file`(
+    text: String, type: String
+  ) throws {
+    let folder = TemporaryFolder()
+    var tools = MediaTools.installed()
+    tools.heifConvert = nil
+    let report = try MediaProbe(tools: tools).probe(file: try write(text, to: folder))
     #expect(report.truth.mimeType == type)
     #expect(report.truth.width == 300 && report.truth.height == 200)
     // Either all of it is seen, by FFmpeg 7.1 and later, or what is not is said.
@@ -213,6 +248,24 @@ import Testing
     } else if report.truth.placeholder?.thumbHash?[2] ?? 0 < 0x80 {
       #expect(report.notes == [.transparencyNotDecoded])
     }
+  }
+
+  @Test func `a broken picture of the HEIF family is told from one that cannot be decoded here`()
+    throws
+  {
+    let folder = TemporaryFolder()
+    var bytes = [UInt8](
+      try #require(
+        Data(base64Encoded: ItemPictures.heic.filter { !$0.isWhitespace })))
+    let media = try #require(bytes.firstRange(of: "mdat".utf8)).upperBound
+    for index in media..<bytes.count { bytes[index] = 0xa5 }
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.file("broken")))
+    let before = try FileManager.default.contentsOfDirectory(atPath: NSTemporaryDirectory())
+      .filter { $0.hasPrefix("lookahead-name-") }
+    #expect(throws: ProbeError.self) { try Self.probe.probe(file: folder.file("broken")) }
+    let after = try FileManager.default.contentsOfDirectory(atPath: NSTemporaryDirectory())
+      .filter { $0.hasPrefix("lookahead-name-") }
+    #expect(Set(after).subtracting(before).isEmpty)
   }
 
   private static func description(_ bytes: [UInt8]) throws -> String {

@@ -42,55 +42,11 @@ struct MediaTruthJSONTests {
     #expect(try MediaTruth(json: clip.json) == clip)
   }
 
-  private static func truth(_ random: inout TestRandom) -> MediaTruth {
-    func maybe<Value>(_ value: Value) -> Value? { random.once(in: 3) ? nil : value }
-    let bytes = random.number(100...1 << 40)
-    var points: [MediaTiming.Point] = []
-    var (time, count) = (0, random.number(0...bytes))
-    let head = count
-    for _ in 0..<random.number(0...6) {
-      time += random.number(0...5_000)
-      count = random.number(count...bytes)
-      points.append(.init(milliseconds: time, bytes: count))
-    }
-    var rows: [MediaTiming.Lead] = []
-    var (bandwidth, lead) = (0, bytes)
-    for _ in 0..<random.number(0...10) {
-      bandwidth += random.number(1...5_000)
-      lead = random.number(0...lead)
-      rows.append(.init(kilobitsPerSecond: bandwidth, bytes: lead))
-    }
-    let isStartable = random.once(in: 2)
-    let versions: [MediaVersion] = [
-      .content(sha256: (0..<32).map { _ in UInt8(random.number(0...255)) }),
-      .entityTag(#""a:\b""#), .modified("Sun, 06 Nov 1994 08:49:37 GMT"),
-    ]
-    let hasSound = maybe(random.once(in: 2))
-    var truth = MediaTruth(
-      kind: random.one(of: MediaTruth.Kind.allCases), bytes: bytes,
-      mimeType: "image/svg+xml", codec: maybe("h264"),
-      soundCodec: hasSound == true ? maybe("aac") : nil, hasSound: hasSound,
-      width: maybe(random.number(1...1_000_000)), height: maybe(random.number(1...1_000_000)),
-      frameCount: maybe(random.number(1...1_000)), durationMilliseconds: maybe(time),
-      placeholder: maybe(
-        MediaPlaceholder(
-          thumbHash: (0..<random.number(5...25)).map { _ in UInt8(random.number(0...255)) },
-          color: .init(red: UInt8(random.number(0...255)), green: 0, blue: 255))),
-      start: maybe(
-        MediaTiming(
-          isStartable: isStartable, headBytes: head,
-          neededRanges: isStartable ? [] : [0..<10, 50..<100],
-          scanEnds: random.once(in: 2) ? [] : [10, 60, 100], curve: points, lead: rows)),
-      version: maybe(random.one(of: versions)))
-    truth.isUndecoded = random.once(in: 3)
-    return truth
-  }
-
   @Test(arguments: TestRandom.seeds)
   func `each truth reads back as itself, and as the same bytes`(seed: UInt64) throws {
     var random = TestRandom(seed)
     for _ in 0..<500 {
-      let truth = Self.truth(&random)
+      let truth = MediaTruth.random(&random)
       let read = try MediaTruth(json: truth.json)
       try #require(read == truth, TestRandom.replay)
       try #require(read.json == truth.json, TestRandom.replay)
@@ -102,7 +58,7 @@ struct MediaTruthJSONTests {
   func `a truth reads back, or has a problem that says so before`(seed: UInt64) throws {
     var random = TestRandom(seed)
     for _ in 0..<500 {
-      var truth = Self.truth(&random)
+      var truth = MediaTruth.random(&random)
       let text = random.one(of: ["", "a\u{7}", "\u{7f}", String(repeating: "\"", count: 4_096)])
       let number = random.one(of: [-1, 0, 1 << 40, 1 << 54, Int.max, Int.min])
       switch random.number(0...9) {
@@ -126,12 +82,7 @@ struct MediaTruthJSONTests {
   func `variants read back as themselves`(seed: UInt64) throws {
     var random = TestRandom(seed)
     for _ in 0..<100 {
-      let variants = (0..<random.number(1...MediaVariant.limit)).map { index in
-        var truth = Self.truth(&random)
-        truth.version = truth.version ?? .entityTag("\"\(index)\"")
-        return MediaVariant(url: "/media/é \"\(index)", truth: truth)
-      }
-      .sorted { $0.truth.bytes < $1.truth.bytes }
+      let variants = MediaVariant.random(&random)
       try #require(MediaVariant.problem(variants) == nil, TestRandom.replay)
       let json = MediaVariant.json(variants)
       try #require(try MediaVariant.list(json: json) == variants, TestRandom.replay)
@@ -154,7 +105,7 @@ struct MediaTruthJSONTests {
   func `damaged JSON is refused, or means what it says`(seed: UInt64) throws {
     var random = TestRandom(seed)
     for _ in 0..<1_000 {
-      var json = Self.truth(&random).json
+      var json = MediaTruth.random(&random).json
       for _ in 0..<random.number(1...3) {
         json[random.number(0...json.count - 1)] = random.one(of: json + Array("-9e.]\"".utf8))
       }

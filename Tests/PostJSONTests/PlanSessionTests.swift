@@ -50,8 +50,8 @@ import Testing
       (
         #"{"strategy":{"name":"endless"},"item":[]}"#,
         "item: unknown field; the known ones are active, activeForMs, at, background, direction, feed, "
-          + "hasNext, hasPrevious, held, items, network, playback, saveData, scroll, settings, strategy, "
-          + "stress, transfers"
+          + "hasNext, hasPrevious, held, items, itemsPerMinute, network, playback, saveData, scroll, "
+          + "settings, strategy, stress, transfers"
       ),
       (
         #"{"strategy":{"name":"endless"},"settings":{"parallelTransfers":0}}"#,

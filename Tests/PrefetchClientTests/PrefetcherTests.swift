@@ -1,5 +1,7 @@
 import Foundation
+import PostJSON
 import PrefetchClient
+import TestSupport
 import Testing
 
 struct PrefetcherTests {
@@ -59,6 +61,39 @@ struct PrefetcherTests {
     #expect(figures.bytes == 25 * 2_000 + prefetcher.session.traffic.bytes)
     #expect(figures.pageRequests == 3 && figures.requests >= 28)
     await prefetcher.end()
+  }
+
+  @Test(arguments: [0, 400, 3_000, 1_000_000])
+  func `a record holds what was seen, and is no longer than it may be`(limit: Int) async throws {
+    let folder = TemporaryFolder()
+    let file = URL(fileURLWithPath: folder.file("session.ndjson"))
+    let recorder = try SessionRecorder(file: file, limitBytes: limit)
+    let transport = FakeFeedTransport(feed: FakeFeed(count: 3))
+    let prefetcher = Prefetcher(
+      session: FeedSession(server: Self.server, feed: "featured", transport: transport),
+      store: RangeStore(transport: transport),
+      policy: Policy(name: "tested", strategy: .plain(leading: 2)), recorder: recorder)
+    try await prefetcher.begin()
+    for id in ["p0", "p1", "p0"] {
+      await prefetcher.look(at: id)
+      #expect(try await wait { await prefetcher.isReady(id) })
+    }
+    await prefetcher.leaveActive()
+    await prefetcher.end()
+    let bytes = try [UInt8](Data(contentsOf: file))
+    #expect(bytes.count <= limit && recorder.error == nil)
+    guard limit > 1_000 else { return }
+    let log = try SessionLog(bytes)
+    #expect(log.isCut == (limit < 10_000))
+    guard !log.isCut else { return }
+    #expect(log.looks.map(\.item) == ["p0", "p1", "p0"])
+    #expect(log.looks.map(\.isGoingUp) == [false, false, true])
+    #expect(log.looks.allSatisfy { ($0.waitMilliseconds ?? .max) <= $0.dwellMilliseconds ?? -1 })
+    guard case .pageArrived(.anew, let items, false, false)? = log.events.first?.event else {
+      Issue.record("the first event is \(log.events.first as Any)")
+      return
+    }
+    #expect(items.map(\.id) == ["p0", "p1", "p2"])
   }
 
   @Test func `who saves data has nothing loaded ahead`() async throws {

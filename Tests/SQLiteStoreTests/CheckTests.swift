@@ -41,8 +41,15 @@ import Testing
       "DROP TRIGGER policy_checked_again; UPDATE policy SET strategy = 'weighted'"
     ),
     (
-      "media files can be read: sha256:x: bytes",
-      "INSERT INTO media_truth VALUES (1, 'sha256:x', '{\"kind\":\"video\"}')"
+      "media files can be read: sha256:x: it has the form 123, which this program does not know",
+      "INSERT INTO media_truth (version, truth) VALUES ('sha256:x', CAST('{}' AS BLOB))"
+    ),
+    (
+      "media files can be read: /a.png: it has another check sum than it says",
+      """
+      INSERT INTO media_truth VALUES (1, 'sha256:x', x'');
+      INSERT INTO media_file (url, truth_id, variants) VALUES ('/a.png', 1, x'010000000000')
+      """
     ),
     ("policy for all feeds", "DELETE FROM policy WHERE network = 'lte' AND feed IS NULL"),
   ]

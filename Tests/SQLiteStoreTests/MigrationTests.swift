@@ -1,6 +1,8 @@
+import Feed
 import Foundation
 import GRDB
 import Migrations
+import PostJSON
 import TestSupport
 import Testing
 
@@ -122,5 +124,50 @@ import Testing
     #expect(
       failure { _ = try SQLiteStore(existing: path) }
         == .pendingMigrations(Migration.all.dropFirst().map(\.name)))
+  }
+
+  @Test(arguments: TestRandom.seeds)
+  func `what was known of media files is known in the new form`(seed: UInt64) throws {
+    var random = TestRandom(seed)
+    let truths = (0..<20).map { _ in MediaTruth.random(&random) }
+    let variants = MediaVariant.random(&random)
+    let pool = try DatabaseFile.open(path: path, options: .init())
+    _ = try Migrator(Array(Migration.all.prefix(11))).migrate(pool)
+    func text(_ json: [UInt8]) -> String { String(decoding: json, as: UTF8.self) }
+    try pool.write { database in
+      for (index, truth) in truths.enumerated() {
+        try database.execute(
+          sql: "INSERT INTO media_truth (truth_id, version, truth) VALUES (?, ?, ?)",
+          arguments: [index, "\(index)", text(truth.json)])
+        try database.execute(
+          sql: "INSERT INTO media_file (url, truth_id, variants) VALUES (?, ?, ?)",
+          arguments: ["/\(index)", index, index == 0 ? text(MediaVariant.json(variants)) : nil])
+      }
+      // What another program may have left there.
+      try database.execute(
+        sql: """
+          INSERT INTO media_truth VALUES (90, 'odd', '{"later":1}');
+          INSERT INTO media_file (url, truth_id, variants) VALUES ('/odd', 90, NULL),
+            ('/strange', 1, '[1]')
+          """)
+    }
+    try pool.close()
+
+    let store = try SQLiteStore(path: path)
+    for (index, truth) in truths.enumerated() {
+      var expected = truth
+      if index == 0 { expected.variants = variants }
+      try #require(
+        try store.media(at: ["/\(index)"])[0]?.truth == expected, TestRandom.replay)
+    }
+    #expect(try store.media(at: ["/odd"]) == [nil])
+    #expect(try store.media(at: ["/strange"])[0]?.truth == truths[1])
+    #expect(
+      try store.check().map(\.text) == [
+        "what is known of media files can be read: odd: it has the form 123, which this program "
+          + "does not know",
+        "what is known of media files can be read: /strange: it has the form 91, which this "
+          + "program does not know",
+      ])
   }
 }

@@ -11,10 +11,10 @@ import Testing
   let folder = TemporaryFolder()
   var path: String { folder.file("feed.sqlite") }
 
-  /// A database as programs before migration 12 left it.
+  /// A database as programs before migration 13 left it.
   private func writeOld() throws {
     let pool = try DatabaseFile.open(path: path, options: .init())
-    _ = try Migrator(Array(Migration.all.prefix(11))).migrate(pool)
+    _ = try Migrator(Array(Migration.all.prefix(12))).migrate(pool)
     try pool.write { database in
       try database.execute(
         sql: """

@@ -28,7 +28,7 @@ import Testing
 
     try store.pool.writeWithoutTransaction { database in
       try database.execute(
-        sql: "UPDATE media_truth SET truth = json_set(truth, '$.later', 1) WHERE version = ?",
+        sql: "UPDATE media_truth SET truth = x'7b7d' WHERE version = ?",
         arguments: [version.text])
     }
     #expect(try store.posts(posts).mediaLoads[0].bytes == 7)

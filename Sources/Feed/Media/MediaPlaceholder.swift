@@ -32,6 +32,11 @@ public struct MediaPlaceholder: Hashable, Sendable {
   }
 }
 
+extension MediaPlaceholder {
+  /// Whether both are there, as for whoever has seen the picture.
+  public var isWhole: Bool { thumbHash != nil && color != nil }
+}
+
 extension MediaPlaceholder.Color {
   /// As CSS has it, `#6b7a3d`.
   public var text: String {

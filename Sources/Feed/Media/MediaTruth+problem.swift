@@ -2,7 +2,6 @@ extension MediaTruth {
   /// Why this cannot be true of any file, or is beyond what is kept, and in which field; `nil` where it can.
   /// What has no problem is read back as it was written (`PostJSON`).
   public var problem: (field: String, words: String)? {
-    if let (field, words) = start?.problem(fileBytes: bytes) { return (field, words) }
     let numbers: [(String, Int?, ClosedRange<Int>)] = [
       ("bytes", bytes, 0...RecordLimits.fileBytes),
       ("width", width, 1...RecordLimits.pixels), ("height", height, 1...RecordLimits.pixels),
@@ -13,6 +12,8 @@ extension MediaTruth {
       guard let number, !range.contains(number) else { continue }
       return (field, "\(number) is not in \(range.lowerBound)…\(range.upperBound)")
     }
+    // Behind that of the size, in which it lies.
+    if let (field, words) = start?.problem(fileBytes: bytes) { return (field, words) }
     let times =
       (start?.curve ?? []).map(\.milliseconds) + (start?.lead ?? []).map(\.kilobitsPerSecond)
     if let time = times.first(where: { !(0...RecordLimits.number).contains($0) }) {
@@ -30,7 +31,7 @@ extension MediaTruth {
     if let hash = placeholder?.thumbHash, !MediaPlaceholder.thumbHashBytes.contains(hash.count) {
       return ("thumbhash", "has \(hash.count) bytes")
     }
-    if placeholder == MediaPlaceholder() { return ("placeholder", "says nothing") }
+    if placeholder?.isWhole == false { return ("placeholder", "has no thumbhash, or no color") }
     if let version, MediaVersion(text: version.text) != version {
       return ("version", "is no digest of 32 bytes, no entity tag, or too long")
     }

@@ -71,6 +71,7 @@ extension PlanRequest {
       : .measured(downlinkKbps: downlinkKbps, roundTripMilliseconds: roundTripMilliseconds)
     guard let network = book.networks.profile(for: query) else { return snapshot.policy }
     var policy = book.policy(feed: feed, network: network)
+    if let itemsPerMinute { policy.itemsPerMinute = itemsPerMinute }
     if let strategy { policy.strategy = strategy }
     return policy
   }

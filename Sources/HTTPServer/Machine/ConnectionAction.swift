@@ -16,6 +16,8 @@ enum ConnectionAction {
   case explain(ProtocolError, exchange: UInt64, requestID: String)
   /// Write of `output`, once: `wrote`, `writeBlocked` or `disconnected`.
   case write
+  /// Ask the stream what follows: `streamed`, or `streamEnded`.
+  case askStream(ResponseStream, isIdle: Bool)
   /// Do nothing more for now. The answers may leave with those of other connections: `gatheringEnded`,
   /// soon and whatever else happens.
   case gather

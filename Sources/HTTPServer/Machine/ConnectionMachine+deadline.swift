@@ -19,6 +19,8 @@ extension ConnectionMachine {
     case answer
     /// The client, to send a request.
     case request
+    /// Whoever makes an answer as it leaves.
+    case stream
     /// The event loop.
     case turn
   }
@@ -33,6 +35,7 @@ extension ConnectionMachine {
       // Before `100 Continue` come the answers to the requests before.
       if !body.awaitsContinue || exchanges.count == 1 { return .body }
     }
+    if isStreaming { return .stream }
     if case .open(.head(.some)) = stage { return .head }
     if exchanges.isEmpty { return .request }
     return exchanges.firstOwedSinceMilliseconds == nil ? .turn : .answer
@@ -60,6 +63,8 @@ extension ConnectionMachine {
     case .answer:
       let since = exchanges.firstOwedSinceMilliseconds ?? around.nowMilliseconds
       return since + UInt64(around.configuration.answerTimeoutMilliseconds)
+    case .stream:
+      return activeMilliseconds + UInt64(around.configuration.streamIdleMilliseconds)
     case .request:
       if let drainStartMilliseconds {
         return drainStartMilliseconds + UInt64(around.configuration.drainSilenceMilliseconds)
@@ -90,6 +95,10 @@ extension ConnectionMachine {
       refuseMessage(.answerTimedOut, &around)
     case .head:
       refuseMessage(.headerTimedOut, &around)
+    case .stream:
+      (isStreamWoken, isStreamIdle) = (true, true)
+      // Should nothing come of it, it is as late as this again.
+      activeMilliseconds = around.nowMilliseconds
     case .answer:
       failed(exchanges.firstNumber, .answerTimedOut)
     }

@@ -68,6 +68,27 @@ extension ConnectionMachine {
     exchanges.explained(number, response)
   }
 
+  /// There may be more of an answer that is made as it leaves.
+  mutating func streamWoken() { isStreamWoken = isStreaming }
+
+  /// These bytes follow, perhaps none.
+  mutating func streamed(_ bytes: [UInt8], _ around: inout Surroundings) {
+    guard isStreaming, !bytes.isEmpty else { return }
+    beginDelivery(&around)
+    output.append(bytes)
+  }
+
+  /// Nothing follows.
+  mutating func streamEnded() {
+    guard isStreaming else { return }
+    stream = nil
+    stage = .closing
+    let end = output.writtenCount + output.byteCount
+    if !departures.isEmpty {
+      departures.withElement(at: departures.count - 1) { $0.endsAt = end }
+    }
+  }
+
   /// Whoever takes the body has got what `deliver` gave; `isFull` where it has to make room first.
   mutating func delivered(isFull: Bool) {
     guard isFull, case .open(.body(var body)) = stage else { return }

@@ -17,7 +17,7 @@ extension ConnectionMachine {
       return readBody(bytes, &position, &around, &isStarved)
     case .open(.body):
       return readBody(bytes, &position, &around, &isStarved)
-    case .answering, .closing, .lingering, .closed:
+    case .answering, .streaming, .closing, .lingering, .closed:
       return nil
     }
   }

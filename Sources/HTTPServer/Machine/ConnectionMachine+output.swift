@@ -12,6 +12,10 @@ extension ConnectionMachine {
       }
       let isLast = !exchange.keepsAlive || mayBeLast
       queue(response, of: exchange, isLast: isLast, &around)
+      if stream != nil {
+        exchanges.removeAll()
+        return leaveOpen(for: .streaming, .disconnected)
+      }
       if isLast {
         exchanges.removeAll()
         return leaveOpen(for: .closing, .disconnected)
@@ -34,6 +38,8 @@ extension ConnectionMachine {
     _ response: Response, of exchange: Exchange, isLast: Bool, _ around: inout Surroundings
   ) {
     let sendsBody = !exchange.isHead && !response.status.forbidsBody
+    stream = sendsBody ? response.stream : nil
+    isStreamWoken = stream != nil
     var bytes: [UInt8] = []
     bytes.reserveCapacity(
       ResponseHead.reservedBytes + (response.preparedHead?.count ?? response.fields.byteCount)
@@ -41,15 +47,16 @@ extension ConnectionMachine {
     writeHead(of: response, isHead: exchange.isHead, to: &bytes)
     ResponseHead.writeEnd(
       to: &bytes,
-      persistence: isLast ? .closed : exchange.keepsOldVersion ? .keptExplicitly : .kept,
+      persistence: isLast || stream != nil ? .closed : exchange.keepsOldVersion ? .keptExplicitly : .kept,
       dateLine: around.dateLine, requestID: exchange.requestID)
     beginDelivery(&around)
     let start = output.writtenCount + output.byteCount
-    output.append(bytes, then: sendsBody ? response.body : [])
+    output.append(bytes, then: sendsBody && stream == nil ? response.body : [])
     guard around.isObserved else { return }
     departures.append(
       Departure(
-        beginsAt: start, endsAt: output.writtenCount + output.byteCount,
+        beginsAt: start,
+        endsAt: stream == nil ? output.writtenCount + output.byteCount : .max,
         startNanoseconds: exchange.startNanoseconds,
         request: FinishedRequest(response, of: exchange)))
   }
@@ -60,7 +67,8 @@ extension ConnectionMachine {
       bytes.append(contentsOf: prepared)
       return
     }
-    let saysNoLength = response.status.forbidsBody || (isHead && response.saysLength)
+    let saysNoLength =
+      response.status.forbidsBody || (isHead && response.saysLength) || response.stream != nil
     let head = ResponseHead(
       status: response.status, fields: response.fields,
       contentLength: saysNoLength ? nil : response.bodyLength)
@@ -68,7 +76,7 @@ extension ConnectionMachine {
   }
 
   /// From now on the client is to take what waits.
-  private mutating func beginDelivery(_ around: inout Surroundings) {
+  mutating func beginDelivery(_ around: inout Surroundings) {
     guard output.isEmpty else { return }
     deliveryMilliseconds = around.nowMilliseconds
     deliveredCount = output.writtenCount

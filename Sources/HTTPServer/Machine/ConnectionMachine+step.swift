@@ -10,7 +10,7 @@ extension ConnectionMachine {
       if isOpen {
         if let action = read(bytes, &position, &around, &isStarved) { return action }
       } else {
-        throwAway(bytes.count - position)
+        throwAway(bytes.count - position, &around)
         position = bytes.count
       }
       if let end = streamEnd.take() { return .endStream(end) }
@@ -21,7 +21,7 @@ extension ConnectionMachine {
         account(&around)
         return .close(isCutOff: isCutOff)
       }
-      if hasInputEnded, isStarved || isLingering {
+      if hasInputEnded, isStarved || isLingering || isStreaming {
         concludeInput(&around)
         continue
       }
@@ -32,6 +32,17 @@ extension ConnectionMachine {
       if !isWriteBlocked {
         queueAnswers(hasMoreInput: position < bytes.count, &around)
         if !output.isEmpty { return .write }
+      }
+      if isStreaming {
+        if drainStartMilliseconds != nil {
+          streamEnded()
+          continue
+        }
+        if output.isEmpty, isStreamWoken, let stream {
+          let isIdle = isStreamIdle
+          (isStreamWoken, isStreamIdle) = (false, false)
+          return .askStream(stream, isIdle: isIdle)
+        }
       }
       if case .closing = stage, output.isEmpty {
         if hasInputEnded {
@@ -64,7 +75,8 @@ extension ConnectionMachine {
   /// The client sends nothing more, and what it sent has been read: as long as that has to wait, so has
   /// this.
   private mutating func concludeInput(_ around: inout Surroundings) {
-    if isLingering {
+    // Whoever takes an answer without end and has ended its own side is gone.
+    if isLingering || isStreaming {
       close(isCutOff: false)
     } else if !awaitsHead || parser.isInsideMessage {
       refuseMessage(.unexpectedEnd, &around)
@@ -77,9 +89,16 @@ extension ConnectionMachine {
     }
   }
 
-  /// What comes while lingering is counted: there is an end to it.
-  private mutating func throwAway(_ count: Int) {
-    guard count > 0, case .lingering(let end, let bytesLeft) = stage else { return }
+  /// What comes while lingering, or behind the request for an answer without end, is counted: there is an
+  /// end to it.
+  private mutating func throwAway(_ count: Int, _ around: inout Surroundings) {
+    guard count > 0 else { return }
+    if isStreaming {
+      unreadBytes += count
+      if unreadBytes > around.configuration.lingerBytes { close(isCutOff: false) }
+      return
+    }
+    guard case .lingering(let end, let bytesLeft) = stage else { return }
     if count > bytesLeft {
       close(isCutOff: false)
     } else {
@@ -109,6 +128,7 @@ extension ConnectionMachine {
   mutating func close(isCutOff: Bool) {
     guard !isClosed else { return }
     leaveOpen(for: .closed(isCutOff: isCutOff), .disconnected)
+    stream = nil
     exchanges.removeAll()
     output.removeAll()
   }

@@ -17,8 +17,9 @@ import HTTP
 /// 2. Whoever takes a body hears of its end; errors get their text.
 /// 3. Where nothing more is here and the client has ended its side, the connection does, too.
 /// 4. Answers leave from the front of `exchanges`, and nowhere else, into `output`, which is written.
-/// 5. After the last answer the connection lingers, then ends.
-/// 6. What is left is waiting.
+/// 5. Of an answer that is made as it leaves, more is asked for when all before is written.
+/// 6. After the last answer the connection lingers, then ends.
+/// 7. What is left is waiting.
 ///
 /// Since nothing is skipped for what happened last, nothing that is here waits for the client: whatever
 /// ends what blocked a connection, the next step finds what was left behind it. `ConnectionInvariant` in
@@ -42,6 +43,8 @@ struct ConnectionMachine {
     case open(Input)
     /// No more requests are read; those that wait are answered, and there are some.
     case answering
+    /// The last answer is in `output` but for what is made of it as it leaves.
+    case streaming
     /// The last answer is in `output`.
     case closing
     /// All is written, and the client was told so; so much of what it still sends is thrown away.
@@ -72,6 +75,14 @@ struct ConnectionMachine {
   /// The answers in `output`, where anybody wants to hear of them.
   var departures = ShortQueue<Departure>()
 
+  /// What makes the last answer as it leaves.
+  var stream: ResponseStream?
+  /// Whether it is to be asked, and because nothing was sent for long.
+  var isStreamWoken = false
+  var isStreamIdle = false
+  /// How much a client that is answered so has sent, for nothing.
+  var unreadBytes = 0
+
   /// What the application has not been told of the end of a body that it takes.
   var streamEnd: StreamEnd?
   /// Whether the client sends nothing more.
@@ -98,6 +109,7 @@ struct ConnectionMachine {
   }
 
   var isOpen: Bool { if case .open = stage { true } else { false } }
+  var isStreaming: Bool { if case .streaming = stage { true } else { false } }
   var isLingering: Bool { if case .lingering = stage { true } else { false } }
   var isClosed: Bool { if case .closed = stage { true } else { false } }
 
@@ -118,7 +130,7 @@ struct ConnectionMachine {
 
   /// Whether bytes of the client are of any use now.
   func wantsInput(_ around: inout Surroundings) -> Bool {
-    !hasInputEnded && (isLingering || (isOpen && !isBlocked(&around)))
+    !hasInputEnded && (isLingering || isStreaming || (isOpen && !isBlocked(&around)))
   }
 
   /// Ends the reading of requests: nothing behind what was read is read as one. Whoever takes the body

@@ -2,7 +2,7 @@
 struct Departure {
   /// At which count of written bytes it begins, and at which it ends.
   let beginsAt: Int
-  let endsAt: Int
+  var endsAt: Int
   let startNanoseconds: UInt64
   var request: FinishedRequest
 }

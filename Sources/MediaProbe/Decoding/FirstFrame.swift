@@ -30,11 +30,37 @@ struct FrameDecoder {
       return FirstFrame(notes: try decodeSound(ffmpeg, file, demuxer))
     }
     guard let size else { return FirstFrame() }
+    if let frame = try decodeHEIF(ffmpeg, file, structure, size) { return frame }
     if structure.kind == .animation, structure.type.value == "image/webp" {
       return try decodeWebP(ffmpeg, file, structure, size)
     }
     return try decode(
       ffmpeg, file, demuxer, structure, PictureFilter(size, structure))
+  }
+
+  /// Nil where it is no image that libheif is asked for.
+  private func decodeHEIF(
+    _ ffmpeg: String, _ file: OpenFile, _ structure: MediaStructure, _ size: PictureSize
+  ) throws(ProbeError) -> FirstFrame? {
+    do {
+      guard let picture = try HEIFPicture(file, structure, tools, settings),
+        let coded = picture.structure.codedSize, let demuxer = Demuxer(picture.structure.type)
+      else { return nil }
+      let filter = PictureFilter(
+        PictureSize(shown: size.shown, coded: coded), picture.structure)
+      return try decode(ffmpeg, picture.file, demuxer, picture.structure, filter)
+    } catch let error as HEIFError {
+      switch error {
+      case .broken(let words): throw .undecodable(words)
+      case .unsupported(let words): return FirstFrame(notes: [.decoderMissing(words)])
+      case .outOfMemory:
+        return FirstFrame(notes: [.decoderOutOfMemory(limitBytes: settings.memoryBytes)])
+      case .timedOut: throw .decodingTimedOut(milliseconds: settings.timeMilliseconds)
+      case .cancelled: throw .cancelled
+      }
+    } catch {
+      throw ProbeError(error)
+    }
   }
 
   private func decodeWebP(
@@ -66,7 +92,7 @@ struct FrameDecoder {
       ]
     let outcome = try run(ffmpeg, arguments, file, outputBytes: filter.outputBytes)
     let words = FFmpegWords(outcome.errors)
-    // HEIF and grids of images are beyond FFmpeg before 7.1, which then says anything of them.
+    // Without libheif: HEIC and grids are beyond FFmpeg before 7.1, which then says anything of them.
     if demuxer.name == "mov", structure.kind == .image, outcome.end != .exited(0) {
       return FirstFrame(notes: [.decoderMissing(words.first)])
     }

@@ -10,10 +10,10 @@ public enum RenditionError: Error, Sendable {
   case noEncoder([String])
   /// FFmpeg has no reader for the original.
   case notRead
-  /// FFmpeg decodes such a picture without its transparent parts.
+  /// Without libheif such a picture is decoded without its transparent parts.
   case transparencyNotDecoded
-  /// What FFmpeg says.
-  case failed(String)
+  /// What a program says that decodes or codes.
+  case failed(program: String, String)
   /// FFmpeg was not done in time.
   case timedOut(milliseconds: Int)
   /// FFmpeg may have no more memory than this, and needs more.
@@ -35,8 +35,10 @@ extension RenditionError: CustomStringConvertible {
     case .noEncoder(let names):
       "this ffmpeg cannot encode with \(names.joined(separator: ", ")), as Debian's can"
     case .notRead: "ffmpeg does not read such files"
-    case .transparencyNotDecoded: "ffmpeg does not decode the transparency of such files"
-    case .failed(let words): "ffmpeg: \(words)"
+    case .transparencyNotDecoded:
+      "the transparency of such files is decoded by heif-convert (Debian's libheif-examples), "
+        + "which is not installed"
+    case .failed(let program, let words): "\(program): \(words)"
     case .timedOut(let milliseconds): "it was not made within \(milliseconds) ms"
     case .outOfMemory(let limitBytes): "it takes more than \(limitBytes) bytes of memory"
     case .unreadable(let error): error.description

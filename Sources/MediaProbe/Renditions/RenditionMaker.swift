@@ -47,15 +47,12 @@ public struct RenditionMaker: Sendable {
   public func make(
     _ rendition: Rendition, of file: OpenFile, _ truth: MediaTruth, to output: Descriptor
   ) throws(RenditionError) -> MediaTruth? {
-    let structure: MediaStructure
-    do {
-      structure = try MediaStructure(reading: FileSource(file), limits: MediaLimits())
-    } catch {
-      throw .unreadable(ProbeError(error))
-    }
+    var (file, structure) = (file, try Self.structure(of: file))
+    let converted = try picture(of: file, structure)
+    if let converted { (file, structure) = (converted.file, converted.structure) }
     let isAnimated = structure.kind == .animation
     guard let demuxer = Demuxer(structure.type, isAnimated: isAnimated) else { throw .notRead }
-    // FFmpeg sees no transparency in them, and what it makes would be without.
+    // Without libheif: FFmpeg sees no transparency in them, and what it makes would be without.
     if structure.hasAlpha, demuxer.name == "mov", rendition.coding != .video {
       throw .transparencyNotDecoded
     }
@@ -74,10 +71,37 @@ public struct RenditionMaker: Sendable {
     case .timedOut: throw .timedOut(milliseconds: limits.timeMilliseconds)
     case .exited, .signalled:
       if words.tellsOfMissingMemory { throw .outOfMemory(limitBytes: limits.memoryBytes) }
-      throw .failed(words.first)
+      throw .failed(program: "ffmpeg", words.first)
     }
     guard let made = OpenFile(output) else { throw .unreadable(.notAFile) }
     return try probe.look(at: made, rendition, of: truth)
+  }
+
+  private static func structure(of file: OpenFile) throws(RenditionError) -> MediaStructure {
+    do {
+      return try MediaStructure(reading: FileSource(file), limits: MediaLimits())
+    } catch {
+      throw .unreadable(ProbeError(error))
+    }
+  }
+
+  /// An image of the HEIF family as libheif decodes it; nil for any other.
+  private func picture(
+    of file: OpenFile, _ structure: MediaStructure
+  ) throws(RenditionError) -> HEIFPicture? {
+    do {
+      return try HEIFPicture(file, structure, probe.tools, probe.settings)
+    } catch let error as HEIFError {
+      switch error {
+      case .broken(let words), .unsupported(let words):
+        throw .failed(program: "heif-convert", words)
+      case .outOfMemory: throw .outOfMemory(limitBytes: probe.settings.memoryBytes)
+      case .timedOut: throw .timedOut(milliseconds: probe.settings.timeMilliseconds)
+      case .cancelled: throw .unreadable(.cancelled)
+      }
+    } catch {
+      throw .unreadable(ProbeError(error))
+    }
   }
 
   private static func run(

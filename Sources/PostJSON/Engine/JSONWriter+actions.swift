@@ -57,7 +57,7 @@ extension JSONWriter {
   }
 
   /// The first and the last byte.
-  private mutating func range(_ range: Range<Int>) {
+  mutating func range(_ range: Range<Int>) {
     key("range")
     array { writer in
       writer.integer(range.lowerBound)
@@ -65,7 +65,7 @@ extension JSONWriter {
     }
   }
 
-  private mutating func place(_ place: PrefetchPlace) {
+  mutating func place(_ place: PrefetchPlace) {
     switch place {
     case .anew: member("place", "anew")
     case .below: member("place", "below")

@@ -5,14 +5,17 @@ import Prefetch
 /// An engine that is told its events as lines of JSON, and answers each with a line: `lookahead plan`.
 ///
 /// A line without `event` is a moment (`PlanRequest`): it begins the engine anew. A line with `event` is what
-/// happened then.
+/// happened then. What a log of a session has beside these (`SessionLog`) is passed over.
 public struct PlanSession: Sendable {
   private var engine: PrefetchEngine?
 
   /// No engine yet: the first line is a moment.
   public init() {}
 
-  /// What is to be done after this line, as a line of JSON.
+  /// The members by which a line of a log is told that is neither a state nor an event.
+  private static let passed = ["actions", "cut", "left", "seen"]
+
+  /// What is to be done after this line, as a line of JSON; nothing for one that is passed over.
   ///
   /// - Throws: `RecordError`, naming the field.
   public mutating func answer(_ line: [UInt8]) throws(RecordError) -> [UInt8] {
@@ -22,6 +25,7 @@ public struct PlanSession: Sendable {
     } catch {
       throw RecordError(field: "", problem: "is not JSON: \(error)")
     }
+    if Self.passed.contains(where: { json.member($0) != nil }) { return [] }
     let actions: [PrefetchAction]
     let time: Int
     if json.member("event") == nil {

@@ -14,6 +14,8 @@ public struct PlanRequest: Sendable {
   public var strategy: Policy.Strategy?
   /// The moment; its policy is that of the strategy, or one that loads nothing ahead.
   public var snapshot: PrefetchSnapshot
+  /// How many items the person scrolls in a minute; `nil` for the policy's.
+  public var itemsPerMinute: Int?
   /// The ids of its items, where it names them alone.
   public var itemIDs: [String] = []
 }
@@ -21,7 +23,7 @@ public struct PlanRequest: Sendable {
 extension PlanRequest {
   private static let known = [
     "active", "activeForMs", "at", "background", "direction", "feed", "hasNext", "hasPrevious",
-    "held", "items", "network", "playback", "saveData", "scroll", "settings", "strategy", "stress",
+    "held", "items", "itemsPerMinute", "network", "playback", "saveData", "scroll", "settings", "strategy", "stress",
     "transfers",
   ]
 
@@ -50,6 +52,8 @@ extension PlanRequest {
     if strategy == nil, !byID { throw fields.error("strategy", "is missing") }
     let own = strategy ?? .plain(leading: 0)
     var snapshot = PrefetchSnapshot(policy: Policy(name: own.name, strategy: own))
+    itemsPerMinute = try fields.number("itemsPerMinute", in: 1...60_000)
+    if let itemsPerMinute { snapshot.policy.itemsPerMinute = itemsPerMinute }
     snapshot.settings = try Self.settings(fields)
     snapshot.atMilliseconds = try fields.number("at", in: 0...RecordLimits.number) ?? 0
     if byID {
@@ -95,7 +99,7 @@ extension PlanRequest {
     try takeConditions(fields)
   }
 
-  private enum Direction: String, CaseIterable {
+  enum Direction: String, CaseIterable {
     case down, up
   }
 

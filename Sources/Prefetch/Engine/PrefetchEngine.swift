@@ -97,6 +97,9 @@ public struct PrefetchEngine: Sendable, Equatable, Codable {
   /// The item that the person looks at.
   public var activeItem: String? { viewer.active.map { list[$0].id } }
 
+  /// Whether the person scrolls up.
+  public var isGoingUp: Bool { viewer.direction < 0 }
+
   /// The ids of the list's ends: a page below is the one below the last of its items.
   public var ends: (first: String, last: String)? {
     list.items.isEmpty ? nil : (list[list.first].id, list[list.end - 1].id)

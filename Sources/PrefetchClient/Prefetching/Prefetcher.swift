@@ -33,6 +33,7 @@ public actor Prefetcher {
   public nonisolated let updates: AsyncStream<Update>
 
   private let clock: SessionClock
+  private let recorder: SessionRecorder?
   private let told: AsyncStream<Update>.Continuation
   private let inputs: AsyncStream<Input>
   private let input: AsyncStream<Input>.Continuation
@@ -76,15 +77,19 @@ public actor Prefetcher {
 
   /// A prefetcher for the feed; it does nothing before `begin`.
   ///
+  /// - Parameter recorder: writes down what the session was.
   /// - Precondition: `settings.problem` is nil.
   public init(
     session: FeedSession, store: RangeStore, policy: Policy,
-    settings: PrefetchSettings = PrefetchSettings(), clock: SessionClock = SessionClock()
+    settings: PrefetchSettings = PrefetchSettings(), clock: SessionClock = SessionClock(),
+    recorder: SessionRecorder? = nil
   ) {
     self.session = session
     self.store = store
     self.clock = clock
+    self.recorder = recorder
     engine = PrefetchEngine(policy: policy, settings: settings)
+    recorder?.begin(engine, at: clock.milliseconds)
     (updates, told) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_000))
     (inputs, input) = AsyncStream.makeStream()
   }
@@ -145,8 +150,13 @@ public actor Prefetcher {
   public func look(at item: String) {
     leaveActive()
     (isLooking, activeSince) = (true, clock.milliseconds)
-    readySince = engine.isReady(item) || items[item]?.media.isEmpty != false ? activeSince : nil
+    let isReady = isReady(item)
+    readySince = isReady || items[item] == nil ? activeSince : nil
     send(.activeChanged(item))
+    recorder?.note(
+      SessionLog.Look(
+        atMilliseconds: activeSince, item: item, isReady: isReady,
+        isGoingUp: engine.isGoingUp))
   }
 
   /// The list scrolls: so many items a second, below zero where it goes up; and where it will stop, in items
@@ -192,14 +202,19 @@ public actor Prefetcher {
     guard let active = engine.activeItem, let item = items[active], isLooking else { return }
     isLooking = false
     let now = clock.milliseconds
-    waitMilliseconds += (readySince ?? now) - activeSince
+    let wait = (readySince ?? now) - activeSince
+    waitMilliseconds += wait
     ledger.watched(item, milliseconds: now - (readySince ?? now))
+    recorder?.noteEnd(of: active, from: activeSince, waitMilliseconds: wait, at: now)
   }
 
   // MARK: The engine
 
   private func send(_ event: PrefetchEvent) {
-    for action in engine.handle(event, atMilliseconds: clock.milliseconds) { perform(action) }
+    let now = clock.milliseconds
+    let actions = engine.handle(event, atMilliseconds: now)
+    recorder?.note(event, actions, at: now)
+    for action in actions { perform(action) }
   }
 
   private func perform(_ action: PrefetchAction) {

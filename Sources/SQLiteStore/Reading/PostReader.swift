@@ -153,9 +153,8 @@ extension FlatPosts {
     add(
       media: file, load: MediaLoad(kind: kind, bytes: number(7), durationMilliseconds: number(6)))
     if let json = row.text(first + 10) { try add(placeholder: JSONText.placeholder(json)) }
-    if let truthColumn, let json = row.text(truthColumn),
-      let truth = MediaTable.truth(
-        Array(json), variants: row.text(truthColumn + 1).map { Array($0) })
+    if let truthColumn,
+      let truth = MediaTable.truth(row, at: truthColumn, variantsAt: truthColumn + 1)
     {
       add(truth: truth)
     }

@@ -73,6 +73,9 @@ struct RowReader {
       count: Int(sqlite3_column_bytes(statement, column)))
   }
 
+  /// The bytes in the column, `nil` for NULL and for none; they are there until the next step.
+  func bytes(_ column: Int32) -> UnsafeBufferPointer<UInt8>? { text(column) }
+
   /// The text in the column, empty for NULL.
   func string(_ column: Int32) -> String {
     text(column).map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -12,6 +12,7 @@ enum ConnectionInvariant {
       // Nothing is held, and nobody waits for a body.
       #expect(held == 0 && world.around.heldBytes == world.foreignBytes)
       #expect(world.streams.allSatisfy { $0.end != nil })
+      #expect(machine.stream == nil)
       return
     }
     #expect(!machine.isWriteBlocked || !machine.output.isEmpty)
@@ -47,6 +48,9 @@ enum ConnectionInvariant {
       if case .open(.body(let body)) = machine.stage { #expect(!body.awaitsContinue) }
     case .delivery:
       #expect(wait.writes)
+    case .stream:
+      // The client may go, and whoever makes the answer is asked again.
+      #expect(clientMaySend && machine.stream != nil && !machine.isStreamWoken)
     case .room:
       // What is full can be taken, and is then told.
       let waiting = world.streams.last?.waiting.count ?? 0

@@ -42,6 +42,8 @@ struct MachineWorld {
   /// Whether the application answers within the call, as far as it can.
   var answersAtOnce = true
   var streams: [Stream] = []
+  /// How often an answer without end was asked for more, and whether because nothing was sent for long.
+  var streamAsks: [Bool] = []
   /// What the loop owes.
   var owesGathering = false
   var owesTurn = false
@@ -142,6 +144,13 @@ struct MachineWorld {
     }
   }
 
+  /// Whoever makes an answer as it leaves says that there is more.
+  mutating func wakeStream() {
+    guard !isClosed else { return }
+    machine.streamWoken()
+    run()
+  }
+
   // MARK: The loop
 
   mutating func gatheringEnds() {
@@ -230,6 +239,13 @@ struct MachineWorld {
     case .explain(let error, let exchange, _):
       errors.append(error)
       machine.explained(exchange, Response(error.status, text: "\(error)"))
+    case .askStream(let stream, let isIdle):
+      streamAsks.append(isIdle)
+      if let bytes = stream.next(isIdle: isIdle) {
+        machine.streamed(bytes, &around)
+      } else {
+        machine.streamEnded()
+      }
     case .write: write()
     case .finishSending: hasFinishedSending = true
     case .yield: owesTurn = true

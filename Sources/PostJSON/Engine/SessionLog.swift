@@ -1,0 +1,128 @@
+import Feed
+import JSON
+import Prefetch
+
+/// What a viewing was, line by line: what the engine was told and said, and what the person saw.
+///
+/// Its first line is a state and its events are lines of `lookahead plan`, so that the file is an input of it;
+/// what the engine said (`actions`) and what the person saw (`seen`, `left`) lie between, and are passed over
+/// there.
+public struct SessionLog: Hashable, Sendable {
+  /// An item came before the person's eyes.
+  public struct Look: Hashable, Sendable {
+    /// When.
+    public var atMilliseconds: Int
+    /// Which item.
+    @ByBytes public var item: String
+    /// What starts it was there.
+    public var isReady: Bool
+    /// The person came from below.
+    public var isGoingUp: Bool
+    /// For how long it was looked at; `nil` where the log ends before.
+    public var dwellMilliseconds: Int?
+    /// How much of that the person waited for it.
+    public var waitMilliseconds: Int?
+
+    /// A look that has just begun.
+    public init(atMilliseconds: Int, item: String, isReady: Bool, isGoingUp: Bool) {
+      self.atMilliseconds = atMilliseconds
+      self.item = item
+      self.isReady = isReady
+      self.isGoingUp = isGoingUp
+    }
+  }
+
+  /// An event, and when it was.
+  public struct Event: Hashable, Sendable {
+    /// When.
+    public var atMilliseconds: Int
+    /// What.
+    public var event: PrefetchEvent
+  }
+
+  /// With what it began: the strategy, the settings, the network as it was taken to be.
+  public private(set) var start: PrefetchSnapshot
+  /// What the engine was told, in its order: pages with their items, what came, bandwidths.
+  public private(set) var events: [Event] = []
+  /// What the person looked at, in its order.
+  public private(set) var looks: [Look] = []
+  /// The writer stopped before the viewing did, for the log had come to its limit.
+  public private(set) var isCut = false
+
+  /// The log that the bytes hold. A last line without its end, of a writer that was killed, is passed over.
+  ///
+  /// - Throws: `SessionLogError`, naming the line.
+  public init(_ bytes: [UInt8]) throws(SessionLogError) {
+    var number = 0
+    var begun: PrefetchSnapshot?
+    var rest = bytes[...]
+    start = PrefetchSnapshot(policy: Policy(name: "endless", strategy: .endless))
+    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+      let line = rest[..<end]
+      rest = rest[(end + 1)...]
+      number += 1
+      if line.isEmpty { continue }
+      do throws(RecordError) {
+        let json: JSONValue
+        do throws(JSONError) {
+          json = try JSONDocument(Array(line), depthLimit: RecordLimits.depth).root
+        } catch {
+          throw RecordError(field: "", problem: "is not JSON: \(error)")
+        }
+        if begun == nil {
+          begun = try PlanRequest(json: json, byID: false).snapshot
+        } else {
+          try take(json)
+        }
+      } catch {
+        throw SessionLogError(line: number, problem: "\(error)")
+      }
+    }
+    guard let begun else { throw SessionLogError(line: 1, problem: "there is no state") }
+    start = begun
+  }
+
+  private mutating func take(_ json: JSONValue) throws(RecordError) {
+    if json.member("event") != nil {
+      let (event, at) = try PrefetchEvent.decode(json)
+      events.append(Event(atMilliseconds: at, event: event))
+    } else if json.member("seen") != nil {
+      let fields = try RecordFields(json, known: ["at", "direction", "ready", "seen"])
+      let direction: PlanRequest.Direction = try fields.option("direction")
+      looks.append(
+        Look(
+          atMilliseconds: try fields.required("at", in: 0...RecordLimits.number),
+          item: try fields.value("seen").id(), isReady: try fields.boolean("ready") ?? false,
+          isGoingUp: direction == .up))
+    } else if json.member("left") != nil {
+      let fields = try RecordFields(json, known: ["at", "dwellMs", "left", "waitMs"])
+      let item = try fields.value("left").id()
+      guard let last = looks.indices.last, looks[last].item.isSame(as: item) else {
+        throw fields.error("left", "is not the item that was looked at")
+      }
+      looks[last].dwellMilliseconds = try fields.required("dwellMs", in: 0...RecordLimits.number)
+      looks[last].waitMilliseconds = try fields.required("waitMs", in: 0...RecordLimits.number)
+    } else if json.member("cut") != nil {
+      isCut = true
+    } else if json.member("actions") == nil {
+      throw json.error("is neither an event nor what came of one")
+    }
+  }
+}
+
+/// A line of a log that cannot be read.
+public struct SessionLogError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Which one, from 1.
+  public let line: Int
+  /// What is wrong with it.
+  public let problem: String
+
+  /// An error in this line.
+  public init(line: Int, problem: String) {
+    self.line = line
+    self.problem = problem
+  }
+
+  /// Names both.
+  public var description: String { "line \(line): \(problem)" }
+}
