@@ -165,7 +165,8 @@ struct RecordErrorTests {
     Case(
       with: "\"" + String(repeating: "n", count: 1 << 20) + "\":1",
       String(repeating: "n", count: 100) + "…: unknown field; the known ones are author, counters, "
-        + "extra, feed, feeds, id, language, media, publishedAt, tags, text, thumbnail, title, type, url"),
+        + "extra, feed, feeds, id, language, media, publishedAt, tags, text, thumbnail, title, type, url"
+    ),
     Case(
       with: "\"counters\":{\"" + String(repeating: "n", count: 1 << 20) + "\":1}",
       "counters." + String(repeating: "n", count: 100) + "…: has 1048576 characters, more than 64"),

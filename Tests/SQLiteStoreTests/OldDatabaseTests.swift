@@ -70,7 +70,8 @@ import Testing
     // Open connections of other processes see the new schema, and are refused what it forbids.
     let other = try DatabaseQueue(path: path)
     for bad in [
-      "UPDATE post SET type = 'sound' WHERE id = 'n'", "UPDATE post SET extra = '[1]' WHERE id = 'n'",
+      "UPDATE post SET type = 'sound' WHERE id = 'n'",
+      "UPDATE post SET extra = '[1]' WHERE id = 'n'",
       "UPDATE post SET extra = '{}' WHERE id = 'n'", "UPDATE author SET extra = 'x'",
       "UPDATE media SET extra = 'x'", "UPDATE media SET placeholder = '1'",
       "UPDATE media SET kind = 'sound'",

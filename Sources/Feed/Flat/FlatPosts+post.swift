@@ -78,7 +78,9 @@ extension FlatPosts {
   public func shownPost(at index: Int) -> Post {
     var post = post(at: index)
     for (place, file) in posts[index].media.enumerated() {
-      if let truth = media[file].truth { post.media[place] = post.media[place].known(truths[truth]) }
+      if let truth = media[file].truth {
+        post.media[place] = post.media[place].known(truths[truth])
+      }
     }
     return post
   }

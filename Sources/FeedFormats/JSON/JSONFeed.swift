@@ -42,7 +42,7 @@ enum JSONFeed {
         : StableID.make(.jsonFeed, feed.text("feed_url") ?? home ?? feed.text("title") ?? "", id),
       type: PostType(of: media),
       title: item.text("title"),
-      text: text(of: item, &omissions),
+      text: text(of: item, media, home: home, &omissions),
       language: omissions.language(item.text("language") ?? feed.text("language")),
       publishedAt: try FormatError.time(
         item.text("date_published") ?? item.text("date_modified"), "date_published"),
@@ -73,14 +73,12 @@ enum JSONFeed {
     return extra.extra
   }
 
-  private static func text(of item: JSONValue, _ omissions: inout Omissions) -> String? {
-    if let text = item.text("content_text") { return text }
-    if let html = item.text("content_html") {
-      let text = HTMLText(html)
-      omissions.add(.pictureInText, text.pictures)
-      if let plain = text.plain.trimmed { return plain }
-    }
-    return item.text("summary")
+  private static func text(
+    of item: JSONValue, _ media: [Media], home: String?, _ omissions: inout Omissions
+  ) -> String? {
+    let html = item.text("content_html").map { HTMLText($0) }
+    omissions.add(.pictureInText, html?.lostPictures(beside: media, base: home) ?? 0)
+    return item.text("content_text") ?? html?.plain.trimmed ?? item.text("summary")
   }
 
   /// Version 1.1 has a list, version 1 had one author.

@@ -31,7 +31,9 @@ enum MastodonStatus {
     var extra = ExtraMembers()
     if let url = status.text("url"), !url.isSame(as: id) { extra.add("uri", text: id) }
     extra.add(kept, of: status)
-    if status.text("visibility") != "public" { extra.add("visibility", status.member("visibility")) }
+    if status.text("visibility") != "public" {
+      extra.add("visibility", status.member("visibility"))
+    }
     extra.add("reblogged_by", text: booster)
     let files = status.list("media_attachments")
     let media = files.compactMap { Self.media($0, &omissions) }

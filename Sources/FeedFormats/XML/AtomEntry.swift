@@ -18,18 +18,19 @@ struct AtomEntry {
     let link = link("alternate") ?? contentLink
     guard let id = entry.text("id", .atom) ?? link else { throw FormatError("the entry has no id") }
     let published = entry.text("published", .atom)
-    let (content, summary) = (text("content", &omissions), text("summary", &omissions))
+    let content = text("content", files, &omissions)
+    let summary = text("summary", files, &omissions)
     var extra = ExtraMembers()
     if !id.isSame(as: link ?? "") { extra.add("id", text: id) }
     if published != nil { extra.add("updated", text: entry.text("updated", .atom)) }
     if content != nil { extra.add("summary", text: summary) }
     if content ?? summary != nil { extra.add("media:description", text: media.text) }
-    extra.add("rights", text: text("rights", &omissions))
+    extra.add("rights", text: text("rights", files, &omissions))
     return Post(
       id: StableID.isGlobal(id)
         ? StableID.make(.atom, id) : StableID.make(.atom, context.id ?? context.link ?? "", id),
       type: PostType(of: files),
-      title: text("title", &omissions) ?? media.title,
+      title: text("title", files, &omissions) ?? media.title,
       text: content ?? summary ?? media.text,
       language: omissions.language(
         entry.first("content", .atom)?.language ?? entry.language ?? context.language),
@@ -55,7 +56,9 @@ struct AtomEntry {
   }
 
   /// A text construct (section 3.1), as a person reads it.
-  private func text(_ name: String, _ omissions: inout Omissions) -> String? {
+  private func text(
+    _ name: String, _ files: [Media], _ omissions: inout Omissions
+  ) -> String? {
     guard let element = entry.first(name, .atom) else { return nil }
     let html: String
     switch element["type"] ?? "text" {
@@ -66,7 +69,7 @@ struct AtomEntry {
     default: return nil
     }
     let text = HTMLText(html)
-    omissions.add(.pictureInText, text.pictures)
+    omissions.add(.pictureInText, text.lostPictures(beside: files, base: base))
     return text.plain.trimmed
   }
 

@@ -19,7 +19,7 @@ struct RSSItem {
     let content = item.text("encoded", .content)
     let html = content ?? item.text("description")
     let text = html.map { HTMLText($0) }
-    omissions.add(.pictureInText, text?.pictures ?? 0)
+    omissions.add(.pictureInText, text?.lostPictures(beside: files, base: base) ?? 0)
     let link = WebAddress.resolve(item.text("link") ?? permanentLink, base: base)
     var extra = ExtraMembers()
     if let guid = item.text("guid"), !guid.isSame(as: link ?? "") { extra.add("guid", text: guid) }

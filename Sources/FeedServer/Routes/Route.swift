@@ -11,6 +11,10 @@ enum Route: CaseIterable, Sendable {
   case feed
   case putFeed
   case deleteFeed
+  /// A page of a feed as a JSON Feed.
+  case jsonFeed
+  /// The same as RSS.
+  case rss
   case item
   case putItem
   case deleteItem
@@ -30,7 +34,8 @@ enum Route: CaseIterable, Sendable {
     case .putItem, .putFeed: .put
     case .deleteItem, .deleteFeed: .delete
     case .countItem, .importRecords, .plan: .post
-    case .compactPage, .page, .feeds, .feed, .item, .networks, .media, .openAPI, .health,
+    case .compactPage, .page, .feeds, .feed, .jsonFeed, .rss, .item, .networks, .media, .openAPI,
+      .health,
       .readiness, .metrics:
       .get
     }
@@ -43,6 +48,8 @@ enum Route: CaseIterable, Sendable {
     case .page: "/v1/feeds/{feed}/items"
     case .feeds: "/v1/feeds"
     case .feed, .putFeed, .deleteFeed: "/v1/feeds/{feed}"
+    case .jsonFeed: "/v1/feeds/{feed}/feed.json"
+    case .rss: "/v1/feeds/{feed}/feed.xml"
     case .item, .putItem, .deleteItem: "/v1/items/{id}"
     case .countItem: "/v1/items/{id}/counters"
     case .importRecords: "/v1/import"
@@ -64,6 +71,7 @@ enum Route: CaseIterable, Sendable {
     case .item: Self.itemParameters
     case .networks: ["feed"]
     case .feeds: FeedListRequest.parameters
+    case .jsonFeed, .rss: SyndicationRequest.parameters
     case .media: MediaQuery.parameters
     case .feed, .putFeed, .deleteFeed, .putItem, .deleteItem, .countItem, .importRecords,
       .plan, .openAPI, .health, .readiness, .metrics:

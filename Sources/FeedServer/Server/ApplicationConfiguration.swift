@@ -11,6 +11,10 @@ public struct ApplicationConfiguration: Sendable {
   /// Of the HTTP server: addresses, limits and deadlines.
   public var server = ServerConfiguration()
 
+  /// How clients reach the server, without a slash at the end: what documents for readers of feeds name with
+  /// a host begins so. Nil: `http` and the host that a request names.
+  public var publicURL: String?
+
   /// The token that writers present (RFC 6750 section 2.1); nil switches writes off.
   public var writeToken: String?
   /// How large the stream of an import may be.

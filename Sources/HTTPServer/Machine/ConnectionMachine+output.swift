@@ -47,7 +47,8 @@ extension ConnectionMachine {
     writeHead(of: response, isHead: exchange.isHead, to: &bytes)
     ResponseHead.writeEnd(
       to: &bytes,
-      persistence: isLast || stream != nil ? .closed : exchange.keepsOldVersion ? .keptExplicitly : .kept,
+      persistence: isLast || stream != nil
+        ? .closed : exchange.keepsOldVersion ? .keptExplicitly : .kept,
       dateLine: around.dateLine, requestID: exchange.requestID)
     beginDelivery(&around)
     let start = output.writtenCount + output.byteCount

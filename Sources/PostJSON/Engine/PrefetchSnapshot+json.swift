@@ -23,7 +23,8 @@ public struct PlanRequest: Sendable {
 extension PlanRequest {
   private static let known = [
     "active", "activeForMs", "at", "background", "direction", "feed", "hasNext", "hasPrevious",
-    "held", "items", "itemsPerMinute", "network", "playback", "saveData", "scroll", "settings", "strategy", "stress",
+    "held", "items", "itemsPerMinute", "network", "playback", "saveData", "scroll", "settings",
+    "strategy", "stress",
     "transfers",
   ]
 

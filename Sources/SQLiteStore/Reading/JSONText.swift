@@ -44,7 +44,9 @@ enum JSONText {
 
   /// `{"thumbhash":"…","color":"#6b7a3d"}`
   static func placeholder(_ text: UnsafeBufferPointer<UInt8>) throws -> MediaPlaceholder {
-    guard let placeholder = try? MediaPlaceholder(json: Array(text)) else { throw notExpected(text) }
+    guard let placeholder = try? MediaPlaceholder(json: Array(text)) else {
+      throw notExpected(text)
+    }
     return placeholder
   }
 
