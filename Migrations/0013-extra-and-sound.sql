@@ -33,6 +33,12 @@ ALTER TABLE media ADD COLUMN placeholder TEXT CHECK (
 ALTER TABLE media ADD COLUMN extra TEXT
   CHECK (extra IS NULL OR (json_valid(extra) AND json_type(extra) = 'object' AND extra <> '{}'));
 
+-- Whether any row has these is asked before each page: where none has, they are not read.
+CREATE INDEX post_with_details ON post (post_id) WHERE language IS NOT NULL OR extra IS NOT NULL;
+CREATE INDEX author_with_details ON author (author_id) WHERE avatar IS NOT NULL OR extra IS NOT NULL;
+CREATE INDEX media_with_details ON media (post_id) WHERE
+  alt IS NOT NULL OR poster IS NOT NULL OR placeholder IS NOT NULL OR extra IS NOT NULL;
+
 -- An author who changed anything has a row for each: a post says who its author was then.
 DROP INDEX author_by_id;
 CREATE UNIQUE INDEX author_by_id ON author

@@ -10,7 +10,10 @@ import Testing
   private static let statements: [(name: String, sql: String)] = [
     ("a page's posts", PostReader.postsByNumber(count: 32)),
     ("a page's media", PostReader.mediaByNumber(count: 32)),
-    ("a page's media with what is known", PostReader.knownMediaByNumber(count: 32)),
+    ("a page's posts with details", PostReader.postsByNumber(count: 32, .details)),
+    ("a page's media with details", PostReader.mediaByNumber(count: 32, .details)),
+    ("a page's media with what is known", PostReader.mediaByNumber(count: 32, .truth)),
+    ("a page's media with all", PostReader.mediaByNumber(count: 32, [.details, .truth])),
     ("posts that show files", MediaTable.tellPosts),
     ("a known file", MediaTable.mediaAtURL), ("known files", MediaTable.mediaAfterURL),
     ("files of ours that posts name", MediaTable.namedAfterURL),

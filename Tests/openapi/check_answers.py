@@ -34,6 +34,8 @@ COMMON = {
 }
 # With `Prefer: server-timing` on every answer, and else on none.
 TIMING = {"server-timing", "timing-allow-origin", "preference-applied"}
+# Schemas that others take up (`allOf`).
+PARTS = {"Post", "Record"}
 # What the answer `default` stands for.
 REFUSALS = {400, 404, 408, 413, 414, 417, 431, 500, 501, 505}
 
@@ -62,7 +64,8 @@ class Document:
     def __init__(self, path):
         self.bytes = path.read_bytes()
         self.root = json.loads(self.bytes)
-        resource = referencing.Resource(self.root, referencing.jsonschema.DRAFT202012)
+        # Clients pass over members that they do not know, so that servers may have more; this server has none.
+        resource = referencing.Resource(closed(self.root), referencing.jsonschema.DRAFT202012)
         self.registry = referencing.Registry().with_resource("urn:openapi", resource)
         formats = jsonschema.FormatChecker()
         self.formats = formats if "date-time" in formats.checkers else None
@@ -76,7 +79,7 @@ class Document:
         return node
 
     def errors(self, schema, value):
-        schema = rebased(schema)
+        schema = rebased(closed(schema, self.root))
         validator = jsonschema.Draft202012Validator(
             schema, registry=self.registry, format_checker=self.formats)
         return [f"{e.json_path}: {e.message[:200]}" for e in validator.iter_errors(value)]
@@ -94,6 +97,25 @@ class Document:
         responses = self.root["paths"][template][method]["responses"]
         node = responses.get(str(status), responses.get("default"))
         return self.resolve(node) if node else None
+
+
+def closed(node, root=None):
+    """The schemas with no members but those that they name; what is a part of another is closed there."""
+    root = root or node
+    if isinstance(node, list):
+        return [closed(value, root) for value in node]
+    if not isinstance(node, dict):
+        return node
+    parts = {id(root["components"]["schemas"][name]) for name in PARTS}
+    copy = {
+        # The parts of an object, inline.
+        key: value if key == "allOf" else closed(value, root) for key, value in node.items()
+    }
+    if "allOf" in node:
+        copy.setdefault("unevaluatedProperties", False)
+    elif "properties" in node and node.get("type") == "object" and id(node) not in parts:
+        copy.setdefault("additionalProperties", False)
+    return copy
 
 
 def rebased(node):

@@ -41,7 +41,8 @@ def rss(url):
     while url:
         headers, body = get(url)
         assert headers["Content-Type"] == "application/rss+xml; charset=utf-8", headers["Content-Type"]
-        feed = feedparser.parse(body, response_headers=dict(headers))
+        fields = {name.lower(): value for name, value in headers.items()}
+        feed = feedparser.parse(body, response_headers=fields)
         assert not feed.bozo, (url, feed.bozo_exception)
         assert feed.version == "rss20" and feed.feed.title and is_absolute(feed.feed.link), feed.feed
         links = {link.rel: link.href for link in feed.feed.links}
