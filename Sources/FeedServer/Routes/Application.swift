@@ -21,6 +21,8 @@ struct Application: Handler {
   /// Reads figures: what is told of feeds grows with their number, and is asked for when all else is busy.
   let scrapes = WorkerPool(threads: 1, limit: 8)
   let caching: CachePolicy
+  /// How clients reach the server; nil where each request says so.
+  let publicURL: String?
   let encoding: BodyEncoding
   let pages: Pages
   let events: FeedEvents
@@ -122,6 +124,7 @@ struct Application: Handler {
     case .root: root(call)
     case .pageFile: try pageFile(path["file"] ?? "", call)
     case .clientModule: encoding.answer(Representation(.module, caching: caching.files), to: call)
+    case .jsonFeed, .rss: try syndicate(path["feed"] ?? "", route, parameters, call)
     case .openAPI:
       encoding.answer(Representation(OpenAPI.document, caching: caching.documents), to: call)
     case .readiness: encoding.answer(try readiness.representation(), to: call)

@@ -133,7 +133,7 @@ extension Application {
       store: store, readiness: readiness, workers: workers,
       imports: WorkerPool(
         threads: configuration.maximumImports, limit: configuration.maximumImports),
-      caching: caching,
+      caching: caching, publicURL: configuration.publicURL,
       encoding: encoding,
       pages: Pages(
         kept: kept, maker: PageMaker(store: store, source: source), encoding: encoding,

@@ -42,7 +42,7 @@ extension PrefetchEngine {
     if file.retryAt > now { wake.at(file.retryAt, .retry(attempts: file.attempts)) }
     let load = file.file.load
     let cost = costs.cost(of: load)
-    let isVideo = load.kind == .video
+    let plays = load.kind.plays
     func wish(
       _ range: Range<Int>, _ priority: PrefetchTransfer.Priority, counted: Int? = nil,
       isDivisible: Bool = false
@@ -56,7 +56,7 @@ extension PrefetchEngine {
     }
     // A picture whose size is not known is wanted to its end, as is all of a clip; of a start, what starts it.
     let end = load.bytes ?? Transfer.unknownEnd
-    let startEnd = isVideo || load.bytes != nil ? cost.minimumBytes : Transfer.unknownEnd
+    let startEnd = plays || load.bytes != nil ? cost.minimumBytes : Transfer.unknownEnd
     let startCount = cost.minimumBytes
     if case .bytes(let wanted, let range) = want.amount {
       if wanted == media {
@@ -69,19 +69,19 @@ extension PrefetchEngine {
       !isActive ? .ahead : list[want.position].isReady ? .active : .urgent
     if cost.pieces.isEmpty {
       let bytes =
-        if case .milliseconds(let milliseconds) = want.amount, isVideo {
+        if case .milliseconds(let milliseconds) = want.amount, plays {
           min(load.bytes(playing: milliseconds) ?? startEnd, end)
         } else { startEnd }
       wish(
         0..<bytes, startPriority, counted: bytes == Transfer.unknownEnd ? startCount : bytes,
-        isDivisible: isVideo && !isActive)
+        isDivisible: plays && !isActive)
     } else {
       for piece in cost.pieces { wish(piece, startPriority) }
     }
     if want.amount == .entire {
       wish(
         0..<end, isActive ? .active : .ahead, counted: load.bytes ?? cost.entireBytes,
-        isDivisible: isVideo)
+        isDivisible: plays)
     }
   }
 
