@@ -110,8 +110,20 @@ let package = Package(
         .embedInCode("0007-strategies.sql"), .embedInCode("0008-many-feeds.sql"),
         .embedInCode("0009-media-truth.sql"), .embedInCode("0010-media-variants.sql"),
         .embedInCode("0011-engine-strategies.sql"), .embedInCode("0012-packed-media-truth.sql"),
-        .embedInCode("0013-applied-policies.sql"),
+        .embedInCode("0013-extra-and-sound.sql"),
+        .embedInCode("0014-applied-policies.sql"),
       ],
+      swiftSettings: strict),
+    // The page to look at, and the client library for browsers: one file less to find beside the program.
+    .target(
+      name: "Page",
+      resources: [.embedInCode("lookahead.js")]
+        + [
+          "dom.js", "editor.js", "feed-choice.js", "feed-view.js", "frame.js", "icon.svg",
+          "index.html",
+          "inspector.js", "lane.js", "link.js", "metrics.js", "page.css", "page.js",
+          "policies-view.js", "server-view.js", "slide.js", "tabs.js", "thumbhash.js",
+        ].map { .embedInCode("page/\($0)") },
       swiftSettings: strict),
     module("JSON"),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
@@ -137,8 +149,8 @@ let package = Package(
       name: "FeedServer",
       dependencies: [
         "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
-        "Seeding", "JSON", "Compression", "MediaFiles", "MediaFormats", "MediaProbe", "MediaIndex",
-        "Observability", "CXXHash", crypto, logging, metrics,
+        "Seeding", "FeedFormats", "JSON", "Compression", "MediaFiles", "MediaFormats", "MediaProbe",
+        "MediaIndex", "Observability", "Page", "CXXHash", crypto, logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
@@ -226,7 +238,7 @@ let package = Package(
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
         "Compression", "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
-        "Observability", "ShapedLink", "TestSupport", crypto, logging,
+        "Observability", "Page", "ShapedLink", "TestSupport", crypto, logging,
       ]),
     tests(
       "ServiceTests",

@@ -76,7 +76,7 @@ extension JSONWriter {
     member("height", truth.height)
     if entirely { member("durationMs", truth.durationMilliseconds) }
     member("bytes", truth.bytes)
-    guard truth.kind == .video, var start = truth.start else { return }
+    guard truth.kind == .video || truth.kind == .sound, var start = truth.start else { return }
     if !entirely { (start.curve, start.lead) = ([], []) }
     key("start")
     timing(start)
@@ -102,16 +102,7 @@ extension JSONWriter {
   private mutating func hints(of truth: MediaTruth, start: MediaTiming?) {
     if let placeholder = truth.placeholder {
       key("placeholder")
-      let (hash, color) = (placeholder.thumbHash, placeholder.color)
-      literal(capacity: Base64.count(hash.count) + 64) { text in
-        text.append(#"{"thumbhash":""#)
-        text.append(base64: hash)
-        text.append(##"","color":"#"##)
-        text.append(hexadecimal: color.red)
-        text.append(hexadecimal: color.green)
-        text.append(hexadecimal: color.blue)
-        text.append(#""}"#)
-      }
+      self.placeholder(placeholder)
     }
     if let start {
       key("start")

@@ -47,7 +47,7 @@ extension HintCosts {
       return MediaCost(
         startBytes: bytes, entireBytes: bytes, isStartEstimated: media.bytes == nil,
         isEntireEstimated: media.bytes == nil)
-    case .video:
+    case .video, .audio:
       if let bytes = media.bytes, let timing = media.timing {
         return MediaCost(
           timing, entireBytes: bytes, downlinkKbps: downlinkKbps,
@@ -55,7 +55,7 @@ extension HintCosts {
       }
       let entire =
         media.bytes ?? media.durationMilliseconds.map(bytes(ofVideoMilliseconds:)) ?? videoBytes
-      // Where a video starts is not known from its size: the start is the policy's either way,
+      // Where it starts to play is not known from its size: the start is the policy's either way,
       // unless the whole file is shorter.
       return MediaCost(
         startBytes: videoStartBytes, entireBytes: entire,
@@ -68,7 +68,7 @@ extension HintCosts {
   func weight(of item: ItemLoad) -> Int {
     switch item.type {
     case .image: imageWeight
-    case .video: videoWeight
+    case .video, .audio: videoWeight
     case .webapp: webappWeight
     case .ad: adWeight
     case .text: textWeight
@@ -76,7 +76,7 @@ extension HintCosts {
       item.media.isEmpty
         ? imageWeight * max(carouselVisibleParts, 1)
         : item.media.prefix(visibleParts(of: item))
-          .reduce(0) { $0 + ($1.kind == .video ? videoWeight : imageWeight) }
+          .reduce(0) { $0 + ($1.kind.plays ? videoWeight : imageWeight) }
     }
   }
 
@@ -93,7 +93,7 @@ extension HintCosts {
     case .image: (imageBytes, imageBytes)
     case .carousel:
       (imageBytes * max(carouselVisibleParts, 1), imageBytes * max(carouselVisibleParts, 1))
-    case .video: (videoStartBytes, videoBytes)
+    case .video, .audio: (videoStartBytes, videoBytes)
     case .webapp, .ad: (webappBytes, webappBytes)
     case .text: (0, 0)
     }

@@ -35,7 +35,7 @@ public struct ItemCosts: Sendable {
     fileprivate let variant: Int32
     fileprivate let flags: UInt8
 
-    fileprivate static let isVideoFlag: UInt8 = 1
+    fileprivate static let playsFlag: UInt8 = 1
     fileprivate static let isSizeKnownFlag: UInt8 = 2
     fileprivate static let isDivisibleFlag: UInt8 = 4
     fileprivate static let isStartEstimatedFlag: UInt8 = 8
@@ -92,11 +92,11 @@ public struct ItemCosts: Sendable {
     for media in item.media {
       let choice = costs.choice(of: media)
       let cost = costs.cost(ofFile: choice.file)
-      let isVideo = choice.file.kind == .video
-      var flags: UInt8 = isVideo ? File.isVideoFlag : 0
+      let plays = choice.file.kind.plays
+      var flags: UInt8 = plays ? File.playsFlag : 0
       if choice.file.bytes != nil { flags |= File.isSizeKnownFlag }
-      // Of a video from its start on; what its head alone does not start is worth nothing in pieces.
-      if isVideo, choice.file.timing?.isStartable != false { flags |= File.isDivisibleFlag }
+      // Of what plays from its start on; what its head alone does not start is worth nothing in pieces.
+      if plays, choice.file.timing?.isStartable != false { flags |= File.isDivisibleFlag }
       if cost.isStartEstimated { flags |= File.isStartEstimatedFlag }
       if cost.isEntireEstimated { flags |= File.isEntireEstimatedFlag }
       files.append(
@@ -165,7 +165,7 @@ extension ItemCosts {
           itemIndex: itemIndex, mediaIndex: mediaIndex,
           variantIndex: file.variant < 0 ? nil : Int(file.variant),
           range: file.isSet(File.isSizeKnownFlag) ? range : nil, bytes: range.count,
-          reason: isActive ? .active : file.isSet(File.isVideoFlag) ? .start : .whole,
+          reason: isActive ? .active : file.isSet(File.playsFlag) ? .start : .whole,
           isEstimated: file.isSet(
             isActive ? File.isEntireEstimatedFlag : File.isStartEstimatedFlag))
         let least = file.isSet(File.isDivisibleFlag) ? file.minimumBytes : nil
@@ -178,7 +178,7 @@ extension ItemCosts {
     return true
   }
 
-  /// Appends the part as far as the budget reaches: a video from its start bytes on is worth having, a piece
+  /// Appends the part as far as the budget reaches: of what plays its start and more is worth having, a piece
   /// of an image is not.
   ///
   /// - Parameters:

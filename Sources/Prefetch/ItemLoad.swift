@@ -17,10 +17,10 @@ public struct ItemLoad: Hashable, Sendable {
     self.media = media
   }
 
-  /// Whether what it costs to start depends on the bandwidth: of a video, how far its bytes play is known.
+  /// Whether what it costs to start depends on the bandwidth: of what plays, how far its bytes play is known.
   public var dependsOnDownlink: Bool {
     media.contains { file in
-      file.kind == .video && file.bytes != nil
+      file.kind.plays && file.bytes != nil
         && file.withTiming { !$0.lead.isEmpty } == true
     }
   }

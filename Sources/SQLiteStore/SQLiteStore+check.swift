@@ -139,7 +139,7 @@ extension SQLiteStore {
     Invariant(
       name: everyAuthorHasAPost,
       sql: """
-        SELECT 'author ' || id FROM author
+        SELECT 'author ' || coalesce(id, name, author_id) FROM author
         WHERE NOT EXISTS (SELECT 1 FROM post WHERE post.author_id = author.author_id)
         """),
     Invariant(

@@ -1,6 +1,6 @@
 /// What of a media file decides how much of it is loaded ahead. `nil` means unknown, never zero.
 public struct MediaLoad: Hashable, Sendable {
-  /// Whether it moves.
+  /// What it is.
   public var kind: MediaKind
   /// The whole file's size.
   public var bytes: Int?
@@ -37,21 +37,19 @@ public struct MediaLoad: Hashable, Sendable {
   }
 
   /// What decides of a file into which somebody has looked.
-  ///
-  /// - Parameter kind: what the origin says that it is.
-  public init(_ truth: MediaTruth, kind: MediaKind) {
-    let moves: MediaKind? =
+  public init(_ truth: MediaTruth) {
+    let kind: MediaKind =
       switch truth.kind {
       case .image, .animation: .image
       case .video: .video
-      case .sound: nil
+      case .sound: .audio
       }
     self.init(
-      kind: moves ?? kind, bytes: truth.bytes, durationMilliseconds: truth.durationMilliseconds,
+      kind: kind, bytes: truth.bytes, durationMilliseconds: truth.durationMilliseconds,
       timing: truth.start, width: truth.variants.isEmpty ? nil : truth.width,
       variants: truth.variants.map { variant in
         MediaLoad(
-          kind: moves ?? kind, bytes: variant.truth.bytes,
+          kind: kind, bytes: variant.truth.bytes,
           durationMilliseconds: variant.truth.durationMilliseconds, timing: variant.truth.start,
           width: variant.truth.width)
       })

@@ -11,6 +11,7 @@ extension MediaLoad {
   fileprivate static let hasTimingFlag: UInt8 = 8
   fileprivate static let isStartableFlag: UInt8 = 16
   fileprivate static let hasVariantsFlag: UInt8 = 32
+  fileprivate static let isAudioFlag: UInt8 = 64
 
   /// What of a file is always there.
   static let leastRecordBytes = 17
@@ -25,7 +26,12 @@ extension MediaLoad {
   }
 
   func append(to record: inout OutputSpan<UInt8>) {
-    var flags = kind == .video ? Self.isVideoFlag : 0
+    var flags: UInt8 =
+      switch kind {
+      case .image: 0
+      case .video: Self.isVideoFlag
+      case .audio: Self.isAudioFlag
+      }
     if bytes != nil { flags |= Self.hasBytesFlag }
     if durationMilliseconds != nil { flags |= Self.hasDurationFlag }
     flags |=
@@ -70,7 +76,8 @@ extension MediaLoad {
   /// - Parameter width: what stands before it, of a variant.
   init(record: RawSpan, at position: inout Int, width: Int = 0) {
     let flags = record.unsafeLoad(fromByteOffset: position, as: UInt8.self)
-    let kind = flags & Self.isVideoFlag == 0 ? MediaKind.image : .video
+    let kind: MediaKind =
+      flags & Self.isVideoFlag != 0 ? .video : flags & Self.isAudioFlag != 0 ? .audio : .image
     let bytes = flags & Self.hasBytesFlag == 0 ? nil : Self.number(record, position + 1)
     let duration = flags & Self.hasDurationFlag == 0 ? nil : Self.number(record, position + 9)
     position += Self.leastRecordBytes

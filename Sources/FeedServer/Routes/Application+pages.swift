@@ -54,6 +54,19 @@ extension Application {
     }
   }
 
+  /// The item's record, as its writer left it: without what was found out about its files.
+  func record(_ id: String, _ call: Call) {
+    store.item(withID: id) { [encoding, caching] item in
+      call.attempt {
+        guard let item = try item.get() else { throw FeedError.unknownItem(id) }
+        let record = SeedRecord.post(item.post, placements: item.placements)
+        var representation = Representation(record.json, caching: caching.files)
+        representation.version = ItemVersion(item).text
+        encoding.answer(representation, to: call)
+      }
+    }
+  }
+
   func feeds(_ parameters: Parameters, _ call: Call) throws {
     let asked = try FeedListRequest(parameters)
     try whenWhole(call) {

@@ -21,6 +21,8 @@ struct Application: Handler {
   /// Reads figures: what is told of feeds grows with their number, and is asked for when all else is busy.
   let scrapes = WorkerPool(threads: 1, limit: 8)
   let caching: CachePolicy
+  /// How clients reach the server; nil where each request says so.
+  let publicURL: String?
   let encoding: BodyEncoding
   let pages: Pages
   let events: FeedEvents
@@ -32,6 +34,8 @@ struct Application: Handler {
   let figures: ApplicationFigures
   let seeder: Seeder
   let bodyLimits: BodyLimits
+  /// Whether browsers get a page to look at.
+  let hasPage: Bool
   let logger: Logger
 
   /// How large a body may be.
@@ -113,9 +117,14 @@ struct Application: Handler {
       }
       try pages.answer(feed: feed, parameters, call)
     case .item: try item(path["id"] ?? "", parameters, call)
+    case .record: record(path["id"] ?? "", call)
     case .networks: encoding.answer(try networks(feed: parameters["feed"]), to: call)
     case .feeds: try feeds(parameters, call)
     case .feed: try feed(path["feed"] ?? "", call)
+    case .root: root(call)
+    case .pageFile: try pageFile(path["file"] ?? "", call)
+    case .clientModule: encoding.answer(Representation(.module, caching: caching.files), to: call)
+    case .jsonFeed, .rss: try syndicate(path["feed"] ?? "", route, parameters, call)
     case .openAPI:
       encoding.answer(Representation(OpenAPI.document, caching: caching.documents), to: call)
     case .readiness: encoding.answer(try readiness.representation(), to: call)

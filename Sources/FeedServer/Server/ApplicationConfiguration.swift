@@ -13,6 +13,11 @@ public struct ApplicationConfiguration: Sendable {
 
   /// The tokens of which writers present one (RFC 6750 section 2.1); without any, writes are off.
   public var writeTokens: [WriteToken] = []
+  /// Whether browsers get a page to look at.
+  public var hasPage = true
+  /// How clients reach the server, without a slash at the end: what documents for readers of feeds name with
+  /// a host begins so. Nil: `http` and the host that a request names.
+  public var publicURL: String?
   /// How large the stream of an import may be.
   public var importBytes = 1 << 40
   /// How many imports run at once; one more is answered with 503.

@@ -133,7 +133,7 @@ extension Application {
       store: store, readiness: readiness, workers: workers,
       imports: WorkerPool(
         threads: configuration.maximumImports, limit: configuration.maximumImports),
-      caching: caching,
+      caching: caching, publicURL: configuration.publicURL,
       encoding: encoding,
       pages: Pages(
         kept: kept, maker: PageMaker(store: store, source: source), encoding: encoding,
@@ -151,7 +151,7 @@ extension Application {
       clients: clients, figures: figures, seeder: configuration.seeder,
       bodyLimits: BodyLimits(
         bodyBytes: configuration.server.limits.bodyBytes, importBytes: configuration.importBytes),
-      logger: logger)
+      hasPage: configuration.hasPage, logger: logger)
   }
 
   /// Lets what it is made of register its figures.

@@ -78,7 +78,7 @@ private struct Parts: OptionSet {
     if truth.frameCount != nil { insert(.frames) }
     if truth.durationMilliseconds != nil { insert(.duration) }
     if truth.isUndecoded { insert(.undecoded) }
-    if truth.placeholder != nil { insert(.placeholder) }
+    if truth.placeholder?.isWhole == true { insert(.placeholder) }
     if truth.start != nil { insert(.start) }
     if truth.start?.isStartable == true { insert(.startable) }
     if truth.version != nil { insert(.version) }
@@ -100,10 +100,10 @@ extension PackedWriter {
     if let soundCodec = truth.soundCodec { append(soundCodec) }
     let numbers = [truth.width, truth.height, truth.frameCount, truth.durationMilliseconds]
     for case let number? in numbers { append(number) }
-    if let placeholder = truth.placeholder {
-      append(placeholder.thumbHash.count)
-      append(raw: placeholder.thumbHash)
-      append(raw: [placeholder.color.red, placeholder.color.green, placeholder.color.blue])
+    if let thumbHash = truth.placeholder?.thumbHash, let color = truth.placeholder?.color {
+      append(thumbHash.count)
+      append(raw: thumbHash)
+      append(raw: [color.red, color.green, color.blue])
     }
     if let start = truth.start { append(start, fileBytes: truth.bytes) }
     switch truth.version {

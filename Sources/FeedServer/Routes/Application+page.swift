@@ -1,0 +1,73 @@
+import HTTP
+import HTTPServer
+import JSON
+import Page
+
+// MARK: The page to look at
+
+extension Application {
+  /// The page, for browsers; for who asks for no HTML, or where there is no page, links to what there is.
+  func root(_ call: Call) {
+    let accepted = AcceptedTypes(call.request.fields.combined("Accept"))
+    let wantsPage = hasPage && accepted.prefers("text/html", to: "application/json")
+    var representation =
+      wantsPage ? Representation(.page, caching: caching.files) : Self.links(caching.files)
+    representation.varyingFields = .types
+    representation.links.append("service-desc", target: Route.openAPI.path.utf8.span)
+    encoding.answer(representation, to: call)
+  }
+
+  /// A file of the page.
+  ///
+  /// - Throws: `Problem` 404.
+  func pageFile(_ name: String, _ call: Call) throws {
+    guard hasPage, let file = PageFile.parts[name] else {
+      throw Problem(.unknownRoute, .notFound, "There is no route \(call.request.path).")
+    }
+    encoding.answer(Representation(file, caching: caching.files), to: call)
+  }
+
+  private static func links(_ caching: CachePolicy.Directive) -> Representation {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.key("links")
+      writer.object { writer in
+        writer.member("feeds", Route.feeds.path)
+        writer.member("networks", Route.networks.path)
+        writer.member("description", Route.openAPI.path)
+        writer.member("module", Route.clientModule.path)
+        writer.member("health", Route.health.path)
+        writer.member("readiness", Route.readiness.path)
+        writer.member("metrics", Route.metrics.path)
+      }
+    }
+    return Representation(writer.bytes, caching: caching)
+  }
+}
+
+extension Representation {
+  /// A file that the program carries.
+  init(_ file: PageFile, caching: CachePolicy.Directive) {
+    self.init(file.bytes, ContentType.ofPage[file.mediaType] ?? .json, caching: caching)
+  }
+}
+
+extension ContentType {
+  /// What the page may do: run its own scripts, show what it has loaded, ask its own server, and nothing else.
+  /// With trusted types, no text becomes HTML.
+  private static let pagePolicy = [
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:",
+    "media-src 'self' blob:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
+    "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+  ].joined(separator: "; ")
+
+  /// By the media types of the files that the program carries.
+  fileprivate static let ofPage: [String: ContentType] = {
+    let files = [PageFile.page, .module] + PageFile.parts.values
+    return files.reduce(into: [:]) { types, file in
+      types[file.mediaType] =
+        file.mediaType == PageFile.page.mediaType
+        ? ContentType(file.mediaType, policy: pagePolicy) : ContentType(file.mediaType)
+    }
+  }()
+}

@@ -1,0 +1,44 @@
+/// A file that the program carries: of the page to look at, or the client library for browsers.
+public struct PageFile: Sendable {
+  /// What it is, a media type.
+  public let mediaType: String
+  /// What is in it.
+  public let bytes: [UInt8]
+
+  /// The page itself, an HTML document. It names its files by paths relative to itself: `page/…` and
+  /// `lookahead.js`.
+  public static let page = PageFile(
+    mediaType: "text/html; charset=utf-8", PackageResources.index_html)
+
+  /// The client library: a JavaScript module without dependencies (docs/client.md).
+  public static let module = PageFile(script: PackageResources.lookahead_js)
+
+  /// The page's own files, by their names.
+  public static let parts: [String: PageFile] = [
+    "page.css": PageFile(mediaType: "text/css; charset=utf-8", PackageResources.page_css),
+    "icon.svg": PageFile(mediaType: "image/svg+xml", PackageResources.icon_svg),
+    "dom.js": PageFile(script: PackageResources.dom_js),
+    "editor.js": PageFile(script: PackageResources.editor_js),
+    "feed-choice.js": PageFile(script: PackageResources.feed_choice_js),
+    "feed-view.js": PageFile(script: PackageResources.feed_view_js),
+    "frame.js": PageFile(script: PackageResources.frame_js),
+    "inspector.js": PageFile(script: PackageResources.inspector_js),
+    "lane.js": PageFile(script: PackageResources.lane_js),
+    "link.js": PageFile(script: PackageResources.link_js),
+    "metrics.js": PageFile(script: PackageResources.metrics_js),
+    "page.js": PageFile(script: PackageResources.page_js),
+    "policies-view.js": PageFile(script: PackageResources.policies_view_js),
+    "server-view.js": PageFile(script: PackageResources.server_view_js),
+    "slide.js": PageFile(script: PackageResources.slide_js),
+    "tabs.js": PageFile(script: PackageResources.tabs_js),
+    "thumbhash.js": PageFile(script: PackageResources.thumbhash_js),
+  ]
+
+  private init(mediaType: String, _ bytes: [UInt8]) {
+    (self.mediaType, self.bytes) = (mediaType, bytes)
+  }
+
+  private init(script: [UInt8]) {
+    self.init(mediaType: "text/javascript; charset=utf-8", script)
+  }
+}
