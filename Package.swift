@@ -107,6 +107,7 @@ let package = Package(
         .embedInCode("0007-strategies.sql"), .embedInCode("0008-many-feeds.sql"),
         .embedInCode("0009-media-truth.sql"), .embedInCode("0010-media-variants.sql"),
         .embedInCode("0011-engine-strategies.sql"), .embedInCode("0012-packed-media-truth.sql"),
+        .embedInCode("0013-extra-and-sound.sql"),
       ],
       swiftSettings: strict),
     // The page to look at, and the client library for browsers: one file less to find beside the program.
@@ -144,8 +145,8 @@ let package = Package(
       name: "FeedServer",
       dependencies: [
         "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
-        "Seeding", "JSON", "Compression", "MediaFiles", "MediaFormats", "MediaProbe", "MediaIndex",
-        "Observability", "Page", "CXXHash", crypto, logging, metrics,
+        "Seeding", "FeedFormats", "JSON", "Compression", "MediaFiles", "MediaFormats", "MediaProbe",
+        "MediaIndex", "Observability", "Page", "CXXHash", crypto, logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
@@ -158,7 +159,8 @@ let package = Package(
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "Service", "SQLiteStore", "Seeding", "FeedFormats", "PostJSON", "Catalog", "Feed",
+        "Service", "FeedServer", "SQLiteStore", "Seeding", "FeedFormats", "PostJSON", "Catalog",
+        "Feed",
         "Sockets", "System", "Observability", "Backups", "Version", "MediaProbe", "MediaIndex",
         "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
         arguments, logging, metrics,

@@ -13,9 +13,6 @@ struct MediaCost {
   /// Where those minimum bytes lie, in ascending order, where they are not the file's first ones.
   let pieces: [Range<Int>]
 
-  /// Some of it rests on the policy's defaults.
-  var isEstimated: Bool { isStartEstimated || isEntireEstimated }
-
   /// Bytes from the file's first on.
   init(startBytes: Int, entireBytes: Int, isStartEstimated: Bool, isEntireEstimated: Bool) {
     minimumBytes = min(startBytes, entireBytes)
@@ -58,5 +55,29 @@ extension MediaTiming {
   /// next lower one. `nil` where there is none: then the whole file.
   func leadBytes(atKbps kilobitsPerSecond: Int) -> Int? {
     lead.last { $0.kilobitsPerSecond <= kilobitsPerSecond }?.bytes
+  }
+
+  /// What has to be there for who watches no longer than that, by the curve: so that all bytes up to then come in
+  /// time, where the first further ones come after `latencyMilliseconds`. `nil` where there is no curve.
+  func leadBytes(
+    atKbps kilobitsPerSecond: Int, throughMilliseconds watched: Int, latencyMilliseconds: Int
+  ) -> Int? {
+    guard !curve.isEmpty else { return nil }
+    var most = headBytes
+    var before = (x: 0, y: headBytes)
+    for point in curve {
+      let next = (x: point.milliseconds, y: point.bytes)
+      // The most is at a point of the curve, where the first further bytes come, or at the end.
+      for time in [latencyMilliseconds, watched, next.x]
+      where time >= before.x && time <= min(next.x, watched) {
+        let needed = Interpolation.value(at: time, from: before, to: next)
+        let (bits, overflow) = max(0, time - latencyMilliseconds)
+          .multipliedReportingOverflow(by: kilobitsPerSecond)
+        most = max(most, overflow ? 0 : needed - bits / 8)
+      }
+      if next.x >= watched { break }
+      before = next
+    }
+    return most
   }
 }

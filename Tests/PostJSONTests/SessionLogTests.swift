@@ -39,7 +39,8 @@ import Testing
   static let events: [PrefetchEvent] = [
     .pageArrived(.anew, items: items, hasPrevious: false, hasNext: true),
     .pageArrived(.around(distance: -7), items: [], hasPrevious: true, hasNext: false),
-    .pageFailed(.below, retryAfterMilliseconds: 30), .pageFailed(.above, retryAfterMilliseconds: nil),
+    .pageFailed(.below, retryAfterMilliseconds: 30),
+    .pageFailed(.above, retryAfterMilliseconds: nil),
     .itemsRemoved(["b"]), .itemsReordered(["c", "a \"quoted\" id"]), .activeChanged("c"),
     .scrolled(milliitemsPerSecond: -9_000, stopDistance: -3),
     .scrolled(milliitemsPerSecond: 0, stopDistance: nil), .bytesFound(key: "k", [0..<5, 7..<9]),
@@ -55,7 +56,8 @@ import Testing
     .stressChanged(false), .backgroundChanged(true), .memoryWarned, .timerFired,
   ]
 
-  @Test(arguments: events) func `an event's line is read as that event`(event: PrefetchEvent) throws {
+  @Test(arguments: events) func `an event's line is read as that event`(event: PrefetchEvent) throws
+  {
     var writer = JSONWriter()
     writer.event(event, at: 12)
     let (read, at) = try PrefetchEvent.decode(JSONDocument(writer.bytes).root)

@@ -42,6 +42,8 @@ extension JSONWriter {
       writer.object { writer in
         let name = PercentEncoding.encode(feed.name, for: .pathSegment)
         writer.member("items", "/v1/feeds/\(name)/items")
+        writer.member("jsonFeed", "/v1/feeds/\(name)/feed.json")
+        writer.member("rss", "/v1/feeds/\(name)/feed.xml")
       }
     }
   }

@@ -24,5 +24,9 @@ final class ContentType: Sendable {
   }
 
   static let json = ContentType("application/json")
+  /// JSON Feed (jsonfeed.org/version/1.1, section "MIME Type").
+  static let jsonFeed = ContentType("application/feed+json")
+  /// RSS: the type that autodiscovery names.
+  static let rss = ContentType("application/rss+xml; charset=utf-8")
   static let problem = ContentType("application/problem+json")
 }

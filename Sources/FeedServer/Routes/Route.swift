@@ -11,6 +11,11 @@ enum Route: CaseIterable, Sendable {
   case feed
   case putFeed
   case deleteFeed
+  case events
+  /// A page of a feed as a JSON Feed.
+  case jsonFeed
+  /// The same as RSS.
+  case rss
   case item
   /// What an item's writer said of it: what `putItem` takes.
   case record
@@ -38,8 +43,8 @@ enum Route: CaseIterable, Sendable {
     case .putItem, .putFeed: .put
     case .deleteItem, .deleteFeed: .delete
     case .countItem, .importRecords, .plan: .post
-    case .compactPage, .page, .feeds, .feed, .item, .record, .networks, .media, .root, .pageFile,
-      .clientModule, .openAPI, .health, .readiness, .metrics:
+    case .compactPage, .page, .feeds, .feed, .events, .jsonFeed, .rss, .item, .record, .networks,
+      .media, .root, .pageFile, .clientModule, .openAPI, .health, .readiness, .metrics:
       .get
     }
   }
@@ -51,6 +56,9 @@ enum Route: CaseIterable, Sendable {
     case .page: "/v1/feeds/{feed}/items"
     case .feeds: "/v1/feeds"
     case .feed, .putFeed, .deleteFeed: "/v1/feeds/{feed}"
+    case .events: "/v1/feeds/{feed}/events"
+    case .jsonFeed: "/v1/feeds/{feed}/feed.json"
+    case .rss: "/v1/feeds/{feed}/feed.xml"
     case .item, .putItem, .deleteItem: "/v1/items/{id}"
     case .record: "/v1/items/{id}/record"
     case .countItem: "/v1/items/{id}/counters"
@@ -75,7 +83,9 @@ enum Route: CaseIterable, Sendable {
     case .page: PageRequest.parameters
     case .item: Self.itemParameters
     case .networks: ["feed"]
+    case .events: ["before"]
     case .feeds: FeedListRequest.parameters
+    case .jsonFeed, .rss: SyndicationRequest.parameters
     case .media: MediaQuery.parameters
     case .feed, .putFeed, .deleteFeed, .record, .putItem, .deleteItem, .countItem, .importRecords,
       .plan, .root, .pageFile, .clientModule, .openAPI, .health, .readiness, .metrics:

@@ -26,8 +26,7 @@ extension PlanRequest {
   private static let known = [
     "active", "activeForMs", "at", "background", "direction", "feed", "hasNext", "hasPrevious",
     "held", "items", "itemsPerMinute", "network", "playback", "saveData", "scroll", "settings",
-    "strategy", "stress",
-    "transfers",
+    "strategy", "stress", "transfers",
   ]
 
   /// The moment that the bytes hold.

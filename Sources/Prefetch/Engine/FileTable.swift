@@ -17,11 +17,13 @@ struct FileState: Equatable, Codable {
   var retryAt = 0
   /// There is no such file.
   var isGone = false
+  /// The slot has no file: it is for the next one.
+  var isFree = false
 }
 
 /// The files that the engine knows, each in a slot that stays its own as long as it is known.
 struct FileTable: Equatable {
-  private(set) var slots: [FileState?] = []
+  private(set) var slots: [FileState] = []
   private var free: [Int] = []
   private var index: [ByteText: Int] = [:]
   /// How many bytes of all files are held.
@@ -33,8 +35,8 @@ struct FileTable: Equatable {
 
   /// The file in a slot that is taken.
   subscript(slot: Int) -> FileState {
-    _read { yield slots[slot]! }
-    _modify { yield &slots[slot]! }
+    _read { yield slots[slot] }
+    _modify { yield &slots[slot] }
   }
 
   func slot(of key: String) -> Int? { index[ByteText(key)] }
@@ -108,7 +110,8 @@ struct FileTable: Equatable {
   mutating func forget(_ slot: Int) {
     drop(0..<Int.max, of: slot)
     index[ByteText(self[slot].file.key)] = nil
-    slots[slot] = nil
+    slots[slot] = FileState(file: PrefetchFile(key: "", load: MediaLoad(kind: .image)))
+    slots[slot].isFree = true
     free.append(slot)
     looseFiles -= 1
   }
@@ -121,10 +124,9 @@ extension FileTable: Codable {
 
   init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    slots = try values.decode([FileState?].self, forKey: .slots)
+    slots = try values.decode([FileState].self, forKey: .slots)
     free = try values.decode([Int].self, forKey: .free)
-    for (slot, state) in slots.enumerated() {
-      guard let state else { continue }
+    for (slot, state) in slots.enumerated() where !state.isFree {
       index[ByteText(state.file.key)] = slot
       heldBytes += state.held.count
       speculativeBytes += state.speculativeBytes

@@ -82,6 +82,20 @@ struct NetworkState: Equatable, Codable {
     (bytes * 8 + cautiousKbps - 1) / cautiousKbps
   }
 
+  /// How much longer a new request of so many bytes takes than the link has to do with it: a round trip, and what
+  /// of further ones it has to wait because a connection begins slowly (RFC 6928, RFC 5681 section 3.1).
+  func latencyMilliseconds(_ bytes: Int) -> Int {
+    var (latency, window, left) = (roundTripMilliseconds, 14_600, bytes)
+    while left > window {
+      let pause = roundTripMilliseconds - milliseconds(window)
+      guard pause > 0 else { break }
+      latency += pause
+      left -= window
+      window *= 2
+    }
+    return latency
+  }
+
   /// How many bytes arrive in so long a time.
   func bytes(inMilliseconds milliseconds: Int) -> Int {
     milliseconds.multipliedReportingOverflow(by: cautiousKbps).overflow

@@ -33,6 +33,7 @@ extension PrefetchEngine {
     pages.attempts = isFruitless || isExpired ? pages.attempts + 1 : 0
     pages.retryAt = pages.attempts > 0 ? retryTime(pages.attempts, nil) : now
     trim()
+    findTransfers()
     limitLooseFiles(&actions)
     futures.areDue = true
   }
@@ -113,12 +114,20 @@ extension PrefetchEngine {
     let kept = Set(items.map { ByteText($0.id) })
     for item in list.items where !kept.contains(item.id) { release(item) }
     list.replace(items)
+    findTransfers()
     futures.areDue = true
     guard let active else { return }
     if let position = list.position(of: active.id) {
       viewer.active = position
     } else {
       look(at: items.isEmpty ? nil : min(active.position, items.count - 1))
+    }
+  }
+
+  /// Where the list has the items of transfers now.
+  private mutating func findTransfers() {
+    for index in transfers.indices {
+      transfers[index].position = list.position(of: transfers[index].item)
     }
   }
 

@@ -18,7 +18,7 @@ extension PrefetchEngine {
     guard files.heldBytes > aim else { return }
     let distances = distances()
     var candidates = files.slots.indices.filter { slot in
-      files.slots[slot].map { $0.held.count > 0 } == true && distances[slot] != 0
+      files[slot].held.count > 0 && distances[slot] != 0
         && !transfers.contains { $0.slot == slot }
     }
     candidates.sort {
@@ -67,7 +67,7 @@ extension PrefetchEngine {
     guard files.looseFiles > settings.heldFiles else { return }
     let reason = PrefetchReason.files(files.looseFiles, limit: settings.heldFiles)
     let loose = files.slots.indices.filter { slot in
-      files.slots[slot].map { $0.references == 0 } == true
+      !files[slot].isFree && files[slot].references == 0
         && !transfers.contains { $0.slot == slot }
     }
     let excess = files.looseFiles - (settings.heldFiles - settings.heldFiles / 8)

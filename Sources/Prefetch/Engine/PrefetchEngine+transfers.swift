@@ -13,9 +13,7 @@ extension PrefetchEngine {
     if pause == nil { begin(wishes, allowance, &actions) }
     limitPaused(&actions)
     for transfer in transfers {
-      guard let expiry = list.position(of: transfer.item).flatMap({ list[$0].expiresAt }) else {
-        continue
-      }
+      guard let expiry = transfer.position.flatMap({ list[$0].expiresAt }) else { continue }
       wake.at(expiry, .expiry)
     }
   }
@@ -36,7 +34,10 @@ extension PrefetchEngine {
       if let wish = wishes.first(where: { $0.covers(transfer) }) {
         transfers[index].countedEnd = wish.countedEnd
         // Of a file that several items have, it is for the one that wants it now.
-        if !wish.isOf(transfer.item, list) { transfers[index].item = list[wish.position].id }
+        if wish.position != transfer.position {
+          transfers[index].item = list[wish.position].id
+          transfers[index].position = wish.position
+        }
         index += 1
         continue
       }
@@ -47,7 +48,7 @@ extension PrefetchEngine {
   }
 
   private func reasonToStop(_ transfer: Transfer, _ wishes: [Wish]) -> PrefetchReason {
-    guard let active = viewer.active, let position = list.position(of: transfer.item) else {
+    guard let active = viewer.active, let position = transfer.position else {
       return .gone
     }
     if list[position].expiresAt.map({ $0 <= now }) == true { return .expired }
@@ -92,7 +93,7 @@ extension PrefetchEngine {
 
   /// Whether the transfer's item may soon be wanted again.
   private func isNear(_ transfer: Transfer) -> Bool {
-    guard let active = viewer.active, let position = list.position(of: transfer.item) else {
+    guard let active = viewer.active, let position = transfer.position else {
       return false
     }
     return (position - active).magnitude <= UInt(max(policy.leading, policy.trailing))
@@ -127,7 +128,7 @@ extension PrefetchEngine {
   }
 
   private func distance(of transfer: Transfer) -> Int {
-    (list.position(of: transfer.item) ?? 0) - (viewer.active ?? 0)
+    (transfer.position ?? 0) - (viewer.active ?? 0)
   }
 
   // MARK: What is begun
@@ -177,6 +178,7 @@ extension PrefetchEngine {
   private mutating func resume(
     _ wish: Wish, _ wishes: [Wish], _ allowedBytes: Int, _ actions: inout [PrefetchAction]
   ) -> Bool {
+    guard transfers.contains(where: { $0.isPaused && wish.covers($0) }) else { return true }
     for id in transfers.filter({ $0.isPaused && wish.covers($0) }).map(\.id) {
       guard let index = transfers.firstIndex(where: { $0.id == id }) else { continue }
       transfers[index].isPaused = false
@@ -233,8 +235,8 @@ extension PrefetchEngine {
     let item = list[wish.position].id
     transfers.append(
       Transfer(
-        id: lastTransfer, slot: wish.slot, item: item, next: gap.lowerBound, end: end,
-        countedEnd: counted))
+        id: lastTransfer, slot: wish.slot, item: item, position: wish.position,
+        next: gap.lowerBound, end: end, countedEnd: counted))
     list[wish.position].media[wish.media].isSettled = true
     files[wish.slot].touched = eventNumber
     counts.requests += 1
@@ -263,8 +265,6 @@ extension PrefetchEngine {
 }
 
 extension Wish {
-  func isOf(_ item: String, _ list: ItemList) -> Bool { list[position].id.isSame(as: item) }
-
   /// Whether the transfer brings something that is wished here.
   func covers(_ transfer: Transfer) -> Bool {
     transfer.slot == slot && !transfer.rest.isEmpty && transfer.rest.overlaps(range)

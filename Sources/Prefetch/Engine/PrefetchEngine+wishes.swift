@@ -22,6 +22,8 @@ extension PrefetchEngine {
       }
     }
     // What the person waits for comes before the rest of what they look at.
+    let urgent = wishes.reduce(0) { $0 + ($1.priority == .urgent ? 1 : 0) }
+    if wishes.prefix(urgent).allSatisfy({ $0.priority == .urgent }) { return wishes }
     return wishes.filter { $0.priority == .urgent } + wishes.filter { $0.priority != .urgent }
   }
 
@@ -37,17 +39,20 @@ extension PrefetchEngine {
     _ wake: inout Wake
   ) {
     let slot = list[want.position].media[media].slot
-    let file = files[slot]
-    guard !file.isGone else { return }
-    if file.retryAt > now { wake.at(file.retryAt, .retry(attempts: file.attempts)) }
-    let load = file.file.load
-    let cost = costs.cost(of: load)
-    let isVideo = load.kind == .video
+    guard !files[slot].isGone else { return }
+    if files[slot].retryAt > now {
+      wake.at(files[slot].retryAt, .retry(attempts: files[slot].attempts))
+    }
+    let load = files[slot].file.load
+    let cost =
+      policy.strategy.limitsStarts
+      ? startCost(of: load, at: want.position, costs) : costs.cost(of: load)
+    let plays = load.kind.plays
     func wish(
       _ range: Range<Int>, _ priority: PrefetchTransfer.Priority, counted: Int? = nil,
       isDivisible: Bool = false
     ) {
-      guard !range.isEmpty, !file.held.contains(range) else { return }
+      guard !range.isEmpty, !files[slot].held.contains(range) else { return }
       wishes.append(
         Wish(
           position: want.position, media: media, slot: slot, range: range,
@@ -56,7 +61,7 @@ extension PrefetchEngine {
     }
     // A picture whose size is not known is wanted to its end, as is all of a clip; of a start, what starts it.
     let end = load.bytes ?? Transfer.unknownEnd
-    let startEnd = isVideo || load.bytes != nil ? cost.minimumBytes : Transfer.unknownEnd
+    let startEnd = plays || load.bytes != nil ? cost.minimumBytes : Transfer.unknownEnd
     let startCount = cost.minimumBytes
     if case .bytes(let wanted, let range) = want.amount {
       if wanted == media {
@@ -69,19 +74,19 @@ extension PrefetchEngine {
       !isActive ? .ahead : list[want.position].isReady ? .active : .urgent
     if cost.pieces.isEmpty {
       let bytes =
-        if case .milliseconds(let milliseconds) = want.amount, isVideo {
+        if case .milliseconds(let milliseconds) = want.amount, plays {
           min(load.bytes(playing: milliseconds) ?? startEnd, end)
         } else { startEnd }
       wish(
         0..<bytes, startPriority, counted: bytes == Transfer.unknownEnd ? startCount : bytes,
-        isDivisible: isVideo && !isActive)
+        isDivisible: plays && !isActive)
     } else {
       for piece in cost.pieces { wish(piece, startPriority) }
     }
     if want.amount == .entire {
       wish(
         0..<end, isActive ? .active : .ahead, counted: load.bytes ?? cost.entireBytes,
-        isDivisible: isVideo)
+        isDivisible: plays)
     }
   }
 
@@ -93,9 +98,32 @@ extension PrefetchEngine {
     let (held, needed, isThere) = start(of: position, costs)
     guard isThere else { return }
     list[position].isReady = true
+    if position == viewer.active, viewer.showing == .placeholder {
+      futures.note(waitMilliseconds: now - viewer.activeSince)
+    }
     actions.append(
       PrefetchAction(.ready(item: list[position].id), .bytes(held: held, needed: needed)))
   }
+
+  /// What starts a file, no further than most people watch it: bytes that play later come while it plays.
+  func startCost(of load: MediaLoad, at position: Int, _ costs: HintCosts) -> MediaCost {
+    let cost = costs.cost(of: load)
+    guard load.kind.plays, let timing = load.timing, timing.isStartable else { return cost }
+    let watched =
+      list[position].survival.usualMilliseconds ?? futures.usualClipMilliseconds
+    let latency = 2 * network.roundTripMilliseconds + Self.playerBufferMilliseconds
+    guard
+      let bytes = timing.leadBytes(
+        atKbps: costs.downlinkKbps, throughMilliseconds: watched, latencyMilliseconds: latency),
+      bytes < cost.minimumBytes
+    else { return cost }
+    return MediaCost(
+      startBytes: bytes, entireBytes: cost.entireBytes, isStartEstimated: false,
+      isEntireEstimated: false)
+  }
+
+  /// So much of what it plays next a player wants to have.
+  private static let playerBufferMilliseconds = 500
 
   /// How many bytes of those that start an item are there, and whether that is all.
   func start(
@@ -103,14 +131,14 @@ extension PrefetchEngine {
   ) -> (held: Int, needed: Int, isThere: Bool) {
     var (held, needed, isThere) = (0, 0, true)
     for media in 0..<visibleMedia(position) {
-      let file = files[list[position].media[media].slot]
-      let load = file.file.load
-      let cost = costs.cost(of: load)
+      let slot = list[position].media[media].slot
+      let load = files[slot].file.load
+      let cost = startCost(of: load, at: position, costs)
       needed += cost.minimumBytes
       if cost.pieces.isEmpty {
-        held += file.held.count(in: 0..<cost.minimumBytes)
+        held += files[slot].held.count(in: 0..<cost.minimumBytes)
       } else {
-        for piece in cost.pieces { held += file.held.count(in: piece) }
+        for piece in cost.pieces { held += files[slot].held.count(in: piece) }
       }
       // A picture is there when all of it is; where its size is not known, nobody can say so.
       if load.kind == .image, load.bytes == nil { isThere = false }

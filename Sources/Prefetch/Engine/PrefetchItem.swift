@@ -120,6 +120,11 @@ extension PrefetchFile {
 }
 
 extension [WatchPoint] {
+  /// How long nine of ten watch it at the most; `nil` where that is not known.
+  var usualMilliseconds: Int? {
+    isEmpty ? nil : first { $0.permille <= 100 }?.milliseconds ?? .max
+  }
+
   /// The curve, or none where times do not rise, shares do not fall or leave 0…1000, or there are too many.
   var sane: [WatchPoint] {
     guard count <= 256 else { return [] }

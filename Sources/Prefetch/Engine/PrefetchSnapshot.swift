@@ -134,14 +134,15 @@ extension PrefetchEngine {
 
   private mutating func take(_ running: PrefetchSnapshot.Running) {
     lastTransfer = max(lastTransfer, min(running.id, RecordLimits.number))
-    guard let slot = files.slot(of: running.key), list.position(of: running.item) != nil,
+    guard let slot = files.slot(of: running.key), let position = list.position(of: running.item),
       running.next >= 0
     else { return }
     let limit = files[slot].file.load.bytes ?? Transfer.unknownEnd
     let end = min(running.end ?? Transfer.unknownEnd, limit)
     guard running.next < end else { return }
     var transfer = Transfer(
-      id: running.id, slot: slot, item: running.item, next: running.next, end: end,
+      id: running.id, slot: slot, item: running.item, position: position, next: running.next,
+      end: end,
       countedEnd: end == Transfer.unknownEnd
         ? max(running.next, costs.cost(of: files[slot].file.load).minimumBytes) : end)
     transfer.isPaused = running.isPaused

@@ -6,6 +6,8 @@ struct Transfer: Equatable, Codable {
   let slot: Int
   /// The item that it was begun for.
   @ByBytes var item: String
+  /// Where the list has that; `nil` where it has it no longer.
+  var position: Int?
   /// The first byte that has not arrived.
   var next: Int
   /// Behind its last byte; `unknownEnd` where it goes to the file's end, wherever that is.

@@ -1,18 +1,29 @@
+import Feed
+
 /// The part of our strategy that decides among items: what does it cost, over the futures, to wait one more step?
 ///
 /// In each future the items still short of their start are jobs of the link, in the order in which their turns
-/// come. Those that can be done in time are kept: where one would be late, the largest so far is left out
-/// (Moore 1968; Hodgson), as that keeps the most in time. A step's waiting delays all that are kept, and costs as
-/// much waiting as it makes them late; that is charged to the first of them, which would run now. What was left
-/// out is charged with its own lateness, which ends where the person has gone on.
+/// come. Those that can be done in time are kept: where one would be late, of the largest so far only its first
+/// frame is kept, or if that is no clip it is left out (Moore 1968; Hodgson), as that keeps the most in time. A
+/// step's waiting delays all that are kept, and costs as much waiting as it makes them late; that is charged to
+/// the first of them that is not under way, which would be asked for now. What was left out is charged with its
+/// own lateness, which ends where the person has gone on.
+///
+/// A round trip is no work of the link: others use it meanwhile. It makes its own item later, and no other.
 struct ExpectedWait {
   /// An item that lacks something.
   struct Job {
     let position: Int
     /// What its start lacks.
     let bytes: Int
-    /// How long that takes, a round trip with it where nothing of it is under way.
+    /// How long the link has to do with that.
     let milliseconds: Int
+    /// What of a clip's first frame lacks, where that is less; 0 where it is there, or nothing less is of use.
+    let headBytes: Int
+    /// How long the link has to do with that.
+    let headMilliseconds: Int
+    /// How much later it is there than the link is done: round trips.
+    let latencyMilliseconds: Int
     /// How long all of its start takes, there or not.
     let wholeMilliseconds: Int
     let isUnderWay: Bool
@@ -20,6 +31,64 @@ struct ExpectedWait {
     var cost = 0
     /// In how many futures its turn comes.
     var turns = 0
+    /// How long it is until then, summed over these.
+    var untilMilliseconds = 0
+    /// What would be waited for it if the link stood still from now on, summed over these.
+    var riskMilliseconds = 0
+    /// In how many of these it can be in time.
+    var kept = 0
+    /// In how many of these no more of it can than its first frame.
+    var keptHeads = 0
+
+    /// An item of which nothing is to be loaded: there already, or its time has passed.
+    init(position: Int, wholeMilliseconds: Int) {
+      self.init(
+        position: position, bytes: 0, milliseconds: 0, headBytes: 0, headMilliseconds: 0,
+        latencyMilliseconds: 0, wholeMilliseconds: wholeMilliseconds, isUnderWay: false)
+    }
+
+    init(
+      position: Int, bytes: Int, milliseconds: Int, headBytes: Int, headMilliseconds: Int,
+      latencyMilliseconds: Int, wholeMilliseconds: Int, isUnderWay: Bool
+    ) {
+      self.position = position
+      self.bytes = bytes
+      self.milliseconds = milliseconds
+      self.headBytes = headBytes
+      self.headMilliseconds = headMilliseconds
+      self.latencyMilliseconds = latencyMilliseconds
+      self.wholeMilliseconds = wholeMilliseconds
+      self.isUnderWay = isUnderWay
+    }
+
+    /// For all of its start there is no time, for its first frame there is.
+    var isHeadAlone: Bool { headBytes > 0 && keptHeads * 2 > kept }
+    /// What is to be loaded of it.
+    var wantedBytes: Int { isHeadAlone ? headBytes : bytes }
+
+    /// In so many futures its turn comes and it is in time: what of it runs goes on, for to stop it and begin
+    /// again costs round trips.
+    func goesOn(of futures: Int) -> Bool { isUnderWay && kept * 2 >= futures }
+
+    /// Whether waiting one more step costs more than it may save.
+    ///
+    /// What it costs is the lateness that is foreseen, and what may happen to the link in that time. What it saves
+    /// are the step's bytes, where meanwhile it shows that the item's turn does not come.
+    ///
+    /// - Parameters:
+    ///   - price: milliseconds of waiting for a megabyte.
+    ///   - step: what is decided about, in bytes and in the link's time.
+    func isDue(price: Int, step: (bytes: Int, milliseconds: Int), futures: Int) -> Bool {
+      let bytes = Double(max(1, min(step.bytes, wantedBytes)))
+      let time = Double(step.milliseconds)
+      let risk =
+        Double(riskMilliseconds) * time / Double(ExpectedWait.outageEveryMilliseconds)
+        * bytes / Double(max(1, wantedBytes))
+      // Whether the person comes shows little by little until then.
+      let shows = time / max(time, Double(untilMilliseconds / max(1, turns)))
+      return (Double(cost) + risk) * 1_000_000
+        >= Double(price) * bytes * Double(futures - turns) * shows
+    }
   }
 
   let now: Int
@@ -30,6 +99,20 @@ struct ExpectedWait {
   private let first: Int
   /// How long nothing costs anything, in the future in which that is soonest.
   private(set) var slack = Int.max
+  /// What can be in time in the future at hand; kept for its room.
+  private var kept: [Kept] = []
+
+  /// A job that can be in time in a future, all of it or its first frame.
+  private struct Kept {
+    let visit: Int
+    let job: Int
+    var milliseconds: Int
+  }
+
+  /// A link of a person under way stands still about so often, for about so long: of what is not there then,
+  /// nothing comes in time. An assumption, of the order that recorded networks show.
+  static let outageEveryMilliseconds = 30_000
+  static let outageMilliseconds = 30_000
 
   /// - Parameter jobs: one for each position from `first` on; those that lack nothing have no bytes.
   init(now: Int, stepMilliseconds: Int, jobs: [Job], first: Int) {
@@ -37,47 +120,67 @@ struct ExpectedWait {
     self.stepMilliseconds = stepMilliseconds
     self.jobs = jobs
     self.first = first
+    kept.reserveCapacity(jobs.count)
   }
 
   /// Adds what one future says.
   ///
   /// - Parameter busy: how long the link has to do with the active item before.
   mutating func add(_ visits: ArraySlice<Futures.Visit>, busy: Int) {
-    // The visits whose jobs are kept, by their indexes; few.
-    var kept: [Int] = []
-    kept.reserveCapacity(visits.count)
+    kept.removeAll(keepingCapacity: true)
     var work = busy
     for index in visits.indices {
       let visit = visits[index]
       guard let job = jobIndex(visit.position) else { continue }
       jobs[job].turns += 1
       guard jobs[job].bytes > 0 else { continue }
-      kept.append(index)
+      jobs[job].untilMilliseconds += max(0, visit.at - now)
+      jobs[job].riskMilliseconds += max(
+        0, min(visit.dwell, now + Self.outageMilliseconds - visit.at))
+      kept.append(Kept(visit: index, job: job, milliseconds: jobs[job].milliseconds))
       work += jobs[job].milliseconds
-      guard now + work > visit.at else { continue }
-      // Late: the largest so far is left out.
-      var largest = 0
-      for candidate in kept.indices
-      where milliseconds(visits[kept[candidate]]) >= milliseconds(visits[kept[largest]]) {
-        largest = candidate
+      while let last = kept.last, last.visit == index,
+        now + work + jobs[job].latencyMilliseconds > visit.at
+      {
+        work -= dropOfLargest(visits)
       }
-      let left = kept.remove(at: largest)
-      work -= milliseconds(visits[left])
-      chargeLeft(visits[left])
     }
-    chargeKept(kept, visits, busy)
+    chargeKept(visits, busy)
   }
 
-  private mutating func chargeKept(
-    _ kept: [Int], _ visits: ArraySlice<Futures.Visit>, _ busy: Int
-  ) {
-    guard let head = kept.first, let job = jobIndex(visits[head].position) else { return }
+  /// Leaves the largest job out that is kept so far, or all but its first frame.
+  ///
+  /// - Returns: by how much the link has less to do.
+  private mutating func dropOfLargest(_ visits: ArraySlice<Futures.Visit>) -> Int {
+    var largest = 0
+    for index in kept.indices where kept[index].milliseconds >= kept[largest].milliseconds {
+      largest = index
+    }
+    let (job, milliseconds) = (kept[largest].job, kept[largest].milliseconds)
+    let head = jobs[job].headMilliseconds
+    if head > 0, head < milliseconds {
+      kept[largest].milliseconds = head
+      return milliseconds - head
+    }
+    chargeLeft(visits[kept[largest].visit], job)
+    kept.remove(at: largest)
+    return milliseconds
+  }
+
+  private mutating func chargeKept(_ visits: ArraySlice<Futures.Visit>, _ busy: Int) {
+    for one in kept {
+      jobs[one.job].kept += 1
+      if one.milliseconds < jobs[one.job].milliseconds { jobs[one.job].keptHeads += 1 }
+    }
+    let next = kept.first { !jobs[$0.job].isUnderWay } ?? kept.first
+    guard let job = next?.job else { return }
     var done = now + busy
-    for index in kept {
-      let visit = visits[index]
-      done += milliseconds(visit)
-      slack = min(slack, visit.at - done)
-      jobs[job].cost += min(max(0, done + stepMilliseconds - visit.at), visit.dwell)
+    for one in kept {
+      let visit = visits[one.visit]
+      done += one.milliseconds
+      let end = done + jobs[one.job].latencyMilliseconds
+      slack = min(slack, visit.at - end)
+      jobs[job].cost += min(max(0, end + stepMilliseconds - visit.at), visit.dwell)
     }
     // What lies beyond is taken to be as what is known: on a link that has more to do than it can, a step that it
     // is idle is lost for good.
@@ -100,16 +203,11 @@ struct ExpectedWait {
   private static let itemsBeyond = 32
 
   /// What cannot be in time costs its own lateness, as long as the person would still be there.
-  private mutating func chargeLeft(_ visit: Futures.Visit) {
-    guard let job = jobIndex(visit.position) else { return }
-    let late = now + jobs[job].milliseconds - visit.at
+  private mutating func chargeLeft(_ visit: Futures.Visit, _ job: Int) {
+    let late = now + jobs[job].milliseconds + jobs[job].latencyMilliseconds - visit.at
     jobs[job].cost +=
       min(max(0, late + stepMilliseconds), visit.dwell) - min(max(0, late), visit.dwell)
     slack = min(slack, 0)
-  }
-
-  private func milliseconds(_ visit: Futures.Visit) -> Int {
-    jobIndex(visit.position).map { jobs[$0].milliseconds } ?? 0
   }
 
   private func jobIndex(_ position: Int) -> Int? {

@@ -29,6 +29,11 @@ struct Futures: Equatable, Codable {
   private var clipDwells: [Int] = []
   private var nextStill = 0
   private var nextClip = 0
+  /// How long people waited lately for items that came.
+  private var waits: [Int] = []
+  private var nextWait = 0
+  /// How long nine of ten clips were looked at lately, at the most.
+  private(set) var usualClipMilliseconds = 0
   /// How often the person went on and turned, lately.
   private var onward = 19
   private var turns = 1
@@ -46,6 +51,7 @@ struct Futures: Equatable, Codable {
     state = UInt64(clamping: seed)
     stillDwells = Self.firstSpread.map { $0 * 600 / max(1, itemsPerMinute) }
     clipDwells = stillDwells
+    usualClipMilliseconds = clipDwells[clipDwells.count * 9 / 10]
   }
 
   /// The person has looked at an item for so long, and gone on to another one.
@@ -53,10 +59,20 @@ struct Futures: Equatable, Codable {
     let dwell = min(max(dwellMilliseconds, 0), Self.longestDwellMilliseconds)
     if ofClip {
       Self.add(dwell, to: &clipDwells, at: &nextClip)
+      usualClipMilliseconds = clipDwells.sorted()[clipDwells.count * 9 / 10]
     } else {
       Self.add(dwell, to: &stillDwells, at: &nextStill)
     }
   }
+
+  /// What the person waited for has come after so long.
+  mutating func note(waitMilliseconds: Int) {
+    Self.add(
+      min(max(waitMilliseconds, 0), Self.longestDwellMilliseconds), to: &waits, at: &nextWait)
+  }
+
+  /// They have waited so long, and were still there.
+  var longestWaitMilliseconds: Int { waits.max() ?? 0 }
 
   /// The person went on, or turned round.
   mutating func note(isTurn: Bool) {
@@ -72,7 +88,6 @@ struct Futures: Equatable, Codable {
       next = (next + 1) % dwellLimit
     }
   }
-
   // MARK: Drawing
 
   /// The next of the random numbers (SplitMix64; Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
@@ -141,8 +156,12 @@ struct Futures: Equatable, Codable {
     let dwells = item.isClip ? clipDwells : stillDwells
     if elapsed == 0 { return dwells[number(below: dwells.count)] }
     let longer = dwells.reduce(0) { $0 + ($1 > elapsed ? 1 : 0) }
-    // Longer than ever lately: as long again as some other, at half.
-    guard longer > 0 else { return elapsed + dwells[number(below: dwells.count)] / 2 }
+    // Longer than ever lately: beyond that by as much as the longest differ.
+    guard longer > 0 else {
+      let sorted = dwells.sorted()
+      let spread = sorted[sorted.count - 1] - sorted[sorted.count / 2]
+      return elapsed + 20 + number(below: max(1, spread))
+    }
     var index = number(below: longer)
     for dwell in dwells where dwell > elapsed {
       if index == 0 { return dwell }

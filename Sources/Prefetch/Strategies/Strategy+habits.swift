@@ -9,6 +9,9 @@ extension Policy.Strategy {
     }
   }
 
+  /// Whether it loads of a clip's start no more than most people watch.
+  var limitsStarts: Bool { if case .expectedWait = self { true } else { false } }
+
   /// Whether it goes by where a fling will stop.
   var followsFlings: Bool {
     switch self {

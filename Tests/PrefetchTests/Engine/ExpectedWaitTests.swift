@@ -29,9 +29,9 @@ import Testing
   @Test func `what the person waits for has the link to itself, if it can still help`() {
     let (_, actions) = Self.engine()
     #expect(actions.fetchedItems == [0])
-    // A clip of which 400 000 bytes are missing will not start before they are gone: others go beside it.
-    let clips = [EngineSamples.clip(0)] + Self.images.dropFirst()
-    let (_, hopeless) = Self.engine(WaitTuning(), clips)
+    // A picture of which 400 000 bytes are missing will not be there before they are gone: others go beside it.
+    let large = [EngineSamples.image(0, bytes: 400_000)] + Self.images.dropFirst()
+    let (_, hopeless) = Self.engine(WaitTuning(), large)
     #expect(hopeless.fetchedItems.count > 1 && hopeless.fetchedItems.first == 0)
   }
 
@@ -47,13 +47,28 @@ import Testing
   }
 
   @Test func `on a fast link it waits until something is due, and says until when`() {
-    var (engine, first) = Self.engine { $0.downlinkKbps = 40_000 }
+    var (engine, first) = Self.engine(WaitTuning(price: 100_000)) { $0.downlinkKbps = 40_000 }
     let all = Self.settle(&engine, first, at: 100)
     #expect(all.fetchedItems.count < 13)
     let later = engine.handle(.timerFired, atMilliseconds: 150)
     #expect(later.fetchedItems.isEmpty)
     #expect(
       later.contains { if case .waitUntil(let time) = $0.kind { time > 150 } else { false } })
+  }
+
+  @Test func `at a price of nothing all that may be looked at is loaded, the nearest first`() {
+    var (engine, first) = Self.engine(WaitTuning(price: 0)) { $0.downlinkKbps = 40_000 }
+    let all = Self.settle(&engine, first, at: 100)
+    #expect(all.fetchedItems == Array(0...12))
+  }
+
+  @Test func `a clip whose start cannot be there in time has its first frame loaded`() throws {
+    // A second of it has 100 000 bytes, which is what the link carries in a second.
+    let feed = [EngineSamples.image(0, bytes: 1_000)] + (1..<12).map { EngineSamples.clip($0) }
+    var (engine, first) = Self.engine(WaitTuning(), feed)
+    let next = Self.settle(&engine, first, at: 0)
+    let heads = next.transfers.filter { $0.start == 0 && $0.end == 50_000 }
+    #expect(!heads.isEmpty, "\(next.transfers)")
   }
 
   @Test func `nothing is loaded ahead under Save-Data, and less where it is dear`() {
