@@ -15,6 +15,8 @@
  * @property {[number, number][]} [curve] milliseconds, bytes
  * @property {[number, number][]} [lead] kbit/s, bytes
  *
+ * @typedef {{url: string, mimeType: string, bytes: number, width?: number, height?: number, start?: Start}} Variant
+ *
  * @typedef {object} Media
  * @property {string} id
  * @property {string} kind
@@ -28,7 +30,7 @@
  * @property {string} [alt]
  * @property {{thumbhash?: string, color?: string}} [placeholder]
  * @property {Start} [start]
- * @property {{url: string, mimeType: string, bytes: number, width?: number, height?: number, start?: Start}[]} [variants]
+ * @property {Variant[]} [variants]
  *
  * @typedef {object} Item An item of a page.
  * @property {string} id
@@ -752,6 +754,7 @@ export class Prefetcher extends EventTarget {
   #isOver = false;
   #waitMs = 0;
   #closedWaste = 0;
+  #lastRenewal = -Infinity;
   /**
    * How long the last items were looked at.
    *
@@ -1054,6 +1057,13 @@ export class Prefetcher extends EventTarget {
 
   /** @param {unknown} error */
   #planAgainAfter(error) {
+    if (error instanceof LookaheadError && error.type === 'unknown-item') {
+      // One of the list was deleted: the list is asked for again, but not over and over.
+      const now = performance.now();
+      if (now - this.#lastRenewal < 5000) return this.#wake(5000);
+      this.#lastRenewal = now;
+      return void this.#ask({ do: 'askForPage', why: 'an item is gone', place: 'around' });
+    }
     // A state that is refused would be refused again.
     if (error instanceof LookaheadError && error.status >= 400 && error.status < 429) return;
     const wait = error instanceof LookaheadError ? error.retryAfterMs : undefined;
@@ -1237,7 +1247,10 @@ export class Prefetcher extends EventTarget {
     for (const transfer of this.#transfers.values()) {
       if (transfer.file.key === file.key) known.add(transfer.next, transfer.to ?? Infinity);
     }
+    const size = this.store.size(file.url) ?? Infinity;
     for (const [start, end] of known.gaps(from, to ?? Infinity)) {
+      // Of a file without a known end: the store knows by now that this is it.
+      if (start >= size) continue;
       void this.#run({
         id: (this.#lastTransfer += 1), item, file, next: start, to: end === Infinity ? null : end, why,
         controller: new AbortController(),

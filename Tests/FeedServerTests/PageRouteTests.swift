@@ -46,7 +46,10 @@ import Testing
     for (path, file) in files {
       let whole = try client.get(path)
       #expect(whole.status == 200 && whole.body == file.bytes, "\(path)")
-      #expect(whole.fields["content-type"] == file.mediaType)
+      let type = try #require(whole.fields["content-type"])
+      let types = ["js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"]
+      let ending = String(path.split(separator: ".").last ?? "")
+      #expect(type.hasPrefix(types[ending] ?? "?"), "\(path)")
       #expect(whole.fields["x-content-type-options"] == "nosniff")
       let tag = try #require(whole.fields["etag"])
       #expect(try client.get(path, ["If-None-Match": tag]).status == 304)

@@ -48,26 +48,30 @@ extension Application {
 extension Representation {
   /// A file that the program carries.
   init(_ file: PageFile, caching: CachePolicy.Directive) {
-    self.init(file.bytes, ContentType.ofPage[file.mediaType] ?? .json, caching: caching)
+    self.init(file.bytes, ContentType.of(file.kind), caching: caching)
   }
 }
 
 extension ContentType {
+  fileprivate static func of(_ kind: PageFile.Kind) -> ContentType {
+    switch kind {
+    case .document: page
+    case .script: script
+    case .style: style
+    case .picture: picture
+    }
+  }
+
   /// What the page may do: run its own scripts, show what it has loaded, ask its own server, and nothing else.
   /// With trusted types, no text becomes HTML.
-  private static let pagePolicy = [
-    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:",
-    "media-src 'self' blob:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
-    "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
-  ].joined(separator: "; ")
-
-  /// By the media types of the files that the program carries.
-  fileprivate static let ofPage: [String: ContentType] = {
-    let files = [PageFile.page, .module] + PageFile.parts.values
-    return files.reduce(into: [:]) { types, file in
-      types[file.mediaType] =
-        file.mediaType == PageFile.page.mediaType
-        ? ContentType(file.mediaType, policy: pagePolicy) : ContentType(file.mediaType)
-    }
-  }()
+  private static let page = ContentType(
+    "text/html; charset=utf-8",
+    policy: [
+      "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:",
+      "media-src 'self' blob:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
+      "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+    ].joined(separator: "; "))
+  private static let script = ContentType("text/javascript; charset=utf-8")
+  private static let style = ContentType("text/css; charset=utf-8")
+  private static let picture = ContentType("image/svg+xml")
 }

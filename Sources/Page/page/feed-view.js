@@ -87,6 +87,8 @@ export class FeedView extends EventTarget {
     const place = Math.max(0, Math.min(this.#items.length - 1, index));
     if (place < 0) return;
     this.#target = place;
+    // Where the list was at rest before does not count any more.
+    clearTimeout(this.#settle);
     const isFar = Math.abs(place - this.#active) > 3;
     this.scroller.scrollTo({
       top: place * this.#height, behavior: smoothly && !isFar && !lessMotion() ? 'smooth' : INSTANT,

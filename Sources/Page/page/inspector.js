@@ -102,7 +102,9 @@ export class Inspector {
         facts.push(['first frame', start.startable === false
           ? 'its beginning alone shows nothing: its tables lie behind' : `after ${size(start.headBytes)}`]);
       }
-      for (const [kbps, lead] of start?.lead ?? []) facts.push([`never stalls at ${kbps} kbit/s`, `after ${size(lead)}`]);
+      for (const [kbps, lead] of start?.lead ?? []) {
+        facts.push([`never stalls at ${kbps} kbit/s`, `after ${size(lead)}`]);
+      }
       if (variants) facts.push(['smaller files', variants.map((one) => size(one.bytes)).join(', ')]);
     }
     this.hint.replaceChildren(...facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
@@ -128,9 +130,9 @@ export class Inspector {
 
   #drawHistory() {
     this.history.replaceChildren(...this.view.lanes.map((lane) => h('div', { class: 'lane' },
-      h('h4', {}, lane.title), h('ol', {}, ...lane.history.slice(0, 40).map(({ at, kind, text, why }) => h('li', { class: kind },
-        h('span', { class: 'at' }, `${(at / 1000).toFixed(1)} s`),
-        h('span', { class: 'what' }, `${kind} ${text}`), h('span', { class: 'why' }, why)))))));
+      h('h4', {}, lane.title), h('ol', {}, ...lane.history.slice(0, 40).map(
+        ({ at, kind, text, why }) => h('li', { class: kind }, h('span', { class: 'at' }, `${(at / 1000).toFixed(1)} s`),
+          h('span', { class: 'what' }, `${kind} ${text}`), h('span', { class: 'why' }, why)))))));
   }
 }
 

@@ -98,17 +98,21 @@ class Page {
   }
 
   #showEmpty() {
-    this.#say(h('div', { class: 'empty' }, h('strong', {}, 'The database has no feed yet.'),
-      h('span', {}, ' Load the examples, or posts of your own, while this server runs:'),
-      h('pre', {}, 'lookahead seed --database lookahead.sqlite\nlookahead seed --database lookahead.sqlite posts.ndjson'),
+    const seed = 'lookahead seed --database lookahead.sqlite';
+    document.body.classList.add('isEmpty');
+    this.#say(h('div', {}, h('strong', {}, 'The database has no feed yet.'),
+      h('span', {}, ' Load the examples, or posts of your own, into the file that the server was given:'),
+      h('pre', {}, `${seed}\n${seed} posts.ndjson`),
       h('span', {}, 'This page shows them as soon as they are there.')));
     setTimeout(() => void this.begin(), EMPTY_MS);
   }
 
   #fillChoices() {
-    const asIs = h('option', { value: 'as-is' }, 'as it is');
-    byId('network').replaceChildren(asIs, ...this.#networks.map(({ name, title, downlink, rtt }) => h(
-      'option', { value: name }, `${title}: ${downlink} kbit/s, ${rtt} ms, slowed down in this page`)));
+    document.body.classList.remove('isEmpty');
+    const slow = this.#networks.map(({ name, title, downlink, rtt }) => h(
+      'option', { value: name }, `${title}: ${downlink} kbit/s, ${rtt} ms`));
+    byId('network').replaceChildren(
+      h('option', { value: 'as-is' }, 'as it is'), h('optgroup', { label: 'slowed down in this page' }, ...slow));
     const options = () => [...CHOICES].map(([value, { title }]) => h('option', { value }, title));
     byId('strategy').replaceChildren(...options());
     byId('beside').replaceChildren(h('option', { value: 'nothing' }, 'nothing'), ...options());
@@ -142,7 +146,8 @@ class Page {
     this.view = view;
     this.#inspector = new Inspector(byId('inspector'), view, this.editor);
     for (const lane of lanes) {
-      lane.prefetcher.addEventListener('problem', (event) => this.#trouble(/** @type {CustomEvent} */ (event).detail.error));
+      lane.prefetcher.addEventListener(
+        'problem', (event) => this.#trouble(/** @type {CustomEvent} */ (event).detail.error));
     }
     view.addEventListener('change', () => {
       if (view.lanes[0].prefetcher.feed.items.length > 0) byId('message').hidden = true;
@@ -175,7 +180,8 @@ class Page {
   /** @param {unknown} error */
   #trouble(error) {
     // One file that does not come is for the list of what was done.
-    if (error instanceof TypeError) this.#say(`The server cannot be reached. ${navigator.onLine ? '' : 'You are offline.'}`);
+    if (!(error instanceof TypeError)) return;
+    this.#say(`The server cannot be reached. ${navigator.onLine ? '' : 'You are offline.'}`);
   }
 
   // What came since.

@@ -33,9 +33,11 @@ export class PoliciesView {
   #draw({ feed, networks, feedsWithPolicies, problem }) {
     const own = (feedsWithPolicies ?? []).includes(feed);
     this.place.replaceChildren(
-      h('p', { class: 'note' }, feed ? `Of the feed “${feed}”${own ? ', which has its own' : ': those of all feeds'}.`
-        : 'Of all feeds.', ' A policy says what a page’s plan loads ahead, and what items cost.'),
-      ...(problem ? [h('p', { class: 'problem' }, `A policy is not understood: ${problem.detail}`)] : []),
+      h('p', { class: 'note' },
+        feed ? `Of the feed “${feed}”${own ? ', which has its own' : ': those of all feeds'}.` : 'Of all feeds.',
+        ' A policy says what a page’s plan loads ahead, and what items cost.'),
+      ...(problem
+        ? [h('p', { class: 'problem' }, `A policy is not understood: ${problem.detail}`)] : []),
       h('div', { class: 'cards' }, ...networks.map((/** @type {any} */ network) => this.#card(network))));
   }
 
