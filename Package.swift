@@ -78,8 +78,11 @@ let package = Package(
     module("Prefetch", ["Feed"]),
     module("ThumbHash"),
 
+    // What a link is like: profiles and recorded traces.
+    module("LinkModel", ["Prefetch", "JSON"]),
+
     // A slow network, for tests, the lab and the client's `--network`.
-    module("ShapedLink", ["Prefetch", "JSON", "Sockets", "System", deque]),
+    module("ShapedLink", ["LinkModel", "Sockets", "System", deque]),
 
     // What any store stands on.
     module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
@@ -94,7 +97,7 @@ let package = Package(
       ["MediaFormats", "Feed", "JSON", "ThumbHash", "Sockets", "System", crypto]),
 
     // The measuring stand: viewers, links and runs that are simulated.
-    module("Lab", ["Feed", "Prefetch", "JSON"]),
+    module("Lab", ["Feed", "Prefetch", "LinkModel", "JSON"]),
 
     // The adapters around the domain, the application, and the composition root.
     .target(
@@ -107,7 +110,20 @@ let package = Package(
         .embedInCode("0007-strategies.sql"), .embedInCode("0008-many-feeds.sql"),
         .embedInCode("0009-media-truth.sql"), .embedInCode("0010-media-variants.sql"),
         .embedInCode("0011-engine-strategies.sql"), .embedInCode("0012-packed-media-truth.sql"),
+        .embedInCode("0013-extra-and-sound.sql"),
+        .embedInCode("0014-applied-policies.sql"),
       ],
+      swiftSettings: strict),
+    // The page to look at, and the client library for browsers: one file less to find beside the program.
+    .target(
+      name: "Page",
+      resources: [.embedInCode("lookahead.js")]
+        + [
+          "dom.js", "editor.js", "feed-choice.js", "feed-view.js", "frame.js", "icon.svg",
+          "index.html",
+          "inspector.js", "lane.js", "link.js", "metrics.js", "page.css", "page.js",
+          "policies-view.js", "server-view.js", "slide.js", "tabs.js", "thumbhash.js",
+        ].map { .embedInCode("page/\($0)") },
       swiftSettings: strict),
     module("JSON"),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
@@ -133,8 +149,8 @@ let package = Package(
       name: "FeedServer",
       dependencies: [
         "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
-        "Seeding", "JSON", "Compression", "MediaFiles", "MediaFormats", "MediaProbe", "MediaIndex",
-        "Observability", "CXXHash", crypto, logging, metrics,
+        "Seeding", "FeedFormats", "JSON", "Compression", "MediaFiles", "MediaFormats", "MediaProbe",
+        "MediaIndex", "Observability", "Page", "CXXHash", crypto, logging, metrics,
       ],
       resources: [.embedInCode("openapi.json")],
       swiftSettings: strict),
@@ -147,10 +163,11 @@ let package = Package(
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "Service", "SQLiteStore", "Seeding", "FeedFormats", "PostJSON", "Catalog", "Feed",
+        "Service", "FeedServer", "SQLiteStore", "Seeding", "FeedFormats", "PostJSON", "Catalog",
+        "Feed",
         "Sockets", "System", "Observability", "Backups", "Version", "MediaProbe", "MediaIndex",
         "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
-        arguments, logging, metrics,
+        arguments, crypto, logging, metrics,
       ],
       swiftSettings: strict),
 
@@ -213,8 +230,7 @@ let package = Package(
       "CommandTests",
       [
         "lookahead", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing", "SQLiteStore",
-        "Catalog", "Feed", "Version",
-        "SQLiteTestSupport", "TestSupport",
+        "Catalog", "Feed", "Version", "SQLiteTestSupport", "TestSupport", crypto,
       ]),
     // On the model store alone: no SQLite is linked.
     tests(
@@ -222,7 +238,7 @@ let package = Package(
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
         "Compression", "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
-        "Observability", "ShapedLink", "TestSupport", crypto, logging,
+        "Observability", "Page", "ShapedLink", "TestSupport", crypto, logging,
       ]),
     tests(
       "ServiceTests",

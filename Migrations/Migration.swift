@@ -41,5 +41,11 @@ public struct Migration: Hashable, Sendable {
     Migration(
       version: 12, name: "0012-packed-media-truth",
       sql: PackageResources._012_packed_media_truth_sql),
+    Migration(
+      version: 13, name: "0013-extra-and-sound",
+      sql: PackageResources._013_extra_and_sound_sql),
+    Migration(
+      version: 14, name: "0014-applied-policies",
+      sql: PackageResources._014_applied_policies_sql),
   ]
 }

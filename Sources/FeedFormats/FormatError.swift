@@ -16,8 +16,3 @@ struct FormatError: Error, CustomStringConvertible {
     return time
   }
 }
-
-extension FileKind {
-  /// What is counted where such a file is not kept.
-  var omission: Omission { self == .sound ? .sound : .file }
-}

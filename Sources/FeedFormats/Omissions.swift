@@ -1,30 +1,18 @@
+import Feed
+
 /// Something that other formats have and our records have no field for.
 public enum Omission: String, CaseIterable, Sendable {
-  /// A file that is neither a picture nor a video.
+  /// A file that is neither a picture nor a video nor sound.
   case file
-  /// A file of sound alone.
-  case sound
   /// A further size or coding of a file of which another is kept.
   case rendition
-  /// What a picture shows, in words.
-  case description
   /// A picture within a text.
   case pictureInText
-  /// A poll.
-  case poll
-  /// What stands behind a link: its title and picture.
-  case card
-  /// That a post is not for everybody to see.
-  case sensitive
-  /// A post that somebody else passed on: the post is kept, not who passed it on.
-  case boost
   /// A post that was removed: all of it.
   case removed
   /// A comment: all of it.
   case comment
-  /// A picture of an author.
-  case avatar
-  /// In which language a post is.
+  /// In which language a post is, where that is no tag.
   case language
   /// A field of a row for which no column is named.
   case column
@@ -32,18 +20,11 @@ public enum Omission: String, CaseIterable, Sendable {
   private var words: (one: String, many: String) {
     switch self {
     case .file: ("file of another kind", "files of another kind")
-    case .sound: ("sound file", "sound files")
     case .rendition: ("further rendition", "further renditions")
-    case .description: ("description of a picture", "descriptions of pictures")
     case .pictureInText: ("picture within a text", "pictures within texts")
-    case .poll: ("poll", "polls")
-    case .card: ("link preview", "link previews")
-    case .sensitive: ("mark as sensitive", "marks as sensitive")
-    case .boost: ("name of who boosted", "names of who boosted")
     case .removed: ("removed post", "removed posts")
     case .comment: ("comment", "comments")
-    case .avatar: ("avatar", "avatars")
-    case .language: ("language", "languages")
+    case .language: ("language that is no tag", "languages that are no tags")
     case .column: ("field of a column that is not mapped", "fields of columns that are not mapped")
     }
   }
@@ -68,6 +49,14 @@ public struct Omissions: Hashable, Sendable, CustomStringConvertible {
   /// Counts something, so many times.
   public mutating func add(_ omission: Omission, _ count: Int = 1) {
     if count > 0 { counts[omission, default: 0] += count }
+  }
+
+  /// The tag of a language as records have it, written with underscores or hyphens; what is none is counted.
+  mutating func language(_ tag: String?) -> String? {
+    guard let tag = tag?.replacing("_", with: "-") else { return nil }
+    if LanguageTag.isWellFormed(tag) { return tag }
+    add(.language)
+    return nil
   }
 
   /// Counts what others counted, too.

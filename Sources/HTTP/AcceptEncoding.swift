@@ -71,23 +71,7 @@ public struct AcceptEncoding: Sendable {
 
   /// `[ ";" OWS "q=" qvalue ]` in thousandths (RFC 9110 section 12.4.2); nil if it is malformed.
   private static func weight(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
-    if range.isEmpty { return 1000 }
-    let parameter = bytes.trimmed(range.dropFirst())
-    let digits = parameter.dropFirst(2)
-    guard bytes.equalsIgnoringCase(parameter.prefix(2), "q="), 1...5 ~= digits.count
-    else { return nil }
-    var weight = 0
-    var unit = 1000
-    for index in digits {
-      if index == digits.lowerBound + 1 {
-        guard bytes[index] == UInt8(ascii: ".") else { return nil }
-      } else {
-        guard bytes[index].isDigit else { return nil }
-        weight += unit * Int(bytes[index] - 0x30)
-        unit /= 10
-      }
-    }
-    return weight <= 1000 ? weight : nil
+    range.isEmpty ? 1000 : bytes.weight(bytes.trimmed(range.dropFirst()))
   }
 }
 
@@ -103,6 +87,24 @@ extension Span where Element == UInt8 {
       if !member.isEmpty { return member }
     }
     return nil
+  }
+
+  /// The weight that `q=…` is, in thousandths (RFC 9110 section 12.4.2); nil if it is malformed.
+  func weight(_ parameter: Range<Int>) -> Int? {
+    let digits = parameter.dropFirst(2)
+    guard equalsIgnoringCase(parameter.prefix(2), "q="), 1...5 ~= digits.count else { return nil }
+    var weight = 0
+    var unit = 1000
+    for index in digits {
+      if index == digits.lowerBound + 1 {
+        guard self[index] == UInt8(ascii: ".") else { return nil }
+      } else {
+        guard self[index].isDigit else { return nil }
+        weight += unit * Int(self[index] - 0x30)
+        unit /= 10
+      }
+    }
+    return weight <= 1000 ? weight : nil
   }
 
   /// `range` without the optional white space (RFC 9110 section 5.6.3) at either end.

@@ -8,9 +8,8 @@ struct DecodedRecord {
   let namesFeeds: Bool
 
   private static let known = [
-    "author", "counters", "feed", "feeds", "id", "media", "publishedAt", "tags", "text",
-    "thumbnail",
-    "title", "type", "url",
+    "author", "counters", "extra", "feed", "feeds", "id", "language", "media", "publishedAt",
+    "tags", "text", "thumbnail", "title", "type", "url",
   ]
 
   /// - Parameter itemID: the id of a post whose record may leave it out.
@@ -35,12 +34,14 @@ struct DecodedRecord {
         type: try fields.option("type"),
         title: try fields.text("title", limit: .characters(RecordLimits.titleCharacters)),
         text: try fields.text("text", limit: .bytes(RecordLimits.textBytes)),
+        language: try fields.language("language"),
         publishedAt: try fields.time("publishedAt"),
-        author: try Self.author(fields),
+        author: try fields.author(known: Self.knownOfAuthor),
         url: try fields.text("url", limit: .bytes(RecordLimits.urlBytes)),
         thumbnail: try fields.text("thumbnail", limit: .bytes(RecordLimits.urlBytes)),
         tags: try fields.list("tags", limit: RecordLimits.tags, Self.tag).filter { !$0.isEmpty },
         counters: try fields.has("counters") ? Self.counters(fields.value("counters")) : [],
+        extra: try fields.extra("extra"),
         media: try fields.list("media", limit: RecordLimits.media, Self.media)),
       placements: placements)
   }
@@ -105,16 +106,11 @@ struct DecodedRecord {
       rank: try fields.number("rank", in: SortKey.rankRange))
   }
 
-  private static func author(_ fields: RecordFields) throws(RecordError) -> Author? {
-    guard fields.has("author") else { return nil }
-    let author = try RecordFields(fields.value("author"), known: ["id", "name"])
-    return Author(
-      id: try author.name("id", limit: .bytes(RecordLimits.idBytes)),
-      name: try author.text("name", limit: .characters(RecordLimits.titleCharacters)))
-  }
+  private static let knownOfAuthor = ["avatar", "extra", "id", "name"]
 
   private static let knownOfMedia = [
-    "bytes", "codec", "durationMs", "height", "kind", "mimeType", "url", "width",
+    "alt", "bytes", "codec", "durationMs", "extra", "height", "kind", "mimeType", "placeholder",
+    "poster", "url", "width",
   ]
 
   private static func media(_ value: JSONValue) throws(RecordError) -> Media {
@@ -125,11 +121,32 @@ struct DecodedRecord {
     return Media(
       kind: try fields.option("kind"),
       url: url,
+      alt: try fields.text("alt", limit: .characters(RecordLimits.altCharacters)),
+      poster: try fields.text("poster", limit: .bytes(RecordLimits.urlBytes)),
       mimeType: try fields.text("mimeType", limit: .bytes(RecordLimits.mediaTypeBytes)),
       codec: try fields.text("codec", limit: .bytes(RecordLimits.mediaTypeBytes)),
       width: try fields.number("width", in: 1...RecordLimits.pixels),
       height: try fields.number("height", in: 1...RecordLimits.pixels),
       durationMilliseconds: try fields.number("durationMs", in: 0...RecordLimits.number),
-      bytes: try fields.number("bytes", in: 0...RecordLimits.fileBytes))
+      bytes: try fields.number("bytes", in: 0...RecordLimits.fileBytes),
+      placeholder: try fields.has("placeholder")
+        ? MediaPlaceholder(json: fields.value("placeholder")) : nil,
+      extra: try fields.extra("extra"))
+  }
+}
+
+extension RecordFields {
+  /// The member `author`; an empty object says as little as an absent one.
+  ///
+  /// - Parameter known: the fields that it may have; nil where others are passed over.
+  func author(known: [String]?) throws(RecordError) -> Author? {
+    guard has("author") else { return nil }
+    let fields = try RecordFields(value("author"), known: known)
+    let author = Author(
+      id: try fields.has("id") ? fields.name("id", limit: .bytes(RecordLimits.idBytes)) : nil,
+      name: try fields.text("name", limit: .characters(RecordLimits.titleCharacters)),
+      avatar: try fields.text("avatar", limit: .bytes(RecordLimits.urlBytes)),
+      extra: try fields.extra("extra"))
+    return author == Author() ? nil : author
   }
 }

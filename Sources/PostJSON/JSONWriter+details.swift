@@ -17,18 +17,14 @@ extension JSONWriter {
     let post = posts.posts[index]
     member("title", post.title, of: posts)
     member("text", post.text, of: posts)
+    member("language", post.language, of: posts)
     if let time = post.publishedAt { member("publishedAt", utf8: time.rfc3339UTF8) }
-    if let authorID = post.authorID {
-      key("author")
-      object { writer in
-        writer.member("id", authorID, of: posts)
-        writer.member("name", post.authorName, of: posts)
-      }
-    }
+    if post.hasAuthor { author(post, of: posts, naming) }
     member("url", post.url, of: posts)
-    thumbnail(post, of: posts, naming)
+    picture("thumbnail", post.thumbnail, of: posts, naming)
     if !post.tags.isEmpty { tags(post.tags, of: posts) }
     if !post.counters.isEmpty { counters(post.counters, of: posts) }
+    extra(post.extra, of: posts)
     guard !post.media.isEmpty else { return }
     key("media")
     array { writer in
@@ -80,16 +76,35 @@ extension JSONWriter {
     }
   }
 
-  private mutating func thumbnail(
+  private mutating func author(
     _ post: FlatPost, of posts: borrowing FlatPosts, _ naming: (any MediaNaming)?
   ) {
-    guard let thumbnail = post.thumbnail else { return }
-    let url = posts.bytes.span.extracting(thumbnail.range)
-    if let named = naming?.name(of: url, version: nil)?.url {
-      return member("thumbnail", utf8: named)
+    key("author")
+    object { writer in
+      writer.member("id", post.authorID, of: posts)
+      writer.member("name", post.authorName, of: posts)
+      writer.picture("avatar", post.authorAvatar, of: posts, naming)
+      writer.extra(post.authorExtra, of: posts)
     }
-    key("thumbnail")
+  }
+
+  /// The URL of a small picture that stands for something: where clients get it, it is one of the files.
+  private mutating func picture(
+    _ name: StaticString, _ text: FlatText?, of posts: borrowing FlatPosts,
+    _ naming: (any MediaNaming)?
+  ) {
+    guard let text else { return }
+    let url = posts.bytes.span.extracting(text.range)
+    if let named = naming?.name(of: url, version: nil)?.url { return member(name, utf8: named) }
+    key(name)
     string(utf8: url)
+  }
+
+  /// What the origin says beyond what is known, as it stands.
+  private mutating func extra(_ json: FlatText?, of posts: borrowing FlatPosts) {
+    guard let json else { return }
+    key("extra")
+    literal(posts.bytes.span.extracting(json.range))
   }
 
   private mutating func mediaMembers(
@@ -98,20 +113,27 @@ extension JSONWriter {
     let file = posts.media[index]
     let load = posts.mediaLoads[index]
     member("kind", load.kind.rawValue)
-    location(
-      posts.bytes.span.extracting(file.url.range),
-      naming?.name(
-        of: posts.bytes.span.extracting(file.url.range),
-        version: file.truth.flatMap { posts.truths[$0].version }))
-    if let index = file.truth {
-      return itemMembers(of: posts.truths[index], naming, entirely: entirely)
+    let url = posts.bytes.span.extracting(file.url.range)
+    let truth = file.truth.map { posts.truths[$0] }
+    location(url, naming?.name(of: url, version: truth?.version))
+    member("alt", file.alt, of: posts)
+    picture("poster", file.poster, of: posts, naming)
+    if let truth {
+      itemMembers(of: truth, naming, entirely: entirely)
+    } else {
+      member("mimeType", file.mimeType, of: posts)
+      member("codec", file.codec, of: posts)
+      member("width", file.width)
+      member("height", file.height)
+      member("durationMs", load.durationMilliseconds)
+      member("bytes", load.bytes)
     }
-    member("mimeType", file.mimeType, of: posts)
-    member("codec", file.codec, of: posts)
-    member("width", file.width)
-    member("height", file.height)
-    member("durationMs", load.durationMilliseconds)
-    member("bytes", load.bytes)
+    // What somebody has seen of the file goes before what its origin says.
+    if let index = file.placeholder, truth?.placeholder == nil {
+      key("placeholder")
+      placeholder(posts.placeholders[index])
+    }
+    extra(file.extra, of: posts)
   }
 }
 

@@ -20,7 +20,7 @@ extension MediaTruth {
     try self.init(RecordFields(Self.document(json).root, known: Self.known))
   }
 
-  fileprivate static func document(_ json: [UInt8]) throws(RecordError) -> JSONDocument {
+  static func document(_ json: [UInt8]) throws(RecordError) -> JSONDocument {
     do throws(JSONError) {
       return try JSONDocument(json, depthLimit: RecordLimits.depth)
     } catch {
@@ -42,10 +42,13 @@ extension MediaTruth {
       frameCount: try fields.number("frames", in: 1...RecordLimits.number),
       durationMilliseconds: try fields.number("durationMs", in: 0...RecordLimits.number),
       placeholder: try fields.has("placeholder")
-        ? Self.placeholder(fields.value("placeholder")) : nil,
+        ? MediaPlaceholder(json: fields.value("placeholder")) : nil,
       start: try fields.has("start") ? Self.timing(fields.value("start"), size) : nil,
       version: try Self.version(fields))
     isUndecoded = try fields.boolean("undecoded") ?? false
+    if let placeholder, !placeholder.isWhole {
+      throw fields.error("placeholder", "has no thumbhash, or no color")
+    }
     if soundCodec != nil, hasSound != true {
       throw fields.error("hasSound", "is not true, though there is a soundCodec")
     }
@@ -59,19 +62,6 @@ extension MediaTruth {
       throw fields.error("version", "is neither sha256:…, etag:\"…\" nor modified:…")
     }
     return version
-  }
-
-  static func placeholder(
-    _ value: JSONValue, known: [String]? = ["color", "thumbhash"]
-  ) throws(RecordError) -> MediaPlaceholder {
-    let fields = try RecordFields(value, known: known)
-    let hash = Base64.decode(try fields.name("thumbhash", limit: .bytes(64)))
-    guard let hash, MediaPlaceholder.thumbHashBytes.contains(hash.count) else {
-      throw fields.error("thumbhash", "is no ThumbHash in base64")
-    }
-    guard let color = MediaPlaceholder.Color(text: try fields.name("color", limit: .bytes(7)))
-    else { throw fields.error("color", "is not a colour such as #6b7a3d") }
-    return MediaPlaceholder(thumbHash: hash, color: color)
   }
 
   /// What starts a file of so many bytes.

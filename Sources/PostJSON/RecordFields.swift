@@ -89,6 +89,30 @@ struct RecordFields {
     return option
   }
 
+  /// A language's tag (RFC 5646).
+  func language(_ name: String) throws(RecordError) -> String? {
+    guard let text = try text(name, limit: .bytes(RecordLimits.languageBytes)) else { return nil }
+    guard LanguageTag.isWellFormed(text) else {
+      throw error(
+        name, "\"\(text.excerpt(characters: 40))\" is not a language's tag such as en or pt-BR")
+    }
+    return text
+  }
+
+  /// An object that is kept as it is; an empty one says as little as an absent one.
+  func extra(_ name: String) throws(RecordError) -> Extra? {
+    guard let value = try object.member(name)?.checked(as: .object) else { return nil }
+    let depth = value.depth
+    guard depth <= RecordLimits.extraDepth else {
+      throw value.error("is nested \(depth) levels deep, more than \(RecordLimits.extraDepth)")
+    }
+    let json = value.compactJSON
+    guard json.count <= RecordLimits.extraBytes else {
+      throw value.error("has \(json.count) bytes, more than \(RecordLimits.extraBytes)")
+    }
+    return json.count > 2 ? Extra(checkedJSON: String(decoding: json, as: UTF8.self)) : nil
+  }
+
   func time(_ name: String) throws(RecordError) -> Timestamp? {
     guard let text = try text(name, limit: .bytes(64)) else { return nil }
     do throws(TimestampError) {

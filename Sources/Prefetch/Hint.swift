@@ -15,24 +15,20 @@ public struct Hint: Hashable, Sendable {
 extension HintCosts {
   /// What the item costs.
   public func hint(for item: ItemLoad) -> Hint {
-    let weight = weight(of: item)
+    var costs = ItemCosts()
+    costs.append(item, by: self)
+    return hint(for: item, costing: costs)
+  }
+
+  /// What the item costs, which is the only one of these.
+  public func hint(for item: ItemLoad, costing costs: ItemCosts) -> Hint {
     guard !item.media.isEmpty else {
       let bytes = unknownBytes(of: item)
       return Hint(
-        weight: weight, minimumBytes: bytes.minimum, entireBytes: bytes.entire,
+        weight: weight(of: item), minimumBytes: bytes.minimum, entireBytes: bytes.entire,
         isEstimated: bytes.entire > 0)
     }
-    let visible = visibleParts(of: item)
-    var (minimumBytes, entireBytes, isEstimated) = (0, 0, false)
-    for index in item.media.indices {
-      let cost = cost(of: item.media[index])
-      if index - item.media.startIndex < visible { minimumBytes += cost.minimumBytes }
-      entireBytes += cost.entireBytes
-      isEstimated = isEstimated || cost.isEstimated
-    }
-    return Hint(
-      weight: weight, minimumBytes: minimumBytes, entireBytes: entireBytes,
-      isEstimated: isEstimated)
+    return costs.hint
   }
 
   /// How many of the item's media are seen at first.
@@ -51,7 +47,7 @@ extension HintCosts {
       return MediaCost(
         startBytes: bytes, entireBytes: bytes, isStartEstimated: media.bytes == nil,
         isEntireEstimated: media.bytes == nil)
-    case .video:
+    case .video, .audio:
       if let bytes = media.bytes, let timing = media.timing {
         return MediaCost(
           timing, entireBytes: bytes, downlinkKbps: downlinkKbps,
@@ -59,7 +55,7 @@ extension HintCosts {
       }
       let entire =
         media.bytes ?? media.durationMilliseconds.map(bytes(ofVideoMilliseconds:)) ?? videoBytes
-      // Where a video starts is not known from its size: the start is the policy's either way,
+      // Where it starts to play is not known from its size: the start is the policy's either way,
       // unless the whole file is shorter.
       return MediaCost(
         startBytes: videoStartBytes, entireBytes: entire,
@@ -72,7 +68,7 @@ extension HintCosts {
   func weight(of item: ItemLoad) -> Int {
     switch item.type {
     case .image: imageWeight
-    case .video: videoWeight
+    case .video, .audio: videoWeight
     case .webapp: webappWeight
     case .ad: adWeight
     case .text: textWeight
@@ -80,7 +76,7 @@ extension HintCosts {
       item.media.isEmpty
         ? imageWeight * max(carouselVisibleParts, 1)
         : item.media.prefix(visibleParts(of: item))
-          .reduce(0) { $0 + ($1.kind == .video ? videoWeight : imageWeight) }
+          .reduce(0) { $0 + ($1.kind.plays ? videoWeight : imageWeight) }
     }
   }
 
@@ -97,7 +93,7 @@ extension HintCosts {
     case .image: (imageBytes, imageBytes)
     case .carousel:
       (imageBytes * max(carouselVisibleParts, 1), imageBytes * max(carouselVisibleParts, 1))
-    case .video: (videoStartBytes, videoBytes)
+    case .video, .audio: (videoStartBytes, videoBytes)
     case .webapp, .ad: (webappBytes, webappBytes)
     case .text: (0, 0)
     }

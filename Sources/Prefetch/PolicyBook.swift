@@ -25,6 +25,9 @@ public struct PolicyBook: Sendable {
     /// For every feed that has none of its own.
     var common: Policy?
     var ofFeeds: [ByteText: Policy] = [:]
+    /// What those rest on that the lab found.
+    var commonEvidence: PolicyEvidence?
+    var evidenceOfFeeds: [ByteText: PolicyEvidence] = [:]
   }
 
   /// A feed and a network; without a feed, every feed that has no policy of its own.
@@ -42,14 +45,20 @@ public struct PolicyBook: Sendable {
   }
 
   /// A book of these profiles, which may come in any order, and policies.
-  public init(networks: [NetworkProfile], policies: [Key: Policy]) {
+  ///
+  /// - Parameter evidence: what those policies rest on that the lab found.
+  public init(
+    networks: [NetworkProfile], policies: [Key: Policy], evidence: [Key: PolicyEvidence] = [:]
+  ) {
     var byNetwork: [ByteText: Policies] = [:]
     for (key, policy) in policies {
       var policies = byNetwork[ByteText(key.network)] ?? Policies(network: key.network)
       if let feed = key.feed {
         policies.ofFeeds[ByteText(feed)] = policy
+        policies.evidenceOfFeeds[ByteText(feed)] = evidence[key]
       } else {
         policies.common = policy
+        policies.commonEvidence = evidence[key]
       }
       byNetwork[ByteText(key.network)] = policies
     }
@@ -76,5 +85,29 @@ public struct PolicyBook: Sendable {
       if let policy = own ?? policies[index].common { return policy }
     }
     return Policy(name: "none", strategy: .plain(leading: 0), trailing: 0)
+  }
+
+  /// What the policy in force for the feed on the network rests on, where the lab found it.
+  public func evidence(feed: String?, network: NetworkProfile) -> PolicyEvidence? {
+    let policies = content.policies.first { $0.network.isSame(as: network.name) }
+    guard let policies else { return nil }
+    if let feed, policies.ofFeeds[ByteText(feed)] != nil {
+      return policies.evidenceOfFeeds[ByteText(feed)]
+    }
+    return policies.commonEvidence
+  }
+}
+
+/// What a policy rests on that the lab found.
+public struct PolicyEvidence: Hashable, Sendable {
+  /// When it became the policy.
+  public let appliedAt: Timestamp
+  /// What was measured, as a JSON object.
+  public let json: [UInt8]
+
+  /// The evidence of a policy.
+  public init(appliedAt: Timestamp, json: [UInt8]) {
+    self.appliedAt = appliedAt
+    self.json = json
   }
 }

@@ -39,7 +39,7 @@ extension HintCosts {
       let bytes = chosen.file.bytes ?? .max
       let lighter = all.filter { other in
         let isWideEnough =
-          other.file.kind == .video
+          other.file.kind.plays
           || other.file.width.map { $0 >= widthPixels / Self.narrowest } ?? true
         return isWideEnough && (other.file.bytes ?? .max) < bytes
       }
@@ -57,7 +57,7 @@ extension HintCosts {
     let transferMilliseconds = Double(bytes) * 8 / Double(downlinkKbps)
     switch file.kind {
     case .image: return transferMilliseconds <= Double(Self.pictureMilliseconds)
-    case .video:
+    case .video, .audio:
       guard let duration = file.durationMilliseconds, duration > 0 else { return true }
       return transferMilliseconds * 100 <= Double(duration) * Double(Self.bandwidthPercent)
     }

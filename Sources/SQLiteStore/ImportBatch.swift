@@ -171,8 +171,9 @@ extension ImportBatch {
   private func insert(_ post: Post) throws -> Int64 {
     try execute(
       """
-      INSERT INTO post (type, title, text, published_at, author_id, url, thumbnail, tags, counters, id)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO post (type, title, text, language, published_at, author_id, url, thumbnail, tags,
+        counters, extra, id)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, try values(of: post))
     let number = database.lastInsertedRowID
     try insertMedia(of: post, number)
@@ -182,15 +183,17 @@ extension ImportBatch {
   private func update(_ stored: PostReader.Stored, to post: Post) throws {
     try execute(
       """
-      UPDATE post SET type = ?, title = ?, text = ?, published_at = ?, author_id = ?, url = ?,
-        thumbnail = ?, tags = ?, counters = ? WHERE id = ?
+      UPDATE post SET type = ?, title = ?, text = ?, language = ?, published_at = ?, author_id = ?,
+        url = ?, thumbnail = ?, tags = ?, counters = ?, extra = ? WHERE id = ?
       """, try values(of: post))
     if let old = stored.post.author, old != post.author {
+      // Of a run there may be thousands such: without the index each would read all posts.
+      if run != nil { try LateIndexes.make(database) }
       try execute(
         """
-        DELETE FROM author WHERE id = ? AND coalesce(name, '') = ?
+        DELETE FROM author WHERE \(Self.isAuthor)
           AND NOT EXISTS (SELECT 1 FROM post WHERE post.author_id = author.author_id)
-        """, [old.id, old.name ?? ""])
+        """, Self.key(of: old))
     }
     if stored.post.media != post.media {
       try execute("DELETE FROM media WHERE post_id = ?", [stored.number])
@@ -200,18 +203,28 @@ extension ImportBatch {
 
   private func values(of post: Post) throws -> StatementArguments {
     [
-      post.type.rawValue, post.title, post.text, post.publishedAt?.microseconds,
+      post.type.rawValue, post.title, post.text, post.language, post.publishedAt?.microseconds,
       try post.author.map(authorNumber), post.url, post.thumbnail, JSONText.text(post.tags),
-      JSONText.text(post.counters), post.id,
+      JSONText.text(post.counters), post.extra?.json, post.id,
     ]
   }
 
+  /// As the index `author_by_id` has its columns.
+  private static let isAuthor = """
+    coalesce(id, '') = ? AND coalesce(name, '') = ? AND coalesce(avatar, '') = ?
+      AND coalesce(extra, '') = ?
+    """
+  static let authorNumber = "SELECT author_id FROM author WHERE \(isAuthor)"
+
+  private static func key(of author: Author) -> StatementArguments {
+    [author.id ?? "", author.name ?? "", author.avatar ?? "", author.extra?.json ?? ""]
+  }
+
   private func authorNumber(_ author: Author) throws -> Int64 {
-    let name = author.name ?? ""
-    let found = try row(
-      "SELECT author_id FROM author WHERE id = ? AND coalesce(name, '') = ?", [author.id, name])
-    if let found { return found[0] }
-    try execute("INSERT INTO author (id, name) VALUES (?, ?)", [author.id, author.name])
+    if let found = try row(Self.authorNumber, Self.key(of: author)) { return found[0] }
+    try execute(
+      "INSERT INTO author (id, name, avatar, extra) VALUES (?, ?, ?, ?)",
+      [author.id, author.name, author.avatar, author.extra?.json])
     return database.lastInsertedRowID
   }
 
@@ -220,12 +233,14 @@ extension ImportBatch {
       try execute(
         """
         INSERT INTO media
-          (post_id, ordinal, kind, url, mime_type, codec, width, height, duration_ms, bytes)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          (post_id, ordinal, kind, url, alt, poster, mime_type, codec, width, height, duration_ms,
+            bytes, placeholder, extra)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
         [
-          number, ordinal, media.kind.rawValue, media.url, media.mimeType, media.codec, media.width,
-          media.height, media.durationMilliseconds, media.bytes,
+          number, ordinal, media.kind.rawValue, media.url, media.alt, media.poster, media.mimeType,
+          media.codec, media.width, media.height, media.durationMilliseconds, media.bytes,
+          JSONText.text(media.placeholder), media.extra?.json,
         ])
     }
   }

@@ -66,7 +66,8 @@ public struct PostGenerator: Sequence, IteratorProtocol, Sendable {
     case ..<88: .carousel
     case ..<92: .webapp
     case ..<95: .ad
-    default: .text
+    case ..<98: .text
+    default: .audio
     }
   }
 
@@ -74,6 +75,7 @@ public struct PostGenerator: Sequence, IteratorProtocol, Sendable {
     switch type {
     case .image, .ad: [file(.image, 0)]
     case .video: [file(.video, 0)]
+    case .audio: [file(.audio, 0)]
     case .carousel: (0..<number(2...8)).map { file(chance(0.2) ? .video : .image, $0) }
     case .webapp, .text: []
     }
@@ -83,15 +85,20 @@ public struct PostGenerator: Sequence, IteratorProtocol, Sendable {
     let isTall = chance(0.5)
     let (long, short) = chance(0.5) ? (1280, 720) : (1080, 1080)
     let isKnown = chance(0.7)
-    let milliseconds = kind == .video ? number(3_000...60_000) : nil
+    let milliseconds = kind.plays ? number(3_000...60_000) : nil
     let bytes = milliseconds.map { $0 * number(60...300) } ?? number(20_000...900_000)
-    let isVideo = kind == .video
+    let (ending, mimeType, codec): (String, String, String?) =
+      switch kind {
+      case .image: ("webp", "image/webp", nil)
+      case .video: ("mp4", "video/mp4", "h264")
+      case .audio: ("mp3", "audio/mpeg", "mp3")
+      }
+    let isSeen = isKnown && kind != .audio
     return Media(
-      kind: kind, url: "https://media.example/g\(made)/\(index).\(isVideo ? "mp4" : "webp")",
-      mimeType: isKnown ? (isVideo ? "video/mp4" : "image/webp") : nil,
-      codec: isKnown && isVideo ? "h264" : nil,
-      width: isKnown ? (isTall ? short : long) : nil,
-      height: isKnown ? (isTall ? long : short) : nil,
+      kind: kind, url: "https://media.example/g\(made)/\(index).\(ending)",
+      mimeType: isKnown ? mimeType : nil, codec: isKnown ? codec : nil,
+      width: isSeen ? (isTall ? short : long) : nil,
+      height: isSeen ? (isTall ? long : short) : nil,
       durationMilliseconds: chance(0.9) ? milliseconds : nil,
       bytes: isKnown ? bytes : nil)
   }

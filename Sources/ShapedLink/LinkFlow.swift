@@ -1,4 +1,5 @@
 import DequeModule
+import LinkModel
 
 /// What one connection sends in one direction: what waits, what is under way, what arrived.
 ///

@@ -1,3 +1,5 @@
+import LinkModel
+
 /// One direction of a link, which connections share: a packet of each in turn, through one bucket.
 ///
 /// Pure: whoever has it hands in bytes and the time, in nanoseconds since the link began, and takes what

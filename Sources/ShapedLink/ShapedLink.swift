@@ -1,3 +1,4 @@
+import LinkModel
 import Sockets
 import System
 

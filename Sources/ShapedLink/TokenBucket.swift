@@ -1,3 +1,5 @@
+import LinkModel
+
 /// What may pass a link: in any time t no more than its rate times t and one bucket more, and whoever waits
 /// for as long as `readyNanoseconds` says gets through.
 ///
@@ -7,7 +9,7 @@ public struct TokenBucket: Sendable, Hashable {
   private static let unitsPerByte = 8_000_000
 
   /// The greatest rate, in kilobits a second: what a `NetworkProfile` may have.
-  public static let maximumRateKbps = 1_000_000_000
+  public static let maximumRateKbps = LinkConditions.rateLimitKbps
   /// The greatest bucket.
   public static let maximumBurstBytes = 1 << 30
 

@@ -89,7 +89,7 @@ public struct Viewer: Sendable {
 
   /// Looks at an item until then. A clip plays, and the prefetcher is told how.
   private func watch(_ item: FeedItem, until end: Int) async -> ClipPlayback? {
-    guard item.post.media.first?.kind == .video,
+    guard item.post.media.first?.kind.plays == true,
       let load = await prefetcher.chosenFile(of: item.id)?.load
     else {
       try? await clock.sleep(untilMilliseconds: end)

@@ -45,12 +45,27 @@ extension LabOptions {
   /// The experiment's results, with a bar of how far it is on standard error.
   func results(of experiment: Experiment) -> ExperimentResults {
     let meter = ProgressMeter()
-    let count = experiment.runCount
-    let results = experiment.results(perform) { done in
-      if done % 16 == 0 || done == count { meter.show(Self.bar(done, of: count)) }
+    defer { meter.clear() }
+    if let precision {
+      let results = experiment.results(
+        precise: Double(precision), atMost: Self.mostRepeats, perform, progress: Self.show(meter))
+      if !results.isPrecise(Double(precision)) {
+        meter.report("after \(results.repeats) repeats some loaders are known less closely")
+      }
+      return results
     }
-    meter.clear()
-    return results
+    let count = experiment.runCount
+    let show = Self.show(meter)
+    return experiment.results(perform) { done in show(done, count) }
+  }
+
+  /// `--precision` makes no more.
+  private static let mostRepeats = 1_000
+
+  static func show(_ meter: ProgressMeter) -> @Sendable (Int, Int) -> Void {
+    { done, count in
+      if done % 16 == 0 || done == count { meter.show(bar(done, of: count)) }
+    }
   }
 
   private static func bar(_ done: Int, of count: Int) -> String {
@@ -59,11 +74,25 @@ extension LabOptions {
       + String(repeating: ".", count: 30 - filled) + "] \(done) of \(count) runs"
   }
 
+  /// Says what is scrolled, where that is not made up: on standard error, for it is no part of the results.
+  func tell(_ words: String) {
+    if feed.feed != nil || !feed.input.isEmpty { ProgressMeter().report(words) }
+  }
+
   func write(_ results: ExperimentResults) {
     switch format {
     case .table: print(results.table(margin: Double(margin)), terminator: "")
     case .csv: print(results.csv, terminator: "")
     case .json: print(String(decoding: results.json(margin: Double(margin)), as: UTF8.self))
+    }
+  }
+
+  func write(_ tuning: Tuning, _ evidence: TuningEvidence) {
+    let margin = Double(margin)
+    switch format {
+    case .table: print(tuning.table(margin: margin), terminator: "")
+    case .csv: print(tuning.csv, terminator: "")
+    case .json: print(String(decoding: tuning.json(evidence, margin: margin), as: UTF8.self))
     }
   }
 }

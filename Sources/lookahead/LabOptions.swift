@@ -15,37 +15,17 @@ struct LabStrategies: ParsableArguments {
       """, valueName: "name:parameters"))
   var strategy: [String] = []
 
-  /// The strategies with their usual parameters: what is measured where nobody says.
-  private static let usual: [Policy.Strategy] = [
-    .weighted(leading: 5, maxCost: 5), .plain(leading: 5), .standard(leading: 1), .endless,
-    .thresholdFixed(percent: 70), .thresholdDynamic(percent: 70),
-    .lazyTarget(leading: 2, trailing: 1), .rangeController(RangeTuning()),
-    .stages(StageTuning()), .expectedWait(WaitTuning()),
-  ]
-
   func contestants(isHinted: Bool) throws -> [Contestant] {
-    let texts = strategy.isEmpty ? Self.usual.map(\.name) : strategy
-    return try texts.map { text in
-      let strategy = try Self.strategy(text)
-      return Contestant(
-        name: text, policy: Policy(name: strategy.name, strategy: strategy), isHinted: isHinted)
-    }
+    let texts = strategy.isEmpty ? Policy.Strategy.usual.map(\.name) : strategy
+    return try texts.map { try Self.contestant($0, isHinted: isHinted) }
   }
 
-  private static func strategy(_ text: String) throws -> Policy.Strategy {
-    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    let name = String(parts[0])
-    let usual = usual.first { $0.name == name }?.parameters ?? []
-    var parameters = Dictionary(uniqueKeysWithValues: usual.map { ($0.name, $0.value) })
-    for pair in parts.count > 1 ? parts[1].split(separator: ",") : [] {
-      let sides = pair.split(separator: "=", omittingEmptySubsequences: false)
-      guard sides.count == 2, let value = Int(sides[1]) else {
-        throw ValidationError("--strategy: \"\(pair)\" is no parameter such as leading=5")
-      }
-      parameters[String(sides[0])] = value
-    }
+  /// The client that a text such as `weighted:maxCost=7` means.
+  static func contestant(_ text: String, isHinted: Bool) throws -> Contestant {
     do throws(StrategyError) {
-      return try Policy.Strategy(name: name, parameters: parameters)
+      let strategy = try Policy.Strategy(text: text)
+      return Contestant(
+        name: text, policy: Policy(name: strategy.name, strategy: strategy), isHinted: isHinted)
     } catch {
       throw ValidationError("--strategy \(text): \(error)")
     }
@@ -80,6 +60,8 @@ struct LabOptions: ParsableArguments {
       """, valueName: "file"))
   var watch: String?
 
+  @OptionGroup var feed: LabFeedOptions
+
   @Flag(help: "The server tells nothing about files: the policy's guesses apply.")
   var withoutHints = false
 
@@ -87,6 +69,7 @@ struct LabOptions: ParsableArguments {
   @Option("repeats") var repeats: Int
   @Option("seed") var seed: Int
   @Option("margin") var margin: Int
+  @Option("precision") var precision: Int?
   @Option("jobs") var jobs: Int
 
   @Option(help: "How results are written: table, csv or json.")
@@ -95,14 +78,33 @@ struct LabOptions: ParsableArguments {
   /// Checks the numbers of a command.
   func check(_ command: some ParsableArguments) throws {
     try Setting.validate(command)
-    _ = try profiles()
+    if feed.feed == nil { _ = try profiles(NetworkProfile.usual) }
   }
 
-  func experiment(_ contestants: [Contestant]) throws -> Experiment {
-    Experiment(
-      contestants: contestants, networks: try profiles() + traces(),
-      feed: .generated(FeedModel()), viewer: try viewer(), items: items, repeats: repeats,
-      seed: UInt64(seed))
+  /// The experiment, and what is scrolled in it, in words.
+  func experiment(_ contestants: [Contestant]) throws -> (Experiment, feed: String) {
+    let source = try feed.source(seed: seed)
+    var experiment = Experiment(
+      contestants: contestants, networks: try profiles(known()) + traces(),
+      feed: source.feed, viewer: try viewer(), items: items, repeats: repeats, seed: UInt64(seed))
+    if !source.looks.isEmpty, watch == nil {
+      // Whoever was watched looked at so many items and no more.
+      experiment.viewer = .replaying(source.looks)
+      experiment.items = min(items, source.looks.count)
+    }
+    return (experiment, source.words)
+  }
+
+  /// By whom, in words.
+  var viewerWords: String { watch.map { "people as in \($0)" } ?? "one item a second" }
+
+  /// The profiles of the database whose feed is scrolled, or else those of a new one.
+  private func known() throws -> [NetworkProfile] {
+    guard feed.feed != nil else { return NetworkProfile.usual }
+    let store = try feed.store()
+    defer { try? store.close() }
+    try store.refresh()
+    return try store.snapshot().policyBook.networks
   }
 
   private func viewer() throws -> ViewerModel {
@@ -115,11 +117,11 @@ struct LabOptions: ParsableArguments {
     }
   }
 
-  private func profiles() throws -> [LabNetwork] {
+  private func profiles(_ known: [NetworkProfile]) throws -> [LabNetwork] {
     try (network.isEmpty && trace.isEmpty ? ["3g"] : network).map { name in
-      guard let profile = NetworkProfile.usual.first(where: { $0.name.isSame(as: name) }) else {
-        let known = NetworkProfile.usual.map(\.name).joined(separator: ", ")
-        throw ValidationError("--network: there is no profile \"\(name)\", but \(known)")
+      guard let profile = known.first(where: { $0.name.isSame(as: name) }) else {
+        let names = known.map(\.name).joined(separator: ", ")
+        throw ValidationError("--network: there is no profile \"\(name)\", but \(names)")
       }
       return LabNetwork(profile)
     }
@@ -129,6 +131,7 @@ struct LabOptions: ParsableArguments {
     try trace.flatMap(Self.files).map { path in
       let json = try Self.content(path)
       let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent
+        .escapedForTerminal()
       do throws(LinkTraceError) {
         return LabNetwork(name: name, trace: try LinkSchedule(trace: json))
       } catch {

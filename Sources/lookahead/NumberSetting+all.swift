@@ -85,6 +85,10 @@ extension NumberSetting {
       \.application.server.drainTimeoutMilliseconds,
       "Requests in flight after SIGTERM; then they are cut."),
 
+    NumberSetting(
+      "stream-idle-milliseconds", 1...dayMilliseconds, \.application.server.streamIdleMilliseconds,
+      "How long nothing may be sent to a client that listens for events; then a comment is."),
+
     // Clients.
     // At most one a nanosecond can be counted.
     NumberSetting(
@@ -117,6 +121,12 @@ extension NumberSetting {
     NumberSetting(
       "refresh-interval-milliseconds", 1...dayMilliseconds, \.refreshIntervalMilliseconds,
       "How often the database is looked at for what other processes wrote."),
+    NumberSetting(
+      "event-listeners", 0...1_000_000, \.application.eventListeners,
+      "Clients that listen for events; then 503."),
+    NumberSetting(
+      "event-look-milliseconds", 1...dayMilliseconds, \.application.eventLookMilliseconds,
+      "How often it is looked whether there is news for them."),
     NumberSetting(
       "worker-threads", 1...128, \.application.workerThreads,
       "How many requests that take long run at once."),
@@ -248,6 +258,18 @@ extension NumberSetting {
       "items", 1...100_000, default: 1_000, "How many items a simulated viewer looks at."),
     NumberSetting(
       "repeats", 1...10_000, default: 10, "How many runs each strategy has on each network."),
+    NumberSetting(
+      "precision", 1...1_000, default: nil,
+      "Repeats go on until loaders per 1000 are known so closely, at most to 1000."),
+    NumberSetting(
+      "budget-kilobytes", 0...1_000_000_000, default: nil,
+      "The best setting has no more kilobytes an item; else no more than the current one."),
+    NumberSetting(
+      "megabyte-loaders", 0...1_000_000, default: nil,
+      "The best setting has the least sum: a megabyte an item counts as so many loaders per 1000."),
+    NumberSetting(
+      "gigabyte-cents", 0...1_000_000, default: 500,
+      "What a gigabyte costs whoever loads it, in hundredths of money, for the report."),
     NumberSetting("seed", 0...1_000_000_000, default: 1, "What all random numbers come from."),
     NumberSetting(
       "margin", 0...1_000, default: 2, "How many loaders per 1000 items are no difference."),

@@ -9,6 +9,34 @@ struct ListeningOptions: ParsableArguments {
   @Option("port") var port: Int
   @Option("event-loops") var eventLoops: Int
 
+  @Option(
+    help: """
+      How clients reach the server: what feeds for other readers (JSON Feed, RSS) name begins so. Without it, \
+      http and the host that the request names.
+      """)
+  var publicUrl: String?
+
+  mutating func validate() throws {
+    publicUrl = publicUrl ?? Environment.text("public-url")
+    _ = try publicURL()
+  }
+
+  /// The public URL, without a slash at the end.
+  ///
+  /// - Throws: `ValidationError`.
+  func publicURL() throws -> String? {
+    guard let publicUrl, !publicUrl.isEmpty else { return nil }
+    let parts = URLComponents(string: publicUrl)
+    guard let parts, ["http", "https"].contains(parts.scheme), parts.host?.isEmpty == false,
+      parts.user == nil, parts.query == nil, parts.fragment == nil,
+      publicUrl.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !"<>\"\\^`{|}".utf8.contains($0) })
+    else {
+      throw ValidationError(
+        "--public-url: \"\(publicUrl)\" is not a URL such as https://feeds.example")
+    }
+    return String(publicUrl.reversed().drop { $0 == "/" }.reversed())
+  }
+
   /// As it stands in a URL: an IPv6 address in brackets, RFC 3986 section 3.2.2.
   var urlHost: String { host.contains(":") ? "[\(host)]" : host }
 }
@@ -32,18 +60,22 @@ struct ConnectionOptions: ParsableArguments {
   @Option("write-stall-timeout-milliseconds") var writeStallTimeoutMilliseconds: Int
   @Option("minimum-answer-bytes-per-second") var minimumAnswerBytesPerSecond: Int
   @Option("held-answer-bytes") var heldAnswerBytes: Int
+  @Option("stream-idle-milliseconds") var streamIdleMilliseconds: Int
   @Option("answer-timeout-milliseconds") var answerTimeoutMilliseconds: Int
   @Option("drain-timeout-milliseconds") var drainTimeoutMilliseconds: Int
 }
 
 /// How pages are kept and refreshed.
 struct PageOptions: ParsableArguments {
+  @Flag("page", default: true, "A page to look at, for browsers that ask for /.") var page: Bool
   @Option("cache-max-age-seconds") var cacheMaxAgeSeconds: Int
   @Option("cache-stale-while-revalidate-seconds") var cacheStaleWhileRevalidateSeconds: Int
   @Option("encoded-memory-bytes") var encodedMemoryBytes: Int
   @Option("item-file-bytes") var itemFileBytes: Int
   @Option("compression-minimum-bytes") var compressionMinimumBytes: Int
   @Option("refresh-interval-milliseconds") var refreshIntervalMilliseconds: Int
+  @Option("event-listeners") var eventListeners: Int
+  @Option("event-look-milliseconds") var eventLookMilliseconds: Int
   @Option("worker-threads") var workerThreads: Int
   @Option("worker-queue") var workerQueue: Int
   @Option("drain-grace-milliseconds") var drainGraceMilliseconds: Int

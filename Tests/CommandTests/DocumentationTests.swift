@@ -26,6 +26,7 @@ import Version
     ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
     ["plan"], ["media", "add"], ["media", "renditions"],
     ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
+    ["lab", "report"], ["lab", "apply"], ["lab", "validate"],
   ]
 
   @Test(arguments: commands)
@@ -46,6 +47,8 @@ import Version
       "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
       "items", "pace", "strategy", "network", "speed", "store", "record", "json", "trace", "map",
       "watch", "without-hints", "explain", "max-cost", "video-cost", "image-cost",
+      "input", "precision", "price", "search", "budget-kilobytes", "megabyte-loaders",
+      "output", "csv", "without-grid", "undo", "together", "validation",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(Self.readme.contains("`--\(option)`"), "--\(option)")

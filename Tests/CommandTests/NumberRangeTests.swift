@@ -14,7 +14,8 @@ import Testing
   static let ofOtherCommands: Set = [
     "generate", "keep-posts", "older-than", "timeout-milliseconds",
     "probe-timeout-milliseconds", "probe-memory-bytes", "probe-url-bytes", "jobs",
-    "items", "repeats", "seed", "margin",
+    "items", "repeats", "seed", "margin", "precision", "budget-kilobytes", "megabyte-loaders",
+    "gigabyte-cents",
     "rendition-timeout-milliseconds", "rendition-memory-bytes",
   ]
 

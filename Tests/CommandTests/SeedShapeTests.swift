@@ -43,7 +43,8 @@ import Testing
     let outcome = try program.run("seed", "\(Self.samples)/news.rss")
     #expect(outcome.status == 0)
     #expect(
-      outcome.errorLines.first?.hasPrefix("not kept: 1 sound file") == true, "\(outcome.errors)")
+      outcome.errorLines.first?.hasPrefix("not kept: 1 further rendition") == true,
+      "\(outcome.errors)")
     #expect(outcome.errorLines.last?.hasPrefix("warning: 3 posts name no feed") == true)
   }
 

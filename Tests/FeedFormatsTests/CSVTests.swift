@@ -76,7 +76,7 @@ struct CSVTests {
         "f=feed",
       ], feed: "f")
     let expected = """
-      2: {"id":"1","feeds":[{"name":"g","rank":3}],"type":"carousel","author":{"id":"Ada","name":"Ada"},\
+      2: {"id":"1","feeds":[{"name":"g","rank":3}],"type":"carousel","author":{"name":"Ada"},\
       "media":[{"kind":"video","url":"https://m.example/a.mp4"},{"kind":"image","url":"/media/b"}]}
       """
     #expect(records == [expected])

@@ -60,7 +60,7 @@ enum Sample {
   static let columns = try! [
     "number=id", "headline=title", "body=text", "when=publishedAt", "picture=media.url",
     "w=media.width",
-    "h=media.height", "likes=counters.likes", "labels=tags",
+    "h=media.height", "likes=counters.likes", "labels=tags", "internal=extra.internal",
   ].map { try ColumnMapping($0) }
 
   static func bytes(_ name: String) throws -> [UInt8] {

@@ -66,4 +66,14 @@ struct TextTests {
     #expect(ids[0] == StableID.make(.rss, "a", "b"))
     #expect(ids.allSatisfy { $0.utf8.count < 60 })
   }
+
+  @Test(arguments: [
+    ("<img src=\"a.png\">", ["a.png"]),
+    ("<IMG alt='>' SRC = 'a.png?x=1&amp;y=2' />", ["a.png?x=1&y=2"]),
+    ("<img src=a.png alt>x<img>", ["a.png", ""]), ("<img data-src='b' src=\"\">", [""]),
+    ("<img / src><img src", ["", ""]), ("<imgsrc=a>", []),
+  ])
+  func `pictures are known by their sources`(_ html: String, _ sources: [String]) {
+    #expect(HTMLText(html).pictures == sources)
+  }
 }

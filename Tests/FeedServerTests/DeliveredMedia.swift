@@ -37,6 +37,8 @@ struct DeliveredMedia {
     var post = Post(
       id: "p", type: .carousel, media: [file] + others.map { Media(kind: .image, url: $0) })
     post.thumbnail = Self.url
+    post.author = Author(avatar: Self.url)
+    post.media[0].poster = Self.url
     try store.load([.post(post, placements: [Placement(feed: "f", rank: 1)])])
   }
 

@@ -125,6 +125,18 @@ import Testing
   func `a clip's variant is loaded where the network does not carry the clip`(
     _ sample: (downlink: Int, key: String)
   ) throws {
+    let service = try Self.serviceOfVariants()
+    let plan = try Self.post(
+      try service.client(),
+      #"{"items":["clip"],"network":{"downlink":\#(sample.downlink),"rtt":50},"#
+        + #""strategy":{"name":"expected-wait","parameters":{"price":1500,"quantilePercent":25,"#
+        + #""stepBytes":16384,"futures":24,"leading":12,"qualityMilliseconds":200}}}"#)
+    #expect(plan.status == 200)
+    #expect(plan.text.contains(#""key":"\#(sample.key)""#), "\(plan.text)")
+  }
+
+  /// A server of a clip with two variants.
+  private static func serviceOfVariants() throws -> RunningServer {
     let store = ModelStore()
     try store.load(
       [
@@ -145,14 +157,56 @@ import Testing
       MediaVariant(url: "/media/_renditions/\(bytes)", truth: truth(bytes))
     }
     try store.keep([KnownMedia(url: "/media/clip", truth: truth(2_000_000, variants))])
-    let service = try RunningServer(on: store)
+    return try RunningServer(on: store)
+  }
+
+  @Test(arguments: ["clip.0", "clip.0:0", "clip.0:1"])
+  func `the file of which a client has something goes on, whatever the network says`(
+    _ key: String
+  ) throws {
+    let service = try Self.serviceOfVariants()
     let plan = try Self.post(
       try service.client(),
-      #"{"items":["clip"],"network":{"downlink":\#(sample.downlink),"rtt":50},"#
-        + #""strategy":{"name":"expected-wait","parameters":{"price":1500,"quantilePercent":25,"#
-        + #""stepBytes":16384,"futures":24,"leading":12,"qualityMilliseconds":200}}}"#)
+      #"{"items":["clip"],"network":{"downlink":700,"rtt":50},"#
+        + #""held":[{"key":"\#(key)","ranges":[[0,9]]}],"strategy":{"name":"expected-wait","#
+        + #""parameters":{"price":1500,"quantilePercent":25,"stepBytes":16384,"futures":24,"#
+        + #""leading":12,"qualityMilliseconds":200}}}"#)
     #expect(plan.status == 200)
-    #expect(plan.text.contains(#""key":"\#(sample.key)""#), "\(plan.text)")
+    #expect(plan.text.contains(#""key":"\#(key)","range":[10,"#), "\(plan.text)")
+  }
+
+  @Test func `who comes to an item is counted, and a loader where its start is not there`() throws {
+    let store = ModelStore()
+    let known = Media(kind: .image, url: "/media/a", bytes: 1000)
+    let posts = [
+      Post(id: "a", type: .image, media: [known]),
+      Post(id: "w", type: .webapp, url: "https://x.example"),
+      Post(id: "v", type: .video, media: [Media(kind: .video, url: "/media/v", bytes: 900)]),
+    ]
+    try store.load(
+      posts.map { .post($0, placements: [Placement(feed: "f")]) }, batch: 10)
+    let service = try RunningServer(on: store)
+    let client = try service.client()
+    func come(to item: String, held: String = "", rest: String = #","activeForMs":0"#) throws {
+      let body =
+        #"{"items":["a","w","v"],"active":"\#(item)","held":[\#(held)]\#(rest),"#
+        + #""strategy":{"name":"plain","parameters":{"leading":2}}}"#
+      #expect(try Self.post(client, body).status == 200)
+    }
+    try come(to: "a")
+    try come(to: "a", held: #"{"key":"a.0","ranges":[[0,998]]}"#)
+    try come(to: "a", held: #"{"key":"a.0","ranges":[[0,999]]}"#)
+    try come(to: "v")
+    // Another program's page; a plan for whom who has been there; one that does not say.
+    try come(to: "w")
+    try come(to: "a", rest: #","activeForMs":1"#)
+    try come(to: "a", rest: "")
+    let figures = try client.get("/metrics").text
+    for line in [
+      #"lookahead_plan_items_total{strategy="plain"} 5"#,
+      #"lookahead_plan_loaders_total{kind="image",strategy="plain"} 2"#,
+      #"lookahead_plan_loaders_total{kind="video",strategy="plain"} 1"#,
+    ] { #expect(figures.contains("\n\(line)\n"), "\(line)") }
   }
 
   @Test func `a browser of another origin may ask`() throws {

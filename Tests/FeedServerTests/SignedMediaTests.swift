@@ -133,7 +133,15 @@ import Testing
           #expect(answer.file(2, "url") == "https://a.example/media/a.gif")
           #expect(answer.file(3, "url") == "/media/a.gif?x=1" && answer.file(3, "expiresAt") == nil)
           let item = (answer.json["items"] as? [[String: Any]])?.first ?? answer.json
-          #expect(try client.get(#require(item["thumbnail"] as? String)).status == 200)
+          let author = item["author"] as? [String: Any]
+          for picture in [item["thumbnail"], author?["avatar"], answer.file("poster")] {
+            #expect(try client.get(#require(picture as? String)).status == 200)
+          }
+          // Other programs get no others.
+          let feed = try client.get("/v1/feeds/f/feed.json", ["Host": "h"])
+          let attachments =
+            (feed.json["items"] as? [[String: Any]])?.first?["attachments"] as? [[String: Any]]
+          #expect(attachments?.first?["url"] as? String == "http://h" + url)
         }
         if target == Self.page {
           if let last {

@@ -11,7 +11,7 @@ import Testing
   static let authorized = ["Authorization": "Bearer a-token-of-the-tests"]
 
   static func service(_ records: [SeedRecord] = []) throws -> RunningServer {
-    try RunningServer(records) { $0.writeToken = token }
+    try RunningServer(records) { $0.writeTokens = .only(token) }
   }
 
   static let record =
@@ -134,7 +134,7 @@ import Testing
       Post(id: "old", type: .image, counters: [Counter("likes", 1)]),
       placements: [Placement(feed: "featured", rank: 1)])
   ]) {
-    $0.writeToken = token
+    $0.writeTokens = .only(token)
     $0.server.limits.bodyBytes = 1000
   }
 
@@ -153,6 +153,32 @@ import Testing
     #expect(try client.get("/v1/items/old").body == before)
     #expect(try client.get("/v1/items/x").status == 404)
     #expect(try client.get("/rp/?feed=featured").itemIDs == ["old"])
+  }
+
+  @Test func `a record that is read, changed and sent back can be undone`() throws {
+    let service = try Self.service()
+    let client = try service.client()
+    let target = "/v1/items/p%2F1"
+    let text =
+      #"{"id":"p/1","feeds":[{"name":"f","rank":3}],"type":"image","title":"One","tags":["a"],"#
+      + #""media":[{"kind":"image","url":"/media/a b.jpg"}]}"#
+    #expect(try client.request("PUT", target, Self.authorized, body: text).status == 201)
+    let before = try client.get(target + "/record")
+    #expect(before.text == text)
+    let tag = try #require(before.fields["etag"])
+    func put(_ body: String, _ tag: String) throws -> Int {
+      try client.request(
+        "PUT", target, Self.authorized.merging(["If-Match": tag]) { $1 }, body: body
+      ).status
+    }
+    let changed = text.replacing("One", with: "Two").replacing(":3", with: ":1")
+    #expect(try put(changed, tag) == 204)
+    let after = try client.get(target + "/record")
+    #expect(after.text == changed)
+    #expect(try put(text, tag) == 412)
+    #expect(try put(text, try #require(after.fields["etag"])) == 204)
+    #expect(try client.get(target + "/record", ["If-None-Match": tag]).status == 304)
+    #expect(try client.get("/v1/items/none/record").status == 404)
   }
 
   @Test func `without a token nobody writes`() throws {

@@ -17,20 +17,32 @@ struct FlatPostsTests {
     post.title = perhaps(text)
     post.text = perhaps(text)
     post.publishedAt = perhaps { Timestamp(microseconds: Int64($0.number(-9_999...9_999))) }
-    post.author = perhaps { random in Author(id: text(&random)) }
+    post.author = perhaps { random in Author(avatar: text(&random)) }
+    post.author?.id = perhaps(text)
     post.author?.name = perhaps(text)
+    post.author?.extra = perhaps(extra)
+    post.language = perhaps(text)
+    post.extra = perhaps(extra)
     post.url = perhaps(text)
     post.thumbnail = perhaps(text)
     post.tags = (0..<random.number(0...3)).map { _ in text(&random) }
     post.counters = (0..<random.number(0...3)).map { Counter("n\($0)", random.number(-9...9)) }
     post.media = (0..<random.number(0...4)).map { _ in
       Media(
-        kind: random.one(of: MediaKind.allCases), url: text(&random), mimeType: perhaps(text),
+        kind: random.one(of: MediaKind.allCases), url: text(&random), alt: perhaps(text),
+        poster: perhaps(text), mimeType: perhaps(text),
         codec: perhaps(text), width: perhaps { $0.number(1...9) },
         height: perhaps { $0.number(1...9) }, durationMilliseconds: perhaps { $0.number(0...9) },
-        bytes: perhaps { $0.number(0...9) })
+        bytes: perhaps { $0.number(0...9) },
+        placeholder: perhaps { MediaPlaceholder(thumbHash: [UInt8($0.number(0...255))]) },
+        extra: perhaps(extra))
     }
     return post
+  }
+
+  /// It is not looked at here.
+  private static func extra(_ random: inout TestRandom) -> Extra {
+    Extra(checkedJSON: text(&random))
   }
 
   @Test(arguments: TestRandom.seeds)

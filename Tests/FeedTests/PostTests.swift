@@ -41,18 +41,28 @@ struct PostTests {
   static func post(_ change: (inout Post) -> Void = { _ in }) -> Post {
     let text = "\u{e9}"
     var post = Post(
-      id: text, type: .text, title: text, text: text, author: Author(id: text, name: text),
+      id: text, type: .text, title: text, text: text, language: text,
+      author: Author(id: text, name: text, avatar: text, extra: Extra(checkedJSON: text)),
       url: text, thumbnail: text, tags: [text], counters: [Counter(text, 1)],
-      media: [Media(kind: .image, url: text, mimeType: text, codec: text)])
+      extra: Extra(checkedJSON: text),
+      media: [
+        Media(
+          kind: .image, url: text, alt: text, poster: text, mimeType: text, codec: text,
+          extra: Extra(checkedJSON: text))
+      ])
     change(&post)
     return post
   }
 
   static let texts: [WritableKeyPath<Post, String?> & Sendable] = [
-    \.title, \.text, \.url, \.thumbnail, \.author!.name, \.media[0].mimeType, \.media[0].codec,
+    \.title, \.text, \.language, \.url, \.thumbnail, \.author!.id, \.author!.name, \.author!.avatar,
+    \.media[0].alt, \.media[0].poster, \.media[0].mimeType, \.media[0].codec,
+  ]
+  static let extras: [WritableKeyPath<Post, Extra?> & Sendable] = [
+    \.extra, \.author!.extra, \.media[0].extra,
   ]
   static let names: [WritableKeyPath<Post, String> & Sendable] = [
-    \.id, \.author!.id, \.tags[0], \.counters[0].name, \.media[0].url,
+    \.id, \.tags[0], \.counters[0].name, \.media[0].url,
   ]
 
   @Test func `posts that differ in the bytes of a text are not equal`() {
@@ -62,6 +72,9 @@ struct PostTests {
     let changed =
       Self.texts.map { path in Self.post { $0[keyPath: path] = decomposed } }
       + Self.names.map { path in Self.post { $0[keyPath: path] = decomposed } }
+      + Self.extras.map { path in
+        Self.post { $0[keyPath: path] = Extra(checkedJSON: decomposed) }
+      }
     for post in changed {
       #expect(post != Self.post())
       #expect(Set([post, Self.post(), post]).count == 2)

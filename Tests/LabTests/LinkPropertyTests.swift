@@ -23,6 +23,7 @@ import Testing
         durationMilliseconds: 1_000,
         conditions: LinkConditions(downlinkKbps: 500, uplinkKbps: 400)))
     var settings = random.once(in: 3) ? LinkSettings.multiplexed : LinkSettings()
+    settings.timeoutMilliseconds = 1_000_000_000
     settings.connections = random.once(in: 2) ? settings.connections : random.number(1...8)
     return Link(
       try LinkSchedule(loop: steps), settings: settings,

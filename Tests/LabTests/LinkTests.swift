@@ -15,6 +15,7 @@ import Testing
     settings.responseHeadBytes = 0
     settings.requestBytes = 0
     settings.thinkMilliseconds = 0
+    settings.timeoutMilliseconds = 1_000_000_000
     change(&settings)
     return settings
   }
@@ -155,6 +156,54 @@ import Testing
       #expect(link.next(untilMicroseconds: 3_600_000_000) == nil)
       #expect(link.nowMicroseconds == 3_600_000_000 && link.bytes(of: 1) == 0)
     }
+  }
+
+  @Test func `a request of which nothing comes for too long is given up, one that crawls is not`()
+    throws
+  {
+    let patient = Self.plain { $0.timeoutMilliseconds = 20_000 }
+    var dead = Self.link(LinkConditions(downlinkKbps: 0, uplinkKbps: 0), patient)
+    dead.start(1, bytes: 1)
+    #expect(dead.next(untilMicroseconds: 19_999_999) == nil)
+    let event = dead.next(untilMicroseconds: .max)
+    #expect(event?.isTimedOut == true && event?.isFinished == false)
+    #expect(dead.nowMicroseconds == 20_000_000 && dead.requests.isEmpty)
+    // A hundred bytes a second for a thousand seconds.
+    var slow = Self.link(
+      LinkConditions(downlinkKbps: 1, uplinkKbps: 1), Self.plain { $0.timeoutMilliseconds = 20_000 }
+    )
+    slow.start(1, bytes: 100_000)
+    let whole = slow.next(untilMicroseconds: .max)
+    #expect(whole?.isFinished == true && slow.nowMicroseconds > 700_000_000)
+    // The network is gone in the midst of it: the time counts from the last byte.
+    let schedule = try LinkSchedule(loop: [
+      .init(durationMilliseconds: 5_000, conditions: Self.thirdGeneration),
+      .init(
+        durationMilliseconds: 60_000, conditions: LinkConditions(downlinkKbps: 0, uplinkKbps: 0)),
+    ])
+    var gone = Link(schedule, settings: patient, random: LabRandom(seed: 1))
+    gone.start(1, bytes: 1_000_000)
+    let cut = gone.next(untilMicroseconds: .max)
+    #expect(cut?.isTimedOut == true && (cut?.bytes ?? 0) > 300_000)
+    #expect(abs(gone.nowMicroseconds - 25_000_000) < 1_000)
+  }
+
+  @Test func `what a cancelled request has under way takes its share and is kept by nobody`() {
+    func finish(_ brings: Bool) -> (late: Int, microseconds: Int) {
+      var link = Self.link(
+        LinkConditions(downlinkKbps: 1_000, uplinkKbps: 1_000, latencyMicroseconds: 100_000),
+        Self.plain { $0.bringsWhatWasCancelled = brings })
+      link.start(1, bytes: 400_000)
+      link.start(2, bytes: 400_000)
+      _ = link.next(untilMicroseconds: 4_000_000)
+      let late = link.cancel(1)
+      #expect(link.next(untilMicroseconds: .max)?.request == 2)
+      return (late, link.nowMicroseconds)
+    }
+    let (with, without) = (finish(true), finish(false))
+    // Half of the link for a round trip: 12 500 bytes, which take a tenth of a second of it.
+    #expect(with.late == 12_500 && without.late == 0)
+    #expect(abs(with.microseconds - without.microseconds - 100_000) <= 10)
   }
 
   @Test func `loss costs time, and more of it with smaller windows`() {

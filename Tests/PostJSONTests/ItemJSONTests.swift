@@ -29,6 +29,23 @@ struct ItemJSONTests {
       json: #"{"id":"i","feeds":[{"name":"a","rank":3},{"name":"z"}],"type":"image","#
         + #""prefetch":{"weight":1,"minimumBytes":153600,"entireBytes":153600,"estimated":true}}"#),
     Case(
+      testDescription: "all that an origin says",
+      post: Post(
+        id: "x", type: .audio, language: "en",
+        author: Author(name: "Ann", avatar: "/a", extra: Extra(checkedJSON: #"{"b":1.0}"#)),
+        counters: [Counter("likes", 1)], extra: Extra(checkedJSON: #"{"z":1e999,"a":[]}"#),
+        media: [
+          Media(
+            kind: .audio, url: "/1", alt: "a \"horn\"", poster: "/p", bytes: 10,
+            placeholder: MediaPlaceholder(color: .init(red: 1, green: 2, blue: 3)),
+            extra: Extra(checkedJSON: #"{"c":null}"#))
+        ]),
+      json: #"{"id":"x","type":"audio","language":"en","author":{"name":"Ann","avatar":"/a","#
+        + #""extra":{"b":1.0}},"counters":{"likes":1},"extra":{"z":1e999,"a":[]},"media":["#
+        + #"{"id":"x.0","kind":"audio","url":"/1","alt":"a \"horn\"","poster":"/p","bytes":10,"#
+        + ##""placeholder":{"color":"#010203"},"extra":{"c":null}}],"##
+        + #""prefetch":{"weight":2,"minimumBytes":10,"entireBytes":10}}"#),
+    Case(
       testDescription: "files have the post's id and their index",
       post: Post(
         id: "a\"é\\", type: .carousel,
@@ -59,11 +76,15 @@ struct ItemJSONTests {
   }
 
   @Test func `what is known of a file goes before what its record says, and says nothing twice`() {
+    let colour = MediaPlaceholder(color: .init(red: 0, green: 0, blue: 1))
     let post = Post(
       id: "k", type: .carousel,
       media: [
-        Media(kind: .video, url: "/1", mimeType: "video/x", width: 3, bytes: 10),
-        Media(kind: .image, url: "/2", bytes: 10), Media(kind: .image, url: "/3", bytes: 30),
+        Media(
+          kind: .video, url: "/1", alt: "A clip", mimeType: "video/x", width: 3, bytes: 10,
+          placeholder: colour, extra: Extra(checkedJSON: #"{"n":1}"#)),
+        Media(kind: .image, url: "/2", bytes: 10, placeholder: colour),
+        Media(kind: .image, url: "/3", bytes: 30),
       ])
     let clip = MediaTruth(
       kind: .video, bytes: 900, mimeType: "video/mp4", codec: "h264", soundCodec: "aac",
@@ -83,10 +104,11 @@ struct ItemJSONTests {
     #expect(
       String(decoding: writer.bytes, as: UTF8.self)
         == #"{"id":"k","type":"carousel","media":[{"id":"k.0","kind":"video","url":"/1","#
-        + #""mimeType":"video/mp4","codec":"h264","hasSound":true,"width":640,"height":360,"#
+        + #""alt":"A clip","mimeType":"video/mp4","codec":"h264","hasSound":true,"width":640,"height":360,"#
         + #""durationMs":1500,"bytes":900,"placeholder":{"thumbhash":"AQIDBAU=","color":"#
-        + ##""#102030"},"start":{"headBytes":200,"curve":[[1500,900]],"lead":[[500,250]]}},"##
-        + #"{"id":"k.1","kind":"image","url":"/2","mimeType":"image/gif","bytes":20},"#
+        + ##""#102030"},"start":{"headBytes":200,"curve":[[1500,900]],"lead":[[500,250]]},"extra":{"n":1}},"##
+        + #"{"id":"k.1","kind":"image","url":"/2","mimeType":"image/gif","bytes":20,"#
+        + ##""placeholder":{"color":"#000001"}},"##
         + #"{"id":"k.2","kind":"image","url":"/3","bytes":30}],"#
         + #""prefetch":{"weight":2,"minimumBytes":250,"entireBytes":950}}"#)
   }

@@ -32,7 +32,6 @@ struct RecordErrorTests {
     Case(#"{"id":"a"}"#, "type: is missing"),
     Case(#"{"feed":{}}"#, "feed.name: is missing"),
     Case(with: #""feeds":[{"rank":1}]"#, "feeds[0].name: is missing"),
-    Case(with: #""author":{"name":"Ann"}"#, "author.id: is missing"),
     Case(media: #""url":"u""#, "media[1].kind: is missing"),
     Case(media: #""kind":"image""#, "media[1].url: is missing"),
     Case(#"{"id":"","type":"text"}"#, "id: is empty"),
@@ -46,8 +45,8 @@ struct RecordErrorTests {
   static let unknown = [
     Case(
       with: #""titel":"x""#,
-      "titel: unknown field; the known ones are author, counters, feed, feeds, id, media, "
-        + "publishedAt, tags, text, thumbnail, title, type, url"),
+      "titel: unknown field; the known ones are author, counters, extra, feed, feeds, id, "
+        + "language, media, publishedAt, tags, text, thumbnail, title, type, url"),
     Case(
       #"{"feed":{"name":"f","rank":1}}"#,
       "feed.rank: unknown field; the known ones are name, title"),
@@ -61,11 +60,11 @@ struct RecordErrorTests {
       "feeds[1].title: unknown field; the known ones are name, rank"),
     Case(
       with: #""author":{"id":"a","url":"u"}"#,
-      "author.url: unknown field; the known ones are id, name"),
+      "author.url: unknown field; the known ones are avatar, extra, id, name"),
     Case(
       media: #""kind":"image","url":"u","size":1"#,
-      "media[1].size: unknown field; the known ones are bytes, codec, durationMs, height, kind, "
-        + "mimeType, url, width"),
+      "media[1].size: unknown field; the known ones are alt, bytes, codec, durationMs, extra, height, "
+        + "kind, mimeType, placeholder, poster, url, width"),
   ]
 
   static let wrongType = [
@@ -116,16 +115,17 @@ struct RecordErrorTests {
   static let values = [
     Case(
       #"{"id":"a","type":"gif"}"#,
-      #"type: "gif" is not one of image, video, carousel, webapp, ad, text"#),
+      #"type: "gif" is not one of image, video, carousel, webapp, ad, text, audio"#),
     Case(
       #"{"id":"a","type":"Image"}"#,
-      #"type: "Image" is not one of image, video, carousel, webapp, ad, text"#),
+      #"type: "Image" is not one of image, video, carousel, webapp, ad, text, audio"#),
     Case(
       #"{"id":"a","type":"\#(String(repeating: "x", count: 60))"}"#,
       "type: \"\(String(repeating: "x", count: 40))…\" is not one of "
-        + "image, video, carousel, webapp, ad, text"),
+        + "image, video, carousel, webapp, ad, text, audio"),
     Case(
-      media: #""kind":"audio","url":"u""#, #"media[1].kind: "audio" is not one of image, video"#),
+      media: #""kind":"sound","url":"u""#,
+      #"media[1].kind: "sound" is not one of image, video, audio"#),
     Case(
       with: #""publishedAt":"yesterday""#,
       #"publishedAt: "yesterday" is not an RFC 3339 time such as 2012-07-28T23:05:56Z"#),
@@ -165,7 +165,8 @@ struct RecordErrorTests {
     Case(
       with: "\"" + String(repeating: "n", count: 1 << 20) + "\":1",
       String(repeating: "n", count: 100) + "…: unknown field; the known ones are author, counters, "
-        + "feed, feeds, id, media, publishedAt, tags, text, thumbnail, title, type, url"),
+        + "extra, feed, feeds, id, language, media, publishedAt, tags, text, thumbnail, title, type, url"
+    ),
     Case(
       with: "\"counters\":{\"" + String(repeating: "n", count: 1 << 20) + "\":1}",
       "counters." + String(repeating: "n", count: 100) + "…: has 1048576 characters, more than 64"),

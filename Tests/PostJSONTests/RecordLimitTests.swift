@@ -42,6 +42,13 @@ struct RecordLimitTests {
     Limit("text", 262_144) { post(#""text":"\#(x($0))""#) },
     Limit("url", 8_192) { post(#""url":"\#(x($0))""#) },
     Limit("thumbnail", 8_192) { post(#""thumbnail":"\#(x($0))""#) },
+    Limit("author.avatar", 8_192) { post(#""author":{"avatar":"\#(x($0))"}"#) },
+    Limit("media[0].alt", 4_096, unit: "characters") { media(#""url":"u","alt":"\#(x($0))""#) },
+    Limit("media[0].poster", 8_192) { media(#""url":"u","poster":"\#(x($0))""#) },
+    // `{"x":""}` is as long as that without the text.
+    Limit("extra", 65_536) { post(#""extra":{ "x" :"\#(x($0 - 8))"}"#) },
+    Limit("author.extra", 65_536) { post(#""author":{"extra":{"x":"\#(x($0 - 8))"}}"#) },
+    Limit("media[0].extra", 65_536) { media(#""url":"u","extra":{"x":"\#(x($0 - 8))"}"#) },
     Limit("author.id", 200) { post(#""author":{"id":"\#(x($0))"}"#) },
     Limit("author.name", 4_096, unit: "characters") {
       post(#""author":{"id":"a","name":"\#(x($0))"}"#)

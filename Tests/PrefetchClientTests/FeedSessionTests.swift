@@ -35,7 +35,7 @@ struct FeedSessionTests {
     #expect(item.post.title == "Title of p0" && item.post.counters.first?.value == 3)
     #expect(item.post.media.first?.bytes == 2_000 && item.media.first?.id == "p0.0")
     #expect(item.media.first?.timing?.scanEnds == [500, 2_000])
-    #expect(item.media.first?.placeholder?.color.text == "#6b7a3d")
+    #expect(item.post.media.first?.placeholder?.color?.text == "#6b7a3d")
     #expect(item.cost.minimumBytes == 2_000)
     #expect(session.url(of: "/media/p0")?.absoluteString == "http://server.test/media/p0")
   }

@@ -120,6 +120,29 @@ struct HintTests {
     #expect(hint.isEstimated == expected.isEstimated)
   }
 
+  @Test(arguments: cases) func `sound costs what a video of as much would`(_ expected: Case) {
+    var post = expected.post
+    if post.type == .video { post.type = .audio }
+    for index in post.media.indices where post.media[index].kind == .video {
+      post.media[index].kind = .audio
+    }
+    #expect(Self.policy.hint(for: post) == Self.policy.hint(for: expected.post))
+    var load = Samples.knownVideo
+    load.type = .audio
+    load.media[0].kind = .audio
+    #expect(load.dependsOnDownlink)
+    for network in Samples.networks {
+      #expect(
+        Self.policy.hint(for: load, on: network)
+          == Self.policy.hint(for: Samples.knownVideo, on: network))
+      let plan = Self.policy.plan(
+        for: [Samples.knownVideo, load], on: network, hasNextPage: false)
+      let video = Self.policy.plan(
+        for: [Samples.knownVideo, Samples.knownVideo], on: network, hasNextPage: false)
+      #expect(plan == video)
+    }
+  }
+
   @Test func `the articles' values are the first ones`() {
     let policy = Policy(name: "p", strategy: .plain(leading: 5))
     #expect(policy.hint(for: Samples.imagePost).weight == 1)

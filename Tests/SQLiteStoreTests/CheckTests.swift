@@ -27,7 +27,7 @@ import Testing
       "idempotency key's answer",
       "INSERT INTO idempotency_key VALUES (1, 'k', 'f', '[1]', 0)"
     ),
-    ("every author", "INSERT INTO author (id) VALUES ('nobody')"),
+    ("every author", "INSERT INTO author (name) VALUES ('nobody')"),
     ("is the default", "UPDATE network_profile SET is_default = 0"),
     (
       "has a strategy that there is: feed featured, network 3g, strategy later: there is no such",

@@ -96,6 +96,7 @@ struct PostGeneratorTests {
       switch post.type {
       case .image, .ad: #expect(post.media.map(\.kind) == [.image])
       case .video: #expect(post.media.map(\.kind) == [.video])
+      case .audio: #expect(post.media.map(\.kind) == [.audio])
       case .carousel: #expect(post.media.count > 1)
       case .webapp, .text: #expect(post.media.isEmpty)
       }

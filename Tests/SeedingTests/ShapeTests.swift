@@ -16,7 +16,8 @@ struct ShapeTests {
 
   private static let json = """
     {"version":"https://jsonfeed.org/version/1.1","title":"Other","items":[{"id":"https://o.example/1",
-    "content_text":"x","date_published":"2026-05-03T10:00:00Z","attachments":[{"url":"https://o.example/a.mp3"}]}]}
+    "content_text":"x","date_published":"2026-05-03T10:00:00Z","attachments":[{"url":"https://o.example/a.mp3"},
+    {"url":"https://o.example/a.pdf"}]}]}
     """
 
   private func seed(_ texts: [String], feed: String?, into store: ModelStore) throws -> SeedReport {
@@ -35,10 +36,11 @@ struct ShapeTests {
     let first = try seed([Self.rss, Self.json], feed: "all", into: store)
     #expect(first.summary.added == 3)
     #expect(first.withoutFeed == 0)
-    #expect(first.omissions[.sound] == 1)
+    #expect(first.omissions[.file] == 1)
     let ids = try store.walk("all")
     #expect(ids.count == 3 && ids[0].hasPrefix("json-feed-"))
     #expect(try ids.map { try store.post(withID: $0)?.title } == [nil, "two", "one"])
+    #expect(try store.post(withID: ids[0])?.media.map(\.kind) == [.audio])
     #expect(try store.feed(named: "all")?.title == "News")
     let second = try seed([Self.rss, Self.json], feed: "all", into: store)
     #expect(second.summary.added == 0 && second.summary.changed == 0)

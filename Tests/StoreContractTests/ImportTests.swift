@@ -113,6 +113,46 @@ import Testing
     }
   }
 
+  @Test(arguments: StoreKind.allCases, TestRandom.seeds)
+  func `whatever a post holds comes back, on its own, on a page and in an export`(
+    _ kind: StoreKind, _ seed: UInt64
+  ) throws {
+    let test = try TestStore(kind)
+    let store = test.store
+    var random = TestRandom(seed)
+    var posts: [Post] = []
+    for index in 0..<60 {
+      var post = random.post()
+      post.id = "p\(index)"
+      posts.append(post)
+    }
+    func records() -> [SeedRecord] {
+      posts.indices.map { .post(posts[$0], placements: [Placement(feed: "f", rank: $0)]) }
+    }
+    // The second time over what was there, with what may be the same author but for one thing.
+    for _ in 0..<2 {
+      try store.load(records(), batch: 7)
+      for post in posts { try #require(try store.post(withID: post.id) == post, TestRandom.replay) }
+      let page = try store.page(PageQuery(feed: "f", limit: 60))
+      try #require(page.posts == posts, TestRandom.replay)
+      #expect(try counts(store.load(records())) == [0, 0, 60])
+      #expect(
+        try export(store).sorted { $0.lexicographicallyPrecedes($1) }
+          == records().map(\.json).sorted { $0.lexicographicallyPrecedes($1) })
+      try test.expectSound()
+      for index in posts.indices {
+        let (id, author) = (posts[index].id, posts[index].author)
+        posts[index] = random.post()
+        posts[index].id = id
+        if random.once(in: 2) {
+          posts[index].author = author
+          posts[index].author?.avatar = random.one(of: [nil, "/avatar"])
+        }
+        if posts[index].author == Author() { posts[index].author = nil }
+      }
+    }
+  }
+
   @Test(arguments: StoreKind.allCases)
   func `a text of other bytes is another text, though it looks the same`(_ kind: StoreKind) throws {
     let test = try TestStore(kind)

@@ -71,9 +71,11 @@ package final class TestClient {
   package func request(
     _ method: String, _ target: String, _ fields: [String: String] = [:], body: String? = nil
   ) throws -> TestAnswer {
-    var lines = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
+    let others = fields.filter { $0.key != "Host" }
+    var lines = others.map { "\($0.key): \($0.value)\r\n" }.joined()
     if let body { lines += "Content-Length: \(body.utf8.count)\r\n" }
-    let head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(lines)\r\n"
+    let head =
+      "\(method) \(target) HTTP/1.1\r\nHost: \(fields["Host"] ?? "localhost")\r\n\(lines)\r\n"
     try send(Array((head + (body ?? "")).utf8))
     return try receive(hasBody: method != "HEAD")
   }
@@ -95,6 +97,20 @@ package final class TestClient {
     while true {
       if let end = headEnd() { return try answer(headEnd: end, hasBody: hasBody) }
       guard try read() else { throw TestClientError(message: "closed within a head") }
+    }
+  }
+
+  /// What comes behind the last answer, up to this text and with it: of an answer that has no length.
+  package func receive(through end: String) throws -> String {
+    let end = Array(end.utf8)
+    while true {
+      if let range = buffer.firstRange(of: end) {
+        defer { buffer.removeSubrange(..<range.upperBound) }
+        return String(decoding: buffer[..<range.upperBound], as: UTF8.self)
+      }
+      guard try read() else {
+        throw TestClientError(message: "closed behind \(String(decoding: buffer, as: UTF8.self))")
+      }
     }
   }
 

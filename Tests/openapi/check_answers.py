@@ -34,6 +34,8 @@ COMMON = {
 }
 # With `Prefer: server-timing` on every answer, and else on none.
 TIMING = {"server-timing", "timing-allow-origin", "preference-applied"}
+# Schemas that others take up (`allOf`).
+PARTS = {"Post", "Record"}
 # What the answer `default` stands for.
 REFUSALS = {400, 404, 408, 413, 414, 417, 431, 500, 501, 505}
 
@@ -62,7 +64,8 @@ class Document:
     def __init__(self, path):
         self.bytes = path.read_bytes()
         self.root = json.loads(self.bytes)
-        resource = referencing.Resource(self.root, referencing.jsonschema.DRAFT202012)
+        # Clients pass over members that they do not know, so that servers may have more; this server has none.
+        resource = referencing.Resource(closed(self.root), referencing.jsonschema.DRAFT202012)
         self.registry = referencing.Registry().with_resource("urn:openapi", resource)
         formats = jsonschema.FormatChecker()
         self.formats = formats if "date-time" in formats.checkers else None
@@ -76,7 +79,7 @@ class Document:
         return node
 
     def errors(self, schema, value):
-        schema = rebased(schema)
+        schema = rebased(closed(schema, self.root))
         validator = jsonschema.Draft202012Validator(
             schema, registry=self.registry, format_checker=self.formats)
         return [f"{e.json_path}: {e.message[:200]}" for e in validator.iter_errors(value)]
@@ -94,6 +97,25 @@ class Document:
         responses = self.root["paths"][template][method]["responses"]
         node = responses.get(str(status), responses.get("default"))
         return self.resolve(node) if node else None
+
+
+def closed(node, root=None):
+    """The schemas with no members but those that they name; what is a part of another is closed there."""
+    root = root or node
+    if isinstance(node, list):
+        return [closed(value, root) for value in node]
+    if not isinstance(node, dict):
+        return node
+    parts = {id(root["components"]["schemas"][name]) for name in PARTS}
+    copy = {
+        # The parts of an object, inline.
+        key: value if key == "allOf" else closed(value, root) for key, value in node.items()
+    }
+    if "allOf" in node:
+        copy.setdefault("unevaluatedProperties", False)
+    elif "properties" in node and node.get("type") == "object" and id(node) not in parts:
+        copy.setdefault("additionalProperties", False)
+    return copy
 
 
 def rebased(node):
@@ -384,6 +406,10 @@ class Suite:
             return page
         label = f"GET {target} {headers or ''}"
         paging, prefetch = page["paging"], page["prefetch"]
+        # Flags that clients' generators take for booleans are there only where they say something.
+        text = json.dumps(page)
+        self.check.that(
+            '"estimated": false' not in text and '"startable": true' not in text, f"{label}: flags")
         self.check.that(
             prefetch["planBytes"] == sum(part["bytes"] for part in prefetch["plan"]),
             f"{label}: planBytes")
@@ -645,8 +671,13 @@ class Suite:
         record = {
             "type": "video", "title": "Check", "publishedAt": "2026-05-01T08:10:00+02:00",
             "feeds": [{"name": "check", "rank": 1}, {"name": "check 2"}], "tags": ["a"],
-            "counters": {"likes": 3}, "author": {"id": "a"},
-            "media": [{"kind": "video", "url": "https://media.example/1.mp4", "width": 640}],
+            "counters": {"likes": 3}, "language": "pt-BR",
+            "author": {"name": "A", "avatar": "/a.png", "extra": {"n": [1.5]}},
+            "extra": {"z": {"y": [None, "x", 12345678901234567890]}, "a": -0.5},
+            "media": [{"kind": "video", "url": "https://media.example/1.mp4", "width": 640,
+                       "alt": "A clip", "poster": "/p.jpg", "placeholder": {"color": "#6b7a3d"},
+                       "extra": {"focus": [0, 1]}},
+                      {"kind": "audio", "url": "https://media.example/1.mp3"}],
         }
         self.write("PUT", template, target, 412, record, "precondition-failed", If_Match="*")
         _, answer = self.write("PUT", template, target, 201, record, If_None_Match="*",
@@ -654,6 +685,10 @@ class Suite:
         self.check.that(answer.headers["location"] == target, f"Location {answer.headers}")
         item, answer = self.ask("GET", template, target, 200)
         self.check.that(item["feeds"] == record["feeds"], f"{target} is in {item['feeds']}")
+        files = [{k: v for k, v in file.items() if k != "id"} for file in item["media"]]
+        for name in ("author", "extra", "language"):
+            self.check.that(item[name] == record[name], f"{target} has {name} {item[name]}")
+        self.check.that(files == record["media"], f"{target} has files {files}")
         self.write("PUT", template, target, 412, record, "precondition-failed", If_None_Match="*")
         self.write("PUT", template, target, 204, record, If_Match=answer.headers["etag"])
         _, coded = self.ask(
@@ -667,7 +702,11 @@ class Suite:
             ({"unknown": 1}, "unknown"), ({"feeds": [{"rank": 1}]}, "feeds[0].name"),
             ({"feeds": [{"name": "a", "rank": -1}]}, "feeds[0].rank"), ({"tags": "a"}, "tags"),
             ({"counters": {"likes": 1.5}}, "counters.likes"), ({"id": ""}, "id"),
-            ({"counters": {"": 1}}, "counters"), ({"author": {}}, "author.id"),
+            ({"counters": {"": 1}}, "counters"), ({"author": {"id": ""}}, "author.id"),
+            ({"extra": []}, "extra"), ({"extra": {"a": "x" * 65536}}, "extra"),
+            ({"author": {"extra": 1}}, "author.extra"), ({"language": "en_US"}, "language"),
+            ({"media": [{"kind": "audio", "url": "x", "placeholder": {}}]}, "media[0].placeholder"),
+            ({"media": [{"kind": "audio", "url": "x", "alt": "a" * 4097}]}, "media[0].alt"),
             ({"publishedAt": "yesterday"}, "publishedAt"), ({"title": "a" * 4097}, "title"),
             ({"media": [{"kind": "video"}]}, "media[0].url"), ({"title": "a\0"}, "title"),
             ({"media": [{"kind": "image", "url": "x", "width": 0}]}, "media[0].width"),
@@ -812,8 +851,14 @@ class Suite:
             ("/v1/feeds/{feed}/items", f"/v1/feeds/{name}/items", "?limit=3&network=lte"),
             ("/v1/feeds", "/v1/feeds", ""),
             ("/v1/feeds/{feed}", f"/v1/feeds/{name}", ""),
+            ("/v1/feeds/{feed}/feed.json", f"/v1/feeds/{name}/feed.json", "?limit=3"),
+            ("/v1/feeds/{feed}/feed.xml", f"/v1/feeds/{name}/feed.xml", "?limit=3"),
             ("/v1/items/{id}", item, "?network=wifi"),
+            ("/v1/items/{id}/record", item + "/record", ""),
             ("/v1/networks", "/v1/networks", f"?feed={name}"),
+            ("/", "/", ""),
+            ("/page/{file}", "/page/page.css", ""),
+            ("/lookahead.js", "/lookahead.js", ""),
             ("/openapi.json", "/openapi.json", ""),
             ("/healthz", "/healthz", ""),
             ("/readyz", "/readyz", ""),
@@ -822,11 +867,18 @@ class Suite:
             self.check_route(template, target, query)
             self.check_query(template, target + (query if template == "/rp/" else ""), companions)
 
+        html = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+        self.ask("GET", "/", "/", 200, Accept=html)
+        self.ask("HEAD", "/", "/", 200, Accept=html)
         for template, target, kind in (
+            ("/page/{file}", "/page/no-such-file", "unknown-route"),
             ("/rp/", "/rp/?feed=no-such-feed", "unknown-feed"),
             ("/v1/feeds/{feed}/items", "/v1/feeds/no-such-feed/items", "unknown-feed"),
             ("/v1/feeds/{feed}", "/v1/feeds/no%20such%2Ffeed", "unknown-feed"),
+            ("/v1/feeds/{feed}/feed.json", "/v1/feeds/no-such-feed/feed.json", "unknown-feed"),
+            ("/v1/feeds/{feed}/feed.xml", "/v1/feeds/no-such-feed/feed.xml", "unknown-feed"),
             ("/v1/items/{id}", "/v1/items/no-such-item", "unknown-item"),
+            ("/v1/items/{id}/record", "/v1/items/no-such-item/record", "unknown-item"),
             ("/v1/networks", "/v1/networks?feed=no-such-feed", "unknown-feed"),
         ):
             self.ask("GET", template, target, 404, kind=kind)

@@ -19,6 +19,8 @@ class Chromium:
         self.number = 0
         self.received = b""
         self.session = None
+        # What happened in the domains that were enabled: Runtime.enable, Log.enable, Network.enable, …
+        self.events = []
 
     def __enter__(self):
         to_browser, self.output = os.pipe()
@@ -58,7 +60,7 @@ class Chromium:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def call(self, method, within_seconds=60, browser=False, **parameters):
-        """Calls a method of the protocol; what it answers. What happens meanwhile is passed over."""
+        """Calls a method of the protocol; what it answers. What happens meanwhile is kept in `events`."""
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
         if self.session and not browser:
@@ -67,6 +69,8 @@ class Chromium:
         deadline = time.monotonic() + within_seconds
         while True:
             answer = self._next(deadline)
+            if "method" in answer:
+                self.events.append(answer)
             if answer.get("id") == self.number:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']}")

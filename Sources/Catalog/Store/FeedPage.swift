@@ -25,13 +25,21 @@ extension FeedStore {
   ///
   /// - Throws: `FeedError` for what the store does not have, and what the store says of itself.
   public func page(_ query: PageQuery) throws -> FeedPage {
+    let (cut, posts) = try pagePosts(query)
+    return FeedPage(feed: cut.feed, slice: cut.slice, posts: posts.allPosts)
+  }
+
+  /// A page of a feed, and its posts with what is known of their files; as `page` reads it.
+  ///
+  /// - Throws: as `page` does.
+  public func pagePosts(_ query: PageQuery) throws -> (cut: PageCut, posts: FlatPosts) {
     for attempt in 1... {
       let cut = try cut(query)
       let posts = try posts(cut.posts)
       // Where deletions are faster than this reader, what is left of the page is right as far as it
       // goes.
       if posts.count == cut.slice.count || attempt == 3 {
-        return FeedPage(feed: cut.feed, slice: cut.slice, posts: posts.allPosts)
+        return (cut, posts)
       }
       try refresh()
     }

@@ -10,12 +10,18 @@ public struct FlatPost: Sendable {
   public var title: FlatText?
   /// What it says.
   public var text: FlatText?
+  /// In which language it is.
+  public var language: FlatText?
   /// Its place in feeds that do not rank it.
   public var publishedAt: Timestamp?
   /// What the origin knows its author by.
   public var authorID: FlatText?
   /// What people call its author.
   public var authorName: FlatText?
+  /// The URL of a picture of its author.
+  public var authorAvatar: FlatText?
+  /// What else its origin says of its author, JSON.
+  public var authorExtra: FlatText?
   /// Its own page.
   public var url: FlatText?
   /// The URL of a small picture of it.
@@ -24,6 +30,8 @@ public struct FlatPost: Sendable {
   public var tags = 0..<0
   /// Where its counters lie in `FlatPosts.counters`.
   public var counters = 0..<0
+  /// What else its origin says of it, JSON.
+  public var extra: FlatText?
   /// Where its files lie in `FlatPosts.media` and `FlatPosts.mediaLoads`.
   public var media = 0..<0
 
@@ -32,6 +40,11 @@ public struct FlatPost: Sendable {
     self.number = number
     self.type = type
     self.id = id
+  }
+
+  /// Whether anything is known of who wrote it.
+  public var hasAuthor: Bool {
+    authorID != nil || authorName != nil || authorAvatar != nil || authorExtra != nil
   }
 }
 
@@ -68,6 +81,10 @@ public struct FlatCounter: Sendable {
 public struct FlatMedia: Sendable {
   /// Where to load it.
   public var url: FlatText
+  /// What it shows, in words.
+  public var alt: FlatText?
+  /// The URL of a picture that stands for it until it plays.
+  public var poster: FlatText?
   /// `video/mp4`, as the origin says.
   public var mimeType: FlatText?
   /// `h264`, as the origin says.
@@ -76,6 +93,10 @@ public struct FlatMedia: Sendable {
   public var width: Int?
   /// Height as displayed, in pixels.
   public var height: Int?
+  /// What else its origin says of it, JSON.
+  public var extra: FlatText?
+  /// Which of `FlatPosts.placeholders` is its own, as its origin says.
+  public internal(set) var placeholder: Int?
   /// Which of `FlatPosts.truths` is its own.
   public internal(set) var truth: Int?
 

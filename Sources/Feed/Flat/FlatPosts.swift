@@ -20,6 +20,9 @@ public struct FlatPosts: Sendable {
   /// What is known of files because somebody looked into them, where the store was asked for that, too:
   /// each file of `media` knows which is its own.
   public private(set) var truths: [MediaTruth] = []
+  /// What shows in files' places until they are there, as their origins say: each file of `media` knows which
+  /// is its own.
+  public private(set) var placeholders: [MediaPlaceholder] = []
 
   /// No posts, and room for so many and their bytes of text.
   public init(reservingPosts count: Int = 0, bytes byteCount: Int = 0) {
@@ -60,6 +63,9 @@ extension FlatPosts {
     return text.withUTF8 { add(text: $0) }
   }
 
+  /// Keeps the text, where there is one.
+  mutating func add(text: String?) -> FlatText? { text.map { add(text: $0) } }
+
   /// Appends the post; tags, counters and media that are added from now on are its own.
   public mutating func append(_ post: FlatPost) {
     var post = post
@@ -86,8 +92,13 @@ extension FlatPosts {
   public mutating func add(truth: MediaTruth) {
     media[media.count - 1].truth = truths.count
     truths.append(truth)
-    let kind = mediaLoads[mediaLoads.count - 1].kind
-    mediaLoads[mediaLoads.count - 1] = MediaLoad(truth, kind: kind)
+    mediaLoads[mediaLoads.count - 1] = MediaLoad(truth)
+  }
+
+  /// Adds what shows in place of the last media file, as its origin says.
+  public mutating func add(placeholder: MediaPlaceholder) {
+    media[media.count - 1].placeholder = placeholders.count
+    placeholders.append(placeholder)
   }
 
   /// Adds a media file to the last post.

@@ -1,4 +1,4 @@
-/// What shows in a picture's place until it is there.
+/// What shows in a picture's place until it is there: a blurred picture, a colour, or both.
 public struct MediaPlaceholder: Hashable, Sendable {
   /// A colour without transparency, in sRGB.
   public struct Color: Hashable, Sendable {
@@ -21,15 +21,20 @@ public struct MediaPlaceholder: Hashable, Sendable {
   public static let thumbHashBytes = 5...25
 
   /// A blurred picture of it, as ThumbHash has it (https://evanw.github.io/thumbhash/).
-  public var thumbHash: [UInt8]
+  public var thumbHash: [UInt8]?
   /// What it looks like from far away.
-  public var color: Color
+  public var color: Color?
 
   /// A placeholder of these parts.
-  public init(thumbHash: [UInt8], color: Color) {
+  public init(thumbHash: [UInt8]? = nil, color: Color? = nil) {
     self.thumbHash = thumbHash
     self.color = color
   }
+}
+
+extension MediaPlaceholder {
+  /// Whether both are there, as for whoever has seen the picture.
+  public var isWhole: Bool { thumbHash != nil && color != nil }
 }
 
 extension MediaPlaceholder.Color {

@@ -28,9 +28,10 @@ extension MediaTruth {
     if soundCodec != nil, hasSound != true {
       return ("hasSound", "is not true, though there is a soundCodec")
     }
-    if let placeholder, !MediaPlaceholder.thumbHashBytes.contains(placeholder.thumbHash.count) {
-      return ("thumbhash", "has \(placeholder.thumbHash.count) bytes")
+    if let hash = placeholder?.thumbHash, !MediaPlaceholder.thumbHashBytes.contains(hash.count) {
+      return ("thumbhash", "has \(hash.count) bytes")
     }
+    if placeholder?.isWhole == false { return ("placeholder", "has no thumbhash, or no color") }
     if let version, MediaVersion(text: version.text) != version {
       return ("version", "is no digest of 32 bytes, no entity tag, or too long")
     }

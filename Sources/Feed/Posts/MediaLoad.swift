@@ -1,6 +1,6 @@
 /// What of a media file decides how much of it is loaded ahead. `nil` means unknown, never zero.
 public struct MediaLoad: Hashable, Sendable {
-  /// Whether it moves.
+  /// What it is.
   public var kind: MediaKind
   /// The whole file's size.
   public var bytes: Int?
@@ -10,6 +10,11 @@ public struct MediaLoad: Hashable, Sendable {
   public var timing: MediaTiming? {
     get { known?.timing }
     set { known = Known.of(timing: newValue, width: width, variants: variants) }
+  }
+  /// Looks at `timing`, where there is one, without a copy of its lists.
+  @discardableResult
+  public func withTiming<Result>(_ body: (borrowing MediaTiming) -> Result) -> Result? {
+    known?.withTiming(body)
   }
   /// Width as displayed, in pixels; `nil` where it is unknown, or there is nothing to choose by it.
   public var width: Int? { known?.width }
@@ -32,21 +37,19 @@ public struct MediaLoad: Hashable, Sendable {
   }
 
   /// What decides of a file into which somebody has looked.
-  ///
-  /// - Parameter kind: what the origin says that it is.
-  public init(_ truth: MediaTruth, kind: MediaKind) {
-    let moves: MediaKind? =
+  public init(_ truth: MediaTruth) {
+    let kind: MediaKind =
       switch truth.kind {
       case .image, .animation: .image
       case .video: .video
-      case .sound: nil
+      case .sound: .audio
       }
     self.init(
-      kind: moves ?? kind, bytes: truth.bytes, durationMilliseconds: truth.durationMilliseconds,
+      kind: kind, bytes: truth.bytes, durationMilliseconds: truth.durationMilliseconds,
       timing: truth.start, width: truth.variants.isEmpty ? nil : truth.width,
       variants: truth.variants.map { variant in
         MediaLoad(
-          kind: moves ?? kind, bytes: variant.truth.bytes,
+          kind: kind, bytes: variant.truth.bytes,
           durationMilliseconds: variant.truth.durationMilliseconds, timing: variant.truth.start,
           width: variant.truth.width)
       })
@@ -100,6 +103,13 @@ private final class Known: Hashable, Sendable {
   /// Nil where nothing is known; then nothing is allocated, which an initializer that fails would do.
   static func of(timing: MediaTiming?, width: Int?, variants: [MediaLoad]) -> Known? {
     timing == nil && width == nil && variants.isEmpty ? nil : Known(timing, width, variants)
+  }
+
+  func withTiming<Result>(_ body: (borrowing MediaTiming) -> Result) -> Result? {
+    switch timing {
+    case .some(let timing): body(timing)
+    case nil: nil
+    }
   }
 
   static func == (left: Known, right: Known) -> Bool {

@@ -1,33 +1,48 @@
 /// What a post is: it decides how a client shows it and what it weighs when it is loaded ahead.
 public enum PostType: String, CaseIterable, Sendable, Codable {
-  case image, video, carousel, webapp, ad, text
+  case image, video, carousel, webapp, ad, text, audio
 }
 
 /// What a media file is.
 public enum MediaKind: String, CaseIterable, Sendable, Codable {
-  case image, video
+  case image, video, audio
+
+  /// Whether it takes time to show: then a part of it is of use, from its start on.
+  @inlinable public var plays: Bool { self != .image }
 }
 
-/// Who wrote a post.
+/// Who wrote a post: an id, a name, or whatever else is known of them; something is.
 public struct Author: Hashable, Sendable {
-  /// What the origin knows them by.
-  @ByBytes public var id: String
+  /// What the origin knows them by; `nil` where it has only a name.
+  @ByBytes public var id: String?
   /// What people call them; `nil` where it is unknown.
   @ByBytes public var name: String?
+  /// The URL of a picture of them.
+  @ByBytes public var avatar: String?
+  /// What else the origin says of them.
+  public var extra: Extra?
 
-  /// An author of this id.
-  public init(id: String, name: String? = nil) {
+  /// An author of whom this is known.
+  public init(
+    id: String? = nil, name: String? = nil, avatar: String? = nil, extra: Extra? = nil
+  ) {
     self.id = id
     self.name = name
+    self.avatar = avatar
+    self.extra = extra
   }
 }
 
 /// One file of a post, with what is known of it. `nil` means unknown, never zero.
 public struct Media: Hashable, Sendable {
-  /// Whether it moves.
+  /// What it is.
   public var kind: MediaKind
   /// Where to load it.
   @ByBytes public var url: String
+  /// What it shows, in words, for who does not see it.
+  @ByBytes public var alt: String?
+  /// The URL of a picture that stands for it until it plays.
+  @ByBytes public var poster: String?
   /// `video/mp4`, as the origin says.
   @ByBytes public var mimeType: String?
   /// `h264`, as the origin says.
@@ -40,20 +55,46 @@ public struct Media: Hashable, Sendable {
   public var durationMilliseconds: Int?
   /// The whole file's size.
   public var bytes: Int?
+  /// What shows in its place until it is there, as the origin says.
+  public var placeholder: MediaPlaceholder?
+  /// What else the origin says of it.
+  public var extra: Extra?
 
   /// A file, of which no more need be known than its kind and where it is.
   public init(
-    kind: MediaKind, url: String, mimeType: String? = nil, codec: String? = nil,
-    width: Int? = nil, height: Int? = nil, durationMilliseconds: Int? = nil, bytes: Int? = nil
+    kind: MediaKind, url: String, alt: String? = nil, poster: String? = nil,
+    mimeType: String? = nil, codec: String? = nil, width: Int? = nil, height: Int? = nil,
+    durationMilliseconds: Int? = nil, bytes: Int? = nil, placeholder: MediaPlaceholder? = nil,
+    extra: Extra? = nil
   ) {
     self.kind = kind
     self.url = url
+    self.alt = alt
+    self.poster = poster
     self.mimeType = mimeType
     self.codec = codec
     self.width = width
     self.height = height
     self.durationMilliseconds = durationMilliseconds
     self.bytes = bytes
+    self.placeholder = placeholder
+    self.extra = extra
+  }
+}
+
+extension Media {
+  /// The same file as somebody has seen it who looked into it: what is known goes before what its origin says.
+  public func known(_ truth: MediaTruth) -> Media {
+    var media = self
+    media.kind = MediaLoad(truth).kind
+    media.mimeType = truth.mimeType
+    media.codec = truth.codec
+    media.width = truth.width
+    media.height = truth.height
+    media.durationMilliseconds = truth.durationMilliseconds
+    media.bytes = truth.bytes
+    media.placeholder = truth.placeholder ?? placeholder
+    return media
   }
 }
 
@@ -81,6 +122,8 @@ public struct Post: Hashable, Sendable {
   @ByBytes public var title: String?
   /// What it says.
   @ByBytes public var text: String?
+  /// In which language it is: a tag of BCP 47, `pt-BR`.
+  @ByBytes public var language: String?
   /// Its place in feeds that do not rank it.
   public var publishedAt: Timestamp?
   /// Who wrote it.
@@ -93,25 +136,30 @@ public struct Post: Hashable, Sendable {
   @ByBytes public var tags: [String]
   /// In the order of their names, each name once.
   public var counters: [Counter]
+  /// What else the origin says of it.
+  public var extra: Extra?
   /// Its files, in the order in which they are shown.
   public var media: [Media]
 
   /// A post with these values. Counters may come in any order, but each name once.
   public init(
     id: String, type: PostType, title: String? = nil, text: String? = nil,
-    publishedAt: Timestamp? = nil, author: Author? = nil, url: String? = nil,
-    thumbnail: String? = nil, tags: [String] = [], counters: [Counter] = [], media: [Media] = []
+    language: String? = nil, publishedAt: Timestamp? = nil, author: Author? = nil,
+    url: String? = nil, thumbnail: String? = nil, tags: [String] = [], counters: [Counter] = [],
+    extra: Extra? = nil, media: [Media] = []
   ) {
     self.id = id
     self.type = type
     self.title = title
     self.text = text
+    self.language = language
     self.publishedAt = publishedAt
     self.author = author
     self.url = url
     self.thumbnail = thumbnail
     self.tags = tags
     self.counters = counters.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    self.extra = extra
     self.media = media
   }
 }

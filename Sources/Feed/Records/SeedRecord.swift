@@ -39,6 +39,15 @@ public enum RecordLimits {
   /// so that no script has room for less, and so that every program counts the same. A character has four
   /// bytes of UTF-8 at the most.
   public static let titleCharacters = 4_096
+  /// What a file shows in words, in characters.
+  public static let altCharacters = 4_096
+  /// A language's tag, in bytes (RFC 5646 section 4.4.1 has 35 as enough).
+  public static let languageBytes = 64
+  /// `extra` of a post, an author or a file each, in bytes of its JSON without white space between tokens.
+  public static let extraBytes = 65_536
+  /// How deep lists and objects may stand in each other in `extra`, itself counted: less than `depth`, so that
+  /// whoever reads a page with such a limit reads it.
+  public static let extraDepth = 32
   /// A tag, in characters.
   public static let tagCharacters = 200
   /// A MIME type or a codec, in bytes of UTF-8.

@@ -6,8 +6,8 @@ struct CSVPost {
   private var type: PostType?
   private var feed: String?
   private var rank: Int?
-  private var authorID: String?
-  private var authorName: String?
+  private var author = Author()
+  private var extra = ExtraMembers()
   private var files: [Int: File] = [:]
 
   private struct File {
@@ -25,9 +25,11 @@ struct CSVPost {
     case .type: type = try Self.option(text, "type")
     case .title: post.title = text
     case .text: post.text = text
+    case .language: post.language = text
     case .publishedAt: post.publishedAt = try Self.time(text)
-    case .authorID: authorID = text
-    case .authorName: authorName = text
+    case .authorID: author.id = text
+    case .authorName: author.name = text
+    case .authorAvatar: author.avatar = text
     case .url: post.url = text
     case .thumbnail: post.thumbnail = text
     case .tags:
@@ -36,6 +38,7 @@ struct CSVPost {
     case .rank: rank = try Self.number(text, "rank")
     case .counter(let name):
       post.counters.append(Counter(name, try Self.number(text, "counters.\(name)")))
+    case .extra(let name): extra.add(name, text: text)
     case .media(let index, let part): try set(part, text, &files[index, default: File()], index)
     }
   }
@@ -47,6 +50,8 @@ struct CSVPost {
     switch part {
     case .url: file.media.url = text
     case .kind: file.kind = try Self.option(text, name)
+    case .alt: file.media.alt = text
+    case .poster: file.media.poster = text
     case .mimeType: file.media.mimeType = text
     case .codec: file.media.codec = text
     case .width: file.media.width = try Self.number(text, name)
@@ -65,7 +70,7 @@ struct CSVPost {
       guard var file = files[index], !file.media.url.isEmpty else { continue }
       let kind = FileKind(mimeType: file.media.mimeType, url: file.media.url)
       guard let known = file.kind ?? kind.media else {
-        omissions.add(kind.omission)
+        omissions.add(.file)
         continue
       }
       file.media.kind = known
@@ -75,7 +80,8 @@ struct CSVPost {
     if post.id.isEmpty {
       post.id = StableID.make(.csv, post.url ?? row.joined(separator: "\u{0}"))
     }
-    post.author = (authorID ?? authorName).map { Author(id: $0, name: authorName) }
+    post.author = author == Author() ? nil : author
+    post.extra = extra.extra
     post.counters.sort { $0.name.precedesByBytes($1.name) }
     if rank != nil, feed == nil {
       throw FormatError("rank: is of no use without a feed: map a column to feed, or say --feed")

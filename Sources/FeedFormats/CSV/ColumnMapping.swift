@@ -30,28 +30,32 @@ public struct ColumnMappingError: Error, Hashable, Sendable, CustomStringConvert
 
 /// A field of a post that a column of a CSV can be; records call it the same.
 public enum ColumnField: Hashable, Sendable {
-  case id, type, title, text, publishedAt, authorID, authorName, url, thumbnail, tags, feed, rank
+  case id, type, title, text, language, publishedAt, authorID, authorName, authorAvatar, url
+  case thumbnail, tags, feed, rank
   /// A counter of this name.
   case counter(String)
+  /// A member of `extra` of this name, as a text.
+  case extra(String)
   /// A part of the post's file at this index, from 0.
   case media(Int, MediaPart)
 
   /// A part of a file.
   public enum MediaPart: String, CaseIterable, Sendable {
-    case url, kind, mimeType, codec, width, height, bytes
+    case url, kind, alt, poster, mimeType, codec, width, height, bytes
     case duration = "durationMs"
   }
 
   private static let byName: [String: ColumnField] = [
-    "id": .id, "type": .type, "title": .title, "text": .text, "publishedAt": .publishedAt,
-    "author.id": .authorID, "author.name": .authorName, "url": .url, "thumbnail": .thumbnail,
-    "tags": .tags, "feed": .feed, "rank": .rank,
+    "id": .id, "type": .type, "title": .title, "text": .text, "language": .language,
+    "publishedAt": .publishedAt, "author.id": .authorID, "author.name": .authorName,
+    "author.avatar": .authorAvatar, "url": .url, "thumbnail": .thumbnail, "tags": .tags,
+    "feed": .feed, "rank": .rank,
   ]
 
   /// What there is, for the person who asked for another.
   static let known =
-    "id, type, title, text, publishedAt, author.id, author.name, url, thumbnail, tags, feed, rank, "
-    + "counters.NAME, and media.PART or media[N].PART, where PART is "
+    "id, type, title, text, language, publishedAt, author.id, author.name, author.avatar, url, "
+    + "thumbnail, tags, feed, rank, counters.NAME, extra.NAME, and media.PART or media[N].PART, where PART is "
     + MediaPart.allCases.map(\.rawValue).joined(separator: ", ")
 
   /// The field of this name: `title`, `counters.likes`, `media.url`, `media[2].url`.
@@ -60,6 +64,8 @@ public enum ColumnField: Hashable, Sendable {
       self = field
     } else if name.hasPrefix("counters."), name.utf8.count > 9 {
       self = .counter(String(name.dropFirst(9)))
+    } else if name.hasPrefix("extra."), name.utf8.count > 6 {
+      self = .extra(String(name.dropFirst(6)))
     } else if let match = name.wholeMatch(of: /media(?:\[([0-9]{1,2})\])?\.(\w+)/),
       let part = MediaPart(rawValue: String(match.output.2))
     {

@@ -35,39 +35,59 @@ enum JSONFeed {
       throw FormatError("the item has no id")
     }
     let media = media(of: item, home: home, &omissions)
-    if item.text("language") ?? feed.text("language") != nil { omissions.add(.language) }
+    let url = WebAddress.resolve(item.text("url") ?? item.text("external_url"), base: home)
     return Post(
       id: StableID.isGlobal(id)
         ? StableID.make(.jsonFeed, id)
         : StableID.make(.jsonFeed, feed.text("feed_url") ?? home ?? feed.text("title") ?? "", id),
       type: PostType(of: media),
       title: item.text("title"),
-      text: text(of: item, &omissions),
+      text: text(of: item, media, home: home, &omissions),
+      language: omissions.language(item.text("language") ?? feed.text("language")),
       publishedAt: try FormatError.time(
         item.text("date_published") ?? item.text("date_modified"), "date_published"),
-      author: author(of: item, &omissions) ?? author(of: feed, &omissions),
-      url: WebAddress.resolve(item.text("url") ?? item.text("external_url"), base: home),
+      author: author(of: item, home: home) ?? author(of: feed, home: home),
+      url: url,
       thumbnail: WebAddress.resolve(item.text("image") ?? item.text("banner_image"), base: home),
       tags: item.list("tags").compactMap(\.text),
+      extra: extra(of: item, id: id.isSame(as: url ?? "") ? nil : id),
       media: media)
   }
 
-  private static func text(of item: JSONValue, _ omissions: inout Omissions) -> String? {
-    if let text = item.text("content_text") { return text }
-    if let html = item.text("content_html") {
-      let text = HTMLText(html)
-      omissions.add(.pictureInText, text.pictures)
-      if let plain = text.plain.trimmed { return plain }
+  /// What of an item is beside what its record says, and extensions, whose names begin with an underscore.
+  private static func extra(of item: JSONValue, id: String?) -> Extra? {
+    var extra = ExtraMembers()
+    extra.add("id", text: id)
+    if item.text("url") != nil { extra.add("external_url", item.member("external_url")) }
+    if item.text("content_text") ?? item.text("content_html") != nil {
+      extra.add("summary", item.member("summary"))
     }
-    return item.text("summary")
+    if item.text("image") != nil { extra.add("banner_image", item.member("banner_image")) }
+    if item.text("date_published") != nil {
+      extra.add("date_modified", item.member("date_modified"))
+    }
+    if item.list("authors").count > 1 { extra.add("authors", item.member("authors")) }
+    for member in item.members where member.name.hasPrefix("_") {
+      extra.add(member.name, member.value)
+    }
+    return extra.extra
+  }
+
+  private static func text(
+    of item: JSONValue, _ media: [Media], home: String?, _ omissions: inout Omissions
+  ) -> String? {
+    let html = item.text("content_html").map { HTMLText($0) }
+    omissions.add(.pictureInText, html?.lostPictures(beside: media, base: home) ?? 0)
+    return item.text("content_text") ?? html?.plain.trimmed ?? item.text("summary")
   }
 
   /// Version 1.1 has a list, version 1 had one author.
-  private static func author(of value: JSONValue, _ omissions: inout Omissions) -> Author? {
-    guard let author = value.list("authors").first ?? value.present("author") else { return nil }
-    if author.text("avatar") != nil { omissions.add(.avatar) }
-    let name = author.text("name")
-    return (author.text("url") ?? name).map { Author(id: $0, name: name) }
+  private static func author(of value: JSONValue, home: String?) -> Author? {
+    guard let json = value.list("authors").first ?? value.present("author") else { return nil }
+    let author = Author(
+      id: json.text("url"), name: json.text("name"),
+      avatar: WebAddress.resolve(json.text("avatar"), base: home))
+    return author == Author() ? nil : author
   }
 
   private static func media(
@@ -78,14 +98,16 @@ enum JSONFeed {
       let type = file.text("mime_type")
       let kind = FileKind(mimeType: type, url: url)
       guard let known = kind.media else {
-        omissions.add(kind.omission)
+        omissions.add(.file)
         return nil
       }
+      var extra = ExtraMembers()
+      extra.add("title", file.member("title"))
       return Media(
         kind: known, url: url, mimeType: type,
         durationMilliseconds: Int(
           rounding: file.member("duration_in_seconds")?.number.map { $0 * 1000 })?.ifPositive,
-        bytes: file.number("size_in_bytes")?.ifPositive)
+        bytes: file.number("size_in_bytes")?.ifPositive, extra: extra.extra)
     }
     if media.isEmpty, let url = WebAddress.resolve(item.text("image"), base: home) {
       media = [Media(kind: .image, url: url)]

@@ -45,16 +45,24 @@ enum RedditListing {
       || (gone.contains(data.text("author")) && gone.contains(data.text("title")))
   }
 
+  /// What stands in `extra` as Reddit has it.
+  private static let kept = [
+    "over_18", "spoiler", "poll_data", "upvote_ratio", "edited", "locked", "stickied",
+    "distinguished", "crosspost_parent", "all_awardings",
+  ]
+
   private static func post(
     _ data: JSONValue, id: String, _ omissions: inout Omissions
   ) -> Post {
-    if data.isTrue("over_18") || data.isTrue("spoiler") { omissions.add(.sensitive) }
-    if data.present("poll_data") != nil { omissions.add(.poll) }
+    var extra = ExtraMembers()
+    extra.add(kept, of: data)
     // A post that passes on another's shows that one's files.
     let origin = data.list("crosspost_parent_list").first ?? data
     let media = RedditMedia(origin).files(&omissions)
     let page = data.text("permalink").map { "https://www.reddit.com" + $0 }
     let target = data.isTrue("is_self") || !media.isEmpty ? nil : data.text("url")
+    let url = WebAddress.resolve(target?.withoutReferences)
+    if url != nil, url != page { extra.add("permalink", data.member("permalink")) }
     return Post(
       id: id,
       type: data.isTrue("promoted") ? .ad : PostType(of: media),
@@ -62,12 +70,13 @@ enum RedditListing {
       text: data.text("selftext")?.withoutReferences,
       publishedAt: FeedDate.time(secondsSince1970: data.member("created_utc")?.number),
       author: author(of: data),
-      url: WebAddress.resolve(target?.withoutReferences) ?? page,
+      url: url ?? page,
       thumbnail: thumbnail(of: data),
       tags: [data.text("subreddit"), data.text("link_flair_text")?.withoutReferences]
         .compactMap { $0 },
       counters: [("likes", "score"), ("comments", "num_comments"), ("shares", "num_crossposts")]
         .compactMap { name, field in data.number(field).map { Counter(name, $0) } },
+      extra: extra.extra,
       media: media)
   }
 

@@ -11,8 +11,8 @@ struct RedditMedia {
   func files(_ omissions: inout Omissions) -> [Media] {
     if data.isTrue("is_gallery") { return gallery(&omissions) }
     let media = data.present("media") ?? data.present("secure_media")
-    if let video = media?.present("reddit_video") { return [self.video(video)].compactMap { $0 } }
     let preview = data.present("preview")
+    if let video = media?.present("reddit_video") { return [self.video(video)].compactMap { $0 } }
     if let video = preview?.present("reddit_video_preview") {
       return [self.video(video)].compactMap { $0 }
     }
@@ -20,7 +20,9 @@ struct RedditMedia {
     if let clip = image.present("variants")?.present("mp4")?.present("source"),
       let url = clip.text("url")
     {
-      return [file(.video, url, clip, "width", "height")].compactMap { $0 }
+      var file = file(.video, url, clip, "width", "height")
+      file?.poster = poster
+      return [file].compactMap { $0 }
     }
     return picture(source: image.present("source"))
   }
@@ -36,10 +38,17 @@ struct RedditMedia {
   private func video(_ video: JSONValue) -> Media? {
     guard let url = video.text("fallback_url") else { return nil }
     var file = file(.video, url, video, "width", "height")
+    file?.poster = poster
     file?.durationMilliseconds =
       Int(
         rounding: video.member("duration")?.number.map { $0 * 1000 })?.ifPositive
     return file
+  }
+
+  /// The still that Reddit shows before a video plays.
+  private var poster: String? {
+    let source = data.present("preview")?.list("images").first?.present("source")
+    return WebAddress.resolve(source?.text("url")?.withoutReferences)
   }
 
   private func gallery(_ omissions: inout Omissions) -> [Media] {
@@ -54,11 +63,15 @@ struct RedditMedia {
         omissions.add(.file)
         return nil
       }
-      if item.text("caption") != nil { omissions.add(.description) }
-      if let clip = size.text("mp4") { return file(.video, clip, size, "x", "y") }
-      guard let url = size.text("u") ?? size.text("gif") else { return nil }
-      var file = file(.image, url, size, "x", "y")
-      file?.mimeType = entry.text("m")
+      var extra = ExtraMembers()
+      extra.add(["outbound_url"], of: item)
+      let alt = AltText(item.text("caption")?.withoutReferences, &extra)
+      let clip = size.text("mp4")
+      guard let url = clip ?? size.text("u") ?? size.text("gif") else { return nil }
+      var file = file(clip == nil ? .image : .video, url, size, "x", "y")
+      if clip == nil { file?.mimeType = entry.text("m") }
+      file?.alt = alt.text
+      file?.extra = extra.extra
       return file
     } ?? []
   }

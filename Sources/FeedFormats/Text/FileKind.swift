@@ -21,12 +21,13 @@ enum FileKind {
     }
   }
 
-  /// As our records call it; nil where they do not have such files.
+  /// As records call it; nil where they do not have such files.
   var media: MediaKind? {
     switch self {
     case .image: .image
     case .video: .video
-    case .sound, .other: nil
+    case .sound: .audio
+    case .other: nil
     }
   }
 
@@ -41,6 +42,22 @@ enum FileKind {
     }
     return kinds
   }()
+
+  /// What a file of such a URL mostly is, where it is of that kind.
+  static func mimeType(ofURL url: String, kind: MediaKind) -> String? {
+    guard let type = mimeTypes[ending(of: url)], type.hasPrefix(kind.rawValue) else { return nil }
+    return type
+  }
+
+  private static let mimeTypes = [
+    "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif",
+    "webp": "image/webp", "avif": "image/avif", "heic": "image/heic", "jxl": "image/jxl",
+    "bmp": "image/bmp", "tiff": "image/tiff", "svg": "image/svg+xml", "mp4": "video/mp4",
+    "m4v": "video/mp4", "mov": "video/quicktime", "webm": "video/webm", "mkv": "video/matroska",
+    "ogv": "video/ogg", "mp3": "audio/mpeg", "m4a": "audio/mp4", "aac": "audio/aac",
+    "ogg": "audio/ogg", "oga": "audio/ogg", "opus": "audio/ogg", "flac": "audio/flac",
+    "wav": "audio/wav",
+  ]
 
   /// `jpg` of `https://host/picture.JPG?size=2`.
   private static func ending(of url: String) -> String {
@@ -57,7 +74,12 @@ extension PostType {
   init(of media: [Media]) {
     switch media.count {
     case 0: self = .text
-    case 1: self = media[0].kind == .video ? .video : .image
+    case 1:
+      switch media[0].kind {
+      case .image: self = .image
+      case .video: self = .video
+      case .audio: self = .audio
+      }
     default: self = .carousel
     }
   }

@@ -1,3 +1,5 @@
+import Feed
+
 /// What a person reads of HTML: paragraphs and lines, without tags and entities.
 ///
 /// It reads any text once, from its first byte to its last, as browsers do (HTML, section 13.2.5): what is
@@ -5,8 +7,8 @@
 struct HTMLText {
   /// The text.
   private(set) var plain = ""
-  /// How many pictures stand in it.
-  private(set) var pictures = 0
+  /// The pictures that stand in it, by what they name as their source; empty where they name none.
+  private(set) var pictures: [String] = []
 
   private let bytes: [UInt8]
   private var position = 0
@@ -84,6 +86,7 @@ struct HTMLText {
     let nameBytes = bytes[start...].prefix { $0.isLetter || $0.isDigit }
     let name = String(decoding: nameBytes.map(\.lowercased), as: UTF8.self)
     position = endOfTag(from: start + nameBytes.count)
+    let attributes = bytes[(start + nameBytes.count)..<max(position - 1, start + nameBytes.count)]
     if name == "br" {
       breaks = min(breaks + 1, 2)
     } else if Self.paragraphs.contains(name) {
@@ -93,10 +96,46 @@ struct HTMLText {
     } else if name == "td" || name == "th" {
       isSpaceDue = true
     } else if name == "img" {
-      pictures += 1
+      let source = Self.value(of: "src", in: attributes)
+      // A source holds references, and no tags.
+      pictures.append(source.map { HTMLText($0).plain } ?? "")
     } else if !isEnd, Self.hidden.contains(name) {
       position = end(of: Array("</\(name)".utf8), from: position)
       position = endOfTag(from: position)
+    }
+  }
+
+  /// The value of an attribute (HTML, section 13.1.2.3); nil where the tag does not have it.
+  private static func value(of name: String, in attributes: ArraySlice<UInt8>) -> String? {
+    var rest = attributes
+    while let start = rest.firstIndex(where: { !$0.isSpace && $0 != UInt8(ascii: "/") }) {
+      rest = rest[start...]
+      let key = rest.prefix { !$0.isSpace && $0 != UInt8(ascii: "=") }
+      rest = rest[key.endIndex...].drop(while: \.isSpace)
+      guard rest.first == UInt8(ascii: "=") else {
+        // An attribute without a value; what has no name, either, is passed over.
+        if key.isEmpty { rest = rest.dropFirst() }
+        continue
+      }
+      rest = rest.dropFirst().drop(while: \.isSpace)
+      let quote = rest.first.flatMap {
+        $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "'") ? $0 : nil
+      }
+      if quote != nil { rest = rest.dropFirst() }
+      let value = rest.prefix { byte in quote.map { byte != $0 } ?? !byte.isSpace }
+      rest = rest[value.endIndex...].dropFirst(quote == nil ? 0 : 1)
+      if key.map(\.lowercased).elementsEqual(name.utf8) {
+        return String(decoding: value, as: UTF8.self)
+      }
+    }
+    return nil
+  }
+
+  /// How many of its pictures are none of these files: those are not kept.
+  func lostPictures(beside files: [Media], base: String?) -> Int {
+    pictures.count { source in
+      let url = WebAddress.resolve(source, base: base)
+      return !files.contains { $0.url.isSame(as: url ?? "") || $0.poster.isSame(as: url ?? "") }
     }
   }
 

@@ -12,7 +12,17 @@ enum WebAddress {
     return URL(string: reference, relativeTo: url)?.absoluteString
   }
 
-  private static func isOfWeb(_ url: String) -> Bool {
+  /// Where a reference is that stands in a record: what begins with a slash is on the server of that home, which
+  /// ends with one. Nil as of `resolve`, and where it is no URL at all.
+  static func absolute(_ reference: String, home: String) -> String? {
+    guard reference.hasPrefix("/"), !reference.hasPrefix("//") else {
+      return resolve(reference, base: home)
+    }
+    return URL(string: home + reference.dropFirst())?.absoluteString
+  }
+
+  /// Whether it is a URL of http or https.
+  static func isOfWeb(_ url: String) -> Bool {
     let start = url.prefix(8).asciiLowercased
     return start.hasPrefix("http://") || start.hasPrefix("https://")
   }

@@ -17,19 +17,30 @@ struct AtomEntry {
     let files = media.files(&omissions)
     let link = link("alternate") ?? contentLink
     guard let id = entry.text("id", .atom) ?? link else { throw FormatError("the entry has no id") }
-    let time = entry.text("published", .atom) ?? entry.text("updated", .atom)
+    let published = entry.text("published", .atom)
+    let content = text("content", files, &omissions)
+    let summary = text("summary", files, &omissions)
+    var extra = ExtraMembers()
+    if !id.isSame(as: link ?? "") { extra.add("id", text: id) }
+    if published != nil { extra.add("updated", text: entry.text("updated", .atom)) }
+    if content != nil { extra.add("summary", text: summary) }
+    if content ?? summary != nil { extra.add("media:description", text: media.text) }
+    extra.add("rights", text: text("rights", files, &omissions))
     return Post(
       id: StableID.isGlobal(id)
         ? StableID.make(.atom, id) : StableID.make(.atom, context.id ?? context.link ?? "", id),
       type: PostType(of: files),
-      title: text("title", &omissions) ?? media.title,
-      text: text("content", &omissions) ?? text("summary", &omissions) ?? media.text,
-      publishedAt: try FormatError.time(time, "published"),
+      title: text("title", files, &omissions) ?? media.title,
+      text: content ?? summary ?? media.text,
+      language: omissions.language(
+        entry.first("content", .atom)?.language ?? entry.language ?? context.language),
+      publishedAt: try FormatError.time(published ?? entry.text("updated", .atom), "published"),
       author: author,
       url: link,
       thumbnail: media.thumbnail,
       tags: entry.all("category", .atom).compactMap { $0["label"] ?? $0["term"] }.uniqued,
       counters: media.counters + replies,
+      extra: extra.extra,
       media: files)
   }
 
@@ -45,7 +56,9 @@ struct AtomEntry {
   }
 
   /// A text construct (section 3.1), as a person reads it.
-  private func text(_ name: String, _ omissions: inout Omissions) -> String? {
+  private func text(
+    _ name: String, _ files: [Media], _ omissions: inout Omissions
+  ) -> String? {
     guard let element = entry.first(name, .atom) else { return nil }
     let html: String
     switch element["type"] ?? "text" {
@@ -56,7 +69,7 @@ struct AtomEntry {
     default: return nil
     }
     let text = HTMLText(html)
-    omissions.add(.pictureInText, text.pictures)
+    omissions.add(.pictureInText, text.lostPictures(beside: files, base: base))
     return text.plain.trimmed
   }
 
@@ -65,9 +78,12 @@ struct AtomEntry {
     let element =
       entry.first("author", .atom) ?? entry.first("source", .atom)?.first("author", .atom)
       ?? context.author
-    let name = element?.text("name", .atom)
-    let id = element?.text("uri", .atom) ?? element?.text("email", .atom) ?? name
-    return id.map { Author(id: $0, name: name) }
+    let (uri, email) = (element?.text("uri", .atom), element?.text("email", .atom))
+    var extra = ExtraMembers()
+    if uri != nil { extra.add("email", text: email) }
+    let author = Author(
+      id: uri ?? email, name: element?.text("name", .atom), extra: extra.extra)
+    return author == Author() ? nil : author
   }
 
   private var replies: [Counter] {

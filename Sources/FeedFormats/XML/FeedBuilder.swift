@@ -34,7 +34,10 @@ final class FeedBuilder: XMLParserDelegate {
 
   func begin(_ name: XMLName, _ attributes: [XMLName: String], line: Int) {
     defer { depth += 1 }
-    if depth == 0 { checkRoot(name, attributes) }
+    if depth == 0 {
+      checkRoot(name, attributes)
+      context.language = attributes[.language]?.trimmed
+    }
     let around = open.last?.base ?? bases.last ?? nil
     let base = Self.base(attributes, around: around)
     guard depth >= outerDepth else {
@@ -148,6 +151,8 @@ struct FeedContext {
   private(set) var link: String?
   /// What it calls itself: of Atom.
   private(set) var id: String?
+  /// In which language is what does not say so itself.
+  fileprivate(set) var language: String?
   /// Who wrote what does not say so itself.
   private(set) var author: XMLElement?
 
@@ -162,6 +167,7 @@ struct FeedContext {
       let reference = format == .rss ? element.text : isAlternate ? element["href"] : nil
       link = link ?? WebAddress.resolve(reference, base: element.base)
     case "id": id = id ?? element.text
+    case "language": language = element.text ?? language
     case "author": author = author ?? element
     default: break
     }

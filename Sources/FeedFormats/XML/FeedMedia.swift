@@ -27,7 +27,7 @@ struct FeedMedia {
     for group in groups {
       let renditions = group.all("content", .media).filter { kind($0).media != nil }
       let chosen = renditions.first { $0["isDefault"] == "true" } ?? renditions.first
-      if let chosen { add(media(chosen, &omissions)) }
+      if let chosen { add(media(chosen, in: group, &omissions)) }
       omissions.add(.rendition, max(0, renditions.count - 1))
     }
     for content in item.all("content", .media) { add(media(content, &omissions)) }
@@ -35,10 +35,6 @@ struct FeedMedia {
     for link in item.all("link", .atom) where link["rel"] == "enclosure" {
       add(media(link, &omissions))
     }
-    let described = (groups + item.all("content", .media)).count {
-      $0.first("description", .media) != nil || $0.first("text", .media) != nil
-    }
-    if groups.isEmpty { omissions.add(.description, described) }
     return files
   }
 
@@ -46,9 +42,14 @@ struct FeedMedia {
   var thumbnail: String? {
     let places =
       [item] + groups + item.all("content", .media) + groups.flatMap { $0.all("content", .media) }
+    return thumbnail(places)
+      ?? WebAddress.resolve(item.first("image", .itunes)?["href"], base: base)
+  }
+
+  /// The first small picture that one of the elements has.
+  private func thumbnail(_ places: [XMLElement]) -> String? {
     let found = places.lazy.compactMap { $0.first("thumbnail", .media) }.first
     return WebAddress.resolve(found?["url"], base: found?.base ?? base)
-      ?? WebAddress.resolve(item.first("image", .itunes)?["href"], base: base)
   }
 
   /// What Media RSS calls the item or its only group.
@@ -56,7 +57,11 @@ struct FeedMedia {
 
   /// What Media RSS says of the item or its only group.
   var text: String? {
-    let element = item.first("description", .media) ?? groups.first?.first("description", .media)
+    Self.text(
+      of: item.first("description", .media) ?? groups.first?.first("description", .media))
+  }
+
+  private static func text(of element: XMLElement?) -> String? {
     guard let text = element?.text else { return nil }
     return element?["type"] == "html" ? HTMLText(text).plain.trimmed : text
   }
@@ -81,23 +86,44 @@ struct FeedMedia {
       url: element["url"] ?? element["href"] ?? "")
   }
 
-  private func media(_ element: XMLElement, _ omissions: inout Omissions) -> Media? {
+  private func media(
+    _ element: XMLElement, in group: XMLElement? = nil, _ omissions: inout Omissions
+  ) -> Media? {
     let reference = element["url"] ?? element["href"]
     guard let url = WebAddress.resolve(reference, base: element.base ?? base) else { return nil }
     let kind = kind(element)
     guard let known = kind.media else {
-      omissions.add(kind.omission)
+      omissions.add(.file)
       return nil
     }
     func number(_ name: String) -> Int? {
       element[name].flatMap { Double($0) }.flatMap { Int(rounding: $0) }
     }
-    let seconds = element["duration"].flatMap { Double($0) }
+    let seconds = element["duration"].flatMap { Double($0) } ?? podcastSeconds
+    var extra = ExtraMembers()
+    let alt = AltText(Self.text(of: element.first("description", .media)), &extra)
+    extra.add("title", text: group == nil ? element.text("title", .media) : nil)
     return Media(
-      kind: known, url: url, mimeType: element["type"],
+      kind: known, url: url, alt: alt.text,
+      poster: known.plays ? thumbnail([element, group].compactMap { $0 }) : nil,
+      mimeType: element["type"],
       width: number("width")?.ifPositive, height: number("height")?.ifPositive,
-      durationMilliseconds: known == .video
+      durationMilliseconds: known.plays
         ? Int(rounding: seconds.map { $0 * 1000 })?.ifPositive : nil,
-      bytes: (number("fileSize") ?? number("length"))?.ifPositive)
+      bytes: (number("fileSize") ?? number("length"))?.ifPositive, extra: extra.extra)
+  }
+
+  /// How long a podcast's episode takes: seconds, or hours and minutes before them, between colons.
+  private var podcastSeconds: Double? {
+    let parts = item.text("duration", .itunes)?.split(
+      separator: ":", omittingEmptySubsequences: false
+    ).map { Double($0) }
+    guard let parts, (1...3).contains(parts.count) else { return nil }
+    var seconds = 0.0
+    for part in parts {
+      guard let part, part >= 0 else { return nil }
+      seconds = seconds * 60 + part
+    }
+    return seconds
   }
 }

@@ -16,15 +16,28 @@ struct RSSItem {
   func post(_ omissions: inout Omissions) throws(FormatError) -> Post {
     let media = FeedMedia(item, base: base)
     let files = media.files(&omissions)
-    let html = item.text("encoded", .content) ?? item.text("description")
+    let content = item.text("encoded", .content)
+    let html = content ?? item.text("description")
     let text = html.map { HTMLText($0) }
-    omissions.add(.pictureInText, text?.pictures ?? 0)
+    omissions.add(.pictureInText, text?.lostPictures(beside: files, base: base) ?? 0)
     let link = WebAddress.resolve(item.text("link") ?? permanentLink, base: base)
+    var extra = ExtraMembers()
+    if let guid = item.text("guid"), !guid.isSame(as: link ?? "") { extra.add("guid", text: guid) }
+    let description = item.text("description").flatMap { HTMLText($0).plain.trimmed }
+    if content != nil, description != text?.plain.trimmed {
+      extra.add("description", text: description)
+    }
+    if text?.plain.trimmed != nil { extra.add("media:description", text: media.text) }
+    extra.add("comments", text: WebAddress.resolve(item.text("comments"), base: base))
+    extra.add("source", text: item.text("source"))
+    extra.add("sourceUrl", text: WebAddress.resolve(item.first("source")?["url"]))
     return Post(
       id: try id(link: link),
       type: PostType(of: files),
       title: (item.text("title") ?? media.title).flatMap { HTMLText($0).plain.trimmed },
       text: text?.plain.trimmed ?? media.text,
+      language: omissions.language(
+        item.text("language", .dublinCore) ?? item.language ?? context.language),
       publishedAt: try FormatError.time(
         item.text("pubDate") ?? item.text("date", .dublinCore), "pubDate"),
       author: author,
@@ -32,6 +45,7 @@ struct RSSItem {
       thumbnail: media.thumbnail,
       tags: item.all("category").compactMap(\.text).uniqued,
       counters: media.counters + comments,
+      extra: extra.extra,
       media: files)
   }
 
@@ -61,12 +75,12 @@ struct RSSItem {
 
   /// `author` is an address of e-mail with a name in brackets.
   private var author: Author? {
-    if let name = item.text("creator", .dublinCore) { return Author(id: name, name: name) }
+    if let name = item.text("creator", .dublinCore) { return Author(name: name) }
     guard let text = item.text("author") ?? item.text("author", .itunes) else { return nil }
     if let match = text.wholeMatch(of: /(\S+@\S+)\s*\((.+)\)/) {
       return Author(id: String(match.output.1), name: String(match.output.2))
     }
-    return Author(id: text, name: text)
+    return text.contains("@") && !text.contains(" ") ? Author(id: text) : Author(name: text)
   }
 
   private var comments: [Counter] {

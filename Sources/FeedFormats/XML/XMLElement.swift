@@ -2,6 +2,9 @@
 struct XMLName: Hashable {
   let namespace: XMLNamespace
   let local: String
+
+  /// `xml:lang`
+  static let language = XMLName(namespace: .xml, local: "lang")
 }
 
 /// The vocabularies that feeds are written in.
@@ -35,6 +38,9 @@ struct XMLElement {
   subscript(_ attribute: String) -> String? {
     attributes[XMLName(namespace: .none, local: attribute)]?.trimmed
   }
+
+  /// The language that it says it is in.
+  var language: String? { attributes[.language]?.trimmed }
 
   /// The elements of this name directly in it.
   func all(_ local: String, _ namespace: XMLNamespace = .none) -> [XMLElement] {

@@ -21,6 +21,8 @@ struct CachePolicy: Sendable {
 
   let pages: Directive
   let documents: Directive
+  /// Of files that belong together, of one version of the program: asked for anew each time, mostly with 304.
+  let files = Directive("no-cache")
 
   init(maxAgeSeconds: Int, staleWhileRevalidateSeconds: Int) {
     pages = Self.directive(maxAgeSeconds, staleWhileRevalidateSeconds)

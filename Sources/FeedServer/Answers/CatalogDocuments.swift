@@ -42,12 +42,16 @@ extension JSONWriter {
       writer.object { writer in
         let name = PercentEncoding.encode(feed.name, for: .pathSegment)
         writer.member("items", "/v1/feeds/\(name)/items")
+        writer.member("jsonFeed", "/v1/feeds/\(name)/feed.json")
+        writer.member("rss", "/v1/feeds/\(name)/feed.xml")
       }
     }
   }
 
-  /// A network profile and the policy in force for it.
-  mutating func network(_ network: NetworkProfile, _ policy: Policy) {
+  /// A network profile and the policy in force for it, with what it rests on where the lab found it.
+  mutating func network(
+    _ network: NetworkProfile, _ policy: Policy, _ evidence: PolicyEvidence?
+  ) {
     object { writer in
       writer.member("name", network.name)
       writer.member("title", network.title)
@@ -60,6 +64,13 @@ extension JSONWriter {
       writer.boolean(network.isDefault)
       writer.key("policy")
       writer.policy(policy)
+      guard let evidence else { return }
+      writer.key("evidence")
+      writer.object { writer in
+        writer.member("appliedAt", evidence.appliedAt.rfc3339)
+        writer.key("lab")
+        writer.raw(evidence.json)
+      }
     }
   }
 

@@ -13,6 +13,20 @@ final class ContentType: Sendable {
     self.isCompressible = isCompressible
   }
 
+  /// - Parameter policy: what a document of this type may load and do (Content Security Policy Level 3).
+  init(_ value: String, policy: String) {
+    fields = [
+      "Content-Type": value, "X-Content-Type-Options": "nosniff",
+      "Content-Security-Policy": policy, "Referrer-Policy": "no-referrer",
+      "Cross-Origin-Opener-Policy": "same-origin",
+    ]
+    isCompressible = true
+  }
+
   static let json = ContentType("application/json")
+  /// JSON Feed (jsonfeed.org/version/1.1, section "MIME Type").
+  static let jsonFeed = ContentType("application/feed+json")
+  /// RSS: the type that autodiscovery names.
+  static let rss = ContentType("application/rss+xml; charset=utf-8")
   static let problem = ContentType("application/problem+json")
 }

@@ -7,11 +7,15 @@ struct VaryingFields: OptionSet, Sendable {
   /// Whether the person saves data.
   static let savesData = VaryingFields(rawValue: 2)
 
+  /// Which types the client takes.
+  static let types = VaryingFields(rawValue: 4)
+
   /// The value of `Vary` (RFC 9110 section 12.5.5).
   var value: String {
     switch self {
     case [.network, .savesData]: "Accept-Encoding, ECT, Downlink, RTT, Save-Data"
     case .network: "Accept-Encoding, ECT, Downlink, RTT"
+    case .types: "Accept-Encoding, Accept"
     case .savesData: "Accept-Encoding, Save-Data"
     default: "Accept-Encoding"
     }

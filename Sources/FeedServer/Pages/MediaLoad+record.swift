@@ -11,6 +11,7 @@ extension MediaLoad {
   fileprivate static let hasTimingFlag: UInt8 = 8
   fileprivate static let isStartableFlag: UInt8 = 16
   fileprivate static let hasVariantsFlag: UInt8 = 32
+  fileprivate static let isAudioFlag: UInt8 = 64
 
   /// What of a file is always there.
   static let leastRecordBytes = 17
@@ -19,22 +20,28 @@ extension MediaLoad {
   var recordBytes: Int {
     let own =
       Self.leastRecordBytes
-      + (timing.map { 10 + 16 * ($0.lead.count + $0.neededRanges.count) } ?? 0)
-    guard !variants.isEmpty else { return own }
+      + (withTiming { 10 + 16 * ($0.lead.count + $0.neededRanges.count) } ?? 0)
+    guard hasVariants else { return own }
     return variants.reduce(own + 9) { $0 + 8 + $1.recordBytes }
   }
 
   func append(to record: inout OutputSpan<UInt8>) {
-    var flags = kind == .video ? Self.isVideoFlag : 0
+    var flags: UInt8 =
+      switch kind {
+      case .image: 0
+      case .video: Self.isVideoFlag
+      case .audio: Self.isAudioFlag
+      }
     if bytes != nil { flags |= Self.hasBytesFlag }
     if durationMilliseconds != nil { flags |= Self.hasDurationFlag }
-    if let timing { flags |= Self.hasTimingFlag | (timing.isStartable ? Self.isStartableFlag : 0) }
+    flags |=
+      withTiming { Self.hasTimingFlag | ($0.isStartable ? Self.isStartableFlag : 0) } ?? 0
     if hasVariants { flags |= Self.hasVariantsFlag }
     record.append(flags)
     record.append(number: Int64(bytes ?? 0))
     record.append(number: Int64(durationMilliseconds ?? 0))
-    if let timing { append(timing, to: &record) }
-    guard !variants.isEmpty else { return }
+    if flags & Self.hasTimingFlag != 0 { withTiming { append($0, to: &record) } }
+    guard hasVariants else { return }
     record.append(number: Int64(width ?? 0))
     // Within `MediaVariant.limit`.
     record.append(UInt8(variants.count))
@@ -69,7 +76,8 @@ extension MediaLoad {
   /// - Parameter width: what stands before it, of a variant.
   init(record: RawSpan, at position: inout Int, width: Int = 0) {
     let flags = record.unsafeLoad(fromByteOffset: position, as: UInt8.self)
-    let kind = flags & Self.isVideoFlag == 0 ? MediaKind.image : .video
+    let kind: MediaKind =
+      flags & Self.isVideoFlag != 0 ? .video : flags & Self.isAudioFlag != 0 ? .audio : .image
     let bytes = flags & Self.hasBytesFlag == 0 ? nil : Self.number(record, position + 1)
     let duration = flags & Self.hasDurationFlag == 0 ? nil : Self.number(record, position + 9)
     position += Self.leastRecordBytes

@@ -99,19 +99,23 @@ extension PageRequest {
     for other in ["leading", "trailing"] where parameters[other] != nil {
       throw ParameterError(parameter: other, problem: "needs around beside it")
     }
-    let after = try cursor("after", parameters)
-    let before = try cursor("before", parameters)
-    let start: PageQuery.Start =
-      switch (after, before) {
-      case (nil, nil): .top
-      case (let after?, nil): .after(after)
-      case (nil, let before?): .before(before)
-      case (let after?, let before?): .between(after: after, before: before)
-      }
-    return PageQuery(feed: feed, start: start, offset: offset ?? 0, limit: limit ?? defaultLimit)
+    return PageQuery(
+      feed: feed, start: try start(parameters), offset: offset ?? 0, limit: limit ?? defaultLimit)
   }
 
-  private static func cursor(_ name: String, _ parameters: Parameters) throws -> Cursor? {
+  /// Where a page lies, by its cursors.
+  ///
+  /// - Throws: `CursorError`.
+  static func start(_ parameters: Parameters) throws -> PageQuery.Start {
+    switch (try cursor("after", parameters), try cursor("before", parameters)) {
+    case (nil, nil): .top
+    case (let after?, nil): .after(after)
+    case (nil, let before?): .before(before)
+    case (let after?, let before?): .between(after: after, before: before)
+    }
+  }
+
+  static func cursor(_ name: String, _ parameters: Parameters) throws -> Cursor? {
     guard let text = parameters[name] else { return nil }
     do throws(CursorTextError) {
       return try Cursor(text: text)

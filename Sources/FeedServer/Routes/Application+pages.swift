@@ -21,7 +21,8 @@ extension Application {
     } catch {
       let route = Route.allCases.first { $0.path == page.route }
       Call(
-        request: request, text: text, responder: responder, route: route, timing: nil,
+        request: request, text: text, responder: responder, route: route, user: "",
+        timing: nil,
         logger: logger
       ).refuse(error)
     }
@@ -48,6 +49,19 @@ extension Application {
         var representation = Representation(writer.bytes, caching: caching.pages)
         representation.version = ItemVersion(item).text
         representation.varyingFields = network.varyingFields
+        encoding.answer(representation, to: call)
+      }
+    }
+  }
+
+  /// The item's record, as its writer left it: without what was found out about its files.
+  func record(_ id: String, _ call: Call) {
+    store.item(withID: id) { [encoding, caching] item in
+      call.attempt {
+        guard let item = try item.get() else { throw FeedError.unknownItem(id) }
+        let record = SeedRecord.post(item.post, placements: item.placements)
+        var representation = Representation(record.json, caching: caching.files)
+        representation.version = ItemVersion(item).text
         encoding.answer(representation, to: call)
       }
     }
@@ -105,7 +119,9 @@ extension Application {
       writer.key("networks")
       writer.array { writer in
         for network in book.networks {
-          writer.network(network, book.policy(feed: feed, network: network))
+          writer.network(
+            network, book.policy(feed: feed, network: network),
+            book.evidence(feed: feed, network: network))
         }
       }
       writer.key("feedsWithPolicies")

@@ -28,11 +28,13 @@ extension Application {
             id: id, load: ItemLoad(FlatPosts(item.post, truths: item.truths), at: 0))
         }
         var engine = PrefetchEngine(moment)
+        let actions = engine.decide()
+        if request.hasJustArrived { note(engine, moment) }
         var writer = JSONWriter(capacity: 2048)
         writer.object { writer in
           writer.member("at", moment.atMilliseconds)
           writer.key("actions")
-          writer.actions(engine.decide())
+          writer.actions(actions)
         }
         var fields = Fields()
         fields.append(ContentType.json.fields)
@@ -44,6 +46,17 @@ extension Application {
     guard isTaken else {
       throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for the database.")
     }
+  }
+
+  /// Counts an item that a person has come to, and whether what starts it was there by the state. Of an item
+  /// without files, whose page is another program's to show, no loader is counted.
+  private func note(_ engine: PrefetchEngine, _ moment: PrefetchSnapshot) {
+    let active = moment.items.first { $0.id.utf8.elementsEqual((moment.active ?? "").utf8) }
+    let hasFiles = active.map { $0.media.first?.files.first?.key != $0.id } ?? false
+    figures.notePlan(
+      strategy: moment.policy.strategy.name,
+      imageLoader: hasFiles && engine.counts.imageLoaders > 0,
+      videoLoader: hasFiles && engine.counts.videoLoaders > 0)
   }
 }
 

@@ -11,7 +11,14 @@ enum Route: CaseIterable, Sendable {
   case feed
   case putFeed
   case deleteFeed
+  case events
+  /// A page of a feed as a JSON Feed.
+  case jsonFeed
+  /// The same as RSS.
+  case rss
   case item
+  /// What an item's writer said of it: what `putItem` takes.
+  case record
   case putItem
   case deleteItem
   case countItem
@@ -19,6 +26,12 @@ enum Route: CaseIterable, Sendable {
   case plan
   case networks
   case media
+  /// The page to look at; for who asks for no HTML, what there is.
+  case root
+  /// The page's own files.
+  case pageFile
+  /// The client library for browsers.
+  case clientModule
   case openAPI
   case health
   case readiness
@@ -30,8 +43,8 @@ enum Route: CaseIterable, Sendable {
     case .putItem, .putFeed: .put
     case .deleteItem, .deleteFeed: .delete
     case .countItem, .importRecords, .plan: .post
-    case .compactPage, .page, .feeds, .feed, .item, .networks, .media, .openAPI, .health,
-      .readiness, .metrics:
+    case .compactPage, .page, .feeds, .feed, .events, .jsonFeed, .rss, .item, .record, .networks,
+      .media, .root, .pageFile, .clientModule, .openAPI, .health, .readiness, .metrics:
       .get
     }
   }
@@ -43,12 +56,19 @@ enum Route: CaseIterable, Sendable {
     case .page: "/v1/feeds/{feed}/items"
     case .feeds: "/v1/feeds"
     case .feed, .putFeed, .deleteFeed: "/v1/feeds/{feed}"
+    case .events: "/v1/feeds/{feed}/events"
+    case .jsonFeed: "/v1/feeds/{feed}/feed.json"
+    case .rss: "/v1/feeds/{feed}/feed.xml"
     case .item, .putItem, .deleteItem: "/v1/items/{id}"
+    case .record: "/v1/items/{id}/record"
     case .countItem: "/v1/items/{id}/counters"
     case .importRecords: "/v1/import"
     case .plan: "/v1/plan"
     case .networks: "/v1/networks"
     case .media: "/media/{path}"
+    case .root: "/"
+    case .pageFile: "/page/{file}"
+    case .clientModule: "/lookahead.js"
     case .openAPI: "/openapi.json"
     case .health: "/healthz"
     case .readiness: "/readyz"
@@ -63,10 +83,12 @@ enum Route: CaseIterable, Sendable {
     case .page: PageRequest.parameters
     case .item: Self.itemParameters
     case .networks: ["feed"]
+    case .events: ["before"]
     case .feeds: FeedListRequest.parameters
+    case .jsonFeed, .rss: SyndicationRequest.parameters
     case .media: MediaQuery.parameters
-    case .feed, .putFeed, .deleteFeed, .putItem, .deleteItem, .countItem, .importRecords,
-      .plan, .openAPI, .health, .readiness, .metrics:
+    case .feed, .putFeed, .deleteFeed, .record, .putItem, .deleteItem, .countItem, .importRecords,
+      .plan, .root, .pageFile, .clientModule, .openAPI, .health, .readiness, .metrics:
       []
     }
   }

@@ -37,6 +37,8 @@ final class ApplicationFigures: Sendable {
     "lookahead_http_sent_bytes_total": "Bytes of answers that were handed to the system.",
     "lookahead_http_request_duration_seconds":
       "From a request's head to the last byte of its answer.",
+    "lookahead_plan_items_total": "Items that people came to, as states told /v1/plan.",
+    "lookahead_plan_loaders_total": "Of these, items of which the start was not there.",
     "lookahead_sqlite_read_seconds": "Reading the posts of a page or an item.",
     "lookahead_sqlite_write_seconds": "From a single write to its durable end.",
   ]
@@ -82,6 +84,17 @@ final class ApplicationFigures: Sendable {
         label: "lookahead_http_sent_bytes_total", dimensions: [route], factory: registry),
       duration: Timer(
         label: "lookahead_http_request_duration_seconds", dimensions: [route], factory: registry))
+  }
+
+  /// Somebody came to an item, with a strategy: there are a handful of these.
+  func notePlan(strategy: String, imageLoader: Bool, videoLoader: Bool) {
+    func count(_ name: String, _ labels: [(String, String)], _ number: Int) {
+      Counter(label: name, dimensions: [("strategy", strategy)] + labels, factory: registry)
+        .increment(by: number)
+    }
+    count("lookahead_plan_items_total", [], 1)
+    count("lookahead_plan_loaders_total", [("kind", "image")], imageLoader ? 1 : 0)
+    count("lookahead_plan_loaders_total", [("kind", "video")], videoLoader ? 1 : 0)
   }
 
   func note(_ summary: ImportSummary, refused: Int) {

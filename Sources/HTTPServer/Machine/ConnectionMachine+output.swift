@@ -47,7 +47,8 @@ extension ConnectionMachine {
     writeHead(of: response, isHead: exchange.isHead, to: &bytes)
     ResponseHead.writeEnd(
       to: &bytes,
-      persistence: isLast || stream != nil ? .closed : exchange.keepsOldVersion ? .keptExplicitly : .kept,
+      persistence: isLast || stream != nil
+        ? .closed : exchange.keepsOldVersion ? .keptExplicitly : .kept,
       dateLine: around.dateLine, requestID: exchange.requestID)
     beginDelivery(&around)
     let start = output.writtenCount + output.byteCount
@@ -101,7 +102,8 @@ extension FinishedRequest {
   fileprivate init(_ response: Response, of exchange: Exchange) {
     self.init(
       method: exchange.method, target: exchange.target, pathEnd: exchange.pathEnd,
-      route: response.route, status: response.status, bytes: 0, microseconds: 0,
+      route: response.route, user: response.user, status: response.status, bytes: 0,
+      microseconds: 0,
       requestID: exchange.requestID, peer: nil, forwardedFor: exchange.forwardedFor)
   }
 }

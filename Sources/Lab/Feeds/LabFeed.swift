@@ -67,6 +67,13 @@ public struct LabFeed: Sendable {
       })
   }
 
+  /// The same items, beginning with another one.
+  func turned(_ random: LabRandom) -> LabFeed {
+    var random = random
+    let first = random.number(below: items.count)
+    return LabFeed(Array(items[first...] + items[..<first]), pageItems: pageItems)
+  }
+
   func index(of id: String) -> Int? { indexes[ByteText(id)] }
 
   /// The place of a file among all files.

@@ -10,21 +10,31 @@ public struct LabFile: Hashable, Sendable {
   public let durationMilliseconds: Int
   /// How many bytes play it through each second: never falling, to the file's end.
   let secondBytes: [Int]
+  /// What a server tells of it, where somebody recorded that; else it tells what is true.
+  let recorded: MediaLoad?
 
   /// What a run can move: no more than `LinkRequest.byteLimit`.
   public static let byteLimit = LinkRequest.byteLimit
 
   /// A picture.
-  public init(imageBytes bytes: Int) {
+  ///
+  /// - Parameter recorded: what a server tells of it; `nil` where it tells what is true.
+  public init(imageBytes bytes: Int, recorded: MediaLoad? = nil) {
     precondition((0...Self.byteLimit).contains(bytes))
     self.bytes = bytes
     startRanges = bytes > 0 ? [0..<bytes] : []
     durationMilliseconds = 0
     secondBytes = []
+    self.recorded = recorded
   }
 
   /// A clip that starts with these bytes, and plays through second n with the first `secondBytes[n]`.
-  public init(startRanges: [Range<Int>], secondBytes: [Int], durationMilliseconds: Int) {
+  ///
+  /// - Parameter recorded: what a server tells of it; `nil` where it tells what is true.
+  public init(
+    startRanges: [Range<Int>], secondBytes: [Int], durationMilliseconds: Int,
+    recorded: MediaLoad? = nil
+  ) {
     let bytes = secondBytes.last ?? 0
     precondition(
       (0...Self.byteLimit).contains(bytes) && secondBytes.first.map { $0 >= 0 } ?? true
@@ -35,6 +45,7 @@ public struct LabFile: Hashable, Sendable {
     self.startRanges = startRanges
     self.durationMilliseconds = durationMilliseconds
     self.secondBytes = secondBytes
+    self.recorded = recorded
   }
 
   /// It moves.
@@ -46,13 +57,15 @@ public struct LabFile: Hashable, Sendable {
     let second = time / 1_000
     let start = startRanges.first.map { $0.lowerBound == 0 ? $0.upperBound : 0 } ?? 0
     let before = second > 0 ? secondBytes[second - 1] : min(start, secondBytes[0])
-    return before + (secondBytes[second] - before) * (time % 1_000) / 1_000
+    let length = min(1_000, durationMilliseconds - second * 1_000)
+    return before + (secondBytes[second] - before) * (time % 1_000) / length
   }
 }
 
 extension LabFile {
   /// What a server that has looked into the file tells.
   var load: MediaLoad {
+    if let recorded { return recorded }
     guard isClip else { return MediaLoad(kind: .image, bytes: bytes) }
     let isStartable = startRanges.count <= 1 && startRanges.first?.lowerBound ?? 0 == 0
     let head = isStartable ? startRanges.first?.upperBound ?? 0 : 0

@@ -107,7 +107,6 @@ extension Link {
       if !requests[index].isAnswered {
         guard requests[index].answersAtMicroseconds <= nowMicroseconds else { continue }
         requests[index].isAnswered = true
-        requests[index].sharedUnitsAtAnswer = receivedUnits
         let isFirst = !requests.contains {
           $0.connection == slot && $0.isAnswered && $0.id != requests[index].id
         }
@@ -143,7 +142,7 @@ extension Link {
   /// 16 GiB: above it no window matters.
   private static var mostWindowUnits: Int { 1 << 57 }
 
-  private static func product(_ rate: Int, _ time: Int) -> Int {
+  static func product(_ rate: Int, _ time: Int) -> Int {
     let (units, overflow) = rate.multipliedReportingOverflow(by: time)
     return overflow ? mostWindowUnits : min(units, mostWindowUnits)
   }
@@ -156,9 +155,12 @@ extension Link {
       let units = min(
         requests[index].rate * elapsed, requests[index].totalUnits - requests[index].receivedUnits)
       requests[index].receivedUnits += units
+      requests[index].movedAtMicroseconds = nowMicroseconds
       receivedUnits &+= units
       connections[slot].movedUnits += units
     }
+    for index in tails.indices { tails[index].units -= tails[index].rate * elapsed }
+    tails.removeAll { $0.units <= 0 }
     for slot in connections.indices where connections[slot].movedUnits > 0 {
       let moved = connections[slot].movedUnits
       connections[slot].roundUnits = max(0, connections[slot].roundUnits - moved)

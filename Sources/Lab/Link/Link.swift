@@ -1,3 +1,5 @@
+import LinkModel
+
 /// A link between a client and a server: connections that are set up, round trips, slow start, loss, and
 /// requests that share what the link brings.
 ///
@@ -10,6 +12,8 @@
 ///   share what it gets.
 /// - A window that is not used up by the end of its round fills the link: it limits nothing any more.
 /// - A lost packet stops its connection until it has come again, a round trip later, or two, or more.
+/// - What a cancelled request has under way comes, for a round trip (`LinkTail`).
+/// - A request of which nothing comes for too long is given up.
 /// - While nothing passes (`LinkConditions.isUp`), all round trips rest, too.
 ///
 /// Each event loses less than a microsecond of the link, because time is whole microseconds.
@@ -24,6 +28,7 @@ struct Link: Sendable {
   var random: LabRandom
   var connections: [LinkConnection]
   var requests: [LinkRequest] = []
+  var tails: [LinkTail] = []
 
   /// - Parameter offsetMicroseconds: at which moment of its loop the schedule begins.
   init(
@@ -48,13 +53,16 @@ struct Link: Sendable {
   var conditions: LinkConditions { schedule.conditions[step] }
 
   /// Asks for so many bytes.
-  mutating func start(_ id: Int, bytes: Int, priority: Int = 0) {
+  ///
+  /// - Parameter tellsHead: whether the answer's head is an event of its own.
+  mutating func start(_ id: Int, bytes: Int, priority: Int = 0, tellsHead: Bool = false) {
     precondition((0...LinkRequest.byteLimit).contains(bytes), "more bytes than a request may bring")
     let head = settings.responseHeadBytes * LinkRequest.unitsPerByte
     requests.append(
       LinkRequest(
         id: id, priority: priority, headUnits: head,
-        totalUnits: head + bytes * LinkRequest.unitsPerByte))
+        totalUnits: head + bytes * LinkRequest.unitsPerByte,
+        movedAtMicroseconds: nowMicroseconds, tellsHead: tellsHead))
     assignConnections()
   }
 
@@ -68,12 +76,24 @@ struct Link: Sendable {
   func bytes(of id: Int) -> Int? { requests.first { $0.id == id }?.bodyBytes }
 
   /// Ends a request before its answer does. With HTTP/1.1 its connection ends with it.
-  mutating func cancel(_ id: Int) {
-    guard let index = requests.firstIndex(where: { $0.id == id }) else { return }
-    if let slot = requests[index].connection, settings.requestsPerConnection == 1 {
+  ///
+  /// - Returns: how many bytes of its body were under way, and come all the same.
+  @discardableResult
+  mutating func cancel(_ id: Int) -> Int {
+    guard let index = requests.firstIndex(where: { $0.id == id }) else { return 0 }
+    let request = requests[index]
+    if let slot = request.connection, settings.requestsPerConnection == 1 {
       connections[slot].isOpen = false
     }
+    var late = 0
+    if settings.bringsWhatWasCancelled, request.isAnswered, request.rate > 0 {
+      late = min(
+        request.totalUnits - request.receivedUnits,
+        Self.product(request.rate, conditions.roundTripMicroseconds))
+      if late > 0 { tails.append(LinkTail(units: late)) }
+    }
     remove(at: index)
+    return late / LinkRequest.unitsPerByte
   }
 
   /// What happens next, up to this time: then that is the time, or else `nil` and the time is `end`.
@@ -81,7 +101,7 @@ struct Link: Sendable {
     while true {
       if let event = takeEvent() { return event }
       guard nowMicroseconds < end else { return nil }
-      guard !requests.isEmpty else {
+      guard !requests.isEmpty || !tails.isEmpty else {
         pass(end)
         return nil
       }
@@ -103,18 +123,38 @@ struct Link: Sendable {
 
   /// A request that has come as far as somebody wants to know, in the order in which they were made.
   private mutating func takeEvent() -> LinkEvent? {
-    for index in requests.indices where requests[index].receivedUnits >= requests[index].nextUnits {
+    for index in requests.indices {
       let request = requests[index]
-      let isFinished = request.receivedUnits >= request.totalUnits
-      let took = max(1, nowMicroseconds - request.answersAtMicroseconds)
+      let isThere = request.receivedUnits >= request.nextUnits
+      guard isThere || givesUpMicroseconds(request) <= nowMicroseconds else { continue }
+      guard isThere else { return giveUp(at: index) }
+      let isFinished = request.receivedUnits >= request.totalUnits && !request.tellsHead
       let event = LinkEvent(
         request: request.id, bytes: request.bodyBytes, isFinished: isFinished,
-        kilobitsPerSecond: (receivedUnits &- request.sharedUnitsAtAnswer) / took / 1_000,
-        firstByteMicroseconds: request.answersAtMicroseconds - request.sentAtMicroseconds)
-      if isFinished { remove(at: index) } else { requests[index].markUnits = .max }
+        firstByteMicroseconds: request.answersAtMicroseconds - request.sentAtMicroseconds,
+        isHead: request.tellsHead)
+      if request.tellsHead {
+        requests[index].tellsHead = false
+      } else if isFinished {
+        remove(at: index)
+      } else {
+        requests[index].markUnits = .max
+      }
       return event
     }
     return nil
+  }
+
+  private func givesUpMicroseconds(_ request: LinkRequest) -> Int {
+    request.movedAtMicroseconds + settings.timeoutMilliseconds * 1_000
+  }
+
+  private mutating func giveUp(at index: Int) -> LinkEvent {
+    let request = requests[index]
+    cancel(request.id)
+    return LinkEvent(
+      request: request.id, bytes: request.bodyBytes, isFinished: false,
+      firstByteMicroseconds: 0, isTimedOut: true)
   }
 
   private mutating func remove(at index: Int) {
@@ -128,6 +168,8 @@ struct Link: Sendable {
 
   /// Goes on to the next change of any rate, at the latest to `end`.
   private mutating func move(until end: Int) {
+    let givesUp = requests.reduce(Int.max) { min($0, givesUpMicroseconds($1)) }
+    let end = min(end, max(givesUp, nowMicroseconds))
     guard conditions.isUp else {
       let elapsed = min(end, stepEndsMicroseconds) - nowMicroseconds
       rest(elapsed)
@@ -139,8 +181,8 @@ struct Link: Sendable {
     beginRounds()
     setRates()
     let elapsed = min(min(end, stepEndsMicroseconds) - nowMicroseconds, timeToNextChange())
-    receive(elapsed)
     nowMicroseconds += elapsed
+    receive(elapsed)
     losePackets()
     if nowMicroseconds == stepEndsMicroseconds { nextStep() }
   }
@@ -168,11 +210,15 @@ struct Link: Sendable {
       connections[slot].rate = isSending(connections[slot]) ? 1 : 0
       sending += connections[slot].rate
     }
+    sending += tails.count
     let bits = conditions.downlinkKbps * 1_000
     var place = 0
     for slot in connections.indices where connections[slot].rate > 0 {
       connections[slot].rate = Self.share(bits, of: sending, place: place)
       place += 1
+    }
+    for index in tails.indices {
+      tails[index].rate = Self.share(bits, of: sending, place: place + index)
     }
     for index in requests.indices {
       requests[index].rate = 0
@@ -215,6 +261,9 @@ struct Link: Sendable {
       } else if request.rate > 0 {
         time = min(time, Self.time(request.nextUnits - request.receivedUnits, atRate: request.rate))
       }
+    }
+    for tail in tails where tail.rate > 0 {
+      time = min(time, Self.time(tail.units, atRate: tail.rate))
     }
     return max(time, 0)
   }

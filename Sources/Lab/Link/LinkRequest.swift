@@ -19,14 +19,16 @@ struct LinkRequest: Sendable {
   var answersAtMicroseconds = 0
   var isAnswered = false
   var receivedUnits = 0
-  /// What all requests had received when this one's answer began.
-  var sharedUnitsAtAnswer = 0
+  /// When something of it last came, or it was asked for.
+  var movedAtMicroseconds: Int
+  /// Somebody wants to know when its head is there, and does not yet.
+  var tellsHead: Bool
   /// From how much on somebody wants to know.
   var markUnits = Int.max
   /// Bits a second in this step of the link.
   var rate = 0
 
-  var nextUnits: Int { min(totalUnits, markUnits) }
+  var nextUnits: Int { tellsHead ? headUnits : min(totalUnits, markUnits) }
   var bodyBytes: Int { max(0, receivedUnits - headUnits) / Self.unitsPerByte }
 }
 
@@ -66,8 +68,17 @@ struct LinkEvent: Hashable, Sendable {
   let bytes: Int
   /// It is the end of the answer.
   let isFinished: Bool
-  /// What the link brought, for all requests, while this one was being answered: kilobits a second.
-  let kilobitsPerSecond: Int
   /// From the request to its answer's first byte.
   let firstByteMicroseconds: Int
+  /// It is the head that is there, and nothing is said of the body.
+  var isHead = false
+  /// It was given up: nothing came for too long.
+  var isTimedOut = false
+}
+
+/// What a cancelled request has under way: it comes, and nobody keeps it.
+struct LinkTail: Sendable {
+  var units: Int
+  /// Bits a second in this step of the link.
+  var rate = 0
 }

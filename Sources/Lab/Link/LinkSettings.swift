@@ -21,6 +21,11 @@ public struct LinkSettings: Hashable, Sendable {
   public var idleRestartMilliseconds = 1_000
   /// After how long without traffic it ends.
   public var keepAliveMilliseconds = 60_000
+  /// After how long without a byte a request is given up: the client library's (`RangeStoreLimits`).
+  public var timeoutMilliseconds = 20_000
+  /// Whether what a cancelled request has under way still comes, for a round trip, and takes its share of the
+  /// link: bytes that nobody keeps.
+  public var bringsWhatWasCancelled = true
   /// Whether a lost packet also halves what is under way at once (RFC 5681 section 3.1), or costs time alone.
   public var halvesWindow = true
 

@@ -1,3 +1,4 @@
+import LinkModel
 import Prefetch
 
 /// What is measured: a policy, as a client has it.
@@ -48,12 +49,30 @@ public struct LabNetwork: Hashable, Sendable {
   /// What the client takes for granted before it has measured; `nil` where nothing is known.
   let expected: LinkConditions?
 
+  /// Whether it was recorded, and is no profile.
+  var isRecorded: Bool { expected == nil }
+
   /// A profile's network: the client knows which one it is.
   public init(_ profile: NetworkProfile, link: LinkSettings = LinkSettings()) {
     name = profile.name
     schedule = LinkSchedule(profile)
     self.link = link
     expected = LinkConditions(profile)
+  }
+
+  /// A profile's network as `ShapedLink` makes it, of which the client library knows nothing before it has
+  /// measured: no TLS, nothing that comes after a cancel, windows that do not shrink at rest.
+  public init(shaped profile: NetworkProfile) {
+    name = profile.name
+    schedule = LinkSchedule(profile)
+    link = LinkSettings()
+    link.connections = 32
+    link.setupRoundTrips = 1
+    link.thinkMilliseconds = 1
+    link.requestBytes = 250
+    link.idleRestartMilliseconds = 1_000_000_000
+    link.bringsWhatWasCancelled = false
+    expected = nil
   }
 
   /// A recorded network, played from a moment that the run draws.

@@ -13,7 +13,7 @@ extension Experiment {
   /// - Precondition: there are two contestants.
   public func compare(
     _ measure: RunFigures.Measure = .loaders, margin: Double,
-    _ perform: (Int, @escaping @Sendable (Int) -> Void) -> Void = { count, body in
+    _ perform: Performer = { count, body in
       for index in 0..<count { body(index) }
     },
     progress: (Int) -> Void = { _ in }

@@ -25,8 +25,9 @@ public struct Experiment: Sendable {
   public enum FeedSource: Sendable {
     /// Made up anew for each repeat.
     case generated(FeedModel)
-    /// The same each time.
-    case recorded(LabFeed)
+    /// The same each time, from another item on in each repeat: at its end it goes on at its top. Where it
+    /// does not turn, it begins at its top.
+    case recorded(LabFeed, turns: Bool = true)
   }
 
   /// An experiment of these parts.
@@ -53,7 +54,7 @@ public struct Experiment: Sendable {
   ///     many threads as it likes, and returns when all calls have: the results are the same.
   ///   - progress: is told how many runs are done, from any thread.
   public func results(
-    _ perform: (Int, @escaping @Sendable (Int) -> Void) -> Void = { count, body in
+    _ perform: Performer = { count, body in
       for index in 0..<count { body(index) }
     },
     progress: @escaping @Sendable (Int) -> Void = { _ in }
@@ -83,6 +84,12 @@ public struct Experiment: Sendable {
     return Simulation.explain(contestants[contestant], setup, seed: seed).lines
   }
 
+  /// One run as a picture needs it.
+  func timeline(contestant: Int, network: Int, repeat number: Int) -> RunTimeline {
+    let (setup, seed) = round(network: network, repeat: number)
+    return Simulation.timeline(contestants[contestant], setup, seed: seed)
+  }
+
   /// What all contestants have in common in a repeat.
   private func round(network: Int, repeat number: Int) -> (Simulation.Setup, seed: UInt64) {
     let random = LabRandom(seed: seed).split(UInt64(network))
@@ -90,7 +97,8 @@ public struct Experiment: Sendable {
     let feed =
       switch feed {
       case .generated(let model): model.feed(count: max(1, items), random: random.split(1))
-      case .recorded(let feed): feed
+      case .recorded(let feed, turns: false): feed
+      case .recorded(let feed, turns: true): feed.turned(random.split(3))
       }
     var seeds = random.split(2)
     return (

@@ -2,7 +2,7 @@ import JSON
 
 /// Results as people and programs read them.
 extension ExperimentResults {
-  private static let columns: [(title: String, measure: RunFigures.Measure, decimals: Int)] = [
+  static let columns: [(title: String, measure: RunFigures.Measure, decimals: Int)] = [
     ("images", .imageLoaders, 1), ("videos", .videoLoaders, 1), ("pages", .pageLoaders, 1),
     ("wait ms", .waitMilliseconds, 0), ("p95 ms", .waitP95Milliseconds, 0),
     ("stalls", .stalls, 1), ("KB/item", .kilobytes, 1), ("wasted %", .wastedPercent, 1),
@@ -10,16 +10,19 @@ extension ExperimentResults {
   ]
 
   /// The rows of a table: each network's, and of several networks all together.
-  private var places: [(name: String, network: Int?)] {
+  var places: [(name: String, network: Int?)] {
     let each = networks.enumerated().map { (name: $1, network: Int?.some($0)) }
     return networks.count > 1 ? each + [(name: "all", network: nil)] : each
   }
 
   /// A table for people: loaders per 1000 items with their 95 % intervals, what else was measured, and how each
   /// contestant compares with the first.
-  public func table(margin: Double) -> String {
+  public func table(margin: Double) -> String { table(margin: margin, of: nil) }
+
+  func table(margin: Double, of use: RunUse?) -> String {
+    let first = use.map { "network (\($0.rawValue))" } ?? "network"
     var rows = [
-      ["network", "strategy", "loaders", "±"] + Self.columns.map(\.title) + ["vs first"]
+      [first, "strategy", "loaders", "±"] + Self.columns.map(\.title) + ["vs first"]
     ]
     for place in places {
       for contestant in contestants.indices {
@@ -38,18 +41,17 @@ extension ExperimentResults {
             ])
       }
     }
-    return Self.aligned(rows)
+    return Self.aligned(rows, texts: [0, 1, rows[0].count - 1])
   }
 
   /// Columns of the same width: texts to the left, numbers to the right.
-  private static func aligned(_ rows: [[String]]) -> String {
+  static func aligned(_ rows: [[String]], texts: Set<Int>) -> String {
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
       var line = ""
       for (column, cell) in row.enumerated() {
         let space = String(repeating: " ", count: widths[column] - cell.count)
-        let isText = column < 2 || column == row.count - 1
-        line += (column > 0 ? "  " : "") + (isText ? cell + space : space + cell)
+        line += (column > 0 ? "  " : "") + (texts.contains(column) ? cell + space : space + cell)
       }
       while line.last == " " { line.removeLast() }
       return line + "\n"
@@ -57,18 +59,25 @@ extension ExperimentResults {
   }
 
   /// Every measure of every run, as RFC 4180 has it, with a line of names first.
-  public var csv: String {
+  public var csv: String { csv(of: nil) }
+
+  /// - Parameter use: what the runs were for: a column of its own, where it is said.
+  func csv(of use: RunUse?, hasHead: Bool = true) -> String {
     let measures = RunFigures.Measure.allCases
-    var text =
-      (["network", "strategy", "repeat"] + measures.map(\.rawValue))
-      .joined(separator: ",") + "\r\n"
+    var text = ""
+    if hasHead {
+      text =
+        ((use == nil ? [] : ["use"]) + ["network", "strategy", "repeat"] + measures.map(\.rawValue))
+        .joined(separator: ",") + "\r\n"
+    }
     for network in networks.indices {
       for contestant in contestants.indices {
         for number in 0..<repeats {
           let run = runs[(contestant * networks.count + network) * repeats + number]
-          let cells = [
-            Self.quoted(networks[network]), Self.quoted(contestants[contestant]), String(number),
-          ]
+          let cells =
+            (use.map { [$0.rawValue] } ?? []) + [
+              Self.quoted(networks[network]), Self.quoted(contestants[contestant]), String(number),
+            ]
           text += (cells + measures.map { fixed(run[$0], 3) }).joined(separator: ",") + "\r\n"
         }
       }

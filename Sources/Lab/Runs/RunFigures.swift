@@ -23,6 +23,8 @@ public struct RunFigures: Hashable, Sendable {
   public internal(set) var requests = 0
   /// Of these, for pages of the feed.
   public internal(set) var pages = 0
+  /// Requests of which nothing came for too long.
+  public internal(set) var timeouts = 0
   /// Times that the engine was asked.
   public internal(set) var events = 0
   /// How long the run took on its own clock.
@@ -33,12 +35,25 @@ public struct RunFigures: Hashable, Sendable {
   /// What the viewer waited for in all.
   public var waitedMilliseconds: Int { waitsMilliseconds.reduce(0, +) }
 
+  /// All of it in a line.
+  public var words: String {
+    """
+    \(viewedItems) items looked at: \(loaders) loaders (\(imageLoaders) on images, \(videoLoaders) on \
+    videos, \(pageLoaders) for want of a page), \(waitedMilliseconds) ms of waiting; \(stalls) stalls, \
+    \(stalledMilliseconds) ms; \(fetchedBytes) bytes came, \(wastedBytes) of no use; \(requests) \
+    requests, \(timeouts) given up
+    """
+  }
+
   /// What tables and comparisons are about. Of all of them less is better.
   public enum Measure: String, CaseIterable, Sendable {
     /// Loader impressions per 1000 viewed items: all, on pictures, on clips, for want of their page.
     case loaders, imageLoaders, videoLoaders, pageLoaders
     /// Milliseconds of waiting: per viewed item, and what half and 95 of a hundred viewed items did not exceed.
     case waitMilliseconds, waitP50Milliseconds, waitP95Milliseconds
+    /// Viewed items per 1000 that were waited for longer than this: the distribution of waits.
+    case waitsOver100Milliseconds, waitsOver250Milliseconds, waitsOver500Milliseconds
+    case waitsOver1000Milliseconds, waitsOver2500Milliseconds, waitsOver5000Milliseconds
     /// Stops of clips that had started, per 1000 viewed items.
     case stalls
     /// Bytes of media that came, per viewed item, in kilobytes (1000).
@@ -52,7 +67,9 @@ public struct RunFigures: Hashable, Sendable {
     /// same are no proof that others will.
     func leastDeviation(items: Int) -> Double {
       switch self {
-      case .loaders, .imageLoaders, .videoLoaders, .pageLoaders, .stalls, .requests:
+      case .loaders, .imageLoaders, .videoLoaders, .pageLoaders, .stalls, .requests,
+        .waitsOver100Milliseconds, .waitsOver250Milliseconds, .waitsOver500Milliseconds,
+        .waitsOver1000Milliseconds, .waitsOver2500Milliseconds, .waitsOver5000Milliseconds:
         1_000 / Double(max(1, items))
       case .waitMilliseconds, .waitP50Milliseconds, .waitP95Milliseconds, .kilobytes,
         .wastedPercent:
@@ -71,11 +88,21 @@ public struct RunFigures: Hashable, Sendable {
     case .waitMilliseconds: perThousand(waitedMilliseconds) / 1_000
     case .waitP50Milliseconds: Double(wait(percentile: 50))
     case .waitP95Milliseconds: Double(wait(percentile: 95))
+    case .waitsOver100Milliseconds: perThousand(waits(over: 100))
+    case .waitsOver250Milliseconds: perThousand(waits(over: 250))
+    case .waitsOver500Milliseconds: perThousand(waits(over: 500))
+    case .waitsOver1000Milliseconds: perThousand(waits(over: 1_000))
+    case .waitsOver2500Milliseconds: perThousand(waits(over: 2_500))
+    case .waitsOver5000Milliseconds: perThousand(waits(over: 5_000))
     case .stalls: perThousand(stalls)
     case .kilobytes: perThousand(fetchedBytes) / 1_000_000
     case .wastedPercent: Double(wastedBytes) * 100 / Double(max(1, fetchedBytes))
     case .requests: perThousand(requests)
     }
+  }
+
+  private func waits(over milliseconds: Int) -> Int {
+    waitsMilliseconds.count - waitsMilliseconds.count { $0 <= milliseconds }
   }
 
   private func perThousand(_ count: Int) -> Double {

@@ -2,8 +2,15 @@ import Prefetch
 
 /// What the engine asks for, and what comes.
 extension Simulation {
-  /// How many bytes come before the engine is told of them, where nothing else makes it worth telling.
-  private static let toldBytes = 65_536
+  /// Ours decides anew with each piece that comes, and of what plays wants no more than it needs; the others wait
+  /// for starts and ends, which are told anyway.
+  var decidesWithEachPiece: Bool {
+    if case .expectedWait = engine.policy.strategy { true } else { false }
+  }
+
+  /// How many bytes come before the engine is told of them, where nothing else makes it worth telling: ours of
+  /// as much as clients read at once.
+  private var toldBytes: Int { decidesWithEachPiece ? 8_192 : 65_536 }
 
   mutating func perform(_ action: PrefetchAction) {
     switch action.kind {
@@ -22,6 +29,7 @@ extension Simulation {
       guard let index = transfers.firstIndex(where: { $0.id == id && $0.isPaused }) else { return }
       explain("resume \(id): \(action.reason)")
       transfers[index].isPaused = false
+      timeline?.begin(id, of: transfers[index].item, at: link.nowMicroseconds / 1_000)
       transfers[index].start = transfers[index].told
       request(transfers[index], priority: .ahead)
     case .askForPage(let place):
@@ -47,20 +55,31 @@ extension Simulation {
     explain(
       "fetch \(fetch.id): \(start)..<\(transfer.end) of \(fetch.key) for \(fetch.item): \(reason)")
     transfers.append(transfer)
+    timeline?.begin(fetch.id, of: item, at: link.nowMicroseconds / 1_000)
     request(transfer, priority: fetch.priority)
   }
 
   private mutating func request(_ transfer: Transfer, priority: PrefetchTransfer.Priority) {
     figures.requests += 1
+    if let index = transfers.firstIndex(where: { $0.id == transfer.id }) {
+      transfers[index].askedMicroseconds = link.nowMicroseconds
+      transfers[index].meteredBytes = nil
+    }
     link.start(
-      transfer.id, bytes: transfer.end - transfer.start, priority: priority.rawValue)
+      transfer.id, bytes: transfer.end - transfer.start, priority: priority.rawValue,
+      tellsHead: true)
     mark(transfer)
   }
 
   /// Ends a transfer's request; what has come of it by now is told.
   private mutating func stop(_ id: Int) {
     bring(id)
-    link.cancel(id)
+    endMetering(id, bytes: link.bytes(of: id))
+    timeline?.finish(id, at: link.nowMicroseconds / 1_000, isWhole: false)
+    let late = link.cancel(id)
+    guard late > 0 else { return }
+    figures.fetchedBytes += late
+    explain("\(late) bytes of \(id) come all the same")
   }
 
   mutating func ask(for place: PrefetchPlace) {
@@ -82,10 +101,12 @@ extension Simulation {
   mutating func take(_ event: LinkEvent) {
     if event.request < 0 {
       guard let index = pages.firstIndex(where: { $0.id == event.request }) else { return }
-      return pageArrived(pages.remove(at: index).place)
+      let place = pages.remove(at: index).place
+      return event.isTimedOut ? pageFailed(place) : pageArrived(place)
     }
     guard let index = transfers.firstIndex(where: { $0.id == event.request }) else { return }
-    guard event.isFinished else {
+    if event.isHead { return beginMetering(index) }
+    guard event.isFinished || event.isTimedOut else {
       arrived(index, bytes: event.bytes)
       // What the engine does about it may be to end it.
       if let index = transfers.firstIndex(where: { $0.id == event.request && !$0.isPaused }) {
@@ -94,19 +115,18 @@ extension Simulation {
       return
     }
     let id = transfers[index].id
+    let measurement = endMetering(id, bytes: event.bytes)
     arrived(index, bytes: event.bytes)
     transfers.removeAll { $0.id == id }
-    tell(.transferFinished(id))
-    if event.bytes >= Self.measuredBytes, event.kilobitsPerSecond > 0 {
-      tell(
-        .bandwidthMeasured(
-          kilobitsPerSecond: event.kilobitsPerSecond,
-          roundTripMilliseconds: event.firstByteMicroseconds / 1_000))
+    timeline?.finish(id, at: link.nowMicroseconds / 1_000, isWhole: event.isFinished)
+    if event.isTimedOut {
+      figures.timeouts += 1
+      explain("\(id) is given up: nothing came for too long")
+      return tell(.transferFailed(id, .network))
     }
+    tell(.transferFinished(id))
+    tell(measurement)
   }
-
-  /// Less says nothing about a bandwidth.
-  private static let measuredBytes = 10_000
 
   /// Takes in what has come of a transfer, without waiting for a mark.
   mutating func bring(_ id: Int) {
@@ -130,7 +150,7 @@ extension Simulation {
 
   /// When the link is to say how far the transfer is: as soon as it starts its item, or lets it play on.
   mutating func mark(_ transfer: Transfer) {
-    var byte = transfer.told + Self.toldBytes
+    var byte = transfer.told + toldBytes
     let truth = file(transfer.file, of: transfer.item)
     for range in truth.startRanges
     where range.upperBound > transfer.told && range.lowerBound < transfer.end {
@@ -152,6 +172,17 @@ extension Simulation {
   }
 
   // MARK: The list
+
+  private mutating func pageFailed(_ place: PrefetchPlace) {
+    figures.timeouts += 1
+    explain("the page \(place) is given up: nothing came for too long")
+    // Nobody but the viewer who opens the feed has asked for the first one.
+    if phase == .opening {
+      ask(for: place)
+    } else {
+      tell(.pageFailed(place, retryAfterMilliseconds: nil))
+    }
+  }
 
   private mutating func pageArrived(_ place: PrefetchPlace) {
     let (count, size) = (told.count, setup.feed.pageItems)

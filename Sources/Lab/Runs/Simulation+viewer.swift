@@ -46,6 +46,7 @@ extension Simulation {
     for transfer in transfers where transfer.item == step.index { bring(transfer.id) }
     listedSinceMicroseconds = link.nowMicroseconds
     let isThere = isThere(step.index)
+    timeline?.look(step.index, at: waitsSinceMicroseconds / 1_000, hasLoader: !isNew || !isThere)
     watched[step.index] = max(watched[step.index], 0)
     explain("the viewer looks at \(item.id)\(isThere ? "" : ": loader")")
     if isThere {
@@ -96,12 +97,14 @@ extension Simulation {
     // Who does not care whether it is there goes on in time.
     let from = setup.viewer.patienceMilliseconds == nil ? listedSinceMicroseconds : now
     phase = .looking(untilMicroseconds: from + step.dwellMilliseconds * 1_000)
+    seenSinceMicroseconds = now
     beginPlayback()
     if hasWaited, playback.file != nil { tell(.playbackMoved(milliseconds: 0, .playing)) }
   }
 
   private mutating func noteWait(_ milliseconds: Int) {
     figures.waitsMilliseconds.append(milliseconds)
+    timeline?.waited(milliseconds)
     explain("after \(milliseconds) ms")
   }
 
@@ -109,6 +112,9 @@ extension Simulation {
   mutating func leave() {
     if case .waiting = phase {
       noteWait((link.nowMicroseconds - waitsSinceMicroseconds) / 1_000)
+    }
+    if !setup.viewer.playsClips, case .looking(let until) = phase {
+      watched[step.index] = max(watched[step.index], (until - seenSinceMicroseconds) / 1_000)
     }
     endPlayback()
     setOut()

@@ -38,6 +38,9 @@ public struct Simulation: Sendable {
     /// Up to where the engine was told.
     var told: Int
     var isPaused = false
+    /// When it was asked for, and how much of the answer's body the meter has seen; `nil` before its head.
+    var askedMicroseconds = 0
+    var meteredBytes: Int?
   }
 
   /// What the viewer does.
@@ -63,6 +66,8 @@ public struct Simulation: Sendable {
   var figures = RunFigures()
   /// What happened, in words, where somebody wants to read it.
   var lines: [String]?
+  /// What happened, as a picture needs it.
+  var timeline: RunTimeline?
 
   /// What the engine is being told, and what is to be told after it.
   private var untold: [PrefetchEvent] = []
@@ -80,8 +85,14 @@ public struct Simulation: Sendable {
   /// Since when the viewer is where the item is or will be, and since when the list has it.
   var waitsSinceMicroseconds = 0
   var listedSinceMicroseconds = 0
+  /// Since when the viewer sees the item.
+  var seenSinceMicroseconds = 0
   var timerMilliseconds: Int?
   var playback = PlaybackState()
+  /// Measures the link as the client library does, and when it looks again.
+  var meter = LinkMeter()
+  var metersMicroseconds = Int.max
+  var toldKilobitsPerSecond = 0
   /// How far each clip was watched, in milliseconds; -1 of an item that nobody looked at.
   var watched: [Int]
 
@@ -129,6 +140,16 @@ public struct Simulation: Sendable {
     return (simulation.figures, simulation.lines ?? [])
   }
 
+  /// The same, as a picture needs it.
+  static func timeline(
+    _ contestant: Contestant, _ setup: Setup, seed: UInt64
+  ) -> RunTimeline {
+    var simulation = Simulation(contestant, setup, seed: seed)
+    simulation.timeline = RunTimeline()
+    simulation.run()
+    return simulation.timeline!
+  }
+
   /// No run takes longer, on its own clock: over a dead link nothing ever comes.
   static let longestMicroseconds = 30 * 86_400_000_000
 
@@ -153,12 +174,13 @@ public struct Simulation: Sendable {
     case .travelling: next = min(next, arrivesMicroseconds)
     case .waiting(let until), .looking(let until): next = min(next, until)
     }
-    return min(next, playback.nextMicroseconds)
+    return min(next, playback.nextMicroseconds, metersMicroseconds)
   }
 
   private mutating func takeOwnEvents() {
     let now = link.nowMicroseconds
     if playback.nextMicroseconds <= now { playOn() }
+    if metersMicroseconds <= now { measure() }
     switch phase {
     case .travelling where arrivesMicroseconds <= now: arrive()
     case .waiting(let until) where until <= now: leave()
@@ -199,6 +221,9 @@ public struct Simulation: Sendable {
     figures.waitsMilliseconds.sort()
     for transfer in transfers { bring(transfer.id) }
     figures.wastedBytes = figures.fetchedBytes - usedBytes
+    timeline?.end(atMilliseconds: figures.milliseconds)
+    let words = figures.words
+    explain(words)
   }
 
   /// What of all that is held somebody looked at.

@@ -15,6 +15,8 @@ public struct ViewerModel: Hashable, Sendable {
   /// How long they wait for an item that is not there before they go on, on top of the time that they then
   /// look at it; `nil` for people who do not care and go on in time, whether it is there or not.
   public var patienceMilliseconds: Int?
+  /// Whether clips play while they look: `browse` only looks, and tells the engine of no playback.
+  public var playsClips = true
   /// After how many of a thousand items they fling.
   public var flingPermille = 0
   /// How many items a fling goes.
@@ -25,6 +27,30 @@ public struct ViewerModel: Hashable, Sendable {
   public var turnPermille = 0
   /// How many items they go back before they turn again.
   public var turnItems = Quantiles(always: 3)
+
+  /// What somebody looked at, one item after the other: then nothing is drawn. At its end it begins again.
+  public var looks: [Look] = []
+
+  /// One look of somebody who was watched.
+  public struct Look: Hashable, Sendable {
+    /// At which item, from the feed's first.
+    public let index: Int
+    /// For how long, whether it was there or not.
+    public let dwellMilliseconds: Int
+
+    /// A look at an item.
+    public init(index: Int, dwellMilliseconds: Int) {
+      self.index = index
+      self.dwellMilliseconds = dwellMilliseconds
+    }
+  }
+
+  /// The one person who was watched: the same looks, in time.
+  public static func replaying(_ looks: [Look]) -> ViewerModel {
+    var model = ViewerModel.steady
+    model.looks = looks
+    return model
+  }
 
   /// People who look so long at each item and go down.
   public init(dwell: Dwell) { self.dwell = dwell }
@@ -70,6 +96,8 @@ public struct Viewer: Sendable {
   private var isFirst = true
   /// How many items upwards are left.
   private var upwards = 0
+  /// How many looks of somebody who was watched are over.
+  private var looked = 0
 
   /// A person at the top of the feed.
   public init(_ model: ViewerModel, random: LabRandom) {
@@ -84,6 +112,14 @@ public struct Viewer: Sendable {
   ///   - duration: of the item at an index, how long it plays, in milliseconds; `nil` where nothing does.
   public mutating func next(count: Int, duration: (Int) -> Int?) -> ViewerStep {
     let from = index
+    if !model.looks.isEmpty {
+      let look = model.looks[looked % model.looks.count]
+      looked += 1
+      index = min(max(look.index, 0), count - 1)
+      return ViewerStep(
+        index: index, distance: index - from, travelMilliseconds: 0,
+        dwellMilliseconds: max(0, look.dwellMilliseconds))
+    }
     let distance = isFirst ? 0 : nextDistance(count: count)
     isFirst = false
     index += distance

@@ -18,6 +18,8 @@ public struct PlanRequest: Sendable {
   public var itemsPerMinute: Int?
   /// The ids of its items, where it names them alone.
   public var itemIDs: [String] = []
+  /// It says that the person has just come to the active item: `activeForMs` is 0.
+  public var hasJustArrived = false
 }
 
 extension PlanRequest {
@@ -93,6 +95,8 @@ extension PlanRequest {
     where snapshot.transfers[..<index].contains(where: { $0.id == transfer.id }) {
       throw fields.error("transfers", "has \(transfer.id) twice")
     }
+    hasJustArrived =
+      snapshot.active != nil && fields.has("activeForMs") && snapshot.activeMilliseconds == 0
     self.strategy = strategy
     self.snapshot = snapshot
     feed = try fields.text("feed", limit: .bytes(RecordLimits.feedNameBytes))

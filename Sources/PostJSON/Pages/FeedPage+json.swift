@@ -52,8 +52,9 @@ extension FeedItem {
         type: try fields.option("type"),
         title: try fields.text("title", limit: .characters(RecordLimits.titleCharacters)),
         text: try fields.text("text", limit: .bytes(RecordLimits.textBytes)),
+        language: try fields.text("language", limit: .bytes(RecordLimits.languageBytes)),
         publishedAt: try fields.time("publishedAt"),
-        author: try fields.has("author") ? Author(readFrom: fields.value("author")) : nil,
+        author: try fields.author(known: nil),
         url: try fields.text("url", limit: .bytes(RecordLimits.urlBytes)),
         thumbnail: try fields.text("thumbnail", limit: .bytes(RecordLimits.urlBytes)),
         tags: try fields.list("tags", limit: RecordLimits.tags) { value throws(RecordError) in
@@ -61,21 +62,13 @@ extension FeedItem {
         },
         counters: try fields.has("counters")
           ? DecodedRecord.counters(fields.value("counters")) : [],
+        extra: try fields.extra("extra"),
         media: media.map(\.0)),
       media: media.map(\.1),
       cost: Cost(
         weight: try cost.count("weight"), minimumBytes: try cost.count("minimumBytes"),
         entireBytes: try cost.count("entireBytes"),
         isEstimated: try cost.boolean("estimated") ?? false))
-  }
-}
-
-extension Author {
-  fileprivate init(readFrom value: JSONValue) throws(RecordError) {
-    let fields = try RecordFields(value, known: nil)
-    self.init(
-      id: try fields.name("id", limit: .bytes(RecordLimits.idBytes)),
-      name: try fields.text("name", limit: .characters(RecordLimits.titleCharacters)))
   }
 }
 
@@ -86,17 +79,20 @@ extension FeedMedia {
     let media = Media(
       kind: try fields.option("kind"),
       url: try fields.name("url", limit: .bytes(RecordLimits.urlBytes)),
+      alt: try fields.text("alt", limit: .characters(RecordLimits.altCharacters)),
+      poster: try fields.text("poster", limit: .bytes(RecordLimits.urlBytes)),
       mimeType: try fields.text("mimeType", limit: .bytes(RecordLimits.mediaTypeBytes)),
       codec: try fields.text("codec", limit: .bytes(RecordLimits.mediaTypeBytes)),
       width: try fields.number("width", in: 1...RecordLimits.pixels),
       height: try fields.number("height", in: 1...RecordLimits.pixels),
       durationMilliseconds: try fields.number("durationMs", in: 0...RecordLimits.number),
-      bytes: bytes)
+      bytes: bytes,
+      placeholder: try fields.has("placeholder")
+        ? MediaPlaceholder(json: fields.value("placeholder"), known: nil) : nil,
+      extra: try fields.extra("extra"))
     let known = FeedMedia(
       id: try fields.name("id", limit: .bytes(RecordLimits.urlBytes)),
       expiresAt: try fields.time("expiresAt"), hasSound: try fields.boolean("hasSound"),
-      placeholder: try fields.has("placeholder")
-        ? MediaTruth.placeholder(fields.value("placeholder"), known: nil) : nil,
       timing: try fields.timing(fileBytes: bytes),
       variants: try fields.list("variants", limit: RecordLimits.media, FeedVariant.init))
     return (media, known)

@@ -67,8 +67,6 @@ public struct FeedMedia: Hashable, Sendable {
   public var expiresAt: Timestamp?
   /// Whether there is something to hear; `nil` where it is unknown.
   public var hasSound: Bool?
-  /// What shows in its place until it is there.
-  public var placeholder: MediaPlaceholder?
   /// How many of its bytes start it, and play it how far.
   public var timing: MediaTiming?
   /// Other files that show the same in fewer bytes.

@@ -103,9 +103,9 @@ extension PrefetchEngine {
     viewer.hasScrolled = true
   }
 
-  /// Whether an item moves.
+  /// Whether an item plays.
   func isClip(_ position: Int) -> Bool {
-    list[position].media.first.map { files[$0.slots[0]].file.load.kind == .video } ?? false
+    list[position].media.first.map { files[$0.slots[0]].file.load.kind.plays } ?? false
   }
 
   /// Whether the file is one of the active item's.

@@ -47,7 +47,7 @@ extension PrefetchEngine {
     let cost =
       policy.strategy.limitsStarts
       ? startCost(of: load, at: want.position, costs) : costs.cost(of: load)
-    let isVideo = load.kind == .video
+    let plays = load.kind.plays
     func wish(
       _ range: Range<Int>, _ priority: PrefetchTransfer.Priority, counted: Int? = nil,
       isDivisible: Bool = false
@@ -61,7 +61,7 @@ extension PrefetchEngine {
     }
     // A picture whose size is not known is wanted to its end, as is all of a clip; of a start, what starts it.
     let end = load.bytes ?? Transfer.unknownEnd
-    let startEnd = isVideo || load.bytes != nil ? cost.minimumBytes : Transfer.unknownEnd
+    let startEnd = plays || load.bytes != nil ? cost.minimumBytes : Transfer.unknownEnd
     let startCount = cost.minimumBytes
     if case .bytes(let wanted, let range) = want.amount {
       if wanted == media {
@@ -74,19 +74,19 @@ extension PrefetchEngine {
       !isActive ? .ahead : list[want.position].isReady ? .active : .urgent
     if cost.pieces.isEmpty {
       let bytes =
-        if case .milliseconds(let milliseconds) = want.amount, isVideo {
+        if case .milliseconds(let milliseconds) = want.amount, plays {
           min(load.bytes(playing: milliseconds) ?? startEnd, end)
         } else { startEnd }
       wish(
         0..<bytes, startPriority, counted: bytes == Transfer.unknownEnd ? startCount : bytes,
-        isDivisible: isVideo && !isActive)
+        isDivisible: plays && !isActive)
     } else {
       for piece in cost.pieces { wish(piece, startPriority) }
     }
     if want.amount == .entire {
       wish(
         0..<end, isActive ? .active : .ahead, counted: load.bytes ?? cost.entireBytes,
-        isDivisible: isVideo)
+        isDivisible: plays)
     }
   }
 
@@ -108,7 +108,7 @@ extension PrefetchEngine {
   /// What starts a file, no further than most people watch it: bytes that play later come while it plays.
   func startCost(of load: MediaLoad, at position: Int, _ costs: HintCosts) -> MediaCost {
     let cost = costs.cost(of: load)
-    guard load.kind == .video, let timing = load.timing, timing.isStartable else { return cost }
+    guard load.kind.plays, let timing = load.timing, timing.isStartable else { return cost }
     let watched =
       list[position].survival.usualMilliseconds ?? futures.usualClipMilliseconds
     let latency = 2 * network.roundTripMilliseconds + Self.playerBufferMilliseconds

@@ -98,7 +98,31 @@ extension PrefetchEngine {
     viewer.activeSince = since - max(0, min(snapshot.activeMilliseconds, since))
     (viewer.direction, viewer.lastStep) = snapshot.isGoingUp ? (-1, -1) : (1, 1)
     for running in snapshot.transfers { take(running) }
+    settleVariants()
     for event in snapshot.conditions { take(event, atMilliseconds: since, &ignored) }
+  }
+
+  /// Of a media of which something is held or under way, that file goes on to be loaded: the best one of which all
+  /// that starts it is held, else the best one of which anything is.
+  private mutating func settleVariants() {
+    let costs = costs
+    for position in list.positions {
+      for index in list[position].media.indices where list[position].media[index].slots.count > 1 {
+        let slots = list[position].media[index].slots
+        let begun = slots.indices.filter { variant in
+          files[slots[variant]].held.count > 0 || transfers.contains { $0.slot == slots[variant] }
+        }
+        guard let first = begun.first else { continue }
+        let started = begun.first { variant in
+          let file = files[slots[variant]]
+          let cost = costs.cost(of: file.file.load)
+          let pieces = cost.pieces.isEmpty ? [0..<cost.minimumBytes] : cost.pieces
+          return pieces.allSatisfy { file.held.contains($0) }
+        }
+        list[position].media[index].variant = started ?? first
+        list[position].media[index].isSettled = true
+      }
+    }
   }
 
   /// What is to be done now, without anything having happened.

@@ -7,8 +7,10 @@ extension PrefetchItem {
   ///
   /// - Parameters:
   ///   - url: where a file lies of which an item says this; `nil` where that is no URL.
-  ///   - time: a time of the server's on the clock of the engine's events.
-  init(_ item: FeedItem, url: (String) -> String?, time: (Timestamp) -> Int) {
+  ///   - time: a time of the server's on the clock of the engine's events; `nil` where that does not matter.
+  public init(
+    _ item: FeedItem, url: (String) -> String?, time: (Timestamp) -> Int? = { _ in nil }
+  ) {
     let media = zip(item.post.media, item.media).compactMap { media, known -> PrefetchMedia? in
       guard let key = url(media.url) else { return nil }
       let original = PrefetchFile(
@@ -29,6 +31,6 @@ extension PrefetchItem {
     }
     self.init(
       id: item.id, type: item.post.type, media: media,
-      expiresAtMilliseconds: item.media.compactMap(\.expiresAt).min().map(time))
+      expiresAtMilliseconds: item.media.compactMap(\.expiresAt).min().flatMap(time))
   }
 }

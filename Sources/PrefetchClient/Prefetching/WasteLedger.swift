@@ -54,7 +54,7 @@ extension MediaLoad {
   /// How many bytes of it were of use to somebody who looked at it for so long: of a picture all, of a clip as
   /// many as its curve says, or where that is unknown its share of the time.
   fileprivate func bytesPlayed(milliseconds: Int) -> Int {
-    guard kind == .video else { return .max }
+    guard kind.plays else { return .max }
     if let duration = durationMilliseconds, duration <= milliseconds { return .max }
     return bytes(throughMilliseconds: max(milliseconds, 0)) ?? .max
   }

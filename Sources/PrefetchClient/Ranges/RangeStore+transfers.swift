@@ -120,7 +120,8 @@ extension RangeStore {
       observer?(.arrived(url: transfer.url, range: arrived, newBytes: new))
       let isWanted = table.advance(transfer.id, to: offset)
       wake(transfer.url)
-      if !isWanted { return body.cancel() }
+      // An answer that has come whole is read to its end: its connection is good for another request.
+      if !isWanted, offset < end { return body.cancel() }
     }
     guard offset >= end else { throw .transport(.cut("\(offset) of \(end) bytes")) }
   }

@@ -1,8 +1,9 @@
 import Feed
 import GRDB
 import JSON
+import PostJSON
 
-/// The columns that hold a little JSON: a post's tags and counters.
+/// The columns that hold a little JSON: a post's tags and counters, a file's placeholder.
 ///
 /// They are read for every post of every page, so the plain case, which is what this store writes but
 /// for texts that need an escape (no escape, no space), is read in one pass; anything else goes through
@@ -41,6 +42,14 @@ enum JSONText {
     return try text.withUTF8(decodedCounters)
   }
 
+  /// `{"thumbhash":"…","color":"#6b7a3d"}`
+  static func placeholder(_ text: UnsafeBufferPointer<UInt8>) throws -> MediaPlaceholder {
+    guard let placeholder = try? MediaPlaceholder(json: Array(text)) else {
+      throw notExpected(text)
+    }
+    return placeholder
+  }
+
   private static func decodedCounters(_ text: UnsafeBufferPointer<UInt8>) throws -> [Counter] {
     try document(text, .object).members.map { member in
       guard let value = member.value.wholeNumber else { throw notExpected(text) }
@@ -77,6 +86,11 @@ enum JSONText {
       }
     }
     return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  /// The text of a placeholder; `nil` where there is none.
+  static func text(_ placeholder: MediaPlaceholder?) -> String? {
+    placeholder.map { String(decoding: $0.json, as: UTF8.self) }
   }
 
   private static func document(

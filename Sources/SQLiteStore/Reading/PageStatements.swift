@@ -6,32 +6,35 @@ struct PageStatements {
   /// A statement for each of these numbers of posts; a page takes the next larger one and leaves the
   /// rest of its places empty. What is more than the largest is read in portions.
   private static let sizes = [1, 8, 32, 100]
-  private var posts: [Statement?] = sizes.map { _ in nil }
-  private var media: [Statement?] = sizes.map { _ in nil }
-  private var knownMedia: [Statement?] = sizes.map { _ in nil }
-  private var isAnyMediaKnown: Statement?
+  private var posts = Self.none
+  private var media = Self.none
+  private var pageColumns: Statement?
+
+  /// One of each size for each set of columns.
+  private static var none: [[Statement?]] {
+    Array(repeating: sizes.map { _ in nil }, count: PageColumns.count)
+  }
 
   /// The posts with these numbers, in this order; the ones that are gone are left out.
   mutating func posts(_ numbers: [Int64], _ database: Database) throws -> FlatPosts {
     // Most posts have less text than this.
     var flat = FlatPosts(reservingPosts: numbers.count, bytes: numbers.count * 512)
     var rest = numbers[...]
-    let isAnyKnown = try isAnyMediaKnown(database)
+    let columns = try columns(database)
     while !rest.isEmpty {
-      try read(
-        rest.prefix(Self.sizes[Self.sizes.count - 1]), withTruth: isAnyKnown, into: &flat, database)
+      try read(rest.prefix(Self.sizes[Self.sizes.count - 1]), columns, into: &flat, database)
       rest = rest.dropFirst(Self.sizes[Self.sizes.count - 1])
     }
     return flat
   }
 
   private mutating func read(
-    _ numbers: ArraySlice<Int64>, withTruth: Bool, into flat: inout FlatPosts,
+    _ numbers: ArraySlice<Int64>, _ columns: PageColumns, into flat: inout FlatPosts,
     _ database: Database
   ) throws {
     let size = Self.sizes.firstIndex { $0 >= numbers.count }!
-    let posts = RowReader(try posts(size, database))
-    let media = RowReader(try withTruth ? knownMedia(size, database) : media(size, database))
+    let posts = RowReader(try posts(size, columns, database))
+    let media = RowReader(try media(size, columns, database))
     defer {
       posts.reset()
       media.reset()
@@ -41,48 +44,48 @@ struct PageStatements {
       posts.bind(number, at: index + 1)
       media.bind(number, at: index + 1)
     }
-    let truthColumn: Int32? = withTruth ? 9 : nil
     // Both come in the order of the places.
     var hasMedia = try media.next()
     while try posts.next() {
       let place = posts.integer(0)
-      try flat.appendPost(posts, from: 1)
+      try flat.appendPost(posts, from: 1, columns)
       while hasMedia, media.integer(0) <= place {
-        if media.integer(0) == place { try flat.addMedia(media, from: 1, truthColumn: truthColumn) }
+        if media.integer(0) == place { try flat.addMedia(media, from: 1, columns) }
         hasMedia = try media.next()
       }
     }
   }
 
-  private mutating func posts(_ size: Int, _ database: Database) throws -> Statement {
-    if let statement = posts[size] { return statement }
-    let sql = PostReader.postsByNumber(count: Self.sizes[size])
+  private mutating func posts(
+    _ size: Int, _ columns: PageColumns, _ database: Database
+  ) throws -> Statement {
+    if let statement = posts[columns.rawValue][size] { return statement }
+    let sql = PostReader.postsByNumber(count: Self.sizes[size], columns)
     let statement = try database.makeStatement(sql: sql)
-    posts[size] = statement
+    posts[columns.rawValue][size] = statement
     return statement
   }
 
-  private mutating func isAnyMediaKnown(_ database: Database) throws -> Bool {
-    let statement = try isAnyMediaKnown ?? database.makeStatement(sql: PostReader.isAnyMediaKnown)
-    isAnyMediaKnown = statement
+  private mutating func media(
+    _ size: Int, _ columns: PageColumns, _ database: Database
+  ) throws -> Statement {
+    if let statement = media[columns.rawValue][size] { return statement }
+    let sql = PostReader.mediaByNumber(count: Self.sizes[size], columns)
+    let statement = try database.makeStatement(sql: sql)
+    media[columns.rawValue][size] = statement
+    return statement
+  }
+
+  /// What there is to read.
+  private mutating func columns(_ database: Database) throws -> PageColumns {
+    let statement = try pageColumns ?? database.makeStatement(sql: PostReader.pageColumns)
+    pageColumns = statement
     let row = RowReader(statement)
     defer { row.reset() }
-    return try row.next() && row.integer(0) != 0
-  }
-
-  private mutating func knownMedia(_ size: Int, _ database: Database) throws -> Statement {
-    if let statement = knownMedia[size] { return statement }
-    let sql = PostReader.knownMediaByNumber(count: Self.sizes[size])
-    let statement = try database.makeStatement(sql: sql)
-    knownMedia[size] = statement
-    return statement
-  }
-
-  private mutating func media(_ size: Int, _ database: Database) throws -> Statement {
-    if let statement = media[size] { return statement }
-    let sql = PostReader.mediaByNumber(count: Self.sizes[size])
-    let statement = try database.makeStatement(sql: sql)
-    media[size] = statement
-    return statement
+    guard try row.next() else { return [] }
+    var columns: PageColumns = []
+    if row.integer(0) != 0 { columns.insert(.truth) }
+    if row.integer(1) != 0 { columns.insert(.details) }
+    return columns
   }
 }

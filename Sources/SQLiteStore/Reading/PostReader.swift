@@ -1,6 +1,18 @@
 import Feed
 import GRDB
 
+/// What a page's statements read beside what every database has: to read it for nothing would be some
+/// hundredths of the work for a page, and to look up each file a tenth.
+struct PageColumns: OptionSet {
+  let rawValue: Int
+  /// What only some origins say: languages, `extra`, avatars, alternative texts, posters, placeholders.
+  static let details = PageColumns(rawValue: 1)
+  /// What is known of files because somebody looked into them.
+  static let truth = PageColumns(rawValue: 2)
+  /// How many sets of them there are.
+  static let count = 4
+}
+
 /// Reads posts with their authors and media.
 struct PostReader {
   let database: Database
@@ -9,18 +21,23 @@ struct PostReader {
     post.post_id, post.id, post.type, post.title, post.text, post.published_at,
     author.id, author.name, post.url, post.thumbnail, post.tags, post.counters
     """
+  private static let details = "post.language, post.extra, author.avatar, author.extra"
   private static let mediaColumns =
     "kind, media.url, mime_type, codec, width, height, duration_ms, bytes"
+  private static let mediaDetails = "alt, poster, placeholder, extra"
+  /// Where details begin behind the other columns, and what is known of a file behind both.
+  static let (firstDetail, firstMediaDetail): (Int32, Int32) = (12, 8)
+  static let mediaDetailCount: Int32 = 4
 
   static let postByID = """
-    SELECT \(columns) FROM post LEFT JOIN author USING (author_id) WHERE post.id = ?
+    SELECT \(columns), \(details) FROM post LEFT JOIN author USING (author_id) WHERE post.id = ?
     """
   static let postsAfterID = """
-    SELECT \(columns) FROM post LEFT JOIN author USING (author_id)
+    SELECT \(columns), \(details) FROM post LEFT JOIN author USING (author_id)
     WHERE post.id > ? ORDER BY post.id LIMIT ?
     """
   static let mediaOfPost = """
-    SELECT \(mediaColumns) FROM media WHERE post_id = ? ORDER BY ordinal
+    SELECT \(mediaColumns), \(mediaDetails) FROM media WHERE post_id = ? ORDER BY ordinal
     """
 
   /// So many posts, each behind its place in the list of numbers; NULL is none.
@@ -29,31 +46,37 @@ struct PostReader {
   /// (https://sqlite.org/optoverview.html, section 8.1), so the rows come in the order of the list.
   /// Measured for 30 posts, this costs half of a statement run once for each, and less than `IN`,
   /// which sorts its list and leaves it to us to bring the rows back into their order.
-  static func postsByNumber(count: Int) -> String {
+  static func postsByNumber(count: Int, _ columns: PageColumns = []) -> String {
     """
-    \(numbered(count)) SELECT place, \(columns)
+    \(numbered(count)) SELECT place, \(self.columns)\(columns.contains(.details) ? ", " + details : "")
     FROM numbered CROSS JOIN post ON post.post_id = number LEFT JOIN author USING (author_id)
     """
   }
 
-  static func mediaByNumber(count: Int) -> String {
-    """
-    \(numbered(count)) SELECT place, \(mediaColumns)
-    FROM numbered CROSS JOIN media ON media.post_id = number
-    """
+  static func mediaByNumber(count: Int, _ columns: PageColumns = []) -> String {
+    var list = mediaColumns
+    var tables = "numbered CROSS JOIN media ON media.post_id = number"
+    if columns.contains(.details) { list += ", " + mediaDetails }
+    if columns.contains(.truth) {
+      list += ", truth, variants"
+      tables += """
+         LEFT JOIN media_file ON media_file.url = media.url
+        LEFT JOIN media_truth USING (truth_id)
+        """
+    }
+    return "\(numbered(count)) SELECT place, \(list) FROM \(tables)"
   }
 
-  /// The same with what is known of the files, for a database that knows anything of any: to look each file
-  /// up for nothing would be a tenth of the work for a page.
-  static func knownMediaByNumber(count: Int) -> String {
+  /// Whether anything is known of any file, and whether any row has details: each found at once, or none.
+  static let pageColumns = """
+    SELECT EXISTS (SELECT 1 FROM media_file),
+      EXISTS (SELECT 1 FROM post INDEXED BY post_with_details
+        WHERE language IS NOT NULL OR extra IS NOT NULL)
+      OR EXISTS (SELECT 1 FROM media INDEXED BY media_with_details WHERE
+        alt IS NOT NULL OR poster IS NOT NULL OR placeholder IS NOT NULL OR extra IS NOT NULL)
+      OR EXISTS (SELECT 1 FROM author INDEXED BY author_with_details
+        WHERE avatar IS NOT NULL OR extra IS NOT NULL)
     """
-    \(numbered(count)) SELECT place, \(mediaColumns), truth, variants
-    FROM numbered CROSS JOIN media ON media.post_id = number
-      LEFT JOIN media_file ON media_file.url = media.url LEFT JOIN media_truth USING (truth_id)
-    """
-  }
-
-  static let isAnyMediaKnown = "SELECT EXISTS (SELECT 1 FROM media_file)"
 
   private static func numbered(_ count: Int) -> String {
     let values = (0..<count).map { "(\($0),?)" }.joined(separator: ",")
@@ -103,7 +126,9 @@ struct PostReader {
 
 extension FlatPosts {
   /// Appends the post of a row, whose columns begin at `first`.
-  mutating func appendPost(_ row: RowReader, from first: Int32) throws {
+  mutating func appendPost(
+    _ row: RowReader, from first: Int32, _ columns: PageColumns = .details
+  ) throws {
     func text(_ column: Int32) -> FlatText? { row.text(first + column).map { add(text: $0) } }
     let type = row.text(first + 2).flatMap { PostType(utf8: $0) }
     guard let id = text(1), let type else {
@@ -117,16 +142,21 @@ extension FlatPosts {
     post.authorName = text(7)
     post.url = text(8)
     post.thumbnail = text(9)
+    if columns.contains(.details) {
+      post.language = text(PostReader.firstDetail)
+      post.extra = text(PostReader.firstDetail + 1)
+      post.authorAvatar = text(PostReader.firstDetail + 2)
+      post.authorExtra = text(PostReader.firstDetail + 3)
+    }
     append(post)
     if let tags = row.text(first + 10) { try JSONText.addTags(tags, to: &self) }
     if let counters = row.text(first + 11) { try JSONText.addCounters(counters, to: &self) }
   }
 
   /// Adds the media file of a row, whose columns begin at `first`, to the last post.
-  ///
-  /// - Parameter truthColumn: where what is known of it stands, where that was asked for; its variants are
-  ///   behind that.
-  mutating func addMedia(_ row: RowReader, from first: Int32, truthColumn: Int32? = nil) throws {
+  mutating func addMedia(
+    _ row: RowReader, from first: Int32, _ columns: PageColumns = .details
+  ) throws {
     func text(_ column: Int32) -> FlatText? { row.text(first + column).map { add(text: $0) } }
     func number(_ column: Int32) -> Int? { row.optionalInteger(first + column).map(Int.init) }
     guard let kind = row.text(first).flatMap({ MediaKind(utf8: $0) }), let url = text(1) else {
@@ -138,10 +168,20 @@ extension FlatPosts {
     file.codec = text(3)
     file.width = number(4)
     file.height = number(5)
+    var next = first + PostReader.firstMediaDetail
+    var placeholder: MediaPlaceholder?
+    if columns.contains(.details) {
+      file.alt = row.text(next).map { add(text: $0) }
+      file.poster = row.text(next + 1).map { add(text: $0) }
+      placeholder = try row.text(next + 2).map { try JSONText.placeholder($0) }
+      file.extra = row.text(next + 3).map { add(text: $0) }
+      next += PostReader.mediaDetailCount
+    }
     add(
       media: file, load: MediaLoad(kind: kind, bytes: number(7), durationMilliseconds: number(6)))
-    if let truthColumn,
-      let truth = MediaTable.truth(row, at: truthColumn, variantsAt: truthColumn + 1)
+    if let placeholder { add(placeholder: placeholder) }
+    if columns.contains(.truth),
+      let truth = MediaTable.truth(row, at: next, variantsAt: next + 1)
     {
       add(truth: truth)
     }
@@ -150,13 +190,13 @@ extension FlatPosts {
 
 extension PostType {
   fileprivate init?(utf8: UnsafeBufferPointer<UInt8>) {
-    // The first letters differ.
+    // By their first letters, and two by their lengths.
     switch utf8.first {
     case UInt8(ascii: "i"): self = .image
     case UInt8(ascii: "v"): self = .video
     case UInt8(ascii: "c"): self = .carousel
     case UInt8(ascii: "w"): self = .webapp
-    case UInt8(ascii: "a"): self = .ad
+    case UInt8(ascii: "a"): self = utf8.count == 2 ? .ad : .audio
     case UInt8(ascii: "t"): self = .text
     default: return nil
     }
@@ -166,7 +206,11 @@ extension PostType {
 
 extension MediaKind {
   fileprivate init?(utf8: UnsafeBufferPointer<UInt8>) {
-    self = utf8.first == UInt8(ascii: "v") ? .video : .image
+    switch utf8.first {
+    case UInt8(ascii: "v"): self = .video
+    case UInt8(ascii: "a"): self = .audio
+    default: self = .image
+    }
     guard utf8.isSame(as: rawValue) else { return nil }
   }
 }

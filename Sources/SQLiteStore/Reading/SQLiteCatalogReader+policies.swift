@@ -23,7 +23,8 @@ extension SQLiteCatalogReader {
       (PolicyBook.Key(feed: row["feed"], network: row["network"]), try Self.policy(row))
     }
     return PolicyBook(
-      networks: networks, policies: Dictionary(policies, uniquingKeysWith: { _, last in last }))
+      networks: networks, policies: Dictionary(policies, uniquingKeysWith: { _, last in last }),
+      evidence: try AppliedPolicies(database: database).evidence())
   }
 
   private static func policy(_ row: Row) throws(PolicyError) -> Policy {

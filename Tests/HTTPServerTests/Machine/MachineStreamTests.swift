@@ -41,7 +41,8 @@ struct MachineStreamTests {
     world.calls[0].isAnswered = true
     world.machine.answered(
       world.calls[0].exchange,
-      Response(.ok, fields: ["Content-Type": "text/event-stream"], body: [.stream(source.stream())]))
+      Response(.ok, fields: ["Content-Type": "text/event-stream"], body: [.stream(source.stream())])
+    )
     world.run()
     return world
   }
@@ -55,7 +56,8 @@ struct MachineStreamTests {
     source.add("first")
     var world = world(source)
     #expect(text(world).hasPrefix("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"))
-    #expect(!text(world).contains("Content-Length") && text(world).contains("Connection: close\r\n"))
+    #expect(
+      !text(world).contains("Content-Length") && text(world).contains("Connection: close\r\n"))
     #expect(text(world).hasSuffix("\r\n\r\nfirst") && world.machine.waiting == .stream)
     source.add(" second")
     world.wakeStream()

@@ -23,9 +23,9 @@ public struct LinkSchedule: Hashable, Sendable {
   public static let stepLimitMilliseconds = 86_400_000
 
   /// The steps; one that lasts always where there are no `endsMicroseconds`.
-  let conditions: [LinkConditions]
+  public let conditions: [LinkConditions]
   /// When each step ends, from the beginning of the loop.
-  let endsMicroseconds: [Int]
+  public let endsMicroseconds: [Int]
 
   /// The same all the time.
   public init(_ conditions: LinkConditions) {
@@ -85,7 +85,7 @@ public struct LinkSchedule: Hashable, Sendable {
   public var loopMicroseconds: Int? { endsMicroseconds.last }
 
   /// The index of the step that plays at this time of the loop.
-  func index(atMicroseconds time: Int) -> Int {
+  public func index(atMicroseconds time: Int) -> Int {
     var (low, high) = (0, conditions.count - 1)
     while low < high {
       let middle = (low + high) / 2

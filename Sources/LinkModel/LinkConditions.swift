@@ -12,9 +12,9 @@ public struct LinkConditions: Hashable, Sendable {
   public let lossPercent: Int
 
   /// What a `NetworkProfile` may have.
-  static let rateLimitKbps = 1_000_000_000
+  public static let rateLimitKbps = 1_000_000_000
   /// The same: half of the longest round trip.
-  static let latencyLimitMicroseconds = 300_000_000
+  public static let latencyLimitMicroseconds = 300_000_000
 
   /// A link of these figures; one beyond what a `NetworkProfile` may have is the greatest or least that it
   /// may.
@@ -35,10 +35,11 @@ public struct LinkConditions: Hashable, Sendable {
       lossPercent: profile.lossPercent)
   }
 
-  var roundTripMicroseconds: Int { 2 * latencyMicroseconds }
+  /// There and back.
+  public var roundTripMicroseconds: Int { 2 * latencyMicroseconds }
   /// Whether anything passes.
-  var isUp: Bool { downlinkKbps > 0 && uplinkKbps > 0 && lossPercent < 100 }
+  public var isUp: Bool { downlinkKbps > 0 && uplinkKbps > 0 && lossPercent < 100 }
   /// After how long the sender knows that a packet was lost, and sends it again; some time passes even
   /// where the way takes none.
-  var resendMicroseconds: Int { max(roundTripMicroseconds, 1_000) }
+  public var resendMicroseconds: Int { max(roundTripMicroseconds, 1_000) }
 }

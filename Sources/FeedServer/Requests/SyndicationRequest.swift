@@ -1,0 +1,62 @@
+import Catalog
+import Feed
+import HTTP
+
+/// A request for a page of a feed in a format that readers of feeds know, and the URLs that such a page names.
+struct SyndicationRequest {
+  static let parameters = ["limit", "after", "before"]
+
+  let query: PageQuery
+  /// Where this server is, with a slash at the end.
+  let home: String
+  private let path: String
+  private let parameters: Parameters
+
+  /// - Parameters:
+  ///   - publicURL: how clients reach the server, where that is set.
+  /// - Throws: `ParameterError`, `CursorError`.
+  init(
+    feed: String, route: Route, _ parameters: Parameters, _ request: Request, publicURL: String?
+  ) throws {
+    self.parameters = parameters
+    // Of HTTP/1.0 a request may name no host: then all are relative, as a last resort.
+    home = (publicURL ?? (request.host.isEmpty ? "" : "http://\(request.host)")) + "/"
+    path = String(route.path.dropFirst()).replacing(
+      "{feed}", with: PercentEncoding.encode(feed, for: .pathSegment))
+    query = PageQuery(
+      feed: feed, start: try PageRequest.start(parameters),
+      limit: try parameters.number("limit", in: PageRequest.limits) ?? PageRequest.defaultLimit)
+  }
+
+  /// The feed's first document.
+  var first: String { url([]) }
+
+  /// This document.
+  var own: String {
+    url(["after", "before"].compactMap { name in parameters[name].map { (name, $0) } })
+  }
+
+  /// The document below a page; nil where there is none. Of a gap, the lower end stays where it is.
+  func next(of slice: PageSlice) -> String? {
+    let end = parameters["after"] == nil ? nil : parameters["before"]
+    return slice.next.map { url([("after", $0.text)] + (end.map { [("before", $0)] } ?? [])) }
+  }
+
+  /// The document above a page; nil where there is none.
+  func previous(of slice: PageSlice) -> String? {
+    let end = parameters["before"] == nil ? nil : parameters["after"]
+    return slice.previous.map { url((end.map { [("after", $0)] } ?? []) + [("before", $0.text)]) }
+  }
+
+  /// What this server says of an item.
+  func page(ofItem id: String) -> String {
+    home + "v1/items/" + PercentEncoding.encode(id, for: .pathSegment)
+  }
+
+  /// Cursors need no encoding.
+  private func url(_ cursors: [(name: String, text: String)]) -> String {
+    let limit = parameters["limit"].map { [("limit", $0)] } ?? []
+    let query = (limit + cursors).map { "\($0.0)=\($0.1)" }.joined(separator: "&")
+    return home + path + (query.isEmpty ? "" : "?" + query)
+  }
+}

@@ -1,0 +1,77 @@
+import HTTP
+import HTTPServer
+import JSON
+import Page
+
+// MARK: The page to look at
+
+extension Application {
+  /// The page, for browsers; for who asks for no HTML, or where there is no page, links to what there is.
+  func root(_ call: Call) {
+    let accepted = AcceptedTypes(call.request.fields.combined("Accept"))
+    let wantsPage = hasPage && accepted.prefers("text/html", to: "application/json")
+    var representation =
+      wantsPage ? Representation(.page, caching: caching.files) : Self.links(caching.files)
+    representation.varyingFields = .types
+    representation.links.append("service-desc", target: Route.openAPI.path.utf8.span)
+    encoding.answer(representation, to: call)
+  }
+
+  /// A file of the page.
+  ///
+  /// - Throws: `Problem` 404.
+  func pageFile(_ name: String, _ call: Call) throws {
+    guard hasPage, let file = PageFile.parts[name] else {
+      throw Problem(.unknownRoute, .notFound, "There is no route \(call.request.path).")
+    }
+    encoding.answer(Representation(file, caching: caching.files), to: call)
+  }
+
+  private static func links(_ caching: CachePolicy.Directive) -> Representation {
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.key("links")
+      writer.object { writer in
+        writer.member("feeds", Route.feeds.path)
+        writer.member("networks", Route.networks.path)
+        writer.member("description", Route.openAPI.path)
+        writer.member("module", Route.clientModule.path)
+        writer.member("health", Route.health.path)
+        writer.member("readiness", Route.readiness.path)
+        writer.member("metrics", Route.metrics.path)
+      }
+    }
+    return Representation(writer.bytes, caching: caching)
+  }
+}
+
+extension Representation {
+  /// A file that the program carries.
+  init(_ file: PageFile, caching: CachePolicy.Directive) {
+    self.init(file.bytes, ContentType.of(file.kind), caching: caching)
+  }
+}
+
+extension ContentType {
+  fileprivate static func of(_ kind: PageFile.Kind) -> ContentType {
+    switch kind {
+    case .document: page
+    case .script: script
+    case .style: style
+    case .picture: picture
+    }
+  }
+
+  /// What the page may do: run its own scripts, show what it has loaded, ask its own server, and nothing else.
+  /// With trusted types, no text becomes HTML.
+  private static let page = ContentType(
+    "text/html; charset=utf-8",
+    policy: [
+      "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:",
+      "media-src 'self' blob:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
+      "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+    ].joined(separator: "; "))
+  private static let script = ContentType("text/javascript; charset=utf-8")
+  private static let style = ContentType("text/css; charset=utf-8")
+  private static let picture = ContentType("image/svg+xml")
+}

@@ -1,0 +1,70 @@
+import Feed
+import Prefetch
+
+/// A feed that somebody recorded: items as a server tells of them.
+public struct RecordedFeed: Sendable {
+  /// The feed to be scrolled.
+  public let feed: LabFeed
+  /// How many files its items have, variants counted.
+  public let fileCount: Int
+  /// Of how many of them nobody recorded the size, so that it was drawn.
+  public let drawnSizes: Int
+
+  /// How many items are taken, from the feed's top.
+  public static let itemLimit = 20_000
+
+  /// The feed of these items; of items with the same id, the first.
+  ///
+  /// - Parameters:
+  ///   - model: where sizes and durations are drawn from that the record does not have.
+  ///   - random: with which numbers.
+  /// - Throws: `RecordedFeedError` where there are no items.
+  public init(
+    _ items: some Sequence<PrefetchItem>, drawingFrom model: FeedModel = FeedModel(),
+    random: LabRandom = LabRandom(seed: 1)
+  ) throws(RecordedFeedError) {
+    var (known, taken) = (Set<ByteText>(), [LabFeed.Item]())
+    var (files, drawn) = (0, 0)
+    for item in items where taken.count < Self.itemLimit && known.insert(ByteText(item.id)).inserted
+    {
+      var own = random.split(UInt64(taken.count))
+      let media = item.media.map { media in
+        media.files.map { file in
+          var isKnown = true
+          let made = LabFile(file.load, model, random: &own, isKnown: &isKnown)
+          files += 1
+          if !isKnown { drawn += 1 }
+          return made
+        }
+      }
+      taken.append(LabFeed.Item(id: item.id, type: item.type, media: media))
+    }
+    guard !taken.isEmpty else { throw .noItems }
+    feed = LabFeed(taken)
+    (fileCount, drawnSizes) = (files, drawn)
+  }
+
+  /// What somebody looked at whom somebody watched: those of the looks whose items the feed has.
+  public func looks(_ looks: [(item: String, dwellMilliseconds: Int)]) -> [ViewerModel.Look] {
+    looks.compactMap { look in
+      feed.index(of: look.item).map {
+        ViewerModel.Look(index: $0, dwellMilliseconds: look.dwellMilliseconds)
+      }
+    }
+  }
+
+  /// What it is, in words: of how many files the sizes are assumptions.
+  public var words: String {
+    "\(feed.items.count) items with \(fileCount) files"
+      + (drawnSizes > 0 ? "; the sizes of \(drawnSizes) are not recorded, and drawn" : "")
+  }
+}
+
+/// Why a recorded feed cannot be scrolled.
+public enum RecordedFeedError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// It has no items.
+  case noItems
+
+  /// `there are no items in it`
+  public var description: String { "there are no items in it" }
+}

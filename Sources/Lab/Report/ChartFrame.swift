@@ -1,0 +1,131 @@
+/// A chart's place for its data: two axes from 0 with round numbers at their ticks. It is as wide as a phone's
+/// screen; wider pages show several side by side.
+struct ChartFrame: Sendable {
+  static let width = 360.0
+  let height: Double
+  let left = 44.0
+  let right = 18.0
+  let top = 24.0
+  let bottom = 34.0
+  let x: ChartAxis
+  let y: ChartAxis
+
+  init(x: ChartAxis, y: ChartAxis, height: Double = 260) {
+    (self.x, self.y, self.height) = (x, y, height)
+  }
+
+  func place(x value: Double) -> Double {
+    left + (Self.width - left - right) * x.share(value)
+  }
+
+  func place(y value: Double) -> Double {
+    height - bottom - (height - top - bottom) * y.share(value)
+  }
+
+  /// An SVG with the axes, and what is drawn between them.
+  ///
+  /// - Parameter title: what it shows, for whoever does not see it.
+  func chart(_ title: String, _ draw: (inout Markup) -> Void) -> Markup {
+    var markup = Markup()
+    markup.element(
+      "svg",
+      [
+        "viewBox": "0 0 \(fixed(Self.width, 0)) \(fixed(height, 0))", "role": "img",
+        "xmlns": "http://www.w3.org/2000/svg",
+      ]
+    ) { svg in
+      svg.element("title", title)
+      for tick in y.ticks {
+        let at = fixed(place(y: tick), 1)
+        svg.mark(
+          "line",
+          [
+            "class": "grid", "x1": fixed(left, 0), "x2": fixed(Self.width - right, 0), "y1": at,
+            "y2": at,
+          ])
+        svg.element(
+          "text",
+          ["class": "end", "x": fixed(left - 5, 0), "y": fixed(place(y: tick) + 4, 1)],
+          y.label(tick))
+      }
+      for tick in x.ticks {
+        svg.element(
+          "text",
+          [
+            "class": "mid", "x": fixed(place(x: tick), 1), "y": fixed(height - bottom + 14, 1),
+          ], x.label(tick))
+      }
+      svg.element(
+        "text",
+        ["class": "end name", "x": fixed(Self.width - right, 0), "y": fixed(height - 4, 0)],
+        x.name)
+      svg.element("text", ["class": "name", "x": "2", "y": "10"], y.name)
+      draw(&svg)
+    }
+    return markup
+  }
+
+  /// A line through points.
+  func line(_ points: [(x: Double, y: Double)]) -> String {
+    points.map { "\(fixed(place(x: $0.x), 1)),\(fixed(place(y: $0.y), 1))" }.joined(separator: " ")
+  }
+}
+
+/// An axis from 0 to a round number.
+struct ChartAxis: Sendable {
+  let name: String
+  let end: Double
+  let ticks: [Double]
+  private let decimals: Int
+  private let isRoot: Bool
+
+  /// An axis that holds values up to this.
+  init(_ name: String, upTo most: Double) {
+    self.name = name
+    isRoot = false
+    var step = 1.0
+    let most = most.isFinite && most > 0 ? most : 1
+    while most / step > 6 { step *= 10 }
+    while most / step <= 0.6 { step /= 10 }
+    // 1, 2 or 5 of that: at most six of them.
+    for part in [0.1, 0.2, 0.5, 1] where most / (step * part) <= 6 {
+      step *= part
+      break
+    }
+    let count = (most / step).rounded(.up)
+    end = step * count
+    ticks = (0...Int(count)).map { Double($0) * step }
+    decimals = step >= 1 ? 0 : step >= 0.1 ? 1 : 2
+  }
+
+  /// An axis of square roots: it shows what is small beside what is large.
+  init(rootOf name: String, upTo most: Double) {
+    self.name = name
+    isRoot = true
+    decimals = 0
+    let most = most.isFinite ? min(max(most, 10), 1e9) : 10
+    var (power, rounds) = (1.0, [0.0])
+    while rounds[rounds.count - 1] < most {
+      for part in [1.0, 2, 5] where rounds[rounds.count - 1] < most { rounds.append(part * power) }
+      power *= 10
+    }
+    let end = rounds[rounds.count - 1]
+    self.end = end
+    // From the end on, none too near to the one before.
+    var last = 2.0
+    ticks = rounds.reversed().filter { tick in
+      let place = (tick / end).squareRoot()
+      guard last - place >= 0.09 else { return false }
+      last = place
+      return true
+    }.reversed()
+  }
+
+  /// Where a value lies: 0 at the beginning, 1 at the end.
+  func share(_ value: Double) -> Double {
+    let share = min(max(value / end, 0), 1)
+    return isRoot ? share.squareRoot() : share
+  }
+
+  func label(_ tick: Double) -> String { fixed(tick, decimals) }
+}

@@ -1,0 +1,52 @@
+/// All figures as a table: the same as `lab run` prints and as its CSV has.
+extension LabReport {
+  func table(_ main: inout Markup) {
+    main.element("section") { section in
+      section.element("h2", "All figures")
+      section.element(
+        "p",
+        "Means of \(results.repeats) runs; what each figure is, is in docs/lab.md of the project. The last "
+          + "column holds each strategy against \(results.contestants[0]).")
+      section.element("div", ["class": "scroll"]) { scroll in
+        scroll.element("table") { table in
+          table.element("thead") { $0.element("tr") { head(of: &$0) } }
+          table.element("tbody") { body in
+            for place in results.places {
+              for contestant in results.contestants.indices {
+                row(&body, place, contestant)
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func head(of row: inout Markup) {
+    for title in ["network", "", "strategy"] { row.element("th", ["class": "text"], title) }
+    for title in ["loaders", "±"] + ExperimentResults.columns.map(\.title) {
+      row.element("th", title)
+    }
+    row.element("th", ["class": "text"], "vs first")
+  }
+
+  private func row(
+    _ body: inout Markup, _ place: (name: String, network: Int?), _ contestant: Int
+  ) {
+    body.element("tr", ["class": isOurs(contestant) ? "ours" : "other"]) { row in
+      row.element("td", ["class": "text"], place.name)
+      row.element("td", ["class": "text"], Self.letter(contestant))
+      row.element("td", ["class": "text"], results.contestants[contestant])
+      let loaders = results.interval(contestant, on: place.network, .loaders)
+      row.element("td", ["data-measure": "loaders"], fixed(loaders.mean, 1))
+      row.element("td", loaders.halfWidth.isFinite ? fixed(loaders.halfWidth, 1) : "?")
+      for column in ExperimentResults.columns {
+        let mean = results.interval(contestant, on: place.network, column.measure).mean
+        row.element(
+          "td", ["data-measure": column.measure.rawValue], fixed(mean, column.decimals))
+      }
+      let verdict = results.comparison(contestant, on: place.network, margin: margin).verdict
+      row.element("td", ["class": "text"], contestant == 0 ? "" : verdict.rawValue)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/// A better setting, found on some networks and judged on others.
+public struct Tuning: Sendable {
+  /// What was asked for.
+  public let objective: Objective
+  /// The settings, the current one first: all of a grid, or those that a search was left with.
+  public let tuned: ExperimentResults
+  /// Which of them won.
+  public let winner: Int
+  /// Which of the experiment's contestants that is.
+  public let contestant: Int
+  /// The current setting and the winner, where nobody tuned: on recorded networks that were kept back, on
+  /// profiles with other viewers and other feeds. The current one alone where it won.
+  public let judged: ExperimentResults
+  /// How many runs it took to find it.
+  public let tuningRuns: Int
+
+  /// What was found, in a sentence.
+  public func sentence(margin: Double) -> String {
+    let (current, name) = (judged.contestants[0], tuned.contestants[winner])
+    func words(_ place: Int) -> String {
+      "\(fixed(judged.mean(place, .loaders), 1)) loaders per 1000 and "
+        + "\(fixed(judged.mean(place, .kilobytes), 1)) KB an item"
+    }
+    guard judged.contestants.count > 1 else {
+      return "\(current) stays: nothing better was found in \(tuningRuns) runs (\(words(0)))"
+    }
+    let network = judged.networks.count == 1 ? 0 : nil
+    let verdict = judged.comparison(1, on: network, margin: margin).verdict
+    return "\(name): \(words(1)), beside \(current): \(words(0)); \(verdict.rawValue), judged on "
+      + "\(judged.networks.count == 1 ? judged.networks[0] : "\(judged.networks.count) networks")"
+      + " that it was not tuned on, found in \(tuningRuns) runs"
+  }
+}
+
+extension ExperimentResults {
+  /// The mean of a measure over all networks and repeats.
+  public func mean(_ contestant: Int, _ measure: RunFigures.Measure) -> Double {
+    interval(contestant, on: networks.count == 1 ? 0 : nil, measure).mean
+  }
+}
+
+extension Experiment {
+  /// The networks to tune on, and those to judge on: recorded ones alternate, where there are two at least;
+  /// a profile is in both, and is judged with repeats of its own.
+  public var halves: (tuning: Experiment, judging: Experiment) {
+    var (tuning, judging) = (self, self)
+    let recorded = networks.indices.filter { networks[$0].isRecorded }
+    if recorded.count > 1 {
+      let kept = Set(recorded.enumerated().filter { $0.offset % 2 == 1 }.map(\.element))
+      tuning.networks = networks.indices.filter { !kept.contains($0) }.map { networks[$0] }
+      judging.networks = networks.indices
+        .filter { kept.contains($0) || !networks[$0].isRecorded }.map { networks[$0] }
+    }
+    // Beyond all repeats that anybody tunes with.
+    judging.firstRepeat = firstRepeat + Self.judgingRepeat
+    return (tuning, judging)
+  }
+
+  private static let judgingRepeat = 1_000_000
+
+  /// The best of the contestants on half of the networks, and how it does on the other half. The first
+  /// contestant is the current setting.
+  ///
+  /// - Parameters:
+  ///   - searches: by `search`, with fewer runs, instead of all of them.
+  ///   - progress: is told how many runs are done, and of how many at the most.
+  public func tune(
+    _ objective: Objective, searches: Bool, _ perform: Performer,
+    progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
+  ) -> Tuning {
+    let (tuning, judging) = halves
+    let judgingRuns = 2 * judging.networks.count * repeats
+    let most = tuning.runCount + judgingRuns
+    var (kept, tuned, runs): ([Int], ExperimentResults, Int)
+    if searches {
+      (kept, tuned, runs) = tuning.search(objective, perform) { progress($0, most) }
+    } else {
+      tuned = tuning.results(perform) { progress($0, most) }
+      (kept, runs) = (Array(contestants.indices), tuning.runCount)
+    }
+    let winner = tuned.best(objective)
+    var final = judging
+    final.contestants = Set([0, kept[winner]]).sorted().map { contestants[$0] }
+    let before = runs
+    let judged = final.results(perform) { progress(before + $0, before + judgingRuns) }
+    return Tuning(
+      objective: objective, tuned: tuned, winner: winner, contestant: kept[winner],
+      judged: judged, tuningRuns: runs)
+  }
+}
+
+extension ExperimentResults {
+  /// The contestant with the best score; of equals the first.
+  func best(_ objective: Objective) -> Int { ranked(objective)[0] }
+
+  /// The contestants from the best to the worst; equals in their order.
+  func ranked(_ objective: Objective) -> [Int] {
+    let current = mean(0, .kilobytes)
+    let scores = contestants.indices.map { contestant in
+      objective.score(
+        loaders: mean(contestant, .loaders), kilobytes: mean(contestant, .kilobytes),
+        currentKilobytes: current)
+    }
+    return contestants.indices.sorted { (scores[$0], $0) < (scores[$1], $1) }
+  }
+}

@@ -1,0 +1,170 @@
+import JSON
+import Prefetch
+
+/// What a setting rests on: what was measured, on what, and by which numbers it can be measured again.
+public struct TuningEvidence: Sendable {
+  /// The setting.
+  public let policy: Policy
+  /// Whether it is another one than the current setting.
+  public let isOther: Bool
+  /// All of it as JSON, the policy included.
+  public let json: [UInt8]
+
+  /// So many networks are named, of tuning and of judging each.
+  private static let namedNetworks = 200
+  /// What a file of evidence may have.
+  public static let byteLimit = 1 << 16
+
+  /// The evidence of a tuning.
+  ///
+  /// - Parameters:
+  ///   - feed: what was scrolled, in words.
+  ///   - viewer: by whom, in words.
+  public init(
+    _ tuning: Tuning, of experiment: Experiment, feed: String, viewer: String, margin: Double
+  ) {
+    var policy = experiment.contestants[tuning.contestant].policy
+    policy.name = experiment.contestants[tuning.contestant].name
+    self.policy = policy
+    let isOther = tuning.judged.contestants.count > 1
+    self.isOther = isOther
+    let judged = tuning.judged
+    var writer = JSONWriter(capacity: 2_048)
+    writer.object { writer in
+      writer.member("setting", tuning.tuned.contestants[tuning.winner])
+      writer.key("isOther")
+      writer.boolean(isOther)
+      writer.key("policy")
+      writer.policy(policy)
+      writer.member("objective", tuning.objective.words)
+      writer.member("sentence", tuning.sentence(margin: margin))
+      writer.key("judged")
+      writer.array { writer in
+        for place in judged.contestants.indices { writer.figures(judged, place) }
+      }
+      if isOther {
+        let network = judged.networks.count == 1 ? 0 : nil
+        writer.member(
+          "verdict", judged.comparison(1, on: network, margin: margin).verdict.rawValue)
+      }
+      writer.key("margin")
+      writer.raw(fixed(margin, 1).utf8)
+      writer.member("items", experiment.items)
+      writer.member("repeats", experiment.repeats)
+      writer.member("seed", Int(truncatingIfNeeded: experiment.seed))
+      writer.member("tuningRuns", tuning.tuningRuns)
+      writer.member("feed", feed)
+      writer.member("viewer", viewer)
+      writer.names("tunedOn", tuning.tuned.networks.prefix(Self.namedNetworks))
+      writer.names("judgedOn", judged.networks.prefix(Self.namedNetworks))
+    }
+    json = writer.bytes
+  }
+
+  /// The evidence that a sweep wrote: the member `evidence` of its JSON.
+  ///
+  /// - Throws: `TuningEvidenceError`.
+  public init(sweep: [UInt8]) throws(TuningEvidenceError) {
+    let document: JSONDocument
+    do throws(JSONError) {
+      document = try JSONDocument(sweep)
+    } catch {
+      throw .json(error)
+    }
+    guard let value = document.root.member("evidence"), value.kind == .object else {
+      throw .missing("evidence")
+    }
+    guard value.byteRange.count <= Self.byteLimit else { throw .missing("evidence") }
+    guard let policy = value.member("policy"), let name = policy.member("name")?.text,
+      let strategy = policy.member("strategy")?.text,
+      let weights = policy.member("weights"), let image = weights.weight("image"),
+      let video = weights.weight("video"), let parameters = policy.member("parameters"),
+      parameters.kind == .object
+    else { throw .missing("policy") }
+    var numbers: [String: Int] = [:]
+    for member in parameters.members {
+      guard let number = member.value.wholeNumber else { throw .missing("parameters") }
+      numbers[member.name] = number
+    }
+    do throws(StrategyError) {
+      self.policy = Policy(
+        name: name, strategy: try Policy.Strategy(name: strategy, parameters: numbers),
+        imageWeight: image, videoWeight: video)
+    } catch {
+      throw .strategy(error)
+    }
+    guard let isOther = value.member("isOther"), isOther.kind == .boolean else {
+      throw .missing("isOther")
+    }
+    self.isOther = isOther.truth ?? false
+    json = Array(sweep[value.byteRange])
+  }
+}
+
+/// Why a file is no evidence.
+public enum TuningEvidenceError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// It is no JSON.
+  case json(JSONError)
+  /// It lacks this member, or that cannot be such.
+  case missing(String)
+  /// Its strategy is none of this program's.
+  case strategy(StrategyError)
+
+  /// For example `"evidence" is missing: it is no result of lab sweep --format json`.
+  public var description: String {
+    switch self {
+    case .json(let error): "the file is not JSON: \(error)"
+    case .missing(let name):
+      "\"\(name)\" is missing or no such: it is no result of lab sweep --format json"
+    case .strategy(let error): "\(error)"
+    }
+  }
+}
+
+extension JSONValue {
+  fileprivate func weight(_ name: String) -> Int? {
+    member(name)?.wholeNumber.flatMap { (0...1_000).contains($0) ? $0 : nil }
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func policy(_ policy: Policy) {
+    object { writer in
+      writer.member("name", policy.name)
+      writer.member("strategy", policy.strategy.name)
+      writer.key("parameters")
+      writer.object { writer in
+        for (name, value) in policy.strategy.parameters {
+          writer.key(name)
+          writer.integer(value)
+        }
+      }
+      writer.key("weights")
+      writer.object { writer in
+        writer.member("image", policy.imageWeight)
+        writer.member("video", policy.videoWeight)
+      }
+    }
+  }
+
+  /// The figures of one contestant over all networks.
+  fileprivate mutating func figures(_ results: ExperimentResults, _ contestant: Int) {
+    object { writer in
+      writer.member("setting", results.contestants[contestant])
+      for measure in RunFigures.Measure.allCases {
+        writer.key(measure.rawValue)
+        writer.raw(fixed(results.mean(contestant, measure), 3).utf8)
+      }
+      let network = results.networks.count == 1 ? 0 : nil
+      let width = results.interval(contestant, on: network, .loaders).halfWidth
+      guard width.isFinite else { return }
+      writer.key("loadersHalfWidth")
+      writer.raw(fixed(width, 3).utf8)
+    }
+  }
+
+  fileprivate mutating func names(_ member: StaticString, _ names: some Sequence<String>) {
+    key(member)
+    array { writer in for name in names { writer.string(name) } }
+  }
+}

@@ -1,0 +1,122 @@
+/// The simulation beside the real thing: the same strategies, through the client library on a real server over a
+/// shaped link, and through the simulated link.
+public struct Validation: Sendable {
+  /// One strategy: what both counted.
+  public struct Pair: Hashable, Sendable {
+    /// The strategy.
+    public let name: String
+    /// Loaders per 1000 items, for real.
+    public let measuredLoaders: Double
+    /// Loaders per 1000 items, simulated.
+    public let simulatedLoaders: Double
+    /// Kilobytes (1000 bytes) of media an item, for real.
+    public let measuredKilobytes: Double
+    /// Kilobytes of media an item, simulated.
+    public let simulatedKilobytes: Double
+
+    /// What was counted of a strategy.
+    public init(
+      name: String, measuredLoaders: Double, simulatedLoaders: Double, measuredKilobytes: Double,
+      simulatedKilobytes: Double
+    ) {
+      self.name = name
+      self.measuredLoaders = measuredLoaders
+      self.simulatedLoaders = simulatedLoaders
+      self.measuredKilobytes = measuredKilobytes
+      self.simulatedKilobytes = simulatedKilobytes
+    }
+
+    /// How far the simulation is off, in percent of what was measured; of less than ten loaders per 1000, in
+    /// percent of ten.
+    public var errorPercent: Double {
+      abs(simulatedLoaders - measuredLoaders) * 100 / max(measuredLoaders, Validation.leastLoaders)
+    }
+  }
+
+  static let leastLoaders = 10.0
+
+  /// The strategies.
+  public let pairs: [Pair]
+  /// How many loaders per 1000 are no difference.
+  public let margin: Double
+
+  /// What to hold against each other.
+  public init(_ pairs: [Pair], margin: Double) {
+    self.pairs = pairs
+    self.margin = margin
+  }
+
+  /// The mean of the strategies' errors.
+  public var meanErrorPercent: Double {
+    pairs.reduce(0) { $0 + $1.errorPercent } / Double(max(1, pairs.count))
+  }
+
+  /// Spearman's rank correlation of measured and simulated loaders, equals sharing their ranks; 0 where all are
+  /// equal.
+  public var rankCorrelation: Double {
+    let (left, right) = (
+      Self.ranks(pairs.map(\.measuredLoaders)), Self.ranks(pairs.map(\.simulatedLoaders))
+    )
+    let middle = Double(pairs.count + 1) / 2
+    var (product, first, second) = (0.0, 0.0, 0.0)
+    for (left, right) in zip(left, right) {
+      product += (left - middle) * (right - middle)
+      first += (left - middle) * (left - middle)
+      second += (right - middle) * (right - middle)
+    }
+    return first > 0 && second > 0 ? product / (first * second).squareRoot() : 0
+  }
+
+  private static func ranks(_ values: [Double]) -> [Double] {
+    values.map { value in
+      let (less, same) = (values.count { $0 < value }, values.count { $0 == value })
+      return Double(less) + Double(same + 1) / 2
+    }
+  }
+
+  /// Pairs of strategies of which one was better by more than the margin, and the simulation says the other is.
+  public var wrongPairs: [(better: String, worse: String)] {
+    var wrong: [(better: String, worse: String)] = []
+    for left in pairs {
+      for right in pairs
+      where right.measuredLoaders - left.measuredLoaders > margin
+        && left.simulatedLoaders > right.simulatedLoaders
+      {
+        wrong.append((better: left.name, worse: right.name))
+      }
+    }
+    return wrong
+  }
+
+  /// The least rank correlation, and the greatest mean error in percent, of a simulation that is believed.
+  public static let (leastRankCorrelation, mostMeanErrorPercent) = (0.9, 10.0)
+
+  /// Whether the simulation is believed.
+  public var holds: Bool {
+    rankCorrelation >= Self.leastRankCorrelation && wrongPairs.isEmpty
+      && meanErrorPercent <= Self.mostMeanErrorPercent
+  }
+
+  /// The verdict, in a sentence.
+  public var sentence: String {
+    let wrong = wrongPairs.map { "\($0.better) and \($0.worse)" }.joined(separator: ", ")
+    return
+      "rank correlation \(fixed(rankCorrelation, 2)), mean error \(fixed(meanErrorPercent, 1)) %, "
+      + (wrong.isEmpty
+        ? "no pair in the wrong order beyond \(fixed(margin, 0))" : "in the wrong order: \(wrong)")
+      + ": the simulation " + (holds ? "holds" : "does not hold")
+  }
+
+  /// A table of both.
+  public var table: String {
+    var rows = [["strategy", "measured", "simulated", "error %", "KB/item", "simulated"]]
+    for pair in pairs {
+      rows.append([
+        pair.name, fixed(pair.measuredLoaders, 1), fixed(pair.simulatedLoaders, 1),
+        fixed(pair.errorPercent, 1), fixed(pair.measuredKilobytes, 1),
+        fixed(pair.simulatedKilobytes, 1),
+      ])
+    }
+    return ExperimentResults.aligned(rows, texts: [0]) + "\n" + sentence + "\n"
+  }
+}

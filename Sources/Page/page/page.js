@@ -1,0 +1,279 @@
+// @ts-check
+import { strategies } from '../lookahead.js';
+import { byId, h, words } from './dom.js';
+import { Editor } from './editor.js';
+import { FeedChoice } from './feed-choice.js';
+import { FeedView } from './feed-view.js';
+import { Inspector } from './inspector.js';
+import { Lane } from './lane.js';
+import { PoliciesView } from './policies-view.js';
+import { ServerView } from './server-view.js';
+import { Tabs } from './tabs.js';
+
+/** What can be chosen, by the name that stands in the page's address. */
+const CHOICES = new Map(Object.entries({
+  none: { title: 'No prefetch', strategy: strategies.endless },
+  plain: { title: 'Plain five', strategy: strategies.plain },
+  weighted: { title: 'Weighted', strategy: strategies.weighted },
+  standard: { title: 'As platforms do', strategy: strategies.standard },
+  stages: { title: 'Stages', strategy: strategies.stages },
+  ours: { title: 'Ours', strategy: strategies.expectedWait },
+  policy: { title: 'Policy in force', strategy: undefined },
+}));
+/** How long an item is looked at when nobody scrolls by hand. */
+const PACE_MS = 1000;
+const POLL_MS = 20_000;
+/** How often an empty database is looked at. */
+const EMPTY_MS = 3000;
+
+/** The page: what is chosen, and the lanes and views that follow from it. */
+class Page {
+  /** @type {FeedView | null} */
+  view = null;
+  /** @type {Inspector | null} */
+  #inspector = null;
+  /** @type {{name: string, title: string, downlink: number, uplink: number, rtt: number}[]} */
+  #networks = [];
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #scrolling;
+  #begun = 0;
+  chosen = { feed: '', network: '3g', strategy: 'none', beside: 'ours' };
+
+  constructor() {
+    const address = new URLSearchParams(location.hash.slice(1));
+    for (const name of /** @type {(keyof Page['chosen'])[]} */ (Object.keys(this.chosen))) {
+      this.chosen[name] = address.get(name) ?? this.chosen[name];
+    }
+    this.server = new URL('.', document.baseURI);
+    this.tabs = new Tabs({
+      server: new ServerView(byId('view-server'), this.server),
+      policies: new PoliciesView(byId('view-policies'), this.server, () => this.chosen.feed),
+    });
+    this.editor = new Editor(this.server, () => this.chosen.feed, (id) => void this.#changed(id));
+    this.feeds = new FeedChoice(byId('feeds'), this.server, (name) => this.choose({ feed: name }));
+    byId('choose-feed').addEventListener('click', () => this.feeds.open());
+    byId('scroll').addEventListener('click', () => this.#toggleScrolling());
+    byId('sound').addEventListener('click', () => this.#toggleSound());
+    byId('fresh').addEventListener('click', () => this.#showFresh());
+    byId('show-inspector').addEventListener('click', () => this.#toggleInspector());
+    for (const name of ['network', 'strategy', 'beside']) {
+      byId(name).addEventListener('change', (/** @type {any} */ event) => this.choose({ [name]: event.target.value }));
+    }
+    document.addEventListener('keydown', (event) => this.#key(event));
+    document.addEventListener('visibilitychange', () => {
+      for (const lane of this.view?.lanes ?? []) lane.prefetcher.tell({ background: document.hidden });
+    });
+    setInterval(() => void this.#poll(), POLL_MS);
+  }
+
+  async begin() {
+    try {
+      const [networks, feeds] = await Promise.all([this.#get('v1/networks'), this.#get('v1/feeds?limit=1')]);
+      this.#networks = networks.networks;
+      if (feeds.total === 0) return this.#showEmpty();
+      this.chosen.feed ||= await this.#firstFeed(feeds.feeds[0].name);
+      this.#fillChoices();
+      await this.#show();
+    } catch (error) {
+      this.#say(`Nothing can be shown: ${words(error)}.`);
+      setTimeout(() => void this.begin(), EMPTY_MS);
+    }
+  }
+
+  /**
+   * The fixtures' first feed, where there is one of that name; else the first one.
+   *
+   * @param {string} otherwise
+   */
+  async #firstFeed(otherwise) {
+    const answer = await fetch(new URL('v1/feeds/featured', this.server));
+    return answer.ok ? 'featured' : otherwise;
+  }
+
+  /** @param {string} path */
+  async #get(path) {
+    const answer = await fetch(new URL(path, this.server), { cache: 'no-cache' });
+    if (!answer.ok) throw new Error(`${path}: status ${answer.status}`);
+    return answer.json();
+  }
+
+  #showEmpty() {
+    const seed = 'lookahead seed --database lookahead.sqlite';
+    document.body.classList.add('isEmpty');
+    this.#say(h('div', {}, h('strong', {}, 'The database has no feed yet.'),
+      h('span', {}, ' Load the examples, or posts of your own, into the file that the server was given:'),
+      h('pre', {}, `${seed}\n${seed} posts.ndjson`),
+      h('span', {}, 'This page shows them as soon as they are there.')));
+    setTimeout(() => void this.begin(), EMPTY_MS);
+  }
+
+  #fillChoices() {
+    document.body.classList.remove('isEmpty');
+    const slow = this.#networks.map(({ name, title, downlink, rtt }) => h(
+      'option', { value: name }, `${title}: ${downlink} kbit/s, ${rtt} ms`));
+    byId('network').replaceChildren(
+      h('option', { value: 'as-is' }, 'as it is'), h('optgroup', { label: 'slowed down in this page' }, ...slow));
+    const options = () => [...CHOICES].map(([value, { title }]) => h('option', { value }, title));
+    byId('strategy').replaceChildren(...options());
+    byId('beside').replaceChildren(h('option', { value: 'nothing' }, 'nothing'), ...options());
+  }
+
+  /** @param {Partial<Page['chosen']>} change */
+  choose(change) {
+    Object.assign(this.chosen, change);
+    void this.#show();
+  }
+
+  /** Lanes of what is chosen, from the feed's top. */
+  async #show() {
+    const { chosen } = this;
+    const profile = this.#networks.find(({ name }) => name === chosen.network) ?? null;
+    if (!profile) chosen.network = 'as-is';
+    if (!CHOICES.has(chosen.strategy)) chosen.strategy = 'none';
+    if (!CHOICES.has(chosen.beside)) chosen.beside = 'nothing';
+    const address = new URLSearchParams(chosen);
+    history.replaceState(null, '', `#${address}`);
+    byId('choose-feed').textContent = chosen.feed;
+    for (const name of /** @type {const} */ (['network', 'strategy', 'beside'])) byId(name).value = chosen[name];
+    this.#end();
+    const names = [chosen.strategy, chosen.beside].filter((name) => CHOICES.has(name));
+    const lanes = names.map((name) => new Lane(
+      chosen.feed, CHOICES.get(name) ?? { title: name }, profile));
+    byId('names').replaceChildren(...lanes.map((lane) => h('span', {}, lane.title)));
+    this.#say('');
+    byId('fresh').hidden = true;
+    const view = new FeedView(byId('feed'), lanes);
+    this.view = view;
+    this.#inspector = new Inspector(byId('inspector'), view, this.editor);
+    for (const lane of lanes) {
+      lane.prefetcher.addEventListener(
+        'problem', (event) => this.#trouble(/** @type {CustomEvent} */ (event).detail.error));
+    }
+    view.addEventListener('change', () => {
+      if (view.lanes[0].prefetcher.feed.items.length > 0) byId('message').hidden = true;
+    });
+    const number = this.#begun += 1;
+    byId('feed').setAttribute('aria-busy', 'true');
+    try {
+      await Promise.all(lanes.map((lane) => lane.prefetcher.begin()));
+      if (lanes[0].prefetcher.feed.total === 0) this.#say(`The feed “${chosen.feed}” has no items yet.`);
+    } catch (error) {
+      if (number === this.#begun) this.#say(`The feed “${chosen.feed}” cannot be shown: ${words(error)}.`);
+    }
+    byId('feed').setAttribute('aria-busy', 'false');
+  }
+
+  #end() {
+    this.#stopScrolling();
+    this.#inspector?.end();
+    for (const lane of this.view?.lanes ?? []) lane.prefetcher.end();
+    this.view?.end();
+    this.view = null;
+  }
+
+  /** @param {string | Node} what */
+  #say(what) {
+    byId('message').hidden = what === '';
+    byId('message').replaceChildren(what);
+  }
+
+  /** @param {unknown} error */
+  #trouble(error) {
+    // One file that does not come is for the list of what was done.
+    if (!(error instanceof TypeError)) return;
+    this.#say(`The server cannot be reached. ${navigator.onLine ? '' : 'You are offline.'}`);
+  }
+
+  // What came since.
+
+  async #poll() {
+    const lane = this.view?.lanes[0];
+    if (!lane || document.hidden || lane.prefetcher.feed.items.length === 0 || !byId('fresh').hidden) return;
+    const url = new URL(`v1/feeds/${encodeURIComponent(this.chosen.feed)}/items?limit=1`, this.server);
+    const answer = await fetch(url, { cache: 'no-cache' }).catch(() => null);
+    const page = answer?.ok ? await answer.json() : null;
+    const first = lane.prefetcher.feed.items[0];
+    const isNews = page && lane.prefetcher.feed.offset === 0 && page.items[0] && page.items[0].id !== first.id;
+    if (!isNews || this.view?.lanes[0] !== lane) return;
+    byId('fresh').textContent = 'Something newer is there';
+    byId('fresh').hidden = false;
+  }
+
+  async #showFresh() {
+    byId('fresh').hidden = true;
+    const { view } = this;
+    try {
+      const found = await Promise.all(view?.lanes.map((lane) => lane.prefetcher.newer()) ?? []);
+      // Of a feed that was ranked anew nothing may be newer, and all is elsewhere.
+      if (found[0]?.length === 0) await Promise.all(view?.lanes.map((lane) => lane.prefetcher.refresh()) ?? []);
+      view?.go(0, false);
+    } catch (error) {
+      this.#say(`What is newer does not come: ${words(error)}.`);
+    }
+  }
+
+  /**
+   * An item has another title or rank: it is read again where it is shown.
+   *
+   * @param {string} id
+   */
+  async #changed(id) {
+    for (const lane of this.view?.lanes ?? []) await lane.prefetcher.again(id).catch(() => undefined);
+  }
+
+  // Buttons and keys.
+
+  #toggleScrolling() {
+    if (this.#scrolling !== undefined) return this.#stopScrolling();
+    byId('scroll').setAttribute('aria-pressed', 'true');
+    byId('scroll').textContent = 'Stop';
+    this.#scrolling = setInterval(() => {
+      if (this.view?.isAtEnd) this.#stopScrolling();
+      else this.view?.move(1);
+    }, PACE_MS);
+  }
+
+  #stopScrolling() {
+    clearInterval(this.#scrolling);
+    this.#scrolling = undefined;
+    byId('scroll').setAttribute('aria-pressed', 'false');
+    byId('scroll').textContent = 'Scroll for me';
+  }
+
+  #toggleSound() {
+    const isOn = byId('sound').getAttribute('aria-pressed') !== 'true';
+    byId('sound').setAttribute('aria-pressed', String(isOn));
+    if (this.view) this.view.sound = isOn;
+  }
+
+  #toggleInspector() {
+    const isOpen = document.body.classList.toggle('inspecting');
+    byId('show-inspector').setAttribute('aria-expanded', String(isOpen));
+    byId('show-inspector').textContent = isOpen ? 'Back to the feed' : 'What you cannot see';
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (event.altKey || event.ctrlKey || event.metaKey || byId('view-feed').hidden || byId('feeds').open
+      || target.closest('input, select, textarea, dialog, aside')) return;
+    const isButton = target.closest('button, a, [role=tab]') !== null;
+    /** @type {Record<string, () => void>} */
+    const keys = {
+      j: () => this.view?.move(1), k: () => this.view?.move(-1),
+      ...(isButton ? {} : {
+        ArrowDown: () => this.view?.move(1), ArrowUp: () => this.view?.move(-1),
+        PageDown: () => this.view?.move(1), PageUp: () => this.view?.move(-1),
+        Home: () => this.view?.go(0), End: () => this.view?.go(Infinity), ' ': () => this.view?.toggle(),
+      }),
+    };
+    if (!keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key]();
+  }
+}
+
+const page = new Page();
+// For whoever looks at it in the console, and for script/check-page.
+/** @type {any} */ (globalThis).lookaheadPage = page;
+void page.begin();

@@ -1,0 +1,64 @@
+import Feed
+import JSON
+
+extension MediaPlaceholder {
+  /// The placeholder that the JSON holds: a ThumbHash in base64, a colour as CSS has it, or both.
+  ///
+  /// - Parameter known: the fields that it may have; nil where others are passed over.
+  /// - Throws: `RecordError`, naming the field.
+  init(
+    json value: JSONValue, known: [String]? = ["color", "thumbhash"]
+  ) throws(RecordError) {
+    let fields = try RecordFields(value, known: known)
+    self.init()
+    if fields.has("thumbhash") {
+      thumbHash = Base64.decode(try fields.name("thumbhash", limit: .bytes(64)))
+      guard let thumbHash, Self.thumbHashBytes.contains(thumbHash.count) else {
+        throw fields.error("thumbhash", "is no ThumbHash in base64")
+      }
+    }
+    if fields.has("color") {
+      color = Color(text: try fields.name("color", limit: .bytes(7)))
+      if color == nil { throw fields.error("color", "is not a colour such as #6b7a3d") }
+    }
+    if self == MediaPlaceholder() { throw value.error("has neither a thumbhash nor a color") }
+  }
+
+  /// The placeholder of this JSON, as `json` writes it.
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  public init(json: [UInt8]) throws(RecordError) {
+    try self.init(json: MediaTruth.document(json).root)
+  }
+
+  /// The JSON of it, which `init(json:)` reads back.
+  public var json: [UInt8] {
+    var writer = JSONWriter(capacity: 80)
+    writer.placeholder(self)
+    return writer.bytes
+  }
+}
+
+extension JSONWriter {
+  /// An object of what there is of it.
+  mutating func placeholder(_ placeholder: MediaPlaceholder) {
+    // What our own probe has found has both, and is on most pages: written at once.
+    if let hash = placeholder.thumbHash, let color = placeholder.color {
+      return literal(capacity: Base64.count(hash.count) + 64) { text in
+        text.append(#"{"thumbhash":""#)
+        text.append(base64: hash)
+        text.append(##"","color":"#"##)
+        text.append(hexadecimal: color.red)
+        text.append(hexadecimal: color.green)
+        text.append(hexadecimal: color.blue)
+        text.append(#""}"#)
+      }
+    }
+    object { writer in
+      if let thumbHash = placeholder.thumbHash {
+        writer.member("thumbhash", String(decoding: Base64.encode(thumbHash), as: UTF8.self))
+      }
+      writer.member("color", placeholder.color?.text)
+    }
+  }
+}

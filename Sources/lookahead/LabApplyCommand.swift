@@ -1,0 +1,80 @@
+import ArgumentParser
+import Feed
+import Foundation
+import Lab
+import Prefetch
+import SQLiteStore
+
+/// Makes what a sweep found the policy of a feed on a network, or takes that back.
+struct LabApplyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "apply",
+    abstract:
+      "Make the setting that lab sweep found a feed's policy on a network, or take it back.",
+    discussion: """
+      FILE is what lab sweep --format json wrote. The strategy and the weights of images and videos become the \
+      policy's; all else stays. What it rests on is kept beside it and shown by /v1/networks. Every server of \
+      the database has it with its next refresh. --undo puts back what stood there before, as often as there \
+      was something.
+      """)
+
+  @Argument(help: "What lab sweep --format json wrote; - for standard input.")
+  var file: String?
+
+  @Option(help: "The feed; without it, all feeds that have no policy of their own.")
+  var feed: String?
+
+  @Option(help: "The network profile.")
+  var network: String
+
+  @Flag(help: "Put back what stood there before the last setting was applied.")
+  var undo = false
+
+  @OptionGroup var options: DatabaseOptions
+
+  mutating func validate() throws {
+    guard undo != (file != nil) else {
+      throw ValidationError("a FILE to apply, or --undo: it is one or the other")
+    }
+  }
+
+  func run() throws {
+    let setting = try file.map(Self.evidence)
+    let store = try SQLiteStore(
+      existing: options.database, options: SQLiteStore.Options(file: options.file))
+    defer { try? store.close() }
+    if let setting {
+      try store.apply(
+        setting.policy, feed: feed, network: network, evidence: setting.json,
+        at: Timestamp(microseconds: Int64(Date.now.timeIntervalSince1970 * 1e6)))
+    } else {
+      try store.undoPolicy(feed: feed, network: network)
+    }
+    try store.refresh()
+    let book = try store.snapshot().policyBook
+    guard let profile = book.networks.first(where: { $0.name.isSame(as: network) }) else { return }
+    let policy = book.policy(feed: feed, network: profile)
+    let whose = feed.map { "of the feed \($0)" } ?? "of all feeds without one of their own"
+    print(
+      """
+      the policy \(whose) on \(network) is \(policy.name): \(policy.strategy.text), an image \
+      counts \(policy.imageWeight), a video \(policy.videoWeight)
+      """.escapedForTerminal())
+  }
+
+  private static func evidence(_ path: String) throws -> TuningEvidence {
+    let content =
+      path == "-"
+      ? Array(try FileHandle.standardInput.readToEnd() ?? Data()) : try LabOptions.content(path)
+    let evidence: TuningEvidence
+    do throws(TuningEvidenceError) {
+      evidence = try TuningEvidence(sweep: content)
+    } catch {
+      throw LabInputError(file: path, words: "\(error)")
+    }
+    guard evidence.isOther else {
+      throw LabInputError(file: path, words: "nothing better than the current setting was found")
+    }
+    return evidence
+  }
+}

@@ -1,0 +1,170 @@
+import ArgumentParser
+import Catalog
+import Feed
+import FeedFormats
+import Foundation
+import JSON
+import Lab
+import PostJSON
+import Prefetch
+import PrefetchClient
+import SQLiteStore
+
+/// What is scrolled: a feed of a database, what somebody recorded, or what is made up.
+struct LabFeedOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      A recorded feed: pages as the server gives them, one a file, or posts in any format that seed reads; \
+      several times for several, in their order. Without it and without --feed the feed is made up.
+      """, valueName: "file"))
+  var input: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A feed of the database, with what is known of its files.", valueName: "name"))
+  var feed: String?
+
+  @OptionGroup var database: DatabaseOptions
+
+  mutating func validate() throws {
+    guard input.isEmpty || feed == nil else {
+      throw ValidationError("--input and --feed: it is one or the other")
+    }
+  }
+
+  /// What is scrolled, and by whom where somebody was watched.
+  struct Source {
+    var feed: Experiment.FeedSource
+    /// What it is, in words.
+    var words: String
+    /// What the person of a recorded session looked at.
+    var looks: [ViewerModel.Look] = []
+  }
+
+  /// Where the feed comes from.
+  func source(seed: Int) throws -> Source {
+    if input.isEmpty, feed == nil {
+      return Source(feed: .generated(FeedModel()), words: "made up anew for each repeat")
+    }
+    let name = feed.map { "feed \($0)" } ?? input.joined(separator: ", ")
+    var (items, looks): ([PrefetchItem], [(item: String, dwellMilliseconds: Int)]) = ([], [])
+    if let feed { items = try itemsOfDatabase(feed) }
+    for path in input {
+      let content = try LabOptions.content(path)
+      if Self.isSession(content) {
+        let session = try Self.session(content, path)
+        looks += session.looks.compactMap { look in
+          look.dwellMilliseconds.map { (look.item, $0) }
+        }
+        items += session.items
+      } else {
+        items += try Self.items(content, path)
+      }
+    }
+    do throws(RecordedFeedError) {
+      let recorded = try RecordedFeed(items, random: LabRandom(seed: UInt64(seed)))
+      return Source(
+        feed: .recorded(recorded.feed, turns: looks.isEmpty), words: "\(name): \(recorded.words)",
+        looks: recorded.looks(looks))
+    } catch {
+      throw LabInputError(file: name, words: "\(error)")
+    }
+  }
+
+  // MARK: The database
+
+  /// Opens the database; whoever does closes it.
+  func store() throws -> SQLiteStore {
+    try SQLiteStore(
+      existing: database.database, options: SQLiteStore.Options(file: database.file))
+  }
+
+  private func itemsOfDatabase(_ name: String) throws -> [PrefetchItem] {
+    let store = try store()
+    defer { try? store.close() }
+    try store.refresh()
+    var items: [PrefetchItem] = []
+    while items.count < RecordedFeed.itemLimit {
+      let cut = try store.cut(
+        PageQuery(feed: name, offset: items.count, limit: Self.portion))
+      let posts = try store.posts(cut.posts)
+      guard posts.posts.count > 0 else { break }
+      items += posts.posts.indices.map { index in
+        PrefetchItem(
+          id: posts.string(posts.posts[index].id), load: ItemLoad(posts, at: index))
+      }
+    }
+    return items
+  }
+
+  private static let portion = 1_000
+
+  // MARK: Files
+
+  /// Whether it is what `browse --record` writes: its first line is an engine's state.
+  private static func isSession(_ content: [UInt8]) -> Bool {
+    guard let end = content.firstIndex(of: UInt8(ascii: "\n")),
+      let state = try? JSONDocument(Array(content[..<end])).root
+    else { return false }
+    return state.member("settings") != nil && state.member("strategy") != nil
+  }
+
+  private static func session(_ content: [UInt8], _ path: String) throws -> SessionLog {
+    do throws(SessionLogError) {
+      return try SessionLog(content)
+    } catch {
+      throw LabInputError(file: path, words: "\(error)")
+    }
+  }
+
+  private static func items(_ content: [UInt8], _ path: String) throws -> [PrefetchItem] {
+    if let document = try? JSONDocument(content), document.root.member("paging") != nil {
+      do throws(RecordError) {
+        return try FeedPage(json: content).items.map { PrefetchItem($0) { $0 } }
+      } catch {
+        throw LabInputError(file: path, words: "\(error)")
+      }
+    }
+    return try records(content, path)
+  }
+
+  /// What `seed` would load, in the file's order.
+  private static func records(_ content: [UInt8], _ path: String) throws -> [PrefetchItem] {
+    let format: FeedFormat
+    do throws(FormatProblem) {
+      format = try FeedFormat.guess(Array(content.prefix(FeedFormat.tellingBytes)))
+    } catch {
+      throw LabInputError(file: path, words: error.description)
+    }
+    var reader = format.reader(FormatSettings(recordLimitBytes: recordBytes))
+    let decoder = RecordDecoder()
+    var items: [PrefetchItem] = []
+    func take(_ record: RawRecord) throws {
+      do {
+        let decoded = try decoder.decode(record.content.get())
+        guard case .post(let post, _) = decoded else { return }
+        items.append(PrefetchItem(id: post.id, load: ItemLoad(post)))
+      } catch {
+        throw LabInputError(file: "\(path):\(record.line)", words: "\(error)")
+      }
+    }
+    try reader.feed(content, take)
+    try reader.finish(take)
+    return items
+  }
+
+  private static let recordBytes = 1 << 20
+}
+
+extension SessionLog {
+  /// The items of its pages, from the top of the list.
+  fileprivate var items: [PrefetchItem] {
+    var items: [PrefetchItem] = []
+    for event in events {
+      guard case .pageArrived(let place, let page, _, _) = event.event else { continue }
+      if case .above = place { items = page + items } else { items += page }
+    }
+    return items
+  }
+}

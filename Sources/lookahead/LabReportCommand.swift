@@ -1,0 +1,93 @@
+import ArgumentParser
+import Crypto
+import Feed
+import Foundation
+import Lab
+import Version
+
+/// Runs the strategies, the grid and ours at several prices, and writes a page.
+struct LabReportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "report",
+    abstract: "Run strategies on networks, and write a page with charts that needs nothing else.",
+    discussion: """
+      The page has loaders against bytes with what nothing beats, the price of a loader avoided in words, \
+      strategies network by network, how long people wait, a map of the grid on the first network, one run as \
+      it went, and all figures. --csv writes these beside it, run by run.
+      """)
+
+  @Option(help: ArgumentHelp("The page that is written.", valueName: "file"))
+  var output = "lab.html"
+
+  @Option(
+    help: ArgumentHelp("Where the page's figures are written, run by run.", valueName: "file"))
+  var csv: String?
+
+  @Option(
+    help: ArgumentHelp("What lab validate --json wrote: the page shows it, too.", valueName: "file")
+  )
+  var validation: String?
+
+  @Flag(help: "No map of the grid: it takes most of the time.")
+  var withoutGrid = false
+
+  @Option("gigabyte-cents") var gigabyteCents: Int
+  @OptionGroup var strategies: LabStrategies
+  @OptionGroup var grid: LabGridOptions
+  @OptionGroup var options: LabOptions
+
+  mutating func validate() throws {
+    try options.check(self)
+    guard options.format == .table else {
+      throw ValidationError("--format: a report is a page; --csv writes its figures beside it")
+    }
+    _ = try strategies.contestants(isHinted: !options.withoutHints)
+  }
+
+  func run() throws {
+    let validation = try validation.map(Self.validation)
+    let isHinted = !options.withoutHints
+    let named = try strategies.contestants(isHinted: isHinted)
+    let priced = try grid.priced(isHinted: isHinted, usual: "250,1500,5000,20000")
+    let (experiment, words) = try options.experiment(named + priced)
+    options.tell(words)
+    let results = options.results(of: experiment)
+    var map: LabReport.Grid?
+    if !withoutGrid {
+      var part = experiment
+      part.contestants = try grid.contestants(isHinted: isHinted)
+      part.networks = Array(experiment.networks.prefix(1))
+      map = LabReport.Grid(try grid.settings(), options.results(of: part))
+    }
+    var report = LabReport(
+      LabReport.Origin(
+        feed: words, viewer: options.viewerWords,
+        date: Date.now.formatted(.iso8601.year().month().day()),
+        program: "lookahead \(ProgramVersion.text)",
+        traces: options.trace.joined(separator: ", "), gigabyteCents: gigabyteCents),
+      experiment, results, prices: Array(named.count..<named.count + priced.count), grid: map,
+      told: named.lastIndex { $0.policy.strategy.name == "expected-wait" } ?? 0,
+      margin: Double(options.margin))
+    report.validation = validation
+    let hash = Data(SHA256.hash(data: Data(LabReport.style.utf8))).base64EncodedString()
+    try Self.write(report.html(styleHash: hash), to: output)
+    if let csv { try Self.write(results.csv, to: csv) }
+  }
+
+  private static func validation(_ path: String) throws -> Validation {
+    let content = try LabOptions.content(path)
+    do throws(ValidationFileError) {
+      return try Validation(json: content)
+    } catch {
+      throw LabInputError(file: path, words: "\(error)")
+    }
+  }
+
+  private static func write(_ text: String, to path: String) throws {
+    do {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch {
+      throw LabInputError(file: path, words: "cannot be written: \(error.localizedDescription)")
+    }
+  }
+}

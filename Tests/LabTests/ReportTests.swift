@@ -1,0 +1,193 @@
+import Foundation
+import Prefetch
+import TestSupport
+import Testing
+
+@testable import Lab
+
+/// The page of a report: its numbers are those of the CSV, and it needs nothing else.
+@Suite struct ReportTests {
+  private static let names = [
+    "weighted:maxCost=5", "endless", "a <b> & \"c\"", "expected-wait:price=500",
+  ]
+
+  private static let experiment: Experiment = {
+    let strategies: [Policy.Strategy] = [
+      .weighted(leading: 10, maxCost: 5), .endless, .plain(leading: 3),
+      .expectedWait(WaitTuning(price: 500)),
+    ]
+    return Experiment(
+      contestants: zip(names, strategies).map { name, strategy in
+        Contestant(name: name, policy: Policy(name: strategy.name, strategy: strategy))
+      },
+      networks: [SimulationTests.profile("3g"), SimulationTests.profile("dsl")],
+      feed: .generated(FeedModel()), viewer: .steady, items: 40, repeats: 3, seed: 5)
+  }()
+
+  private static let results = experiment.results()
+
+  private static let validation = Validation(
+    [
+      Validation.Pair(
+        name: "endless", measuredLoaders: 987.6, simulatedLoaders: 1_000, measuredKilobytes: 33.3,
+        simulatedKilobytes: 34.4)
+    ], margin: 2)
+
+  private static func report(_ results: ExperimentResults = results) -> LabReport {
+    var grid = experiment
+    grid.networks = [experiment.networks[0]]
+    let settings = [1, 5].flatMap { most in
+      [1, 2].map { LabReport.Grid.Setting(maxCost: most, videoCost: $0, imageCost: 1) }
+    }
+    var report = LabReport(
+      LabReport.Origin(
+        feed: "made up", viewer: "one item a second", date: "2026-11-22", program: "lookahead 1",
+        traces: "two files", gigabyteCents: 500),
+      experiment, results, prices: [3], grid: LabReport.Grid(settings, grid.results()), told: 3,
+      margin: 2)
+    report.validation = validation
+    return report
+  }
+
+  private static let html = report().html(styleHash: "HASH")
+
+  /// The mean of a measure over the rows of the CSV.
+  private static func mean(_ measure: String, _ network: String, _ strategy: String) -> Double {
+    let lines = results.csv.components(separatedBy: "\r\n").filter { !$0.isEmpty }
+    let column = lines[0].components(separatedBy: ",").firstIndex(of: measure)!
+    let quoted = strategy.contains("\"") ? "\"a <b> & \"\"c\"\"\"" : strategy
+    let rows = lines.filter { network == "all" || $0.hasPrefix(network + ",") }
+      .filter { $0.contains("," + quoted + ",") }
+      .map { $0.replacingOccurrences(of: quoted, with: "x").components(separatedBy: ",") }
+    return rows.reduce(0) { $0 + Double($1[column])! } / Double(rows.count)
+  }
+
+  private static func unescaped(_ text: some StringProtocol) -> String {
+    [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")].reduce(String(text)) {
+      $0.replacingOccurrences(of: $1.0, with: $1.1)
+    }
+  }
+
+  @Test func `every number of its table is the mean of the CSV's column`() throws {
+    let body = try #require(Self.html.firstMatch(of: /<tbody>(?s)(.*)<\/tbody>/)).output.1
+    var checked = 0
+    for row in body.matches(of: /<tr(?s)(.*?)<\/tr>/) {
+      let cells = row.output.1.matches(of: /<td([^>]*)>([^<]*)<\/td>/)
+      let (network, strategy) = (String(cells[0].output.2), Self.unescaped(cells[2].output.2))
+      for cell in cells {
+        guard let measure = cell.output.1.firstMatch(of: /data-measure="(\w+)"/)?.output.1 else {
+          continue
+        }
+        let decimals = cell.output.2.split(separator: ".").dropFirst().first?.count ?? 0
+        let value = Self.mean(String(measure), network, strategy)
+        // The CSV has three decimals.
+        let shown = try #require(Double(cell.output.2))
+        #expect(
+          abs(shown - value) <= 0.5 * pow(10, -Double(decimals)) + 0.001,
+          "\(network) \(strategy) \(measure)")
+        checked += 1
+      }
+    }
+    #expect(checked == 12 * 10)
+  }
+
+  @Test func `the dots and the words of the price have the CSV's numbers, too`() throws {
+    var checked = 0
+    for place in ["3g", "dsl"] {
+      let section = try #require(Self.html.range(of: "Loaders against bytes on \(place)</title>"))
+      let chart = Self.html[section.upperBound...].prefix { _ in true }
+      let end = try #require(chart.range(of: "</svg>")).lowerBound
+      for dot in chart[..<end].matches(
+        of: /<title>([^<]*): ([0-9.]+) loaders per 1000, ([0-9.]+) KB an item</)
+      {
+        let name = Self.unescaped(dot.output.1)
+        #expect(abs(Double(dot.output.2)! - Self.mean("loaders", place, name)) <= 0.051)
+        #expect(abs(Double(dot.output.3)! - Self.mean("kilobytes", place, name)) <= 0.051)
+        checked += 1
+      }
+    }
+    #expect(checked == 8)
+    for (network, place) in ["3g", "dsl"].enumerated() {
+      let steps = Self.report().steps(network)
+      let front = LabReport.front(Self.report().points(network, of: Self.results))
+      #expect(steps.count == front.count)
+      for (step, pair) in zip(steps.dropFirst(), zip(front, front.dropFirst())) {
+        let names = (Self.names[pair.0.contestant], Self.names[pair.1.contestant])
+        let bytes =
+          (Self.mean("kilobytes", place, names.1) - Self.mean("kilobytes", place, names.0)) * 1_000
+        let loaders = Self.mean("loaders", place, names.0) - Self.mean("loaders", place, names.1)
+        let match = try #require(step.firstMatch(of: /costs ([0-9.]+) KB more, ([0-9.]+) for/))
+        #expect(abs(Double(match.output.1)! / (bytes / loaders) - 1) < 0.01)
+        #expect(abs(Double(match.output.2)! - bytes / loaders * 5 / 1_000) < 0.02)
+      }
+    }
+  }
+
+  @Test func `what was held against the client library is shown with its numbers`() {
+    #expect(
+      Self.html.contains(
+        "<td>987.6</td>\n<td>1000.0</td>\n<td>1.3</td>\n<td>33.3</td>\n<td>34.4</td>"))
+    #expect(Self.html.contains(Self.validation.sentence))
+  }
+
+  @Test func `it needs no other host and runs no script`() {
+    #expect(Self.html.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">"))
+    #expect(Self.html.contains("default-src 'none'; style-src 'sha256-HASH'; base-uri 'none'"))
+    let hosts = Self.html.matches(of: /https?:\/\/[^"< ]+/).map { String($0.output) }
+    #expect(Set(hosts) == ["http://www.w3.org/2000/svg"])
+    for word in ["<script", " style=", "javascript:", "<a <b>", "onload", "url("] {
+      #expect(!Self.html.contains(word), "\(word)")
+    }
+    #expect(Self.html.contains("a &lt;b&gt; &amp; &quot;c&quot;"))
+    // Its style is its own, to the byte: else its hash would not be the one of the policy.
+    #expect(Self.html.contains("<style>\(LabReport.style)</style>"))
+    // Every element is closed.
+    for name in ["svg", "figure", "section", "table", "tr", "td", "li", "g", "text", "title"] {
+      let opened = Self.html.matches(of: try! Regex("<\(name)[ >]")).count
+      let closed = Self.html.matches(of: try! Regex("</\(name)>")).count
+      #expect(opened == closed, "\(name)")
+    }
+  }
+
+  @Test func `the same results are the same page`() {
+    #expect(Self.report(Self.experiment.results()).html(styleHash: "HASH") == Self.html)
+  }
+
+  @Test func `the front has what nothing beats`() {
+    func point(_ contestant: Int, _ kilobytes: Double, _ loaders: Double) -> LabReport.Point {
+      LabReport.Point(contestant: contestant, kilobytes: kilobytes, loaders: loaders)
+    }
+    let points = [
+      point(0, 50, 30), point(1, 40, 40), point(2, 60, 30), point(3, 45, 45), point(4, 70, 2),
+      point(5, 40, 50),
+    ]
+    #expect(LabReport.front(points).map(\.contestant) == [1, 0, 4])
+    #expect(LabReport.front([]).isEmpty)
+  }
+
+  @Test(arguments: [0, 1e-9, 0.3, 1, 7, 24, 99.9, 1_000, 12_345, .infinity])
+  func `an axis ends at a round number and has few ticks`(most: Double) {
+    let axis = ChartAxis("x", upTo: most)
+    #expect(axis.end >= (most.isFinite ? most : 0) || most < 1e-3)
+    #expect((2...8).contains(axis.ticks.count), "\(axis.ticks)")
+    #expect(Set(axis.ticks.map(axis.label)).count == axis.ticks.count || most < 1e-3)
+  }
+
+  @Test(arguments: [0, 3, 24, 99.9, 425, 1_000, 1e12, .infinity])
+  func `an axis of roots holds what is small and what is large`(most: Double) {
+    let axis = ChartAxis(rootOf: "x", upTo: most)
+    #expect(axis.end >= min(most, 1e9) || most == .infinity)
+    #expect(axis.ticks.first == 0 || axis.ticks[0] < axis.end / 50)
+    #expect(axis.ticks.last == axis.end && (3...12).contains(axis.ticks.count), "\(axis.ticks)")
+    #expect(axis.share(0) == 0 && axis.share(axis.end) == 1 && axis.share(axis.end / 4) == 0.5)
+    #expect(axis.share(-1) == 0 && axis.share(axis.end * 2) == 1)
+  }
+
+  @Test func `whatever a name has, it is no markup`() {
+    #expect(
+      Markup.escaped("<a href=\"x\">&\u{0}\u{7}\u{9f}é\n")
+        == "&lt;a href=&quot;x&quot;&gt;&amp;\u{fffd}\u{fffd}\u{fffd}é\n")
+    #expect(
+      LabReport.letter(0) == "A" && LabReport.letter(25) == "Z" && LabReport.letter(26) == "AA")
+  }
+}

@@ -1,0 +1,113 @@
+import Prefetch
+import TestSupport
+import Testing
+
+@testable import Lab
+
+/// Better settings: how they are found, and where they are judged.
+@Suite struct TuningTests {
+  private static func setting(_ maxCost: Int, _ video: Int) -> Contestant {
+    Contestant(
+      name: "max=\(maxCost) video=\(video)",
+      policy: Policy(
+        name: "weighted", strategy: .weighted(leading: 20, maxCost: maxCost), videoWeight: video))
+  }
+
+  private static var grid: [Contestant] {
+    [setting(5, 2)]
+      + [0, 1, 2, 3, 7, 10].flatMap { most in [1, 3, 5].map { setting(most, $0) } }
+  }
+
+  private static func experiment(_ networks: [LabNetwork], repeats: Int = 8) -> Experiment {
+    Experiment(
+      contestants: grid, networks: networks, feed: .generated(FeedModel()), viewer: .steady,
+      items: 60, repeats: repeats, seed: 3)
+  }
+
+  private static func trace(_ name: String, _ kbps: Int) throws -> LabNetwork {
+    LabNetwork(
+      name: name,
+      trace: try LinkSchedule(loop: [
+        .init(
+          durationMilliseconds: 60_000,
+          conditions: LinkConditions(downlinkKbps: kbps, uplinkKbps: kbps))
+      ]))
+  }
+
+  @Test func `a search finds what the whole grid finds, with fewer runs`() {
+    let experiment = Self.experiment([SimulationTests.profile("dsl")])
+    for objective in [
+      Objective.withinCurrentBytes, .within(kilobytes: 150), .weighted(loadersPerMegabyte: 2_000),
+    ] {
+      let whole = experiment.tune(objective, searches: false) { count, body in
+        for index in 0..<count { body(index) }
+      }
+      let search = experiment.tune(objective, searches: true) { count, body in
+        for index in (0..<count).reversed() { body(index) }
+      }
+      func score(_ tuning: Tuning) -> Double {
+        let place = whole.tuned.contestants.firstIndex(
+          of: experiment.contestants[tuning.contestant].name)!
+        return objective.score(
+          loaders: whole.tuned.mean(place, .loaders),
+          kilobytes: whole.tuned.mean(place, .kilobytes),
+          currentKilobytes: whole.tuned.mean(0, .kilobytes))
+      }
+      #expect(score(search) <= score(whole) + 15, "\(objective.words)")
+      #expect(search.tuningRuns * 2 < whole.tuningRuns)
+      #expect(whole.tuningRuns == Self.grid.count * 8)
+      #expect(search.tuned.contestants.first == Self.grid[0].name)
+      #expect(search.tuned.repeats == 8)
+    }
+  }
+
+  @Test func `recorded networks that a setting was tuned on do not judge it`() throws {
+    let names = ["a", "b", "c", "d", "e"]
+    let traces = try names.map { try Self.trace($0, 1_500) }
+    let (tuning, judging) = Self.experiment(traces + [SimulationTests.profile("dsl")]).halves
+    #expect(tuning.networks.map(\.name) == ["a", "c", "e", "dsl"])
+    #expect(judging.networks.map(\.name) == ["b", "d", "dsl"])
+    // A profile is judged with other viewers.
+    #expect(judging.firstRepeat >= tuning.firstRepeat + 100_000)
+    let alone = Self.experiment([traces[0]]).halves
+    #expect(alone.tuning.networks.count == 1 && alone.judging.networks.count == 1)
+  }
+
+  @Test func `where the current setting is the best, it stays, and is said to`() {
+    var experiment = Self.experiment([SimulationTests.profile("dsl")], repeats: 2)
+    experiment.contestants = [Self.setting(5, 2), Self.setting(0, 5)]
+    let tuning = experiment.tune(.within(kilobytes: 10_000), searches: true) { count, body in
+      for index in 0..<count { body(index) }
+    }
+    #expect(tuning.contestant == 0 && tuning.judged.contestants == ["max=5 video=2"])
+    #expect(tuning.sentence(margin: 2).hasPrefix("max=5 video=2 stays: "))
+  }
+
+  @Test func `what takes too many bytes loses, whatever its loaders`() {
+    func score(_ loaders: Double, _ kilobytes: Double) -> Double {
+      Objective.withinCurrentBytes.score(
+        loaders: loaders, kilobytes: kilobytes, currentKilobytes: 100)
+    }
+    #expect(score(900, 100) < score(0, 100.1) && score(1_000, 200) < score(0, 300))
+    #expect(
+      Objective.weighted(loadersPerMegabyte: 100).score(
+        loaders: 20, kilobytes: 50, currentKilobytes: 0) == 25)
+  }
+
+  @Test func `repeats go on until loaders are known precisely, up to a limit`() {
+    var experiment = Self.experiment([SimulationTests.profile("dsl")], repeats: 5)
+    experiment.contestants = [Self.setting(5, 2), Self.setting(1, 1)]
+    func inOrder(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+      for index in 0..<count { body(index) }
+    }
+    let rough = experiment.results(precise: 100, atMost: 100, inOrder)
+    let fine = experiment.results(precise: 30, atMost: 400, inOrder)
+    let bounded = experiment.results(precise: 0.001, atMost: 12, inOrder)
+    #expect(rough.isPrecise(100) && fine.isPrecise(30) && !fine.isPrecise(1))
+    #expect(rough.repeats < fine.repeats && bounded.repeats == 12)
+    // What is added is what more repeats would have been from the beginning.
+    experiment.repeats = 12
+    #expect(bounded == experiment.results())
+    #expect(bounded.only([1]).values(0, on: 0, .loaders) == bounded.values(1, on: 0, .loaders))
+  }
+}

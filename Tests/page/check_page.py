@@ -1,0 +1,482 @@
+"""Looks at the page in Chromium as people would: check_page.py PROGRAM FOLDER.
+
+At the widths of a phone and of a desktop, light and dark, by keyboard, with reduced motion, without
+`navigator.connection`, with texts that mean harm, with an empty database, with very many feeds. Nowhere may there be
+an error in the console, a violation of the content security policy, or a request to another host. Loaders are
+counted by the page and by the server, and have to be the same.
+
+Screenshots are written to FOLDER. Prints what was seen; status 1 where something does not hold.
+"""
+
+import functools
+import http.server
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+
+HERE = pathlib.Path(__file__).parent
+sys.path[:0] = [str(HERE.parent / "load"), str(HERE.parent / "player")]
+
+from chromium import Chromium  # noqa: E402
+from running import FIXTURES, TOKEN, RunningServer  # noqa: E402
+
+MEDIA = FIXTURES / "media"
+ROOT = HERE.parents[1]
+PHONE, DESKTOP = (390, 844), (1280, 860)
+FIRST = "[...document.querySelectorAll('.row.isActive .stage :is(img, video)')].some(one => one.complete || one.readyState > 1)"
+STATE = "({index: lookaheadPage.view.index, figures: lookaheadPage.view.lanes.map(lane => lane.prefetcher.figures)})"
+
+failures = []
+
+
+def expect(holds, words):
+    print(f"{'ok  ' if holds else 'FAIL'} {words}", flush=True)
+    if not holds:
+        failures.append(words)
+
+
+class Tab(Chromium):
+    """A browser that looks at the server's page, and writes down whatever went wrong."""
+
+    def __init__(self, port, size=DESKTOP, dark=False, calm=False, before=""):
+        super().__init__(*size)
+        self.port, self.width, self.height, self.dark, self.calm, self.before = port, *size, dark, calm, before
+        self.allowed = []
+
+    def __enter__(self):
+        super().__enter__()
+        for domain in ("Runtime", "Log", "Network", "Page"):
+            self.call(domain + ".enable")
+        self.call("Emulation.setDeviceMetricsOverride", width=self.width, height=self.height,
+                  deviceScaleFactor=1, mobile=self.width < 600)
+        self.call("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": "dark" if self.dark else "light"},
+            {"name": "prefers-reduced-motion", "value": "reduce" if self.calm else "no-preference"}])
+        if self.before:
+            self.call("Page.addScriptToEvaluateOnNewDocument", source=self.before)
+        return self
+
+    def open(self, path="/"):
+        """Opens a page of the server, and waits until it is there."""
+        self.call("Page.navigate", url=f"http://127.0.0.1:{self.port}{path}")
+        self.wait("document.readyState == 'complete'")
+
+    def key(self, key, text=None, code=0):
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code,
+                      **({"text": text} if text and kind == "keyDown" else {}))
+
+    def troubles(self):
+        """What of all that happened must not: errors, violations, requests elsewhere."""
+        found, hosts = [], set()
+        for event in self.events:
+            what, about = event["method"], event["params"]
+            if what == "Runtime.exceptionThrown":
+                found.append(about["exceptionDetails"].get("exception", {}).get("description", "an exception"))
+            elif what == "Runtime.consoleAPICalled" and about["type"] in ("error", "warning", "assert"):
+                found.append(str([one.get("value") for one in about["args"]]))
+            elif what == "Log.entryAdded" and about["entry"]["level"] in ("error", "warning"):
+                found.append(f"{about['entry']['text']} {about['entry'].get('url', '')}")
+            elif what == "Network.requestWillBeSent":
+                url = about["request"]["url"]
+                if url.startswith(("http:", "https:", "ws:")):
+                    hosts.add(url.split("/")[2])
+        found = [one for one in found if not any(allowed in one for allowed in self.allowed)]
+        return found + [f"a request to {host}" for host in hosts - {f"127.0.0.1:{self.port}"}]
+
+    def judge(self, name):
+        self.evaluate("0")
+        troubles = self.troubles()
+        expect(not troubles, f"{name}: no errors, violations or requests elsewhere {troubles[:3] or ''}")
+
+
+def check_looks(server, folder):
+    """Widths and colours; the time to the first picture."""
+    for size, width in ((PHONE, "phone"), (DESKTOP, "desktop")):
+        for dark in (False, True):
+            name = f"{width}-{'dark' if dark else 'light'}"
+            with Tab(server.port, size, dark) as tab:
+                tab.open("/#network=as-is")
+                taken = tab.wait(f"{FIRST} && performance.now()", 20)
+                expect(taken, f"{name}: the first picture after {taken and round(taken)} ms")
+                tab.evaluate("lookaheadPage.choose({network: '3g'})")
+                tab.wait(FIRST)
+                tab.evaluate("document.getElementById('scroll').click()")
+                tab.wait("lookaheadPage.view.index >= 3")
+                time.sleep(0.5)
+                tab.screenshot(folder / f"{name}-feed.png")
+                tab.evaluate("document.getElementById('scroll').click()")
+                expect(tab.evaluate("document.scrollingElement.scrollWidth <= innerWidth"),
+                       f"{name}: nothing is wider than the screen")
+                if size == PHONE:
+                    tab.evaluate("document.getElementById('show-inspector').click()")
+                    time.sleep(0.5)
+                    tab.screenshot(folder / f"{name}-inspector.png")
+                for view in ("server", "policies"):
+                    tab.evaluate(f"document.getElementById('tab-{view}').click()")
+                    tab.wait(f"!!document.querySelector('#view-{view} :is(.tiles, .cards) dd')")
+                    time.sleep(0.3)
+                    tab.screenshot(folder / f"{name}-{view}.png")
+                tab.judge(name)
+
+
+def check_clips(server):
+    """A clip plays from its first bytes on, and goes on without a jump once all is there."""
+    with Tab(server.port) as tab:
+        tab.open("/#network=3g&strategy=ours&beside=nothing")
+        shown = tab.wait("document.querySelector('.row.isActive video')?.currentTime > 0.2 "
+                         "&& lookaheadPage.view.lanes[0].prefetcher.transfers.length", 20)
+        expect(shown, "a clip plays while the rest of it is on its way")
+        expect(tab.wait("document.querySelector('.row.isActive video')?.loop", 30), "and is whole later")
+        before = tab.evaluate("document.querySelector('.row.isActive video').currentTime")
+        expect(before > 0.2, f"from where it was: {before:.2f} s")
+        tab.evaluate("document.querySelector('.row.isActive').focus()")
+        tab.key(" ", " ", 32)
+        expect(tab.wait("document.querySelector('.row.isActive video').paused", 5), "space lets it rest")
+        tab.key(" ", " ", 32)
+        expect(tab.wait("!document.querySelector('.row.isActive video').paused", 5), "and play")
+        tab.judge("clips")
+
+
+def check_keyboard(server):
+    with Tab(server.port) as tab:
+        tab.open("/#network=as-is&strategy=plain&beside=nothing")
+        tab.wait(FIRST)
+        tab.key("Tab", code=9)
+        expect(tab.evaluate("document.activeElement.className == 'skip'"), "the first stop is the skip link")
+        tab.key("Enter", "\r", 13)
+        expect(tab.evaluate("document.activeElement.id == 'feed'"), "which leads to the feed")
+        for _ in range(3):
+            tab.key("j", "j", 74)
+        expect(tab.wait("lookaheadPage.view.index == 3", 5), "j goes on")
+        expect(tab.wait("document.activeElement.matches('.row.isActive, #feed')", 5), "and takes the focus along")
+        tab.key("k", "k", 75)
+        tab.key("ArrowUp", code=38)
+        expect(tab.wait("lookaheadPage.view.index == 1", 5), "k and the arrow go back")
+        tab.key("End", code=35)
+        last = tab.wait("lookaheadPage.view.index > 20 && lookaheadPage.view.index", 5)
+        expect(last, f"End goes to the last that is there: {last}")
+        expect(tab.wait("lookaheadPage.view.lanes[0].prefetcher.feed.items.length == 40", 10), "and more comes")
+        tab.key("Home", code=36)
+        expect(tab.wait("lookaheadPage.view.index == 0", 5), "Home to the first")
+        tab.evaluate("document.getElementById('tab-feed').focus()")
+        tab.key("ArrowRight", code=39)
+        expect(tab.evaluate("document.activeElement.id == 'tab-server' && !document.getElementById('view-server').hidden"),
+               "arrows go through the tabs")
+        tab.key("ArrowLeft", code=37)
+        tab.evaluate("document.getElementById('choose-feed').focus()")
+        tab.key("Enter", "\r", 13)
+        expect(tab.wait("!!document.querySelector('dialog[open] li button')", 5), "Enter opens the choice of feeds")
+        tab.key("Escape", code=27)
+        expect(tab.wait("!document.querySelector('dialog[open]')", 5), "Escape closes it")
+        expect(tab.evaluate("document.activeElement.id == 'choose-feed'"), "and the focus is where it was")
+        unnamed = tab.evaluate("""[...document.querySelectorAll('button, select, input, img, video, canvas[role]')]
+          .filter(one => one.checkVisibility() && one.tagName != 'CANVAS' && !one.closest('[aria-hidden]'))
+          .filter(one => !(one.ariaLabel || one.textContent.trim() || one.labels?.length || one.alt !== undefined))
+          .map(one => one.outerHTML)""")
+        expect(not unnamed, f"everything that can be used has a name {unnamed or ''}")
+        tab.judge("keyboard")
+
+
+def check_reduced_motion(server, folder):
+    with Tab(server.port, PHONE, calm=True, before="delete Navigator.prototype.connection") as tab:
+        tab.open("/#network=as-is&strategy=plain&beside=nothing")
+        expect(tab.wait("!!document.querySelector('.row.isActive video')", 10), "without navigator.connection it works")
+        time.sleep(1.5)
+        expect(tab.evaluate("[...document.querySelectorAll('video')].every(one => one.paused)"),
+               "with reduced motion no clip plays by itself")
+        expect(tab.evaluate("document.getAnimations().filter(one => one.playState == 'running').length == 0"),
+               "and nothing is animated")
+        tab.evaluate("document.querySelector('.row.isActive .play').click()")
+        expect(tab.wait("!document.querySelector('.row.isActive video').paused", 5), "but for who presses Play")
+        tab.screenshot(folder / "phone-calm.png")
+        tab.judge("reduced motion")
+
+
+def figures_of(port):
+    """The server's count: items and loaders of /v1/plan, by strategy."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        text = answer.read().decode()
+    counted = {}
+    for name, labels, value in re.findall(r"^lookahead_plan_(items|loaders)_total\{(.*)\} (\d+)$", text, re.M):
+        strategy = re.search(r'strategy="([^"]*)"', labels)[1]
+        entry = counted.setdefault(strategy, {"items": 0, "loaders": 0})
+        entry[name] += int(value)
+    return counted
+
+
+def check_counts(server):
+    """The same walk with two strategies, counted by the page and by the server."""
+    before = figures_of(server.port)
+    with Tab(server.port) as tab:
+        tab.open("/#network=3g&strategy=none&beside=ours")
+        tab.wait(FIRST)
+        tab.evaluate("document.getElementById('scroll').click()")
+        tab.wait("lookaheadPage.view.index >= 25", 60)
+        tab.evaluate("document.getElementById('scroll').click()")
+        time.sleep(2)
+        state = tab.evaluate(STATE)
+        tab.judge("counts")
+    after = figures_of(server.port)
+    for strategy, figures in zip(("endless", "expected-wait"), state["figures"]):
+        old = before.get(strategy, {"items": 0, "loaders": 0})
+        server_count = [after[strategy][name] - old[name] for name in ("items", "loaders")]
+        page_count = [figures["items"], figures["imageLoaders"] + figures["videoLoaders"]]
+        expect(server_count == page_count,
+               f"{strategy}: {page_count[1]} loaders at {page_count[0]} items by the page, "
+               f"{server_count[1]} at {server_count[0]} by the server")
+    loaders = [one["imageLoaders"] + one["videoLoaders"] for one in state["figures"]]
+    expect(loaders[1] * 3 < loaders[0], f"ours met far fewer: {loaders[1]} to {loaders[0]}")
+
+
+def check_module(server):
+    """Pages by cursor, newer, around, and what comes after a ranking is over."""
+    with Tab(server.port) as tab:
+        tab.open("/v1/feeds")
+        feed = "globalThis.feed ??= new (await import('/lookahead.js')).Feed('module', {limit: 10})"
+
+        def run(body):
+            return tab.evaluate(f"(async () => {{ {feed}; {body} }})()")
+
+        ids = "feed.items.map(item => item.id)"
+
+        def load(ranks):
+            records = "".join(json.dumps({"id": f"m{number}", "type": "text", "text": "…",
+                                          "feeds": [{"name": "module", "rank": rank}]}) + "\n"
+                              for number, rank in ranks)
+            file = server.database.parent / "module.ndjson"
+            file.write_text(records)
+            server.command("seed", "--kept-rankings", "1", "--kept-rankings-seconds", "0", str(file))
+
+        load([(number, number + 1) for number in range(40)])
+        expect(run(f"await feed.refresh(); await feed.older(); return {ids}") == [f"m{number}" for number in range(20)],
+               "two pages by cursor")
+        expect(run("await feed.around('offset:25'); await feed.previous(); return feed.offset") < 20,
+               "a window, and what lies above it")
+        expect(run("return (await feed.refresh(), await feed.newer())") == [], "nothing newer")
+        load([(99, 0)])
+        expect(run(f"return (await feed.newer()).map(item => item.id)") == ["m99"], "what is newer comes above")
+        load([(number, 100 - number) for number in range(10, 40)])
+        load([(number, 200 - number) for number in range(10, 40)])
+        statuses = f"""const before = {ids}; const added = (await feed.older()).map(item => item.id);
+          return [before.length, added.length, new Set({ids}).size, {ids}.length]"""
+        before, added, different, length = run(statuses)
+        expect(added > 0 and different == length == before + added,
+               f"a cursor whose ranking is over goes on: {before} and {added}, each once")
+        expect(run("""const {Feed, LookaheadError} = await import('/lookahead.js');
+          try { await new Feed('no such feed').refresh(); } catch (error) { return [error.status, error.type] }""")
+               == [404, "unknown-feed"], "an error says its type")
+        store = """const {RangeStore} = await import('/lookahead.js');
+          const store = new RangeStore({limitBytes: 60000}); const url = '/media/first-ferry/0.mp4';
+          const came = [];
+          await store.load(url, 100, 200); await store.load(url, 150, 300, {onBytes: (from) => came.push(from)});
+          const some = JSON.stringify([store.held(url).list, came]);
+          await store.load(url, 250000, null).catch(() => 0);
+          const none = store.held(url).count;
+          await store.load(url, 0, 40000); const other = '/media/herring-gull-portrait/0.jpg';
+          await store.load(other, 0, null); const blob = store.blob(other, 0, store.size(other));
+          const whole = await (await fetch(other)).arrayBuffer();
+          const same = new Uint8Array(await blob.arrayBuffer()).every((byte, at) => byte == new Uint8Array(whole)[at]);
+          await store.load('/media/lighthouse-steps/0.jpg', 0, null);
+          return [some, none, same && blob.size == whole.byteLength, store.held(url).count, store.heldBytes <= 60000]"""
+        tab.allowed = ["416", "404"]
+        some, none, same, oldest, is_bounded = run(store)
+        expect(some == "[[[100,300]],[200]]", f"what is here is not asked for again: {some}")
+        expect(none == 200, "nothing is asked for past a file's end")
+        expect(same and oldest == 0 and is_bounded, "files are whole, kept within the limit, and the oldest goes first")
+        tab.judge("module")
+
+
+def check_hostile(program, folder):
+    """Texts that mean harm, and values that nobody expects."""
+    evil = "<img src=x onerror=\"window.pwned=1\"><script>window.pwned=1</script>"
+    records = [
+        {"id": evil, "type": "text", "title": evil, "text": evil * 20, "feeds": [{"name": evil, "rank": 1}],
+         "author": {"id": "a", "name": "\u202egnorw\u0301" * 50}},
+        {"id": "b", "type": "webapp", "title": "x" * 4000, "url": "javascript:window.pwned=1",
+         "feeds": [{"name": evil, "rank": 2}]},
+        {"id": "c/../?#%", "type": "image", "title": "🏳️‍🌈" * 500, "feeds": [{"name": evil, "rank": 3}],
+         "media": [{"kind": "image", "url": "https://elsewhere.example/a.jpg"},
+                   {"kind": "image", "url": "javascript:1"}, {"kind": "image", "url": "/media/none.jpg"}]},
+        {"id": "d", "type": "video", "feeds": [{"name": evil, "rank": 4}],
+         "media": [{"kind": "video", "url": "//elsewhere.example/x.mp4", "bytes": 10**12, "durationMs": 0}]},
+        {"id": "e", "type": "carousel", "feeds": [{"name": evil, "rank": 5}], "publishedAt": "0001-01-01T00:00:00Z"},
+    ]
+    with tempfile.TemporaryDirectory() as scratch:
+        file = pathlib.Path(scratch) / "evil.ndjson"
+        file.write_text("".join(json.dumps(record) + "\n" for record in records))
+        server = RunningServer(program, scratch, media=MEDIA)
+        server.command("seed", str(file))
+        with server, Tab(server.port) as tab:
+            # A file that is not there is no error of the page's.
+            tab.allowed = ["404"]
+            tab.open("/#network=as-is&strategy=plain&beside=ours")
+            tab.wait("lookaheadPage.view?.index == 0", 10)
+            for index in range(5):
+                tab.evaluate(f"lookaheadPage.view.go({index}, false)")
+                time.sleep(0.3)
+            tab.screenshot(folder / "hostile.png")
+            expect(tab.evaluate("lookaheadPage.view.index") == 4, "texts that mean harm can be scrolled")
+            expect(tab.evaluate("window.pwned === undefined && !document.querySelector('#feed script, a[href^=\"javascript\"]')"),
+                   "and do none")
+            tab.evaluate("document.getElementById('choose-feed').click()")
+            tab.wait("!!document.querySelector('dialog[open] li button')", 5)
+            tab.judge("hostile")
+
+
+def check_empty(program, folder):
+    """An empty database says how to fill it, and what is loaded then shows by itself."""
+    with tempfile.TemporaryDirectory() as scratch:
+        server = RunningServer(program, scratch, media=MEDIA)
+        subprocess.run([program, "migrate", "up", "--database", str(server.database)], check=True, capture_output=True)
+        with server, Tab(server.port) as tab:
+            tab.open()
+            said = tab.wait("document.getElementById('message').checkVisibility() "
+                            "&& document.getElementById('message').textContent", 10)
+            expect(said and "lookahead seed" in said, "an empty database: it says how to fill it")
+            tab.screenshot(folder / "empty.png")
+            server.command("seed", "--fixtures", str(FIXTURES))
+            expect(tab.wait(FIRST, 15), "what is loaded then shows by itself")
+            tab.judge("empty")
+
+
+def check_many_feeds(program):
+    with tempfile.TemporaryDirectory() as scratch:
+        file = pathlib.Path(scratch) / "many.ndjson"
+        with open(file, "w") as out:
+            for number in range(100_000):
+                out.write(f'{{"id":"p{number}","type":"text","text":"{number}","feeds":[{{"name":"feed {number:06}"}}]}}\n')
+        server = RunningServer(program, scratch)
+        server.command("seed", str(file))
+        with server, Tab(server.port, PHONE) as tab:
+            # There is none that is called `featured`.
+            tab.allowed = ["404"]
+            tab.open()
+            tab.wait("lookaheadPage.view?.index == 0", 20)
+            tab.evaluate("document.getElementById('choose-feed').click()")
+            rows = tab.wait("document.querySelectorAll('dialog li').length", 10)
+            note = tab.evaluate("document.querySelector('dialog .note').textContent")
+            expect(rows == 50 and note == "100,000 feeds", f"of {note}, {rows} are listed")
+            tab.evaluate("[...document.querySelectorAll('dialog button')].find(one => one.textContent == 'Further').click()")
+            expect(tab.wait("document.querySelector('dialog li').textContent.includes('feed 000050')", 5), "then further ones")
+            tab.evaluate("document.querySelector('dialog input').value = 'feed 099999', "
+                         "document.querySelector('dialog form').requestSubmit()")
+            expect(tab.wait("document.querySelector('.row.isActive')?.textContent.includes('99999')", 10), "or one by name")
+            tab.judge("many feeds")
+
+
+def check_editor(server):
+    with Tab(server.port) as tab:
+        tab.open("/#network=as-is&strategy=plain&beside=nothing")
+        tab.wait(FIRST)
+        tab.evaluate("document.querySelector('.editor').open = true")
+        title = tab.wait("document.querySelector('.editor label:nth-of-type(2) input').value", 5)
+
+        def save(token):
+            tab.evaluate(f"""(() => {{ const [token, title] = document.querySelectorAll('.editor input');
+              token.value = {json.dumps(token)}; token.dispatchEvent(new Event('input'));
+              title.value = 'Another <b>title</b>'; document.querySelector('.editor form').requestSubmit(); }})()""")
+
+        note = "document.querySelector('.editor .note').textContent"
+        tab.allowed = ["401"]
+        save("wrong")
+        expect(tab.wait(f"{note} != '' && !{note}.startsWith('Saved')", 5), "a wrong token is told")
+        save(TOKEN)
+        expect(tab.wait(f"{note}.startsWith('Saved')", 5), "a title is changed")
+        expect(tab.wait("document.querySelector('.row.isActive h2').textContent == 'Another <b>title</b>'", 5),
+               "and shown, as the text that it is")
+        tab.evaluate("[...document.querySelectorAll('.editor button')].find(one => one.textContent == 'Undo').click()")
+        expect(tab.wait(f"document.querySelector('.row.isActive h2').textContent == {json.dumps(title)}", 5), "and undone")
+        tab.judge("editor")
+
+
+def check_deleted(server):
+    """An item that somebody deletes leaves the list, and plans go on."""
+    with Tab(server.port) as tab:
+        tab.allowed = ["404"]
+        tab.open("/#network=as-is&strategy=none&beside=nothing")
+        tab.wait(FIRST)
+        gone = tab.evaluate("lookaheadPage.view.lanes[0].prefetcher.feed.items[4].id")
+        expect(server.ask("DELETE", f"/v1/items/{gone}", token=TOKEN)[0] == 204, f"{gone} is deleted")
+        tab.evaluate("lookaheadPage.view.move(1)")
+        known = f"lookaheadPage.view.lanes[0].prefetcher.feed.items.some(item => item.id == {json.dumps(gone)})"
+        expect(tab.wait(f"!{known}", 10), "and leaves the list")
+        expect(tab.evaluate("lookaheadPage.view.index") == 1, "what is looked at stays")
+        planned = "new Promise(resolve => lookaheadPage.view.lanes[0].prefetcher.addEventListener('plan', () => resolve(1)))"
+        tab.evaluate("setTimeout(() => lookaheadPage.view.move(1), 300), 0")
+        expect(tab.evaluate(planned) == 1, "and plans go on")
+        tab.judge("deleted")
+
+
+def check_sample(server, folder):
+    """The sample of docs/client.md, on a page of another origin."""
+    text = (ROOT / "docs/client.md").read_text()
+    sample = re.search(r"```html\n(.*?)```", text, re.S)[1]
+    script = re.search(r"<script type=\"module\">\n(.*?)</script>", sample, re.S)[1]
+    expect(len(script.strip().split("\n")) < 30, f"the sample has {len(script.strip().splitlines())} lines")
+    place = folder / "sample"
+    place.mkdir(exist_ok=True)
+    (place / "index.html").write_text(
+        "<!doctype html><meta charset=utf-8><link rel=icon href='data:,'>"
+        + sample.replace("http://127.0.0.1:8080", f"http://127.0.0.1:{server.port}"))
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    site = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Quiet, directory=str(place)))
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    with Tab(site.server_port) as tab:
+        tab.open("/index.html")
+        expect(tab.wait("document.images.length >= 4", 30), "the sample shows pictures on a page of another origin")
+        troubles = [one for one in tab.troubles() if not one.endswith(str(server.port))]
+        expect(not troubles, f"the sample: no errors {troubles[:3] or ''}")
+    site.shutdown()
+
+
+def check_types():
+    if not shutil.which("tsc"):
+        print("     skipped: there is no tsc to check the types (Debian's node-typescript)")
+        return
+    source = ROOT / "Sources/Page"
+    done = subprocess.run(
+        ["tsc", "--noEmit", "--allowJs", "--checkJs", "--strict", "--target", "es2022", "--module", "es2022",
+         "--moduleResolution", "node", "--lib", "es2022,dom,dom.iterable", str(source / "lookahead.js"),
+         *map(str, sorted((source / "page").glob("*.js")))], capture_output=True, text=True, timeout=120)
+    expect(done.returncode == 0, f"the types hold {done.stdout[:500]}")
+
+
+def main():
+    program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    check_types()
+    with tempfile.TemporaryDirectory() as scratch:
+        server = RunningServer(program, scratch, media=MEDIA)
+        server.command("seed", "--probe", "--media-root", str(MEDIA), "--fixtures", str(FIXTURES))
+        with server:
+            check_looks(server, folder)
+            check_clips(server)
+            check_keyboard(server)
+            check_reduced_motion(server, folder)
+            check_counts(server)
+            check_editor(server)
+            check_sample(server, folder)
+            check_module(server)
+            check_deleted(server)
+    check_hostile(program, folder)
+    check_empty(program, folder)
+    check_many_feeds(program)
+    print(f"{len(failures)} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
