@@ -149,7 +149,8 @@ let package = Package(
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "Service", "SQLiteStore", "Seeding", "FeedFormats", "PostJSON", "Catalog", "Feed",
+        "Service", "FeedServer", "SQLiteStore", "Seeding", "FeedFormats", "PostJSON", "Catalog",
+        "Feed",
         "Sockets", "System", "Observability", "Backups", "Version", "MediaProbe", "MediaIndex",
         "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
         arguments, logging, metrics,

@@ -47,6 +47,8 @@ public struct Response: Sendable {
   public var body: [Part] { didSet { preparedHead = nil } }
   /// What answered, for the log and the figures: a route's pattern, and so one of a few.
   public var route = ""
+  /// Who asked, as far as the application knows, for the log.
+  public var user = ""
   /// The head as far as it is the same in each answer to a GET: see `prepared()`.
   public private(set) var preparedHead: [UInt8]?
 

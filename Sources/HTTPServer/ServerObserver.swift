@@ -33,6 +33,8 @@ public struct FinishedRequest: Sendable {
   public let pathEnd: Int
   /// What answered: `Response.route`.
   public let route: String
+  /// Who asked: `Response.user`.
+  public let user: String
   /// The status.
   public let status: Status
   /// How many bytes of head and body were handed to the system, which is less than the answer has

@@ -31,6 +31,19 @@ extension OutputSpan where Element == UInt8 {
     }
   }
 
+  /// Appends the number in hexadecimal: all its digits, in lower case.
+  @inlinable
+  public mutating func append<Number: FixedWidthInteger & UnsignedInteger>(
+    hexadecimal number: Number
+  ) {
+    var position = Number.bitWidth
+    while position > 0 {
+      position -= 4
+      let digit = UInt8(truncatingIfNeeded: number &>> Number(truncatingIfNeeded: position)) & 15
+      append(digit &+ (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
+    }
+  }
+
   /// Appends a whole number in decimal, twenty characters at the most.
   @inlinable
   public mutating func append(decimal value: Int) {
@@ -42,19 +55,31 @@ extension OutputSpan where Element == UInt8 {
       guard let start = buffer.baseAddress else { return }
       // From the last digit to the first, two at a time, within the capacity, as just looked.
       var position = start + count + length
-      while rest >= 10 {
-        let pair = UInt16(truncatingIfNeeded: rest % 100)
-        rest /= 100
+      while rest >= 100 {
+        let quotient = rest / 100
         position -= 2
-        position.initialize(to: UInt8(truncatingIfNeeded: pair / 10) | 0x30)
-        (position + 1).initialize(to: UInt8(truncatingIfNeeded: pair % 10) | 0x30)
+        position.initialize(from: digitPairs + Int(2 * (rest - 100 * quotient)), count: 2)
+        rest = quotient
       }
-      if position > start + count {
+      if rest >= 10 {
+        (position - 2).initialize(from: digitPairs + Int(2 * rest), count: 2)
+      } else {
         (position - 1).initialize(to: UInt8(truncatingIfNeeded: rest) | 0x30)
       }
       count += length
     }
   }
+}
+
+/// The numbers below a hundred in two digits each.
+@inlinable
+var digitPairs: UnsafePointer<UInt8> {
+  let pairs: StaticString = """
+    00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748\
+    49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697\
+    9899
+    """
+  return pairs.utf8Start
 }
 
 extension UInt {

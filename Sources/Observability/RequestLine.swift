@@ -19,11 +19,13 @@ public struct RequestLine: Sendable {
   public var requestID: String
   /// The address of the client.
   public var client: String
+  /// The name of the token that a write presented; empty where there is none.
+  public var user: String
 
   /// The line of one request.
   public init(
     method: String, path: String, route: String, status: Int, bytes: Int, microseconds: Int,
-    requestID: String, client: String
+    requestID: String, client: String, user: String = ""
   ) {
     self.method = method
     self.path = path
@@ -33,6 +35,7 @@ public struct RequestLine: Sendable {
     self.microseconds = microseconds
     self.requestID = requestID
     self.client = client
+    self.user = user
   }
 }
 
@@ -72,6 +75,9 @@ extension LineWriter {
     word(line.client, atMostBytes: limit)
     syntax(" requestID=")
     word(line.requestID, atMostBytes: limit)
+    guard !line.user.isEmpty else { return }
+    syntax(" user=")
+    word(line.user, atMostBytes: limit)
   }
 
   fileprivate mutating func requestJSON(_ line: RequestLine, _ nanosecondsSince1970: Int) {
@@ -95,6 +101,10 @@ extension LineWriter {
     quoted(line.client, atMostBytes: limit)
     syntax(",\"requestID\":")
     quoted(line.requestID, atMostBytes: limit)
+    if !line.user.isEmpty {
+      syntax(",\"user\":")
+      quoted(line.user, atMostBytes: limit)
+    }
     syntax("}")
   }
 }

@@ -1,6 +1,6 @@
 /// Base64 with its usual alphabet and padding (RFC 4648 section 4), as ThumbHashes are written everywhere.
 enum Base64 {
-  private static let alphabet = Array(
+  fileprivate static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   /// What each letter stands for; 64 for what is none.
   private static let values: [UInt8] = {
@@ -8,20 +8,13 @@ enum Base64 {
     for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
     return values
   }()
-  private static let padding = UInt8(ascii: "=")
+  fileprivate static let padding = UInt8(ascii: "=")
+
+  /// How many letters so many bytes have.
+  static func count(_ byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 
   static func encode(_ bytes: [UInt8]) -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity((bytes.count + 2) / 3 * 4)
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
-      for letter in 0..<4 {
-        text.append(
-          letter <= group.count ? alphabet[bits >> (18 - 6 * letter) & 63] : padding)
-      }
-    }
-    return text
+    [UInt8](capacity: count(bytes.count)) { $0.append(base64: bytes) }
   }
 
   /// The bytes; `nil` where the text is not the one that `encode` makes of them.
@@ -41,5 +34,22 @@ enum Base64 {
     }
     // Missing padding, or too much, and bits that are left over.
     return encode(bytes) == letters ? bytes : nil
+  }
+}
+
+extension OutputSpan<UInt8> {
+  /// Appends the bytes in Base64.
+  mutating func append(base64 bytes: [UInt8]) {
+    let alphabet = Base64.alphabet
+    var start = 0
+    while start < bytes.count {
+      let count = min(3, bytes.count - start)
+      var bits = 0
+      for index in 0..<3 { bits = bits << 8 | (index < count ? Int(bytes[start + index]) : 0) }
+      for letter in 0..<4 {
+        append(letter <= count ? alphabet[bits >> (18 - 6 * letter) & 63] : Base64.padding)
+      }
+      start += 3
+    }
   }
 }

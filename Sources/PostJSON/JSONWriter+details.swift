@@ -113,11 +113,9 @@ extension JSONWriter {
     let file = posts.media[index]
     let load = posts.mediaLoads[index]
     member("kind", load.kind.rawValue)
+    let url = posts.bytes.span.extracting(file.url.range)
     location(
-      posts.bytes.span.extracting(file.url.range),
-      naming?.name(
-        of: posts.bytes.span.extracting(file.url.range),
-        version: file.truth.flatMap { posts.truths[$0].version }))
+      url, naming?.name(of: url, version: file.truth.flatMap { posts.truths[$0].version }))
     member("alt", file.alt, of: posts)
     picture("poster", file.poster, of: posts, naming)
     if let index = file.truth {

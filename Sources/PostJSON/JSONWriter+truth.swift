@@ -67,10 +67,10 @@ extension JSONWriter {
   ) {
     let truth = variant.truth
     // Of a page it is enough: when it expires, the file does whose variant it is.
-    let url = Array(variant.url.utf8)
-    var name = naming?.name(of: url.span, version: entirely ? truth.version : nil)
+    let url = variant.url.utf8.span
+    var name = naming?.name(of: url, version: entirely ? truth.version : nil)
     if !entirely { name?.expiresAt = nil }
-    location(url.span, name)
+    location(url, name)
     member("mimeType", truth.mimeType)
     member("width", truth.width)
     member("height", truth.height)
@@ -115,29 +115,36 @@ extension JSONWriter {
       if !start.isStartable {
         writer.key("startable")
         writer.boolean(false)
-        writer.pairs("needed", start.neededRanges.map { ($0.lowerBound, $0.upperBound - 1) })
+        writer.pairs("needed", start.neededRanges) { ($0.lowerBound, $0.upperBound - 1) }
       }
       writer.member("headBytes", start.headBytes)
       if !start.scanEnds.isEmpty {
         writer.key("scans")
         writer.array { writer in for end in start.scanEnds { writer.integer(end) } }
       }
-      writer.pairs("curve", start.curve.map { ($0.milliseconds, $0.bytes) })
-      writer.pairs("lead", start.lead.map { ($0.kilobitsPerSecond, $0.bytes) })
+      writer.pairs("curve", start.curve) { ($0.milliseconds, $0.bytes) }
+      writer.pairs("lead", start.lead) { ($0.kilobitsPerSecond, $0.bytes) }
     }
   }
 
   /// A list of pairs of numbers, left out where it is empty.
-  mutating func pairs(_ name: StaticString, _ pairs: [(Int, Int)]) {
-    guard !pairs.isEmpty else { return }
+  mutating func pairs<Element>(
+    _ name: StaticString, _ elements: [Element], _ pair: (Element) -> (Int, Int)
+  ) {
+    guard !elements.isEmpty else { return }
     key(name)
-    array { writer in
-      for (first, second) in pairs {
-        writer.array { writer in
-          writer.integer(first)
-          writer.integer(second)
-        }
+    // Two numbers of twenty characters at the most, brackets and commas.
+    literal(capacity: 44 * elements.count + 2) { text in
+      text.append("[")
+      for (index, element) in elements.enumerated() {
+        let (first, second) = pair(element)
+        text.append(index == 0 ? "[" : ",[")
+        text.append(decimal: first)
+        text.append(",")
+        text.append(decimal: second)
+        text.append("]")
       }
+      text.append("]")
     }
   }
 }

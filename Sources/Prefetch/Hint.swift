@@ -15,24 +15,20 @@ public struct Hint: Hashable, Sendable {
 extension HintCosts {
   /// What the item costs.
   public func hint(for item: ItemLoad) -> Hint {
-    let weight = weight(of: item)
+    var costs = ItemCosts()
+    costs.append(item, by: self)
+    return hint(for: item, costing: costs)
+  }
+
+  /// What the item costs, which is the only one of these.
+  public func hint(for item: ItemLoad, costing costs: ItemCosts) -> Hint {
     guard !item.media.isEmpty else {
       let bytes = unknownBytes(of: item)
       return Hint(
-        weight: weight, minimumBytes: bytes.minimum, entireBytes: bytes.entire,
+        weight: weight(of: item), minimumBytes: bytes.minimum, entireBytes: bytes.entire,
         isEstimated: bytes.entire > 0)
     }
-    let visible = visibleParts(of: item)
-    var (minimumBytes, entireBytes, isEstimated) = (0, 0, false)
-    for index in item.media.indices {
-      let cost = cost(of: item.media[index])
-      if index - item.media.startIndex < visible { minimumBytes += cost.minimumBytes }
-      entireBytes += cost.entireBytes
-      isEstimated = isEstimated || cost.isEstimated
-    }
-    return Hint(
-      weight: weight, minimumBytes: minimumBytes, entireBytes: entireBytes,
-      isEstimated: isEstimated)
+    return costs.hint
   }
 
   /// How many of the item's media are seen at first.

@@ -19,7 +19,10 @@ public struct ItemLoad: Hashable, Sendable {
 
   /// Whether what it costs to start depends on the bandwidth: of what plays, how far its bytes play is known.
   public var dependsOnDownlink: Bool {
-    media.contains { $0.kind.plays && $0.bytes != nil && $0.timing?.lead.isEmpty == false }
+    media.contains { file in
+      file.kind.plays && file.bytes != nil
+        && file.withTiming { !$0.lead.isEmpty } == true
+    }
   }
 
   /// Whether what it costs depends on how wide it is shown: there is more than one file to choose from.

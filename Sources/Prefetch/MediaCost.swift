@@ -13,9 +13,6 @@ struct MediaCost {
   /// Where those minimum bytes lie, in ascending order, where they are not the file's first ones.
   let pieces: [Range<Int>]
 
-  /// Some of it rests on the policy's defaults.
-  var isEstimated: Bool { isStartEstimated || isEntireEstimated }
-
   /// Bytes from the file's first on.
   init(startBytes: Int, entireBytes: Int, isStartEstimated: Bool, isEntireEstimated: Bool) {
     minimumBytes = min(startBytes, entireBytes)

@@ -71,17 +71,30 @@ extension Policy {
   }
 
   /// The plan for a page of these items on the network.
+  public func plan(
+    for items: [ItemLoad], on network: NetworkProfile, bounds: PlanBounds = PlanBounds(),
+    hasNextPage: Bool
+  ) -> PagePlan {
+    let costs = costs(
+      downlinkKbps: network.downlinkKbps, widthPixels: bounds.widthPixels ?? 0)
+    var itemCosts = ItemCosts(reserving: min(items.count, plannedItems))
+    for item in items.prefix(plannedItems) { itemCosts.append(item, by: costs) }
+    return plan(
+      for: itemCosts, of: items.count, on: network, bounds: bounds, hasNextPage: hasNextPage)
+  }
+
+  /// The plan for a page of items that cost this on the network.
   ///
-  /// - Parameter count: how many items the page has, where `items` are only the first of them: as many
+  /// - Parameter count: how many items the page has, where these are only the first of them: as many
   ///   as `plannedItems`, for the plan never goes further.
   public func plan(
-    for items: [ItemLoad], of count: Int? = nil, on network: NetworkProfile,
+    for items: ItemCosts, of count: Int, on network: NetworkProfile,
     bounds: PlanBounds = PlanBounds(), hasNextPage: Bool
   ) -> PagePlan {
-    let count = count ?? items.count
-    precondition(items.count >= min(count, plannedItems), "more items are needed for the plan")
+    precondition(
+      items.items.count >= min(count, plannedItems), "more items are needed for the plan")
     return PagePlan(
-      parts: network.downlinkKbps > 0 ? parts(of: items, on: network, bounds: bounds) : [],
+      parts: network.downlinkKbps > 0 ? parts(of: items, bounds: bounds) : [],
       nextPageAt: hasNextPage
         ? nextPageIndex(
           count: count, downlinkKbps: network.downlinkKbps,
@@ -96,101 +109,20 @@ extension Policy {
   ///
   /// The plan ends at the first item that the policy or the budget has no room for. Passing over it
   /// for a smaller one further down would load what is seen later before what is seen sooner.
-  private func parts(
-    of items: [ItemLoad], on network: NetworkProfile, bounds: PlanBounds
-  ) -> [PagePlan.Part] {
-    let costs = costs(
-      downlinkKbps: network.downlinkKbps, widthPixels: bounds.widthPixels ?? 0)
+  private func parts(of items: ItemCosts, bounds: PlanBounds) -> [PagePlan.Part] {
     var parts: [PagePlan.Part] = []
-    parts.reserveCapacity(min(items.count, plannedItems))
+    parts.reserveCapacity(min(items.items.count, plannedItems))
     var cost = 0
     var budget = bounds.budgetBytes ?? .max
-    for index in items.indices {
-      let item = items[index]
+    for index in items.items.indices {
       if index > 0 {
         guard !bounds.savesData, index <= leading else { break }
-        cost += weight(toLoad: item, costs)
+        cost += items.weight(toLoad: index)
         guard strategy.allows(cost: cost) else { break }
       }
-      let isAffordable = forEachPart(of: item, at: index, costs) { part, piece in
-        guard let affordable = affordable(part, piece, budget: budget) else { return false }
-        parts.append(affordable)
-        budget -= affordable.bytes
-        return true
-      }
-      guard isAffordable else { break }
+      guard items.append(to: &parts, item: index, budget: &budget) else { break }
     }
     return parts
-  }
-
-  /// What an item counts towards `maxCost`: nothing where there is nothing to load.
-  private func weight(toLoad item: ItemLoad, _ costs: HintCosts) -> Int {
-    let hasNone = forEachPart(of: item, at: 1, costs) { _, _ in false }
-    return hasNone ? 0 : costs.weight(of: item)
-  }
-
-  /// What of a part is worth having.
-  private struct Piece {
-    /// The bytes of the part, and of those of its file that come after it and without which it is worth
-    /// nothing.
-    let needed: Int
-    /// How many of the part's bytes are worth having alone; `nil` where none are.
-    var least: Int?
-  }
-
-  /// Hands out the parts of an item, in their order, as long as `body` returns true.
-  ///
-  /// - Returns: whether it did for all of them.
-  private func forEachPart(
-    of item: ItemLoad, at itemIndex: Int, _ costs: HintCosts,
-    _ body: (PagePlan.Part, Piece) -> Bool
-  ) -> Bool {
-    let isActive = itemIndex == 0
-    guard !item.media.isEmpty else {
-      let isLoadable = item.type == .webapp || item.type == .ad
-      guard isLoadable, item.hasPage, webappBytes > 0 else { return true }
-      let part = PagePlan.Part(
-        itemIndex: itemIndex, mediaIndex: nil, variantIndex: nil, range: nil, bytes: webappBytes,
-        reason: isActive ? .active : .whole, isEstimated: true)
-      return body(part, Piece(needed: webappBytes))
-    }
-    let seen = isActive ? item.media.count : costs.visibleParts(of: item)
-    for mediaIndex in 0..<seen {
-      let choice = costs.choice(of: item.media[item.media.startIndex + mediaIndex])
-      let media = choice.file
-      let cost = costs.cost(ofFile: media)
-      let plays = media.kind.plays
-      var needed = isActive ? cost.entireBytes : cost.minimumBytes
-      let pieces = isActive ? [] : cost.pieces
-      for index in 0..<max(pieces.count, 1) {
-        let range = pieces.isEmpty ? 0..<needed : pieces[index]
-        if range.isEmpty { continue }
-        let part = PagePlan.Part(
-          itemIndex: itemIndex, mediaIndex: mediaIndex, variantIndex: choice.index,
-          range: media.bytes == nil ? nil : range, bytes: range.count,
-          reason: isActive ? .active : plays ? .start : .whole,
-          isEstimated: isActive ? cost.isEntireEstimated : cost.isStartEstimated)
-        // Of what plays from its start on; what its head alone does not start is worth nothing in pieces.
-        let isDivisible = plays && media.timing?.isStartable != false
-        let piece = Piece(needed: needed, least: isDivisible ? cost.minimumBytes : nil)
-        guard body(part, piece) else { return false }
-        needed -= range.count
-      }
-    }
-    return true
-  }
-
-  /// The part as far as the budget reaches: of what plays its start and more is worth having, a piece
-  /// of an image is not. `nil` where the budget does not reach so far.
-  private func affordable(
-    _ part: PagePlan.Part, _ piece: Piece, budget: Int
-  ) -> PagePlan.Part? {
-    if piece.needed <= budget { return part }
-    guard let least = piece.least, budget > 0, budget >= least else { return nil }
-    return PagePlan.Part(
-      itemIndex: part.itemIndex, mediaIndex: part.mediaIndex, variantIndex: part.variantIndex,
-      range: part.range.map { $0.lowerBound..<$0.lowerBound + budget }, bytes: budget,
-      reason: part.reason, isEstimated: part.isEstimated)
   }
 
   /// Bytes of a page itself, for the time that it takes to arrive.

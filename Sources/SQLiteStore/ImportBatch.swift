@@ -187,6 +187,8 @@ extension ImportBatch {
         url = ?, thumbnail = ?, tags = ?, counters = ?, extra = ? WHERE id = ?
       """, try values(of: post))
     if let old = stored.post.author, old != post.author {
+      // Of a run there may be thousands such: without the index each would read all posts.
+      if run != nil { try LateIndexes.make(database) }
       try execute(
         """
         DELETE FROM author WHERE \(Self.isAuthor)

@@ -72,6 +72,8 @@ public struct Pruning {
     pause: (Int) -> Void = { CurrentThread.rest(nanoseconds: UInt64($0) * 1_000) },
     onProgress: (Summary) -> Void = { _ in }
   ) throws -> Summary {
+    // Without them each post that goes would read all others.
+    if !isDryRun { store.pool.makeLateIndexes() }
     var summary = Summary()
     var others = OtherWriters()
     try keepJournalsInMemory(true)

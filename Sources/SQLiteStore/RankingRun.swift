@@ -141,6 +141,11 @@ struct RankingRun {
   private func end() throws {
     guard let run else { return }
     try drop(run.number)
+    try Self.removeFile(database, path: path)
+  }
+
+  /// Removes the file of the locks where there is no run.
+  static func removeFile(_ database: Database, path: String) throws {
     let areNone = try
       !(Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM ranking_run)") ?? true)
     if areNone { RunLock.removeFile(path: path) }

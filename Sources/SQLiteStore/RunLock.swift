@@ -4,9 +4,13 @@ import System
 /// Says that a run of records is at work, for as long as its program lives and no longer: others look
 /// whether its lock is held before they take its ranking for one that nobody will finish.
 ///
-/// Runs lock the byte of their number in a file beside the database, which is there while runs are. It
-/// is made and removed under the database's write lock.
+/// Runs lock the byte of their number in a file beside the database, which is there while runs are, and a load
+/// that makes its indexes last (`LateIndexes`) the byte of none. The file is made and removed under the
+/// database's write lock.
 final class RunLock: Sendable {
+  /// No run has this number.
+  static let load: Int64 = 0
+
   private let file: Descriptor
 
   /// Whether the run of this number is at work. Where that cannot be seen, it is taken to be.
@@ -18,8 +22,10 @@ final class RunLock: Sendable {
     }
   }
 
-  /// Removes the file: only where there is no run.
-  static func removeFile(path: String) { FileSystem.remove(file(path)) }
+  /// Removes the file, unless there is a load: only where there is no run.
+  static func removeFile(path: String) {
+    if !isHeld(run: load, path: path) { FileSystem.remove(file(path)) }
+  }
 
   /// - Throws: `StoreError.cannotOpen`.
   init(run: Int64, path: String) throws {

@@ -15,20 +15,34 @@ final class SQLiteImport: FeedImport {
     /// The feeds that it ranks anew.
     var feeds: Set<Int64> = []
     var net = NetChanges()
+    /// Nothing is written yet.
+    var isNew = true
+    /// The run makes indexes at its end, and nobody else meanwhile.
+    var load: RunLock?
   }
 
   init(_ store: SQLiteStore) {
     self.store = store
   }
 
+  /// A run that was given up makes its indexes all the same.
+  deinit {
+    guard progress.withLock({ $0.load }) != nil else { return }
+    progress.withLock { $0.load = nil }
+    store.pool.makeLateIndexes()
+  }
+
   func write(_ records: [SeedRecord]) throws {
-    let (run, feeds) = progress.withLock { ($0.run, $0.feeds) }
+    let (run, feeds, isNew) = progress.withLock { ($0.run, $0.feeds, $0.isNew) }
     let batch = try withStoreErrors(path: store.path) {
       try store.pool.write { database in
+        let load = isNew ? try LateIndexes(database: database, path: store.path).drop() : nil
         let run = RankingRun(database: database, path: store.path, run: run, feeds: feeds)
         var batch = ImportBatch(database: database, run: run)
         try batch.write(records)
-        return (changes: batch.changes, run: batch.run?.run, feeds: batch.run?.feeds ?? [])
+        return (
+          changes: batch.changes, run: batch.run?.run, feeds: batch.run?.feeds ?? [], load: load
+        )
       }
     }
     progress.withLock { progress in
@@ -36,11 +50,14 @@ final class SQLiteImport: FeedImport {
         progress.net.add(change, id: id, to: &progress.summary)
       }
       (progress.run, progress.feeds) = (batch.run, batch.feeds)
+      progress.isNew = false
+      if let load = batch.load { progress.load = load }
     }
     store.followOwnWrite()
   }
 
   func finish() throws -> ImportSummary {
+    try makeIndexes()
     let (run, feeds) = progress.withLock { ($0.run, $0.feeds) }
     guard let run else { return progress.withLock { $0.summary } }
     let rankedAnew = try withStoreErrors(path: store.path) {
@@ -57,6 +74,24 @@ final class SQLiteImport: FeedImport {
       (progress.run, progress.feeds) = (nil, [])
       progress.summary.rankedAnew = rankedAnew
       return progress.summary
+    }
+  }
+
+  /// Makes the indexes that this run has done without, or another that did not come to its end.
+  private func makeIndexes() throws {
+    let isLoad = progress.withLock { $0.load != nil }
+    try withStoreErrors(path: store.path) {
+      guard try isLoad || store.pool.read(LateIndexes.areMissing) else { return }
+      try store.pool.write { database in
+        if isLoad { return try LateIndexes.make(database) }
+        try LateIndexes(database: database, path: store.path).makeUnlessLoading()
+      }
+    }
+    guard isLoad else { return }
+    // Its lock first, or else the file would stay.
+    progress.withLock { $0.load = nil }
+    try withStoreErrors(path: store.path) {
+      try store.pool.write { try RankingRun.removeFile($0, path: store.path) }
     }
   }
 }

@@ -47,8 +47,11 @@ extension SQLiteStore {
 
   /// The broken invariants of a database that is up to date.
   static func invariantFindings(_ database: Database) throws -> [CheckFinding] {
+    let areIndexesMissing = try LateIndexes.areMissing(database)
     let findings = try invariants.flatMap { invariant in
-      try String.fetchAll(database, sql: invariant.sql + " LIMIT 20").map {
+      // Without the index that would be to read all posts for each author.
+      if areIndexesMissing, invariant.name == everyAuthorHasAPost { return [CheckFinding]() }
+      return try String.fetchAll(database, sql: invariant.sql + " LIMIT 20").map {
         CheckFinding(severity: invariant.severity, text: "\(invariant.name): \($0)")
       }
     }
@@ -65,7 +68,14 @@ extension SQLiteStore {
     let sql: String
   }
 
+  private static let everyAuthorHasAPost = "every author has a post"
+
   static let invariants = [
+    Invariant(
+      name: """
+        a first load is unfinished; if no seed is at work, the next server or seed makes what is missing
+        """,
+      severity: .note, sql: LateIndexes.missing),
     Invariant(
       name: "an entry repeats its post's id and time",
       sql: """
@@ -127,7 +137,7 @@ extension SQLiteStore {
           AND (NOT json_valid(counters) OR json_type(counters) <> 'object')
         """),
     Invariant(
-      name: "every author has a post",
+      name: everyAuthorHasAPost,
       sql: """
         SELECT 'author ' || coalesce(id, name, author_id) FROM author
         WHERE NOT EXISTS (SELECT 1 FROM post WHERE post.author_id = author.author_id)

@@ -131,13 +131,16 @@ struct MediaTable {
   static func truth(
     _ row: RowReader, at column: Int32, variantsAt variantsColumn: Int32? = nil
   ) -> MediaTruth? {
-    guard let packed = row.bytes(column),
-      var truth = try? PackedTruth.truth(in: packed)
-    else { return nil }
-    if let variants = variantsColumn.flatMap(row.bytes) {
-      truth.variants = (try? PackedTruth.variants(in: variants)) ?? []
+    guard let packed = row.bytes(column) else { return nil }
+    do throws(PackedError) {
+      var truth = try PackedTruth.truth(in: packed)
+      if let variants = variantsColumn.flatMap(row.bytes) {
+        truth.variants = (try? PackedTruth.variants(in: variants)) ?? []
+      }
+      return truth
+    } catch {
+      return nil
     }
-    return truth
   }
 
   /// The rows that cannot be read, or say what cannot be, and why: so many at the most.

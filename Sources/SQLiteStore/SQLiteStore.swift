@@ -66,6 +66,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   private static func migratedPool(path: String, options: Options) throws -> DatabaseConnections {
     let pool = try DatabaseFile.open(path: path, options: options.file)
     _ = try withStoreErrors(path: path) { try Migrator().migrate(pool) }
+    pool.makeLateIndexes()
     return pool
   }
 

@@ -78,6 +78,9 @@ public final class FeedService: Sendable {
     (try? store.feeds(FeedListQuery(limit: 1))).map { $0.total == 0 } ?? false
   }
 
+  /// From now on these tokens count, and no others; without any, writes are off.
+  public func replace(writeTokens: [WriteToken]) { application.replace(writeTokens: writeTokens) }
+
   /// Ends the service without losing a request: not ready, then no longer accepting, then the requests
   /// in flight.
   public func drain() { application.drain() }

@@ -85,6 +85,10 @@ extension NumberSetting {
       \.application.server.drainTimeoutMilliseconds,
       "Requests in flight after SIGTERM; then they are cut."),
 
+    NumberSetting(
+      "stream-idle-milliseconds", 1...dayMilliseconds, \.application.server.streamIdleMilliseconds,
+      "How long nothing may be sent to a client that listens for events; then a comment is."),
+
     // Clients.
     // At most one a nanosecond can be counted.
     NumberSetting(
@@ -117,6 +121,12 @@ extension NumberSetting {
     NumberSetting(
       "refresh-interval-milliseconds", 1...dayMilliseconds, \.refreshIntervalMilliseconds,
       "How often the database is looked at for what other processes wrote."),
+    NumberSetting(
+      "event-listeners", 0...1_000_000, \.application.eventListeners,
+      "Clients that listen for events; then 503."),
+    NumberSetting(
+      "event-look-milliseconds", 1...dayMilliseconds, \.application.eventLookMilliseconds,
+      "How often it is looked whether there is news for them."),
     NumberSetting(
       "worker-threads", 1...128, \.application.workerThreads,
       "How many requests that take long run at once."),

@@ -13,7 +13,7 @@ struct ServeCommand: ParsableCommand {
     abstract: "Serve the feeds, migrating the database first if needed.",
     discussion: """
       SIGTERM or SIGINT ends it without losing a request: /readyz turns 503, nothing more is accepted, \
-      requests in flight finish, and the exit status is 0. SIGHUP opens --log-file anew, and does \
+      requests in flight finish, and the exit status is 0. SIGHUP opens --log-file anew and reads --write-token-file again, and does \
       nothing without one.
       """)
 
@@ -51,9 +51,31 @@ struct ServeCommand: ParsableCommand {
         "the database has no feed yet: `lookahead seed --database \(configuration.databasePath) FILE…` "
           + "fills it while this server runs; `lookahead seed --help` says with what")
     }
-    while Signals.wait() == .hangUp { reopen(logFile, logger) }
+    while Signals.wait() == .hangUp {
+      reopen(logFile, logger)
+      readTokens(for: service, logger)
+    }
     service.drain()
     try service.wait()
+  }
+
+  /// Who has changed the file of tokens says so by SIGHUP. One that would not let the server start leaves
+  /// the tokens of before in force.
+  private func readTokens(for service: FeedService, _ logger: Logger) {
+    guard settings.writes.writeTokenFile != nil else { return }
+    do {
+      let check = try settings.startCheck()
+      let findings = check.writeFindings
+      if let refusal = findings.first(where: \.isRefusal) { throw ValidationError(refusal.text) }
+      for finding in findings { logger.warning("\(finding.text)") }
+      let tokens = check.configuration.application.writeTokens
+      service.replace(writeTokens: tokens)
+      logger.notice(
+        "write tokens read anew",
+        metadata: ["names": "\(tokens.map(\.name).joined(separator: ","))"])
+    } catch {
+      logger.error("the write tokens stay as they were: \(error)")
+    }
   }
 
   /// Who has moved the log away says so by SIGHUP; without a file that means nothing.

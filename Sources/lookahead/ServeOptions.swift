@@ -60,6 +60,7 @@ struct ConnectionOptions: ParsableArguments {
   @Option("write-stall-timeout-milliseconds") var writeStallTimeoutMilliseconds: Int
   @Option("minimum-answer-bytes-per-second") var minimumAnswerBytesPerSecond: Int
   @Option("held-answer-bytes") var heldAnswerBytes: Int
+  @Option("stream-idle-milliseconds") var streamIdleMilliseconds: Int
   @Option("answer-timeout-milliseconds") var answerTimeoutMilliseconds: Int
   @Option("drain-timeout-milliseconds") var drainTimeoutMilliseconds: Int
 }
@@ -72,6 +73,8 @@ struct PageOptions: ParsableArguments {
   @Option("item-file-bytes") var itemFileBytes: Int
   @Option("compression-minimum-bytes") var compressionMinimumBytes: Int
   @Option("refresh-interval-milliseconds") var refreshIntervalMilliseconds: Int
+  @Option("event-listeners") var eventListeners: Int
+  @Option("event-look-milliseconds") var eventLookMilliseconds: Int
   @Option("worker-threads") var workerThreads: Int
   @Option("worker-queue") var workerQueue: Int
   @Option("drain-grace-milliseconds") var drainGraceMilliseconds: Int

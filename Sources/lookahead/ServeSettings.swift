@@ -31,7 +31,7 @@ struct ServeSettings: ParsableArguments {
     configuration.application.mediaRoot = media.mediaRoot
     configuration.application.mediaSigningKeys = try media.signingKeys()
     configuration.application.trustedProxies = try clients.blocks()
-    configuration.application.writeToken = try writes.token()
+    configuration.application.writeTokens = try writes.tokens()
     configuration.mediaProbing.decoding = media.decoding.settings
     configuration.backups = care.backups
     return configuration

@@ -1,5 +1,6 @@
-import Service
+import FeedServer
 import Foundation
+import Service
 import SQLiteStore
 import Sockets
 import System
@@ -97,28 +98,38 @@ struct StartCheck {
     return [.warning("\(file) can be read by everybody on this machine: chmod o= \(file)")]
   }
 
-  private var writeFindings: [StartFinding] {
-    guard let token = configuration.application.writeToken else { return [] }
+  /// What is to be said of the tokens; of one alone without its name.
+  var writeFindings: [StartFinding] {
+    let tokens = configuration.application.writeTokens
+    guard !tokens.isEmpty else { return [] }
+    var found = tokens.flatMap { token in
+      self.findings(
+        of: token, called: tokens.count == 1 ? "the write token" : "the token \"\(token.name)\"")
+    }
+    if isTokenAnArgument {
+      found.append(
+        .warning("--write-token can be read by everybody on this machine: use --write-token-file"))
+    }
+    if let tokenFile { found += Self.readers(of: tokenFile) }
+    return found
+  }
+
+  private func findings(of token: WriteToken, called name: String) -> [StartFinding] {
     var findings: [StartFinding] = []
-    if token.utf8.count < Self.leastTokenCharacters {
+    let length = token.secret.utf8.count
+    if length < Self.leastTokenCharacters {
       let text =
-        "the write token has \(token.utf8.count) characters, at least "
-        + "\(Self.leastTokenCharacters) are wanted: `openssl rand -hex 32` makes one"
+        "\(name) has \(length) characters, at least \(Self.leastTokenCharacters) are wanted: "
+        + "`openssl rand -hex 32` makes one"
       findings.append(isReachable ? .refusal(text) : .warning(text))
     }
     let headerBytes = configuration.application.server.limits.headerBlockBytes
-    if token.utf8.count > headerBytes - Self.otherFieldBytes {
+    if length > headerBytes - Self.otherFieldBytes {
       findings.append(
         .refusal(
-          "the write token has \(token.utf8.count) characters, more than fit into a header of "
-            + "\(headerBytes) bytes (--header-block-bytes) beside \(Self.otherFieldBytes) for the "
-            + "other fields"))
+          "\(name) has \(length) characters, more than fit into a header of \(headerBytes) bytes "
+            + "(--header-block-bytes) beside \(Self.otherFieldBytes) for the other fields"))
     }
-    if isTokenAnArgument {
-      findings.append(
-        .warning("--write-token can be read by everybody on this machine: use --write-token-file"))
-    }
-    if let tokenFile { findings += Self.readers(of: tokenFile) }
     return findings
   }
 

@@ -7,6 +7,9 @@ struct StartFinding: Equatable {
     case warning
   }
 
+  /// Whether the server does not start.
+  var isRefusal: Bool { severity == .refusal }
+
   let severity: Severity
   let text: String
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedServer
 import Foundation
 
 /// Who may write, and how much.
@@ -6,7 +7,11 @@ struct WriteOptions: ParsableArguments {
   @Option(help: "The token that writers send; without one, writes are off. Others see arguments.")
   var writeToken: String?
 
-  @Option(help: "The file that holds the token.")
+  @Option(
+    help: """
+      The file that holds the token, or lines of NAME TOKEN RIGHT…: everything, counters, feed:NAME. SIGHUP \
+      reads it anew.
+      """)
   var writeTokenFile: String?
 
   @Option("body-bytes") var bodyBytes: Int
@@ -26,26 +31,22 @@ struct WriteOptions: ParsableArguments {
     }
   }
 
-  /// The token: of a file, its text without the white space around it.
+  /// The tokens: of the file, or the one that was given.
   ///
   /// - Throws: `ValidationError`.
-  func token() throws -> String? {
-    var text = writeToken
-    if let writeTokenFile {
-      guard let bytes = FileManager.default.contents(atPath: writeTokenFile) else {
-        throw ValidationError("--write-token-file: \(writeTokenFile) cannot be read")
-      }
-      text = String(decoding: bytes, as: UTF8.self)
-        .trimmingCharacters(in: .whitespacesAndNewlines)
+  func tokens() throws -> [WriteToken] {
+    guard let text = try writeTokenFile.map(Self.text) ?? writeToken else { return [] }
+    do throws(WriteTokenFileError) {
+      return try WriteTokenFile.tokens(in: text)
+    } catch {
+      throw ValidationError("\(writeTokenFile ?? "--write-token"): \(error)")
     }
-    guard let text else { return nil }
-    // RFC 6750 section 2.1: b64token.
-    let isToken =
-      text.wholeMatch(of: /[A-Za-z0-9._~+\/-]+=*/) != nil
-    guard isToken else {
-      throw ValidationError(
-        "the write token must be of the characters A-Z a-z 0-9 . _ ~ + / - with = at its end only")
+  }
+
+  private static func text(ofFile path: String) throws -> String {
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      throw ValidationError("--write-token-file: \(path) cannot be read")
     }
-    return text
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -67,6 +67,36 @@ import Testing
     #expect(plain.terminate() == 0)
   }
 
+  @Test func `SIGHUP reads the tokens anew, and leaves them where the file is not right`() throws {
+    let log = program.folder.file("log")
+    let file = try program.folder.write("a first-token-of-1 everything\n", to: "tokens")
+    chmod(file, 0o600)
+    let server = try ServingProgram(
+      program, ["--log-file", log, "--log-level", "info", "--write-token-file", file])
+    func status(_ token: String) throws -> Int {
+      try TestClient(port: server.port).request(
+        "DELETE", "/v1/items/gone", ["Authorization": "Bearer \(token)"]
+      ).status
+    }
+    func reload(_ text: String, saying words: String) throws {
+      try text.write(toFile: file, atomically: false, encoding: .utf8)
+      kill(server.process.processIdentifier, SIGHUP)
+      func isSaid() -> Bool {
+        (try? String(contentsOfFile: log, encoding: .utf8))?.contains(words) ?? false
+      }
+      for _ in 0..<500 where !isSaid() { usleep(10_000) }
+      #expect(isSaid(), "\(words)")
+    }
+    #expect(try status("first-token-of-1") == 404)
+    try reload("b second-token-of-2 counters\n", saying: #""names":"b""#)
+    #expect(try status("first-token-of-1") == 401 && status("second-token-of-2") == 404)
+    try reload("b second-token-of-2 counter\n", saying: "line 1: counter is no right")
+    #expect(try status("second-token-of-2") == 404)
+    #expect(server.terminate() == 0)
+    let text = try String(contentsOfFile: log, encoding: .utf8)
+    #expect(text.contains(#""user":"b""#) && !text.contains("token-of-2"))
+  }
+
   @Test func `two servers on one database serve and write side by side`() throws {
     let token = ["LOOKAHEAD_WRITE_TOKEN": "0123456789abcdef"]
     let authorization = ["Authorization": "Bearer 0123456789abcdef"]

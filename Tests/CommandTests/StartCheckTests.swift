@@ -21,7 +21,7 @@ import Testing
     #expect(check { _ in }.findings == [])
     let careful = check {
       $0.application.server.host = "0.0.0.0"
-      $0.application.writeToken = Self.token
+      $0.application.writeTokens = .only(Self.token)
       $0.application.mediaRoot = "/media"
       $0.backups = BackupSettings(folder: "/backups")
       $0.application.trustedProxies = [
@@ -52,18 +52,20 @@ import Testing
       (
         check {
           $0.application.server.host = "::"
-          $0.application.writeToken = "short"
+          $0.application.writeTokens = .only("short")
         }, .refusal, "5 characters"
       ),
-      (check { $0.application.writeToken = "short" }, .warning, "5 characters"),
+      (check { $0.application.writeTokens = .only("short") }, .warning, "5 characters"),
       (
-        check { $0.application.writeToken = String(repeating: "a", count: 16_384 - 1_024 + 1) },
+        check {
+          $0.application.writeTokens = .only(String(repeating: "a", count: 16_384 - 1_024 + 1))
+        },
         .refusal,
         "15361 characters"
       ),
       (
         check {
-          $0.application.writeToken = Self.token
+          $0.application.writeTokens = .only(Self.token)
           $0.application.server.limits.headerBlockBytes = 1_024
         }, .refusal, "--header-block-bytes"
       ),
@@ -98,7 +100,7 @@ import Testing
     check.isTokenAnArgument = true
     check.logFile = "/data/log"
     #expect(check.findings.map(\.severity) == [.warning, .warning])
-    var writing = self.check { $0.application.writeToken = Self.token }
+    var writing = self.check { $0.application.writeTokens = .only(Self.token) }
     writing.isTokenAnArgument = true
     #expect(writing.findings.first?.text.contains("use --write-token-file") == true)
     for host in ["127.0.0.1", "127.9.9.9", "::1", "localhost"] {
@@ -148,7 +150,7 @@ import Testing
 
   @Test func `a token that everybody may read is warned of`() throws {
     let folder = TemporaryFolder()
-    var check = check { $0.application.writeToken = Self.token }
+    var check = check { $0.application.writeTokens = .only(Self.token) }
     check.tokenFile = try folder.write(Self.token, to: "token")
     chmod(folder.file("token"), 0o644)
     #expect(check.findings.first?.text.contains("chmod o=") == true)

@@ -137,7 +137,7 @@ import Testing
 
   @Test func `an import that is cut short leaves whole batches and a server that goes on`() throws {
     let service = try RunningServer([SeedRecord]()) {
-      $0.writeToken = WriteTests.token
+      $0.writeTokens = .only(WriteTests.token)
       $0.seeder.batchRecords = 10
     }
     do {
@@ -163,7 +163,7 @@ import Testing
 
   @Test func `a stream that is too long is refused`() throws {
     let service = try RunningServer([SeedRecord]()) {
-      $0.writeToken = WriteTests.token
+      $0.writeTokens = .only(WriteTests.token)
       $0.importBytes = 1000
     }
     let announced = try service.client().request(
@@ -187,7 +187,7 @@ import Testing
     _ fields: [String: String], _ chunks: Int
   ) throws {
     let service = try RunningServer {
-      $0.writeToken = WriteTests.token
+      $0.writeTokens = .only(WriteTests.token)
       $0.seeder.decompressedLimitBytes = 10_000
       $0.maximumImports = 8
     }

@@ -190,6 +190,31 @@ import Testing
     #expect(try client.request("OPTIONS", "/nope").status == 404)
   }
 
+  @Test func `a preflight allows whatever fields an app sends along`() throws {
+    let client = try Self.service.client()
+    for (asked, allowed) in [
+      ("traceparent,content-type, X-My_App", "traceparent, content-type, X-My_App"),
+      ("authorization", "authorization"),
+    ] {
+      let answer = try client.request(
+        "OPTIONS", "/rp/",
+        ["Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": asked])
+      #expect(answer.fields["access-control-allow-headers"] == allowed)
+      #expect(answer.fields["vary"] == "Access-Control-Request-Headers")
+    }
+    let write = try client.request(
+      "OPTIONS", "/v1/items/x/counters",
+      ["Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"])
+    #expect(write.fields["access-control-allow-headers"]?.lowercased().contains("auth") == false)
+    for wrong in ["a b", "a,,b", "x: y", "é"] {
+      let answer = try client.request(
+        "OPTIONS", "/rp/",
+        ["Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": wrong])
+      #expect(answer.fields["access-control-allow-headers"]?.contains("If-None-Match") == true)
+      #expect(answer.fields["access-control-allow-headers"]?.contains(wrong) == false)
+    }
+  }
+
   @Test func `unknown values are absent`() throws {
     let service = try RunningServer([
       .post(Post(id: "bare", type: .text), placements: [Placement(feed: "f")])

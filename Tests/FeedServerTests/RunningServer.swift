@@ -58,4 +58,6 @@ final class RunningServer: Sendable {
   func client() throws -> TestClient { try TestClient(port: port) }
 
   func drain() { server.drain() }
+
+  func replace(writeTokens: [WriteToken]) { server.replace(writeTokens: writeTokens) }
 }

@@ -11,7 +11,7 @@ import Testing
   static let authorized = ["Authorization": "Bearer a-token-of-the-tests"]
 
   static func service(_ records: [SeedRecord] = []) throws -> RunningServer {
-    try RunningServer(records) { $0.writeToken = token }
+    try RunningServer(records) { $0.writeTokens = .only(token) }
   }
 
   static let record =
@@ -134,7 +134,7 @@ import Testing
       Post(id: "old", type: .image, counters: [Counter("likes", 1)]),
       placements: [Placement(feed: "featured", rank: 1)])
   ]) {
-    $0.writeToken = token
+    $0.writeTokens = .only(token)
     $0.server.limits.bodyBytes = 1000
   }
 

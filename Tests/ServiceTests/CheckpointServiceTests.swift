@@ -14,11 +14,11 @@ import Testing
     WALLocks.install()
     var locks: WALLocks?
     do {
-      let first = try RunningService { $0.application.writeToken = RunningService.token }
+      let first = try RunningService { $0.application.writeTokens = .only(RunningService.token) }
       // The process sees the locks of both.
       locks = WALLocks(of: first.databasePath)
       let second = try RunningService(beside: first) {
-        $0.application.writeToken = RunningService.token
+        $0.application.writeTokens = .only(RunningService.token)
       }
       let (client, other) = (try first.client(), try second.client())
       let imported = try client.request(

@@ -44,7 +44,7 @@ import Testing
   {
     for ranking in [Int64.max, Int64.max - 1, 1 << 53] {
       let service = try RunningService(PostGenerator(count: 20, seed: 1)) {
-        $0.application.writeToken = RunningService.token
+        $0.application.writeTokens = .only(RunningService.token)
       }
       let database = try DatabaseQueue(path: service.databasePath)
       try database.write { try $0.execute(sql: "UPDATE feed SET ranking = \(ranking)") }
@@ -64,7 +64,7 @@ import Testing
   @Test(arguments: changes)
   func `a database of extremes is served`(_ change: String) throws {
     let service = try RunningService(PostGenerator(count: 60, seed: 1)) {
-      $0.application.writeToken = RunningService.token
+      $0.application.writeTokens = .only(RunningService.token)
     }
     let first = try service.client()
     let feeds: [[String: Any]] = try #require(try first.get("/v1/feeds").value("feeds"))
@@ -80,7 +80,7 @@ import Testing
     }
     // One that sees the change, and one that starts on it.
     let other = try RunningService(beside: service) {
-      $0.application.writeToken = RunningService.token
+      $0.application.writeTokens = .only(RunningService.token)
     }
     for client in [first, try other.client()] {
       let networks: [[String: Any]] = try #require(try client.get("/v1/networks").value("networks"))

@@ -7,7 +7,7 @@ import Testing
 /// What a service has answered survives its end.
 @Suite struct DurableWriteTests {
   @Test func `what was answered is in the file`() throws {
-    let service = try RunningService { $0.application.writeToken = RunningService.token }
+    let service = try RunningService { $0.application.writeTokens = .only(RunningService.token) }
     let client = try service.client()
     for number in 0..<20 {
       let answer = try client.request(

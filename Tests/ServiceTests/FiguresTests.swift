@@ -9,7 +9,7 @@ import Testing
 @Suite struct FiguresTests {
   @Test func `every request is counted and timed by its route`() throws {
     let service = try RunningService(PostGenerator(count: 40, seed: 1)) {
-      $0.application.writeToken = RunningService.token
+      $0.application.writeTokens = .only(RunningService.token)
     }
     let client = try service.client()
     _ = try client.get("/v1/feeds")
@@ -56,7 +56,7 @@ import Testing
     }
     let service = try RunningService(records) {
       $0.application.feedFigures = 3
-      $0.application.writeToken = RunningService.token
+      $0.application.writeTokens = .only(RunningService.token)
     }
     let client = try service.client()
     func told() throws -> [String] {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ManyServersTests {
   @Test func `a cursor of one server is good at another that has not looked since`() throws {
     let first = try RunningService([.ranked("a", 1), .ranked("b", 2)]) {
-      $0.application.writeToken = RunningService.token
+      $0.application.writeTokens = .only(RunningService.token)
     }
     // It looks by itself once a day.
     let second = try RunningService(beside: first) { $0.refreshIntervalMilliseconds = 86_400_000 }

@@ -119,7 +119,7 @@ import Testing
         placements: [Placement(feed: "timed"), Placement(feed: "ranked", rank: index)])
     }
     let kept = try RunningService(records) {
-      $0.application.writeToken = Self.token
+      $0.application.writeTokens = .only(Self.token)
       $0.application.encodedMemoryBytes = memory
     }
     let client = try kept.client()
@@ -153,7 +153,7 @@ import Testing
     var random = TestRandom(seed)
     let here = try RunningService(
       [.ranked("item1", 1), .ranked("item2", 2), .ranked("item3", 3)])
-    let other = try RunningService(beside: here) { $0.application.writeToken = Self.token }
+    let other = try RunningService(beside: here) { $0.application.writeTokens = .only(Self.token) }
     let (reader, writer) = (try here.client(), try other.client())
     for _ in 0..<20 {
       try Self.change(writer, &random)

@@ -100,6 +100,20 @@ package final class TestClient {
     }
   }
 
+  /// What comes behind the last answer, up to this text and with it: of an answer that has no length.
+  package func receive(through end: String) throws -> String {
+    let end = Array(end.utf8)
+    while true {
+      if let range = buffer.firstRange(of: end) {
+        defer { buffer.removeSubrange(..<range.upperBound) }
+        return String(decoding: buffer[..<range.upperBound], as: UTF8.self)
+      }
+      guard try read() else {
+        throw TestClientError(message: "closed behind \(String(decoding: buffer, as: UTF8.self))")
+      }
+    }
+  }
+
   /// Whether the server has closed, after what was answered.
   package func isClosed() throws -> Bool { try buffer.isEmpty && !read() }
 

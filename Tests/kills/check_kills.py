@@ -25,7 +25,7 @@ from checks import Checks, Failed, require
 from program import Program, names, size
 
 KINDS = [
-    commands.Seed, commands.Prune, commands.Vacuum, copies.Backup, copies.CompressedBackup,
+    commands.Seed, commands.FirstSeed, commands.Prune, commands.Vacuum, copies.Backup, copies.CompressedBackup,
     copies.Restore, copies.RestoreOver, migrations.Migrate, migrations.MigrateOld,
 ]
 SECONDS = 240

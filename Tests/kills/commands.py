@@ -1,7 +1,9 @@
 """A command that is killed, and those that change posts: where each begins, and what has to hold after."""
 
+import contextlib
 import json
 import shutil
+import sqlite3
 
 from checks import require
 from running import RunningServer, TOKEN
@@ -105,6 +107,44 @@ class Seed(Command):
             server.kill()
         first = [f"p{number:05}" for number in range(self.old)]
         require(order in (first, first[::-1]), "half of a ranking is to be seen")
+
+
+class FirstSeed(Command):
+    """Loads posts into a database without any, whose index of posts by author it makes last."""
+
+    name = "first seed"
+    count = 600
+    late = {"post_by_author", "author_added"}
+
+    def prepare(self, folder):
+        self.program.run("migrate", "up", "--database", folder / DATABASE)
+        (folder / "input").write_text("".join(
+            json.dumps({"id": f"p{number:05}", "type": "text", "feeds": [{"name": "all"}],
+                        "author": {"id": f"a{number * 7 % 100}"}}) + "\n"
+            for number in range(self.count)))
+
+    def arguments(self, folder):
+        return ["seed", "--database", folder / DATABASE, "--batch-records", BATCH_RECORDS,
+                folder / "input"]
+
+    def state(self, folder):
+        return super().state(folder), self.made(folder)
+
+    def made(self, folder):
+        """What of it there is that is made last."""
+        with contextlib.closing(sqlite3.connect(folder / DATABASE)) as connection:
+            names = {row[0] for row in connection.execute("SELECT name FROM sqlite_schema")}
+        return self.late & names
+
+    def after_kill(self, folder, before, after):
+        now, new = by_id(self.program.content(folder / DATABASE)), by_id(after[0])
+        first = sorted(new)[:len(now)]
+        require(len(now) % BATCH_RECORDS == 0 and sorted(now) == first,
+                f"{len(now)} posts are not whole batches of {BATCH_RECORDS} from the first on")
+        require(self.made(folder) in (set(), self.late), "half of what is made last is there")
+        with RunningServer(self.program.path, folder, "--log-level", "warning") as server:
+            server.kill()
+        require(self.made(folder) == self.late, "the next to open it does not make what is missing")
 
 
 def walk(server, feed):

@@ -11,6 +11,11 @@ public struct MediaLoad: Hashable, Sendable {
     get { known?.timing }
     set { known = Known.of(timing: newValue, width: width, variants: variants) }
   }
+  /// Looks at `timing`, where there is one, without a copy of its lists.
+  @discardableResult
+  public func withTiming<Result>(_ body: (borrowing MediaTiming) -> Result) -> Result? {
+    known?.withTiming(body)
+  }
   /// Width as displayed, in pixels; `nil` where it is unknown, or there is nothing to choose by it.
   public var width: Int? { known?.width }
   /// Other files that show the same in fewer bytes, in the order of their sizes.
@@ -98,6 +103,13 @@ private final class Known: Hashable, Sendable {
   /// Nil where nothing is known; then nothing is allocated, which an initializer that fails would do.
   static func of(timing: MediaTiming?, width: Int?, variants: [MediaLoad]) -> Known? {
     timing == nil && width == nil && variants.isEmpty ? nil : Known(timing, width, variants)
+  }
+
+  func withTiming<Result>(_ body: (borrowing MediaTiming) -> Result) -> Result? {
+    switch timing {
+    case .some(let timing): body(timing)
+    case nil: nil
+    }
   }
 
   static func == (left: Known, right: Known) -> Bool {

@@ -1,7 +1,9 @@
+import JSON
+
 /// What a content is called in URLs: the first 128 bits of its SHA-256, so that `sha256sum` tells it.
 struct ContentAddress: Hashable, Sendable {
-  private let high: UInt64
-  private let low: UInt64
+  fileprivate let high: UInt64
+  fileprivate let low: UInt64
 
   /// Of the content with this SHA-256, 32 bytes.
   init(sha256: [UInt8]) {
@@ -23,9 +25,17 @@ struct ContentAddress: Hashable, Sendable {
 
   /// 32 hexadecimal digits.
   var text: String {
-    [high, low].map { number in
-      let digits = String(number, radix: 16)
-      return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-    }.joined()
+    String(decoding: [UInt8](capacity: Self.textBytes) { $0.append(self) }, as: UTF8.self)
+  }
+
+  /// How many bytes its text has.
+  static let textBytes = 32
+}
+
+extension OutputSpan<UInt8> {
+  /// Appends the address's text.
+  mutating func append(_ address: ContentAddress) {
+    append(hexadecimal: address.high)
+    append(hexadecimal: address.low)
   }
 }

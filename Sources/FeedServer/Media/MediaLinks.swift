@@ -1,5 +1,6 @@
 import Feed
 import HTTP
+import JSON
 import MediaIndex
 import PostJSON
 
@@ -42,7 +43,15 @@ struct MediaLinks: MediaNaming {
     case .byContent:
       guard let content, Self.isOurs(url) else { return nil }
       var name = MediaName()
-      name.immutableURL = Self.bytes(url, "version=" + content.text)
+      var bytes: [UInt8] = []
+      bytes.append(
+        addingCapacity: url.count + Self.versionQuery.utf8CodeUnitCount + ContentAddress.textBytes
+      ) { text in
+        text.append(url)
+        text.append(Self.versionQuery)
+        text.append(content)
+      }
+      name.immutableURL = bytes
       return name
     case .signed(let signer):
       // A URL that the server does not take as one of its files' opens nothing.
@@ -50,11 +59,18 @@ struct MediaLinks: MediaNaming {
         let segments = MediaAddresses.served.segments(of: Self.text(url))
       else { return nil }
       var name = MediaName()
-      name.url = Self.bytes(url, signer.query(of: segments, content, expires: expires))
+      let query = signer.query(of: segments, content, expires: expires)
+      name.url = [UInt8](capacity: url.count + 1 + query.utf8.count) { text in
+        text.append(url)
+        text.append("?")
+        text.append(string: query)
+      }
       name.expiresAt = Timestamp(microseconds: Int64(expires) * 1_000_000)
       return name
     }
   }
+
+  private static let versionQuery: StaticString = "?version="
 
   /// Whether it begins as a URL of a file of ours, and ends with its path.
   private static func isOurs(_ url: Span<UInt8>) -> Bool {
@@ -66,15 +82,6 @@ struct MediaLinks: MediaNaming {
       return false
     }
     return true
-  }
-
-  private static func bytes(_ url: Span<UInt8>, _ query: String) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(url.count + 1 + query.utf8.count)
-    for index in url.indices { bytes.append(url[index]) }
-    bytes.append(UInt8(ascii: "?"))
-    bytes.append(contentsOf: query.utf8)
-    return bytes
   }
 
   private static func text(_ url: Span<UInt8>) -> String {

@@ -6,7 +6,8 @@ import Prefetch
 /// Items as bytes, one record behind the other, as they lie in the item file: each one's JSON with a hint,
 /// and what else of it a page needs.
 ///
-/// A record is its head (`EncodedItem.Head`), its files (`MediaLoad`s), and then the JSON.
+/// A record is its head (`EncodedItem.Head`), what it costs by the costs that its hint is by (`ItemCosts`), its
+/// files, for who has other costs (`MediaLoad`s), and then the JSON.
 ///
 /// Only the process that wrote a record reads it: it has no version, and that it ends too early is a
 /// mistake of this program.
@@ -23,6 +24,9 @@ struct EncodedItems: Sendable {
     self.count = count
   }
 
+  /// What a file of which much is known, with a variant or two, takes of a record.
+  private static let usualTruthBytes = 640
+
   /// The items of these posts, in their order, with the hints that the policy gives them on the network,
   /// where the client says how wide it shows files, or does not; and these URLs of their files.
   init(
@@ -31,14 +35,17 @@ struct EncodedItems: Sendable {
   ) {
     let costs = PageCosts(policy, on: network, widthPixels: widthPixels)
     var writer = JSONWriter(capacity: 2 * posts.bytes.count + 256 * posts.count)
-    bytes.reserveCapacity(2 * posts.bytes.count + 320 * posts.count)
+    bytes.reserveCapacity(
+      2 * posts.bytes.count + 384 * posts.count + Self.usualTruthBytes * posts.truths.count)
+    var itemCosts = ItemCosts()
     for index in 0..<posts.count {
       let load = ItemLoad(posts, at: index)
+      itemCosts.removeAll()
+      itemCosts.append(load, by: costs.costs)
       writer.removeAll()
-      let text = writer.item(posts, at: index, naming: links, hint: costs.hint(for: load))
-      let hash = costs.hash(
-        dependsOnDownlink: load.dependsOnDownlink, hasVariants: load.hasVariants)
-      append(text, writer.bytes, load, hash)
+      let hint = costs.costs.hint(for: load, costing: itemCosts)
+      let text = writer.item(posts, at: index, naming: links, hint: hint)
+      append(text, writer.bytes, load, itemCosts, costs)
     }
   }
 }
@@ -50,6 +57,7 @@ struct EncodedItem {
     let hash: ContentHash
     let costs: ContentHash
     let jsonBytes: UInt32
+    let costsBytes: UInt32
     let filesBytes: UInt32
     /// Of the id, without quotes.
     let idBytes: UInt16
@@ -59,11 +67,14 @@ struct EncodedItem {
   }
 
   fileprivate let head: Head
-  /// Where its files begin.
-  fileprivate let filesStart: Int
+  /// Where what it costs begins.
+  fileprivate let costsStart: Int
 
   /// Where its files lie.
-  fileprivate var files: Range<Int> { filesStart..<filesStart + Int(head.filesBytes) }
+  fileprivate var files: Range<Int> {
+    let start = costsStart + Int(head.costsBytes)
+    return start..<start + Int(head.filesBytes)
+  }
 
   /// The hash of its JSON, hint and all.
   var hash: ContentHash { head.hash }
@@ -112,35 +123,38 @@ extension EncodedItems {
     EncodedItem(
       head: bytes.span.bytes.unsafeLoadUnaligned(
         fromByteOffset: start, as: EncodedItem.Head.self),
-      filesStart: start + Self.headBytes)
+      costsStart: start + Self.headBytes)
   }
 
   /// What the item has to load.
   func load(of item: EncodedItem) -> ItemLoad {
-    loads(of: [item])[0]
+    var media: [MediaLoad] = []
+    var position = item.files.lowerBound
+    while position < item.files.upperBound {
+      media.append(MediaLoad(record: bytes.span.bytes, at: &position))
+    }
+    return ItemLoad(
+      type: Self.types[Int(item.head.kind & Self.typeMask)],
+      hasPage: item.head.kind & Self.hasPageFlag != 0, media: media[...])
   }
 
-  /// What the items have to load.
-  func loads(of items: [EncodedItem]) -> [ItemLoad] {
-    var media: [MediaLoad] = []
-    media.reserveCapacity(items.reduce(0) { $0 + $1.files.count } / MediaLoad.leastRecordBytes)
-    var ends: [Int] = []
-    ends.reserveCapacity(items.count)
-    for item in items {
-      var position = item.files.lowerBound
-      while position < item.files.upperBound {
-        media.append(MediaLoad(record: bytes.span.bytes, at: &position))
-      }
-      ends.append(media.count)
+  /// Appends what the item costs by the costs that its hint is by.
+  func append(costsOf item: EncodedItem, to costs: inout ItemCosts) {
+    var position = item.costsStart
+    // This process wrote it: that it ends too early is a mistake of this program, and looked at.
+    func next<Value: BitwiseCopyable>() -> Value {
+      defer { position += MemoryLayout<Value>.size }
+      return bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: Value.self)
     }
-    var start = 0
-    return items.indices.map { index in
-      let item = items[index]
-      defer { start = ends[index] }
-      return ItemLoad(
-        type: Self.types[Int(item.head.kind & Self.typeMask)],
-        hasPage: item.head.kind & Self.hasPageFlag != 0, media: media[start..<ends[index]])
+    let cost = (next() as ItemCosts.Item).moved(toFile: costs.files.count)
+    costs.items.append(cost)
+    var pieceCount = costs.pieces.count
+    for _ in cost.files {
+      let file = (next() as ItemCosts.File).moved(toPiece: pieceCount)
+      pieceCount = file.pieces.upperBound
+      costs.files.append(file)
     }
+    while costs.pieces.count < pieceCount { costs.pieces.append(next()) }
   }
 
   /// Where the records begin and end.
@@ -160,21 +174,30 @@ extension EncodedItems {
 // MARK: Writing
 
 extension EncodedItems {
-  /// Appends the record of an item which is all that the writer has written.
+  /// Appends the record of an item which is all that the writer has written, and the only one that costs this.
   private mutating func append(
-    _ text: ItemText, _ json: [UInt8], _ load: ItemLoad, _ costs: ContentHash
+    _ text: ItemText, _ json: [UInt8], _ load: ItemLoad, _ costs: ItemCosts, _ by: PageCosts
   ) {
+    let (dependsOnDownlink, hasVariants) = (load.dependsOnDownlink, load.hasVariants)
+    let hash = by.hash(dependsOnDownlink: dependsOnDownlink, hasVariants: hasVariants)
+    let costsBytes =
+      MemoryLayout<ItemCosts.Item>.size + costs.files.count * MemoryLayout<ItemCosts.File>.size
+      + costs.pieces.count * MemoryLayout<ItemCosts.Piece>.size
     let filesBytes = load.media.reduce(0) { $0 + $1.recordBytes }
-    bytes.append(addingCapacity: Self.headBytes + filesBytes + json.count) { record in
+    let recordBytes = Self.headBytes + costsBytes + filesBytes + json.count
+    bytes.append(addingCapacity: recordBytes) { record in
       record.append(
         number: EncodedItem.Head(
-          hash: ContentHash(json.span), costs: costs, jsonBytes: UInt32(json.count),
-          filesBytes: UInt32(filesBytes), idBytes: UInt16(text.openID.count),
-          hintBytes: UInt8(text.hintCount),
+          hash: ContentHash(json.span), costs: hash, jsonBytes: UInt32(json.count),
+          costsBytes: UInt32(costsBytes), filesBytes: UInt32(filesBytes),
+          idBytes: UInt16(text.openID.count), hintBytes: UInt8(text.hintCount),
           kind: UInt8(Self.types.firstIndex(of: load.type) ?? 0)
             | (load.hasPage ? Self.hasPageFlag : 0)
-            | (load.dependsOnDownlink ? Self.dependsOnDownlinkFlag : 0)
-            | (load.hasVariants ? Self.hasVariantsFlag : 0)))
+            | (dependsOnDownlink ? Self.dependsOnDownlinkFlag : 0)
+            | (hasVariants ? Self.hasVariantsFlag : 0)))
+      record.append(number: costs.items[0])
+      for file in costs.files { record.append(number: file) }
+      for piece in costs.pieces { record.append(number: piece) }
       for file in load.media { file.append(to: &record) }
       record.append(json.span)
     }

@@ -20,8 +20,8 @@ extension MediaLoad {
   var recordBytes: Int {
     let own =
       Self.leastRecordBytes
-      + (timing.map { 10 + 16 * ($0.lead.count + $0.neededRanges.count) } ?? 0)
-    guard !variants.isEmpty else { return own }
+      + (withTiming { 10 + 16 * ($0.lead.count + $0.neededRanges.count) } ?? 0)
+    guard hasVariants else { return own }
     return variants.reduce(own + 9) { $0 + 8 + $1.recordBytes }
   }
 
@@ -34,13 +34,14 @@ extension MediaLoad {
       }
     if bytes != nil { flags |= Self.hasBytesFlag }
     if durationMilliseconds != nil { flags |= Self.hasDurationFlag }
-    if let timing { flags |= Self.hasTimingFlag | (timing.isStartable ? Self.isStartableFlag : 0) }
+    flags |=
+      withTiming { Self.hasTimingFlag | ($0.isStartable ? Self.isStartableFlag : 0) } ?? 0
     if hasVariants { flags |= Self.hasVariantsFlag }
     record.append(flags)
     record.append(number: Int64(bytes ?? 0))
     record.append(number: Int64(durationMilliseconds ?? 0))
-    if let timing { append(timing, to: &record) }
-    guard !variants.isEmpty else { return }
+    if flags & Self.hasTimingFlag != 0 { withTiming { append($0, to: &record) } }
+    guard hasVariants else { return }
     record.append(number: Int64(width ?? 0))
     // Within `MediaVariant.limit`.
     record.append(UInt8(variants.count))

@@ -6,7 +6,8 @@ import Prefetch
 /// Most items cost the same on every network: their records are by the policy's costs alone, so that pages
 /// for all networks find them as they need them.
 struct PageCosts {
-  private let costs: HintCosts
+  /// The costs, of items that rest on the bandwidth and the width, and so good for all others, too.
+  let costs: HintCosts
   private let hash: ContentHash
   private let downlinkHash: ContentHash
   private let widthHash: ContentHash
@@ -22,9 +23,6 @@ struct PageCosts {
   private static func hash(of costs: HintCosts) -> ContentHash {
     Swift.withUnsafeBytes(of: costs) { ContentHash($0) }
   }
-
-  /// What the item costs.
-  func hint(for item: ItemLoad) -> Hint { costs.hint(for: item) }
 
   /// What a record says of the costs that its hint is by.
   func hash(dependsOnDownlink: Bool, hasVariants: Bool) -> ContentHash {

@@ -124,12 +124,12 @@ final class PageMaker: Sendable {
     let itemsEnd = writer.bytes.count
     let network = asked.network.profile
     let plan = policy.plan(
-      for: items.loads(of: first), of: items.count, on: network, bounds: asked.bounds,
+      for: first.costs, of: items.count, on: network, bounds: asked.bounds,
       hasNextPage: slice.next != nil)
     writer.endPage(
       offset: slice.offset, ranking: slice.ranking, links: links,
       prefetch: PagePrefetch(plan: plan, policy: policy, network: network, bounds: asked.bounds),
-      openIDs: first.map(\.openID), of: items.bytes)
+      openIDs: first.openIDs, of: items.bytes)
     let body = writer.bytes
     hashes.append(ContentHash(body.span.extracting(itemsEnd..<body.count)))
     return Page(
@@ -142,36 +142,44 @@ final class PageMaker: Sendable {
   /// What a hint, and a part of the plan, take at the most beside an item's own bytes.
   private static let itemCapacity = 160
 
+  /// What is needed again of the first items, as many as a plan looks at.
+  private struct FirstItems {
+    var costs: ItemCosts
+    /// Where their ids lie, without quotes.
+    var openIDs: [Range<Int>] = []
+  }
+
   /// Writes the items, each with the hint that the policy gives it.
-  ///
-  /// - Returns: the first items, as many as a plan looks at.
   private func write(
     _ items: EncodedItems, _ policy: Policy, _ costs: PageCosts,
     to writer: inout JSONWriter, _ hashes: inout [ContentHash]
-  ) -> [EncodedItem] {
+  ) -> FirstItems {
     let planned = min(items.count, policy.plannedItems)
-    var first: [EncodedItem] = []
-    first.reserveCapacity(planned)
+    var first = FirstItems(costs: ItemCosts(reserving: planned))
+    first.openIDs.reserveCapacity(planned)
     writer.literal(capacity: items.bytes.count + Self.itemCapacity * items.count) { text in
       let bytes = items.bytes.span
       var position = 0
       for index in 0..<items.count {
         let item = items.item(at: position)
         position = item.end
+        if index < planned { first.openIDs.append(item.openID) }
         if index > 0 { text.append(",") }
         let hash = costs.hash(
           dependsOnDownlink: item.dependsOnDownlink, hasVariants: item.hasVariants)
         if item.costs == hash {
           text.append(bytes.extracting(item.json))
           hashes.append(item.hash)
+          if index < planned { items.append(costsOf: item, to: &first.costs) }
         } else {
           let start = text.count
+          let load = items.load(of: item)
           text.append(bytes.extracting(item.json.lowerBound..<item.hintStart))
-          text.append(hint: costs.hint(for: items.load(of: item)))
+          text.append(hint: costs.costs.hint(for: load))
           text.append("}")
           hashes.append(ContentHash(text.span.extracting(start..<text.count)))
+          if index < planned { first.costs.append(load, by: costs.costs) }
         }
-        if index < planned { first.append(item) }
       }
     }
     return first

@@ -115,7 +115,7 @@ extension PageRequest {
     }
   }
 
-  private static func cursor(_ name: String, _ parameters: Parameters) throws -> Cursor? {
+  static func cursor(_ name: String, _ parameters: Parameters) throws -> Cursor? {
     guard let text = parameters[name] else { return nil }
     do throws(CursorTextError) {
       return try Cursor(text: text)

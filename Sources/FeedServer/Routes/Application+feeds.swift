@@ -11,7 +11,7 @@ extension Application {
   /// `PUT` of a feed's record: 201 where it makes the feed, 204 where it gives it a title. With another
   /// name than the path's the feed gets that name.
   func putFeed(_ name: String, _ call: Call) throws {
-    try access.check(call.request.fields)
+    let writer = try access.writer(call.request.fields)
     try BodyType.record.check(call.request.fields)
     // The path's name has the same limits as one in a record.
     guard case .feed(let newName, let title) = try RecordDecoder().decode(call.request.body) else {
@@ -20,6 +20,8 @@ extension Application {
     guard (1...RecordLimits.feedNameBytes).contains(name.utf8.count) else {
       throw FeedError.unknownFeed(name)
     }
+    try writer.check(feed: name)
+    try writer.check(feed: newName)
     let isSame = newName.utf8.elementsEqual(name.utf8)
     let path = "/v1/feeds/\(PercentEncoding.encode(newName, for: .pathSegment))"
     write(name, isSame ? .put(title: title) : .rename(to: newName, title: title), call) { outcome in
@@ -33,7 +35,7 @@ extension Application {
 
   /// `DELETE` of a feed; its items stay.
   func deleteFeed(_ name: String, _ call: Call) throws {
-    try access.check(call.request.fields)
+    try access.writer(call.request.fields).check(feed: name)
     write(name, .delete, call) { _ in Response(.noContent) }
   }
 

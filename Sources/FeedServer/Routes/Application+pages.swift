@@ -21,7 +21,8 @@ extension Application {
     } catch {
       let route = Route.allCases.first { $0.path == page.route }
       Call(
-        request: request, text: text, responder: responder, route: route, timing: nil,
+        request: request, text: text, responder: responder, route: route, user: "",
+        timing: nil,
         logger: logger
       ).refuse(error)
     }

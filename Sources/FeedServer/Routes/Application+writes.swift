@@ -11,10 +11,15 @@ import System
 extension Application {
   /// `PUT`, RFC 9110 section 9.3.4: 201 where it makes the item, 204 where it replaces it.
   func putItem(_ id: String, _ call: Call) throws {
-    try access.check(call.request.fields)
+    let writer = try access.writer(call.request.fields)
     try BodyType.record.check(call.request.fields)
     let item = try RecordDecoder().decodeItem(call.request.body, id: id)
-    write(id, .put(item.post, placements: item.placements), call) { outcome in
+    try writer.check(item.placements)
+    let hasFeeds = item.placements != nil
+    write(
+      id, .put(item.post, placements: item.placements), call,
+      if: { writer.itemCondition(hasFeeds: hasFeeds, $0) }
+    ) { outcome in
       guard case .created = outcome else { return Response(.noContent) }
       let path = "/v1/items/\(PercentEncoding.encode(id, for: .pathSegment))"
       return Response(.created, fields: ["Location": path])
@@ -23,17 +28,22 @@ extension Application {
 
   /// `DELETE`, RFC 9110 section 9.3.5.
   func deleteItem(_ id: String, _ call: Call) throws {
-    try access.check(call.request.fields)
-    write(id, .delete, call) { _ in Response(.noContent) }
+    let writer = try access.writer(call.request.fields)
+    // What is not there is 404, whoever asks.
+    write(id, .delete, call, if: { writer.itemCondition(hasFeeds: true, $0) }) { _ in
+      Response(.noContent)
+    }
   }
 
   /// Adds to an item's counters, once for each `Idempotency-Key`.
   func countItem(_ id: String, _ call: Call) throws {
-    try access.check(call.request.fields)
+    let writer = try access.writer(call.request.fields)
     try BodyType.record.check(call.request.fields)
     let increments = try RecordDecoder().decodeCounters(call.request.body)
     let key = try idempotencyKey(of: call.request, id, increments)
-    write(id, .increment(increments, key: key), call) { outcome in
+    write(
+      id, .increment(increments, key: key), call, if: writer.counterCondition
+    ) { outcome in
       guard case .counted(let counters, let isReplay) = outcome else {
         return Response(.internalServerError)
       }
@@ -57,11 +67,12 @@ extension Application {
 
   private func write(
     _ id: String, _ change: ItemWrite.Change, _ call: Call,
+    if mayWrite: (ItemWrite.Condition?) -> ItemWrite.Condition?,
     _ response: @escaping @Sendable (ItemOutcome) -> Response
   ) {
     let write = ItemWrite(
       id: id, change: change,
-      condition: WritePreconditions(call.request).itemCondition)
+      condition: mayWrite(WritePreconditions(call.request).itemCondition))
     let start = MonotonicClock.nanoseconds
     store.write(write) { result in
       figures.writes.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))

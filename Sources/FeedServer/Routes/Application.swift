@@ -25,6 +25,7 @@ struct Application: Handler {
   let publicURL: String?
   let encoding: BodyEncoding
   let pages: Pages
+  let events: FeedEvents
   let media: MediaFolder?
   let linking: MediaLinking
   let access: WriteAccess
@@ -47,12 +48,12 @@ struct Application: Handler {
       return .discard
     }
     if route == .plan { return .collect(maximumBytes: bodyLimits.bodyBytes) }
-    guard route.isWrite, (try? access.check(request.fields)) != nil
-    else { return .discard }
+    guard route.isWrite, let writer = try? access.writer(request.fields) else { return .discard }
     switch route {
     case .importRecords:
       let isReadable = (try? BodyType.records.check(request.fields)) != nil
-      return isReadable ? .stream(maximumBytes: bodyLimits.importBytes) : .discard
+      return isReadable && writer.rights.everything
+        ? .stream(maximumBytes: bodyLimits.importBytes) : .discard
     case .putItem, .countItem, .putFeed:
       return .collect(maximumBytes: bodyLimits.bodyBytes)
     default: return .discard
@@ -69,8 +70,9 @@ struct Application: Handler {
     let match = Route.router.match(request.method, path: request.path)
     var route: Route?
     if case .found(let found, _) = match { route = found }
+    let writer = route?.isWrite == true ? try? access.writer(request.fields) : nil
     let call = Call(
-      request: request, text: text, responder: responder, route: route,
+      request: request, text: text, responder: responder, route: route, user: writer?.name ?? "",
       timing: .asked(by: request.fields),
       logger: logger)
     do {
@@ -127,6 +129,7 @@ struct Application: Handler {
         throw Problem(.overloaded, .serviceUnavailable, "The figures are being read.")
       }
     case .media: try mediaFile(path["path"] ?? "", parameters, call)
+    case .events: try listen(to: path["feed"] ?? "", parameters, call)
     case .putFeed: try putFeed(path["feed"] ?? "", call)
     case .deleteFeed: try deleteFeed(path["feed"] ?? "", call)
     case .putItem: try putItem(path["id"] ?? "", call)
@@ -135,6 +138,26 @@ struct Application: Handler {
     case .importRecords: try importRecords(call)
     case .plan: try plan(call)
     }
+  }
+
+  /// The fields that a reader has use for, told to who does not say which it sends.
+  private static let readFields =
+    "Cache-Control, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, "
+    + "Prefer, Range, X-Request-Id, ECT, Downlink, RTT, Save-Data"
+
+  /// A list of field names as it came: whatever an app sends along with all its requests (`traceparent`,
+  /// `Authorization`) does no harm to one that reads. Nil where it is none.
+  private static func fieldNames(_ list: String) -> String? {
+    let names = list.split(separator: ",", omittingEmptySubsequences: false)
+      .map { $0.drop { $0 == " " } }
+    let areNames = names.allSatisfy { name in
+      !name.isEmpty
+        && name.utf8.allSatisfy {
+          (0x30...0x39).contains($0) || (0x61...0x7a).contains($0 | 0x20)
+            || "!#$%&'*+-.^_`|~".utf8.contains($0)
+        }
+    }
+    return areNames ? names.joined(separator: ", ") : nil
   }
 
   /// `OPTIONS`, RFC 9110 section 9.3.7, and a browser's preflight: answered without the store. Pages
@@ -146,12 +169,12 @@ struct Application: Handler {
       let reading = allowed.filter { isOpen || [.get, .head, .options].contains($0) }
       fields.append(
         "Access-Control-Allow-Methods", reading.map(\.rawValue).joined(separator: ", "))
-      fields.append(
-        "Access-Control-Allow-Headers",
-        (isOpen ? "Content-Type, " : "")
-          + "Cache-Control, If-Match, If-Modified-Since, If-None-Match, If-Range, Prefer, Range, "
-          + "X-Request-Id, ECT, Downlink, RTT, Save-Data")
+      // Not where there is nothing to read: POST needs no leave of its own, and the token must not go along.
+      let isForReaders = isOpen || reading.contains(.get)
+      let asked = isForReaders ? request.fields.combined("Access-Control-Request-Headers") : nil
+      fields.append("Access-Control-Allow-Headers", asked.flatMap(fieldNames) ?? readFields)
       fields.append("Access-Control-Max-Age", "86400")
+      fields.append("Vary", "Access-Control-Request-Headers")
     }
     fields.appendCORS()
     return Response(.noContent, fields: fields)

@@ -10,18 +10,21 @@ final class Call: Sendable {
   let responder: Responder
   /// What answers; nil as long as that is not known.
   let route: Route?
+  /// Whose token a write presents; empty where there is none.
+  let user: String
   /// What took how long, where the client asks for that.
   let timing: Timing?
   let logger: Logger
 
   init(
-    request: Request, text: RequestText, responder: Responder, route: Route?, timing: Timing?,
-    logger: Logger
+    request: Request, text: RequestText, responder: Responder, route: Route?,
+    user: String, timing: Timing?, logger: Logger
   ) {
     self.request = request
     self.text = text
     self.responder = responder
     self.route = route
+    self.user = user
     self.timing = timing
     self.logger = logger
   }
@@ -56,6 +59,7 @@ final class Call: Sendable {
 
   func respond(_ response: consuming Response) {
     response.route = route?.path ?? ""
+    response.user = user
     timing?.describe(in: &response.fields)
     responder.respond(response)
   }

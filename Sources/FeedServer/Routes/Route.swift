@@ -15,6 +15,7 @@ enum Route: CaseIterable, Sendable {
   case jsonFeed
   /// The same as RSS.
   case rss
+  case events
   case item
   case putItem
   case deleteItem
@@ -34,8 +35,8 @@ enum Route: CaseIterable, Sendable {
     case .putItem, .putFeed: .put
     case .deleteItem, .deleteFeed: .delete
     case .countItem, .importRecords, .plan: .post
-    case .compactPage, .page, .feeds, .feed, .jsonFeed, .rss, .item, .networks, .media, .openAPI,
-      .health,
+    case .compactPage, .page, .feeds, .feed, .jsonFeed, .rss, .events, .item, .networks, .media,
+      .openAPI, .health,
       .readiness, .metrics:
       .get
     }
@@ -50,6 +51,7 @@ enum Route: CaseIterable, Sendable {
     case .feed, .putFeed, .deleteFeed: "/v1/feeds/{feed}"
     case .jsonFeed: "/v1/feeds/{feed}/feed.json"
     case .rss: "/v1/feeds/{feed}/feed.xml"
+    case .events: "/v1/feeds/{feed}/events"
     case .item, .putItem, .deleteItem: "/v1/items/{id}"
     case .countItem: "/v1/items/{id}/counters"
     case .importRecords: "/v1/import"
@@ -70,6 +72,7 @@ enum Route: CaseIterable, Sendable {
     case .page: PageRequest.parameters
     case .item: Self.itemParameters
     case .networks: ["feed"]
+    case .events: ["before"]
     case .feeds: FeedListRequest.parameters
     case .jsonFeed, .rss: SyndicationRequest.parameters
     case .media: MediaQuery.parameters

@@ -15,8 +15,8 @@ public struct ApplicationConfiguration: Sendable {
   /// a host begins so. Nil: `http` and the host that a request names.
   public var publicURL: String?
 
-  /// The token that writers present (RFC 6750 section 2.1); nil switches writes off.
-  public var writeToken: String?
+  /// The tokens of which writers present one (RFC 6750 section 2.1); without any, writes are off.
+  public var writeTokens: [WriteToken] = []
   /// How large the stream of an import may be.
   public var importBytes = 1 << 40
   /// How many imports run at once; one more is answered with 503.
@@ -60,6 +60,10 @@ public struct ApplicationConfiguration: Sendable {
   /// From how many bytes on a body is compressed.
   public var compressionMinimumBytes = 1024
 
+  /// How many clients may listen for events; one more is answered with 503.
+  public var eventListeners = 5000
+  /// How often it is looked whether there is news for them.
+  public var eventLookMilliseconds = 100
   /// How many requests that take long run at once.
   public var workerThreads = 2
   /// How many such requests run or wait at the most; one more is answered with 503.

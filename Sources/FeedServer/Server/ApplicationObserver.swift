@@ -19,7 +19,7 @@ struct ApplicationObserver: ServerObserver {
       RequestLine(
         method: request.method?.rawValue ?? "-", path: request.path, route: request.route,
         status: request.status.code, bytes: request.bytes, microseconds: request.microseconds,
-        requestID: request.requestID, client: client?.description ?? "-"),
+        requestID: request.requestID, client: client?.description ?? "-", user: request.user),
       nanosecondsSince1970: WallClock.exactNow.nanosecondsSince1970)
   }
 }

@@ -17,6 +17,10 @@ public final class ApplicationServer: Sendable {
   private let scrapes: WorkerPool
   private let itemWriters: WorkerPool
   private let filler: ItemFiller
+  private let events: FeedEvents
+  private let access: WriteAccess
+  /// Looks for what is news, as long as the server runs.
+  private let watching = WorkerPool(threads: 1, limit: 1)
 
   /// An application that answers from the store, and from the media folder where there is one.
   public init(
@@ -30,6 +34,8 @@ public final class ApplicationServer: Sendable {
       configuration, store, readiness, figures, clients, media, logger)
     imports = application.imports
     scrapes = application.scrapes
+    events = application.events
+    access = application.access
     let source = application.pages.maker.source
     itemWriters = source.writers
     filler = ItemFiller(store: store, file: source.file, linking: application.linking)
@@ -53,8 +59,12 @@ public final class ApplicationServer: Sendable {
   public func start() throws -> UInt16 {
     let port = try server.start()
     _ = itemWriters.run { [filler] in filler.run() }
+    _ = watching.run { [events] in events.run() }
     return port
   }
+
+  /// From now on these tokens count, and no others; without any, writes are off.
+  public func replace(writeTokens: [WriteToken]) { access.replace(writeTokens) }
 
   /// Ends without losing a request: not ready, then no longer accepting, then the requests in flight.
   public func drain() {
@@ -69,6 +79,8 @@ public final class ApplicationServer: Sendable {
     imports.wait()
     scrapes.wait()
     filler.stop()
+    events.stop()
+    watching.wait()
     itemWriters.wait()
     configuration.figures.endScrapes()
   }
@@ -126,8 +138,11 @@ extension Application {
       pages: Pages(
         kept: kept, maker: PageMaker(store: store, source: source), encoding: encoding,
         workers: workers, caching: caching.pages, linking: linking),
+      events: FeedEvents(
+        store: store, maximumListeners: configuration.eventListeners,
+        lookMilliseconds: configuration.eventLookMilliseconds),
       media: folder, linking: linking,
-      access: WriteAccess(token: configuration.writeToken),
+      access: WriteAccess(configuration.writeTokens),
       rate: configuration.requestsPerSecond == 0
         ? nil
         : RequestRate(
@@ -146,6 +161,7 @@ extension Application {
       "lookahead_workers", help: "Requests that workers have, running or waiting."
     ) { workers.count }
     encoding.bodies.register(in: registry)
+    events.register(in: registry)
     pages.kept.register(in: registry)
     pages.maker.source.file.register(in: registry)
   }

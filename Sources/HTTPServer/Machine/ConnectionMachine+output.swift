@@ -102,7 +102,8 @@ extension FinishedRequest {
   fileprivate init(_ response: Response, of exchange: Exchange) {
     self.init(
       method: exchange.method, target: exchange.target, pathEnd: exchange.pathEnd,
-      route: response.route, status: response.status, bytes: 0, microseconds: 0,
+      route: response.route, user: response.user, status: response.status, bytes: 0,
+      microseconds: 0,
       requestID: exchange.requestID, peer: nil, forwardedFor: exchange.forwardedFor)
   }
 }

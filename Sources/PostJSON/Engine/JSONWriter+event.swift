@@ -37,7 +37,7 @@ extension JSONWriter {
     case .bytesFound(let key, let ranges):
       member("event", "bytesFound")
       member("key", key)
-      pairs("ranges", ranges.map { ($0.lowerBound, $0.upperBound - 1) })
+      pairs("ranges", ranges) { ($0.lowerBound, $0.upperBound - 1) }
     case .bytesArrived(let id, let key, let range):
       member("event", "bytesArrived")
       member("transfer", id)
@@ -111,7 +111,7 @@ extension JSONWriter {
       writer.key("media")
       writer.array { writer in for media in item.media { writer.planMedia(media) } }
       writer.member("expiresAt", item.expiresAtMilliseconds)
-      writer.pairs("survival", item.survival.map { ($0.milliseconds, $0.permille) })
+      writer.pairs("survival", item.survival) { ($0.milliseconds, $0.permille) }
     }
   }
 

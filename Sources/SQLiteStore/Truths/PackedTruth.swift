@@ -160,28 +160,31 @@ extension PackedReader {
     let kind = kinds[try number("kind", in: 0...kinds.count - 1)]
     let parts = Parts(rawValue: try number("parts", in: Parts.all))
     let bytes = try number("bytes", in: 0...RecordLimits.fileBytes)
-    let names = 1...RecordLimits.mediaTypeBytes
-    var truth = MediaTruth(kind: kind, bytes: bytes, mimeType: try text("mimeType", bytes: names))
-    if parts.contains(.codec) { truth.codec = try text("codec", bytes: names) }
-    if parts.contains(.soundCodec) { truth.soundCodec = try text("soundCodec", bytes: names) }
-    if parts.contains(.tellsOfSound) { truth.hasSound = parts.contains(.hasSound) }
-    if truth.soundCodec != nil, truth.hasSound != true { throw .impossible("hasSound") }
-    let (pixels, numbers) = (1...RecordLimits.pixels, 0...RecordLimits.number)
-    if parts.contains(.width) { truth.width = try number("width", in: pixels) }
-    if parts.contains(.height) { truth.height = try number("height", in: pixels) }
-    if parts.contains(.frames) {
-      truth.frameCount = try number("frames", in: 1...RecordLimits.number)
-    }
-    if parts.contains(.duration) {
-      truth.durationMilliseconds = try number("durationMs", in: numbers)
-    }
+    let mimeType = try name("mimeType")
+    let codec = parts.contains(.codec) ? try name("codec") : nil
+    let soundCodec = parts.contains(.soundCodec) ? try name("soundCodec") : nil
+    let hasSound = parts.contains(.tellsOfSound) ? parts.contains(.hasSound) : nil
+    if soundCodec != nil, hasSound != true { throw .impossible("hasSound") }
+    let pixels = 1...RecordLimits.pixels
+    let width = parts.contains(.width) ? try number("width", in: pixels) : nil
+    let height = parts.contains(.height) ? try number("height", in: pixels) : nil
+    let frames = parts.contains(.frames) ? try number("frames", in: 1...RecordLimits.number) : nil
+    let duration =
+      parts.contains(.duration) ? try number("durationMs", in: 0...RecordLimits.number) : nil
+    var truth = MediaTruth(
+      kind: kind, bytes: bytes, mimeType: mimeType, codec: codec, soundCodec: soundCodec,
+      hasSound: hasSound, width: width, height: height, frameCount: frames,
+      durationMilliseconds: duration,
+      placeholder: parts.contains(.placeholder) ? try placeholder() : nil,
+      start: parts.contains(.start)
+        ? try start(isStartable: parts.contains(.startable), fileBytes: bytes) : nil,
+      version: parts.contains(.version) ? try version() : nil)
     truth.isUndecoded = parts.contains(.undecoded)
-    if parts.contains(.placeholder) { truth.placeholder = try placeholder() }
-    if parts.contains(.start) {
-      truth.start = try start(isStartable: parts.contains(.startable), fileBytes: bytes)
-    }
-    if parts.contains(.version) { truth.version = try version() }
     return truth
+  }
+
+  private mutating func name(_ field: StaticString) throws(PackedError) -> String {
+    try text(field, bytes: 1...RecordLimits.mediaTypeBytes)
   }
 
   private mutating func placeholder() throws(PackedError) -> MediaPlaceholder {

@@ -1,0 +1,112 @@
+import Catalog
+import Feed
+import HTTP
+
+/// A token for writing, and what whoever has it may write.
+public struct WriteToken: Sendable, Hashable {
+  /// What may be written. Each right adds to the others.
+  public struct Rights: Sendable, Hashable {
+    /// Everything there is.
+    public var everything = false
+    /// Counters of any item.
+    public var counters = false
+    /// These feeds: their titles, and items that are in no other feed before or after; counters of items that
+    /// are in one of them.
+    public var feeds: Set<ByteText> = []
+
+    /// No right at all.
+    public init() {}
+
+    /// Every right.
+    public static let all: Rights = {
+      var rights = Rights()
+      rights.everything = true
+      return rights
+    }()
+
+    /// Whether there is any.
+    public var isNone: Bool { !everything && !counters && feeds.isEmpty }
+  }
+
+  /// How logs call whoever has it.
+  public let name: String
+  /// What writers present: `b64token` (RFC 6750 section 2.1).
+  public let secret: String
+  /// What may be written with it.
+  public let rights: Rights
+
+  /// A token.
+  public init(name: String, secret: String, rights: Rights = .all) {
+    self.name = name
+    self.secret = secret
+    self.rights = rights
+  }
+
+  static let challenge = "Bearer realm=\"lookahead\""
+
+  /// - Parameter what: a clause about what would be written.
+  private func refusal(_ what: String) -> Problem {
+    var problem = Problem(
+      .insufficientRights, .forbidden, "The token \"\(name)\" has no right to that: \(what).")
+    problem.fields.append(
+      "WWW-Authenticate", Self.challenge + ", error=\"insufficient_scope\"")
+    return problem
+  }
+}
+
+extension [WriteToken] {
+  /// The one token of a server that has no others: with it everything may be written.
+  public static func only(_ secret: String) -> [WriteToken] {
+    [WriteToken(name: "writer", secret: secret)]
+  }
+}
+
+// MARK: What a write needs
+
+extension WriteToken {
+  /// - Throws: `Problem` 403 where not everything may be written.
+  func checkEverything() throws {
+    guard rights.everything else { throw refusal("imports may write everything") }
+  }
+
+  /// - Throws: `Problem` 403 where the feed may not be written.
+  func check(feed name: String) throws {
+    guard rights.everything || rights.feeds.contains(name) else {
+      throw refusal("the feed \"\(name)\" is not one of its feeds")
+    }
+  }
+
+  /// What an item's new feeds need; nil where it stays in those that it is in.
+  ///
+  /// - Throws: `Problem` 403 where one of them may not be written.
+  func check(_ placements: [Placement]?) throws {
+    guard !rights.everything, let placements else { return }
+    guard !placements.isEmpty else { throw refusal("the item is in none of its feeds") }
+    for placement in placements { try check(feed: placement.feed) }
+  }
+
+  /// The condition of a write of an item: that what is there now may be written, and then `other`.
+  ///
+  /// - Parameter hasFeeds: whether the write says in which feeds the item is to be; one that is not there, and
+  ///   is to be in none, is nobody's but whose everything is.
+  func itemCondition(
+    hasFeeds: Bool, _ other: ItemWrite.Condition?
+  ) -> ItemWrite.Condition? {
+    guard !rights.everything else { return other }
+    return { [self] item in
+      if item != nil || !hasFeeds { try check(item?.placements ?? []) }
+      try other?(item)
+    }
+  }
+
+  /// The condition of adding to an item's counters.
+  func counterCondition(_ other: ItemWrite.Condition?) -> ItemWrite.Condition? {
+    guard !rights.everything, !rights.counters else { return other }
+    return { [self] item in
+      if let item, !item.placements.contains(where: { rights.feeds.contains($0.feed) }) {
+        throw refusal("the item is in none of its feeds")
+      }
+      try other?(item)
+    }
+  }
+}

@@ -1,0 +1,207 @@
+import Feed
+
+/// What items of a page cost, by the same costs, one behind the other: all that a plan needs of them, in
+/// numbers alone, so that a page is planned without a reference to anything.
+public struct ItemCosts: Sendable {
+  /// What an item costs.
+  public struct Item: Sendable, BitwiseCopyable {
+    /// What it counts towards `Policy.maxCost`, if there is anything to load.
+    fileprivate let weight: Int
+    /// What its own page takes, of a web app or an ad without files; 0 where nothing of that is loaded.
+    fileprivate let pageBytes: Int
+    fileprivate let filesStart: UInt32
+    fileprivate let fileCount: UInt32
+    /// How many of its files are seen before it is active.
+    fileprivate let seenCount: UInt32
+
+    /// Where its files lie among those of all items.
+    public var files: Range<Int> { Int(filesStart)..<Int(filesStart) + Int(fileCount) }
+
+    /// The same item, whose files begin there.
+    public func moved(toFile start: Int) -> Item {
+      Item(
+        weight: weight, pageBytes: pageBytes, filesStart: UInt32(start), fileCount: fileCount,
+        seenCount: seenCount)
+    }
+  }
+
+  /// What one of its files costs: of several that show the same, the one that is loaded.
+  public struct File: Sendable, BitwiseCopyable {
+    fileprivate let minimumBytes: Int
+    fileprivate let entireBytes: Int
+    fileprivate let piecesStart: UInt32
+    fileprivate let pieceCount: UInt32
+    /// −1 for the file itself.
+    fileprivate let variant: Int32
+    fileprivate let flags: UInt8
+
+    fileprivate static let playsFlag: UInt8 = 1
+    fileprivate static let isSizeKnownFlag: UInt8 = 2
+    fileprivate static let isDivisibleFlag: UInt8 = 4
+    fileprivate static let isStartEstimatedFlag: UInt8 = 8
+    fileprivate static let isEntireEstimatedFlag: UInt8 = 16
+
+    /// Where those of its pieces lie that start it, among all pieces; empty where its first bytes do.
+    public var pieces: Range<Int> { Int(piecesStart)..<Int(piecesStart) + Int(pieceCount) }
+
+    /// The same file, whose pieces begin there.
+    public func moved(toPiece start: Int) -> File {
+      File(
+        minimumBytes: minimumBytes, entireBytes: entireBytes, piecesStart: UInt32(start),
+        pieceCount: pieceCount, variant: variant, flags: flags)
+    }
+
+    fileprivate func isSet(_ flag: UInt8) -> Bool { flags & flag != 0 }
+  }
+
+  /// Bytes of a file, one at least.
+  public struct Piece: Sendable, BitwiseCopyable {
+    fileprivate let start: Int
+    fileprivate let end: Int
+  }
+
+  /// The items.
+  public var items: [Item] = []
+  /// Their files.
+  public var files: [File] = []
+  /// Which bytes start those of them that their first bytes do not.
+  public var pieces: [Piece] = []
+
+  /// No items, and room for so many with a file each.
+  public init(reserving count: Int = 0) {
+    guard count > 0 else { return }
+    items.reserveCapacity(count)
+    files.reserveCapacity(count)
+  }
+
+  /// Forgets the items, and goes on in the same memory.
+  public mutating func removeAll() {
+    items.removeAll(keepingCapacity: true)
+    files.removeAll(keepingCapacity: true)
+    pieces.removeAll(keepingCapacity: true)
+  }
+
+  /// Appends what the item costs.
+  public mutating func append(_ item: ItemLoad, by costs: HintCosts) {
+    let hasPage = item.media.isEmpty && (item.type == .webapp || item.type == .ad) && item.hasPage
+    items.append(
+      Item(
+        weight: costs.weight(of: item), pageBytes: hasPage ? max(0, costs.webappBytes) : 0,
+        filesStart: UInt32(files.count), fileCount: UInt32(item.media.count),
+        seenCount: UInt32(costs.visibleParts(of: item))))
+    for media in item.media {
+      let choice = costs.choice(of: media)
+      let cost = costs.cost(ofFile: choice.file)
+      let plays = choice.file.kind.plays
+      var flags: UInt8 = plays ? File.playsFlag : 0
+      if choice.file.bytes != nil { flags |= File.isSizeKnownFlag }
+      // Of what plays from its start on; what its head alone does not start is worth nothing in pieces.
+      if plays, choice.file.timing?.isStartable != false { flags |= File.isDivisibleFlag }
+      if cost.isStartEstimated { flags |= File.isStartEstimatedFlag }
+      if cost.isEntireEstimated { flags |= File.isEntireEstimatedFlag }
+      files.append(
+        File(
+          minimumBytes: cost.minimumBytes, entireBytes: cost.entireBytes,
+          piecesStart: UInt32(pieces.count), pieceCount: UInt32(cost.pieces.count),
+          variant: choice.index.map(Int32.init) ?? -1, flags: flags))
+      for piece in cost.pieces {
+        pieces.append(Piece(start: piece.lowerBound, end: piece.upperBound))
+      }
+    }
+  }
+}
+
+extension ItemCosts {
+  /// What the first item costs, which has files.
+  var hint: Hint {
+    var (minimumBytes, entireBytes, isEstimated) = (0, 0, false)
+    for (index, file) in files[items[0].files].enumerated() {
+      if index < Int(items[0].seenCount) { minimumBytes += file.minimumBytes }
+      entireBytes += file.entireBytes
+      isEstimated =
+        isEstimated || file.isSet(File.isStartEstimatedFlag | File.isEntireEstimatedFlag)
+    }
+    return Hint(
+      weight: items[0].weight, minimumBytes: minimumBytes, entireBytes: entireBytes,
+      isEstimated: isEstimated)
+  }
+
+  /// What an item counts towards `maxCost`: nothing where there is nothing to load.
+  func weight(toLoad index: Int) -> Int {
+    let item = items[index]
+    let isLoaded =
+      item.fileCount == 0
+      ? item.pageBytes > 0
+      : files[item.files].prefix(Int(item.seenCount)).contains { $0.minimumBytes > 0 }
+    return isLoaded ? item.weight : 0
+  }
+
+  /// Appends the parts of an item, in their order, as far as the budget reaches, and takes their bytes from it.
+  ///
+  /// - Returns: whether it reaches for all of them.
+  func append(
+    to parts: inout [PagePlan.Part], item itemIndex: Int, budget: inout Int
+  ) -> Bool {
+    let item = items[itemIndex]
+    let isActive = itemIndex == 0
+    guard item.fileCount > 0 else {
+      guard item.pageBytes > 0 else { return true }
+      let part = PagePlan.Part(
+        itemIndex: itemIndex, mediaIndex: nil, variantIndex: nil, range: nil,
+        bytes: item.pageBytes, reason: isActive ? .active : .whole, isEstimated: true)
+      return append(part, to: &parts, needed: part.bytes, least: nil, budget: &budget)
+    }
+    let seen = isActive ? Int(item.fileCount) : Int(item.seenCount)
+    for mediaIndex in 0..<seen {
+      let file = files[Int(item.filesStart) + mediaIndex]
+      var needed = isActive ? file.entireBytes : file.minimumBytes
+      let isInPieces = !isActive && file.pieceCount > 0
+      for index in 0..<(isInPieces ? Int(file.pieceCount) : 1) {
+        let piece =
+          isInPieces ? pieces[Int(file.piecesStart) + index] : Piece(start: 0, end: needed)
+        let range = piece.start..<piece.end
+        if range.isEmpty { continue }
+        let part = PagePlan.Part(
+          itemIndex: itemIndex, mediaIndex: mediaIndex,
+          variantIndex: file.variant < 0 ? nil : Int(file.variant),
+          range: file.isSet(File.isSizeKnownFlag) ? range : nil, bytes: range.count,
+          reason: isActive ? .active : file.isSet(File.playsFlag) ? .start : .whole,
+          isEstimated: file.isSet(
+            isActive ? File.isEntireEstimatedFlag : File.isStartEstimatedFlag))
+        let least = file.isSet(File.isDivisibleFlag) ? file.minimumBytes : nil
+        guard append(part, to: &parts, needed: needed, least: least, budget: &budget) else {
+          return false
+        }
+        needed -= range.count
+      }
+    }
+    return true
+  }
+
+  /// Appends the part as far as the budget reaches: of what plays its start and more is worth having, a piece
+  /// of an image is not.
+  ///
+  /// - Parameters:
+  ///   - needed: the bytes of the part, and of those of its file that come after it and without which it is
+  ///     worth nothing.
+  ///   - least: how many of the part's bytes are worth having alone; `nil` where none are.
+  /// - Returns: false where the budget does not reach so far.
+  private func append(
+    _ part: PagePlan.Part, to parts: inout [PagePlan.Part], needed: Int, least: Int?,
+    budget: inout Int
+  ) -> Bool {
+    if needed <= budget {
+      parts.append(part)
+      budget -= part.bytes
+      return true
+    }
+    guard let least, budget > 0, budget >= least else { return false }
+    parts.append(
+      PagePlan.Part(
+        itemIndex: part.itemIndex, mediaIndex: part.mediaIndex, variantIndex: part.variantIndex,
+        range: part.range.map { $0.lowerBound..<$0.lowerBound + budget }, bytes: budget,
+        reason: part.reason, isEstimated: part.isEstimated))
+    budget = 0
+    return true
+  }
+}
