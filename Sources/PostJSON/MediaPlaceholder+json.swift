@@ -55,10 +55,24 @@ extension JSONWriter {
       }
     }
     object { writer in
-      if let thumbHash = placeholder.thumbHash {
-        writer.member("thumbhash", String(decoding: Base64.encode(thumbHash), as: UTF8.self))
+      if let hash = placeholder.thumbHash {
+        writer.key("thumbhash")
+        writer.literal(capacity: Base64.count(hash.count) + 2) { text in
+          text.append("\"")
+          text.append(base64: hash)
+          text.append("\"")
+        }
       }
-      writer.member("color", placeholder.color?.text)
+      if let color = placeholder.color {
+        writer.key("color")
+        writer.literal(capacity: 9) { text in
+          text.append("\"#")
+          text.append(hexadecimal: color.red)
+          text.append(hexadecimal: color.green)
+          text.append(hexadecimal: color.blue)
+          text.append("\"")
+        }
+      }
     }
   }
 }
