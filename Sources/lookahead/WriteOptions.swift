@@ -36,6 +36,9 @@ struct WriteOptions: ParsableArguments {
   /// - Throws: `ValidationError`.
   func tokens() throws -> [WriteToken] {
     guard let text = try writeTokenFile.map(Self.text) ?? writeToken else { return [] }
+    if writeTokenFile == nil, text.contains(where: \.isWhitespace) {
+      throw ValidationError("--write-token is one token; several stand in --write-token-file")
+    }
     do throws(WriteTokenFileError) {
       return try WriteTokenFile.tokens(in: text)
     } catch {

@@ -88,7 +88,6 @@ import Testing
     Case(
       target: "/rp/?feed=newest&before=%20", status: 400, kind: "invalid-cursor",
       parameter: "before"),
-    Case(target: "/", status: 404, kind: "unknown-route"),
     Case(target: "/rp/x", status: 404, kind: "unknown-route"),
     Case(target: "/v1/feeds/", status: 404, kind: "unknown-route"),
     Case(target: "/v1/items/", status: 404, kind: "unknown-route"),

@@ -4,11 +4,12 @@ import TestSupport
 import Testing
 import Viewing
 
-/// Our own requests against servers that do what servers do on bad days, over real sockets.
-@Suite(.timeLimit(.minutes(2))) struct SocketTransportTests {
+/// Our own requests against servers that do what servers do on bad days, over real sockets. Times are ample:
+/// between two steps of such a test all others may have their turn.
+@Suite(.timeLimit(.minutes(15))) struct SocketTransportTests {
   private static let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
-  private static func request(_ server: LoopbackServer, timeoutMilliseconds: Int = 20_000)
+  private static func request(_ server: LoopbackServer, timeoutMilliseconds: Int = 600_000)
     -> TransportRequest
   {
     TransportRequest(

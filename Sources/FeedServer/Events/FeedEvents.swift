@@ -47,6 +47,7 @@ final class FeedEvents: Sendable {
   /// - Throws: `FeedError` where there is no such feed, `Problem` 503 where too many listen, and what
   ///   `isBehind` throws.
   func listen(to feed: String, isBehind: () throws -> Bool) throws -> ResponseStream {
+    let count = state.withLock { $0.watches[feed] }?.announced ?? 0
     let newer = try newerCursor(of: feed)
     // Asked last: what comes meanwhile is news by this, and what comes later by the watch.
     let isBehind = try isBehind()
@@ -61,7 +62,9 @@ final class FeedEvents: Sendable {
       return watch
     }
     state.notify()
-    return watch.stream(isBehind: isBehind) { [weak self] in self?.leave(watch) }
+    return watch.stream(from: newer, after: count, isBehind: isBehind) { [weak self] in
+      self?.leave(watch)
+    }
   }
 
   private func leave(_ watch: FeedWatch) {

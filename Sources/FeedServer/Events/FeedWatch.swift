@@ -17,16 +17,20 @@ final class FeedWatch: Sendable {
     var listeners: [ObjectIdentifier: Listener] = [:]
   }
 
-  /// One client. What it has been told is known on its event loop alone, but for the first moment.
+  /// One client, and what it has been told.
   private final class Listener: Sendable {
     private struct Weak: Sendable { weak var stream: ResponseStream? }
-    let told: Monitor<Int>
+    let told = Monitor(Told())
     private let sink = Monitor(Weak())
-
-    init(told: Int) { self.told = Monitor(told) }
 
     func attach(_ stream: ResponseStream) { sink.withLock { $0.stream = stream } }
     func wake() { sink.withLock { $0.stream }?.wake() }
+  }
+
+  private struct Told: Sendable {
+    /// After how many announcements; nil before the greeting.
+    var announced: Int?
+    var newer: Cursor?
   }
 
   private let state: Monitor<State>
@@ -34,8 +38,6 @@ final class FeedWatch: Sendable {
   /// How long a browser waits before it connects anew.
   private static let retryMilliseconds = 3000
   private static let heartbeat = Array(":\n\n".utf8)
-  /// Before the first one a client was told nothing, not even where it is.
-  private static let untold = -1
 
   init(feed: String, newer: Cursor) {
     self.feed = feed
@@ -47,6 +49,9 @@ final class FeedWatch: Sendable {
     get { state.withLock { $0.newer } }
     set { state.withLock { $0.newer = newValue } }
   }
+
+  /// How often there was news.
+  var announced: Int { state.withLock { $0.announced } }
 
   var isDeserted: Bool { state.withLock { $0.listeners.isEmpty } }
 
@@ -73,17 +78,19 @@ final class FeedWatch: Sendable {
 
   /// What one more client gets.
   ///
-  /// - Parameter isBehind: whether there is news for it at once.
-  func stream(isBehind: Bool, onEnd: @escaping @Sendable () -> Void) -> ResponseStream {
-    let listener = Listener(told: Self.untold)
+  /// - Parameters:
+  ///   - newer: the cursor above which nothing stood when the client came.
+  ///   - count: `announced` before that: later announcements may be news for the client.
+  ///   - isBehind: whether there is news for it at once.
+  func stream(
+    from newer: Cursor, after count: Int, isBehind: Bool, onEnd: @escaping @Sendable () -> Void
+  ) -> ResponseStream {
+    let listener = Listener()
     let id = ObjectIdentifier(listener)
-    let start = state.withLock { state in
-      state.listeners[id] = listener
-      return state.announced
-    }
+    state.withLock { $0.listeners[id] = listener }
     let stream = ResponseStream(
       next: { [self] isIdle in
-        next(listener, since: start, isBehind: isBehind, isIdle: isIdle)
+        next(listener, from: newer, after: count, isBehind: isBehind, isIdle: isIdle)
       },
       onEnd: { [self] in
         state.withLock { $0.listeners[id] = nil }
@@ -94,23 +101,23 @@ final class FeedWatch: Sendable {
   }
 
   private func next(
-    _ listener: Listener, since start: Int, isBehind: Bool, isIdle: Bool
+    _ listener: Listener, from start: Cursor, after count: Int, isBehind: Bool, isIdle: Bool
   ) -> [UInt8]? {
     let (newer, announced, event, hasEnded) = state.withLock {
       ($0.newer, $0.announced, $0.event, $0.hasEnded)
     }
     if hasEnded { return nil }
-    let told = listener.told.withLock { told in
-      defer { told = announced }
-      return told
+    return listener.told.withLock { told in
+      guard let before = told.announced else {
+        let hasMore = announced > count && newer != start
+        told = Told(announced: announced, newer: hasMore ? newer : start)
+        return Self.greeting(newer: start)
+          + (isBehind ? Self.event(feed: feed, newer: start) : []) + (hasMore ? event : [])
+      }
+      defer { told = Told(announced: announced, newer: newer) }
+      if announced > before, told.newer != newer { return event }
+      return isIdle ? Self.heartbeat : []
     }
-    if told == Self.untold {
-      let hasNews = isBehind || announced > start
-      return Self.greeting(newer: newer)
-        + (hasNews ? Self.event(feed: feed, newer: newer) : [])
-    }
-    if announced > told { return event }
-    return isIdle ? Self.heartbeat : []
   }
 
   /// Where the client is, so that it goes on from there when it connects anew: a block without data is no
