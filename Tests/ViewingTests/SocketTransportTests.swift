@@ -99,7 +99,7 @@ import Viewing
       Reply(text.utf8.map { [$0] }, pauseMilliseconds: 1, keepsConnection: true)
     }
     let (status, body) = try await Self.read(
-      SocketTransport(), Self.request(server, timeoutMilliseconds: 10_000))
+      SocketTransport(), Self.request(server))
     #expect(status == 200 && body == Array("hello".utf8))
   }
 

@@ -162,6 +162,21 @@ class Server:
             return Answer(response.status, headers, response.read())
 
 
+    def begin(self, target, end, **headers):
+        """What comes of an answer without an end, up to these bytes."""
+        lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+        with socket.create_connection((self.host, self.port), timeout=10) as connection:
+            connection.sendall(
+                f"GET {target} HTTP/1.1\r\nHost: x\r\nX-Request-Id: {REQUEST_ID}\r\n{lines}\r\n".encode())
+            response = http.client.HTTPResponse(connection)
+            response.begin()
+            headers = {name.lower(): value for name, value in response.getheaders()}
+            body = b""
+            while end not in body:
+                body += response.read1() or end
+            return Answer(response.status, headers, body)
+
+
 class Suite:
     def __init__(self, base, token, media_root):
         self.check = Checks()
@@ -773,6 +788,23 @@ class Suite:
         self.check.that(page["feed"]["total"] == 250, f"imported {page['feed']}")
         self.check_methods(path, path)
 
+    def check_events(self):
+        template, target = "/v1/feeds/{feed}/events", "/v1/feeds/featured/events"
+        page, _ = self.ask("GET", "/rp/", "/rp/?feed=featured", 200)
+        newer = page["paging"]["newer"]
+        for query, headers in (
+            ("", {}), (f"?before={newer}", {}), ("", {"Last_Event_ID": newer}),
+            ("", {"Last_Event_ID": "nonsense"}), ("", {"Prefer": "server-timing"}),
+        ):
+            answer = self.server.begin(target + query, b"\n\n", **headers)
+            self.judge(answer, template, "get", f"GET {target}{query} {headers}", 200)
+            self.check.that(f"id: {newer}\n".encode() in answer.body, f"{target}: where the feed is")
+        self.ask("HEAD", template, target, 200)
+        self.ask("OPTIONS", template, target, 204)
+        self.ask("GET", template, "/v1/feeds/nope/events", 404, kind="unknown-feed")
+        self.ask("GET", template, target + "?before=x", 400, parameter="before", kind="invalid-cursor")
+        self.ask("GET", template, target + "?after=x", 400, parameter="after", kind="invalid-parameter")
+
     def check_plan(self, item):
         """The engine over HTTP: whoever may read may ask."""
         path = "/v1/plan"
@@ -891,6 +923,7 @@ class Suite:
         self.check_media()
         page, _ = self.ask("GET", "/rp/", "/rp/?feed=featured&limit=1", 200)
         self.check_plan(page["items"][0]["id"])
+        self.check_events()
         self.check_writes()
 
         described = {
