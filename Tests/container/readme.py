@@ -85,7 +85,10 @@ class Reader:
         # podman-compose has no `cp`, and no `run` of a service whose profile is off.
         translated = re.sub(r"^docker compose cp (\w+):", r"podman cp lookahead_\1_1:", command)
         translated = re.sub(r"^docker compose", f"{self.compose} --profile seed --profile probe", translated)
-        options = f"--network ns:/run/netns/{NETWORK} --ulimit nofile=20000 --ulimit nproc=4096"
+        options = "--ulimit nofile=20000 --ulimit nproc=4096"
+        # What is to have no network has none.
+        if "--network" not in command:
+            options += f" --network ns:/run/netns/{NETWORK}"
         for taken_over in ["--publish 127.0.0.1:8080:8080", "--ulimit nofile=21000"]:
             translated = translated.replace(taken_over, "")
         translated = re.sub(r"^docker run", f"podman run {options}", translated)
