@@ -15,7 +15,7 @@ FROM {debian}
 RUN rm /etc/dpkg/dpkg.cfg.d/docker && apt-get update \
   && apt-get install --yes --no-install-recommends dbus man-db systemd
 COPY *.deb /package/
-RUN apt-get install --yes --no-install-recommends --download-only /package/*.deb ffmpeg libheif-examples
+RUN apt-get install --yes --no-install-recommends --download-only /package/*.deb ffmpeg
 CMD ["/lib/systemd/systemd"]
 """
 

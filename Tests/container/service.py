@@ -52,7 +52,12 @@ def serves(debian):
     said = debian.shell(
         f"{AS_ACCOUNT} lookahead seed --database {DATABASE}"
         " --fixtures /usr/share/lookahead/fixtures")
-    status, body, _ = debian.get(PAGE)
+    # The server looks every 20 ms for what another process wrote.
+    for _ in range(50):
+        status, body, _ = debian.get(PAGE)
+        if status == 200:
+            break
+        time.sleep(0.02)
     require(status == 200 and len(json.loads(body)["items"]) == 30, f"status {status}")
     parts = [part for item in json.loads(body)["items"] for part in item.get("media", [])]
     require(parts, "the page names no files")
