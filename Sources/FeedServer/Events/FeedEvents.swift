@@ -16,8 +16,17 @@ import System
 final class FeedEvents: Sendable {
   private struct State {
     var watches: [ByteText: FeedWatch] = [:]
+    /// How many clients have each watch: those that are about to listen among them.
+    var members: [ObjectIdentifier: Int] = [:]
     var listeners = 0
+    /// A watch has come that nobody has looked at: what changed while it was made may be missing in it.
+    var hasNewWatch = false
     var isEnding = false
+
+    /// Who comes from now on gets another watch.
+    mutating func forget(_ watch: FeedWatch) {
+      if watches[watch.feed] === watch { watches[ByteText(watch.feed)] = nil }
+    }
   }
 
   private let store: any FeedStore & PolicyStore
@@ -56,9 +65,10 @@ final class FeedEvents: Sendable {
         throw Problem(.overloaded, .serviceUnavailable, "Too many clients listen for events.")
       }
       state.listeners += 1
-      if let watch = state.watches[feed] { return watch }
-      let watch = FeedWatch(feed: feed, newer: newer)
-      state.watches[feed] = watch
+      let watch = state.watches[feed] ?? FeedWatch(feed: feed, newer: newer)
+      if state.watches[feed] == nil { state.hasNewWatch = true }
+      state.watches[ByteText(feed)] = watch
+      state.members[ObjectIdentifier(watch), default: 0] += 1
       return watch
     }
     state.notify()
@@ -70,9 +80,9 @@ final class FeedEvents: Sendable {
   private func leave(_ watch: FeedWatch) {
     state.withLock { state in
       state.listeners -= 1
-      if watch.isDeserted, state.watches[watch.feed] === watch {
-        state.watches[ByteText(watch.feed)] = nil
-      }
+      let left = (state.members[ObjectIdentifier(watch)] ?? 1) - 1
+      state.members[ObjectIdentifier(watch)] = left == 0 ? nil : left
+      if left == 0 { state.forget(watch) }
     }
   }
 
@@ -102,7 +112,11 @@ final class FeedEvents: Sendable {
       }
       if isEnding { return }
       let version = store.version
-      if seen != version {
+      let isNew = state.withLock { state in
+        defer { state.hasNewWatch = false }
+        return state.hasNewWatch
+      }
+      if seen != version || isNew {
         seen = version
         for watch in state.withLock({ Array($0.watches.values) }) { look(at: watch) }
       }
@@ -126,6 +140,7 @@ final class FeedEvents: Sendable {
       let newer = try newerCursor(of: watch.feed)
       if hasNews { watch.announce(newer) } else { watch.newer = newer }
     } catch FeedError.unknownFeed {
+      state.withLock { $0.forget(watch) }
       watch.end()
     } catch {
       // The store says nothing now; what is newer is newer still when it does.

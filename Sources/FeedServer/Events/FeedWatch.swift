@@ -53,8 +53,6 @@ final class FeedWatch: Sendable {
   /// How often there was news.
   var announced: Int { state.withLock { $0.announced } }
 
-  var isDeserted: Bool { state.withLock { $0.listeners.isEmpty } }
-
   /// There is news; `newer` stands above it.
   func announce(_ newer: Cursor) {
     let event = Self.event(feed: feed, newer: newer)
