@@ -219,6 +219,16 @@ import Testing
     #expect(right[0] > 240 && right[1] < 12 && right[3] > 240 && left[3] < 12, "\(left) \(right)")
   }
 
+  @Test func `EXIF turns no picture of the HEIF family, which says its turns itself`() throws {
+    let folder = TemporaryFolder()
+    let image = try Self.frame(try write(ItemPictures.withEXIF, to: folder))
+    #expect(image.width == 100 && image.height == 75)
+    for x in [10, 90] {
+      #expect(Self.color(image, x, 10)[0] > 240 && Self.color(image, x, 10)[2] < 20)
+      #expect(Self.color(image, x, 65)[2] > 240 && Self.color(image, x, 65)[0] < 20)
+    }
+  }
+
   @Test func `a grid of images is seen whole`() throws {
     let folder = TemporaryFolder()
     let image = try Self.frame(try write(ItemPictures.grid, to: folder))

@@ -67,3 +67,14 @@ public struct MediaStructure: Sendable, Hashable {
   /// Whether it has sound.
   public var hasSound: Bool { audioCodec != nil }
 }
+
+extension MediaStructure {
+  /// The same of a picture that is upright as it is stored, whatever it says of itself.
+  public var shownAsStored: MediaStructure {
+    MediaStructure(
+      type: type, kind: kind, bytes: bytes, codedSize: codedSize, displaySize: codedSize,
+      orientation: .upright, hasAlpha: hasAlpha, frameCount: frameCount,
+      durationMilliseconds: durationMilliseconds, videoCodec: videoCodec, audioCodec: audioCodec,
+      layout: layout, start: start, flaws: flaws)
+  }
+}

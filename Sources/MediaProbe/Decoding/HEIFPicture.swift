@@ -44,7 +44,8 @@ struct HEIFPicture {
     try HEIFError.check(outcome, settings)
     guard let written = OpenFile(scratch.descriptor) else { throw ProbeError.notAFile }
     self.file = written
-    self.structure = try MediaStructure(reading: FileSource(written))
+    // What EXIF says of turns is copied along, and does not count in HEIF, whose own turns are done.
+    self.structure = try MediaStructure(reading: FileSource(written)).shownAsStored
   }
 }
 
