@@ -21,7 +21,7 @@ extension Application {
     } catch {
       let route = Route.allCases.first { $0.path == page.route }
       Call(
-        request: request, text: text, responder: responder, route: route, user: "",
+        request: request, text: text, responder: responder, route: route, writer: nil,
         timing: nil,
         logger: logger
       ).refuse(error)
