@@ -31,16 +31,24 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   /// One refresh at a time.
   private let following: Mutex<Following>
   private let published = Mutex<Published?>(nil)
+  /// One order is read at a time, beside refreshes: who waits for the same one finds it.
+  private let holding = Mutex(())
   private let readParts: ReadParts
   /// Reads what `beginLoading` leaves to be read.
   package let loading = WorkerPool(threads: 1, limit: 2)
 
   /// Follows the source. Nothing is read before it is needed.
   ///
-  /// - Parameter journalledChanges: how many changes of posts are remembered.
-  public init(_ source: Source, journalledChanges: Int, readParts: @escaping ReadParts) {
+  /// - Parameters:
+  ///   - journalledChanges: how many changes of posts are remembered.
+  ///   - orderMemoryBytes: what the orders of feeds may take in memory, about; beyond that those go that
+  ///     nobody has asked for for the longest, and are read again when somebody does.
+  public init(
+    _ source: Source, journalledChanges: Int, orderMemoryBytes: Int,
+    readParts: @escaping ReadParts
+  ) {
     following = Mutex(Following(source: source))
-    memory = CatalogMemory(journalledChanges: journalledChanges)
+    memory = CatalogMemory(journalledChanges: journalledChanges, limitBytes: orderMemoryBytes)
     self.readParts = readParts
   }
 
@@ -57,7 +65,10 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
     try following.withLock { following in
       guard memory.catalog == nil else { return }
       let (tops, mark) = try following.source.read {
-        (try $0.loadTops(count: firstEntries, total: total), try $0.mark())
+        (
+          try $0.loadTops(
+            count: firstEntries, total: total, limitBytes: memory.limitBytes), try $0.mark()
+        )
       }
       publish(CatalogUpdate(catalog: tops, changes: nil), mark, &following)
     }
@@ -126,7 +137,7 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
         if let known, mark == old {
           try reader.complete(known)
         } else {
-          try reader.load(knowing: known?.policyBook)
+          try reader.load(knowing: known?.policyBook, limitBytes: memory.limitBytes)
         }
       return (catalog, mark)
     }
@@ -173,16 +184,25 @@ extension CatalogFollower {
   /// See `FeedStore.feed(named:)`.
   public func feed(named name: String) throws -> FeedSummary? {
     guard let feed = try latest().feeds[name] else { return nil }
-    return try feed.summary ?? whole().feeds[name]?.summary
+    if let summary = feed.summary { return summary }
+    do {
+      return try whole().feeds[name]?.summary ?? held(name).catalog.feeds[name]?.summary
+    } catch FeedError.unknownFeed {
+      return nil
+    }
   }
 
   /// See `FeedStore.feeds(_:)`.
   public func feeds(_ query: FeedListQuery) throws -> FeedListPage {
     if let page = try latest().feeds.page(query) { return page }
-    guard let page = try whole().feeds.page(query) else {
-      preconditionFailure("of a whole catalog every feed is read")
+    while true {
+      let feeds = try whole().feeds
+      if let page = feeds.page(query) { return page }
+      // What is known of a feed stays when its order goes.
+      for name in feeds.unread(query) {
+        do { _ = try held(name) } catch FeedError.unknownFeed { continue }
+      }
     }
-    return page
   }
 
   /// The store as of the last refresh: taking it costs a lock for the time of copying a reference.
@@ -192,14 +212,53 @@ extension CatalogFollower {
     CatalogSnapshot(cutter: self, published: try publishedLatest())
   }
 
-  /// A page from this catalog; where it has the tops alone, and the page needs more, from the whole one.
+  /// A page from this catalog; where it does not have the feed's order, from a later one that has.
   ///
   /// - Throws: `FeedError` for what the store does not have, what the source throws.
   public func cut(_ query: PageQuery, from known: FeedCatalog) throws -> PageCut {
-    guard known.isWhole || known.hasInTops(query) else { return try cut(query, from: whole()) }
     guard let feed = known.feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
+    guard feed.isHeld || feed.hasInTop(query) else {
+      guard known.isWhole else { return try cut(query, from: whole()) }
+      return try cut(query, from: held(query.feed).catalog)
+    }
     if let needs = feed.needs(of: query) { return try cut(query, from: feed, needs, known.version) }
     return try feed.cut(query, asOf: known.version)
+  }
+
+  /// The catalog with this feed's order, which is read where it is not there: that takes no lock but for the
+  /// moment in which what was written meanwhile is taken in.
+  private func held(_ name: String) throws -> PublishedCatalog {
+    try holding.withLock { _ in
+      while true {
+        let published = try publishedWhole()
+        guard let feed = published.catalog.feeds[name] else { throw FeedError.unknownFeed(name) }
+        if feed.isHeld { return published }
+        if let read = try readParts(feed.needsOrder).current,
+          let held = try following.withLock({ try hold(feed.feedID, read, &$0) })
+        {
+          return held
+        }
+        // The feed is gone; another one may have its name.
+        try refresh()
+      }
+    }
+  }
+
+  /// The catalog with the order that was read; `nil` where the feed is gone.
+  private func hold(
+    _ feedID: Int64, _ read: ReadOrder<Mark>, _ following: inout Following
+  ) throws -> PublishedCatalog? {
+    guard let known = memory.catalog, let mark = following.mark else {
+      preconditionFailure("an order is held before the catalog is read")
+    }
+    let (update, entry, now) = try following.source.read { reader in
+      let now = try reader.mark()
+      let update = now == mark ? nil : try reader.update(known, from: mark, to: now)
+      let feed = (update?.catalog ?? known).feeds[id: feedID]
+      return (update, try feed.map { try reader.entry($0.state, from: read, to: now) }, now)
+    }
+    if let update { publish(update, now, &following) }
+    return entry.map(memory.hold)
   }
 
   /// A page of this feed, with what is read for it.
