@@ -229,8 +229,8 @@ let package = Package(
     tests(
       "CommandTests",
       [
-        "lookahead", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing", "SQLiteStore",
-        "Catalog", "Feed", "Version", "SQLiteTestSupport", "TestSupport", crypto,
+        "lookahead", "FeedServer", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing",
+        "SQLiteStore", "Catalog", "Feed", "Version", "SQLiteTestSupport", "TestSupport", crypto,
       ]),
     // On the model store alone: no SQLite is linked.
     tests(
