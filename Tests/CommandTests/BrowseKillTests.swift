@@ -8,7 +8,7 @@ import Testing
 import Viewing
 
 /// `lookahead browse --store --record`, killed in the middle of writing, and run again.
-@Suite(.timeLimit(.minutes(5))) struct BrowseKillTests {
+@Suite(.timeLimit(.minutes(20))) struct BrowseKillTests {
   let program = Program()
 
   private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `lookahead media add`, as a user runs it.
-@Suite(.timeLimit(.minutes(5))) struct MediaAddCommandTests {
+@Suite(.timeLimit(.minutes(20))) struct MediaAddCommandTests {
   private let program = Program()
 
   private var root: String { program.folder.file("media") }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `lookahead media renditions`, as a user runs it.
-@Suite(.timeLimit(.minutes(5))) struct MediaRenditionsCommandTests {
+@Suite(.timeLimit(.minutes(20))) struct MediaRenditionsCommandTests {
   private let program = Program()
 
   private var root: String { program.folder.file("media") }

@@ -1,6 +1,8 @@
 import Catalog
 import Feed
 import Foundation
+import HTTPServer
+import System
 import TestSupport
 import Testing
 
@@ -8,7 +10,7 @@ import Testing
 
 /// Server-sent events, over real connections: news of a feed reaches who listens to it, once, and who comes
 /// back misses none.
-@Suite(.timeLimit(.minutes(2))) struct FeedEventsTests {
+@Suite(.timeLimit(.minutes(20))) struct FeedEventsTests {
   private let server: RunningServer
   private let client: TestClient
 
@@ -158,5 +160,77 @@ import Testing
     for listener in listeners {
       while try event(listener)["id"] != last {}
     }
+  }
+
+  @Test func `all who may listen are let in at once, whatever waits for workers`() throws {
+    let server = try RunningServer(Self.posts) {
+      $0.eventListeners = 400
+      $0.workerThreads = 1
+      $0.workerQueue = 1
+    }
+    let clients = try (0..<400).map { _ in try server.client() }
+    let request = "GET /v1/feeds/a/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for client in clients { try client.send(Array(request.utf8)) }
+    for client in clients { #expect(try client.receive().status == 200) }
+  }
+
+  /// What listeners get, without a connection.
+  private func streams(of feeds: [String], _ events: FeedEvents) throws -> [ResponseStream] {
+    let streams = Monitor<[Result<ResponseStream, any Error>]>([])
+    for feed in feeds {
+      events.listen(to: feed, from: .now) { stream in streams.withLock { $0.append(stream) } }
+    }
+    return try streams.withLock { $0 }.map { try $0.get() }
+  }
+
+  @Test func `feeds that have not changed are not looked at`() throws {
+    let store = CountingStore(server.store)
+    let events = FeedEvents(store: store, maximumListeners: 10, lookMilliseconds: 5)
+    let streams = try streams(of: ["a", "a", "b"], events)
+    var seen: StoreVersion?
+    events.look(unless: &seen)
+    let before = store.snapshots.withLock { $0 }
+    for (feed, looks) in [("b", 1), ("c", 0), ("a", 1), ("b", 1)] {
+      let before = store.snapshots.withLock { $0 }
+      try put("\(feed)9", 99 + before, feed: feed)
+      for _ in 0..<3 { events.look(unless: &seen) }
+      #expect(store.snapshots.withLock { $0 } == before + looks, "\(feed)")
+    }
+    #expect(before == 3)
+    events.stop()
+    withExtendedLifetime(streams) {}
+  }
+
+  @Test func `what the store could not say is asked for again`() throws {
+    let store = CountingStore(server.store)
+    let events = FeedEvents(store: store, maximumListeners: 10, lookMilliseconds: 5)
+    let streams = try streams(of: ["a"], events)
+    var seen: StoreVersion?
+    events.look(unless: &seen)
+    #expect(seen == server.store.version)
+    store.fails.withLock { $0 = true }
+    try put("a9", 99, feed: "a")
+    events.look(unless: &seen)
+    #expect(seen == nil)
+    store.fails.withLock { $0 = false }
+    events.look(unless: &seen)
+    #expect(seen == server.store.version)
+    events.stop()
+    withExtendedLifetime(streams) {}
+  }
+}
+
+/// Counts what is asked of it, and says nothing where it is told to.
+private final class CountingStore: ForwardingStore {
+  let store: any FeedStore & PolicyStore
+  let snapshots = Monitor(0)
+  let fails = Monitor(false)
+
+  init(_ store: any FeedStore & PolicyStore) { self.store = store }
+
+  func snapshot() throws -> any StoreSnapshot {
+    if fails.withLock({ $0 }) { throw TestClientError(message: "the test says so") }
+    snapshots.withLock { $0 += 1 }
+    return try store.snapshot()
   }
 }

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// A server knows the files of its media root, without being told.
-@Suite(.timeLimit(.minutes(3))) struct MediaKeeperTests {
+@Suite(.timeLimit(.minutes(20))) struct MediaKeeperTests {
   private let folder = TemporaryFolder()
 
   private var root: String { folder.file("media") }

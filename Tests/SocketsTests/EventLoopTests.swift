@@ -49,7 +49,6 @@ struct EventLoopTests {
   @Test(.enabled(if: systemHasTimeSlices))
   func `a loop works in short slices, threads that it starts do not`() async throws {
     let slices = Mutex<[UInt64]>([])
-    let usual = lookahead_get_scheduling().runtime
     try await withLoop { loop, done in
       slices.withLock { $0.append(lookahead_get_scheduling().runtime) }
       do throws(SystemError) {
@@ -62,8 +61,10 @@ struct EventLoopTests {
         done()
       }
     }
-    #expect(slices.withLock { $0 } == [Scheduling.prompt.sliceNanoseconds, usual])
-    #expect(usual > Scheduling.prompt.sliceNanoseconds)
+    // What is usual here is not asked of this thread: another test may have worked on it and changed that.
+    let (own, started) = try slices.withLock { (try #require($0.first), try #require($0.last)) }
+    #expect(own == Scheduling.prompt.sliceNanoseconds)
+    #expect(started > Scheduling.prompt.sliceNanoseconds)
   }
 
   @Test func `work from other threads runs in order on the loop's thread`() async throws {

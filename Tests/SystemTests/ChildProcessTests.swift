@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Other programs run within their limits, and leave nothing behind.
-@Suite(.timeLimit(.minutes(2))) struct ChildProcessTests {
+@Suite(.timeLimit(.minutes(20))) struct ChildProcessTests {
   private static let limits = ChildProcess.Limits(
     timeMilliseconds: 60_000, memoryBytes: 1 << 30, outputBytes: 1 << 20)
 

@@ -6,7 +6,7 @@ import Viewing
 
 /// Our own requests against servers that do what servers do on bad days, over real sockets. Times are ample:
 /// between two steps of such a test all others may have their turn.
-@Suite(.timeLimit(.minutes(15))) struct SocketTransportTests {
+@Suite(.timeLimit(.minutes(20))) struct SocketTransportTests {
   private static let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
   private static func request(_ server: LoopbackServer, timeoutMilliseconds: Int = 600_000)

@@ -4,11 +4,15 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 
 import images
 from checks import Skipped, require
 from engine import NETWORK
 from machine import run
+
+sys.path.append(str(images.ROOT / "Tests/readme"))
+import blocks  # noqa: E402
 
 README = images.ROOT / "docker/README.md"
 
@@ -35,11 +39,9 @@ DONE_BEFORE = ("git ", "cd ", "docker build", "docker compose build")
 
 def documented(heading):
     """The commands of a section, a line each."""
-    section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", README.read_text(), re.M | re.S)
-    require(section, f"docker/README.md has no section {heading}")
-    blocks = re.findall(r"^```sh\n(.*?)^```", section[1], re.M | re.S)
-    lines = "".join(blocks).replace("\\\n", " ").splitlines()
-    commands = [re.sub(r"\s+# .*", "", line) for line in lines if line.strip()]
+    lines = [command.text.replace("\\\n", " ") for command in blocks.commands(README) if command.heading == heading]
+    require(lines, f"docker/README.md has no commands under {heading}")
+    commands = [re.sub(r"\s+# .*", "", line) for line in lines]
     return [command for command in commands if not command.startswith(DONE_BEFORE)]
 
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Many clients that listen for events: event_listeners.py PROGRAM [CLIENTS] (5000).
 
-Starts a server of its own, has so many clients listen to one feed, writes an item ten times, and says how much
-memory the clients take of the server and how long a write takes from its answer to the last client's event.
-Status 1 where a client missed one.
+Starts a server of its own, has so many clients listen to one feed, all in one moment, writes an item ten times, and
+says how much memory the clients take of the server and how long a write takes from its answer to the last client's
+event. Then all come back in one moment after the feed was ranked anew, as browsers do whose connection ended. Status 1
+where a client was refused or missed an event.
 """
 import json
 import os
@@ -27,25 +28,51 @@ def resident(pid):
         return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
-def put(port, number):
+def put(port, name, rank):
     request = urllib.request.Request(
-        f"http://127.0.0.1:{port}/v1/items/news-{number}", method="PUT",
-        data=json.dumps({"type": "image", "feeds": [{"name": "live", "rank": WRITES + 1 - number}]}).encode(),
+        f"http://127.0.0.1:{port}/v1/items/{name}", method="PUT",
+        data=json.dumps({"type": "image", "feeds": [{"name": "live", "rank": rank}]}).encode(),
         headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"})
     urllib.request.urlopen(request).close()
 
 
-def read_all(selector, clients, end, deadline):
-    """Until each client has got `end` once more; how many have not when it is late."""
-    waiting = set(clients)
-    while waiting and time.monotonic() < deadline:
-        for key, _ in selector.select(deadline - time.monotonic()):
-            client = key.fileobj
-            clients[client] += client.recv(65536)
-            if end in clients[client]:
-                clients[client] = b""
-                waiting.discard(client)
-    return len(waiting)
+class Clients:
+    """Clients of one server, each with what it has not yet been asked for."""
+
+    def __init__(self, port, count):
+        self.selector = selectors.DefaultSelector()
+        self.received = {socket.create_connection(("127.0.0.1", port)): b"" for _ in range(count)}
+        for client in self.received:
+            self.selector.register(client, selectors.EVENT_READ)
+
+    def ask(self, fields=""):
+        """All in one moment."""
+        request = f"GET /v1/feeds/live/events HTTP/1.1\r\nHost: x\r\n{fields}\r\n".encode()
+        for client in self.received:
+            client.sendall(request)
+
+    def read(self, end, seconds):
+        """Until each has got `end` once more: the texts, how many have not got it, and after how many seconds."""
+        start = time.monotonic()
+        waiting, texts = set(self.received), set()
+        while waiting and time.monotonic() < start + seconds:
+            for key, _ in self.selector.select(1):
+                client = key.fileobj
+                bytes_ = client.recv(65536)
+                self.received[client] += bytes_
+                if not bytes_:
+                    self.selector.unregister(client)
+                at = self.received[client].find(end)
+                if at >= 0 and b"\n\n" in self.received[client][at:]:
+                    texts.add(self.received[client][at:].split(b"\n\n")[0])
+                    self.received[client] = b""
+                    waiting.discard(client)
+        return texts, len(waiting), time.monotonic() - start
+
+    def close(self):
+        self.selector.close()
+        for client in self.received:
+            client.close()
 
 
 def main():
@@ -62,26 +89,32 @@ def main():
             env={**os.environ, "LOOKAHEAD_WRITE_TOKEN": TOKEN}, stdout=subprocess.PIPE, text=True)
         try:
             port = int(server.stdout.readline().rstrip("/\n").rsplit(":", 1)[1])
-            put(port, 0)
+            put(port, "first", WRITES + 1)
+            put(port, "second", WRITES + 2)
             before = resident(server.pid)
-            selector = selectors.DefaultSelector()
-            clients = {}
-            for _ in range(count):
-                client = socket.create_connection(("127.0.0.1", port))
-                client.sendall(b"GET /v1/feeds/live/events HTTP/1.1\r\nHost: x\r\n\r\n")
-                clients[client] = b""
-                selector.register(client, selectors.EVENT_READ)
-            missed += read_all(selector, clients, b"\n\n", time.monotonic() + 60)
+            clients = Clients(port, count)
+            clients.ask()
+            greetings, late, let_in = clients.read(b"retry: ", 60)
+            missed += late
             took = []
             for number in range(1, WRITES + 1):
-                put(port, number)
-                start = time.monotonic()
-                missed += read_all(selector, clients, b"data: ", start + 30)
-                took.append((time.monotonic() - start) * 1000)
+                put(port, f"news-{number}", WRITES + 1 - number)
+                _, late, seconds = clients.read(b"event: newer", 30)
+                missed += late
+                took.append(seconds * 1000)
             memory = (resident(server.pid) - before) / count
-            print(f"{count} listeners: {memory:.1f} KiB each; from a write's answer to the last event "
-                  f"{statistics.median(took):.0f} ms (median of {WRITES}, at the most {max(took):.0f}); "
-                  f"{missed} missed")
+            clients.close()
+            print(f"{count} listeners: {memory:.1f} KiB each; let in at once in {let_in * 1000:.0f} ms; from a write's "
+                  f"answer to the last event {statistics.median(took):.0f} ms (median of {WRITES}, at the most "
+                  f"{max(took):.0f}); {missed} missed")
+            # The feed is ranked anew: where they were has to be compared with where it is now.
+            put(port, "second", 0)
+            clients = Clients(port, count)
+            clients.ask(f"Last-Event-ID: {greetings.pop().decode().split('id: ')[1]}\r\n")
+            _, late, back = clients.read(b"event: newer", 60)
+            clients.close()
+            print(f"back in one moment, after a new ranking: all told in {back * 1000:.0f} ms; {late} missed")
+            missed += late
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait(30)

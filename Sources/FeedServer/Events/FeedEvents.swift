@@ -9,11 +9,33 @@ import System
 /// Standard section 9.2), so that nobody has to poll.
 ///
 /// Theory of operation. One thread looks at where the store is in its history, often and for next to nothing.
-/// Where that has moved, it asks for each feed that somebody listens to whether anything stands above the
-/// last `newer` cursor. Where something does, the listeners of that feed are woken, and each connection
-/// fetches the event, which was written once. A client that takes nothing misses no news: the next event
-/// that it takes says the same.
+/// Where that has moved, it asks for each feed that somebody listens to whether it has changed, and of one that
+/// has whether anything stands above the last `newer` cursor. Where something does, the listeners of that feed
+/// are woken, and each connection fetches the event, which was written once. A client that takes nothing misses
+/// no news: the next event that it takes says the same.
+///
+/// Who comes is let in on the event loop that asks. What takes long, a ranking that has to be compared with
+/// another, has a thread of its own, on which as many may wait as may listen: a browser that is refused does not
+/// come back.
 final class FeedEvents: Sendable {
+  /// Where a client says that it is.
+  enum Position: Sendable {
+    /// It does not: it hears of what comes from now on.
+    case now
+    /// It has seen what there is up to this `newer` cursor.
+    case seen(Cursor)
+    /// It comes back with what it was told last; nil where that is no cursor.
+    case returning(Cursor?)
+
+    fileprivate var cursor: Cursor? {
+      switch self {
+      case .now: nil
+      case .seen(let cursor): cursor
+      case .returning(let cursor): cursor
+      }
+    }
+  }
+
   private struct State {
     var watches: [ByteText: FeedWatch] = [:]
     /// How many clients have each watch: those that are about to listen among them.
@@ -35,11 +57,14 @@ final class FeedEvents: Sendable {
   /// How often the store is looked at.
   private let lookMilliseconds: Int
   private let state = Monitor(State())
+  /// Where those wait who are not let in at once.
+  private let arrivals: WorkerPool
 
   init(store: any FeedStore & PolicyStore, maximumListeners: Int, lookMilliseconds: Int) {
     self.store = store
     self.maximumListeners = maximumListeners
     self.lookMilliseconds = lookMilliseconds
+    arrivals = WorkerPool(threads: 1, limit: maximumListeners)
   }
 
   func register(in registry: PrometheusRegistry) {
@@ -50,22 +75,55 @@ final class FeedEvents: Sendable {
 
   // MARK: Listening
 
-  /// What a client gets that listens to a feed from now on. For threads that may wait.
+  /// Hands out what a client gets that listens to a feed from now on, or why it gets nothing: `FeedError` where
+  /// there is no such feed, or the position is none of it, `Problem` 503 where too many listen.
   ///
-  /// - Parameter isBehind: whether there is news for the client at once.
-  /// - Throws: `FeedError` where there is no such feed, `Problem` 503 where too many listen, and what
-  ///   `isBehind` throws.
-  func listen(to feed: String, isBehind: () throws -> Bool) throws -> ResponseStream {
-    let count = state.withLock { $0.watches[feed] }?.announced ?? 0
-    let newer = try newerCursor(of: feed)
-    // Asked last: what comes meanwhile is news by this, and what comes later by the watch.
-    let isBehind = try isBehind()
-    let watch = try state.withLock { state throws(Problem) in
-      guard !state.isEnding, state.listeners < maximumListeners else {
-        throw Problem(.overloaded, .serviceUnavailable, "Too many clients listen for events.")
+  /// - Parameter completion: called once, before this returns or on a thread that may wait.
+  func listen(
+    to feed: String, from position: Position,
+    completion: @escaping @Sendable (Result<ResponseStream, any Error>) -> Void
+  ) {
+    do {
+      // Before the snapshot: what is announced from here on may be news for the client.
+      let count = state.withLock { $0.watches[feed] }?.announced ?? 0
+      let snapshot = try store.snapshot()
+      if Self.isAtHand(feed, position, in: snapshot) {
+        return completion(Result { try stream(of: feed, position, in: snapshot, after: count) })
       }
+      let isTaken = arrivals.run { [self] in
+        completion(Result { try stream(of: feed, position, in: store.snapshot(), after: count) })
+      }
+      guard isTaken else { throw Self.tooMany }
+    } catch {
+      completion(.failure(error))
+    }
+  }
+
+  private static var tooMany: Problem {
+    Problem(.overloaded, .serviceUnavailable, "Too many clients listen for events.")
+  }
+
+  /// Nothing has to be loaded or compared to let the client in.
+  private static func isAtHand(
+    _ feed: String, _ position: Position, in snapshot: any StoreSnapshot
+  ) -> Bool {
+    guard snapshot.isAtHand(PageQuery(feed: feed, limit: 1)) else { return false }
+    guard let cursor = position.cursor else { return true }
+    return snapshot.isAtHand(PageQuery(feed: feed, start: .before(cursor), limit: 1))
+  }
+
+  private func stream(
+    of feed: String, _ position: Position, in snapshot: any StoreSnapshot, after count: Int
+  ) throws -> ResponseStream {
+    // Whoever waited while the server ended is told so at once.
+    guard !state.withLock({ $0.isEnding }) else { throw Self.tooMany }
+    let newer = try Self.newer(of: feed, in: snapshot)
+    let isBehind = try Self.isBehind(position, feed, in: snapshot)
+    let watch = try state.withLock { state throws(Problem) in
+      guard !state.isEnding, state.listeners < maximumListeners else { throw Self.tooMany }
       state.listeners += 1
-      let watch = state.watches[feed] ?? FeedWatch(feed: feed, newer: newer)
+      let watch =
+        state.watches[feed] ?? FeedWatch(feed: feed, newer: newer, asOf: snapshot.version)
       if state.watches[feed] == nil { state.hasNewWatch = true }
       state.watches[ByteText(feed)] = watch
       state.members[ObjectIdentifier(watch), default: 0] += 1
@@ -86,15 +144,31 @@ final class FeedEvents: Sendable {
     }
   }
 
-  private func newerCursor(of feed: String) throws -> Cursor {
-    try store.cut(PageQuery(feed: feed, limit: 1)).slice.newer
+  private static func newer(of feed: String, in snapshot: any StoreSnapshot) throws -> Cursor {
+    try snapshot.cut(PageQuery(feed: feed, limit: 1)).slice.newer
+  }
+
+  /// What a browser sends when it comes back is never refused, as it would then give up: what is no cursor of
+  /// this feed is behind.
+  private static func isBehind(
+    _ position: Position, _ feed: String, in snapshot: any StoreSnapshot
+  ) throws -> Bool {
+    switch position {
+    case .now: false
+    case .seen(let cursor): try hasNewer(feed, than: cursor, in: snapshot)
+    case .returning(nil): true
+    case .returning(let cursor?): (try? hasNewer(feed, than: cursor, in: snapshot)) ?? true
+    }
   }
 
   /// Whether the feed has something that stands above a `newer` cursor. Where nothing is known any more of the
   /// ranking that the cursor is of, it has.
-  func hasNewer(_ feed: String, than cursor: Cursor) throws -> Bool {
+  private static func hasNewer(
+    _ feed: String, than cursor: Cursor, in snapshot: any StoreSnapshot
+  ) throws -> Bool {
     do {
-      return try store.cut(PageQuery(feed: feed, start: .before(cursor), limit: 1)).slice.count > 0
+      let query = PageQuery(feed: feed, start: .before(cursor), limit: 1)
+      return try snapshot.cut(query).slice.count > 0
     } catch FeedError.unknownRanking, FeedError.expiredRanking {
       return true
     }
@@ -111,17 +185,23 @@ final class FeedEvents: Sendable {
         state.isEnding ? true : state.watches.isEmpty ? nil : false
       }
       if isEnding { return }
-      let version = store.version
-      let isNew = state.withLock { state in
-        defer { state.hasNewWatch = false }
-        return state.hasNewWatch
-      }
-      if seen != version || isNew {
-        seen = version
-        for watch in state.withLock({ Array($0.watches.values) }) { look(at: watch) }
-      }
+      look(unless: &seen)
       _ = state.wait(atMostMilliseconds: lookMilliseconds) { $0.isEnding ? true : nil }
     }
+  }
+
+  /// Looks at all watches, unless the store is where it was and none of them is new.
+  func look(unless seen: inout StoreVersion?) {
+    let version = store.version
+    let watches = state.withLock { state -> [FeedWatch] in
+      guard seen != version || state.hasNewWatch else { return [] }
+      state.hasNewWatch = false
+      return Array(state.watches.values)
+    }
+    guard seen != version || !watches.isEmpty else { return }
+    seen = version
+    // What the store could not say is asked for the next time.
+    for watch in watches where !look(at: watch) { seen = nil }
   }
 
   /// Ends every stream, and lets no other begin.
@@ -132,18 +212,29 @@ final class FeedEvents: Sendable {
     }
     state.notify()
     for watch in watches { watch.end() }
+    arrivals.wait()
   }
 
-  private func look(at watch: FeedWatch) {
+  /// - Returns: whether the store could say what is new.
+  private func look(at watch: FeedWatch) -> Bool {
+    // Asked for first: what is written after this is looked at the next time.
+    let version = store.version
+    let (newer, seen) = watch.place
+    if store.isUnchanged(feed: watch.feed, posts: [], since: seen) {
+      watch.move(to: newer, asOf: version, isNews: false)
+      return true
+    }
     do {
-      let hasNews = try hasNewer(watch.feed, than: watch.newer)
-      let newer = try newerCursor(of: watch.feed)
-      if hasNews { watch.announce(newer) } else { watch.newer = newer }
+      let snapshot = try store.snapshot()
+      let hasNews = try Self.hasNewer(watch.feed, than: newer, in: snapshot)
+      let now = try Self.newer(of: watch.feed, in: snapshot)
+      watch.move(to: now, asOf: snapshot.version, isNews: hasNews)
     } catch FeedError.unknownFeed {
       state.withLock { $0.forget(watch) }
       watch.end()
     } catch {
-      // The store says nothing now; what is newer is newer still when it does.
+      return false
     }
+    return true
   }
 }

@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import HTTPServer
 import JSON
@@ -9,6 +10,7 @@ final class FeedWatch: Sendable {
 
   private struct State {
     var newer: Cursor
+    var version: StoreVersion
     /// How often there was news.
     var announced = 0
     /// The event of the last news; and of none.
@@ -39,25 +41,28 @@ final class FeedWatch: Sendable {
   private static let retryMilliseconds = 3000
   private static let heartbeat = Array(":\n\n".utf8)
 
-  init(feed: String, newer: Cursor) {
+  init(feed: String, newer: Cursor, asOf version: StoreVersion) {
     self.feed = feed
-    state = Monitor(State(newer: newer))
+    state = Monitor(State(newer: newer, version: version))
   }
 
-  /// What to ask for to see what is news now.
-  var newer: Cursor {
-    get { state.withLock { $0.newer } }
-    set { state.withLock { $0.newer = newValue } }
+  /// What to ask for to see what is news now, and as of when nothing stood above it.
+  var place: (newer: Cursor, version: StoreVersion) {
+    state.withLock { ($0.newer, $0.version) }
   }
 
   /// How often there was news.
   var announced: Int { state.withLock { $0.announced } }
 
-  /// There is news; `newer` stands above it.
-  func announce(_ newer: Cursor) {
-    let event = Self.event(feed: feed, newer: newer)
-    let listeners = state.withLock { state in
+  /// Nothing stands above this cursor now.
+  ///
+  /// - Parameter isNews: whether listeners are told.
+  func move(to newer: Cursor, asOf version: StoreVersion, isNews: Bool) {
+    let event = isNews ? Self.event(feed: feed, newer: newer) : nil
+    let listeners = state.withLock { state -> [Listener] in
       state.newer = newer
+      state.version = version
+      guard let event else { return [] }
       state.announced += 1
       state.event = event
       return Array(state.listeners.values)

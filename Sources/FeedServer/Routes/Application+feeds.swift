@@ -11,7 +11,7 @@ extension Application {
   /// `PUT` of a feed's record: 201 where it makes the feed, 204 where it gives it a title. With another
   /// name than the path's the feed gets that name.
   func putFeed(_ name: String, _ call: Call) throws {
-    let writer = try access.writer(call.request.fields)
+    let writer = try call.writer()
     try BodyType.record.check(call.request.fields)
     // The path's name has the same limits as one in a record.
     guard case .feed(let newName, let title) = try RecordDecoder().decode(call.request.body) else {
@@ -35,7 +35,7 @@ extension Application {
 
   /// `DELETE` of a feed; its items stay.
   func deleteFeed(_ name: String, _ call: Call) throws {
-    try access.writer(call.request.fields).check(feed: name)
+    try call.writer().check(feed: name)
     write(name, .delete, call) { _ in Response(.noContent) }
   }
 

@@ -11,7 +11,7 @@ import System
 extension Application {
   /// `PUT`, RFC 9110 section 9.3.4: 201 where it makes the item, 204 where it replaces it.
   func putItem(_ id: String, _ call: Call) throws {
-    let writer = try access.writer(call.request.fields)
+    let writer = try call.writer()
     try BodyType.record.check(call.request.fields)
     let item = try RecordDecoder().decodeItem(call.request.body, id: id)
     try writer.check(item.placements)
@@ -28,7 +28,7 @@ extension Application {
 
   /// `DELETE`, RFC 9110 section 9.3.5.
   func deleteItem(_ id: String, _ call: Call) throws {
-    let writer = try access.writer(call.request.fields)
+    let writer = try call.writer()
     // What is not there is 404, whoever asks.
     write(id, .delete, call, if: { writer.itemCondition(hasFeeds: true, $0) }) { _ in
       Response(.noContent)
@@ -37,7 +37,7 @@ extension Application {
 
   /// Adds to an item's counters, once for each `Idempotency-Key`.
   func countItem(_ id: String, _ call: Call) throws {
-    let writer = try access.writer(call.request.fields)
+    let writer = try call.writer()
     try BodyType.record.check(call.request.fields)
     let increments = try RecordDecoder().decodeCounters(call.request.body)
     let key = try idempotencyKey(of: call.request, id, increments)

@@ -50,7 +50,9 @@ struct Application: Handler {
       return .discard
     }
     if route == .plan { return .collect(maximumBytes: bodyLimits.bodyBytes) }
-    guard route.isWrite, let writer = try? access.writer(request.fields) else { return .discard }
+    guard route.isWrite, case .success(let writer) = access.writer(request.fields) else {
+      return .discard
+    }
     switch route {
     case .importRecords:
       let isReadable = (try? BodyType.records.check(request.fields)) != nil
@@ -72,11 +74,10 @@ struct Application: Handler {
     let match = Route.router.match(request.method, path: request.path)
     var route: Route?
     if case .found(let found, _) = match { route = found }
-    let writer = route?.isWrite == true ? try? access.writer(request.fields) : nil
     let call = Call(
-      request: request, text: text, responder: responder, route: route, user: writer?.name ?? "",
-      timing: .asked(by: request.fields),
-      logger: logger)
+      request: request, text: text, responder: responder, route: route,
+      writer: route?.isWrite == true ? access.writer(request.fields) : nil,
+      timing: .asked(by: request.fields), logger: logger)
     do {
       if route?.isForWatchers != true { try admit(request, responder) }
       switch match {

@@ -10,23 +10,31 @@ final class Call: Sendable {
   let responder: Responder
   /// What answers; nil as long as that is not known.
   let route: Route?
-  /// Whose token a write presents; empty where there is none.
-  let user: String
+  /// Whose token a write presents, or why nobody's; nil where nothing is written.
+  private let presented: Result<WriteToken, Problem>?
   /// What took how long, where the client asks for that.
   let timing: Timing?
   let logger: Logger
 
   init(
     request: Request, text: RequestText, responder: Responder, route: Route?,
-    user: String, timing: Timing?, logger: Logger
+    writer: Result<WriteToken, Problem>?, timing: Timing?, logger: Logger
   ) {
     self.request = request
     self.text = text
     self.responder = responder
     self.route = route
-    self.user = user
+    presented = writer
     self.timing = timing
     self.logger = logger
+  }
+
+  /// Whose token the write presents. All tokens have been compared for that once.
+  ///
+  /// - Throws: `Problem`, as `WriteAccess.writer` has it.
+  func writer() throws(Problem) -> WriteToken {
+    guard let presented else { preconditionFailure("a route that writes nothing asks for nobody") }
+    return try presented.get()
   }
 
   /// Answers with what is made, or with the problem that keeps it from being made.
@@ -59,7 +67,7 @@ final class Call: Sendable {
 
   func respond(_ response: consuming Response) {
     response.route = route?.path ?? ""
-    response.user = user
+    response.user = (try? presented?.get())?.name ?? ""
     timing?.describe(in: &response.fields)
     responder.respond(response)
   }

@@ -11,30 +11,33 @@ final class WriteAccess: Sendable {
   /// From now on these count and no others.
   func replace(_ tokens: [WriteToken]) { self.tokens.withLock { $0 = tokens } }
 
-  /// Whose token the request presents.
-  ///
-  /// - Throws: `Problem` 403 where writes are off, 401 without a token of this server's.
-  func writer(_ fields: Fields) throws -> WriteToken {
+  /// Whose token the request presents: `Problem` 403 where writes are off, 401 without a token of this server's.
+  func writer(_ fields: Fields) -> Result<WriteToken, Problem> {
     let tokens = tokens.withLock { $0 }
     guard !tokens.isEmpty else {
-      throw Problem(
-        .writesOff, .forbidden, "Writes are off: the server was started without a token for them.")
+      return .failure(
+        Problem(
+          .writesOff, .forbidden, "Writes are off: the server was started without a token for them."
+        ))
     }
     guard let presented = Bearer.credentials(fields) else {
-      var problem = Problem(
-        .unauthorized, .unauthorized, "Writing needs the field Authorization: Bearer TOKEN.")
-      problem.fields.append("WWW-Authenticate", WriteToken.challenge)
-      throw problem
+      return .failure(
+        Self.unauthorized("Writing needs the field Authorization: Bearer TOKEN.", error: nil))
     }
     // All are compared, so that the time says nothing of which one it was.
     var found: WriteToken?
     for token in tokens where Bearer.matches(presented, token.secret) { found = token }
     guard let found else {
-      var problem = Problem(.unauthorized, .unauthorized, "The token is not the server's.")
-      problem.fields.append(
-        "WWW-Authenticate", WriteToken.challenge + ", error=\"invalid_token\"")
-      throw problem
+      return .failure(Self.unauthorized("The token is not the server's.", error: "invalid_token"))
     }
-    return found
+    return .success(found)
+  }
+
+  /// - Parameter error: RFC 6750 section 3.1.
+  private static func unauthorized(_ words: String, error: String?) -> Problem {
+    var problem = Problem(.unauthorized, .unauthorized, words)
+    problem.fields.append(
+      "WWW-Authenticate", WriteToken.challenge + (error.map { ", error=\"\($0)\"" } ?? ""))
+    return problem
   }
 }
