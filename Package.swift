@@ -97,7 +97,7 @@ let package = Package(
       ["MediaFormats", "Feed", "JSON", "ThumbHash", "Sockets", "System", crypto]),
 
     // The measuring stand: viewers, links and runs that are simulated.
-    module("Lab", ["Feed", "Prefetch", "LinkModel", "JSON"]),
+    module("Lab", ["Feed", "Prefetch", "LinkModel", "PostJSON", "JSON"]),
 
     // The adapters around the domain, the application, and the composition root.
     .target(
@@ -229,8 +229,8 @@ let package = Package(
     tests(
       "CommandTests",
       [
-        "lookahead", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing", "SQLiteStore",
-        "Catalog", "Feed", "Version", "SQLiteTestSupport", "TestSupport", crypto,
+        "lookahead", "FeedServer", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing",
+        "SQLiteStore", "Catalog", "Feed", "Version", "SQLiteTestSupport", "TestSupport", crypto,
       ]),
     // On the model store alone: no SQLite is linked.
     tests(

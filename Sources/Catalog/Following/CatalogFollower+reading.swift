@@ -16,6 +16,11 @@ extension CatalogFollower {
     memory.changedPosts(since: version)
   }
 
+  /// See `FeedStore.changes`.
+  public func changes(since version: StoreVersion) -> StoreDifference? {
+    memory.changes(since: version)
+  }
+
   /// See `FeedStore.isAtHand`. Before the catalog is read, nothing is.
   public func isAtHand(_ query: PageQuery) -> Bool { memory.catalog?.isAtHand(query) ?? false }
 

@@ -1,0 +1,167 @@
+"""Purges that meet answers on their way: whoever has seen a newer page never sees an older one again."""
+
+import asyncio
+import random
+import re
+import time
+
+from checks import require
+from client import Client
+
+LIKES = re.compile(rb'"likes":(\d+)')
+FEEDS = 8
+READERS = 3
+
+
+def records():
+    """A feed for each writer, small enough that no page is compressed, with one item that is counted."""
+    for feed in range(FEEDS):
+        for number in range(3):
+            yield {"id": f"race{feed}-{number}", "type": "text", "title": f"item {number}",
+                   "feeds": [{"name": f"race{feed}", "rank": number + 1}],
+                   **({"counters": {"likes": 0}} if number == 0 else {})}
+
+
+class SlowPath:
+    """Between Varnish and a server: answers are held up for a random while, as on a path that is not the same
+    machine's, so that writes and purges come between a page and its arrival."""
+
+    def __init__(self, port, seed, held_milliseconds):
+        self.port = port
+        self.random = random.Random(seed)
+        self.held_milliseconds = held_milliseconds
+        self.own_port = None
+        self.server = None
+        # Requests on their way: when each began.
+        self.begun = {}
+        self.races = 0
+        # When the last write to each feed was answered.
+        self.written = {}
+
+    async def start(self):
+        self.server = await asyncio.start_server(self.serve, "127.0.0.1", self.own_port or 0)
+
+    async def serve(self, reader, writer):
+        try:
+            server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self.port)
+        except OSError:
+            writer.close()
+            return
+        waiting = []
+        there = asyncio.create_task(self.forward(reader, server_writer, waiting))
+        await self.hold(server_reader, writer, waiting)
+        there.cancel()
+        for end in (writer, server_writer):
+            end.close()
+
+    async def forward(self, reader, writer, waiting):
+        while data := await reader.read(65536):
+            found = re.match(rb"GET /rp/\?feed=(\w+)", data)
+            waiting.append((found[1].decode() if found else None, time.monotonic()))
+            writer.write(data)
+
+    async def hold(self, reader, writer, waiting):
+        while data := await reader.read(65536):
+            if waiting:
+                feed, begun = waiting.pop(0)
+                if feed:
+                    await asyncio.sleep(self.random.random() * self.held_milliseconds / 1000)
+                    if self.written.get(feed, 0) > begun:
+                        self.races += 1
+            writer.write(data)
+
+
+class Feed:
+    """What is known of a feed: the newest that was written, and that was seen."""
+
+    def __init__(self, name):
+        self.name = name
+        self.path = f"/rp/?feed={name}&limit=3"
+        self.written = self.seen = 0
+        self.answered_at = {0: 0.0}
+        self.reads = self.backwards = self.behind = 0
+        self.longest_behind = 0.0
+
+
+class Races:
+    """Writers and readers of some feeds until so many pages were written to while they were on their way."""
+
+    def __init__(self, fleet, paths, count):
+        self.fleet = fleet
+        self.paths = paths
+        self.count = count
+        self.feeds = [Feed(f"race{number}") for number in range(FEEDS)]
+        self.isOver = False
+
+    def races(self):
+        return sum(path.races for path in self.paths)
+
+    async def write(self, feed):
+        client = Client(self.fleet.varnish.port)
+        while not self.isOver:
+            answer = await client.write("POST", f"/v1/items/{feed.name}-0/counters", {"likes": 1})
+            require(answer.status == 200, f"{answer.status} {answer.body}")
+            feed.written = answer.json["counters"]["likes"]
+            feed.answered_at[feed.written] = time.monotonic()
+            for path in self.paths:
+                path.written[feed.name] = feed.answered_at[feed.written]
+            await asyncio.sleep(0.002)
+
+    async def read(self, feed):
+        client = Client(self.fleet.varnish.port)
+        while not self.isOver:
+            known, written, asked = feed.seen, feed.written, time.monotonic()
+            answer = await client.get(feed.path)
+            require(answer.status == 200, f"{answer.status} {answer.body[:300]}")
+            likes = int(LIKES.search(answer.body)[1])
+            feed.reads += 1
+            if likes < known:
+                feed.backwards += 1
+            if likes < written:
+                # An increment that had been answered when the page was asked for is not on it.
+                feed.behind += 1
+                feed.longest_behind = max(feed.longest_behind, asked - feed.answered_at[likes + 1])
+            feed.seen = max(feed.seen, likes)
+
+    async def run(self, within_seconds):
+        await self.begin()
+        end = time.monotonic() + within_seconds
+        tasks = [asyncio.create_task(work(feed)) for feed in self.feeds
+                 for work in [self.write] + [self.read] * READERS]
+        while self.races() < self.count and time.monotonic() < end:
+            await asyncio.sleep(0.05)
+            for task in tasks:
+                if task.done():
+                    task.result()
+        self.isOver = True
+        await asyncio.gather(*tasks)
+        await self.settle()
+
+    async def begin(self):
+        """Varnish has seen that the paths lead somewhere."""
+        client, end = Client(self.fleet.varnish.port), time.monotonic() + 10
+        while (await client.get(self.feeds[0].path)).status != 200:
+            require(time.monotonic() < end, "Varnish finds no server")
+            await asyncio.sleep(0.1)
+
+    async def settle(self):
+        """The last write is on every page once purges have been repeated."""
+        client = Client(self.fleet.varnish.port)
+        for feed in self.feeds:
+            end = time.monotonic() + 5
+            while (likes := int(LIKES.search((await client.get(feed.path)).body)[1])) != feed.written:
+                require(time.monotonic() < end, f"{feed.name} shows {likes} and not {feed.written}")
+                await asyncio.sleep(0.02)
+
+    def result(self):
+        reads = sum(feed.reads for feed in self.feeds)
+        backwards = sum(feed.backwards for feed in self.feeds)
+        behind = sum(feed.behind for feed in self.feeds)
+        longest = max(feed.longest_behind for feed in self.feeds) * 1000
+        text = (f"{self.races()} fills that something was written to on their way, "
+                f"{sum(feed.written for feed in self.feeds)} writes, {reads} reads, {backwards} of them "
+                f"an older page after a newer one; {behind} did not have what was answered "
+                f"before they asked, by {longest:.0f} ms at the most")
+        require(backwards == 0, text)
+        require(self.races() >= self.count, f"only {text}")
+        return text
