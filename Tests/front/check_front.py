@@ -54,6 +54,7 @@ def check_races(checks, program, folder, seed, count):
             await path.start()
         found = races.Races(fleet, paths, count)
         await found.run(within_seconds=60 + count / 50)
+        await races.failing_servers(fleet, paths)
         return found.result()
 
     fleet = Fleet(program, folder, 2, "--purge-interval-milliseconds", "0", "--requests-per-second", "0",
