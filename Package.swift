@@ -97,7 +97,7 @@ let package = Package(
       ["MediaFormats", "Feed", "JSON", "ThumbHash", "Sockets", "System", crypto]),
 
     // The measuring stand: viewers, links and runs that are simulated.
-    module("Lab", ["Feed", "Prefetch", "LinkModel", "JSON"]),
+    module("Lab", ["Feed", "Prefetch", "LinkModel", "PostJSON", "JSON"]),
 
     // The adapters around the domain, the application, and the composition root.
     .target(

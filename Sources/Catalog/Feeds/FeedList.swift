@@ -73,7 +73,9 @@ public struct FeedList: Sendable {
   /// for the last one.
   mutating func letGo(downTo bytes: Int) {
     let longestFirst = held.compactMap { self[id: $0] }.sorted { $0.askedTurn < $1.askedTurn }
-    for entry in longestFirst.dropLast() where heldBytes > bytes { put(entry.lettingGo()) }
+    for entry in longestFirst.dropLast() where heldBytes > bytes {
+      put(entry.lettingGo())
+    }
   }
 }
 
@@ -110,7 +112,8 @@ extension FeedList {
       next: last < (isGap ? bottom : sorted.end)
         ? names.last.map { .name($0.text) } ?? .start : nil,
       previous: first > (isGap ? top : sorted.start)
-        ? names.first.map { .name($0.text) } ?? .end : nil)
+        ? names.first.map { .name($0.text) } ?? .end : nil
+    )
   }
 
   private func place(below anchor: FeedListCursor) -> SortedNames.Place {

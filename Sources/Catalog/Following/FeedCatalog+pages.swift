@@ -50,7 +50,9 @@ extension FeedCatalog.Entry {
     _ query: PageQuery, position: Position? = nil, orders: [Int: OrderIndex] = [:],
     asOf version: StoreVersion
   ) throws -> PageCut {
-    guard let summary, order.orders[order.ranking] != nil else { preconditionFailure("a page is cut out of an order that was read") }
+    guard let summary, order.orders[order.ranking] != nil else {
+      preconditionFailure("a page is cut out of an order that was read")
+    }
     return PageCut(
       feed: summary, slice: try slice(query, position, orders), version: version)
   }

@@ -35,7 +35,9 @@ final class ItemFiller: Sendable {
     guard !file.isOff, let feeds = waitForFeeds() else { return }
     for feed in feeds.sorted(by: { $0.total > $1.total }) {
       var offset = 0
-      while offset < feed.total, isAtHand(feed, offset), !isStopping.load(ordering: .relaxed), file.hasRoom {
+      while offset < feed.total, isAtHand(feed, offset), file.hasRoom,
+        !isStopping.load(ordering: .relaxed)
+      {
         let start = MonotonicClock.nanoseconds
         guard (try? step(feed: feed.name, offset: offset)) != nil else { break }
         offset += Self.stepItems
