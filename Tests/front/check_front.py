@@ -40,7 +40,8 @@ def check_varnish(checks, program, folder, seed, short):
 
 
 def check_races(checks, program, folder, seed, count):
-    """With each path to a server held up at random, and every change purged at once."""
+    """With each path to a server held up at random, and every change purged at once, and not again within the check: what
+    Varnish does with an answer that was on its way has to do."""
     paths = []
 
     def through(port):
@@ -54,9 +55,10 @@ def check_races(checks, program, folder, seed, count):
             await path.start()
         found = races.Races(fleet, paths, count)
         await found.run(within_seconds=60 + count / 50)
+        await races.failing_servers(fleet, paths)
         return found.result()
 
-    fleet = Fleet(program, folder, 2, "--purge-interval-milliseconds", "0", "--requests-per-second", "0",
+    fleet = Fleet(program, folder, 2, "--purge-interval-milliseconds", "0", "--purge-again-milliseconds", "60000",
                   records=list(races.records()), through=through)
     with fleet:
         checks.run(f"{count} races of purge and fill (seed {seed})", lambda: asyncio.run(race(fleet)))

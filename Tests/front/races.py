@@ -11,6 +11,10 @@ from client import Client
 LIKES = re.compile(rb'"likes":(\d+)')
 FEEDS = 8
 READERS = 3
+# After so many writes a writer waits until the page has the last one.
+PAUSE_EVERY = 8
+# Less than `max-age`.
+SETTLE_SECONDS = 4
 
 
 def records():
@@ -35,6 +39,8 @@ class SlowPath:
         # Requests on their way: when each began.
         self.begun = {}
         self.races = 0
+        # Answers every page with 503, as a server does that has lost its database.
+        self.fails = False
         # When the last write to each feed was answered.
         self.written = {}
 
@@ -48,15 +54,22 @@ class SlowPath:
             writer.close()
             return
         waiting = []
-        there = asyncio.create_task(self.forward(reader, server_writer, waiting))
-        await self.hold(server_reader, writer, waiting)
+        there = asyncio.create_task(self.forward(reader, server_writer, writer, waiting))
+        try:
+            await self.hold(server_reader, writer, waiting)
+        except (asyncio.CancelledError, OSError):
+            # The check is over, or one of the two has gone.
+            pass
         there.cancel()
         for end in (writer, server_writer):
             end.close()
 
-    async def forward(self, reader, writer, waiting):
+    async def forward(self, reader, writer, back, waiting):
         while data := await reader.read(65536):
             found = re.match(rb"GET /rp/\?feed=(\w+)", data)
+            if found and self.fails:
+                back.write(b"HTTP/1.1 503 No\r\nRetry-After: 7\r\nCache-Control: no-store\r\nContent-Length: 0\r\n\r\n")
+                continue
             waiting.append((found[1].decode() if found else None, time.monotonic()))
             writer.write(data)
 
@@ -105,6 +118,9 @@ class Races:
             feed.answered_at[feed.written] = time.monotonic()
             for path in self.paths:
                 path.written[feed.name] = feed.answered_at[feed.written]
+            if feed.written % PAUSE_EVERY == 0:
+                # No later purge may help: the page has this one, whatever was on its way when it was written.
+                await self.settle([feed])
             await asyncio.sleep(0.002)
 
     async def read(self, feed):
@@ -135,7 +151,7 @@ class Races:
                     task.result()
         self.isOver = True
         await asyncio.gather(*tasks)
-        await self.settle()
+        await self.settle(self.feeds)
 
     async def begin(self):
         """Varnish has seen that the paths lead somewhere."""
@@ -144,14 +160,15 @@ class Races:
             require(time.monotonic() < end, "Varnish finds no server")
             await asyncio.sleep(0.1)
 
-    async def settle(self):
-        """The last write is on every page once purges have been repeated."""
+    async def settle(self, feeds):
+        """The last write comes to be on the page of each, long before that runs out by itself."""
         client = Client(self.fleet.varnish.port)
-        for feed in self.feeds:
-            end = time.monotonic() + 5
+        for feed in feeds:
+            end = time.monotonic() + SETTLE_SECONDS
             while (likes := int(LIKES.search((await client.get(feed.path)).body)[1])) != feed.written:
                 require(time.monotonic() < end, f"{feed.name} shows {likes} and not {feed.written}")
                 await asyncio.sleep(0.02)
+        client.close()
 
     def result(self):
         reads = sum(feed.reads for feed in self.feeds)
@@ -165,3 +182,21 @@ class Races:
         require(backwards == 0, text)
         require(self.races() >= self.count, f"only {text}")
         return text
+
+
+async def failing_servers(fleet, paths):
+    """Servers that answer, but with 503: pages are shown as they were, and of what is not there it is said."""
+    client, feed = Client(fleet.varnish.port), Feed("race3")
+    before = (await client.get(feed.path)).body
+    for path in paths:
+        path.fails = True
+    await client.ask("PURGE", "/", Surrogate_Key="all")
+    answer = await client.get(feed.path)
+    require((answer.status, answer.body) == (200, before), f"{answer.status} {answer.fields}")
+    require(answer.fields["x-cache"] == "STALE", str(answer.fields))
+    other = await client.get("/rp/?feed=race3&limit=1")
+    require((other.status, other.fields.get("retry-after")) == (503, "7"), f"{other.status} {other.fields}")
+    for path in paths:
+        path.fails = False
+    answer = await client.get(feed.path)
+    require(answer.status == 200 and answer.fields["x-cache"] != "STALE", f"{answer.status} {answer.fields}")

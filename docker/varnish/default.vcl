@@ -94,15 +94,15 @@ sub vcl_backend_fetch {
     set bereq.backend =
       servers.backend(by=KEY, key=servers.key(bereq.http.X-Lookahead-Shard), alt=bereq.retries);
   }
-  unset bereq.http.X-Lookahead-Stale;
 }
 
 sub vcl_backend_response {
   if (bereq.uncacheable) { return (deliver); }
   if (beresp.status >= 500) {
-    # Another server may do better; else what was shown before does.
+    # Another server may do better; else what was shown before does (vcl_synth), which an answer would take the
+    # place of. Who asks for the second time gets this one, since there is nothing else.
     if (bereq.retries < 2) { return (retry); }
-    if (bereq.is_bgfetch) { return (abandon); }
+    if (bereq.is_bgfetch || !bereq.http.X-Lookahead-Stale) { return (abandon); }
   }
   if (!beresp.http.Surrogate-Key) {
     # Errors, and what has no key: not kept, and nobody's later request is held up by it for long.
