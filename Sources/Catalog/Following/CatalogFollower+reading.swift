@@ -61,8 +61,8 @@ extension CatalogFollower {
   public func cut(_ query: PageQuery, from known: FeedCatalog) throws -> PageCut {
     guard let feed = known.feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
     guard feed.isHeld || feed.hasInTop(query) else {
-      guard known.isWhole else { return try cut(query, from: whole()) }
       if let cut = try windowCut(query, of: feed, known.version) { return cut }
+      guard known.isWhole else { return try cut(query, from: whole()) }
       return try cut(query, from: held(query.feed).catalog)
     }
     if let needs = feed.needs(of: query) { return try cut(query, from: feed, needs, known.version) }
@@ -83,7 +83,7 @@ extension CatalogFollower {
         feed.needs(.window(window.place, rows: window.rows))
       ).current, read.feed.ranking == ranking
     else { return nil }
-    // Where others are read already, whoever asks next sees to it.
+    // Where others are read already, as all are after a start, whoever asks next sees to it.
     _ = loading.run { _ = try? self.held(query.feed) }
     let order = FeedOrder(read.feed, read.order)
     return PageCut(

@@ -105,7 +105,7 @@ public struct OrderIndex: Sendable {
 
   /// About what it takes in memory without what it shares with the other order.
   func heldBytes(beside other: OrderIndex? = nil) -> Int {
-    var bytes = bounds.count * 24
+    var bytes = bounds.count * 24 + 100
     var theirs = 0
     for (own, chunk) in chunks.enumerated() {
       if let other {
