@@ -56,6 +56,8 @@ def check_races(checks, program, folder, seed, count):
         found = races.Races(fleet, paths, count)
         await found.run(within_seconds=60 + count / 50)
         await races.failing_servers(fleet, paths)
+        for path in paths:
+            await path.stop()
         return found.result()
 
     fleet = Fleet(program, folder, 2, "--purge-interval-milliseconds", "0", "--purge-again-milliseconds", "60000",

@@ -56,16 +56,15 @@ class Varnish:
         """servers.vcl with the ports of this machine for the hosts of a fleet, and no network but the loopback's
         first address."""
         text = (VCL / "servers.vcl").read_text()
-        declared = re.findall(r"^backend server\d .*$", text, re.M)
-        added = re.findall(r"^ *servers.add_backend.*$", text, re.M)
-        number = len(self.ports)
+        backend = re.search(r"^backend server1 .*\n", text, re.M)[0]
+        addition = re.search(r"^ *servers.add_backend.*\n", text, re.M)[0]
+        backends = additions = ""
         for number, port in enumerate(self.ports, 1):
-            line = declared[0].replace("server1", f"server{number}", 1)
-            line = line.replace('"server1"', '"127.0.0.1"').replace('"8080"', f'"{port}"')
-            declared[number - 1:number] = [line]
-            added[number - 1:number] = [added[0].replace("server1", f"server{number}")]
-        text = re.sub(r"(^backend .*\n)+", "\n".join(declared[:number]) + "\n", text, flags=re.M)
-        text = re.sub(r"(^ *servers.add_backend.*\n)+", "\n".join(added[:number]) + "\n", text, flags=re.M)
+            backends += (backend.replace("backend server1", f"backend server{number}")
+                         .replace('"server1"', '"127.0.0.1"').replace('"8080"', f'"{port}"'))
+            additions += addition.replace("server1", f"server{number}")
+        text = re.sub(r"(^backend .*\n)+", backends, text, flags=re.M)
+        text = re.sub(r"(^ *servers.add_backend.*\n)+", additions, text, flags=re.M)
         return text.replace('"127.0.0.0"/8;', '"127.0.0.1";').replace('"10.203.1.0"/24;', "")
 
     def answers(self):
@@ -84,6 +83,12 @@ class Varnish:
         counters = json.loads(said)
         return {name: entry["value"] for name, entry in counters.get("counters", counters).items()
                 if isinstance(entry, dict)}
+
+
+    def finds_all(self):
+        """Whether the last two probes of every server were answered: the lowest bits of what the counter is."""
+        happy = [value for name, value in self.counts().items() if name.endswith(".happy")]
+        return len(happy) == len(self.ports) and all(value & 3 == 3 for value in happy)
 
 
 class Server(RunningServer):

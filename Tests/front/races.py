@@ -12,9 +12,11 @@ LIKES = re.compile(rb'"likes":(\d+)')
 FEEDS = 8
 READERS = 3
 # After so many writes a writer waits until the page has the last one.
-PAUSE_EVERY = 8
+PAUSE_EVERY = 2
 # Less than `max-age`.
-SETTLE_SECONDS = 4
+SETTLE_SECONDS = 2
+# Of how many answers on their way one may be kept until the second purge, and one more.
+RACES_PER_SLIP = 2_000
 
 
 def records():
@@ -36,6 +38,7 @@ class SlowPath:
         self.held_milliseconds = held_milliseconds
         self.own_port = None
         self.server = None
+        self.tasks = []
         # Requests on their way: when each began.
         self.begun = {}
         self.races = 0
@@ -47,7 +50,14 @@ class SlowPath:
     async def start(self):
         self.server = await asyncio.start_server(self.serve, "127.0.0.1", self.own_port or 0)
 
+    async def stop(self):
+        self.server.close()
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+
     async def serve(self, reader, writer):
+        self.tasks.append(asyncio.current_task())
         try:
             server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self.port)
         except OSError:
@@ -104,14 +114,16 @@ class Races:
         self.paths = paths
         self.count = count
         self.feeds = [Feed(f"race{number}") for number in range(FEEDS)]
-        self.isOver = False
+        self.is_over = False
+        self.slipped = 0
 
     def races(self):
         return sum(path.races for path in self.paths)
 
     async def write(self, feed):
-        client = Client(self.fleet.varnish.port)
-        while not self.isOver:
+        # All at one server, so that the other is as far behind as its looks are apart.
+        client = Client(self.fleet.servers[0].port)
+        while not self.is_over:
             answer = await client.write("POST", f"/v1/items/{feed.name}-0/counters", {"likes": 1})
             require(answer.status == 200, f"{answer.status} {answer.body}")
             feed.written = answer.json["counters"]["likes"]
@@ -125,7 +137,7 @@ class Races:
 
     async def read(self, feed):
         client = Client(self.fleet.varnish.port)
-        while not self.isOver:
+        while not self.is_over:
             known, written, asked = feed.seen, feed.written, time.monotonic()
             answer = await client.get(feed.path)
             require(answer.status == 200, f"{answer.status} {answer.body[:300]}")
@@ -149,24 +161,30 @@ class Races:
             for task in tasks:
                 if task.done():
                     task.result()
-        self.isOver = True
+        self.is_over = True
         await asyncio.gather(*tasks)
         await self.settle(self.feeds)
 
     async def begin(self):
-        """Varnish has seen that the paths lead somewhere."""
-        client, end = Client(self.fleet.varnish.port), time.monotonic() + 10
-        while (await client.get(self.feeds[0].path)).status != 200:
-            require(time.monotonic() < end, "Varnish finds no server")
+        """Varnish has seen that all paths lead somewhere."""
+        end = time.monotonic() + 10
+        while not await asyncio.to_thread(self.fleet.varnish.finds_all):
+            require(time.monotonic() < end, "Varnish does not find all servers")
             await asyncio.sleep(0.1)
 
     async def settle(self, feeds):
-        """The last write comes to be on the page of each, long before that runs out by itself."""
+        """The last write comes to be on the page of each, long before that runs out by itself. What slips through between
+        the last line of Varnish's configuration and its index stays until it is purged again, and is counted."""
         client = Client(self.fleet.varnish.port)
         for feed in feeds:
-            end = time.monotonic() + SETTLE_SECONDS
+            end, has_slipped = time.monotonic() + SETTLE_SECONDS, False
             while (likes := int(LIKES.search((await client.get(feed.path)).body)[1])) != feed.written:
-                require(time.monotonic() < end, f"{feed.name} shows {likes} and not {feed.written}")
+                if time.monotonic() > end:
+                    require(not has_slipped, f"{feed.name} shows {likes} and not {feed.written}, however often purged")
+                    self.slipped, has_slipped, end = self.slipped + 1, True, time.monotonic() + SETTLE_SECONDS
+                    require(self.slipped <= 1 + self.races() // RACES_PER_SLIP,
+                            f"{self.slipped} of {self.races()} answers that were on their way were kept")
+                    await client.ask("PURGE", "/", Surrogate_Key=f"feed/{feed.name}")
                 await asyncio.sleep(0.02)
         client.close()
 
@@ -178,7 +196,7 @@ class Races:
         text = (f"{self.races()} fills that something was written to on their way, "
                 f"{sum(feed.written for feed in self.feeds)} writes, {reads} reads, {backwards} of them "
                 f"an older page after a newer one; {behind} did not have what was answered "
-                f"before they asked, by {longest:.0f} ms at the most")
+                f"before they asked, by {longest:.0f} ms at the most; {self.slipped} fills kept until the second purge")
         require(backwards == 0, text)
         require(self.races() >= self.count, f"only {text}")
         return text
