@@ -27,12 +27,14 @@ struct ServeSettings: ParsableArguments {
     var configuration = FeedServiceConfiguration(databasePath: database.database)
     Setting.apply(list, to: &configuration)
     configuration.application.server.host = listening.host
+    configuration.application.server.sharesPort = listening.sharePort
     configuration.application.publicURL = try listening.publicURL()
     configuration.application.mediaRoot = media.mediaRoot
     configuration.application.mediaSigningKeys = try media.signingKeys()
     configuration.application.trustedProxies = try clients.blocks()
     configuration.application.writeTokens = try writes.tokens()
     configuration.application.hasPage = pages.page
+    configuration.application.labReport = pages.labReport
     configuration.mediaProbing.decoding = media.decoding.settings
     configuration.backups = care.backups
     return configuration
