@@ -26,6 +26,9 @@ extension SQLiteStore {
     /// How many changes of posts are remembered, for those who keep what they read and ask what of it
     /// still holds; whoever asks for an older one is told that anything may have changed.
     public var journalledChanges: Int
+    /// What the feeds' orders may take in memory, about; beyond that those go that nobody has asked for for
+    /// the longest, and are read again when somebody does.
+    public var orderMemoryBytes: Int
     /// How many entries of each feed are read before anything else, by `beginLoading`, for the first
     /// pages that are asked for.
     public var firstEntries: Int
@@ -51,6 +54,8 @@ extension SQLiteStore {
     public static let defaultMaximumIdempotencyKeys = 100_000
     /// The default of `journalledChanges`: some 4 MB where each is of another post.
     public static let defaultJournalledChanges = 65_536
+    /// The default of `orderMemoryBytes`: a gibibyte, in which some 20 million entries have room.
+    public static let defaultOrderMemoryBytes = 1 << 30
     /// The default of `firstEntries`: ten pages of the largest size.
     public static let defaultFirstEntries = 1_000
     /// The default of `firstEntriesOfAll`: a tenth of a second.
@@ -67,6 +72,7 @@ extension SQLiteStore {
       idempotencyKeepSeconds: Int = Options.defaultIdempotencyKeepSeconds,
       maximumIdempotencyKeys: Int = Options.defaultMaximumIdempotencyKeys,
       journalledChanges: Int = Options.defaultJournalledChanges,
+      orderMemoryBytes: Int = Options.defaultOrderMemoryBytes,
       firstEntries: Int = Options.defaultFirstEntries,
       firstEntriesOfAll: Int = Options.defaultFirstEntriesOfAll,
       now: @escaping @Sendable () -> Timestamp = Options.systemTime
@@ -80,6 +86,7 @@ extension SQLiteStore {
       self.idempotencyKeepSeconds = idempotencyKeepSeconds
       self.maximumIdempotencyKeys = maximumIdempotencyKeys
       self.journalledChanges = journalledChanges
+      self.orderMemoryBytes = orderMemoryBytes
       self.firstEntries = firstEntries
       self.firstEntriesOfAll = firstEntriesOfAll
       self.now = now
@@ -95,8 +102,8 @@ extension SQLiteStore {
     func requireSensible() {
       let numbers = [
         keptRankings, maximumWaitingWrites, maximumWritesInGroup, idempotencyKeepSeconds,
-        maximumIdempotencyKeys, journalledChanges, firstEntries, firstEntriesOfAll,
-        maximumKeptMoves,
+        maximumIdempotencyKeys, journalledChanges, orderMemoryBytes, firstEntries,
+        firstEntriesOfAll, maximumKeptMoves,
       ]
       precondition(keptRankingsSeconds >= 0, "a time is less than 0")
       precondition(numbers.allSatisfy { $0 >= 1 }, "an option is less than 1")

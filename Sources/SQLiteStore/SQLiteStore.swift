@@ -51,7 +51,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
     self.readers = readers
     follower = CatalogFollower(
       SQLiteCatalogSource(path: path, options: options.file, watch: pool.watch),
-      journalledChanges: options.journalledChanges
+      journalledChanges: options.journalledChanges, orderMemoryBytes: options.orderMemoryBytes
     ) { needs in
       try withStoreErrors(path: path) {
         try readers.read { database, _ in

@@ -116,6 +116,9 @@ extension NumberSetting {
       "item-file-bytes", 0...tebibyte, \.application.itemFileBytes,
       "Length of the file of encoded items beside the database; with 0 there is none."),
     NumberSetting(
+      "order-memory-bytes", 1 << 20...tebibyte, \.store.orderMemoryBytes,
+      "Memory for the orders of feeds, about; those of others are read when they are asked for."),
+    NumberSetting(
       "compression-minimum-bytes", 0...gibibyte, \.application.compressionMinimumBytes,
       "From how many bytes on an answer is compressed."),
     NumberSetting(

@@ -85,6 +85,7 @@ struct PageOptions: ParsableArguments {
   @Option("cache-stale-while-revalidate-seconds") var cacheStaleWhileRevalidateSeconds: Int
   @Option("encoded-memory-bytes") var encodedMemoryBytes: Int
   @Option("item-file-bytes") var itemFileBytes: Int
+  @Option("order-memory-bytes") var orderMemoryBytes: Int
   @Option("compression-minimum-bytes") var compressionMinimumBytes: Int
   @Option("refresh-interval-milliseconds") var refreshIntervalMilliseconds: Int
   @Option("event-listeners") var eventListeners: Int

@@ -113,7 +113,12 @@ struct ModelSnapshot: StoreSnapshot {
 
   var policyBook: PolicyBook { state.policies.book }
   var isWhole: Bool { true }
+  var feedCount: Int { state.feeds.count }
+  var knownFeeds: [FeedSummary] { state.feeds.values.map(\.summary) }
+  var orderMemory: OrderMemory { OrderMemory(feeds: state.feeds.count, bytes: 0) }
   func hasFeed(named name: String) -> Bool { state.feeds[name] != nil }
+  func knownFeed(named name: String) -> FeedSummary? { state.feeds[name]?.summary }
+  func knownFeeds(_ query: FeedListQuery) -> FeedListPage? { state.feeds(query) }
   func isAtHand(_ query: PageQuery) -> Bool { true }
   func cut(_ query: PageQuery) throws -> PageCut { try state.cut(query, asOf: version) }
 }

@@ -12,7 +12,8 @@ import Testing
   func `every store holds what the model holds, in every ranking`(_ seed: UInt64) throws {
     var random = TestRandom(seed)
     for round in 0..<6 {
-      var writing = try RandomWriting("seed \(random.seed), round \(round)")
+      let kind = round.isMultiple(of: 2) ? StoreKind.sqlite : .sqliteInLittleMemory
+      var writing = try RandomWriting(kind, "seed \(random.seed), round \(round)")
       try writing.run(&random)
     }
   }
@@ -31,10 +32,10 @@ private struct RandomWriting {
   private var killed: [[SeedRecord]] = []
   private var lastRun = 0
 
-  init(_ comment: String) throws {
+  init(_ kind: StoreKind, _ comment: String) throws {
     var options = StoreOptions()
     options.keptRankings = 1_000
-    test = try TestStore(.sqlite, options)
+    test = try TestStore(kind, options)
     model = try TestStore(.model, options)
     reader = try test.again()
     self.comment = comment

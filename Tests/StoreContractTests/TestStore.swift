@@ -8,12 +8,15 @@ import Testing
 /// The stores that must all behave alike.
 enum StoreKind: String, CaseIterable, Sendable {
   case sqlite, model
+  /// In the memory of which there is room for the order of one feed.
+  case sqliteInLittleMemory
 }
 
 /// What of a store's set-up its behaviour depends on.
 struct StoreOptions {
   var keptRankings = 16
   var maximumWaitingWrites = 1_024
+  var orderMemoryBytes = 1 << 30
   var idempotencyKeepSeconds = 86_400
   var maximumIdempotencyKeys = 100_000
   var now: @Sendable () -> Timestamp = { Timestamp(microseconds: 1_800_000_000_000_000) }
@@ -23,12 +26,15 @@ struct StoreOptions {
 struct TestStore {
   let store: any FeedStore & PolicyStore & MediaStore
   private let folder = TemporaryFolder()
-  private let options: StoreOptions
+  private var options: StoreOptions
 
   init(_ kind: StoreKind, _ options: StoreOptions = StoreOptions()) throws {
     self.options = options
     switch kind {
     case .sqlite: store = try Self.sqlite(folder.file("feed.sqlite"), options)
+    case .sqliteInLittleMemory:
+      self.options.orderMemoryBytes = 1
+      store = try Self.sqlite(folder.file("feed.sqlite"), self.options)
     case .model:
       var model = ModelStore.Options()
       model.keptRankings = options.keptRankings
@@ -47,7 +53,8 @@ struct TestStore {
         keptRankings: options.keptRankings, keptRankingsSeconds: 0,
         maximumWaitingWrites: options.maximumWaitingWrites,
         idempotencyKeepSeconds: options.idempotencyKeepSeconds,
-        maximumIdempotencyKeys: options.maximumIdempotencyKeys, now: options.now))
+        maximumIdempotencyKeys: options.maximumIdempotencyKeys,
+        orderMemoryBytes: options.orderMemoryBytes, now: options.now))
   }
 
   /// The store as another process has it; what is in memory alone has no other.

@@ -9,6 +9,10 @@ public struct FeedList: Sendable {
   private var byName: TreeDictionary<ByteText, FeedCatalog.Entry> = [:]
   private var names: TreeDictionary<Int64, ByteText> = [:]
   private var sorted = SortedNames()
+  /// The numbers of those whose order is there.
+  private var held: TreeSet<Int64> = []
+  /// About what all of them take in memory.
+  private(set) var heldBytes = 0
 
   /// No feeds.
   init() {}
@@ -19,12 +23,17 @@ public struct FeedList: Sendable {
       let name = ByteText(entry.order.name)
       byName[name] = entry
       names[entry.feedID] = name
+      heldBytes += entry.heldBytes
+      if entry.isHeld { held.insert(entry.feedID) }
     }
     sorted = SortedNames(byName.keys)
   }
 
   /// How many there are.
   public var count: Int { byName.count }
+
+  /// Of how many the order is there.
+  var heldCount: Int { held.count }
 
   /// The feed of this name.
   public subscript(name: String) -> FeedCatalog.Entry? { byName[ByteText(name)] }
@@ -38,19 +47,35 @@ public struct FeedList: Sendable {
   /// Takes a feed in, in the place of the one that has its name.
   mutating func put(_ entry: FeedCatalog.Entry) {
     let name = ByteText(entry.order.name)
+    heldBytes += entry.heldBytes
     if let old = byName.updateValue(entry, forKey: name) {
-      if old.feedID != entry.feedID { names[old.feedID] = nil }
+      heldBytes -= old.heldBytes
+      if old.feedID != entry.feedID {
+        names[old.feedID] = nil
+        held.remove(old.feedID)
+      }
     } else {
       sorted.insert(name)
     }
     names[entry.feedID] = name
+    if entry.isHeld { held.insert(entry.feedID) } else { held.remove(entry.feedID) }
   }
 
   /// Takes the feed out that has this number in the store.
   mutating func remove(id: Int64) {
     guard let name = names.removeValue(forKey: id) else { return }
-    byName[name] = nil
+    heldBytes -= byName.removeValue(forKey: name)?.heldBytes ?? 0
+    held.remove(id)
     sorted.remove(name)
+  }
+
+  /// Lets go of the orders that nobody has asked for for the longest until all take no more than this, but
+  /// for the last one.
+  mutating func letGo(downTo bytes: Int) {
+    let longestFirst = held.compactMap { self[id: $0] }.sorted { $0.askedTurn < $1.askedTurn }
+    for entry in longestFirst.dropLast() where heldBytes > bytes {
+      put(entry.lettingGo())
+    }
   }
 }
 
@@ -59,6 +84,20 @@ public struct FeedList: Sendable {
 extension FeedList {
   /// The page that the query asks for; `nil` where one of its feeds has yet to be read.
   func page(_ query: FeedListQuery) -> FeedListPage? {
+    let (names, next, previous) = names(query)
+    let summaries = names.compactMap { byName[$0]?.summary }
+    guard summaries.count == names.count else { return nil }
+    return FeedListPage(feeds: summaries, total: count, next: next, previous: previous)
+  }
+
+  /// The names of the feeds on that page of which nobody has read how many entries they have.
+  func unread(_ query: FeedListQuery) -> [String] {
+    names(query).names.filter { byName[$0]?.extent == nil }.map(\.text)
+  }
+
+  private func names(_ query: FeedListQuery) -> (
+    names: [ByteText], next: FeedListCursor?, previous: FeedListCursor?
+  ) {
     let top = query.after.map(place(below:)) ?? sorted.start
     let end = query.before.map(place(above:)) ?? sorted.end
     let bottom = max(top, end)
@@ -68,14 +107,13 @@ extension FeedList {
     // Between two cursors lies a gap, beyond which there is nothing.
     let isGap = query.after != nil && query.before != nil
     let names = sorted.names(from: first, to: last)
-    let summaries = names.compactMap { byName[$0]?.summary }
-    guard summaries.count == names.count else { return nil }
-    return FeedListPage(
-      feeds: summaries, total: count,
+    return (
+      names,
       next: last < (isGap ? bottom : sorted.end)
         ? names.last.map { .name($0.text) } ?? .start : nil,
       previous: first > (isGap ? top : sorted.start)
-        ? names.first.map { .name($0.text) } ?? .end : nil)
+        ? names.first.map { .name($0.text) } ?? .end : nil
+    )
   }
 
   private func place(below anchor: FeedListCursor) -> SortedNames.Place {

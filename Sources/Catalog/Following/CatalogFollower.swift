@@ -16,31 +16,39 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   /// Reads what a page shows that the catalog does not hold, on any thread, beside the source.
   public typealias ReadParts = @Sendable (PageNeeds) throws -> PageParts<Mark>
 
-  private struct Following: Sendable {
+  struct Following: Sendable {
     var source: Source
     /// Of the catalog that was published last.
     var mark: Mark?
   }
 
-  private struct Published: Sendable {
+  struct Published: Sendable {
     let version: StoreVersion
     let mark: Mark
   }
 
   let memory: CatalogMemory
   /// One refresh at a time.
-  private let following: Mutex<Following>
-  private let published = Mutex<Published?>(nil)
-  private let readParts: ReadParts
+  let following: Mutex<Following>
+  let published = Mutex<Published?>(nil)
+  /// One order is read at a time, beside refreshes: who waits for the same one finds it.
+  let holding = Mutex(())
+  let readParts: ReadParts
   /// Reads what `beginLoading` leaves to be read.
   package let loading = WorkerPool(threads: 1, limit: 2)
 
   /// Follows the source. Nothing is read before it is needed.
   ///
-  /// - Parameter journalledChanges: how many changes of posts are remembered.
-  public init(_ source: Source, journalledChanges: Int, readParts: @escaping ReadParts) {
+  /// - Parameters:
+  ///   - journalledChanges: how many changes of posts are remembered.
+  ///   - orderMemoryBytes: what the orders of feeds may take in memory, about; beyond that those go that
+  ///     nobody has asked for for the longest, and are read again when somebody does.
+  public init(
+    _ source: Source, journalledChanges: Int, orderMemoryBytes: Int,
+    readParts: @escaping ReadParts
+  ) {
     following = Mutex(Following(source: source))
-    memory = CatalogMemory(journalledChanges: journalledChanges)
+    memory = CatalogMemory(journalledChanges: journalledChanges, limitBytes: orderMemoryBytes)
     self.readParts = readParts
   }
 
@@ -57,7 +65,10 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
     try following.withLock { following in
       guard memory.catalog == nil else { return }
       let (tops, mark) = try following.source.read {
-        (try $0.loadTops(count: firstEntries, total: total), try $0.mark())
+        (
+          try $0.loadTops(
+            count: firstEntries, total: total, limitBytes: memory.limitBytes), try $0.mark()
+        )
       }
       publish(CatalogUpdate(catalog: tops, changes: nil), mark, &following)
     }
@@ -94,7 +105,7 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   /// - Throws: what the source throws.
   public func whole() throws -> FeedCatalog { try publishedWhole().catalog }
 
-  private func publishedWhole() throws -> PublishedCatalog {
+  func publishedWhole() throws -> PublishedCatalog {
     if let published = memory.published, published.catalog.isWhole { return published }
     return try following.withLock { following in
       if let published = memory.published, published.catalog.isWhole { return published }
@@ -107,7 +118,7 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   /// - Throws: what the source throws where nothing is read yet.
   public func latest() throws -> FeedCatalog { try publishedLatest().catalog }
 
-  private func publishedLatest() throws -> PublishedCatalog {
+  func publishedLatest() throws -> PublishedCatalog {
     try memory.published ?? publishedWhole()
   }
 
@@ -126,7 +137,7 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
         if let known, mark == old {
           try reader.complete(known)
         } else {
-          try reader.load(knowing: known?.policyBook)
+          try reader.load(knowing: known?.policyBook, limitBytes: memory.limitBytes)
         }
       return (catalog, mark)
     }
@@ -136,82 +147,12 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   }
 
   @discardableResult
-  private func publish(
+  func publish(
     _ update: CatalogUpdate, _ mark: Mark, _ following: inout Following
   ) -> PublishedCatalog {
     let new = memory.publish(update)
     following.mark = mark
     published.withLock { $0 = Published(version: new.catalog.version, mark: mark) }
     return new
-  }
-}
-
-// MARK: What is asked
-
-extension CatalogFollower {
-  /// The version of the catalog that was published last; `start` before the first.
-  public var version: StoreVersion { memory.version }
-
-  /// See `FeedStore.isUnchanged`.
-  public func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
-    memory.isUnchanged(feed: feed, posts: posts, since: version)
-  }
-
-  /// See `FeedStore.changedPosts`.
-  public func changedPosts(since version: StoreVersion) -> [Int64]? {
-    memory.changedPosts(since: version)
-  }
-
-  /// See `FeedStore.isAtHand`. Before the catalog is read, nothing is.
-  public func isAtHand(_ query: PageQuery) -> Bool { memory.catalog?.isAtHand(query) ?? false }
-
-  /// See `FeedStore.feed(named:)`.
-  public func feed(named name: String) throws -> FeedSummary? {
-    guard let feed = try latest().feeds[name] else { return nil }
-    return try feed.summary ?? whole().feeds[name]?.summary
-  }
-
-  /// See `FeedStore.feeds(_:)`.
-  public func feeds(_ query: FeedListQuery) throws -> FeedListPage {
-    if let page = try latest().feeds.page(query) { return page }
-    guard let page = try whole().feeds.page(query) else {
-      preconditionFailure("of a whole catalog every feed is read")
-    }
-    return page
-  }
-
-  /// The store as of the last refresh: taking it costs a lock for the time of copying a reference.
-  ///
-  /// - Throws: what the source throws where the catalog has yet to be read.
-  public func snapshot() throws -> any StoreSnapshot {
-    CatalogSnapshot(cutter: self, published: try publishedLatest())
-  }
-
-  /// A page from this catalog; where it has the tops alone, and the page needs more, from the whole one.
-  ///
-  /// - Throws: `FeedError` for what the store does not have, what the source throws.
-  public func cut(_ query: PageQuery, from known: FeedCatalog) throws -> PageCut {
-    guard known.isWhole || known.hasInTops(query) else { return try cut(query, from: whole()) }
-    guard let feed = known.feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
-    if let needs = feed.needs(of: query) { return try cut(query, from: feed, needs, known.version) }
-    return try feed.cut(query, asOf: known.version)
-  }
-
-  /// A page of this feed, with what is read for it.
-  private func cut(
-    _ query: PageQuery, from feed: FeedCatalog.Entry, _ needs: PageNeeds, _ version: StoreVersion
-  ) throws -> PageCut {
-    let parts = try readParts(needs)
-    keep(parts, ofFeed: needs.feed)
-    return try feed.cut(
-      query, position: parts.position, orders: parts.orders, asOf: version)
-  }
-
-  /// Only if nothing was written meanwhile: a later refresh would not know what the orders lack.
-  private func keep(_ parts: PageParts<Mark>, ofFeed name: String) {
-    guard let mark = parts.mark, let published = published.withLock({ $0 }),
-      published.mark == mark
-    else { return }
-    memory.keep(parts.orders, ofFeed: name, asOf: published.version)
   }
 }

@@ -7,14 +7,26 @@ final class CatalogMemory: Sendable {
     /// `nil` until it is read for the first time: who only writes has no use for it.
     var published: PublishedCatalog?
     var journal: ChangeJournal
+
+    @discardableResult
+    mutating func publishNext(_ catalog: FeedCatalog) -> PublishedCatalog {
+      var next = catalog
+      next.turn = (published?.catalog.turn ?? 0) + 1
+      let published = PublishedCatalog(next)
+      self.published = published
+      return published
+    }
   }
 
   private let state: Mutex<State>
   /// Of the catalog that was published last; greater only once memory has everything up to it.
   private let publishedVersion = Atomic<UInt64>(0)
+  /// What feeds may take, about.
+  let limitBytes: Int
 
-  init(journalledChanges: Int) {
+  init(journalledChanges: Int, limitBytes: Int) {
     state = Mutex(State(journal: ChangeJournal(limit: journalledChanges)))
+    self.limitBytes = limitBytes
   }
 
   /// A lock for the time of copying a reference.
@@ -44,10 +56,11 @@ final class CatalogMemory: Sendable {
     var catalog = update.catalog
     let version = StoreVersion(number: publishedVersion.load(ordering: .relaxed) + 1)
     catalog.version = version
-    let published = PublishedCatalog(catalog)
-    state.withLock { state in
-      state.published = published
+    catalog.letGo()
+    let published = state.withLock { state in
+      let published = state.publishNext(catalog)
       state.journal.note(update.changes, at: version)
+      return published
     }
     publishedVersion.store(version.number, ordering: .releasing)
     return published
@@ -57,12 +70,30 @@ final class CatalogMemory: Sendable {
   func keep(_ orders: [Int: OrderIndex], ofFeed name: String, asOf version: StoreVersion) {
     state.withLock { state in
       guard var catalog = state.published?.catalog, catalog.version == version,
-        let entry = catalog.feeds[name]
+        let entry = catalog.feeds[name], entry.isHeld
       else { return }
       var order = entry.order
       for (ranking, index) in orders { order.keep(index, of: ranking) }
-      catalog.feeds.put(FeedCatalog.Entry(feedID: entry.feedID, order: order))
-      state.published = PublishedCatalog(catalog)
+      catalog.feeds.put(
+        FeedCatalog.Entry(feedID: entry.feedID, order: order, lastAsked: entry.askedTurn))
+      catalog.letGo()
+      state.publishNext(catalog)
+    }
+  }
+
+  /// Takes in a feed with its order, which is what it is as of the catalog that was published last: nothing
+  /// that was read before is another. Others go where there is no room for them.
+  ///
+  /// - Returns: the catalog with the feed.
+  func hold(_ entry: FeedCatalog.Entry) -> PublishedCatalog {
+    state.withLock { state in
+      guard var catalog = state.published?.catalog else {
+        preconditionFailure("an order is held before the catalog is read")
+      }
+      entry.noteAsked(in: catalog.turn + 1)
+      catalog.feeds.put(entry)
+      catalog.letGo()
+      return state.publishNext(catalog)
     }
   }
 }

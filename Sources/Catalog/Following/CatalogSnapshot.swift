@@ -23,7 +23,15 @@ struct CatalogSnapshot: StoreSnapshot {
   var version: StoreVersion { published.catalog.version }
   var policyBook: PolicyBook { published.catalog.policyBook }
   var isWhole: Bool { published.catalog.isWhole }
+  var feedCount: Int { published.catalog.feeds.count }
+  var knownFeeds: [FeedSummary] { published.catalog.feeds.entries.compactMap(\.summary) }
+  var orderMemory: OrderMemory {
+    OrderMemory(
+      feeds: published.catalog.feeds.heldCount, bytes: published.catalog.feeds.heldBytes)
+  }
   func hasFeed(named name: String) -> Bool { published.catalog.feeds[name] != nil }
+  func knownFeed(named name: String) -> FeedSummary? { published.catalog.feeds[name]?.summary }
+  func knownFeeds(_ query: FeedListQuery) -> FeedListPage? { published.catalog.feeds.page(query) }
   func isAtHand(_ query: PageQuery) -> Bool { published.catalog.isAtHand(query) }
   func cut(_ query: PageQuery) throws -> PageCut {
     try cutter.cut(query, from: published.catalog)

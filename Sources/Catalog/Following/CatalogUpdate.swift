@@ -21,39 +21,45 @@ struct CatalogUpdate {
 }
 
 extension CatalogReader {
-  /// The whole catalog.
+  /// The catalog: all feeds, and the orders of as many as there is room for.
   ///
   /// - Parameter known: the book that stays in force where the written one is not understood; nil where
   ///   there is none.
-  func load(knowing known: PolicyBook?) throws -> FeedCatalog {
-    var catalog = FeedCatalog(isWhole: true)
+  func load(knowing known: PolicyBook?, limitBytes: Int) throws -> FeedCatalog {
+    var catalog = FeedCatalog(isWhole: true, limitBytes: limitBytes)
     catalog.policyBook = try book(knowing: known)
-    catalog.feeds = FeedList(try feeds().map(entry))
+    let feeds = try feeds()
+    var room = limitBytes - feeds.count * FeedCatalog.Entry.ownBytes
+    catalog.feeds = FeedList(
+      try feeds.map { feed in
+        guard room > 0 else { return unread(feed) }
+        let entry = try entry(feed)
+        room -= entry.heldBytes - FeedCatalog.Entry.ownBytes
+        return entry
+      })
     return catalog
   }
 
-  /// The whole catalog, of which something is known as of the reader's moment: that is not read again.
+  /// The same, where something is known as of the reader's moment: that is not read again.
   func complete(_ known: FeedCatalog) throws -> FeedCatalog {
-    var catalog = FeedCatalog(isWhole: true)
+    var catalog = FeedCatalog(isWhole: true, limitBytes: known.limitBytes)
     catalog.policyBook = known.policyBook
     catalog.feeds = known.feeds
-    for part in known.feeds.entries where !part.isWhole {
-      catalog.feeds.put(try entry(part.state))
+    for part in known.feeds.entries where !part.isHeld {
+      catalog.feeds.put(catalog.hasRoom ? try entry(part.state) : unread(part.state))
     }
     return catalog
   }
 
   /// The catalog with the tops of feeds, each up to `count` entries and with how many there are in all, as
   /// long as these are not more than `total` together: of the feeds after that, nothing but their names.
-  func loadTops(count: Int, total: Int) throws -> FeedCatalog {
-    var catalog = FeedCatalog(isWhole: false)
+  func loadTops(count: Int, total: Int, limitBytes: Int) throws -> FeedCatalog {
+    var catalog = FeedCatalog(isWhole: false, limitBytes: limitBytes)
     catalog.policyBook = try policyBook()
     var rest = total
     catalog.feeds = FeedList(
       try feeds().map { feed in
-        guard rest > 0 else {
-          return FeedCatalog.Entry(feedID: feed.id, order: FeedOrder(feed, nil))
-        }
+        guard rest > 0 else { return unread(feed) }
         let top = try top(of: feed, count: count)
         // A feed costs as much as some entries, even where it has none.
         rest -= top.heldCount + 10
@@ -67,11 +73,29 @@ extension CatalogReader {
     return FeedCatalog.Entry(feedID: feed.id, order: FeedOrder(feed, index))
   }
 
+  private func unread(_ feed: FeedState) -> FeedCatalog.Entry {
+    FeedCatalog.Entry(feedID: feed.id, order: FeedOrder(feed, nil))
+  }
+
+  /// The feed, which is like this at the reader's moment, with its order, which was read at another moment
+  /// and is brought up to this one; where that cannot be, it is read anew.
+  func entry(_ feed: FeedState, from read: ReadOrder<Mark>, to now: Mark) throws
+    -> FeedCatalog.Entry
+  {
+    guard let changes = try changes(from: read.mark, to: now) else { return try entry(feed) }
+    var order = FeedOrder(read.feed, read.order)
+    order.apply(
+      changes.entries.filter { $0.feedID == feed.id }, ranking: feed.ranking,
+      oldestRanking: feed.oldestRanking)
+    return FeedCatalog.Entry(feedID: feed.id, order: FeedOrder(feed, order.current))
+  }
+
   /// The catalog, which is whole and of the old moment, brought up to the new one, the reader's: it costs
   /// what changed, however many feeds there are.
   func update(_ catalog: FeedCatalog, from old: Mark, to new: Mark) throws -> CatalogUpdate {
     guard let changes = try changes(from: old, to: new) else {
-      return CatalogUpdate(catalog: try load(knowing: catalog.policyBook), changes: nil)
+      let anew = try load(knowing: catalog.policyBook, limitBytes: catalog.limitBytes)
+      return CatalogUpdate(catalog: anew, changes: nil)
     }
     var update = CatalogUpdate(
       catalog: catalog,
@@ -110,27 +134,31 @@ extension CatalogReader {
     _ feed: FeedState, in update: inout CatalogUpdate, upTo changes: [EntryChange]
   ) throws {
     guard let entry = update.catalog.feeds[id: feed.id] else {
-      update.catalog.feeds.put(try self.entry(feed))
+      update.catalog.feeds.put(update.catalog.hasRoom ? try self.entry(feed) : unread(feed))
       update.changes?.feeds.insert(feed.name)
       return
     }
     let isChanged = feed != entry.state
     guard !changes.isEmpty || isChanged else { return }
-    var order = entry.order
-    order.title = feed.title
-    order.apply(changes, ranking: feed.ranking, oldestRanking: feed.oldestRanking)
-    update.catalog.feeds.put(FeedCatalog.Entry(feedID: feed.id, order: order))
+    update.catalog.feeds.put(entry.brought(to: feed, by: changes))
     if isChanged || changes.contains(where: { $0.isSeen(upTo: feed.ranking) }) {
       update.changes?.feeds.insert(feed.name)
     }
   }
 }
 
-extension FeedOrder {
-  /// The feed with the order of its current ranking, if that is read.
-  fileprivate init(_ feed: FeedState, _ index: OrderIndex?) {
-    self.init(
-      name: feed.name, title: feed.title, ranking: feed.ranking,
-      oldestRanking: feed.oldestRanking, orders: index.map { [feed.ranking: $0] } ?? [:])
+extension FeedCatalog.Entry {
+  /// The feed as it is after the changes: its orders, where they are there, else what is known of it.
+  fileprivate func brought(to feed: FeedState, by changes: [EntryChange]) -> FeedCatalog.Entry {
+    guard isHeld else {
+      let extent = feed.ranking == order.ranking ? extent : nil
+      return FeedCatalog.Entry(
+        feedID: feedID, order: FeedOrder(feed, nil),
+        extent: extent?.after(changes, ranking: feed.ranking), lastAsked: askedTurn)
+    }
+    var order = order
+    order.title = feed.title
+    order.apply(changes, ranking: feed.ranking, oldestRanking: feed.oldestRanking)
+    return FeedCatalog.Entry(feedID: feedID, order: order, lastAsked: askedTurn)
   }
 }

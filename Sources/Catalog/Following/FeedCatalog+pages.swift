@@ -4,27 +4,27 @@ extension FeedCatalog {
   /// The page can be cut at once, or refused: its rankings are there, and none has to be compared with
   /// another.
   public func isAtHand(_ query: PageQuery) -> Bool {
-    guard isWhole else { return hasInTops(query) }
-    guard let order = feeds[query.feed]?.order else { return true }
+    guard let feed = feeds[query.feed] else { return true }
+    feed.noteAsked(in: turn)
+    guard feed.isHeld else { return feed.hasInTop(query) }
+    let order = feed.order
     return query.rankings(beside: order.ranking).allSatisfy {
       $0 < order.oldestRanking
         || (order.orders[$0] != nil && !query.readsArrivals)
     }
   }
+}
 
-  /// The tops of the feeds are enough for the page.
-  func hasInTops(_ query: PageQuery) -> Bool {
-    guard let feed = feeds[query.feed] else { return true }
-    guard query.start == .top else { return false }
-    guard let order = feed.order.orders[feed.order.ranking] else { return false }
+extension FeedCatalog.Entry {
+  /// The top of the current order, where that is there, is enough for the page.
+  func hasInTop(_ query: PageQuery) -> Bool {
+    guard query.start == .top, let order = order.orders[order.ranking] else { return false }
     // Past the end nothing is read.
     guard query.offset < order.count else { return true }
     return query.offset <= order.heldCount
       && min(query.limit, order.count - query.offset) <= order.heldCount - query.offset
   }
-}
 
-extension FeedCatalog.Entry {
   /// What a page needs of the store beside this; `nil` where that is nothing.
   func needs(of query: PageQuery) -> PageNeeds? {
     var item: String?
@@ -37,12 +37,22 @@ extension FeedCatalog.Entry {
       feedID: feedID, feed: order.name, ranking: order.ranking, item: item, rankings: rankings)
   }
 
+  /// The feed's order, which is not there.
+  var needsOrder: PageNeeds {
+    var needs = PageNeeds(
+      feedID: feedID, feed: order.name, ranking: order.ranking, item: nil, rankings: [])
+    needs.needsCurrent = true
+    return needs
+  }
+
   /// The page, with what was read for it.
   func cut(
     _ query: PageQuery, position: Position? = nil, orders: [Int: OrderIndex] = [:],
     asOf version: StoreVersion
   ) throws -> PageCut {
-    guard let summary else { preconditionFailure("a page is cut out of an order that was read") }
+    guard let summary, order.orders[order.ranking] != nil else {
+      preconditionFailure("a page is cut out of an order that was read")
+    }
     return PageCut(
       feed: summary, slice: try slice(query, position, orders), version: version)
   }

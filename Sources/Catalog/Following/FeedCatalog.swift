@@ -1,5 +1,6 @@
 import Feed
 import Prefetch
+import Synchronization
 
 /// A feed as its store has it, but for its entries.
 public struct FeedState: Equatable, Sendable {
@@ -24,8 +25,26 @@ public struct FeedState: Equatable, Sendable {
   }
 }
 
-/// What readers hold in memory of a store as it was at one moment: the order of every feed, the network
-/// profiles and the policies.
+/// What lists say of a feed's entries without having them.
+struct FeedExtent: Equatable, Sendable {
+  /// How many there are.
+  let total: Int
+  /// The newest time of any; `nil` where none has a time.
+  let newestPublishedAt: Timestamp?
+
+  /// What it is after new entries; `nil` where that cannot be told from the changes alone.
+  func after(_ changes: [EntryChange], ranking: Int) -> FeedExtent? {
+    guard changes.allSatisfy({ $0.old == nil }) else { return nil }
+    let added = changes.lazy.filter { $0.new?.contains(ranking) ?? false }.map(\.entry)
+    return FeedExtent(
+      total: total + added.count,
+      newestPublishedAt: (added.compactMap(\.publishedAt) + [newestPublishedAt].compactMap { $0 })
+        .max())
+  }
+}
+
+/// What readers hold in memory of a store as it was at one moment: every feed, the orders of those for which
+/// there is room, the network profiles and the policies.
 public struct FeedCatalog: Sendable {
   /// A feed, its store's number of it, and what lists say of it. An object, so that whoever looks a feed up
   /// copies nothing.
@@ -34,21 +53,53 @@ public struct FeedCatalog: Sendable {
     public let feedID: Int64
     /// The feed's order.
     public let order: FeedOrder
-    /// What lists say of it; `nil` as long as nothing of its order is read.
-    public let summary: FeedSummary?
+    /// Of the current order, or of what it was when it was let go of; `nil` as long as nobody read it.
+    let extent: FeedExtent?
+    /// About what it takes in memory, with all of its orders.
+    let heldBytes: Int
+    /// The catalog's turn in which a page of it was last asked for.
+    private let lastAsked: Atomic<UInt64>
 
-    init(feedID: Int64, order: FeedOrder) {
+    /// What a feed takes without any order: itself, its names, and what leads to it.
+    static let ownBytes = 320
+
+    init(feedID: Int64, order: FeedOrder, extent: FeedExtent? = nil, lastAsked: UInt64 = 0) {
       self.feedID = feedID
       self.order = order
-      summary = order.orders[order.ranking].map {
+      self.extent =
+        order.orders[order.ranking].map {
+          FeedExtent(total: $0.count, newestPublishedAt: $0.newestPublishedAt)
+        } ?? extent
+      heldBytes = Self.ownBytes + order.heldBytes
+      self.lastAsked = Atomic(lastAsked)
+    }
+
+    /// What lists say of it; `nil` as long as nobody read its order.
+    public var summary: FeedSummary? {
+      extent.map {
         FeedSummary(
-          name: order.name, title: order.title, total: $0.count, ranking: order.ranking,
+          name: order.name, title: order.title, total: $0.total, ranking: order.ranking,
           newestPublishedAt: $0.newestPublishedAt)
       }
     }
 
     /// All of its current order is there.
-    var isWhole: Bool { order.orders[order.ranking]?.isWhole ?? false }
+    var isHeld: Bool { order.orders[order.ranking]?.isWhole ?? false }
+
+    /// The feed without its orders; what lists say of it stays.
+    func lettingGo() -> Entry {
+      Entry(
+        feedID: feedID, order: FeedOrder(state, nil), extent: isHeld ? extent : nil,
+        lastAsked: askedTurn)
+    }
+
+    /// When it was last asked for.
+    var askedTurn: UInt64 { lastAsked.load(ordering: .relaxed) }
+
+    /// A page of it was asked for. Mostly that is known: then nobody else's memory is written to.
+    func noteAsked(in turn: UInt64) {
+      if askedTurn != turn { lastAsked.store(turn, ordering: .relaxed) }
+    }
 
     var state: FeedState {
       FeedState(
@@ -57,16 +108,42 @@ public struct FeedCatalog: Sendable {
     }
   }
 
-  /// Every order is there; else the tops of some.
+  /// The store was read: an order that is not there now has no room, and is read when it is asked for. Else
+  /// the tops of some feeds stand in for the rest.
   public let isWhole: Bool
   /// As of when it is.
   public internal(set) var version = StoreVersion.start
+  /// How many catalogs were published before, this version's among them.
+  var turn: UInt64 = 0
   /// The feeds.
   public internal(set) var feeds = FeedList()
   /// The profiles and policies in force.
   public internal(set) var policyBook = PolicyBook(networks: [], policies: [:])
+  /// What feeds may take in memory, about.
+  let limitBytes: Int
 
-  init(isWhole: Bool) {
+  init(isWhole: Bool, limitBytes: Int) {
     self.isWhole = isWhole
+    self.limitBytes = limitBytes
+  }
+
+  /// Another order may be read into memory.
+  var hasRoom: Bool { feeds.heldBytes < limitBytes }
+
+  /// Lets go of the orders that nobody has asked for for the longest, where they take more than they may:
+  /// down to seven eighths, so that not each order that is read sends one away. The one that was asked
+  /// for last stays, however large it is.
+  mutating func letGo() {
+    guard feeds.heldBytes > limitBytes else { return }
+    feeds.letGo(downTo: limitBytes / 8 * 7)
+  }
+}
+
+extension FeedOrder {
+  /// The feed with the order of its current ranking, if that is read.
+  init(_ feed: FeedState, _ index: OrderIndex?) {
+    self.init(
+      name: feed.name, title: feed.title, ranking: feed.ranking,
+      oldestRanking: feed.oldestRanking, orders: index.map { [feed.ranking: $0] } ?? [:])
   }
 }

@@ -48,6 +48,18 @@ public struct FeedOrder: Sendable {
     orders = orders.filter { kept.contains($0.key) }
   }
 
+  /// About what all its orders take in memory: what one shares with the next is counted once.
+  var heldBytes: Int {
+    guard let current = orders[ranking] else { return 0 }
+    var (bytes, next) = (current.heldBytes(), current)
+    guard orders.count > 1 else { return bytes }
+    for (older, order) in orders.sorted(by: { $0.key > $1.key }) where older != ranking {
+      bytes += order.heldBytes(beside: next)
+      next = order
+    }
+    return bytes
+  }
+
   /// The current order.
   public var current: OrderIndex { orders[ranking] ?? OrderIndex() }
 }

@@ -87,6 +87,26 @@ public struct OrderIndex: Sendable {
   /// How many entries from the top are there to be read.
   public var heldCount: Int { bounds[bounds.count - 1].start }
 
+  /// About what it takes in memory without what it shares with the other order.
+  func heldBytes(beside other: OrderIndex? = nil) -> Int {
+    var bytes = bounds.count * 24
+    var theirs = 0
+    for (own, chunk) in chunks.enumerated() {
+      if let other {
+        // Chunks that are shared have the same last key, and stand in the same order.
+        while theirs < other.chunks.count, other.bounds[theirs].lastKey < bounds[own].lastKey {
+          theirs += 1
+        }
+        if theirs < other.chunks.count, other.chunks[theirs] === chunk {
+          theirs += 1
+          continue
+        }
+      }
+      bytes += chunk.heldBytes
+    }
+    return bytes
+  }
+
   /// Everything is there; of a part, only offsets below `heldCount` may be asked for.
   public var isWhole: Bool { heldCount == count }
 }

@@ -8,10 +8,20 @@ public protocol StoreSnapshot: Sendable {
   var version: StoreVersion { get }
   /// The profiles and policies in force.
   var policyBook: PolicyBook { get }
-  /// Everything that is said of feeds is in memory; else some of it has yet to be read.
+  /// The store was read: what is not at hand has no room in memory, and is read when it is asked for.
   var isWhole: Bool { get }
+  /// How many feeds there are.
+  var feedCount: Int { get }
+  /// What is known of feeds without reading: of those whose orders were read, in any order.
+  var knownFeeds: [FeedSummary] { get }
+  /// What feeds take in memory.
+  var orderMemory: OrderMemory { get }
   /// Whether there is a feed of this name.
   func hasFeed(named name: String) -> Bool
+  /// What is known of the feed of this name without reading; `nil` where nothing is.
+  func knownFeed(named name: String) -> FeedSummary?
+  /// A page of the list of feeds, where nothing has to be read for it.
+  func knownFeeds(_ query: FeedListQuery) -> FeedListPage?
   /// The page can be cut at once: no order has to be loaded or compared for it.
   func isAtHand(_ query: PageQuery) -> Bool
   /// A page of a feed without its posts. Where an order has yet to be loaded, and the store has gone on
@@ -19,6 +29,20 @@ public protocol StoreSnapshot: Sendable {
   ///
   /// - Throws: `FeedError` for what the store does not have, and what the store says of itself.
   func cut(_ query: PageQuery) throws -> PageCut
+}
+
+/// What a store's feeds take in memory.
+public struct OrderMemory: Equatable, Sendable {
+  /// Of how many feeds the current order is there.
+  public let feeds: Int
+  /// About what all feeds take, with their orders.
+  public let bytes: Int
+
+  /// So many orders, and so many bytes.
+  public init(feeds: Int, bytes: Int) {
+    self.feeds = feeds
+    self.bytes = bytes
+  }
 }
 
 /// Where network profiles and policies are kept, beside feeds.

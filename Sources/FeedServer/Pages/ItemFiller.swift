@@ -29,19 +29,38 @@ final class ItemFiller: Sendable {
   /// Ends a run soon, and lets no other begin.
   func stop() { isStopping.store(true, ordering: .relaxed) }
 
-  /// Goes through every feed from its top, the largest first: what the others show of it lies in its order,
-  /// too, and near each other. What the store cannot give now is left for whoever asks.
+  /// Goes through every feed whose order is at hand from its top, the largest first: what the others show of
+  /// it lies in its order, too, and near each other. What the store cannot give now is left for whoever asks.
   func run() {
-    guard !file.isOff, let feeds = try? store.feeds() else { return }
+    guard !file.isOff, let feeds = waitForFeeds() else { return }
     for feed in feeds.sorted(by: { $0.total > $1.total }) {
       var offset = 0
-      while offset < feed.total, !isStopping.load(ordering: .relaxed), file.hasRoom {
+      while offset < feed.total, isAtHand(feed, offset), file.hasRoom,
+        !isStopping.load(ordering: .relaxed)
+      {
         let start = MonotonicClock.nanoseconds
         guard (try? step(feed: feed.name, offset: offset)) != nil else { break }
         offset += Self.stepItems
         CurrentThread.rest(nanoseconds: MonotonicClock.nanoseconds - start)
       }
     }
+  }
+
+  /// How often it looks whether the store has been read.
+  private static let lookNanoseconds: UInt64 = 10_000_000
+
+  private func waitForFeeds() -> [FeedSummary]? {
+    while !isStopping.load(ordering: .relaxed), let snapshot = try? store.snapshot() {
+      if snapshot.isWhole { return snapshot.knownFeeds }
+      CurrentThread.rest(nanoseconds: Self.lookNanoseconds)
+    }
+    return nil
+  }
+
+  /// An order that has no room in memory is not read for this.
+  private func isAtHand(_ feed: FeedSummary, _ offset: Int) -> Bool {
+    let query = PageQuery(feed: feed.name, offset: offset, limit: Self.stepItems)
+    return (try? store.snapshot().isAtHand(query)) ?? false
   }
 
   private func step(feed: String, offset: Int) throws {

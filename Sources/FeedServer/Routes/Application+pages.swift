@@ -69,8 +69,9 @@ extension Application {
 
   func feeds(_ parameters: Parameters, _ call: Call) throws {
     let asked = try FeedListRequest(parameters)
-    try whenWhole(call) {
-      let page = try store.feeds(asked.query)
+    try answer(call, known: store.snapshot().knownFeeds(asked.query)) { [store] in
+      try store.feeds(asked.query)
+    } as: { page in
       let links = FeedListLinks(page, asked)
       var writer = JSONWriter(capacity: 1024)
       writer.feeds(page, links)
@@ -81,32 +82,32 @@ extension Application {
   }
 
   func feed(_ name: String, _ call: Call) throws {
-    try whenWhole(call) { try feed(name) }
+    let snapshot = try store.snapshot()
+    guard snapshot.hasFeed(named: name) else { throw FeedError.unknownFeed(name) }
+    try answer(call, known: snapshot.knownFeed(named: name)) { [store] in
+      guard let feed = try store.feed(named: name) else { throw FeedError.unknownFeed(name) }
+      return feed
+    } as: { feed in
+      var writer = JSONWriter()
+      writer.feed(feed)
+      var representation = Representation(writer.bytes, caching: caching.pages)
+      representation.version = FeedVersion(StoredFeed(name: feed.name, title: feed.title)).text
+      return representation
+    }
   }
 
-  /// What is said of feeds is said at once; but while the store is still being read, by a worker, which
-  /// may have to wait for that.
-  private func whenWhole(
-    _ call: Call, _ representation: @escaping @Sendable () throws -> Representation
+  /// What is known of feeds is said at once; what has to be read for it, by a worker.
+  private func answer<Known: Sendable>(
+    _ call: Call, known: Known?, read: @escaping @Sendable () throws -> Known,
+    as representation: @escaping @Sendable (Known) throws -> Representation
   ) throws {
-    if try store.snapshot().isWhole {
-      return encoding.answer(try representation(), to: call)
-    }
+    if let known { return encoding.answer(try representation(known), to: call) }
     let isTaken = workers.run {
-      call.attempt { encoding.answer(try representation(), to: call) }
+      call.attempt { encoding.answer(try representation(try read()), to: call) }
     }
     guard isTaken else {
       throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for the database.")
     }
-  }
-
-  private func feed(_ name: String) throws -> Representation {
-    guard let feed = try store.feed(named: name) else { throw FeedError.unknownFeed(name) }
-    var writer = JSONWriter()
-    writer.feed(feed)
-    var representation = Representation(writer.bytes, caching: caching.pages)
-    representation.version = FeedVersion(StoredFeed(name: feed.name, title: feed.title)).text
-    return representation
   }
 
   func networks(feed: String?) throws -> Representation {
