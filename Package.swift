@@ -97,7 +97,7 @@ let package = Package(
       ["MediaFormats", "Feed", "JSON", "ThumbHash", "Sockets", "System", crypto]),
 
     // The measuring stand: viewers, links and runs that are simulated.
-    module("Lab", ["Feed", "Prefetch", "LinkModel", "JSON"]),
+    module("Lab", ["Feed", "Prefetch", "LinkModel", "PostJSON", "JSON"]),
 
     // The adapters around the domain, the application, and the composition root.
     .target(
@@ -229,8 +229,8 @@ let package = Package(
     tests(
       "CommandTests",
       [
-        "lookahead", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing", "SQLiteStore",
-        "Catalog", "Feed", "Version", "SQLiteTestSupport", "TestSupport", crypto,
+        "lookahead", "FeedServer", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing",
+        "SQLiteStore", "Catalog", "Feed", "Version", "SQLiteTestSupport", "TestSupport", crypto,
       ]),
     // On the model store alone: no SQLite is linked.
     tests(
@@ -243,9 +243,9 @@ let package = Package(
     tests(
       "ServiceTests",
       [
-        "Service", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed", "Prefetch",
-        "MediaProbe", "MediaIndex", "System", "Catalog", "Observability", "SQLiteTestSupport",
-        "TestSupport", logging, sqlite,
+        "Service", "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed",
+        "Prefetch", "MediaProbe", "MediaIndex", "System", "Catalog", "Observability",
+        "SQLiteTestSupport", "TestSupport", logging, sqlite,
       ]),
     // What any store must do, on SQLite and on the model.
     tests(

@@ -48,6 +48,27 @@ import Testing
       ])
   }
 
+  @Test func `sound plays as a clip does, and is no picture`() throws {
+    let sound = MediaLoad(
+      kind: .audio, bytes: 100_000, durationMilliseconds: 3_500, timing: Self.timing)
+    let file = try RecordedFeed([Self.item("a", [sound])]).feed.items[0].media[0][0]
+    #expect(file.isClip && file.startRanges == [0..<10_000] && file.durationMilliseconds == 3_500)
+  }
+
+  @Test func `how far bytes play a clip is the other way round of how many bytes it takes`() throws
+  {
+    let load = MediaLoad(
+      kind: .video, bytes: 100_000, durationMilliseconds: 3_500, timing: Self.timing)
+    let clip = try RecordedFeed([Self.item("a", [load])]).feed.items[0].media[0][0]
+    for bytes in stride(from: 10_000, to: 100_000, by: 333) {
+      let time = clip.milliseconds(throughBytes: bytes)
+      #expect(clip.bytes(throughMilliseconds: time) <= bytes)
+      #expect(clip.bytes(throughMilliseconds: time + 1) > bytes)
+    }
+    #expect(clip.milliseconds(throughBytes: 0) == 0)
+    #expect(clip.milliseconds(throughBytes: 100_000) == 3_500)
+  }
+
   @Test func `a clip that is not startable needs what its record says`() throws {
     let timing = MediaTiming(isStartable: false, headBytes: 0, neededRanges: [0..<40, 900..<1_000])
     let load = MediaLoad(kind: .video, bytes: 1_000, durationMilliseconds: 0, timing: timing)

@@ -31,6 +31,18 @@ import Testing
     Simulation.Setup(feed: feed, viewer: viewer, network: network, items: items)
   }
 
+  @Test
+  func `over a link that is nearly full ours has fewer loaders, less waiting and fewer bytes`() {
+    let setup = Self.setup(Self.profile("3g"), items: 150)
+    let (weighted, ours) = (
+      Simulation.run(Contestant(.weighted(leading: 5, maxCost: 5)), setup, seed: 3),
+      Simulation.run(Contestant(.expectedWait(WaitTuning())), setup, seed: 3)
+    )
+    #expect(ours.loaders < weighted.loaders)
+    #expect(ours.waitedMilliseconds < weighted.waitedMilliseconds)
+    #expect(ours.fetchedBytes < weighted.fetchedBytes)
+  }
+
   @Test(arguments: TestRandom.seeds)
   func `the same seed is the same run, and its counts agree with each other`(seed: UInt64) {
     for strategy in Self.strategies {

@@ -131,7 +131,7 @@ struct HintTests {
     load.type = .audio
     load.media[0].kind = .audio
     #expect(load.dependsOnDownlink)
-    for network in Samples.networks {
+    for network in NetworkProfile.usual {
       #expect(
         Self.policy.hint(for: load, on: network)
           == Self.policy.hint(for: Samples.knownVideo, on: network))
@@ -207,7 +207,7 @@ struct HintTests {
     for _ in 0..<2_000 {
       let post = Samples.random(&random)
       let item = Samples.load(post, &random)
-      let hint = Self.policy.hint(for: item, on: random.one(of: Samples.networks))
+      let hint = Self.policy.hint(for: item, on: random.one(of: NetworkProfile.usual))
       try #require(hint.minimumBytes >= 0, "\(post), \(TestRandom.replay)")
       try #require(hint.minimumBytes <= hint.entireBytes, "\(post), \(TestRandom.replay)")
       try #require(hint.weight >= 0, "\(post), \(TestRandom.replay)")

@@ -75,8 +75,8 @@ struct NetworkProfileTests {
   func `the profile is the fastest that promises no more than is known`(
     _ query: NetworkQuery, _ name: String?
   ) {
-    #expect(Samples.networks.profile(for: query)?.name == name)
-    #expect(Array(Samples.networks.reversed()).profile(for: query)?.name == name)
+    #expect(NetworkProfile.usual.profile(for: query)?.name == name)
+    #expect(Array(NetworkProfile.usual.reversed()).profile(for: query)?.name == name)
   }
 
   /// But for the slowest, below which there is none.
@@ -85,7 +85,7 @@ struct NetworkProfileTests {
       for roundTrip in [nil, 0, 115, 270, 800, 1_400, 2_000, 3_000] as [Int?] {
         let query = NetworkQuery.measured(
           downlinkKbps: downlink, roundTripMilliseconds: roundTrip)
-        let promised = Samples.networks.profile(for: query)?.downlinkKbps ?? 0
+        let promised = NetworkProfile.usual.profile(for: query)?.downlinkKbps ?? 0
         #expect((1...downlink).contains(promised))
       }
     }
@@ -108,7 +108,7 @@ struct NetworkProfileTests {
 
 struct PolicyBookTests {
   static let book = PolicyBook(
-    networks: Samples.networks,
+    networks: NetworkProfile.usual,
     policies: [
       .init(feed: nil, network: "3g"): Samples.weighted5,
       .init(feed: "featured", network: "3g"): Samples.plain5,

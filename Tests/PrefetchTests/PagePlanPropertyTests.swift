@@ -29,7 +29,7 @@ struct PagePlanPropertyTests {
         budgetBytes: random.once(in: 2) ? random.number(0...4_000_000) : nil,
         savesData: random.once(in: 5),
         widthPixels: random.once(in: 2) ? random.number(1...2_500) : nil)
-      let network = random.one(of: Samples.networks)
+      let network = random.one(of: NetworkProfile.usual)
       let hasNextPage = random.once(in: 2)
       let plan = policy.plan(for: posts, on: network, bounds: bounds, hasNextPage: hasNextPage)
       let note: Comment =

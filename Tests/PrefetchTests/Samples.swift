@@ -4,31 +4,10 @@ import TestSupport
 
 /// Profiles and posts that the tests of this module share.
 enum Samples {
-  /// The articles' networks: those of Apple's Network Link Conditioner.
-  static let networks = [
-    NetworkProfile(
-      name: "3g", title: "3G", downlinkKbps: 780, uplinkKbps: 330, roundTripMilliseconds: 200,
-      effectiveType: "3g", isDefault: true),
-    NetworkProfile(
-      name: "wifi", title: "Wi-Fi", downlinkKbps: 40_000, uplinkKbps: 33_000,
-      roundTripMilliseconds: 2),
-    NetworkProfile(
-      name: "offline", title: "100 % loss", downlinkKbps: 0, uplinkKbps: 0,
-      roundTripMilliseconds: 0, lossPercent: 100),
-    NetworkProfile(
-      name: "edge", title: "EDGE", downlinkKbps: 240, uplinkKbps: 200, roundTripMilliseconds: 800,
-      effectiveType: "2g"),
-    NetworkProfile(
-      name: "lte", title: "LTE", downlinkKbps: 50_000, uplinkKbps: 10_000,
-      roundTripMilliseconds: 115, effectiveType: "4g"),
-    NetworkProfile(
-      name: "very-bad", title: "Very bad network", downlinkKbps: 1_000, uplinkKbps: 1_000,
-      roundTripMilliseconds: 1_000, lossPercent: 10, effectiveType: "slow-2g"),
-    NetworkProfile(
-      name: "dsl", title: "DSL", downlinkKbps: 2_000, uplinkKbps: 256, roundTripMilliseconds: 10),
-  ]
-
-  static func network(_ name: String) -> NetworkProfile { networks.first { $0.name == name }! }
+  /// One of the articles' networks: those of Apple's Network Link Conditioner.
+  static func network(_ name: String) -> NetworkProfile {
+    NetworkProfile.usual.first { $0.name == name }!
+  }
 
   static let plain5 = Policy(name: "plain-5", strategy: .plain(leading: 5))
   static let weighted5 = Policy(name: "weighted-5", strategy: .weighted(leading: 5, maxCost: 5))
@@ -73,28 +52,12 @@ enum Samples {
   static let imagePost = post(.image, [image(100_000)])
   static let videoPost = post(.video, [video(1_000_000)])
 
-  /// How a video plays, of so many bytes at the most.
-  static func timing(_ random: inout TestRandom, bytes: Int) -> MediaTiming {
-    let head = random.number(0...bytes)
-    if random.once(in: 4), head > 0 {
-      let ranges = random.once(in: 2) || head < 4 ? [0..<head] : [0..<head / 4, head / 2..<head]
-      return MediaTiming(isStartable: false, headBytes: head, neededRanges: ranges)
-    }
-    var lead: [MediaTiming.Lead] = []
-    for step in 0..<random.number(0...4) {
-      let least = lead.last?.bytes ?? bytes
-      lead.append(
-        .init(kilobitsPerSecond: 200 << (2 * step), bytes: random.number(min(head, least)...least)))
-    }
-    return MediaTiming(headBytes: head, lead: lead)
-  }
-
   /// Lighter files that show the same.
   static func variants(_ random: inout TestRandom, of media: MediaLoad) -> [MediaLoad] {
     guard let bytes = media.bytes, bytes > 3, random.once(in: 2) else { return [] }
     let sizes = (0..<random.number(1...3)).map { _ in random.number(1...bytes) }.sorted()
     return sizes.map { size in
-      let timing = media.kind == .video ? timing(&random, bytes: size) : nil
+      let timing = media.kind == .video ? MediaTiming.random(&random, bytes: size) : nil
       return MediaLoad(
         kind: media.kind, bytes: size, durationMilliseconds: media.durationMilliseconds,
         timing: timing, width: random.once(in: 5) ? nil : random.number(1...2_000))
@@ -109,7 +72,7 @@ enum Samples {
       guard let bytes = media.bytes, random.once(in: 2) else { continue }
       load.media[index] = MediaLoad(
         kind: media.kind, bytes: bytes, durationMilliseconds: media.durationMilliseconds,
-        timing: media.kind == .video ? timing(&random, bytes: bytes) : nil,
+        timing: media.kind == .video ? MediaTiming.random(&random, bytes: bytes) : nil,
         width: random.number(1...2_000), variants: variants(&random, of: media))
     }
     return load

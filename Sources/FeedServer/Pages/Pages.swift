@@ -69,6 +69,7 @@ final class Pages: Sendable {
     requests.note(page.feed)
     var representation = Representation(page.body, hash: page.hash, caching: caching)
     representation.varyingFields = page.asked.varyingFields
+    representation.cacheKeys = CacheKey.ofPage(feed: page.feed)
     let links = page.links
     if let next = links.next?.target {
       representation.links.append("next", target: links.bytes.span.extracting(next))

@@ -11,7 +11,7 @@ extension LabFile {
     _ load: MediaLoad, _ model: FeedModel, random: inout LabRandom, isKnown: inout Bool
   ) {
     if load.bytes == nil { isKnown = false }
-    guard load.kind == .video else {
+    guard load.kind.plays else {
       let drawn = model.imageBytes.draw(&random)
       self.init(imageBytes: Self.size(load.bytes) ?? drawn, recorded: load)
       return

@@ -60,6 +60,17 @@ public struct LabFile: Hashable, Sendable {
     let length = min(1_000, durationMilliseconds - second * 1_000)
     return before + (secondBytes[second] - before) * (time % 1_000) / length
   }
+
+  /// How far its first bytes play it: the greatest time that needs no more of them.
+  func milliseconds(throughBytes bytes: Int) -> Int {
+    guard isClip, bytes < self.bytes else { return durationMilliseconds }
+    var (least, most) = (0, durationMilliseconds)
+    while most - least > 1 {
+      let middle = (least + most) / 2
+      if self.bytes(throughMilliseconds: middle) <= bytes { least = middle } else { most = middle }
+    }
+    return least
+  }
 }
 
 extension LabFile {

@@ -5,8 +5,8 @@ extension ExperimentResults {
   static let columns: [(title: String, measure: RunFigures.Measure, decimals: Int)] = [
     ("images", .imageLoaders, 1), ("videos", .videoLoaders, 1), ("pages", .pageLoaders, 1),
     ("wait ms", .waitMilliseconds, 0), ("p95 ms", .waitP95Milliseconds, 0),
-    ("stalls", .stalls, 1), ("KB/item", .kilobytes, 1), ("wasted %", .wastedPercent, 1),
-    ("requests", .requests, 0),
+    ("stalls", .stalls, 1), ("still ms", .stalledMilliseconds, 0), ("KB/item", .kilobytes, 1),
+    ("wasted %", .wastedPercent, 1), ("requests", .requests, 0),
   ]
 
   /// The rows of a table: each network's, and of several networks all together.

@@ -13,7 +13,7 @@ public struct RunFigures: Hashable, Sendable {
   public internal(set) var waitsMilliseconds: [Int] = []
   /// How often a clip stopped after it had started.
   public internal(set) var stalls = 0
-  /// For how long.
+  /// How long clips stood still of which the first frame was seen: before they moved, and where they stopped.
   public internal(set) var stalledMilliseconds = 0
   /// Bytes of media that came.
   public internal(set) var fetchedBytes = 0
@@ -54,8 +54,10 @@ public struct RunFigures: Hashable, Sendable {
     /// Viewed items per 1000 that were waited for longer than this: the distribution of waits.
     case waitsOver100Milliseconds, waitsOver250Milliseconds, waitsOver500Milliseconds
     case waitsOver1000Milliseconds, waitsOver2500Milliseconds, waitsOver5000Milliseconds
-    /// Stops of clips that had started, per 1000 viewed items.
+    /// Stops of clips that had moved, per 1000 viewed items.
     case stalls
+    /// Milliseconds in which a clip stood still though it was seen, before it moved and at stops, per viewed item.
+    case stalledMilliseconds
     /// Bytes of media that came, per viewed item, in kilobytes (1000).
     case kilobytes
     /// The share of these that nobody looked at, in percent.
@@ -71,8 +73,8 @@ public struct RunFigures: Hashable, Sendable {
         .waitsOver100Milliseconds, .waitsOver250Milliseconds, .waitsOver500Milliseconds,
         .waitsOver1000Milliseconds, .waitsOver2500Milliseconds, .waitsOver5000Milliseconds:
         1_000 / Double(max(1, items))
-      case .waitMilliseconds, .waitP50Milliseconds, .waitP95Milliseconds, .kilobytes,
-        .wastedPercent:
+      case .waitMilliseconds, .waitP50Milliseconds, .waitP95Milliseconds, .stalledMilliseconds,
+        .kilobytes, .wastedPercent:
         0
       }
     }
@@ -95,6 +97,7 @@ public struct RunFigures: Hashable, Sendable {
     case .waitsOver2500Milliseconds: perThousand(waits(over: 2_500))
     case .waitsOver5000Milliseconds: perThousand(waits(over: 5_000))
     case .stalls: perThousand(stalls)
+    case .stalledMilliseconds: perThousand(stalledMilliseconds) / 1_000
     case .kilobytes: perThousand(fetchedBytes) / 1_000_000
     case .wastedPercent: Double(wastedBytes) * 100 / Double(max(1, fetchedBytes))
     case .requests: perThousand(requests)

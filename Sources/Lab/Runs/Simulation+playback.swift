@@ -2,24 +2,30 @@ import Prefetch
 
 /// The clip that plays.
 struct PlaybackState: Hashable, Sendable {
-  /// When it is next to be looked at; never where nothing plays, or waits for bytes.
+  /// When it is next to be looked at: where what is there runs out; never where nothing plays, waits for bytes, or
+  /// can run out.
   var nextMicroseconds = Int.max
   /// Up to where of the clip it has played.
   var milliseconds = 0
   /// How much of the time it has played, loops counted.
   var playedMilliseconds = 0
-  /// When it came there.
+  /// When it came there, or since when it stands.
   var sinceMicroseconds = 0
-  /// It has stopped until all bytes up to this one are there.
-  var stalledUntilByte: Int?
+  /// It stands until all bytes up to this one are there.
+  var standsUntilByte: Int?
+  /// The engine knows that it is looked at.
+  var isTold = false
   /// The file that plays, and its place among all files; `nil` where none does.
   var file: LabFile?
   var place = 0
 }
 
-/// Clips play in steps: at the end of each its bytes have to be there, or it stops until they are.
+/// Clips play as players play them: their first frame is seen as soon as it is there; they move once so much of what
+/// comes next is there, play to the last byte that is, and then stand until so much is there again.
 extension Simulation {
-  private static let stepMilliseconds = 250
+  /// What a player wants to have before it begins and after it ran out: what Media3's does of a local playback
+  /// (`DefaultLoadControl`, 1000 ms each).
+  private static let playerBufferMilliseconds = 1_000
 
   /// The clip of the active item begins to play as soon as its decoder has started.
   mutating func beginPlayback() {
@@ -36,74 +42,87 @@ extension Simulation {
     playback.place = first + variant
     playback.sinceMicroseconds =
       link.nowMicroseconds + engine.settings.decoderStartMilliseconds * 1_000
-    playback.nextMicroseconds =
-      playback.sinceMicroseconds + stepLength * 1_000
+    stand()
+    playOn()
   }
 
-  /// How long the next step is: to the clip's end where all of it is there.
-  private var stepLength: Int {
-    guard let file = playback.file else { return 0 }
-    let left = max(1, file.durationMilliseconds - playback.milliseconds)
-    return held[playback.place].prefix >= file.bytes ? left : min(left, Self.stepMilliseconds)
-  }
-
-  /// A step has been played, or bytes have come that may end a stall.
+  /// What is there has been played, or bytes have come that may end a standstill.
   mutating func playOn() {
     guard let file = playback.file else { return }
     let now = link.nowMicroseconds
-    if let needed = playback.stalledUntilByte {
-      guard held[playback.place].prefix >= needed else { return }
-      let stalled = (now - playback.sinceMicroseconds) / 1_000
-      figures.stalledMilliseconds += stalled
-      explain("plays on after \(stalled) ms")
-      playback.stalledUntilByte = nil
-      tell(.playbackMoved(milliseconds: playback.milliseconds, .playing))
-    } else {
-      let played = (now - playback.sinceMicroseconds) / 1_000
-      playback.milliseconds += played
-      playback.playedMilliseconds += played
-    }
-    playback.sinceMicroseconds = now
-    if playback.milliseconds >= file.durationMilliseconds { playback.milliseconds = 0 }
-    let end = min(playback.milliseconds + Self.stepMilliseconds, file.durationMilliseconds)
-    let needed = file.bytes(throughMilliseconds: end)
     bringPlaying()
-    if held[playback.place].prefix >= needed {
-      playback.nextMicroseconds = now + stepLength * 1_000
+    let prefix = held[playback.place].prefix
+    let time = max(0, now - playback.sinceMicroseconds) / 1_000
+    if let needed = playback.standsUntilByte {
+      guard prefix >= needed else { return }
+      figures.stalledMilliseconds += time
+      playback.sinceMicroseconds = max(now, playback.sinceMicroseconds)
+      playback.standsUntilByte = nil
+      if playback.isTold { moved(.playing, "plays after \(time) ms") }
     } else {
-      stall(until: needed)
+      playback.milliseconds += time
+      playback.playedMilliseconds += time
+      playback.sinceMicroseconds += time * 1_000
+    }
+    // What is there as a whole is played again and again.
+    guard prefix < file.bytes else {
+      playback.nextMicroseconds = .max
+      return
+    }
+    let left = file.milliseconds(throughBytes: prefix) - playback.milliseconds
+    if left > 0 {
+      playback.nextMicroseconds = playback.sinceMicroseconds + left * 1_000
+    } else {
+      figures.stalls += 1
+      stand()
+      moved(.paused, "stops at \(playback.milliseconds) ms")
     }
   }
 
-  private mutating func bringPlaying() {
-    guard let place = playback.file.map({ _ in playback.place }) else { return }
-    for transfer in transfers where transfer.file == place && !transfer.isPaused {
-      if let bytes = link.bytes(of: transfer.id), bytes > 0 {
-        held[place].insert(transfer.start..<transfer.start + bytes)
-      }
-    }
-  }
-
-  private mutating func stall(until byte: Int) {
-    playback.stalledUntilByte = byte
+  /// The clip stands until a player has what it wants.
+  private mutating func stand() {
+    guard let file = playback.file else { return }
+    playback.standsUntilByte = file.bytes(
+      throughMilliseconds: playback.milliseconds + Self.playerBufferMilliseconds)
     playback.nextMicroseconds = .max
-    figures.stalls += 1
-    let time = playback.milliseconds
-    explain("stops at \(time) ms: \(byte) bytes are needed")
     for transfer in transfers where transfer.file == playback.place && !transfer.isPaused {
       mark(transfer)
     }
-    tell(.playbackMoved(milliseconds: time, .paused))
+  }
+
+  /// The engine knows that the viewer looks at the clip: it is told what the player does from now on.
+  mutating func tellPlayback() {
+    guard playback.file != nil else { return }
+    playback.isTold = true
+    if playback.standsUntilByte == nil {
+      moved(.playing, "plays")
+    } else {
+      moved(.paused, "stands at its first frame")
+    }
+  }
+
+  private mutating func moved(_ state: PrefetchEvent.Playback, _ words: String) {
+    explain(words)
+    tell(.playbackMoved(milliseconds: playback.milliseconds, state))
+  }
+
+  /// What has come of what plays, told or not.
+  private mutating func bringPlaying() {
+    for transfer in transfers where transfer.file == playback.place && !transfer.isPaused {
+      if let bytes = link.bytes(of: transfer.id), bytes > 0 {
+        held[playback.place].insert(transfer.start..<transfer.start + bytes)
+      }
+    }
   }
 
   /// The viewer looks no longer.
   mutating func endPlayback() {
     guard playback.file != nil else { return }
-    let now = link.nowMicroseconds
-    if playback.stalledUntilByte != nil {
-      figures.stalledMilliseconds += (now - playback.sinceMicroseconds) / 1_000
+    let time = max(0, link.nowMicroseconds - playback.sinceMicroseconds) / 1_000
+    if playback.standsUntilByte == nil {
+      playback.playedMilliseconds += time
     } else {
-      playback.playedMilliseconds += max(0, now - playback.sinceMicroseconds) / 1_000
+      figures.stalledMilliseconds += time
     }
     watched[step.index] = max(watched[step.index], playback.playedMilliseconds)
     playback = PlaybackState()

@@ -156,7 +156,7 @@ extension Simulation {
     where range.upperBound > transfer.told && range.lowerBound < transfer.end {
       byte = min(byte, range.upperBound)
     }
-    if transfer.item == step.index, let needed = playback.stalledUntilByte, needed > transfer.told {
+    if transfer.item == step.index, let needed = playback.standsUntilByte, needed > transfer.told {
       byte = min(byte, needed)
     }
     if byte < transfer.end { link.mark(transfer.id, bytes: byte - transfer.start) }

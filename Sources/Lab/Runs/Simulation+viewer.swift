@@ -63,6 +63,8 @@ extension Simulation {
       phase = .waiting(untilMicroseconds: listedSinceMicroseconds + patience * 1_000)
     }
     tell(.activeChanged(item.id))
+    // That it plays is what the engine takes for granted.
+    if playback.standsUntilByte != nil { tellPlayback() }
   }
 
   /// Whether what starts the item is there.
@@ -83,8 +85,10 @@ extension Simulation {
   mutating func see(_ index: Int) {
     guard index == step.index else { return }
     switch phase {
-    case .waiting where isThere(index): look()
-    case .looking: if playback.stalledUntilByte != nil { playOn() }
+    case .waiting where isThere(index):
+      look()
+      tellPlayback()
+    case .looking: if playback.standsUntilByte != nil { playOn() }
     default: break
     }
   }
@@ -92,14 +96,12 @@ extension Simulation {
   /// The viewer sees the item from now on.
   private mutating func look() {
     let now = link.nowMicroseconds
-    let hasWaited = phase != .travelling
-    if hasWaited { noteWait((now - waitsSinceMicroseconds) / 1_000) }
+    if phase != .travelling { noteWait((now - waitsSinceMicroseconds) / 1_000) }
     // Who does not care whether it is there goes on in time.
     let from = setup.viewer.patienceMilliseconds == nil ? listedSinceMicroseconds : now
     phase = .looking(untilMicroseconds: from + step.dwellMilliseconds * 1_000)
     seenSinceMicroseconds = now
     beginPlayback()
-    if hasWaited, playback.file != nil { tell(.playbackMoved(milliseconds: 0, .playing)) }
   }
 
   private mutating func noteWait(_ milliseconds: Int) {

@@ -1,4 +1,5 @@
 import JSON
+import PostJSON
 import Prefetch
 
 /// What a setting rests on: what was measured, on what, and by which numbers it can be measured again.
@@ -128,25 +129,6 @@ extension JSONValue {
 }
 
 extension JSONWriter {
-  fileprivate mutating func policy(_ policy: Policy) {
-    object { writer in
-      writer.member("name", policy.name)
-      writer.member("strategy", policy.strategy.name)
-      writer.key("parameters")
-      writer.object { writer in
-        for (name, value) in policy.strategy.parameters {
-          writer.key(name)
-          writer.integer(value)
-        }
-      }
-      writer.key("weights")
-      writer.object { writer in
-        writer.member("image", policy.imageWeight)
-        writer.member("video", policy.videoWeight)
-      }
-    }
-  }
-
   /// The figures of one contestant over all networks.
   fileprivate mutating func figures(_ results: ExperimentResults, _ contestant: Int) {
     object { writer in

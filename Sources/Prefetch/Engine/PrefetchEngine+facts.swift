@@ -70,7 +70,7 @@ extension PrefetchEngine {
     guard let old = viewer.active, old != position else { return }
     viewer.hasScrolled = true
     let direction = position > old ? 1 : -1
-    futures.note(isTurn: direction != viewer.lastStep)
+    futures.note(isTurn: direction != viewer.lastStep, from: viewer.lastStep)
     (viewer.direction, viewer.lastStep) = (direction, direction)
     if let stop = viewer.stopDistance { viewer.stopDistance = stop - (position - old) }
     futures.note(dwellMilliseconds: now - viewer.activeSince, ofClip: isClip(old))

@@ -42,8 +42,24 @@ extension PrefetchEngine {
         continue
       }
       var reason = reasonToStop(transfer, wishes)
+      if standstill == nil, comesAnyway(transfer, reason) {
+        index += 1
+        continue
+      }
       if let standstill, reason != .gone, reason != .expired { reason = standstill }
       if stop(index, reason, &actions) { index += 1 }
+    }
+  }
+
+  /// What has yet to arrive of it is on its way, as far as a round trip goes: to stop it would save none of that, and
+  /// to ask again costs another round trip. Ours lets it come.
+  private func comesAnyway(_ transfer: Transfer, _ reason: PrefetchReason) -> Bool {
+    guard case .expectedWait = policy.strategy, !transfer.isPaused else { return false }
+    switch reason {
+    case .gone, .expired: return false
+    default:
+      return transfer.bytesUnderWay
+        <= network.bytes(inMilliseconds: network.roundTripMilliseconds)
     }
   }
 

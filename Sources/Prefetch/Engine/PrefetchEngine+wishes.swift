@@ -122,9 +122,6 @@ extension PrefetchEngine {
       isEntireEstimated: false)
   }
 
-  /// So much of what it plays next a player wants to have.
-  private static let playerBufferMilliseconds = 500
-
   /// How many bytes of those that start an item are there, and whether that is all.
   func start(
     of position: Int, _ costs: HintCosts

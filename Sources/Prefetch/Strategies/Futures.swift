@@ -34,9 +34,20 @@ struct Futures: Equatable, Codable {
   private var nextWait = 0
   /// How long nine of ten clips were looked at lately, at the most.
   private(set) var usualClipMilliseconds = 0
-  /// How often the person went on and turned, lately.
-  private var onward = 19
-  private var turns = 1
+  /// How often the person went on and turned lately, on their way down and up. Feeds are read downwards: who goes up
+  /// soon comes back.
+  private var downwards = Course(onward: 19, turns: 1)
+  private var upwards = Course(onward: 2, turns: 1)
+
+  private struct Course: Equatable, Codable {
+    var onward: Int
+    var turns: Int
+
+    mutating func note(isTurn: Bool) {
+      if isTurn { turns += 1 } else { onward += 1 }
+      if turns + onward > 64 { (turns, onward) = (turns / 2, onward / 2) }
+    }
+  }
 
   /// The shares of the usual time that items are looked at before the person has shown theirs, in percent.
   private static let firstSpread = [30, 60, 90, 110, 140, 170]
@@ -74,10 +85,9 @@ struct Futures: Equatable, Codable {
   /// They have waited so long, and were still there.
   var longestWaitMilliseconds: Int { waits.max() ?? 0 }
 
-  /// The person went on, or turned round.
-  mutating func note(isTurn: Bool) {
-    if isTurn { turns += 1 } else { onward += 1 }
-    if turns + onward > 64 { (turns, onward) = (turns / 2, onward / 2) }
+  /// The person went on, or turned round, on their way in this direction.
+  mutating func note(isTurn: Bool, from direction: Int) {
+    if direction > 0 { downwards.note(isTurn: isTurn) } else { upwards.note(isTurn: isTurn) }
   }
 
   private static func add(_ dwell: Int, to dwells: inout [Int], at next: inout Int) {
@@ -127,7 +137,8 @@ struct Futures: Equatable, Codable {
       ends.append(at)
       for _ in 0..<steps {
         if number(below: Self.itemsPerVisit) == 0 { break }
-        if turns > 0, number(below: turns + onward) < turns { direction = -direction }
+        let course = direction > 0 ? downwards : upwards
+        if number(below: course.turns + course.onward) < course.turns { direction = -direction }
         if position + direction < positions.lowerBound { direction = 1 }
         position += direction
         // The end of the list: the next page's turn.

@@ -24,7 +24,7 @@ extension PrefetchEngine {
   /// What of the active item is wanted: what starts it, whatever it costs; of a clip that plays, as much as must
   /// begin to arrive before it stalls; and how long that keeps the link busy.
   func activeRest(
-    _ tuning: WaitTuning, _ active: Int, _ isReady: Bool, _ costs: HintCosts, _ wake: inout Wake
+    _ active: Int, _ isReady: Bool, _ costs: HintCosts, _ wake: inout Wake
   ) -> (want: Want?, busyMilliseconds: Int) {
     let all = Want(position: active, amount: .entire, reason: .activeRest(missingBytes: nil))
     guard isReady else {
@@ -39,76 +39,52 @@ extension PrefetchEngine {
     guard held < bytes, load.timing?.isStartable != false else {
       return (held < bytes ? all : nil, 0)
     }
-    let (latest, needed) = need(
-      of: load.milestones(duration: duration, bytes: bytes), held: held, active)
-    guard needed > held else { return (nil, 0) }
-    let busy = network.milliseconds(needed - held)
-    // What is under way for it goes on to its end: to stop it and begin again costs round trips.
-    let running = transfers.first {
-      $0.slot == slot && !$0.isPaused && !$0.rest.isEmpty && $0.end <= bytes
+    // What is under way goes on to its end: to stop it and begin again costs round trips.
+    var there = files[slot].held
+    for transfer in transfers where transfer.slot == slot && !transfer.isPaused {
+      there.insert(transfer.rest.clamped(to: 0..<bytes))
     }
-    let margin = Self.playingMarginMilliseconds + 2 * network.roundTripMilliseconds
-    var end = running?.end ?? 0
-    if latest <= margin {
-      // In whole chunks, else each byte that arrives would ask for one more; and no more than is watched.
-      let chunk = 4 * tuning.stepBytes
-      let last = max(16_384, network.bytes(inMilliseconds: Self.lastChunkMilliseconds))
-      end = min(
-        bytes, (held + 2 * tuning.stepBytes) / chunk * chunk + chunk, (needed / last + 1) * last)
-    } else if running == nil {
-      wake.at(now + latest - margin, .due)
-      return (nil, busy)
-    }
+    let coming = there.prefix
+    let playing = PlayingClip(
+      milestones: load.milestones(duration: duration, bytes: bytes),
+      headBytes: load.timing?.headBytes ?? 0, played: playedMilliseconds,
+      watched: watchedMilliseconds(active, in: 75), longest: watchedMilliseconds(active, in: 100),
+      held: held, coming: coming)
+    let margin =
+      2 * network.roundTripMilliseconds
+      + (viewer.playback == .playing
+        ? Self.playerBufferMilliseconds : Self.standingBufferMilliseconds)
+    let (slack, end) = playing.due(within: margin, network)
+    let isDue = slack <= margin
+    if !isDue, coming < bytes { wake.at(now + slack - margin, .due) }
+    let wanted = isDue ? max(coming, end) : coming
     return (
-      Want(
-        position: active, amount: .bytes(media: 0, 0..<end),
-        reason: .activeRest(missingBytes: max(0, end - held))), busy
+      wanted > held
+        ? Want(
+          position: active, amount: .bytes(media: 0, 0..<wanted),
+          reason: .activeRest(missingBytes: wanted - held)) : nil,
+      network.milliseconds(max(0, max(playing.watchedBytes, wanted) - held))
     )
   }
 
-  /// So long before a clip would stall its next bytes are asked for, beside two round trips.
-  private static let playingMarginMilliseconds = 750
-  /// What is asked for last may go beyond what is watched by so much of the link's time.
-  private static let lastChunkMilliseconds = 500
+  /// So much of what comes next a player wants to have before it plays, and again where it ran out (Media3's
+  /// default). Whoever wants more says so by standing.
+  static let playerBufferMilliseconds = 1_000
+  private static let standingBufferMilliseconds = 2_500
 
-  /// How long the link may do something else before the clip that plays stalls, and up to where its bytes are
-  /// needed: as far as it will be watched.
-  private func need(
-    of milestones: [(time: Int, end: Int)], held: Int, _ active: Int
-  ) -> (latest: Int, needed: Int) {
-    let played =
-      viewer.playedMilliseconds + (viewer.playback == .playing ? now - viewer.playedAt : 0)
-    let watched = watchedMilliseconds(active)
-    var (latest, needed) = (Int.max, held)
-    var before = (time: 0, end: 0)
-    for (time, end) in milestones {
-      defer { before = (time, end) }
-      guard end > held else { continue }
-      if needed == held {
-        // Where what is there runs out, between two points.
-        latest =
-          Interpolation.value(at: held, from: (before.end, before.time), to: (end, time)) - played
-      }
-      latest = min(latest, time - played - network.milliseconds(end - held))
-      needed = end
-      if time >= watched {
-        // No further than they watch.
-        needed = max(
-          held, Interpolation.value(at: watched, from: (before.time, before.end), to: (time, end)))
-        break
-      }
-    }
-    return (latest, needed)
+  /// How far the active clip has played.
+  private var playedMilliseconds: Int {
+    viewer.playedMilliseconds + (viewer.playback == .playing ? now - viewer.playedAt : 0)
   }
 
-  /// How far the active item will have been watched in three of four futures.
-  private func watchedMilliseconds(_ active: Int) -> Int {
+  /// How far the active item will have been watched at the most, in so many percent of the futures.
+  private func watchedMilliseconds(_ active: Int, in percent: Int) -> Int {
     let ends = (0..<futures.count).map { future in
       let visit = futures.visits[futures.starts[future]]
       return visit.position == active ? visit.at + visit.dwell : visit.at
     }
     .sorted()
     guard !ends.isEmpty else { return 0 }
-    return max(ends[ends.count * 3 / 4], now) - viewer.activeSince
+    return max(ends[min(ends.count * percent / 100, ends.count - 1)], now) - viewer.activeSince
   }
 }

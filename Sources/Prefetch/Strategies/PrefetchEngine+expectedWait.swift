@@ -17,7 +17,7 @@ extension PrefetchEngine {
     let costs = costs
     let isActiveReady = list[active].isReady || start(of: active, costs).isThere
     var wants: [Want] = []
-    let rest = activeRest(tuning, active, isActiveReady, costs, &wake)
+    let rest = activeRest(active, isActiveReady, costs, &wake)
     if let want = rest.want { wants.append(want) }
     guard allowance.bytes > 0 else { return wants }
     let wait = expectedWait(tuning, active, costs, isActiveReady ? rest.busyMilliseconds : 0)
@@ -139,8 +139,12 @@ extension PrefetchEngine {
       return job.goesOn(of: count)
         || (!isUrgent && job.isDue(price: price, step: step, futures: count))
     }
+    // What runs comes first: to turn from one to another and back costs round trips each time.
     func order(_ job: ExpectedWait.Job) -> (Int, Int, Int, Int) {
-      (job.goesOn(of: count) ? 1 : 0, job.cost, job.turns, -abs(job.position - active))
+      (
+        job.goesOn(of: count) ? 2 : job.isUnderWay ? 1 : 0, job.cost, job.turns,
+        -abs(job.position - active)
+      )
     }
     due.sort { order($0) > order($1) }
     let ahead =

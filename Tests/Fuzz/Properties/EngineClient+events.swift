@@ -86,34 +86,12 @@ extension EngineClient {
         if kind == .video {
           load.durationMilliseconds = random.once(in: 3) ? nil : random.number(0...8_000)
           if load.bytes != nil, random.once(in: 2) {
-            load.timing = Self.timing(&random, bytes)
+            load.timing = .random(&random, bytes: bytes)
           }
         }
         knownBytes[key] = load.bytes
         return PrefetchFile(key: key, load: load)
       })
-  }
-
-  /// How a clip of so many bytes plays.
-  private static func timing(_ random: inout some Choices, _ bytes: Int) -> MediaTiming {
-    let head = random.number(0...bytes)
-    if random.once(in: 4), head > 0 {
-      let ranges = random.once(in: 2) || head < 4 ? [0..<head] : [0..<head / 4, head / 2..<head]
-      return MediaTiming(isStartable: false, headBytes: head, neededRanges: ranges)
-    }
-    var lead: [MediaTiming.Lead] = []
-    for step in 0..<random.number(0...4) {
-      let least = lead.last?.bytes ?? bytes
-      lead.append(
-        .init(kilobitsPerSecond: 50 << (2 * step), bytes: random.number(min(head, least)...least)))
-    }
-    let middle = random.number(head...bytes)
-    let curve =
-      random.once(in: 2)
-      ? []
-      : [1_000: middle, 4_000: bytes].sorted { $0.key < $1.key }
-        .map { MediaTiming.Point(milliseconds: $0.key, bytes: $0.value) }
-    return MediaTiming(headBytes: head, curve: curve, lead: lead)
   }
 
   private static func shuffled(_ ids: [String], _ random: inout some Choices) -> [String] {

@@ -1,5 +1,3 @@
-import Prefetch
-
 extension NetworkProfile {
   /// The profiles that a new database has (migration 0002), for whoever measures without one.
   public static let usual: [NetworkProfile] = [
