@@ -132,7 +132,9 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         (folder / "backups").mkdir()
-        server = RunningServer(program, folder, "--backup-folder", str(folder / "backups"), media=FIXTURES / "media")
+        # A cache to purge that is not there: its figures are told all the same.
+        server = RunningServer(program, folder, "--backup-folder", str(folder / "backups"),
+                               "--purge-url", "http://127.0.0.1:9/", media=FIXTURES / "media")
         with server, Prometheus(prometheus_program, folder, f"127.0.0.1:{server.port}") as prometheus:
             expect(wait_until(prometheus.is_scraping, 30), "Prometheus scrapes the server")
             use(server, folder)
