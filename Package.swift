@@ -229,8 +229,8 @@ let package = Package(
     tests(
       "CommandTests",
       [
-        "lookahead", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing", "SQLiteStore",
-        "Catalog", "Feed", "Version", "SQLiteTestSupport", "TestSupport", crypto,
+        "lookahead", "FeedServer", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing",
+        "SQLiteStore", "Catalog", "Feed", "Version", "SQLiteTestSupport", "TestSupport", crypto,
       ]),
     // On the model store alone: no SQLite is linked.
     tests(
@@ -243,9 +243,9 @@ let package = Package(
     tests(
       "ServiceTests",
       [
-        "Service", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed", "Prefetch",
-        "MediaProbe", "MediaIndex", "System", "Catalog", "Observability", "SQLiteTestSupport",
-        "TestSupport", logging, sqlite,
+        "Service", "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed",
+        "Prefetch", "MediaProbe", "MediaIndex", "System", "Catalog", "Observability",
+        "SQLiteTestSupport", "TestSupport", logging, sqlite,
       ]),
     // What any store must do, on SQLite and on the model.
     tests(

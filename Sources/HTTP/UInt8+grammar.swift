@@ -7,7 +7,7 @@ extension UInt8 {
   static let space: UInt8 = 0x20
 
   /// `tchar` (RFC 9110 section 5.6.2).
-  var isTokenCharacter: Bool {
+  package var isTokenCharacter: Bool {
     isIn(0x03FF_6CFA_0000_0000, 0x57FF_FFFF_C7FF_FFFE)
   }
 

@@ -66,6 +66,11 @@ extension SQLiteStore {
     follower.changedPosts(since: version)
   }
 
+  /// See `FeedStore.changes`: as far back as `changedPosts`.
+  public func changes(since version: StoreVersion) -> StoreDifference? {
+    follower.changes(since: version)
+  }
+
   /// The posts with these numbers, in this order, as the file has them now.
   ///
   /// - Throws: `StoreError`.

@@ -27,8 +27,10 @@ public final class FeedService: Sendable {
     let settings = configuration.application
     let media = try settings.mediaRoot.map { try MediaRoot(path: $0) }
     var options = configuration.store
-    // One reader for each thread that may read at once, and one for the refresh.
-    options.file.readers = settings.server.eventLoops + settings.workerThreads + 1
+    // One reader for each thread that may read at once, one for the refresh, and one for purging.
+    options.file.readers =
+      settings.server.eventLoops + settings.workerThreads + 1
+      + (settings.purgeTargets.isEmpty ? 0 : 1)
     let figures = settings.figures
     backups = try configuration.backups.map {
       try BackupKeeper(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedServer
 import Service
 
 struct HealthCommand: ParsableCommand {
@@ -18,16 +19,16 @@ struct HealthCommand: ParsableCommand {
   private static let defaultPort = FeedServiceConfiguration(databasePath: "").application.server
     .port
 
-  private var target: HealthTarget {
+  private var target: HTTPTarget {
     get throws {
       if let url {
-        guard let target = HealthTarget(url: url) else {
+        guard let target = HTTPTarget(url: url) else {
           throw ValidationError(
             "--url: \"\(url)\" is not a URL such as http://127.0.0.1:8080/readyz")
         }
         return target
       }
-      return HealthTarget(
+      return HTTPTarget(
         listeningOn: Environment.text("host", default: ListeningOptions.defaultHost),
         port: Environment.number("port", default: Self.defaultPort))
     }
@@ -43,7 +44,7 @@ struct HealthCommand: ParsableCommand {
     let target = try target
     let status: Int
     do {
-      status = try HealthQuestion(target: target).ask(timeoutMilliseconds: timeoutMilliseconds)
+      status = try HTTPQuestion(target).ask(timeoutMilliseconds: timeoutMilliseconds)
     } catch {
       printError("\(target): \(error)")
       throw ExitCode.failure
@@ -53,5 +54,18 @@ struct HealthCommand: ParsableCommand {
       throw ExitCode.failure
     }
     print("\(target): ready")
+  }
+}
+
+extension HTTPTarget {
+  /// The readiness of a server that listens there: where that is every address, the loopback's.
+  init(listeningOn host: String, port: UInt16) {
+    let reachable =
+      switch host {
+      case "0.0.0.0", "": "127.0.0.1"
+      case "::": "::1"
+      default: host
+      }
+    self.init(host: reachable, port: port, target: "/readyz")
   }
 }

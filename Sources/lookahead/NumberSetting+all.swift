@@ -141,6 +141,21 @@ extension NumberSetting {
       "drain-grace-milliseconds", 0...dayMilliseconds, \.application.drainGraceMilliseconds,
       "How long requests are still accepted after SIGTERM, with /readyz at 503."),
 
+    // Caches in front.
+    NumberSetting(
+      "purge-interval-milliseconds", 0...dayMilliseconds,
+      \.application.purgeIntervalMilliseconds,
+      "How often at the most a cache is told what changed."),
+    NumberSetting(
+      "purge-again-milliseconds", 0...dayMilliseconds, \.application.purgeAgainMilliseconds,
+      "When it is told the same again, because of answers that were on their way; 0: never."),
+    NumberSetting(
+      "purge-timeout-milliseconds", 1...dayMilliseconds, \.application.purgeTimeoutMilliseconds,
+      "How long it may take to connect to a cache, and to answer; then it is tried again."),
+    NumberSetting(
+      "purge-keys", 1...1_000_000, \.application.purgeKeys,
+      "Keys that wait for a cache; if more do, it is told to forget everything."),
+
     // Media.
     NumberSetting(
       "media-max-age-seconds", 0...tenYears, \.application.mediaMaxAgeSeconds,

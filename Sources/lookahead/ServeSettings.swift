@@ -9,6 +9,7 @@ struct ServeSettings: ParsableArguments {
   @OptionGroup(title: "Limits of connections") var connections: ConnectionOptions
   @OptionGroup(title: "Clients") var clients: ClientOptions
   @OptionGroup(title: "Pages") var pages: PageOptions
+  @OptionGroup(title: "Caches in front") var caches: CacheOptions
   @OptionGroup(title: "Media") var media: MediaOptions
   @OptionGroup(title: "Writes") var writes: WriteOptions
   @OptionGroup(title: "Loading") var loading: LoadingOptions
@@ -28,6 +29,8 @@ struct ServeSettings: ParsableArguments {
     Setting.apply(list, to: &configuration)
     configuration.application.server.host = listening.host
     configuration.application.publicURL = try listening.publicURL()
+    configuration.application.cacheKeyField = try caches.keyField()
+    configuration.application.purgeTargets = try caches.targets()
     configuration.application.mediaRoot = media.mediaRoot
     configuration.application.mediaSigningKeys = try media.signingKeys()
     configuration.application.trustedProxies = try clients.blocks()

@@ -40,6 +40,13 @@ struct ChangeJournalTests {
         try #require(
           journal.isUnchanged(feed: feed, posts: posts, since: version) == isSame,
           TestRandom.replay)
+        let all = try #require(journal.changes(since: version), TestRandom.replay)
+        try #require(Set(all.posts) == changed, TestRandom.replay)
+        let feeds = later.reduce(into: Set<ByteText>()) { $0.formUnion($1.feeds) }
+        try #require(
+          Set(all.feeds.map { ByteText($0) }) == feeds && all.feeds.count == feeds.count,
+          TestRandom.replay)
+        try #require(all.areSettings == later.contains(where: \.areSettings), TestRandom.replay)
       } else {
         // So much has happened since that there was no room for it, or all was read anew.
         let count = later.reduce(0) { $0 + $1.posts.count }

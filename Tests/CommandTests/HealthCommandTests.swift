@@ -1,3 +1,4 @@
+import FeedServer
 import Foundation
 import Glibc
 import TestSupport
@@ -51,14 +52,14 @@ import Testing
       ("https://127.0.0.1/", nil), ("127.0.0.1:8080", nil), ("http:///readyz", nil),
       ("http://a:99999/", nil), ("http://user@a/", nil), ("", nil),
     ]
-    for (url, shown) in cases { #expect(HealthTarget(url: url)?.description == shown, "\(url)") }
+    for (url, shown) in cases { #expect(HTTPTarget(url: url)?.description == shown, "\(url)") }
   }
 
   @Test func `a server on every address is asked on the loopback`() {
     for (host, authority) in [
       ("0.0.0.0", "127.0.0.1:1"), ("::", "[::1]:1"), ("::1", "[::1]:1"), ("10.0.0.1", "10.0.0.1:1"),
     ] {
-      #expect(HealthTarget(listeningOn: host, port: 1).authority == authority)
+      #expect(HTTPTarget(listeningOn: host, port: 1).authority == authority)
     }
   }
 

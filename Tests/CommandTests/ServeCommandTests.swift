@@ -92,6 +92,13 @@ import Testing
       (["serve", "--write-token-file", "/nope"], [:], "--write-token-file: /nope cannot be read"),
       (["serve", "--write-token", "a", "--write-token-file", "b"], [:], "exclude each other"),
       (["serve", "--trusted-proxies", "10.0.0.0/99"], [:], "--trusted-proxies: \"10.0.0.0/99\""),
+      (["serve", "--purge-url", "https://a/"], [:], "--purge-url: \"https://a/\" is not a URL"),
+      (["serve", "--purge-url", "http://a/,b"], [:], "--purge-url: \"b\" is not a URL"),
+      (["serve", "--surrogate-key-field", "ETag"], [:], "--surrogate-key-field: \"ETag\""),
+      (
+        ["serve", "--surrogate-key-field", "none", "--purge-url", "http://a/"], [:],
+        "answers have no keys"
+      ),
       (["serve", "--log-format", "xml"], [:], "xml"),
       (["serve"], ["LOOKAHEAD_LOG_FORMAT": "xml"], "is not one of text, json"),
       (["serve"], ["LOOKAHEAD_ACCESS_LOG": "maybe"], "LOOKAHEAD_ACCESS_LOG"),

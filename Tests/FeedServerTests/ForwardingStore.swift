@@ -18,6 +18,7 @@ extension ForwardingStore {
     store.isUnchanged(feed: feed, posts: posts, since: version)
   }
   func changedPosts(since version: StoreVersion) -> [Int64]? { store.changedPosts(since: version) }
+  func changes(since version: StoreVersion) -> StoreDifference? { store.changes(since: version) }
   func refresh() throws -> Bool { try store.refresh() }
   func item(withID id: String) throws -> StoredItem? { try store.item(withID: id) }
   func beginImport() throws -> any FeedImport { try store.beginImport() }

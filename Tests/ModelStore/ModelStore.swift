@@ -104,6 +104,16 @@ extension ModelStore {
       return Array(changes.reduce(into: Set<Int64>()) { $0.formUnion($1.changed.posts) })
     }
   }
+
+  package func changes(since version: StoreVersion) -> StoreDifference? {
+    published.withLock { published in
+      let changes = published.history.filter { $0.version > version }.map(\.changed)
+      return StoreDifference(
+        feeds: changes.reduce(into: Set<ByteText>()) { $0.formUnion($1.feeds) }.map(\.text),
+        posts: Array(changes.reduce(into: Set<Int64>()) { $0.formUnion($1.posts) }),
+        areSettings: changes.contains(where: \.areSettings))
+    }
+  }
 }
 
 /// What there was at one moment.

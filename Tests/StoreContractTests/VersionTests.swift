@@ -45,6 +45,11 @@ import Testing
       #expect(store.version > before)
       #expect(!store.isUnchanged(feed: name, posts: [], since: before))
       #expect(store.changedPosts(since: before) == [])
+      let difference = try #require(store.changes(since: before))
+      #expect(difference.posts.isEmpty && !difference.areSettings)
+      var names: Set = [name]
+      if case .rename(let new, _) = change { names.insert(new) }
+      #expect(Set(difference.feeds) == names)
     }
     #expect(try store.feeds().map(\.name) == ["b"])
     #expect(try store.posts(posts).count == 4)

@@ -50,6 +50,11 @@ final class CatalogMemory: Sendable {
     state.withLock { $0.journal.changedPosts(since: version) }
   }
 
+  /// See `FeedStore.changes`.
+  func changes(since version: StoreVersion) -> StoreDifference? {
+    state.withLock { $0.journal.changes(since: version) }
+  }
+
   /// Makes the catalog the one that is read, as the next version. One at a time: the loser of a race
   /// would publish an older catalog over a newer one.
   func publish(_ update: CatalogUpdate) -> PublishedCatalog {

@@ -62,4 +62,12 @@ struct ChangeJournal {
     // A post that changed again is told of once: where it changed last.
     return changes[low...].filter { posts[$0.post] == $0.version }.map(\.post)
   }
+
+  /// It looks at every feed that changed lately.
+  func changes(since version: StoreVersion) -> StoreDifference? {
+    guard let posts = changedPosts(since: version) else { return nil }
+    return StoreDifference(
+      feeds: feeds.compactMap { $0.value > version ? $0.key.text : nil }, posts: posts,
+      areSettings: settings > version)
+  }
 }

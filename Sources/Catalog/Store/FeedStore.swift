@@ -34,6 +34,9 @@ public protocol FeedStore: Sendable {
   /// The posts whose content changed or that went since `version`, each once; `nil` where that is no
   /// longer known: then all may have. New posts are not among them.
   func changedPosts(since version: StoreVersion) -> [Int64]?
+  /// All that is different since `version`; `nil` where that is no longer known: then anything may be. It costs
+  /// what changed lately, and is for threads that may wait.
+  func changes(since version: StoreVersion) -> StoreDifference?
   /// Takes in what was written since the last time, whichever program wrote it.
   ///
   /// - Returns: whether `version` is greater now.

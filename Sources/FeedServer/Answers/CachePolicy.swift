@@ -8,11 +8,15 @@ struct CachePolicy: Sendable {
     let value: String?
     /// The field, with those of every answer that any page may read.
     let fields: Fields
+    /// In which field answers have the keys by which caches in front are told to forget them; nil where they
+    /// have none.
+    let keyField: CacheKeyField?
 
     static let none = Directive(nil)
 
-    init(_ value: String?) {
+    init(_ value: String?, keyField: CacheKeyField? = nil) {
       self.value = value
+      self.keyField = keyField
       var fields: Fields = ["Cache-Control": value ?? "no-store"]
       fields.appendCORS()
       self.fields = fields
@@ -24,12 +28,15 @@ struct CachePolicy: Sendable {
   /// Of files that belong together, of one version of the program: asked for anew each time, mostly with 304.
   let files = Directive("no-cache")
 
-  init(maxAgeSeconds: Int, staleWhileRevalidateSeconds: Int) {
-    pages = Self.directive(maxAgeSeconds, staleWhileRevalidateSeconds)
-    documents = Self.directive(3600, 86_400)
+  init(maxAgeSeconds: Int, staleWhileRevalidateSeconds: Int, keyField: CacheKeyField? = nil) {
+    pages = Self.directive(maxAgeSeconds, staleWhileRevalidateSeconds, keyField)
+    documents = Self.directive(3600, 86_400, nil)
   }
 
-  private static func directive(_ maxAge: Int, _ staleWhileRevalidate: Int) -> Directive {
-    Directive("max-age=\(maxAge), stale-while-revalidate=\(staleWhileRevalidate)")
+  private static func directive(
+    _ maxAge: Int, _ staleWhileRevalidate: Int, _ keyField: CacheKeyField?
+  ) -> Directive {
+    Directive(
+      "max-age=\(maxAge), stale-while-revalidate=\(staleWhileRevalidate)", keyField: keyField)
   }
 }

@@ -11,6 +11,8 @@ struct Representation: Sendable {
   var varyingFields: VaryingFields = []
   /// What it leads to.
   var links = LinkField()
+  /// By what caches in front are told to forget it, where it is of what may be kept.
+  var cacheKeys: [String] = []
   /// The version of what is represented, for those who would change it: the first part of the
   /// entity tag.
   var version: String?
@@ -55,6 +57,9 @@ struct Representation: Sendable {
     fields.append("Vary", varyingFields.value)
     if !links.value.isEmpty {
       fields.append("Link") { $0.append(contentsOf: links.value) }
+    }
+    if let keyField = caching.keyField, !cacheKeys.isEmpty {
+      fields.append(keyField.name, keyField.value(cacheKeys))
     }
     return fields
   }

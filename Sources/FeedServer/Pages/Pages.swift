@@ -58,6 +58,7 @@ final class Pages: Sendable {
   private func answer(_ page: PageMaker.Page, _ coding: ContentCoding, _ call: Call) throws {
     var representation = Representation(page.body, hash: page.hash, caching: caching)
     representation.varyingFields = page.asked.varyingFields
+    representation.cacheKeys = CacheKey.ofPage(feed: page.feed)
     let links = page.links
     if let next = links.next?.target {
       representation.links.append("next", target: links.bytes.span.extracting(next))

@@ -49,6 +49,7 @@ extension Application {
         var representation = Representation(writer.bytes, caching: caching.pages)
         representation.version = ItemVersion(item).text
         representation.varyingFields = network.varyingFields
+        representation.cacheKeys = CacheKey.ofItem(item)
         encoding.answer(representation, to: call)
       }
     }
@@ -77,6 +78,7 @@ extension Application {
       writer.feeds(page, links)
       var representation = Representation(writer.bytes, caching: caching.pages)
       representation.links = links.field
+      representation.cacheKeys = [CacheKey.all, CacheKey.feeds]
       return representation
     }
   }
@@ -91,6 +93,7 @@ extension Application {
       var writer = JSONWriter()
       writer.feed(feed)
       var representation = Representation(writer.bytes, caching: caching.pages)
+      representation.cacheKeys = CacheKey.ofPage(feed: feed.name)
       representation.version = FeedVersion(StoredFeed(name: feed.name, title: feed.title)).text
       return representation
     }
@@ -134,6 +137,8 @@ extension Application {
         writer.policyError(problem)
       }
     }
-    return Representation(writer.bytes, caching: caching.pages)
+    var representation = Representation(writer.bytes, caching: caching.pages)
+    representation.cacheKeys = [CacheKey.all]
+    return representation
   }
 }

@@ -38,6 +38,18 @@ public struct ApplicationConfiguration: Sendable {
   public var cacheMaxAgeSeconds = 10
   /// How long after that a cache may show it while it asks again.
   public var cacheStaleWhileRevalidateSeconds = 60
+  /// In which field answers have the keys by which caches in front are told to forget them; nil leaves it out.
+  public var cacheKeyField: CacheKeyField? = .surrogateKey
+  /// The caches in front that are told what changed; without `cacheKeyField` none can be.
+  public var purgeTargets: [HTTPTarget] = []
+  /// How often each is told at the most.
+  public var purgeIntervalMilliseconds = 250
+  /// When it is told the same for the second time, because of answers that were on their way at the first; 0: never.
+  public var purgeAgainMilliseconds = 1_000
+  /// How long it may take to connect to it, and to answer.
+  public var purgeTimeoutMilliseconds = 2_000
+  /// How many keys are kept for one that does not answer; for more, it is told to forget everything.
+  public var purgeKeys = 10_000
   /// How long a client may keep a media file without asking again.
   public var mediaMaxAgeSeconds = 30 * 86_400
   /// The keys of signed URLs, none of them empty: the first one signs, all are taken. Without any, URLs of media

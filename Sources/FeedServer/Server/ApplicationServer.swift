@@ -19,6 +19,7 @@ public final class ApplicationServer: Sendable {
   private let filler: ItemFiller
   private let events: FeedEvents
   private let access: WriteAccess
+  private let purger: CachePurger?
   /// Looks for what is news, as long as the server runs.
   private let watching = WorkerPool(threads: 1, limit: 1)
 
@@ -36,6 +37,9 @@ public final class ApplicationServer: Sendable {
     scrapes = application.scrapes
     events = application.events
     access = application.access
+    purger = configuration.purgeSettings.map {
+      CachePurger(store, $0, configuration.figures, logger)
+    }
     let source = application.pages.maker.source
     itemWriters = source.writers
     filler = ItemFiller(store: store, file: source.file, linking: application.linking)
@@ -60,6 +64,7 @@ public final class ApplicationServer: Sendable {
     let port = try server.start()
     _ = itemWriters.run { [filler] in filler.run() }
     _ = watching.run { [events] in events.run() }
+    purger?.start()
     return port
   }
 
@@ -81,12 +86,21 @@ public final class ApplicationServer: Sendable {
     filler.stop()
     events.stop()
     watching.wait()
+    purger?.stop()
     itemWriters.wait()
     configuration.figures.endScrapes()
   }
 }
 
 extension ApplicationConfiguration {
+  fileprivate var purgeSettings: PurgeSettings? {
+    guard let cacheKeyField, !purgeTargets.isEmpty else { return nil }
+    return PurgeSettings(
+      field: cacheKeyField, targets: purgeTargets,
+      intervalMilliseconds: purgeIntervalMilliseconds, againMilliseconds: purgeAgainMilliseconds,
+      timeoutMilliseconds: purgeTimeoutMilliseconds, maximumKeys: purgeKeys)
+  }
+
   fileprivate func folder(_ root: MediaRoot, of store: any MediaStore) -> MediaFolder {
     var folder = MediaFolder(
       root: root, maxAgeSeconds: mediaMaxAgeSeconds, versions: MediaVersions(store: store))
@@ -111,7 +125,8 @@ extension Application {
   ) {
     let caching = CachePolicy(
       maxAgeSeconds: configuration.cacheMaxAgeSeconds,
-      staleWhileRevalidateSeconds: configuration.cacheStaleWhileRevalidateSeconds)
+      staleWhileRevalidateSeconds: configuration.cacheStaleWhileRevalidateSeconds,
+      keyField: configuration.cacheKeyField)
     let folder = media.map { configuration.folder($0, of: store) }
     let linking: MediaLinking =
       folder.map { folder in folder.signer.map { .signed($0) } ?? .byContent } ?? .asRecorded

@@ -1,14 +1,23 @@
 import Foundation
 
-/// What a health check asks: an `http` URL in its parts (RFC 9110 section 4.2.1).
-struct HealthTarget: Equatable, CustomStringConvertible {
-  let host: String
-  let port: UInt16
+/// What a short question goes to: an `http` URL in its parts (RFC 9110 section 4.2.1).
+public struct HTTPTarget: Equatable, Sendable, CustomStringConvertible {
+  /// The name or address to connect to.
+  public let host: String
+  /// The port to connect to.
+  public let port: UInt16
   /// Path and query.
-  let target: String
+  public let target: String
+
+  /// A target of these parts.
+  public init(host: String, port: UInt16, target: String) {
+    self.host = host
+    self.port = port
+    self.target = target
+  }
 
   /// The URL's parts; nil if it is none of `http`, or without a host.
-  init?(url: String) {
+  public init?(url: String) {
     guard let parts = URLComponents(string: url), parts.scheme?.lowercased() == "http",
       let host = parts.percentEncodedHost, !host.isEmpty, parts.user == nil
     else { return nil }
@@ -20,19 +29,9 @@ struct HealthTarget: Equatable, CustomStringConvertible {
     target = path + (parts.percentEncodedQuery.map { "?" + $0 } ?? "")
   }
 
-  /// The readiness of a server that listens there: where that is every address, the loopback's.
-  init(listeningOn host: String, port: UInt16) {
-    switch host {
-    case "0.0.0.0", "": self.host = "127.0.0.1"
-    case "::": self.host = "::1"
-    default: self.host = host
-    }
-    self.port = port
-    target = "/readyz"
-  }
-
   /// As it stands in a `Host` field (RFC 9110 section 7.2).
-  var authority: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+  public var authority: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
-  var description: String { "http://\(authority)\(target)" }
+  /// The URL.
+  public var description: String { "http://\(authority)\(target)" }
 }

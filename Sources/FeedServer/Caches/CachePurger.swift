@@ -1,0 +1,126 @@
+import Catalog
+import Logging
+import Observability
+import System
+
+/// Which caches in front are told what changed, and how.
+struct PurgeSettings: Sendable {
+  let field: CacheKeyField
+  let targets: [HTTPTarget]
+  let intervalMilliseconds: Int
+  let againMilliseconds: Int
+  let timeoutMilliseconds: Int
+  let maximumKeys: Int
+}
+
+/// Has caches in front forget what changed, whoever changed it.
+///
+/// Theory of operation. One thread looks at where the store is in its history, often and for next to nothing, as
+/// `FeedEvents` does. Where that has moved, it asks what changed, and hands the keys of it to each cache's queue;
+/// then it waits for the interval, so that many changes are one purge. Each cache has a thread that sends its
+/// queue, so that one that does not answer holds up no other, and no write waits for any.
+///
+/// Each server purges for itself: when it has seen a change, what it answers from then on has it. So what a cache
+/// was given by this server before, and may still be storing, is what this server's own purges are about, and
+/// no server has to know how far another one is. When a server starts, it does not know what changed before,
+/// and purges everything.
+final class CachePurger: Sendable {
+  private let store: any FeedStore
+  private let caches: [FrontCache]
+  private let intervalMilliseconds: UInt64
+  private let isEnding = Monitor(false)
+  private let threads: WorkerPool
+  private let followers = WorkerPool(threads: 1, limit: 1)
+  private let logger: Logger
+
+  /// How often the store is looked at: a number in memory.
+  private static let lookMilliseconds = 5
+
+  init(
+    _ store: any FeedStore, _ settings: PurgeSettings, _ registry: PrometheusRegistry,
+    _ logger: Logger
+  ) {
+    self.store = store
+    self.logger = logger
+    intervalMilliseconds = UInt64(settings.intervalMilliseconds)
+    threads = WorkerPool(threads: settings.targets.count, limit: settings.targets.count)
+    registry.describe("lookahead_purges_total", help: "Purges that were sent to caches.")
+    registry.describe(
+      "lookahead_purge_delay_seconds", help: "From a change to the cache's answer to its purge.")
+    let caches = settings.targets.map { FrontCache($0, settings, registry, logger) }
+    self.caches = caches
+    registry.gauges(
+      "lookahead_purge_waiting_keys", help: "Keys that a cache has not been purged of yet."
+    ) { caches.map { ($0.dimensions, $0.waitingKeys) } }
+    registry.gauges(
+      "lookahead_purge_oldest_milliseconds", help: "How long the oldest of them has been waiting."
+    ) { caches.map { ($0.dimensions, $0.oldestMilliseconds) } }
+    registry.total(
+      "lookahead_purge_overflows_total",
+      help: "Times that more keys waited than are kept, so that everything is purged."
+    ) { caches.reduce(0) { $0 + $1.overflows } }
+  }
+
+  /// Begins, with a purge of everything.
+  func start() {
+    let seen = store.version
+    for cache in caches {
+      cache.add([CacheKey.all], at: MonotonicClock.milliseconds)
+      if !threads.run({ cache.run() }) { logger.error("there is no thread to purge a cache") }
+    }
+    if !followers.run({ [self] in follow(from: seen) }) {
+      logger.error("there is no thread to look for what is to be purged")
+    }
+  }
+
+  /// Sends what is still to be sent, once, and ends; to be called when nothing is answered any more.
+  func stop() {
+    isEnding.withLock { $0 = true }
+    isEnding.notify()
+    followers.wait()
+    for cache in caches { cache.end() }
+    threads.wait()
+  }
+
+  /// Until the clock on the wall shows the next multiple of the interval: where much is written, all servers
+  /// purge at the same times, and a page is fetched once for the purges of all of them.
+  private var pauseMilliseconds: UInt64 {
+    guard intervalMilliseconds > 0 else { return 0 }
+    let moment = WallClock.exactNow
+    let milliseconds = moment.secondsSince1970 % 86_400 * 1_000 + moment.nanoseconds / 1_000_000
+    return intervalMilliseconds - UInt64(max(0, milliseconds)) % intervalMilliseconds
+  }
+
+  private func follow(from version: StoreVersion) {
+    var seen = version
+    var changedAt: UInt64?
+    var next: UInt64 = 0
+    while true {
+      let isLast =
+        isEnding.wait(atMostMilliseconds: Self.lookMilliseconds) { $0 ? true : nil } ?? false
+      let now = MonotonicClock.milliseconds
+      // Asked for first: what changes meanwhile is looked at the next time.
+      let version = store.version
+      if version != seen {
+        changedAt = changedAt ?? now
+        if isLast || now >= next {
+          next = now + pauseMilliseconds
+          if purge(since: seen, changedAt ?? now) { (seen, changedAt) = (version, nil) }
+        }
+      }
+      if isLast { return }
+    }
+  }
+
+  /// - Returns: whether the store could say what changed.
+  private func purge(since version: StoreVersion, _ changedAt: UInt64) -> Bool {
+    do {
+      let keys = try store.changedKeys(since: version)
+      if !keys.isEmpty { for cache in caches { cache.add(keys, at: changedAt) } }
+      return true
+    } catch {
+      logger.error("it cannot be read what caches are to be purged of: \(error)")
+      return false
+    }
+  }
+}

@@ -1,0 +1,123 @@
+/// The keys that one cache is still to forget: pure, with the time as milliseconds that are handed in.
+///
+/// Theory of operation. A key waits until it was taken as a part of a batch and the cache has answered. What was
+/// purged for a change is purged once more a while later: an answer that a server had made before the change
+/// may have come to the cache after the first purge, and nothing would remove it. Whatever happens, no more
+/// than so many keys are kept; where there are more, the key of all takes their place.
+struct PurgeQueue {
+  private struct Wait {
+    var since: UInt64
+    /// For the second time.
+    var isRepetition: Bool
+  }
+
+  /// How many keys are kept, before they become one.
+  let maximumKeys: Int
+  /// When a key is purged for the second time; 0: never.
+  private(set) var againMilliseconds: Int
+  private var waiting: [String: Wait] = [:]
+  private var sending: [String: Wait] = [:]
+  /// When keys are due for the second time.
+  private var again: [String: UInt64] = [:]
+  /// How often there were too many keys.
+  private(set) var overflows = 0
+
+  /// What one request names takes so many bytes at the most, but for a single key: caches take lines of 8 KB.
+  static let batchBytes = 4_096
+
+  init(maximumKeys: Int, againMilliseconds: Int) {
+    self.maximumKeys = maximumKeys
+    self.againMilliseconds = againMilliseconds
+  }
+
+  /// How many keys have to be purged for the first time.
+  var count: Int {
+    waiting.count { !$0.value.isRepetition } + sending.count { !$0.value.isRepetition }
+  }
+
+  /// Since when the oldest of them waits.
+  var oldest: UInt64? {
+    let all = [waiting, sending].flatMap { $0.values.filter { !$0.isRepetition } }
+    return all.map(\.since).min()
+  }
+
+  /// Since when the oldest of what is being sent waits.
+  var oldestSent: UInt64? { sending.values.filter { !$0.isRepetition }.map(\.since).min() }
+
+  /// When there is something to be sent next; nil where nothing is.
+  var due: UInt64? { waiting.isEmpty ? again.values.min() : waiting.values.map(\.since).min() }
+
+  /// These are to be forgotten, because of a change that was seen at this time.
+  mutating func add(_ keys: some Collection<String>, at now: UInt64) {
+    for key in keys { wait(key, Wait(since: now, isRepetition: false)) }
+    bound()
+  }
+
+  /// What is to be sent now. It has to be followed by `succeeded` or `failed`.
+  mutating func next(at now: UInt64) -> [String] {
+    for (key, time) in again where time <= now {
+      again[key] = nil
+      wait(key, Wait(since: time, isRepetition: true))
+    }
+    bound()
+    return take()
+  }
+
+  /// Nothing is purged twice from now on, and what was to be is due.
+  mutating func end() {
+    for (key, time) in again { wait(key, Wait(since: time, isRepetition: true)) }
+    again = [:]
+    againMilliseconds = 0
+    bound()
+  }
+
+  private mutating func take() -> [String] {
+    var bytes = 0
+    let oldest = waiting.sorted { ($0.value.since, $0.key) < ($1.value.since, $1.key) }
+    for (key, wait) in oldest {
+      bytes += key.utf8.count + 1
+      if bytes > Self.batchBytes, !sending.isEmpty { break }
+      sending[key] = wait
+      waiting[key] = nil
+    }
+    return sending.keys.sorted()
+  }
+
+  /// The cache has forgotten what it was sent.
+  mutating func succeeded(at now: UInt64) {
+    if againMilliseconds > 0 {
+      for (key, wait) in sending where !wait.isRepetition {
+        again[key] = now + UInt64(againMilliseconds)
+      }
+    }
+    sending = [:]
+    if again.count > maximumKeys || again[CacheKey.all] != nil {
+      again = [CacheKey.all: again.values.max() ?? now]
+    }
+  }
+
+  /// It has not, or nobody knows.
+  mutating func failed() {
+    for (key, wait) in sending { self.wait(key, wait) }
+    sending = [:]
+    bound()
+  }
+
+  private mutating func wait(_ key: String, _ new: Wait) {
+    guard let known = waiting[key] else { return waiting[key] = new }
+    // What changed again while its first change was being sent waits since the first.
+    waiting[key] = Wait(
+      since: min(known.since, new.since),
+      isRepetition: known.isRepetition && new.isRepetition)
+  }
+
+  /// The key of all stands for every other.
+  private mutating func bound() {
+    let isOver = waiting.count > maximumKeys
+    guard isOver || waiting[CacheKey.all] != nil, waiting.count > 1 else { return }
+    if isOver { overflows += 1 }
+    let since = waiting.values.map(\.since).min() ?? 0
+    let isRepetition = waiting.values.allSatisfy(\.isRepetition)
+    waiting = [CacheKey.all: Wait(since: since, isRepetition: isRepetition)]
+  }
+}

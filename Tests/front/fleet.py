@@ -1,0 +1,145 @@
+"""Servers of one database with Varnish in front of them, all on the loopback, each ended by its process id."""
+
+import json
+import pathlib
+import re
+import shutil
+import socket
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "Tests" / "load"))
+
+from running import TOKEN, RunningServer, wait_until  # noqa: E402
+
+VCL = ROOT / "docker" / "varnish"
+# Whoever comes from here is none of the servers.
+STRANGER = "127.0.0.2"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Varnish:
+    """docker/varnish as it is, but for where the servers are; use it with `with`."""
+
+    def __init__(self, folder, ports):
+        self.folder = pathlib.Path(folder) / "varnish"
+        self.ports = ports
+        self.port = free_port()
+        self.process = None
+
+    def __enter__(self):
+        self.folder.mkdir()
+        shutil.copy(VCL / "default.vcl", self.folder)
+        (self.folder / "servers.vcl").write_text(self.servers())
+        with open(self.folder / "log", "wb") as log:
+            self.process = subprocess.Popen(
+                ["varnishd", "-F", "-j", "none", "-n", self.folder / "work", "-a", f"127.0.0.1:{self.port}",
+                 "-f", self.folder / "default.vcl", "-p", f"vcl_path={self.folder}",
+                 "-p", "http_gzip_support=off", "-s", "malloc,256m"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        if not wait_until(self.answers, 30):
+            self.__exit__()
+            raise RuntimeError(f"varnishd did not start: {(self.folder / 'log').read_text()[-2000:]}")
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(timeout=20)
+
+    def servers(self):
+        """servers.vcl with the ports of this machine for the hosts of a fleet, and no network but the loopback's
+        first address."""
+        text = (VCL / "servers.vcl").read_text()
+        declared = re.findall(r"^backend server\d .*$", text, re.M)
+        added = re.findall(r"^ *servers.add_backend.*$", text, re.M)
+        number = len(self.ports)
+        for number, port in enumerate(self.ports, 1):
+            line = declared[0].replace("server1", f"server{number}", 1)
+            line = line.replace('"server1"', '"127.0.0.1"').replace('"8080"', f'"{port}"')
+            declared[number - 1:number] = [line]
+            added[number - 1:number] = [added[0].replace("server1", f"server{number}")]
+        text = re.sub(r"(^backend .*\n)+", "\n".join(declared[:number]) + "\n", text, flags=re.M)
+        text = re.sub(r"(^ *servers.add_backend.*\n)+", "\n".join(added[:number]) + "\n", text, flags=re.M)
+        return text.replace('"127.0.0.0"/8;', '"127.0.0.1";').replace('"10.203.1.0"/24;', "")
+
+    def answers(self):
+        if self.process.poll() is not None:
+            return False
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            return True
+        except OSError:
+            return False
+
+    def counts(self):
+        """Varnish's own counters by name."""
+        said = subprocess.run(["varnishstat", "-1", "-j", "-n", self.folder / "work"],
+                              capture_output=True, text=True, check=True).stdout
+        counters = json.loads(said)
+        return {name: entry["value"] for name, entry in counters.get("counters", counters).items()
+                if isinstance(entry, dict)}
+
+
+class Server(RunningServer):
+    """One of several servers of a database, with a log of its own."""
+
+    def __init__(self, program, folder, number, *options):
+        super().__init__(program, folder, "--log-level", "warning", "--trusted-proxies", "127.0.0.1", *options)
+        self.log = pathlib.Path(folder) / f"server{number}.log"
+        self.port = free_port()
+
+
+class Fleet:
+    """So many servers, and Varnish that they purge; use it with `with`."""
+
+    def __init__(self, program, folder, count, *options, records=(), through=None):
+        """
+        `through` makes another port of a server's: what Varnish asks instead of it.
+        """
+        self.folder = pathlib.Path(folder)
+        self.servers = [Server(program, folder, number) for number in range(1, count + 1)]
+        self.records = records
+        self.through = through or (lambda port: port)
+        self.options = options
+        self.varnish = None
+
+    def __enter__(self):
+        first = self.servers[0]
+        first.command("seed", "--fixtures", str(ROOT / "Fixtures"))
+        if self.records:
+            records = self.folder / "records.ndjson"
+            records.write_text("".join(json.dumps(record) + "\n" for record in self.records))
+            first.command("seed", str(records))
+        self.varnish = Varnish(self.folder, [self.through(server.port) for server in self.servers])
+        for server in self.servers:
+            server.options += ["--purge-url", f"http://127.0.0.1:{self.varnish.port}/", *self.options]
+        try:
+            for server in self.servers:
+                server.start()
+            self.varnish.__enter__()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for server in self.servers:
+            if server.is_running():
+                server.kill()
+        if self.varnish.process and self.varnish.process.poll() is None:
+            self.varnish.__exit__()
+
+    def purged(self):
+        """How many purges the servers have seen done."""
+        return sum(int(value) for server in self.servers if server.is_running()
+                   for name, value in server.metrics().items()
+                   if name.startswith("lookahead_purges_total") and 'outcome="done"' in name)
+
+
+__all__ = ["Fleet", "ROOT", "STRANGER", "Server", "TOKEN", "Varnish", "free_port", "wait_until"]
