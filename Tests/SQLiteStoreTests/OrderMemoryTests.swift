@@ -42,7 +42,7 @@ import Testing
       })
   }
 
-  @Test(arguments: [1, 30_000, 120_000, 1 << 30])
+  @Test(arguments: [1, 50_000, 120_000, 1 << 30])
   func `every page is the same with any limit, and lists of feeds are`(_ limit: Int) throws {
     let path = try file(feeds: 40, entries: 100)
     let (store, whole) = (try open(path, limit), try open(path, 1 << 30))
