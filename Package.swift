@@ -121,8 +121,8 @@ let package = Package(
         + [
           "dom.js", "editor.js", "feed-choice.js", "feed-view.js", "frame.js", "icon.svg",
           "index.html",
-          "inspector.js", "lane.js", "link.js", "metrics.js", "page.css", "page.js",
-          "policies-view.js", "server-view.js", "slide.js", "tabs.js", "thumbhash.js",
+          "inspector.js", "lab-view.js", "lane.js", "link.js", "metrics.js", "page.css", "page.js",
+          "server-view.js", "slide.js", "tabs.js", "thumbhash.js",
         ].map { .embedInCode("page/\($0)") },
       swiftSettings: strict),
     module("JSON"),

@@ -44,7 +44,7 @@ public final class Server: Sendable {
     }
     let sockets = try ListeningSocket.open(
       host: configuration.host, port: configuration.port, count: configuration.eventLoops,
-      backlog: configuration.listenBacklog)
+      backlog: configuration.listenBacklog, sharesPort: configuration.sharesPort)
     var loops: [ConnectionLoop] = []
     do throws(SystemError) {
       for _ in sockets { loops.append(try ConnectionLoop(context)) }

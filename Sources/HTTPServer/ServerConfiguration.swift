@@ -8,6 +8,8 @@ public struct ServerConfiguration: Sendable {
   public var port: UInt16 = 8080
   /// How many threads serve connections, each with a listening socket of its own.
   public var eventLoops = 1
+  /// Whether another server of the same user may listen on the port, too: the one that takes its place.
+  public var sharesPort = false
   /// How many connections the kernel holds that were not accepted yet, for each event loop.
   public var listenBacklog = 1024
   /// How large a request may be.

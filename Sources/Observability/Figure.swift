@@ -20,13 +20,20 @@ struct FigureFamily {
 
   init(type: FigureType) { self.type = type }
 
-  /// Gauges of these dimensions and values.
-  init(gauges: [(dimensions: [(String, String)], value: Int)]) {
-    self.init(type: .gauge)
-    for (dimensions, value) in gauges {
-      let figure = GaugeFigure()
-      figure.set(Int64(value))
-      series[Array(Exposition.labels(dimensions).utf8)] = figure
+  /// Gauges or counters of these dimensions and values.
+  init(_ type: FigureType, _ values: [(dimensions: [(String, String)], value: Int)]) {
+    self.init(type: type)
+    for (dimensions, value) in values {
+      let labels = Array(Exposition.labels(dimensions).utf8)
+      if type == .gauge {
+        let figure = GaugeFigure()
+        figure.set(Int64(value))
+        series[labels] = figure
+      } else {
+        let figure = CounterFigure()
+        figure.increment(by: Int64(value))
+        series[labels] = figure
+      }
     }
   }
 

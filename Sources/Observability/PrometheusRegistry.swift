@@ -39,8 +39,8 @@ public final class PrometheusRegistry: Sendable {
     var families: [String: FigureFamily] = [:]
     var seriesCount = 0
     var scrapes: [@Sendable () -> Void] = []
-    /// Families whose series come and go: gauges that are read as a whole.
-    var readings: [String: Reading] = [:]
+    /// Families whose series come and go: they are read as a whole.
+    var readings: [String: (type: FigureType, read: Reading)] = [:]
   }
 
   private let maximumSeries: Int
@@ -72,7 +72,13 @@ public final class PrometheusRegistry: Sendable {
   /// longer told. They do not count towards `maximumSeries`: who reads them bounds them.
   public func gauges(_ name: String, help: String, _ read: @escaping Reading) {
     describe(name, help: help)
-    state.withLock { $0.readings[Exposition.familyName(name)] = read }
+    state.withLock { $0.readings[Exposition.familyName(name)] = (.gauge, read) }
+  }
+
+  /// The same for counters, none of which may fall while it is told.
+  public func totals(_ name: String, help: String, _ read: @escaping Reading) {
+    describe(name, help: help)
+    state.withLock { $0.readings[Exposition.familyName(name)] = (.counter, read) }
   }
 
   /// Calls none of them any more: what they held, which commonly holds the registry, is let go.
@@ -90,7 +96,9 @@ public final class PrometheusRegistry: Sendable {
       ($0.readings, $0.families, $0.descriptions)
     }
     var families = known
-    for (name, read) in readings { families[name] = FigureFamily(gauges: read()) }
+    for (name, reading) in readings {
+      families[name] = FigureFamily(reading.type, reading.read())
+    }
     var exposition = Exposition()
     for (name, family) in families.sorted(by: { $0.key < $1.key }) {
       family.write(name, help: descriptions[name]?.help, to: &exposition)

@@ -266,6 +266,41 @@ export class Feed {
   }
 
   /**
+   * Says when something newer than the run is there, for as long as `signal` lets it: by server-sent events, and by
+   * asking now and then for as long as these do not come. Each who listens has one of the connections of the browser,
+   * of which there are six to a server.
+   *
+   * @param {() => void} heard called each time that something came; `newer()` fetches it
+   * @param {object} options
+   * @param {AbortSignal} [options.signal]
+   * @param {number} [options.pollMs]
+   */
+  watch(heard, { signal, pollMs = 20_000 } = {}) {
+    if (signal?.aborted) return;
+    const url = new URL(`v1/feeds/${encodeURIComponent(this.name)}/events`, this.server);
+    if (this.#newer) url.searchParams.set('before', this.#newer);
+    const source = 'EventSource' in globalThis ? new EventSource(url.href) : null;
+    source?.addEventListener('newer', () => heard());
+    const poll = setInterval(async () => {
+      if (source?.readyState !== 1 && await this.#hasNewer() && !signal?.aborted) heard();
+    }, pollMs);
+    signal?.addEventListener('abort', () => {
+      source?.close();
+      clearInterval(poll);
+    }, { once: true });
+  }
+
+  /** A ranking that is over has something newer; a server that does not answer has nothing. */
+  async #hasNewer() {
+    try {
+      if (!this.#newer) return false;
+      return (await this.#page({ before: this.#newer, limit: 1 }, true)).items.length > 0;
+    } catch (error) {
+      return error instanceof LookaheadError && error.status === 410;
+    }
+  }
+
+  /**
    * A window around an item's id or `offset:12`, a place that is restored: the run from now on.
    *
    * @param {string} place

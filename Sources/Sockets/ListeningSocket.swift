@@ -17,15 +17,20 @@ public struct ListeningSocket: Sendable {
   /// The first is bound and listens without `SO_REUSEPORT`, which fails if anybody listens there,
   /// another instance of this program too. Only then is the option set, which lets the others join:
   /// Linux asks for it on both sockets at the time of the second `bind`.
+  ///
+  /// - Parameter sharesPort: whether it may listen beside another program of the same user that shares the port,
+  ///   too. What a socket still holds when it is closed Linux hands on to the others where
+  ///   `net.ipv4.tcp_migrate_req` is 1, and resets else (`ip-sysctl`).
   public static func open(
-    host: String, port: UInt16, count: Int, backlog: Int
+    host: String, port: UInt16, count: Int, backlog: Int, sharesPort: Bool = false
   ) throws(SystemError) -> [ListeningSocket] {
     let address = try SocketAddress(host: host, port: port)
     let shown = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    let first = try ListeningSocket(address, backlog, "listen on \(shown)", shared: false)
+    let first = try ListeningSocket(
+      address, backlog, "listen on \(shown)", shared: sharesPort)
     var sockets = [first]
     do throws(SystemError) {
-      if count > 1 { try first.share() }
+      if count > 1, !sharesPort { try first.share() }
       while sockets.count < count {
         let next = first.address
         sockets.append(try ListeningSocket(next, backlog, "listen on \(shown)", shared: true))

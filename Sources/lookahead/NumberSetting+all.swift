@@ -232,7 +232,7 @@ extension NumberSetting {
     // Log and figures.
     NumberSetting(
       "feed-figures", 0...10_000, \.application.feedFigures,
-      "Of how many feeds, the largest, /metrics tells how many items they have."),
+      "Of how many feeds /metrics tells items (the largest) and requests (the busiest)."),
     NumberSetting(
       "log-buffer-bytes", 4_096...gibibyte, default: LogSink.defaultMaximumBytes,
       "Lines that wait to be written; then they are dropped and counted."),

@@ -46,6 +46,7 @@ struct ServeCommand: ParsableCommand {
     let host = settings.listening.urlHost
     print("serving \(configuration.databasePath) on http://\(host):\(port)/")
     fflush(nil)
+    tellManager("READY=1", logger)
     if service.hasNoFeeds {
       printError(
         "the database has no feed yet: `lookahead seed --database \(configuration.databasePath) FILE…` "
@@ -55,8 +56,19 @@ struct ServeCommand: ParsableCommand {
       reopen(logFile, logger)
       readTokens(for: service, logger)
     }
+    tellManager("STOPPING=1", logger)
     service.drain()
     try service.wait()
+  }
+
+  /// A service manager that waits for the start hears of it: systemd's `Type=notify`.
+  private func tellManager(_ state: String, _ logger: Logger) {
+    let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"]
+    do throws(SystemError) {
+      try ServiceNotification(path: path)?.send(state)
+    } catch {
+      logger.warning("\(error)")
+    }
   }
 
   /// Who has changed the file of tokens says so by SIGHUP. One that would not let the server start leaves

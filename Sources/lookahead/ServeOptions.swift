@@ -7,6 +7,12 @@ struct ListeningOptions: ParsableArguments {
 
   @Option("host", default: defaultHost, "The address to listen on.") var host: String
   @Option("port") var port: Int
+
+  @Flag(
+    "share-port",
+    "Another server of this user may listen on the port, too: the one that takes this one's place.")
+  var sharePort: Bool
+
   @Option("event-loops") var eventLoops: Int
 
   @Option(
@@ -68,6 +74,13 @@ struct ConnectionOptions: ParsableArguments {
 /// How pages are kept and refreshed.
 struct PageOptions: ParsableArguments {
   @Flag("page", default: true, "A page to look at, for browsers that ask for /.") var page: Bool
+
+  @Option(
+    help: """
+      The file of the lab's last report, which the page shows; it may be made anew at any time.
+      """)
+  var labReport: String?
+
   @Option("cache-max-age-seconds") var cacheMaxAgeSeconds: Int
   @Option("cache-stale-while-revalidate-seconds") var cacheStaleWhileRevalidateSeconds: Int
   @Option("encoded-memory-bytes") var encodedMemoryBytes: Int
@@ -80,6 +93,8 @@ struct PageOptions: ParsableArguments {
   @Option("worker-threads") var workerThreads: Int
   @Option("worker-queue") var workerQueue: Int
   @Option("drain-grace-milliseconds") var drainGraceMilliseconds: Int
+
+  mutating func validate() throws { labReport = labReport ?? Environment.text("lab-report") }
 }
 
 /// Where the media files are, how long they are kept, and who gets them.

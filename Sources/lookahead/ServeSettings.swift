@@ -28,6 +28,7 @@ struct ServeSettings: ParsableArguments {
     var configuration = FeedServiceConfiguration(databasePath: database.database)
     Setting.apply(list, to: &configuration)
     configuration.application.server.host = listening.host
+    configuration.application.server.sharesPort = listening.sharePort
     configuration.application.publicURL = try listening.publicURL()
     configuration.application.cacheKeyField = try caches.keyField()
     configuration.application.purgeTargets = try caches.targets()
@@ -36,6 +37,7 @@ struct ServeSettings: ParsableArguments {
     configuration.application.trustedProxies = try clients.blocks()
     configuration.application.writeTokens = try writes.tokens()
     configuration.application.hasPage = pages.page
+    configuration.application.labReport = pages.labReport
     configuration.mediaProbing.decoding = media.decoding.settings
     configuration.backups = care.backups
     return configuration

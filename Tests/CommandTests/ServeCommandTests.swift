@@ -74,6 +74,51 @@ import Testing
     #expect(try TestClient(port: server.port).get("/healthz").status == 200)
   }
 
+  @Test func `servers share a port where both say so, and one ends without the other`() throws {
+    try seed("--generate", "10")
+    let first = try ServingProgram(program, ["--share-port"])
+    let second = try ServingProgram(program, ["--share-port", "--port", "\(first.port)"])
+    #expect(second.port == first.port)
+    let alone = try program.run("serve", "--port", "\(first.port)")
+    #expect(alone.status == 1 && alone.errors.contains("Address already in use"))
+    #expect(first.terminate() == 0)
+    for _ in 0..<20 {
+      #expect(try TestClient(port: second.port).get("/rp/?feed=newest").status == 200)
+    }
+    #expect(second.terminate() == 0)
+  }
+
+  @Test(arguments: [false, true])
+  func `who has started it hears when it serves and when it ends`(_ isAbstract: Bool) throws {
+    let path = program.folder.file("notify")
+    let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    defer { close(manager) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { room in
+      room.copyBytes(from: path.utf8)
+      if isAbstract { room[0] = 0 }
+    }
+    let length = socklen_t(2 + path.utf8.count)
+    let isBound = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(manager, $0, length) == 0 }
+    }
+    try #require(isBound)
+    func heard() -> String {
+      var buffer = [UInt8](repeating: 0, count: 100)
+      let count = recv(manager, &buffer, buffer.count, 0)
+      return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    }
+    let name = isAbstract ? "@" + path.dropFirst() : path
+    let server = try ServingProgram(program, environment: ["NOTIFY_SOCKET": name])
+    #expect(heard() == "READY=1")
+    #expect(server.terminate() == 0)
+    #expect(heard() == "STOPPING=1")
+    // One that is not there any more keeps nobody from serving.
+    let other = try ServingProgram(program, environment: ["NOTIFY_SOCKET": "/nowhere/notify"])
+    #expect(try TestClient(port: other.port).get("/healthz").status == 200)
+  }
+
   @Test func `arguments and variables that cannot be used are named, with status 64`() throws {
     let cases: [(arguments: [String], environment: [String: String], says: String)] = [
       (["serve", "--port", "99999"], [:], "99999"),

@@ -1,4 +1,5 @@
 import Catalog
+import Dispatch
 import Feed
 import Synchronization
 import TestSupport
@@ -62,6 +63,7 @@ import Testing
       let deep = PageQuery(feed: feed, offset: 95, limit: 30)
       #expect((try? store.shown(deep)) == (try? whole.shown(deep)))
     }
+    for feed in 0..<40 { try store.read("f\(feed)") }
     #expect(try held(whole).count == 40)
     let count = try held(store).count
     #expect(limit == 1 << 30 ? count == 40 : limit == 1 ? count == 1 : (2..<40).contains(count))
@@ -72,18 +74,17 @@ import Testing
     let room = try held(store).count
     try #require((5..<50).contains(room))
     for other in 0..<50 {
-      _ = try store.shown(PageQuery(feed: "f7", offset: 50))
-      _ = try store.shown(PageQuery(feed: "f\(other)", offset: 50))
+      try store.read("f7")
+      try store.read("f\(other)")
     }
     #expect(store.isAtHand(PageQuery(feed: "f7", offset: 50)))
     #expect(store.isAtHand(PageQuery(feed: "f49", offset: 50)))
     #expect(!store.isAtHand(PageQuery(feed: "f0", offset: 50)))
-    #expect(try held(store).count <= room + 1)
     #expect(try store.snapshot().orderMemory.feeds == held(store).count)
     #expect(try store.snapshot().orderMemory.bytes <= 100_000)
     // What keeps a page knows that nothing of it changed.
     let version = store.version
-    _ = try store.shown(PageQuery(feed: "f0", offset: 50))
+    try store.read("f0")
     #expect(store.version == version)
   }
 
@@ -144,7 +145,7 @@ import Testing
             #expect(throws: Never.self) {
               let before = try #require(try store.feed(named: feed)).total
               let page = try store.shown(PageQuery(feed: feed, limit: 100))
-              #expect(page.posts.count == page.feed.total && page.feed.total >= before)
+              #expect(page.posts.count == page.total && page.total >= before)
             }
           } while !isDone.value.load(ordering: .acquiring)
         }
@@ -158,16 +159,81 @@ import Testing
     }
   }
 
+  @Test(arguments: TestRandom.seeds)
+  func `while an order is read, pages are cut from windows, whatever rankings there are`(
+    _ seed: UInt64
+  ) throws {
+    var random = TestRandom(seed)
+    let path = try file(feeds: 2, entries: 80)
+    let writer = try SQLiteStore(path: path, options: .init(keptRankings: 4))
+    let (store, whole) = (try open(path, 1), try open(path, 1 << 30))
+    // Nothing is read behind a window: each page is of one.
+    let gate = DispatchSemaphore(value: 0)
+    #expect(store.follower.loading.run { gate.wait() })
+    #expect(store.follower.loading.run {})
+    for _ in 0..<30 {
+      let id = "p0-\(random.number(0...90))"
+      let isThere = try writer.item(withID: id) != nil
+      let rank = random.chance(80) ? random.number(-1...81) : nil
+      try writer.outcome(
+        of: ItemWrite(
+          id: id,
+          change: isThere && random.chance(15)
+            ? .delete
+            : .put(
+              Post(id: id, type: .image), placements: [Placement(feed: "f0", rank: rank)])))
+      for reader in [store, whole] { try reader.refresh() }
+      var query = PageQuery(
+        feed: "f0", offset: random.number(0...90), limit: random.number(0...40))
+      for step in 0..<8 {
+        // The few places for which the order is read are let go of.
+        try store.read("f1")
+        #expect(!store.isAtHand(query), "\(TestRandom.replay), step \(step)")
+        let (page, expected) = (try store.shown(query), try whole.shown(query))
+        #expect(page == expected, "\(TestRandom.replay), step \(step)")
+        let places: [PageQuery.Start?] = [
+          page.next.map { .after($0) }, page.previous.map { .before($0) }, .before(page.newer),
+        ]
+        guard let place = random.one(of: places) else { break }
+        query = PageQuery(
+          feed: "f0", start: place, offset: random.number(0...3), limit: random.number(1...40))
+      }
+    }
+    gate.signal()
+    for reader in [store, whole, writer] { try reader.close() }
+  }
+
+  @Test func `a page from a window deep in a large feed reads its rows alone`() throws {
+    let path = try file(feeds: 1, entries: 5_000)
+    let store = try open(path, 1)
+    let state = try store.pool.read {
+      try #require(try SQLiteCatalogReader(database: $0).feeds().first)
+    }
+    for row in [0, 1, 2_499, 4_970, 4_999] {
+      try store.pool.read { database in
+        let reader = SQLiteCatalogReader(database: database)
+        let order = try reader.order(ofFeed: state.id, ranking: state.ranking)
+        let position = order.position(at: row)
+        for place: OrderWindow.Place in [.offset(row), .below(position), .above(position)] {
+          let window = try reader.window(of: state, at: place, rows: 30)
+          #expect(window == OrderWindow(place, rows: 30, of: order), "\(place)")
+          #expect(window.entries.count <= 31)
+        }
+      }
+    }
+  }
+
   @Test func `a page of an order that went is cut from the moment that its request took`() throws {
     let path = try file(feeds: 3, entries: 40)
     let store = try open(path, 1)
-    _ = try store.shown(PageQuery(feed: "f0", offset: 30))
+    try store.read("f0")
     let snapshot = try store.snapshot()
-    _ = try store.shown(PageQuery(feed: "f1", offset: 30))
+    try store.read("f1")
     try store.outcome(of: ItemWrite(id: "p0-35", change: .delete))
     // It has the order as it then was, and that of another feed is read for it as it is now.
     #expect(try snapshot.cut(PageQuery(feed: "f0", offset: 30)).slice.count == 10)
-    #expect(try snapshot.cut(PageQuery(feed: "f2", offset: 30)).version > snapshot.version)
+    let around = PageQuery.Start.around(.offset(30), leading: 2, trailing: 2)
+    #expect(try snapshot.cut(PageQuery(feed: "f2", start: around)).version > snapshot.version)
     #expect(try store.cut(PageQuery(feed: "f0", offset: 30)).slice.count == 9)
   }
 }
@@ -178,7 +244,10 @@ private final class Flag: Sendable {
 
 /// All of a page that clients see.
 private struct ShownPage: Equatable {
-  let feed: FeedSummary
+  let feed: String
+  let title: String?
+  let total: Int
+  let ranking: Int
   let posts: [Post]
   let offset: Int
   let next: Cursor?
@@ -187,11 +256,18 @@ private struct ShownPage: Equatable {
 }
 
 extension SQLiteStore {
+  /// Asks for a page that takes the feed's order.
+  fileprivate func read(_ feed: String) throws {
+    let around = PageQuery.Start.around(.offset(20), leading: 2, trailing: 2)
+    _ = try page(PageQuery(feed: feed, start: around))
+  }
+
   fileprivate func shown(_ query: PageQuery) throws -> ShownPage {
     let page = try page(query)
     let slice = page.slice
     return ShownPage(
-      feed: page.feed, posts: page.posts, offset: slice.offset, next: slice.next,
+      feed: page.feed.name, title: page.feed.title, total: page.feed.total,
+      ranking: page.feed.ranking, posts: page.posts, offset: slice.offset, next: slice.next,
       previous: slice.previous, newer: slice.newer)
   }
 }

@@ -24,6 +24,12 @@ import Testing
     ("an export's posts", PostReader.postsAfterID),
     ("an item's place in a feed", SQLiteCatalogReader.placeOfPost),
     ("a feed's order", SQLiteCatalogReader.feedOrder),
+    ("a window at an offset", SQLiteCatalogReader.windowAtOffset),
+    ("a window below a place", SQLiteCatalogReader.windowBelow),
+    ("a window from a place on", SQLiteCatalogReader.windowFrom),
+    ("a window above a place", SQLiteCatalogReader.windowAbove),
+    ("entries through a place", SQLiteCatalogReader.countThrough),
+    ("entries above a place", SQLiteCatalogReader.countAbove),
     ("one feed", SQLiteCatalogReader.oneFeed),
     ("whether a ranking is begun", SQLiteCatalogReader.isRankingBegun),
     ("a feed's number of entries", SQLiteCatalogReader.entryCount),
@@ -97,7 +103,9 @@ import Testing
   @Test func `what looks for one entry does not read its feed`() throws {
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: folder.file("feed.sqlite"))
-    let reading: Set = ["a feed's order", "a feed's number of entries"]
+    let reading: Set = [
+      "a feed's order", "a feed's number of entries", "a window at an offset",
+    ]
     let statements =
       Self.statements.filter { !reading.contains($0.name) }
       + SQLiteStore.invariants.map { ($0.name, $0.sql) }

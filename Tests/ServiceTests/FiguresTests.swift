@@ -61,7 +61,7 @@ import Testing
     let client = try service.client()
     func told() throws -> [String] {
       try client.get("/metrics").text.split(separator: "\n").map(String.init)
-        .filter { $0.hasPrefix("lookahead_feed") }
+        .filter { $0.hasPrefix("lookahead_feed_items") || $0.hasPrefix("lookahead_feeds") }
     }
     #expect(
       try told() == [
@@ -74,6 +74,36 @@ import Testing
       try told() == [
         #"lookahead_feed_items{feed="feed-6"} 7"#, #"lookahead_feed_items{feed="feed-7"} 8"#,
         #"lookahead_feed_items{feed="feed-9"} 10"#, "lookahead_feeds 9",
+      ])
+  }
+
+  @Test func `requests are counted by feed, and those for feeds that are not told together`()
+    throws
+  {
+    let records = (0..<4).map { SeedRecord.ranked("p\($0)", $0, feed: "feed-\($0)") }
+    let service = try RunningService(records) { $0.application.feedFigures = 2 }
+    let client = try service.client()
+    let targets = [
+      "/rp/?feed=feed-0", "/rp/?feed=feed-0", "/v1/feeds/feed-0/items",
+      "/v1/feeds/feed-0/feed.json",
+      "/v1/feeds/feed-1/feed.xml", "/rp/?feed=feed-2", "/rp/?feed=feed-2", "/rp/?feed=feed-3",
+      // What is not there, or says nothing of posts, is not counted.
+      "/rp/?feed=none", "/v1/feeds/none/feed.json", "/v1/feeds/none/events", "/v1/feeds/feed-0",
+      "/rp/?feed=feed-0&limit=1000",
+    ]
+    for target in targets { _ = try client.get(target) }
+    let tag = try client.get("/rp/?feed=feed-1").fields["etag"]!
+    #expect(try client.get("/rp/?feed=feed-1", ["If-None-Match": tag]).status == 304)
+    let listener = try service.client()
+    #expect(try listener.get("/v1/feeds/feed-1/events").status == 200)
+    let told = try client.get("/metrics").text.split(separator: "\n").map(String.init)
+      .filter { $0.contains("lookahead_feed_requests") && !$0.hasPrefix("# HELP") }
+    #expect(
+      told == [
+        "# TYPE lookahead_feed_requests_total counter",
+        #"lookahead_feed_requests_total{feed="feed-0"} 4"#,
+        #"lookahead_feed_requests_total{feed="feed-1"} 4"#,
+        #"lookahead_feed_requests_total{overflow="true"} 3"#,
       ])
   }
 

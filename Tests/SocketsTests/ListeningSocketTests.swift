@@ -26,6 +26,19 @@ struct ListeningSocketTests {
     }
   }
 
+  @Test func `who shares a port shares it with those alone that do, too`() throws {
+    func open(_ port: UInt16, _ count: Int, shares: Bool) throws -> [ListeningSocket] {
+      try ListeningSocket.open(
+        host: "127.0.0.1", port: port, count: count, backlog: 8, sharesPort: shares)
+    }
+    let first = try open(0, 1, shares: true)
+    let port = first[0].address.port
+    let second = try open(port, 3, shares: true)
+    defer { for socket in first + second { socket.close() } }
+    #expect(second.map(\.address.port) == [port, port, port])
+    #expect(throws: SystemError.self) { try open(port, 1, shares: false) }
+  }
+
   @Test func `a host that does not resolve is named`() {
     // Longer than a name can be: refused without asking anybody.
     let host = String(repeating: "a", count: 300)

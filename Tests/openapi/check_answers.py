@@ -891,6 +891,7 @@ class Suite:
             ("/v1/networks", "/v1/networks", f"?feed={name}"),
             ("/", "/", ""),
             ("/page/{file}", "/page/page.css", ""),
+            ("/page/{file}", "/page/lab-report.html", ""),
             ("/lookahead.js", "/lookahead.js", ""),
             ("/openapi.json", "/openapi.json", ""),
             ("/healthz", "/healthz", ""),

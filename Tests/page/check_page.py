@@ -22,10 +22,11 @@ import time
 import urllib.request
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE.parent / "load"), str(HERE.parent / "player")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "load"), str(HERE.parent / "player")]
 
+import firefox  # noqa: E402
 from chromium import Chromium  # noqa: E402
-from running import FIXTURES, TOKEN, RunningServer  # noqa: E402
+from running import FIXTURES, TOKEN, RunningServer, wait_until  # noqa: E402
 
 MEDIA = FIXTURES / "media"
 ROOT = HERE.parents[1]
@@ -119,11 +120,15 @@ def check_looks(server, folder):
                     tab.evaluate("document.getElementById('show-inspector').click()")
                     time.sleep(0.5)
                     tab.screenshot(folder / f"{name}-inspector.png")
-                for view in ("server", "policies"):
+                for view in ("server", "lab"):
                     tab.evaluate(f"document.getElementById('tab-{view}').click()")
                     tab.wait(f"!!document.querySelector('#view-{view} :is(.tiles, .cards) dd')")
                     time.sleep(0.3)
                     tab.screenshot(folder / f"{name}-{view}.png")
+                expect(tab.wait("!!document.querySelector('iframe.report')", 5), f"{name}: the lab's report is shown")
+                tab.evaluate("document.querySelector('iframe.report').scrollIntoView()")
+                time.sleep(0.7)
+                tab.screenshot(folder / f"{name}-report.png")
                 tab.judge(name)
 
 
@@ -134,7 +139,12 @@ def check_clips(server):
         shown = tab.wait("document.querySelector('.row.isActive video')?.currentTime > 0.2 "
                          "&& lookaheadPage.view.lanes[0].prefetcher.transfers.length", 20)
         expect(shown, "a clip plays while the rest of it is on its way")
-        expect(tab.wait("document.querySelector('.row.isActive video')?.loop", 30), "and is whole later")
+        is_whole = tab.wait("document.querySelector('.row.isActive video')?.loop", 30)
+        state = is_whole or tab.evaluate("""(({currentTime, duration, ended, readyState, error}, {store, active}) =>
+          JSON.stringify([currentTime, duration, ended, readyState, error?.message,
+            lookaheadPage.view.lanes[0].prefetcher.media(active).map(([file]) => [file.bytes, store.held(file.url).list])])
+          )(document.querySelector('.row.isActive video'), lookaheadPage.view.lanes[0].prefetcher)""")
+        expect(is_whole, f"and is whole later {'' if is_whole else state}")
         before = tab.evaluate("document.querySelector('.row.isActive video').currentTime")
         expect(before > 0.2, f"from where it was: {before:.2f} s")
         tab.evaluate("document.querySelector('.row.isActive').focus()")
@@ -254,22 +264,46 @@ def check_module(server):
             file = server.database.parent / "module.ndjson"
             file.write_text(records)
             server.command("seed", "--kept-rankings", "1", "--kept-rankings-seconds", "0", str(file))
+            order.update((f"m{number}", rank) for number, rank in ranks)
+            expected = sorted(order, key=lambda one: (order[one], one))
 
-        load([(number, number + 1) for number in range(40)])
+            def is_seen():
+                status, _, page = server.get("/v1/feeds/module/items?limit=100")
+                return status == 200 and [item["id"] for item in json.loads(page)["items"]] == expected
+
+            expect(wait_until(is_seen, 10), "the server has seen what was loaded")
+
+        order = {}
+        load([(number, number + 10) for number in range(40)])
         expect(run(f"await feed.refresh(); await feed.older(); return {ids}") == [f"m{number}" for number in range(20)],
                "two pages by cursor")
         expect(run("await feed.around('offset:25'); await feed.previous(); return feed.offset") < 20,
                "a window, and what lies above it")
         expect(run("return (await feed.refresh(), await feed.newer())") == [], "nothing newer")
-        load([(99, 0)])
+        load([(99, 5)])
         expect(run(f"return (await feed.newer()).map(item => item.id)") == ["m99"], "what is newer comes above")
         load([(number, 100 - number) for number in range(10, 40)])
-        load([(number, 200 - number) for number in range(10, 40)])
+        load([(number, 200 + number * 7 % 30) for number in range(10, 40)])
         statuses = f"""const before = {ids}; const added = (await feed.older()).map(item => item.id);
           return [before.length, added.length, new Set({ids}).size, {ids}.length]"""
         before, added, different, length = run(statuses)
         expect(added > 0 and different == length == before + added,
                f"a cursor whose ranking is over goes on: {before} and {added}, each once")
+        expect(run("""globalThis.heard = 0; globalThis.over = new AbortController(); await feed.refresh();
+          feed.watch(() => { heard += 1 }, {signal: over.signal, pollMs: 100}); return heard""") == 0, "nothing is heard")
+        time.sleep(0.5)
+        expect(run("return heard") == 0, "as long as nothing is newer")
+        load([(100, 4)])
+        expect(tab.wait("heard == 1", 5), "an event is heard once")
+        run("await feed.newer(); over.abort()")
+        # Somebody on the way lets no events through: it is asked instead.
+        tab.allowed.append("ERR_BLOCKED_BY_CLIENT")
+        tab.call("Network.setBlockedURLs", urls=["*/events*"])
+        run("heard = 0; feed.watch(() => { heard += 1 }, {pollMs: 100})")
+        time.sleep(0.5)
+        expect(run("return heard") == 0, "nothing is heard where no events come")
+        load([(101, 3)])
+        expect(tab.wait("heard > 0", 5), "and what is newer is asked for")
         expect(run("""const {Feed, LookaheadError} = await import('/lookahead.js');
           try { await new Feed('no such feed').refresh(); } catch (error) { return [error.status, error.type] }""")
                == [404, "unknown-feed"], "an error says its type")
@@ -326,6 +360,10 @@ def check_hostile(program, folder):
             expect(tab.evaluate("lookaheadPage.view.index") == 4, "texts that mean harm can be scrolled")
             expect(tab.evaluate("window.pwned === undefined && !document.querySelector('#feed script, a[href^=\"javascript\"]')"),
                    "and do none")
+            tab.evaluate("document.getElementById('tab-lab').click()")
+            expect(tab.wait("document.getElementById('view-lab').textContent.includes('There is none.')", 5),
+                   "where there is no report, how to get one is said")
+            tab.evaluate("document.getElementById('tab-feed').click()")
             tab.evaluate("document.getElementById('choose-feed').click()")
             tab.wait("!!document.querySelector('dialog[open] li button')", 5)
             tab.judge("hostile")
@@ -397,6 +435,29 @@ def check_editor(server):
         tab.judge("editor")
 
 
+def check_news(server):
+    """What comes is told at once, without being asked for."""
+    with Tab(server.port) as tab:
+        tab.open("/#network=as-is&strategy=plain&beside=none")
+        tab.wait(FIRST)
+        time.sleep(0.5)
+        expect(tab.evaluate("document.getElementById('fresh').hidden"), "nothing is newer")
+        server.ask("PUT", "/v1/items/news", {"type": "text", "title": "News", "text": "…",
+                                             "feeds": [{"name": "featured", "rank": 0}]}, token=TOKEN)
+        start = time.monotonic()
+        told = tab.wait("!document.getElementById('fresh').hidden", 10)
+        expect(told, f"what is newer is told after {time.monotonic() - start:.1f} s")
+        tab.evaluate("document.getElementById('fresh').click()")
+        shown = "document.querySelector('.row.isActive h2')?.textContent == 'News'"
+        expect(tab.wait(shown, 10), "and shown in both lanes")
+        expect(tab.evaluate("lookaheadPage.view.lanes.every(lane => lane.prefetcher.feed.items[0].id == 'news')"),
+               "at the top of each")
+        listeners = server.metrics()["lookahead_event_listeners"]
+        expect(listeners == 1, f"one listens: {listeners}")
+        tab.judge("news")
+    server.ask("DELETE", "/v1/items/news", token=TOKEN)
+
+
 def check_deleted(server):
     """An item that somebody deletes leaves the list, and plans go on."""
     with Tab(server.port) as tab:
@@ -442,6 +503,34 @@ def check_sample(server, folder):
     site.shutdown()
 
 
+def check_firefox(server, folder):
+    """Another browser, without `navigator.connection` and with another media player."""
+    if not firefox.program():
+        print("     skipped: there is no Firefox (Debian's firefox-esr)")
+        return
+    with firefox.Firefox(*DESKTOP) as tab:
+        tab.open(server.url("/#network=3g&strategy=plain&beside=ours"))
+        taken = tab.wait(f"{FIRST} && performance.now()")
+        expect(taken, f"Firefox: the first picture after {taken and round(taken)} ms")
+        clip = "document.querySelector('.row.isActive video')"
+        expect(tab.wait(f"{clip}?.currentTime > 0.2"), "Firefox: a clip plays")
+        expect(tab.wait(f"{clip}?.loop && {clip}.currentTime > 0.2", 30), "and goes on once all of it is here")
+        tab.evaluate("document.getElementById('scroll').click()")
+        expect(tab.wait("lookaheadPage.view.index >= 5"), "Firefox: it scrolls by itself")
+        tab.evaluate("document.getElementById('scroll').click()")
+        tab.screenshot(folder / "firefox-feed.png")
+        for view in ("server", "lab"):
+            tab.evaluate(f"document.getElementById('tab-{view}').click()")
+            expect(tab.wait(f"!!document.querySelector('#view-{view} :is(.tiles, .cards) dd')"), f"Firefox: the tab {view}")
+        tab.evaluate("document.getElementById('tab-feed').click()")
+        server.ask("PUT", "/v1/items/firefox", {"type": "text", "title": "For Firefox", "text": "…",
+                                                "feeds": [{"name": "featured", "rank": 0}]}, token=TOKEN)
+        expect(tab.wait("!document.getElementById('fresh').hidden", 10), "Firefox: what is newer is told")
+        server.ask("DELETE", "/v1/items/firefox", token=TOKEN)
+        errors = tab.errors(server.url())
+        expect(not errors, f"Firefox: no errors {errors[:3] or ''}")
+
+
 def check_types():
     if not shutil.which("tsc"):
         print("     skipped: there is no tsc to check the types (Debian's node-typescript)")
@@ -459,7 +548,10 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     check_types()
     with tempfile.TemporaryDirectory() as scratch:
-        server = RunningServer(program, scratch, media=MEDIA)
+        report = pathlib.Path(scratch) / "lab.html"
+        subprocess.run([program, "lab", "report", "--without-grid", "--items", "100", "--repeats", "3", "--price", "500",
+                        "--output", report], check=True, capture_output=True)
+        server = RunningServer(program, scratch, "--lab-report", str(report), media=MEDIA)
         server.command("seed", "--probe", "--media-root", str(MEDIA), "--fixtures", str(FIXTURES))
         with server:
             check_looks(server, folder)
@@ -471,6 +563,8 @@ def main():
             check_sample(server, folder)
             check_module(server)
             check_deleted(server)
+            check_news(server)
+            check_firefox(server, folder)
     check_hostile(program, folder)
     check_empty(program, folder)
     check_many_feeds(program)

@@ -61,11 +61,36 @@ extension CatalogFollower {
   public func cut(_ query: PageQuery, from known: FeedCatalog) throws -> PageCut {
     guard let feed = known.feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
     guard feed.isHeld || feed.hasInTop(query) else {
+      if let cut = try windowCut(query, of: feed, known.version) { return cut }
       guard known.isWhole else { return try cut(query, from: whole()) }
       return try cut(query, from: held(query.feed).catalog)
     }
     if let needs = feed.needs(of: query) { return try cut(query, from: feed, needs, known.version) }
     return try feed.cut(query, asOf: known.version)
+  }
+
+  /// The page, cut from a window that is read for it, while the order is read behind it; `nil` where it
+  /// takes the order.
+  ///
+  /// - Parameter version: the catalog's. The window may be of a later moment: then the page is told that it
+  ///   is out of date as soon as the catalog is there, too.
+  private func windowCut(
+    _ query: PageQuery, of feed: FeedCatalog.Entry, _ version: StoreVersion
+  ) throws -> PageCut? {
+    let ranking = feed.order.ranking
+    guard let window = query.window(ranking: ranking),
+      let read = try readParts(
+        feed.needs(.window(window.place, rows: window.rows))
+      ).current, read.feed.ranking == ranking
+    else { return nil }
+    // Where others are read already, as all are after a start, whoever asks next sees to it.
+    _ = loading.run { _ = try? self.held(query.feed) }
+    let order = FeedOrder(read.feed, read.order)
+    return PageCut(
+      feed: FeedSummary(
+        name: order.name, title: order.title, total: read.order.count, ranking: ranking,
+        newestPublishedAt: read.order.newestPublishedAt),
+      slice: try order.slice(query), version: version)
   }
 
   /// The catalog with this feed's order, which is read where it is not there: that takes no lock but for the
@@ -76,7 +101,7 @@ extension CatalogFollower {
         let published = try publishedWhole()
         guard let feed = published.catalog.feeds[name] else { throw FeedError.unknownFeed(name) }
         if feed.isHeld { return published }
-        if let read = try readParts(feed.needsOrder).current,
+        if let read = try readParts(feed.needs(.whole)).current,
           let held = try following.withLock({ try hold(feed.feedID, read, &$0) })
         {
           return held

@@ -21,6 +21,9 @@ public protocol CatalogReader {
   func order(ofFeed id: Int64, ranking: Int) throws -> OrderIndex
   /// The first `count` entries of the feed's current ranking, and how many there are in all.
   func top(of feed: FeedState, count: Int) throws -> OrderIndex
+  /// A few entries of a feed's order in its current ranking. A store reads by an index no more rows than the
+  /// window has, beside counting those above it.
+  func window(of feed: FeedState, at place: OrderWindow.Place, rows: Int) throws -> OrderWindow
   /// What was committed after the one moment and up to the other, which is the reader's; `nil` where
   /// that is no longer known.
   func changes(from old: Mark, to new: Mark) throws -> StoreChanges?
@@ -59,4 +62,13 @@ public protocol CatalogSource: Sendable {
   mutating func mayHaveChanged() throws -> Bool
   /// Nothing is read by this any more.
   mutating func close() throws
+}
+
+extension CatalogReader {
+  /// The window of the order, which is read whole for it.
+  public func window(
+    of feed: FeedState, at place: OrderWindow.Place, rows: Int
+  ) throws -> OrderWindow {
+    OrderWindow(place, rows: rows, of: try order(ofFeed: feed.id, ranking: feed.ranking))
+  }
 }

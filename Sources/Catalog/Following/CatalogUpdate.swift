@@ -46,7 +46,12 @@ extension CatalogReader {
     catalog.policyBook = known.policyBook
     catalog.feeds = known.feeds
     for part in known.feeds.entries where !part.isHeld {
-      catalog.feeds.put(catalog.hasRoom ? try entry(part.state) : unread(part.state))
+      if catalog.hasRoom {
+        catalog.feeds.put(try entry(part.state))
+      } else if !part.order.orders.isEmpty {
+        // Changes could not be told to a top alone.
+        catalog.feeds.put(unread(part.state))
+      }
     }
     return catalog
   }

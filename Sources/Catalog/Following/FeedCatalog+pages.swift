@@ -37,12 +37,11 @@ extension FeedCatalog.Entry {
       feedID: feedID, feed: order.name, ranking: order.ranking, item: item, rankings: rankings)
   }
 
-  /// The feed's order, which is not there.
-  var needsOrder: PageNeeds {
-    var needs = PageNeeds(
-      feedID: feedID, feed: order.name, ranking: order.ranking, item: nil, rankings: [])
-    needs.needsCurrent = true
-    return needs
+  /// What of the feed's order, which is not there, is needed.
+  func needs(_ current: PageNeeds.Current) -> PageNeeds {
+    PageNeeds(
+      feedID: feedID, feed: order.name, ranking: order.ranking, item: nil, rankings: [],
+      current: current)
   }
 
   /// The page, with what was read for it.

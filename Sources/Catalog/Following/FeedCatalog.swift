@@ -61,7 +61,7 @@ public struct FeedCatalog: Sendable {
     private let lastAsked: Atomic<UInt64>
 
     /// What a feed takes without any order: itself, its names, and what leads to it.
-    static let ownBytes = 320
+    static let ownBytes = 450
 
     init(feedID: Int64, order: FeedOrder, extent: FeedExtent? = nil, lastAsked: UInt64 = 0) {
       self.feedID = feedID

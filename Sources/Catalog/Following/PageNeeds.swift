@@ -12,8 +12,13 @@ public struct PageNeeds: Sendable {
   public let item: String?
   /// The older rankings whose orders are needed.
   public let rankings: [Int]
-  /// The feed's current order is needed.
-  var needsCurrent = false
+  /// What of the current order is needed.
+  var current = Current.nothing
+
+  enum Current: Hashable {
+    case nothing, whole
+    case window(OrderWindow.Place, rows: Int)
+  }
 
   /// Reads what is needed, all of it as of the reader's moment. A ranking that the store no longer keeps
   /// is left out: the store may be ahead of the catalog, and that cannot be read whole.
@@ -33,20 +38,24 @@ public struct PageNeeds: Sendable {
     }
     return PageParts(
       position: position, orders: orders, mark: orders.isEmpty ? nil : try reader.mark(),
-      current: needsCurrent ? try readCurrent(from: reader) : nil)
+      current: try readCurrent(from: reader))
   }
 
   private func readCurrent<Reader: CatalogReader>(from reader: Reader) throws
     -> ReadOrder<Reader.Mark>?
   {
-    guard let feed = try reader.feed(feedID) else { return nil }
-    return ReadOrder(
-      feed: feed, order: try reader.order(ofFeed: feedID, ranking: feed.ranking),
-      mark: try reader.mark())
+    guard current != .nothing, let feed = try reader.feed(feedID) else { return nil }
+    let order =
+      if case .window(let place, let rows) = current {
+        OrderIndex(try reader.window(of: feed, at: place, rows: rows))
+      } else {
+        try reader.order(ofFeed: feedID, ranking: feed.ranking)
+      }
+    return ReadOrder(feed: feed, order: order, mark: try reader.mark())
   }
 }
 
-/// A feed's current order as it was at one moment.
+/// A feed's current order, or a window of it, as it was at one moment.
 struct ReadOrder<Mark: Equatable & Sendable>: Sendable {
   let feed: FeedState
   let order: OrderIndex
@@ -59,6 +68,6 @@ public struct PageParts<Mark: Equatable & Sendable>: Sendable {
   let orders: [Int: OrderIndex]
   /// When the orders were read; `nil` where there are none.
   let mark: Mark?
-  /// The current order; `nil` where it was not asked for, and where there is no such feed.
+  /// The current order, or what was asked for of it; `nil` where nothing was, and where there is no such feed.
   let current: ReadOrder<Mark>?
 }

@@ -51,7 +51,8 @@ public struct FeedOrder: Sendable {
   /// About what all its orders take in memory: what one shares with the next is counted once.
   var heldBytes: Int {
     guard let current = orders[ranking] else { return 0 }
-    var (bytes, next) = (current.heldBytes(), current)
+    // A dictionary takes so much for a few.
+    var (bytes, next) = (current.heldBytes() + 160, current)
     guard orders.count > 1 else { return bytes }
     for (older, order) in orders.sorted(by: { $0.key > $1.key }) where older != ranking {
       bytes += order.heldBytes(beside: next)

@@ -63,8 +63,9 @@ final class OrderChunk: Sendable {
 
   var count: Int { keys.count }
 
-  /// About what it takes in memory: the columns, and the heads of five arrays and of the chunk.
-  var heldBytes: Int { keys.count * 32 + groupKeys.count * 8 + ids.count + 300 }
+  /// About what it takes in memory: the columns, and the heads of five arrays and of the chunk, as the system
+  /// rounds them.
+  var heldBytes: Int { keys.count * 32 + groupKeys.count * 8 + ids.count + 340 }
 
   /// The key of the last entry.
   var lastKey: Int64 { keys[keys.count - 1] }

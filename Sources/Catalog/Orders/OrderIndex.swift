@@ -67,6 +67,22 @@ public struct OrderIndex: Sendable {
     newestPublishedAt = count == top.count ? top.newestPublishedAt : nil
   }
 
+  /// What a window has of an order: offsets and positions within it are right, and so is the top.
+  init(_ window: OrderWindow) {
+    let held = OrderIndex(window.entries)
+    if window.offset > 0, let first = window.first {
+      let top = OrderIndex([first])
+      chunks = top.chunks + held.chunks
+      bounds =
+        top.bounds.prefix(1)
+        + held.bounds.map { Bound(start: $0.start + window.offset, lastKey: $0.lastKey) }
+    } else {
+      (chunks, bounds) = (held.chunks, held.bounds)
+    }
+    count = window.count
+    newestPublishedAt = nil
+  }
+
   init(chunks: [OrderChunk]) {
     self.chunks = chunks
     var bounds: [Bound] = []
@@ -89,7 +105,7 @@ public struct OrderIndex: Sendable {
 
   /// About what it takes in memory without what it shares with the other order.
   func heldBytes(beside other: OrderIndex? = nil) -> Int {
-    var bytes = bounds.count * 24
+    var bytes = bounds.count * 24 + 100
     var theirs = 0
     for (own, chunk) in chunks.enumerated() {
       if let other {

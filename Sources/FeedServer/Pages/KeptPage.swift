@@ -10,7 +10,7 @@ final class KeptPage: Sendable {
   /// The answers, with their heads written.
   private let whole: Response
   private let notModified: Response
-  private let feed: String
+  let feed: String
   /// The items that it shows, by the store's numbers.
   private let posts: [Int64]
   private let versionNumber: Atomic<UInt64>

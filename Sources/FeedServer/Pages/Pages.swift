@@ -15,10 +15,11 @@ final class Pages: Sendable {
   private let workers: WorkerPool
   private let caching: CachePolicy.Directive
   private let linking: MediaLinking
+  private let requests: FeedRequests
 
   init(
     kept: KeptPages, maker: PageMaker, encoding: BodyEncoding, workers: WorkerPool,
-    caching: CachePolicy.Directive, linking: MediaLinking
+    caching: CachePolicy.Directive, linking: MediaLinking, requests: FeedRequests
   ) {
     self.kept = kept
     self.maker = maker
@@ -26,6 +27,7 @@ final class Pages: Sendable {
     self.workers = workers
     self.caching = caching
     self.linking = linking
+    self.requests = requests
   }
 
   /// A page is answered at once where the store has it at hand, and by a worker where it has to load
@@ -39,12 +41,20 @@ final class Pages: Sendable {
       snapshot.policyBook.networks, linking.links)
     let coding = try encoding.coding(for: call.request)
     if let page = kept.find(asked.key(coding), for: call.text) {
-      return call.respond(try page.answer(to: call.request))
+      return call.respond(try answer(with: page, to: call.request))
     }
     if snapshot.isAtHand(asked.query) { return make(asked, snapshot, coding, call) }
     guard workers.run({ [self] in make(asked, snapshot, coding, call) }) else {
       throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for the database.")
     }
+  }
+
+  /// The answer to a request for a page that is kept.
+  ///
+  /// - Throws: `Problem` 412 where a precondition fails.
+  func answer(with page: KeptPage, to request: Request) throws -> Response {
+    requests.note(page.feed)
+    return try page.answer(to: request)
   }
 
   private func make(
@@ -56,6 +66,7 @@ final class Pages: Sendable {
   }
 
   private func answer(_ page: PageMaker.Page, _ coding: ContentCoding, _ call: Call) throws {
+    requests.note(page.feed)
     var representation = Representation(page.body, hash: page.hash, caching: caching)
     representation.varyingFields = page.asked.varyingFields
     representation.cacheKeys = CacheKey.ofPage(feed: page.feed)

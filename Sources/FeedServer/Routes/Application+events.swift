@@ -18,6 +18,7 @@ extension Application {
     events.listen(to: feed, from: position) { stream in
       call.answer {
         let stream = try stream.get()
+        feedRequests.note(feed)
         var fields: Fields = [
           "Content-Type": "text/event-stream", "Cache-Control": "no-store",
           // nginx hands on what comes as it comes.

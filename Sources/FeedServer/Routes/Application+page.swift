@@ -11,7 +11,7 @@ extension Application {
     let accepted = AcceptedTypes(call.request.fields.combined("Accept"))
     let wantsPage = hasPage && accepted.prefers("text/html", to: "application/json")
     var representation =
-      wantsPage ? Representation(.page, caching: caching.files) : Self.links(caching.files)
+      wantsPage ? Representation(.page, caching: caching.files) : links(caching.files)
     representation.varyingFields = .types
     representation.links.append("service-desc", target: Route.openAPI.path.utf8.span)
     encoding.answer(representation, to: call)
@@ -21,13 +21,27 @@ extension Application {
   ///
   /// - Throws: `Problem` 404.
   func pageFile(_ name: String, _ call: Call) throws {
+    if hasPage, name == LabReportFile.name, let labReport { return try answer(labReport, call) }
     guard hasPage, let file = PageFile.parts[name] else {
       throw Problem(.unknownRoute, .notFound, "There is no route \(call.request.path).")
     }
     encoding.answer(Representation(file, caching: caching.files), to: call)
   }
 
-  private static func links(_ caching: CachePolicy.Directive) -> Representation {
+  /// The report as it is now: the file may be made anew at any time.
+  private func answer(_ report: LabReportFile, _ call: Call) throws {
+    let isTaken = workers.run {
+      call.attempt {
+        let page = Representation(try report.read(), .report, caching: caching.files)
+        encoding.answer(page, to: call)
+      }
+    }
+    guard isTaken else {
+      throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for workers.")
+    }
+  }
+
+  private func links(_ caching: CachePolicy.Directive) -> Representation {
     var writer = JSONWriter()
     writer.object { writer in
       writer.key("links")
@@ -39,6 +53,7 @@ extension Application {
         writer.member("health", Route.health.path)
         writer.member("readiness", Route.readiness.path)
         writer.member("metrics", Route.metrics.path)
+        if hasPage, labReport != nil { writer.member("labReport", LabReportFile.path) }
       }
     }
     return Representation(writer.bytes, caching: caching)
@@ -68,8 +83,16 @@ extension ContentType {
     "text/html; charset=utf-8",
     policy: [
       "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:",
-      "media-src 'self' blob:", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
+      "media-src 'self' blob:", "connect-src 'self'", "frame-src 'self'",
+      "base-uri 'none'", "form-action 'none'",
       "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+    ].joined(separator: "; "))
+  /// A report is somebody's file: it may look as it likes, and do nothing.
+  fileprivate static let report = ContentType(
+    "text/html; charset=utf-8",
+    policy: [
+      "default-src 'none'", "style-src 'unsafe-inline'", "img-src data:", "base-uri 'none'",
+      "form-action 'none'", "frame-ancestors 'self'", "sandbox",
     ].joined(separator: "; "))
   private static let script = ContentType("text/javascript; charset=utf-8")
   private static let style = ContentType("text/css; charset=utf-8")

@@ -17,7 +17,7 @@ extension Application {
     else { return false }
     do {
       try admit(request, responder)
-      responder.respond(try page.answer(to: request))
+      responder.respond(try pages.answer(with: page, to: request))
     } catch {
       let route = Route.allCases.first { $0.path == page.route }
       Call(

@@ -13,6 +13,7 @@ extension Application {
     let isTaken = workers.run {
       call.attempt {
         let page = try syndicationPage(asked)
+        feedRequests.note(feed)
         var representation = Representation(
           route == .rss ? page.rss : page.jsonFeed, route == .rss ? .rss : .jsonFeed,
           caching: caching.pages)

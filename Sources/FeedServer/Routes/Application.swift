@@ -32,10 +32,12 @@ struct Application: Handler {
   let rate: RequestRate?
   let clients: ClientAddresses
   let figures: ApplicationFigures
+  let feedRequests: FeedRequests
   let seeder: Seeder
   let bodyLimits: BodyLimits
   /// Whether browsers get a page to look at.
   let hasPage: Bool
+  let labReport: LabReportFile?
   let logger: Logger
 
   /// How large a body may be.

@@ -15,6 +15,8 @@ public struct ApplicationConfiguration: Sendable {
   public var writeTokens: [WriteToken] = []
   /// Whether browsers get a page to look at.
   public var hasPage = true
+  /// The file of the lab's last report, which the page shows; it may come, and be made anew, at any time.
+  public var labReport: String?
   /// How clients reach the server, without a slash at the end: what documents for readers of feeds name with
   /// a host begins so. Nil: `http` and the host that a request names.
   public var publicURL: String?

@@ -142,6 +142,7 @@ extension Application {
     let encoding = BodyEncoding(
       bodies: EncodedBodies(maximumBytes: bodiesBytes),
       minimumBytes: configuration.compressionMinimumBytes, workers: workers)
+    let feedRequests = FeedRequests(limit: configuration.feedFigures)
     let kept = KeptPages(
       of: store, maximumBytes: configuration.encodedMemoryBytes - bodiesBytes)
     self.init(
@@ -152,7 +153,7 @@ extension Application {
       encoding: encoding,
       pages: Pages(
         kept: kept, maker: PageMaker(store: store, source: source), encoding: encoding,
-        workers: workers, caching: caching.pages, linking: linking),
+        workers: workers, caching: caching.pages, linking: linking, requests: feedRequests),
       events: FeedEvents(
         store: store, maximumListeners: configuration.eventListeners,
         lookMilliseconds: configuration.eventLookMilliseconds),
@@ -163,10 +164,11 @@ extension Application {
         : RequestRate(
           perSecond: configuration.requestsPerSecond, burst: configuration.requestBurst,
           maximumClients: configuration.rateLimitClients),
-      clients: clients, figures: figures, seeder: configuration.seeder,
+      clients: clients, figures: figures, feedRequests: feedRequests, seeder: configuration.seeder,
       bodyLimits: BodyLimits(
         bodyBytes: configuration.server.limits.bodyBytes, importBytes: configuration.importBytes),
-      hasPage: configuration.hasPage, logger: logger)
+      hasPage: configuration.hasPage, labReport: configuration.labReport.map(LabReportFile.init),
+      logger: logger)
   }
 
   /// Lets what it is made of register its figures.
@@ -177,6 +179,7 @@ extension Application {
     ) { workers.count }
     encoding.bodies.register(in: registry)
     events.register(in: registry)
+    feedRequests.register(in: registry)
     pages.kept.register(in: registry)
     pages.maker.source.file.register(in: registry)
   }

@@ -44,7 +44,7 @@ extension LabReport {
       for (contestant, row) in rows.enumerated() {
         let y = Double(contestant) * Self.rowHeight + 24
         svg.element(
-          "text", ["class": "key", "x": "4", "y": fixed(y - 8, 1)],
+          "text", ["class": "key halo", "x": "4", "y": fixed(y - 8, 1)],
           "\(Self.letter(contestant))  \(results.contestants[contestant])")
         if row.halfWidth.isFinite {
           svg.mark(

@@ -24,7 +24,8 @@ extension LabReport {
     svg .end { text-anchor: end; }
     svg .mid { text-anchor: middle; }
     svg .name { font-style: italic; }
-    svg .key { fill: var(--ink); stroke: var(--paper); stroke-width: 3px; paint-order: stroke; }
+    svg .key { fill: var(--ink); }
+    svg .halo { stroke: var(--paper); stroke-width: 3px; paint-order: stroke; }
     svg .grid { stroke: var(--line); }
     svg .dot { fill: var(--dot); }
     svg .ours { fill: var(--ours); }
@@ -48,7 +49,7 @@ extension LabReport {
     @media print { :root { --ink: #000; --soft: #444; --paper: #fff; --line: #bbb; --ours: #a00; --front: #04a;
       --dot: #444; --wait: #a00; --load: #04a; --cut: #850; color-scheme: light; }
       body { font-size: 10pt; } main { max-width: none; padding: 0; } .scroll { overflow: visible; }
-      table { font-size: 7pt; } th, td { padding: 0.1rem 0.2rem; } tr { break-inside: avoid; }
+      table { font-size: 7pt; } th, td { padding: 0.1rem 0.2rem; } tr, section { break-inside: avoid; }
       h2, h3, h2 + p, tbody tr:nth-child(-n+4) { break-after: avoid; }
       .charts { grid-template-columns: repeat(2, 1fr); } .charts svg { max-height: 8.5cm; } }
 

@@ -5,8 +5,8 @@ import { Editor } from './editor.js';
 import { FeedChoice } from './feed-choice.js';
 import { FeedView } from './feed-view.js';
 import { Inspector } from './inspector.js';
+import { LabView } from './lab-view.js';
 import { Lane } from './lane.js';
-import { PoliciesView } from './policies-view.js';
 import { ServerView } from './server-view.js';
 import { Tabs } from './tabs.js';
 
@@ -22,7 +22,6 @@ const CHOICES = new Map(Object.entries({
 }));
 /** How long an item is looked at when nobody scrolls by hand. */
 const PACE_MS = 1000;
-const POLL_MS = 20_000;
 /** How often an empty database is looked at. */
 const EMPTY_MS = 3000;
 
@@ -37,6 +36,8 @@ class Page {
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #scrolling;
   #begun = 0;
+  /** Ends the listening for what is newer. */
+  #listening = new AbortController();
   chosen = { feed: '', network: '3g', strategy: 'none', beside: 'ours' };
 
   constructor() {
@@ -47,7 +48,7 @@ class Page {
     this.server = new URL('.', document.baseURI);
     this.tabs = new Tabs({
       server: new ServerView(byId('view-server'), this.server),
-      policies: new PoliciesView(byId('view-policies'), this.server, () => this.chosen.feed),
+      lab: new LabView(byId('view-lab'), this.server, () => this.chosen.feed),
     });
     this.editor = new Editor(this.server, () => this.chosen.feed, (id) => void this.#changed(id));
     this.feeds = new FeedChoice(byId('feeds'), this.server, (name) => this.choose({ feed: name }));
@@ -62,8 +63,8 @@ class Page {
     document.addEventListener('keydown', (event) => this.#key(event));
     document.addEventListener('visibilitychange', () => {
       for (const lane of this.view?.lanes ?? []) lane.prefetcher.tell({ background: document.hidden });
+      this.#listen();
     });
-    setInterval(() => void this.#poll(), POLL_MS);
   }
 
   async begin() {
@@ -161,9 +162,11 @@ class Page {
       if (number === this.#begun) this.#say(`The feed “${chosen.feed}” cannot be shown: ${words(error)}.`);
     }
     byId('feed').setAttribute('aria-busy', 'false');
+    if (number === this.#begun) this.#listen();
   }
 
   #end() {
+    this.#listening.abort();
     this.#stopScrolling();
     this.#inspector?.end();
     for (const lane of this.view?.lanes ?? []) lane.prefetcher.end();
@@ -186,17 +189,17 @@ class Page {
 
   // What came since.
 
-  async #poll() {
-    const lane = this.view?.lanes[0];
-    if (!lane || document.hidden || lane.prefetcher.feed.items.length === 0 || !byId('fresh').hidden) return;
-    const url = new URL(`v1/feeds/${encodeURIComponent(this.chosen.feed)}/items?limit=1`, this.server);
-    const answer = await fetch(url, { cache: 'no-cache' }).catch(() => null);
-    const page = answer?.ok ? await answer.json() : null;
-    const first = lane.prefetcher.feed.items[0];
-    const isNews = page && lane.prefetcher.feed.offset === 0 && page.items[0] && page.items[0].id !== first.id;
-    if (!isNews || this.view?.lanes[0] !== lane) return;
-    byId('fresh').textContent = 'Something newer is there';
-    byId('fresh').hidden = false;
+  /** As long as somebody looks: a browser has six connections to a server, for all its tabs together. */
+  #listen() {
+    this.#listening.abort();
+    const { view } = this;
+    if (!view || document.hidden) return;
+    this.#listening = new AbortController();
+    const { signal } = this.#listening;
+    view.lanes[0].prefetcher.feed.watch(() => {
+      byId('fresh').textContent = 'Something newer is there';
+      byId('fresh').hidden = false;
+    }, { signal });
   }
 
   async #showFresh() {

@@ -186,7 +186,9 @@ export class Slide {
       this.update();
     });
     video.addEventListener('error', () => {
-      if (isWhole && this.#video === video) this.#say('this clip cannot be played here');
+      if (this.#video !== video) return;
+      if (isWhole) this.#say('this clip cannot be played here');
+      else this.#ranDry(file, prefix);
     });
     for (const state of ['playing', 'pause']) video.addEventListener(state, () => this.#drawPlay());
     video.addEventListener('timeupdate', () => this.#tell('playing'));
@@ -201,6 +203,25 @@ export class Slide {
     if (!this.#isActive || !this.#video || (state === 'playing' && performance.now() - this.#lastTold < 1000)) return;
     this.#lastTold = performance.now();
     this.prefetcher.play(this.#video.currentTime * 1000, state);
+    this.update();
+  }
+
+  /**
+   * A browser that decodes ahead of what it shows stops before the end of a beginning. Whoever plans is told that all
+   * that is here has been played: else what is here would do for where the clip stands, and nothing more come.
+   *
+   * @param {import('../lookahead.js').File} file
+   * @param {number} prefix
+   */
+  #ranDry(file, prefix) {
+    if (!this.#isActive) return;
+    const curve = file.start?.curve ?? [];
+    const index = curve.findIndex(([, bytes]) => bytes > prefix);
+    const [fromMs, fromBytes] = curve[index - 1] ?? [0, file.start?.headBytes ?? 0];
+    const [toMs, toBytes] = curve[index] ?? [this.medium.durationMs ?? 0, prefix];
+    const share = toBytes > fromBytes ? Math.max(0, prefix - fromBytes) / (toBytes - fromBytes) : 1;
+    this.#lastTold = performance.now();
+    this.prefetcher.play(fromMs + (toMs - fromMs) * share, 'playing');
     this.update();
   }
 

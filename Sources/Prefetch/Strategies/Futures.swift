@@ -19,6 +19,8 @@ struct Futures: Equatable, Codable {
   private(set) var visits: [Visit] = []
   /// Where in `visits` each future begins, and the last one's end.
   private(set) var starts: [Int] = []
+  /// When the first visit of each ends, rising.
+  private(set) var firstEnds: [Int] = []
   /// By then the active item's turn should have ended in some of them: they are no longer what may come.
   private(set) var goodUntil = 0
 
@@ -125,8 +127,7 @@ struct Futures: Equatable, Codable {
     areDue = false
     visits.removeAll(keepingCapacity: true)
     starts.removeAll(keepingCapacity: true)
-    var ends: [Int] = []
-    ends.reserveCapacity(count)
+    firstEnds.removeAll(keepingCapacity: true)
     for _ in 0..<count {
       starts.append(visits.count)
       var (position, at, direction) = (start.position, start.at, direction)
@@ -134,7 +135,7 @@ struct Futures: Equatable, Codable {
       let first = dwell(item(position), after: start.elapsed)
       visits.append(Visit(position: position, at: at, dwell: first - start.elapsed))
       at += first - start.elapsed
-      ends.append(at)
+      firstEnds.append(at)
       for _ in 0..<steps {
         if number(below: Self.itemsPerVisit) == 0 { break }
         let course = direction > 0 ? downwards : upwards
@@ -155,8 +156,8 @@ struct Futures: Equatable, Codable {
       }
     }
     starts.append(visits.count)
-    ends.sort()
-    goodUntil = max(ends[ends.count / 4], start.at + 100)
+    firstEnds.sort()
+    goodUntil = max(firstEnds[firstEnds.count / 4], start.at + 100)
   }
 
   /// How long an item is looked at, if it has been for so long already.

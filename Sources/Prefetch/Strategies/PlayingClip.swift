@@ -12,7 +12,7 @@ struct PlayingClip {
   let held: Int
   let coming: Int
 
-  /// So much of it is asked for at once, and where nobody should be watching any more.
+  /// So much of it is asked for at once; where it is hardly watched any longer, less.
   private static let pieceMilliseconds = 3_000
   private static let lastPieceMilliseconds = 1_000
 
@@ -21,12 +21,17 @@ struct PlayingClip {
 
   /// How long the link may do something else before the clip runs out, and up to where its bytes are then asked for:
   /// a piece beyond what comes already, and all that has to begin to come within the margin, as far as it will be
-  /// watched.
-  func due(within margin: Int, _ network: NetworkState) -> (slack: Int, end: Int) {
+  /// watched. `nil` where nobody will see more than comes.
+  ///
+  /// - Parameter least: up to where a player wants it that stands; 0 for one that plays.
+  func due(
+    within margin: Int, least: Int, _ network: NetworkState
+  ) -> (slack: Int, end: Int)? {
     let out = time(through: coming)
+    guard out < max(longest, least) else { return nil }
     let piece = min(
       out + Self.pieceMilliseconds, max(longest, out + Self.lastPieceMilliseconds))
-    var (slack, end) = (out - played, bytes(through: piece))
+    var (slack, end) = (out - played, bytes(through: max(piece, least)))
     for (time, _) in milestones where time > out {
       let time = min(time, watched)
       guard time > out else { break }

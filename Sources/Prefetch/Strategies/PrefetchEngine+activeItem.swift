@@ -50,14 +50,20 @@ extension PrefetchEngine {
       headBytes: load.timing?.headBytes ?? 0, played: playedMilliseconds,
       watched: watchedMilliseconds(active, in: 75), longest: watchedMilliseconds(active, in: 100),
       held: held, coming: coming)
+    let isStanding = viewer.playback != .playing
+    // A player that has stood for long wants more than was thought.
     let margin =
-      2 * network.roundTripMilliseconds
-      + (viewer.playback == .playing
-        ? Self.playerBufferMilliseconds : Self.standingBufferMilliseconds)
-    let (slack, end) = playing.due(within: margin, network)
-    let isDue = slack <= margin
-    if !isDue, coming < bytes { wake.at(now + slack - margin, .due) }
-    let wanted = isDue ? max(coming, end) : coming
+      2 * network.roundTripMilliseconds + Self.playerBufferMilliseconds
+      + (isStanding ? now - viewer.playedAt : 0)
+    var wanted = coming
+    if let (slack, end) = playing.due(
+      within: margin, least: isStanding ? playedMilliseconds + margin : 0, network)
+    {
+      if slack <= margin { wanted = max(coming, end) } else { wake.at(now + slack - margin, .due) }
+    } else if coming < bytes {
+      // Whether they stay all the same is asked again when they should have gone.
+      wake.at(futures.goodUntil, .due)
+    }
     return (
       wanted > held
         ? Want(
@@ -68,9 +74,8 @@ extension PrefetchEngine {
   }
 
   /// So much of what comes next a player wants to have before it plays, and again where it ran out (Media3's
-  /// default). Whoever wants more says so by standing.
+  /// default).
   static let playerBufferMilliseconds = 1_000
-  private static let standingBufferMilliseconds = 2_500
 
   /// How far the active clip has played.
   private var playedMilliseconds: Int {
@@ -79,12 +84,11 @@ extension PrefetchEngine {
 
   /// How far the active item will have been watched at the most, in so many percent of the futures.
   private func watchedMilliseconds(_ active: Int, in percent: Int) -> Int {
-    let ends = (0..<futures.count).map { future in
-      let visit = futures.visits[futures.starts[future]]
-      return visit.position == active ? visit.at + visit.dwell : visit.at
+    // In a fling the futures begin where it stops.
+    guard let first = futures.visits.first, first.position == active else {
+      return now - viewer.activeSince
     }
-    .sorted()
-    guard !ends.isEmpty else { return 0 }
+    let ends = futures.firstEnds
     return max(ends[min(ends.count * percent / 100, ends.count - 1)], now) - viewer.activeSince
   }
 }

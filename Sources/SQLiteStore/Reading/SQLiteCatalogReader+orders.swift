@@ -66,12 +66,16 @@ extension SQLiteCatalogReader {
 
   func top(of feed: FeedState, count: Int) throws -> OrderIndex {
     let top = try order(ofFeed: feed.id, ranking: feed.ranking, limit: count)
-    let rows = RowReader(try database.cachedStatement(sql: Self.entryCount))
+    return OrderIndex(top: top, count: try self.count(Self.entryCount, feed))
+  }
+
+  /// The number that a statement says of a feed, and of a position in its order.
+  func count(_ sql: String, _ feed: FeedState, _ position: Position? = nil) throws -> Int {
+    let rows = RowReader(try database.cachedStatement(sql: sql))
     defer { rows.reset() }
-    rows.bind(feed.id, at: 1)
-    rows.bind(Int64(feed.ranking), at: 2)
+    rows.bind(feed, position)
     _ = try rows.next()
-    return OrderIndex(top: top, count: Int(rows.integer(0)))
+    return Int(rows.integer(0))
   }
 
   static let oldestRankingOfFeed = "SELECT oldest_ranking FROM feed WHERE feed_id = ?"
@@ -95,6 +99,15 @@ extension SQLiteCatalogReader {
 }
 
 extension RowReader {
+  /// Binds the feed and its current ranking, and the position where there is one, to the first question marks.
+  func bind(_ feed: FeedState, _ position: Position?) {
+    bind(feed.id, at: 1)
+    bind(Int64(feed.ranking), at: 2)
+    guard let position else { return }
+    bind(position.key.rawValue, at: 3)
+    bind(position.id, at: 4)
+  }
+
   /// The feed of the columns feed_id, name, title, ranking, oldest_ranking.
   fileprivate func feed() throws -> FeedState {
     FeedState(

@@ -85,7 +85,7 @@ extension SQLiteCatalogReader {
 
 extension RowReader {
   /// The entry of the columns sort_key, id, post_id, published_at.
-  fileprivate func entry() -> OrderEntry {
+  func entry() -> OrderEntry {
     OrderEntry(
       position: Position(key: SortKey(rawValue: integer(0)), id: string(1)), post: integer(2),
       publishedAt: optionalInteger(3).map(Timestamp.init(microseconds:)))

@@ -1,8 +1,8 @@
 // @ts-check
 import { h, words } from './dom.js';
 
-/** The policies in force on each network, and what they rest on. */
-export class PoliciesView {
+/** The policies in force on each network and what they rest on, and the lab's last report. */
+export class LabView {
   /**
    * @param {HTMLElement} place
    * @param {URL} server
@@ -12,9 +12,18 @@ export class PoliciesView {
     this.place = place;
     this.server = server;
     this.feed = feed;
+    this.policies = h('div');
+    this.report = h('div');
+    place.append(h('h2', {}, 'Policies in force'), this.policies, h('h2', {}, 'The lab’s last report'), this.report);
   }
 
   async show() {
+    await Promise.all([this.#showPolicies(), this.#showReport()]);
+  }
+
+  hide() {}
+
+  async #showPolicies() {
     const feed = this.feed();
     const url = new URL('v1/networks', this.server);
     if (feed) url.searchParams.set('feed', feed);
@@ -23,16 +32,35 @@ export class PoliciesView {
       if (!answer.ok) throw new Error(`status ${answer.status}`);
       this.#draw(await answer.json());
     } catch (error) {
-      this.place.replaceChildren(h('p', { class: 'note' }, `The policies do not come: ${words(error)}.`));
+      this.policies.replaceChildren(h('p', { class: 'note' }, `The policies do not come: ${words(error)}.`));
     }
   }
 
-  hide() {}
+  /** It runs no script and leads nowhere: it is shown in a frame that may do nothing. */
+  async #showReport() {
+    try {
+      const answer = await fetch(this.server, { headers: { Accept: 'application/json' }, cache: 'no-cache' });
+      if (!answer.ok) throw new Error(`status ${answer.status}`);
+      const { links } = await answer.json();
+      if (!links.labReport) {
+        return this.report.replaceChildren(h('p', { class: 'note' }, 'There is none. ',
+          h('code', {}, 'lookahead lab report --output lab.html'), ' makes one, ',
+          h('code', {}, 'lookahead serve --lab-report lab.html'), ' shows it here.'));
+      }
+      const address = new URL(links.labReport.replace(/^\//, ''), this.server).href;
+      if (this.report.querySelector('iframe')?.src === address) return;
+      this.report.replaceChildren(
+        h('p', { class: 'note' }, h('a', { href: address, target: '_blank', rel: 'noopener' }, 'On a page of its own')),
+        h('iframe', { class: 'report', src: address, title: 'The lab’s last report', sandbox: '', loading: 'lazy' }));
+    } catch (error) {
+      this.report.replaceChildren(h('p', { class: 'note' }, `The report does not come: ${words(error)}.`));
+    }
+  }
 
   /** @param {any} document */
   #draw({ feed, networks, feedsWithPolicies, problem }) {
     const own = (feedsWithPolicies ?? []).includes(feed);
-    this.place.replaceChildren(
+    this.policies.replaceChildren(
       h('p', { class: 'note' },
         feed ? `Of the feed “${feed}”${own ? ', which has its own' : ': those of all feeds'}.` : 'Of all feeds.',
         ' A policy says what a page’s plan loads ahead, and what items cost.'),

@@ -1,0 +1,100 @@
+import Feed
+import Observability
+import System
+
+/// How often feeds are asked for, with pages, as feeds for other readers and for events: of as many as are told,
+/// however many there are.
+final class FeedRequests: Sendable {
+  private let counts: Monitor<FeedCounts>
+
+  init(limit: Int) { counts = Monitor(FeedCounts(limit: limit)) }
+
+  /// A feed that there is was asked for, and answered.
+  func note(_ feed: String) { counts.withLock { $0.note(ByteText(feed)) } }
+
+  func register(in registry: PrometheusRegistry) {
+    registry.totals(
+      "lookahead_feed_requests_total",
+      help: "Requests for a feed that were answered; with overflow=\"true\" those for all others."
+    ) {
+      let (told, others) = self.counts.withLock { ($0.told, $0.others) }
+      return told.map { ([("feed", $0.text)], $1) } + [([("overflow", "true")], others)]
+    }
+  }
+}
+
+/// Counts for so many feeds, and one for all others.
+///
+/// As long as there is room, each feed that is asked for has a count of its own. Once there is none, a feed that
+/// is asked for more than most takes the place of the one that was asked for least: candidates are found by the
+/// algorithm of Misra and Gries ("Finding repeated elements", 1982), which has each feed of more than one in
+/// `limit` requests of a window, and counts none too often. So counts come and go rarely, however many feeds there
+/// are. A count begins with the requests from then on: each request is counted once, and no count falls.
+struct FeedCounts {
+  private struct Count {
+    var total = 0
+    var inWindow = 0
+  }
+
+  private let limit: Int
+  private var counts: [ByteText: Count] = [:]
+  private var candidates: [ByteText: Int] = [:]
+  /// How many requests there were since it was looked at last who has a count.
+  private var window = 0
+  /// The requests for feeds without a count of their own.
+  private(set) var others = 0
+
+  init(limit: Int) { self.limit = limit }
+
+  /// The feeds with a count of their own.
+  var told: [(feed: ByteText, total: Int)] { counts.map { ($0, $1.total) } }
+
+  mutating func note(_ feed: ByteText) {
+    guard limit > 0 else {
+      others += 1
+      return
+    }
+    if let index = counts.index(forKey: feed) {
+      counts.values[index].total += 1
+      counts.values[index].inWindow += 1
+    } else if counts.count < limit {
+      counts[feed] = Count(total: 1, inWindow: 1)
+    } else {
+      others += 1
+      noteCandidate(feed)
+    }
+    window += 1
+    if window >= limit * Self.windowRequests { review() }
+  }
+
+  /// So many candidates for each count: none is counted lower by more than a fifth of an even share.
+  private static let candidatesOfCount = 4
+  /// A window has so many requests for each count.
+  static let windowRequests = 100
+
+  private mutating func noteCandidate(_ feed: ByteText) {
+    if let index = candidates.index(forKey: feed) {
+      candidates.values[index] += 1
+    } else if candidates.count < limit * Self.candidatesOfCount {
+      candidates[feed] = 1
+    } else {
+      // Each that goes down was counted up by a request before: all in all this costs what those did.
+      candidates = candidates.compactMapValues { $0 > 1 ? $0 - 1 : nil }
+    }
+  }
+
+  /// Candidates with more than half of an even share take the places of feeds that had less than they.
+  private mutating func review() {
+    let least = Self.windowRequests / 2
+    let rising = candidates.filter { $0.value > least }
+      .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    let falling = counts.sorted { ($0.value.inWindow, $0.key) < ($1.value.inWindow, $1.key) }
+    for (new, old) in zip(rising, falling) where new.value > old.value.inWindow {
+      counts[old.key] = nil
+      counts[new.key] = Count()
+    }
+    for index in counts.indices { counts.values[index].inWindow = 0 }
+    candidates.removeAll(keepingCapacity: true)
+    window = 0
+  }
+}
