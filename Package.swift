@@ -60,6 +60,7 @@ let package = Package(
     .systemLibrary(
       name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
 
     // Which release and commit this is; the plugin writes the latter.
@@ -103,15 +104,21 @@ let package = Package(
     .target(
       name: "Migrations", path: "Migrations",
       resources: [
-        .embedInCode("0001-feeds.sql"), .embedInCode("0002-first-policies.sql"),
-        .embedInCode("0003-writes.sql"), .embedInCode("0004-post-changes.sql"),
-        .embedInCode("0005-order-alone.sql"),
-        .embedInCode("0006-rankings.sql"),
-        .embedInCode("0007-strategies.sql"), .embedInCode("0008-many-feeds.sql"),
-        .embedInCode("0009-media-truth.sql"), .embedInCode("0010-media-variants.sql"),
-        .embedInCode("0011-engine-strategies.sql"), .embedInCode("0012-packed-media-truth.sql"),
-        .embedInCode("0013-extra-and-sound.sql"),
-        .embedInCode("0014-applied-policies.sql"),
+        .embedInCode("sqlite/0001-feeds.sql"),
+        .embedInCode("sqlite/0002-first-policies.sql"),
+        .embedInCode("sqlite/0003-writes.sql"),
+        .embedInCode("sqlite/0004-post-changes.sql"),
+        .embedInCode("sqlite/0005-order-alone.sql"),
+        .embedInCode("sqlite/0006-rankings.sql"),
+        .embedInCode("sqlite/0007-strategies.sql"),
+        .embedInCode("sqlite/0008-many-feeds.sql"),
+        .embedInCode("sqlite/0009-media-truth.sql"),
+        .embedInCode("sqlite/0010-media-variants.sql"),
+        .embedInCode("sqlite/0011-engine-strategies.sql"),
+        .embedInCode("sqlite/0012-packed-media-truth.sql"),
+        .embedInCode("sqlite/0013-extra-and-sound.sql"),
+        .embedInCode("sqlite/0014-applied-policies.sql"),
+        .embedInCode("postgres/0001-store.sql"),
       ],
       swiftSettings: strict),
     // The page to look at, and the client library for browsers: one file less to find beside the program.
@@ -138,11 +145,22 @@ let package = Package(
       ["Feed", "Catalog", "HTTP", "MediaFiles", "MediaFormats", "MediaProbe", "System"]),
     module("FeedFormats", ["CivilTime", "Feed", "JSON", "PostJSON", "CExpat", "CXXHash"]),
     module("Seeding", ["Feed", "Catalog", "PostJSON", "FeedFormats", "Compression", "System"]),
+    // PostgreSQL's client library.
+    module("Postgres", ["CPostgres", "System"]),
+    // What stores of rows share, and the stores.
+    module(
+      "RowStore",
+      ["Feed", "Prefetch", "Catalog", "JSON", "PostJSON", "System", "Migrations", "CXXHash"]),
     module(
       "SQLiteStore",
       [
-        "Feed", "Prefetch", "Catalog", "JSON", "PostJSON", "System", "Migrations", "CXXHash",
-        sqlite, sqliteC,
+        "Feed", "Prefetch", "Catalog", "PostJSON", "System", "RowStore", "Migrations", sqlite,
+        sqliteC,
+      ]),
+    module(
+      "PostgresStore",
+      [
+        "Feed", "Prefetch", "Catalog", "System", "RowStore", "Migrations", "Postgres",
       ]),
     module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
     .target(
@@ -157,14 +175,16 @@ let package = Package(
     module(
       "Service",
       [
-        "FeedServer", "SQLiteStore", "Prefetch", "Backups", "System", "Catalog", "MediaFiles",
-        "MediaProbe", "MediaIndex", "Observability", logging, metrics,
+        "FeedServer", "RowStore", "SQLiteStore", "Postgres", "PostgresStore", "Prefetch", "Backups",
+        "System", "Catalog",
+        "MediaFiles", "MediaProbe", "MediaIndex", "Observability", logging, metrics,
       ]),
     .executableTarget(
       name: "lookahead",
       dependencies: [
-        "Service", "FeedServer", "SQLiteStore", "Seeding", "FeedFormats", "PostJSON", "Catalog",
-        "Feed",
+        "Service", "FeedServer", "RowStore", "SQLiteStore", "Postgres", "Seeding", "FeedFormats",
+        "PostJSON",
+        "Catalog", "Feed",
         "Sockets", "System", "Observability", "Backups", "Version", "MediaProbe", "MediaIndex",
         "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
         arguments, crypto, logging, metrics,
@@ -179,6 +199,9 @@ let package = Package(
     .target(
       name: "SQLiteTestSupport", dependencies: ["CLockShim", sqliteC],
       path: "Tests/SQLiteTestSupport", swiftSettings: strict),
+    .target(
+      name: "PostgresTestSupport", path: "Tests/PostgresTestSupport", swiftSettings: strict),
+    tests("PostgresTests", ["Postgres", "PostgresTestSupport", "TestSupport"]),
     tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
     .target(
       name: "ModelStore", dependencies: ["Feed", "Prefetch", "Catalog"], path: "Tests/ModelStore",
@@ -230,7 +253,8 @@ let package = Package(
       "CommandTests",
       [
         "lookahead", "FeedServer", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing",
-        "SQLiteStore", "Catalog", "Feed", "Version", "SQLiteTestSupport", "TestSupport", crypto,
+        "SQLiteStore", "Catalog", "Feed", "Version", "SQLiteTestSupport", "PostgresTestSupport",
+        "TestSupport", crypto,
       ]),
     // On the model store alone: no SQLite is linked.
     tests(
@@ -247,17 +271,26 @@ let package = Package(
         "Prefetch", "MediaProbe", "MediaIndex", "System", "Catalog", "Observability",
         "SQLiteTestSupport", "TestSupport", logging, sqlite,
       ]),
-    // What any store must do, on SQLite and on the model.
+    tests(
+      "PostgresStoreTests",
+      [
+        "Catalog", "Feed", "Migrations", "PostJSON", "Postgres", "PostgresStore",
+        "PostgresTestSupport", "Prefetch", "RowStore", "SQLiteStore", "Seeding", "TestSupport",
+      ]),
+    // What any store must do, on SQLite, on PostgreSQL and on the model.
     tests(
       "StoreContractTests",
-      ["Catalog", "Feed", "ModelStore", "SQLiteStore", "PostJSON", "Seeding", "TestSupport"]),
+      [
+        "Catalog", "Feed", "ModelStore", "RowStore", "SQLiteStore", "Postgres", "PostgresStore",
+        "PostJSON", "Seeding", "PostgresTestSupport", "TestSupport",
+      ]),
     tests(
       "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
     tests(
       "SQLiteStoreTests",
       [
-        "SQLiteStore", "PostJSON", "Seeding", "Migrations", "SQLiteTestSupport", "TestSupport",
-        sqlite,
+        "SQLiteStore", "RowStore", "PostJSON", "Seeding", "Migrations", "SQLiteTestSupport",
+        "TestSupport", sqlite,
       ]),
   ]
 )

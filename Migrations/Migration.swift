@@ -20,8 +20,8 @@ public struct Migration: Hashable, Sendable {
     self.sql = sql
   }
 
-  /// Every file of this folder, in order.
-  public static let all: [Migration] = [
+  /// The files of `sqlite`, in order.
+  public static let sqlite: [Migration] = [
     Migration(version: 1, name: "0001-feeds", sql: PackageResources._001_feeds_sql),
     Migration(
       version: 2, name: "0002-first-policies", sql: PackageResources._002_first_policies_sql),
@@ -47,5 +47,10 @@ public struct Migration: Hashable, Sendable {
     Migration(
       version: 14, name: "0014-applied-policies",
       sql: PackageResources._014_applied_policies_sql),
+  ]
+
+  /// The files of `postgres`, in order.
+  public static let postgres: [Migration] = [
+    Migration(version: 1, name: "0001-store", sql: PackageResources._001_store_sql)
   ]
 }

@@ -1,4 +1,5 @@
 import GRDB
+import RowStore
 import Synchronization
 
 /// A copy of a database, made while others read and write it.

@@ -1,4 +1,5 @@
 import GRDB
+import RowStore
 
 /// The posts at the tops of feeds, in the current ranking of each and in those that runs are making.
 struct FeedTops {
@@ -23,6 +24,8 @@ struct FeedTops {
     ORDER BY sort_key, id LIMIT ?3
     """
 
+  static let rankingOfFeed = "SELECT ranking FROM feed WHERE feed_id = ?"
+
   static let runs = "SELECT run_id FROM ranking_run"
 
   /// The top of what a run leaves where it is.
@@ -38,7 +41,7 @@ struct FeedTops {
     SELECT place.post_id FROM pending_place AS place
     CROSS JOIN post ON post.post_id = place.post_id
     WHERE place.feed_id = ?1 AND place.run_id = ?2
-    ORDER BY \(RankingRun.key(rank: "place.rank")), post.id LIMIT ?3
+    ORDER BY \(SQLiteRows.key(rank: "place.rank")), post.id LIMIT ?3
     """
 
   /// The feeds of which a change may have brought a post to the top: a new entry only pushes others down,
@@ -71,7 +74,7 @@ struct FeedTops {
   private mutating func read(_ feed: Int64, _ database: Database) throws {
     var top: Set<Int64> = []
     let stored = try Int64.fetchOne(
-      database.cachedStatement(sql: Ranking.ofFeed), arguments: [feed])
+      database.cachedStatement(sql: Self.rankingOfFeed), arguments: [feed])
     if let ranking = try stored.map(RankingNumber.checked) {
       top.formUnion(try posts(Self.top, [feed, ranking, limit], database))
       for run in try Int64.fetchAll(database.cachedStatement(sql: Self.runs)) {

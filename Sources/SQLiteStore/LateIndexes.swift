@@ -59,7 +59,7 @@ struct LateIndexes {
     guard try Self.areMissing(database), !isLoading else { return }
     try Self.make(database)
     // What was left of the load's lock.
-    try RankingRun.removeFile(database, path: path)
+    try SQLiteRows(database: database, path: path).runIsOver()
   }
 
   private var isLoading: Bool { RunLock.isHeld(run: RunLock.load, path: path) }

@@ -1,28 +1,15 @@
-import CXXHash
 import GRDB
 import Migrations
-
-/// A migration and whether the database has it.
-public struct MigrationStatus: Hashable, Sendable {
-  /// Counts from 1 without a gap.
-  public let version: Int
-  /// The file's name without its ending, `0001-feeds`.
-  public let name: String
-  /// When it was applied, RFC 3339; `nil` where it is pending.
-  public let appliedAt: String?
-}
+import RowStore
 
 /// Brings a database to the schema that this program knows: each file in a transaction of its own,
 /// with a check sum, never backwards.
 public struct Migrator: Sendable {
-  private let migrations: [Migration]
+  private let history: MigrationHistory
 
   /// A migrator of these migrations, which must be numbered from 1 without a gap.
-  public init(_ migrations: [Migration] = Migration.all) {
-    precondition(
-      migrations.map(\.version)
-        == Array(1...max(1, migrations.count)).prefix(migrations.count).map { $0 })
-    self.migrations = migrations
+  public init(_ migrations: [Migration] = Migration.sqlite) {
+    history = MigrationHistory(migrations)
   }
 
   private static let table = """
@@ -42,9 +29,9 @@ public struct Migrator: Sendable {
   func migrate(_ connections: DatabaseConnections) throws -> [String] {
     try verify(connections.reader)
     // What is up to date is not written to: it may lie on a disk that is full.
-    let known = Set(try connections.read(recorded).map(\.version))
+    let pending = history.pending(try connections.read(recorded))
     var applied: [String] = []
-    for migration in migrations where !known.contains(migration.version) {
+    for migration in pending {
       let isNew = try connections.writeWithoutTransaction { database in
         var isNew = false
         try database.inTransaction(.immediate) {
@@ -60,45 +47,25 @@ public struct Migrator: Sendable {
 
   /// Every migration, with when it was applied.
   func status(_ reader: any DatabaseReader) throws -> [MigrationStatus] {
-    let recorded = try reader.read(recorded)
-    return migrations.map { migration in
-      let applied = recorded.first { $0.version == migration.version }
-      return MigrationStatus(
-        version: migration.version, name: migration.name, appliedAt: applied?.appliedAt)
-    }
+    history.status(try reader.read(recorded))
   }
 
   /// Sees that what was applied is what this program has.
   func verify(_ reader: any DatabaseReader) throws {
-    for record in try reader.read(recorded) {
-      guard let migration = migrations.first(where: { $0.version == record.version }) else {
-        if record.version > migrations.count {
-          throw StoreError.newerDatabase(version: record.version, newestKnown: migrations.count)
-        }
-        throw StoreError.unknownMigration(version: record.version, name: record.name)
-      }
-      guard migration.name == record.name else {
-        throw StoreError.unknownMigration(version: record.version, name: record.name)
-      }
-      guard Self.checksum(migration.sql) == record.checksum else {
-        throw StoreError.editedMigration(name: migration.name)
-      }
+    let records = try reader.read(recorded)
+    do throws(MigrationProblem) {
+      try history.verify(records)
+    } catch {
+      throw StoreError(error)
     }
   }
 
-  private struct Record {
-    let version: Int
-    let name: String
-    let checksum: String
-    let appliedAt: String
-  }
-
-  private func recorded(_ database: Database) throws -> [Record] {
+  private func recorded(_ database: Database) throws -> [MigrationRecord] {
     guard try database.tableExists("schema_migration") else { return [] }
     return try Row.fetchAll(
       database,
       sql: "SELECT version, name, checksum, applied_at FROM schema_migration ORDER BY version"
-    ).map { Record(version: $0[0], name: $0[1], checksum: $0[2], appliedAt: $0[3]) }
+    ).map { MigrationRecord(version: $0[0], name: $0[1], checksum: $0[2], appliedAt: $0[3]) }
   }
 
   /// Another process may have been faster, so the record is looked at again within the transaction.
@@ -123,17 +90,7 @@ public struct Migrator: Sendable {
         INSERT INTO schema_migration (version, name, checksum, applied_at)
         VALUES (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
         """,
-      arguments: [migration.version, migration.name, Self.checksum(migration.sql)])
+      arguments: [migration.version, migration.name, MigrationHistory.checksum(migration.sql)])
     return true
-  }
-
-  static func checksum(_ text: String) -> String {
-    var text = text
-    let hash = text.withUTF8 { lookahead_xxh3_128($0.baseAddress, $0.count) }
-    func hexadecimal(_ value: UInt64) -> String {
-      let digits = String(value, radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-    return hexadecimal(hash.high) + hexadecimal(hash.low)
   }
 }

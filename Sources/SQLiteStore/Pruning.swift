@@ -1,5 +1,6 @@
 import Feed
 import GRDB
+import RowStore
 import System
 
 /// Lets go of old posts and of old rankings, a batch a transaction, while others read and write.
@@ -10,40 +11,8 @@ import System
 ///
 /// Posts go in the order of their numbers, which is that of the tables.
 public struct Pruning {
-  /// What is to go.
-  public struct Rule: Sendable {
-    /// Posts published before this.
-    public var publishedBefore: Timestamp?
-    /// So many posts stay at the top of each feed, however old they are.
-    public var keptPosts: Int?
-    /// Only posts of this feed, and only from there.
-    public var feed: String?
-    /// So many rankings of each feed stay; nil leaves them alone.
-    public var keptRankings: Int?
-
-    /// A rule by which nothing goes.
-    public init() {}
-  }
-
-  /// What went, or would.
-  public struct Summary: Sendable, Equatable {
-    /// Posts that are gone.
-    public var posts = 0
-    /// Posts that left the feed and are still in another.
-    public var departures = 0
-    /// Posts that were looked at and have no time.
-    public var withoutTime = 0
-    /// Rankings that are gone.
-    public var rankings = 0
-    /// Posts that were looked at.
-    public var seen = 0
-
-    /// Nothing.
-    public init() {}
-  }
-
   private let store: SQLiteStore
-  private let rule: Rule
+  private let rule: PruningRule
   private let isDryRun: Bool
   /// How many posts a transaction looks at, at the most.
   private let batch: Int
@@ -55,7 +24,7 @@ public struct Pruning {
   ///   - isDryRun: only count.
   ///   - batch: how many posts a transaction looks at, at the most.
   public init(
-    _ store: SQLiteStore, rule: Rule, isDryRun: Bool = false, batch: Int = defaultBatch
+    _ store: SQLiteStore, rule: PruningRule, isDryRun: Bool = false, batch: Int = defaultBatch
   ) {
     precondition(batch >= 1 && rule.keptRankings ?? 1 >= 1 && rule.keptPosts ?? 0 >= 0)
     self.store = store
@@ -70,11 +39,11 @@ public struct Pruning {
   /// - Throws: `StoreError`, `FeedError.unknownFeed`.
   public func run(
     pause: (Int) -> Void = { CurrentThread.rest(nanoseconds: UInt64($0) * 1_000) },
-    onProgress: (Summary) -> Void = { _ in }
-  ) throws -> Summary {
+    onProgress: (PruningSummary) -> Void = { _ in }
+  ) throws -> PruningSummary {
     // Without them each post that goes would read all others.
     if !isDryRun { store.pool.makeLateIndexes() }
-    var summary = Summary()
+    var summary = PruningSummary()
     var others = OtherWriters()
     try keepJournalsInMemory(true)
     defer { try? keepJournalsInMemory(false) }
@@ -151,7 +120,7 @@ public struct Pruning {
 
   /// First no cursor can ask for them, then their rows go.
   private func pruneRankings(
-    of feedID: Int64, keeping kept: Int, _ summary: inout Summary, _ pause: (Int) -> Void,
+    of feedID: Int64, keeping kept: Int, _ summary: inout PruningSummary, _ pause: (Int) -> Void,
     _ others: inout OtherWriters
   ) throws {
     let oldest = try transaction(pause, &others) { database, _ -> Int? in
@@ -166,7 +135,7 @@ public struct Pruning {
       guard !isDryRun else { return nil }
       try database.execute(
         sql: "UPDATE feed SET oldest_ranking = ? WHERE feed_id = ?", arguments: [oldest, feedID])
-      try database.execute(sql: Ranking.forgetRankings, arguments: [feedID, oldest])
+      try database.execute(sql: SQLiteRows.forgetRankings, arguments: [feedID, oldest])
       return oldest
     }
     guard let oldest else { return }

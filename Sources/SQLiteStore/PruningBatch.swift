@@ -1,10 +1,11 @@
 import Feed
 import GRDB
+import RowStore
 
 /// What goes of some posts, within one transaction.
 struct PruningBatch {
   let database: Database
-  let rule: Pruning.Rule
+  let rule: PruningRule
   /// The feed that posts leave; nil where they go altogether.
   let feed: Int64?
   let isDryRun: Bool
@@ -46,7 +47,7 @@ struct PruningBatch {
   /// - Returns: the number after which to go on; nil where that was all.
   func run(
     after number: Int64, limit: Int, until deadline: ContinuousClock.Instant,
-    _ tops: inout FeedTops, _ summary: inout Pruning.Summary
+    _ tops: inout FeedTops, _ summary: inout PruningSummary
   ) throws -> Int64? {
     try tops.update(database)
     var last: Int64? = number
@@ -64,7 +65,7 @@ struct PruningBatch {
   }
 
   private func step(
-    after number: Int64, limit: Int, _ tops: FeedTops, _ summary: inout Pruning.Summary
+    after number: Int64, limit: Int, _ tops: FeedTops, _ summary: inout PruningSummary
   ) throws -> Int64? {
     let sql = feed == nil ? Self.posts : Self.entries
     let candidates = try Row.fetchAll(
@@ -99,17 +100,17 @@ struct PruningBatch {
   }
 
   /// Takes a post out of the feed, and altogether where it is in no other.
-  private func leave(_ post: Int64, _ summary: inout Pruning.Summary) throws {
+  private func leave(_ post: Int64, _ summary: inout PruningSummary) throws {
     let stays =
       try Bool.fetchOne(
         database.cachedStatement(sql: Self.isInAnotherFeed), arguments: [post, feed]) ?? false
     if stays { summary.departures += 1 } else { summary.posts += 1 }
     guard !isDryRun else { return }
     if stays {
-      try execute(ImportBatch.removeFromFeed, [post, feed])
-      try execute(ImportBatch.removeFromRuns, [post, feed])
+      try execute(SQLiteRows.removeFromFeed, [post, feed])
+      try execute(SQLiteRows.removeFromRuns, [post, feed])
     } else {
-      try execute(ItemWriter.deletePost, [post])
+      try execute(SQLiteRows.deletePost, [post])
     }
   }
 

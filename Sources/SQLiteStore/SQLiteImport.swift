@@ -1,6 +1,7 @@
 import Catalog
 import Feed
 import GRDB
+import RowStore
 import Synchronization
 
 /// A run of records into the SQLite store: each call of `write` is one transaction.
@@ -11,7 +12,7 @@ final class SQLiteImport: FeedImport {
   private struct Progress {
     var summary = ImportSummary()
     /// What the run keeps aside for its end, once it does.
-    var run: RankingRun.Started?
+    var run: StartedRun?
     /// The feeds that it ranks anew.
     var feeds: Set<Int64> = []
     var net = NetChanges()
@@ -37,8 +38,9 @@ final class SQLiteImport: FeedImport {
     let batch = try withStoreErrors(path: store.path) {
       try store.pool.write { database in
         let load = isNew ? try LateIndexes(database: database, path: store.path).drop() : nil
-        let run = RankingRun(database: database, path: store.path, run: run, feeds: feeds)
-        var batch = ImportBatch(database: database, run: run)
+        let rows = SQLiteRows(database: database, path: store.path)
+        let run = RankingRun(rows: rows, run: run, feeds: feeds)
+        var batch = ImportBatch(rows: rows, run: run)
         try batch.write(records)
         return (
           changes: batch.changes, run: batch.run?.run, feeds: batch.run?.feeds ?? [], load: load
@@ -62,9 +64,10 @@ final class SQLiteImport: FeedImport {
     guard let run else { return progress.withLock { $0.summary } }
     let rankedAnew = try withStoreErrors(path: store.path) {
       try store.pool.write { database in
-        var ranking = RankingRun(database: database, path: store.path, run: run, feeds: feeds)
+        let rows = SQLiteRows(database: database, path: store.path)
+        var ranking = RankingRun(rows: rows, run: run, feeds: feeds)
         let names = try ranking.publish(RankingRetention(store.options))
-        try ChangeLog(database: database).trim()
+        try rows.trimLog()
         return names
       }
     }
@@ -91,7 +94,7 @@ final class SQLiteImport: FeedImport {
     // Its lock first, or else the file would stay.
     progress.withLock { $0.load = nil }
     try withStoreErrors(path: store.path) {
-      try store.pool.write { try RankingRun.removeFile($0, path: store.path) }
+      try store.pool.write { try SQLiteRows(database: $0, path: store.path).runIsOver() }
     }
   }
 }

@@ -1,5 +1,6 @@
 import Feed
 import GRDB
+import RowStore
 
 extension SQLiteStore {
   /// Posts are read in portions within one snapshot, so that the memory of an export is bounded and

@@ -1,5 +1,6 @@
 import Feed
 import GRDB
+import RowStore
 
 extension SQLiteStore {
   /// The item with this id, read from the file; `nil` where there is none.
@@ -26,13 +27,16 @@ extension PostReader {
     WHERE feed_entry.post_id = ? AND feed_entry.until IS NULL
     """
 
-  /// A post with the feeds in which it is, as everybody sees them.
-  func item(_ stored: Stored) throws -> StoredItem {
+  /// The feeds in which a post is, as everybody sees them, in the order of their names.
+  func placements(ofPost number: Int64) throws -> [Placement] {
     let statement = try database.cachedStatement(sql: Self.placementsOfPost)
-    let placements = try Row.fetchAll(statement, arguments: [stored.number])
+    return try Row.fetchAll(statement, arguments: [number])
       .map { Placement(feed: $0[0], rank: $0[1]) }
-    return StoredItem(
-      post: stored.post,
-      placements: placements.sorted { $0.feed.utf8.lexicographicallyPrecedes($1.feed.utf8) })
+      .sorted { $0.feed.utf8.lexicographicallyPrecedes($1.feed.utf8) }
+  }
+
+  /// A post with its feeds.
+  func item(_ stored: StoredPost) throws -> StoredItem {
+    StoredItem(post: stored.post, placements: try placements(ofPost: stored.number))
   }
 }

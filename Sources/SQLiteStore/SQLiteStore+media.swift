@@ -2,6 +2,7 @@ import Catalog
 import Feed
 import Foundation
 import GRDB
+import RowStore
 
 /// What is known of media files.
 extension SQLiteStore: MediaStore {

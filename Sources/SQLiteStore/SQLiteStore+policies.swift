@@ -1,8 +1,8 @@
 import Catalog
 import Feed
 import GRDB
-import JSON
 import Prefetch
+import RowStore
 
 /// Policies that the lab found: written with what they rest on, and taken back.
 extension SQLiteStore {
@@ -55,31 +55,6 @@ extension SQLiteStore {
   }
 }
 
-/// Why a setting is not applied, or not taken back.
-public enum PolicyApplicationError: Error, Hashable, Sendable {
-  /// There is no feed of this name.
-  case unknownFeed(String)
-  /// There is no network of this name, but these.
-  case unknownNetwork(String, known: [String])
-  /// No setting was applied that has not been taken back.
-  case nothingApplied
-  /// The policy is no longer what was applied: somebody wrote it since.
-  case changedSince
-}
-
-extension PolicyApplicationError: CustomStringConvertible {
-  /// For example `there is no network "5g", but 3g, wifi`.
-  public var description: String {
-    switch self {
-    case .unknownFeed(let name): "there is no feed \"\(name)\""
-    case .unknownNetwork(let name, let known):
-      "there is no network \"\(name)\", but \(known.joined(separator: ", "))"
-    case .nothingApplied: "no setting was applied there that has not been taken back"
-    case .changedSince: "the policy was written by somebody since: it is no longer what was applied"
-    }
-  }
-}
-
 /// The tables of policies and of what was applied.
 struct AppliedPolicies {
   let database: Database
@@ -91,19 +66,10 @@ struct AppliedPolicies {
     let applied: String
   }
 
-  /// So many are kept of each feed and network.
-  private static let keptOfEach = 100
-
-  /// The columns of a policy beside whose it is.
-  private static let columns = [
-    "name", "strategy", "parameters", "trailing", "image_weight", "video_weight", "webapp_weight",
-    "ad_weight", "text_weight", "carousel_visible_parts", "video_start_bytes", "video_bytes",
-    "video_kbps", "image_bytes", "webapp_bytes", "next_page_percent", "items_per_minute",
-  ]
-  private static let columnList = columns.joined(separator: ", ")
+  private static let columnList = PolicyColumns.all.joined(separator: ", ")
   /// A policy's columns as JSON.
   static let asJSON =
-    "json_object(" + columns.map { "'\($0)', policy.\($0)" }.joined(separator: ", ") + ")"
+    "json_object(" + PolicyColumns.all.map { "'\($0)', policy.\($0)" }.joined(separator: ", ") + ")"
   private static let isOfFeed = "coalesce(feed, '') = coalesce(?, '') AND network = ?"
 
   func check(feed: String?, network: String) throws {
@@ -140,20 +106,13 @@ struct AppliedPolicies {
   }
 
   func set(_ setting: Policy, _ feed: String?, _ network: String) throws {
-    var parameters = JSONWriter(capacity: 128)
-    parameters.object { writer in
-      for (name, value) in setting.strategy.parameters {
-        writer.key(name)
-        writer.integer(value)
-      }
-    }
     try database.execute(
       sql: """
         UPDATE policy SET name = ?, strategy = ?, parameters = ?, image_weight = ?, video_weight = ?
         WHERE \(Self.isOfFeed)
         """,
       arguments: [
-        setting.name, setting.strategy.name, String(decoding: parameters.bytes, as: UTF8.self),
+        setting.name, setting.strategy.name, PolicyColumns.parameters(of: setting.strategy),
         setting.imageWeight, setting.videoWeight, feed, network,
       ])
   }
@@ -172,7 +131,7 @@ struct AppliedPolicies {
         DELETE FROM applied_policy WHERE \(Self.isOfFeed) AND applied_id NOT IN (
           SELECT applied_id FROM applied_policy WHERE \(Self.isOfFeed)
           ORDER BY applied_id DESC LIMIT ?)
-        """, arguments: [feed, network, feed, network, Self.keptOfEach])
+        """, arguments: [feed, network, feed, network, PolicyColumns.keptApplications])
   }
 
   func last(_ feed: String?, _ network: String) throws -> Applied? {
@@ -187,7 +146,7 @@ struct AppliedPolicies {
 
   func restore(_ last: Applied, _ feed: String?, _ network: String) throws {
     if let before = last.before {
-      let sets = Self.columns.map { "\($0) = json_extract(?1, '$.\($0)')" }
+      let sets = PolicyColumns.all.map { "\($0) = json_extract(?1, '$.\($0)')" }
       try database.execute(
         sql: """
           UPDATE policy SET \(sets.joined(separator: ", "))

@@ -1,6 +1,7 @@
 import Catalog
 import Feed
 import GRDB
+import RowStore
 
 extension SQLiteStore {
   /// Begins a run of records. Nothing is written or locked until its first batch.
@@ -41,8 +42,8 @@ extension SQLiteStore {
   private func commit(_ waiting: [WaitingWrite]) throws -> [WaitingWrite.Telling] {
     let tellings = try withStoreErrors(path: path) {
       try pool.write { database in
-        var group = WriteGroup(database: database, path: path, options: options)
-        return try group.run(waiting)
+        try WriteGroup(rows: SQLiteRows(database: database, path: path), options: options)
+          .run(waiting)
       }
     }
     followOwnWrite()

@@ -1,5 +1,6 @@
 import Catalog
 import GRDB
+import RowStore
 
 /// Posts, feeds and policies in a SQLite file: the default store.
 ///
@@ -16,7 +17,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   let pool: DatabaseConnections
   /// What pages and items are read with, from any thread.
   let readers: ReadConnections
-  let options: Options
+  let options: StoreOptions
   /// The single writes that wait; imports do not go through it.
   let writes: WriteQueue
   let follower: CatalogFollower<SQLiteCatalogSource>
@@ -24,33 +25,41 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// Opens the database at the path, making and migrating it as needed.
   ///
   /// - Throws: `StoreError`.
-  public convenience init(path: String, options: Options = Options()) throws {
-    self.init(path: path, pool: try Self.migratedPool(path: path, options: options), options)
+  public convenience init(
+    path: String, file: DatabaseFile.Options = DatabaseFile.Options(),
+    options: StoreOptions = StoreOptions()
+  ) throws {
+    self.init(path: path, pool: try Self.migratedPool(path: path, file), file, options)
   }
 
   /// Opens a database that is there and up to date, and changes nothing in it.
   ///
   /// - Throws: `StoreError`.
-  public convenience init(existing path: String, options: Options = Options()) throws {
+  public convenience init(
+    existing path: String, file: DatabaseFile.Options = DatabaseFile.Options(),
+    options: StoreOptions = StoreOptions()
+  ) throws {
     try DatabaseFile.requireExisting(path: path)
-    let pool = try DatabaseFile.open(path: path, options: options.file)
+    let pool = try DatabaseFile.open(path: path, options: file)
     let pending = try withStoreErrors(path: path) {
       try Migrator().verify(pool.reader)
       return try Migrator().status(pool.reader).filter { $0.appliedAt == nil }.map(\.name)
     }
     guard pending.isEmpty else { throw StoreError.pendingMigrations(pending) }
-    self.init(path: path, pool: pool, options)
+    self.init(path: path, pool: pool, file, options)
   }
 
-  private init(path: String, pool: DatabaseConnections, _ options: Options) {
+  private init(
+    path: String, pool: DatabaseConnections, _ file: DatabaseFile.Options, _ options: StoreOptions
+  ) {
     options.requireSensible()
     self.path = path
     self.pool = pool
     self.options = options
-    let readers = ReadConnections(path: path, options: options.file, watch: pool.watch)
+    let readers = ReadConnections(path: path, options: file, watch: pool.watch)
     self.readers = readers
     follower = CatalogFollower(
-      SQLiteCatalogSource(path: path, options: options.file, watch: pool.watch),
+      SQLiteCatalogSource(path: path, options: file, watch: pool.watch),
       journalledChanges: options.journalledChanges, orderMemoryBytes: options.orderMemoryBytes
     ) { needs in
       try withStoreErrors(path: path) {
@@ -63,8 +72,10 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
       limit: options.maximumWaitingWrites, groupLimit: options.maximumWritesInGroup)
   }
 
-  private static func migratedPool(path: String, options: Options) throws -> DatabaseConnections {
-    let pool = try DatabaseFile.open(path: path, options: options.file)
+  private static func migratedPool(
+    path: String, _ file: DatabaseFile.Options
+  ) throws -> DatabaseConnections {
+    let pool = try DatabaseFile.open(path: path, options: file)
     _ = try withStoreErrors(path: path) { try Migrator().migrate(pool) }
     pool.makeLateIndexes()
     return pool

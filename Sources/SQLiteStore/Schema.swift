@@ -1,4 +1,5 @@
 import GRDB
+import RowStore
 
 /// The schema of a database, for the `migrate` commands.
 public enum Schema {

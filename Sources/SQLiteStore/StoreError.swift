@@ -1,5 +1,7 @@
 import Catalog
 import GRDB
+import GRDBSQLite
+import RowStore
 
 /// Why the database cannot be used, with what a person needs to mend it.
 public enum StoreError: Error, Equatable, Sendable {
@@ -70,13 +72,11 @@ extension StoreError: CustomStringConvertible {
     case .foreign(let path, let applicationID):
       "\(path) is the database of another application (application id \(applicationID)); "
         + "nothing was changed in it"
-    case .editedMigration(let name):
-      "the migration \(name) was edited after it had been applied: its check sum differs"
+    case .editedMigration(let name): "\(MigrationProblem.edited(name: name))"
     case .unknownMigration(let version, let name):
-      "the database has a migration \(version) named \(name), which this program does not know"
+      "\(MigrationProblem.unknown(version: version, name: name))"
     case .newerDatabase(let version, let newestKnown):
-      "the database is at migration \(version), this program knows \(newestKnown) at the most: "
-        + "use the newer program"
+      "\(MigrationProblem.newer(version: version, newestKnown: newestKnown))"
     case .pendingMigrations(let names):
       "the database lacks the migrations \(names.joined(separator: ", ")); "
         + "run `lookahead migrate up`"
@@ -110,6 +110,16 @@ extension StoreError: CustomStringConvertible {
     }
   }
 
+  /// What the migrations say.
+  init(_ problem: MigrationProblem) {
+    self =
+      switch problem {
+      case .edited(let name): .editedMigration(name: name)
+      case .unknown(let version, let name): .unknownMigration(version: version, name: name)
+      case .newer(let version, let newest): .newerDatabase(version: version, newestKnown: newest)
+      }
+  }
+
   /// What SQLite's result code means for the database at the path.
   init(_ error: DatabaseError, path: String) {
     let message = error.message ?? "no message"
@@ -132,5 +142,9 @@ func withStoreErrors<Result>(path: String, _ body: () throws -> Result) throws -
     return try body()
   } catch let error as DatabaseError {
     throw StoreError(error, path: path)
+  } catch let error as RowError {
+    throw StoreError.database(path: path, code: SQLITE_ERROR, message: error.description)
+  } catch is RunDropped {
+    throw StoreError.runDropped(path: path)
   }
 }

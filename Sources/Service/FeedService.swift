@@ -4,6 +4,7 @@ import FeedServer
 import Logging
 import MediaFiles
 import Observability
+import RowStore
 import SQLiteStore
 import System
 
@@ -11,54 +12,57 @@ import System
 /// for its end-to-end tests alike.
 public final class FeedService: Sendable {
   private let configuration: FeedServiceConfiguration
-  private let store: SQLiteStore
+  private let store: any DatabaseStore
   private let application: ApplicationServer
   private let refresher: PeriodicTask
-  private let checkpoints: PeriodicTask
-  private let backups: BackupKeeper?
+  /// Of a database that is a file.
+  private let fileCare: FileCare?
   private let mediaKeeper: MediaKeeper?
+
+  /// A store that is told of changes is looked at by itself only every so many intervals, of so long at the most: for
+  /// what it was not told.
+  private static let (deafIntervals, longestDeafMilliseconds) = (25, 1_000)
 
   /// Opens and migrates the database.
   ///
-  /// - Throws: `StoreError`, `PolicyError` for a policy that is not understood, `MediaError` for a media folder that cannot be used, and for backups what
+  /// - Throws: `StoreError`, `PostgresStoreError`, `PolicyError` for a policy that is not understood, `MediaError` for a media folder that cannot be used, and for backups what
   ///   `BackupFolder` throws.
   public init(_ configuration: FeedServiceConfiguration, logger: Logger) throws {
     self.configuration = configuration
     let settings = configuration.application
     let media = try settings.mediaRoot.map { try MediaRoot(path: $0) }
-    var options = configuration.store
+    var opening = configuration.opening
     // One reader for each thread that may read at once, one for the refresh, and one for purging.
-    options.file.readers =
+    let readers =
       settings.server.eventLoops + settings.workerThreads + 1
       + (settings.purgeTargets.isEmpty ? 0 : 1)
+    opening.file.readers = readers
+    opening.connections.readers = readers
     let figures = settings.figures
-    backups = try configuration.backups.map {
-      try BackupKeeper(
-        $0, database: configuration.databasePath, options: options.file, logger: logger,
-        figures: figures)
+    let backups = try configuration.location.path.map {
+      try FileCare.backups(of: $0, configuration, logger)
     }
-    try backups?.makeBeforeMigration(logger)
-    store = try SQLiteStore(path: configuration.databasePath, options: options)
-    logger.notice("\(SQLiteLibrary.summary)")
+    store = try opening.open(configuration.location)
+    let software = try store.software()
+    logger.notice("\(software)")
     // First pages are answered while the order of every feed is still being read.
     try store.beginLoading()
     application = ApplicationServer(settings, store: store, media: media, logger: logger)
     let refresh = StoreRefresh(
       store, application.readiness, logger: logger, figures: figures)
+    let (store, interval) = (store, configuration.refreshIntervalMilliseconds)
     // Taking in what a prune or a seed changed takes milliseconds, for which no loop is to wait.
     refresher = PeriodicTask(
-      pauseMilliseconds: configuration.refreshIntervalMilliseconds, scheduling: .background,
-      refresh.run)
-    let walKeeper = WALKeeper(
-      WriteAheadLog(of: store, limitBytes: configuration.store.file.logLimitBytes), logger: logger,
-      figures: figures)
-    checkpoints = PeriodicTask(
-      pauseMilliseconds: configuration.checkpointIntervalSeconds * 1000, walKeeper.look)
-    store.register(in: figures)
-    mediaKeeper = media.flatMap { [store] root in
+      pauseMilliseconds: store.hearsOfChanges ? 0 : interval, scheduling: .background
+    ) {
+      store.waitForChanges(
+        atMostMilliseconds: min(interval, Self.longestDeafMilliseconds) * Self.deafIntervals)
+      refresh.run()
+    }
+    fileCare = (store as? SQLiteStore).map { FileCare($0, backups ?? nil, configuration, logger) }
+    mediaKeeper = media.flatMap { root in
       MediaKeeper(
-        configuration.mediaProbing, root: root, store: store,
-        database: configuration.databasePath, logger: logger, figures: figures)
+        configuration.mediaProbing, root: root, store: store, logger: logger, figures: figures)
     }
   }
 
@@ -69,8 +73,7 @@ public final class FeedService: Sendable {
   public func start() throws -> UInt16 {
     let port = try application.start()
     try refresher.start()
-    try checkpoints.start()
-    try backups?.start()
+    try fileCare?.start()
     try mediaKeeper?.start()
     return port
   }
@@ -93,21 +96,7 @@ public final class FeedService: Sendable {
     mediaKeeper?.stop()
     application.wait()
     refresher.stop()
-    checkpoints.stop()
-    backups?.stop()
+    fileCare?.stop()
     try store.close()
-  }
-}
-
-extension SQLiteStore {
-  /// Shows the sizes of its files.
-  fileprivate func register(in registry: PrometheusRegistry) {
-    let help = "Size of the database's files."
-    registry.gauge("lookahead_sqlite_file_bytes", [("file", "database")], help: help) {
-      self.fileBytes.database
-    }
-    registry.gauge("lookahead_sqlite_file_bytes", [("file", "wal")], help: help) {
-      self.fileBytes.writeAheadLog
-    }
   }
 }

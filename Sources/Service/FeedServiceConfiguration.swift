@@ -1,17 +1,19 @@
 import FeedServer
+import Foundation
 import SQLiteStore
 
 /// Every setting of the service.
 public struct FeedServiceConfiguration: Sendable {
-  /// The SQLite file; made and migrated as needed.
-  public let databasePath: String
-  /// Of the application and its server; its files lie beside the database.
+  /// The database; made and migrated as needed.
+  public let location: StoreLocation
+  /// Of the application and its server; its files lie beside a database that is a file.
   public var application: ApplicationConfiguration
-  /// Of the store; the service itself sets how many connections read.
-  public var store = SQLiteStore.Options()
+  /// How the database is opened; the service itself sets how many connections read.
+  public var opening = StoreOpening()
 
   /// How often the database is looked at for what other processes wrote: a page is behind by no more
-  /// than this and the time that it takes to read the change.
+  /// than this and the time that it takes to read the change. Where others can wake this one, it looks by itself a
+  /// good deal less often.
   public var refreshIntervalMilliseconds = 20
   /// How often the size of the write-ahead log is looked at.
   public var checkpointIntervalSeconds = 10
@@ -20,11 +22,15 @@ public struct FeedServiceConfiguration: Sendable {
   /// How the service backs its database up; nil where it does not.
   public var backups: BackupSettings?
 
-  /// The defaults, on the database at this path.
-  public init(databasePath: String) {
-    self.databasePath = databasePath
-    application = ApplicationConfiguration(scratchFolder: Self.folder(of: databasePath))
+  /// The defaults, on this database.
+  public init(_ location: StoreLocation) {
+    self.location = location
+    application = ApplicationConfiguration(
+      scratchFolder: location.path.map(Self.folder) ?? NSTemporaryDirectory())
   }
+
+  /// The defaults, on the SQLite file at this path.
+  public init(databasePath: String) { self.init(.sqlite(path: databasePath)) }
 
   private static func folder(of path: String) -> String {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()

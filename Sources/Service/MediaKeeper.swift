@@ -5,13 +5,14 @@ import MediaFiles
 import MediaIndex
 import MediaProbe
 import Observability
+import RowStore
 import Synchronization
 import System
 
 /// Finds out what is to be known of the files of the media root, and of what is new or changed there again and
 /// again, on a thread that gives way to all others.
 ///
-/// Of several servers of a database one does so at a time: the one that has the lock (`MediaLock`). A failure is
+/// Of several servers of a database one does so at a time: the one that has the lock (`DatabaseStore.lockMedia`). A failure is
 /// logged and keeps nobody from being served.
 final class MediaKeeper: Sendable {
   /// What became of a file that was read.
@@ -26,7 +27,7 @@ final class MediaKeeper: Sendable {
 
   private struct State {
     var task: PeriodicTask?
-    var lock: MediaLock?
+    var lock: (any Sendable)?
     var isStopped = false
     var rounds = 0
     /// How many rounds in a row failed.
@@ -49,7 +50,7 @@ final class MediaKeeper: Sendable {
 
   private let indexer: MediaIndexer
   private let settings: MediaProbing
-  private let lockPath: String
+  private let store: any DatabaseStore
   private let logger: Logger
   private let pace: MediaPace
   private let memory = MediaMemory()
@@ -59,13 +60,13 @@ final class MediaKeeper: Sendable {
 
   /// Nil where the settings say that it is not to look.
   init?(
-    _ settings: MediaProbing, root: MediaRoot, store: any MediaStore, database: String,
+    _ settings: MediaProbing, root: MediaRoot, store: any DatabaseStore,
     logger: Logger, figures: PrometheusRegistry
   ) {
     guard settings.cpuPercent > 0 else { return nil }
     self.settings = settings
     self.logger = logger
-    lockPath = MediaLock.path(ofDatabase: database)
+    self.store = store
     pace = MediaPace(percent: settings.cpuPercent)
     var decoding = settings.decoding
     decoding.cancellation = cancellation
@@ -158,9 +159,9 @@ final class MediaKeeper: Sendable {
     }
   }
 
-  private func hasLock() throws(SystemError) -> Bool {
+  private func hasLock() throws -> Bool {
     if state.withLock({ $0.lock != nil }) { return true }
-    guard let lock = try MediaLock(path: lockPath) else { return false }
+    guard let lock = try store.lockMedia() else { return false }
     state.withLock { $0.lock = lock }
     return true
   }

@@ -1,37 +1,42 @@
+import Catalog
 import CoreMetrics
 import FeedServer
 import Logging
 import Observability
 import Prefetch
-import SQLiteStore
+import RowStore
 import Synchronization
 
 /// One look at what other processes wrote, done again and again; what is wrong is said once, not fifty times
 /// a second.
 final class StoreRefresh: Sendable {
-  private let store: SQLiteStore
+  private let store: any DatabaseStore
   private let readiness: Readiness
   private let refreshes: Counter
   private let failures: Counter
   private let refusedPolicies: Gauge
   private let logger: Logger
   private let problem = Mutex<PolicyError?>(nil)
+  /// Why the database cannot be reached, while what is in memory is answered.
+  private let outage = Mutex<String?>(nil)
 
   init(
-    _ store: SQLiteStore, _ readiness: Readiness, logger: Logger, figures: PrometheusRegistry
+    _ store: any DatabaseStore, _ readiness: Readiness, logger: Logger, figures: PrometheusRegistry
   ) {
     self.store = store
     self.readiness = readiness
-    figures.describe(
-      "lookahead_sqlite_refreshes_total", help: "Looks at what other processes wrote.")
-    figures.describe("lookahead_sqlite_failed_refreshes_total", help: "Those that failed.")
+    let (looks, failed) = (
+      "lookahead_\(store.kind)_refreshes_total", "lookahead_\(store.kind)_failed_refreshes_total"
+    )
+    figures.describe(looks, help: "Looks at what other processes wrote.")
+    figures.describe(failed, help: "Those that failed.")
     figures.describe(
       "lookahead_refused_policies",
       help:
         "1 while policies are written that are not understood, so that those of before stay in force."
     )
-    refreshes = Counter(label: "lookahead_sqlite_refreshes_total", factory: figures)
-    failures = Counter(label: "lookahead_sqlite_failed_refreshes_total", factory: figures)
+    refreshes = Counter(label: looks, factory: figures)
+    failures = Counter(label: failed, factory: figures)
     refusedPolicies = Gauge(label: "lookahead_refused_policies", factory: figures)
     refusedPolicies.record(0)
     self.logger = logger
@@ -42,11 +47,19 @@ final class StoreRefresh: Sendable {
       if try store.refresh() { notePolicies(try store.snapshot().policyBook.problem) }
       refreshes.increment()
       readiness.noteSuccess()
+      outage.withLock { $0 = nil }
     } catch {
       failures.increment()
-      if readiness.note(storeProblem: "\(error)") {
-        logger.error("cannot read the database: \(error)")
+      let isNews: Bool
+      if store.outlivesDatabase, store.version > .start {
+        isNews = outage.withLock { outage in
+          defer { outage = "\(error)" }
+          return outage != "\(error)"
+        }
+      } else {
+        isNews = readiness.note(storeProblem: "\(error)")
       }
+      if isNews { logger.error("cannot read the database: \(error)") }
     }
   }
 

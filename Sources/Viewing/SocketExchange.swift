@@ -83,10 +83,10 @@ final class SocketExchange: Sendable {
       state.socket = socket
       return state.isStopped
     }
-    var keeps = false
+    var isGiven = false
     defer {
       state.withLock { $0.socket = nil }
-      if keeps { pool.give(socket, origin) } else { socket.close() }
+      if !isGiven { socket.close() }
     }
     if isStopped { throw .cancelled }
     var reader = AnswerReader()
@@ -105,10 +105,12 @@ final class SocketExchange: Sendable {
         case .body(let bytes): try deliver(bytes, pipe)
         case .end(let isKept):
           // Stopped, it is shut down and of no use to anybody.
-          keeps = state.withLock { state in
+          isGiven = state.withLock { state in
             state.socket = nil
             return isKept && !state.isStopped
           }
+          // Before whoever asked hears of it, who may ask for more at once.
+          if isGiven { pool.give(socket, origin) }
           pipe()?.finish(nil)
           return true
         }

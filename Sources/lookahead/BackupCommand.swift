@@ -31,7 +31,9 @@ struct BackupCommand: ParsableCommand {
   func run() throws {
     let meter = ProgressMeter()
     let backup = Backup(
-      of: options.database, options: options.file, compress: compress, overwrite: overwrite)
+      of: try options.path(
+        instead: "pg_dump copies a PostgreSQL database, pg_basebackup a whole server"),
+      options: options.file, compress: compress, overwrite: overwrite)
     let report = try backup.make(at: file)
     for note in report.notes { print("note: \(note)") }
     let size =

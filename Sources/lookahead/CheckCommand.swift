@@ -1,7 +1,6 @@
 import ArgumentParser
 import Backups
 import Catalog
-import SQLiteStore
 
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -15,17 +14,17 @@ struct CheckCommand: ParsableCommand {
 
   func run() throws {
     // A backup is read as it lies: opened as a database, it would lose its check sum.
-    if let report = try Backup.examine(options.database) {
+    let location = try options.location()
+    if let path = location.path, let report = try Backup.examine(path) {
       for finding in report.findings { print("\(finding.severity.rawValue): \(finding.text)") }
       guard report.errors.isEmpty else { throw ExitCode.failure }
-      print("\(options.database) is a whole and sound backup: \(report.posts) posts")
+      print("\(location.name) is a whole and sound backup: \(report.posts) posts")
       return
     }
-    let store = try SQLiteStore(
-      existing: options.database, options: SQLiteStore.Options(file: options.file))
+    let store = try options.openExisting()
     // Nothing is left beside the file, whatever comes of this.
     defer { try? store.close() }
-    print(SQLiteLibrary.summary)
+    print(try store.software())
     let findings = try store.check()
     for finding in findings { print("\(finding.severity.rawValue): \(finding.text)") }
     guard !findings.contains(where: { $0.severity == .error }) else { throw ExitCode.failure }
@@ -33,6 +32,6 @@ struct CheckCommand: ParsableCommand {
     var feeds = page.feeds.map { "\($0.name) \($0.total)" }
     if page.total > feeds.count { feeds.append("and \(page.total - feeds.count) more feeds") }
     let said = feeds.isEmpty ? "no feeds" : feeds.joined(separator: ", ")
-    print("\(options.database) is sound: \(said)")
+    print("\(location.name) is sound: \(said)")
   }
 }

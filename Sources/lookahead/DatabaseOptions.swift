@@ -1,18 +1,65 @@
 import ArgumentParser
+import Postgres
+import RowStore
 import SQLiteStore
+import Service
 
 /// Where the database is.
 struct DatabaseOptions: ParsableArguments {
-  @Option("database", default: "lookahead.sqlite", "The SQLite file.") var database: String
+  @Option(
+    "database", default: "lookahead.sqlite",
+    "The SQLite file, or the address of a PostgreSQL database as libpq reads it: postgres://…, service=…."
+  )
+  var database: String
   @Option("busy-timeout-milliseconds") var busyTimeoutMilliseconds: Int
+
+  /// Which database it is.
+  ///
+  /// - Throws: `ValidationError`, which does not repeat what may hold a password.
+  func location() throws -> StoreLocation { try StoreLocation(option: database) }
+
+  /// The file.
+  ///
+  /// - Parameter instead: what does for PostgreSQL what the command does for a file.
+  /// - Throws: `ValidationError` where it is none.
+  func path(instead: String) throws -> String {
+    let location = try location()
+    guard let path = location.path else {
+      throw ValidationError("\(location.name) is no file: \(instead)")
+    }
+    return path
+  }
 
   /// How the file is opened.
   var file: DatabaseFile.Options {
     DatabaseFile.Options(busyTimeoutMilliseconds: busyTimeoutMilliseconds)
   }
 
+  /// The store, which has to be there and up to date.
+  ///
+  /// - Parameter changesMuch: the command writes a great deal.
+  func openExisting(changesMuch: Bool = false) throws -> any DatabaseStore {
+    var opening = StoreOpening()
+    opening.file = changesMuch ? file.forMuch : file
+    return try opening.open(existing: location())
+  }
+
   mutating func validate() throws {
     guard !database.isEmpty else { throw ValidationError("--database: the path is empty") }
+    _ = try location()
     try Setting.validate(self)
+  }
+}
+
+extension StoreLocation {
+  /// What an option names.
+  ///
+  /// - Throws: `ValidationError`.
+  init(option text: String) throws {
+    do throws(PostgresError) {
+      try self.init(text)
+    } catch {
+      throw ValidationError("--database: \(error)")
+    }
   }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Backups
 import Foundation
-import SQLiteStore
 import PostJSON
 
 struct ExportCommand: ParsableCommand {
@@ -16,9 +15,8 @@ struct ExportCommand: ParsableCommand {
   private static let bufferBytes = 1 << 16
 
   func run() throws {
-    try Backup.requireNone(at: options.database)
-    let store = try SQLiteStore(
-      existing: options.database, options: SQLiteStore.Options(file: options.file))
+    if let path = try options.location().path { try Backup.requireNone(at: path) }
+    let store = try options.openExisting()
     // Nothing is left beside the file, whatever comes of this.
     defer { try? store.close() }
     var buffer: [UInt8] = []

@@ -3,7 +3,6 @@ import Feed
 import Foundation
 import Lab
 import Prefetch
-import SQLiteStore
 
 /// Makes what a sweep found the policy of a feed on a network, or takes that back.
 struct LabApplyCommand: ParsableCommand {
@@ -40,8 +39,7 @@ struct LabApplyCommand: ParsableCommand {
 
   func run() throws {
     let setting = try file.map(Self.evidence)
-    let store = try SQLiteStore(
-      existing: options.database, options: SQLiteStore.Options(file: options.file))
+    let store = try options.openExisting()
     defer { try? store.close() }
     if let setting {
       try store.apply(

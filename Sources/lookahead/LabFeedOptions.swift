@@ -8,7 +8,7 @@ import Lab
 import PostJSON
 import Prefetch
 import PrefetchClient
-import SQLiteStore
+import RowStore
 
 /// What is scrolled: a feed of a database, what somebody recorded, or what is made up.
 struct LabFeedOptions: ParsableArguments {
@@ -75,10 +75,7 @@ struct LabFeedOptions: ParsableArguments {
   // MARK: The database
 
   /// Opens the database; whoever does closes it.
-  func store() throws -> SQLiteStore {
-    try SQLiteStore(
-      existing: database.database, options: SQLiteStore.Options(file: database.file))
-  }
+  func store() throws -> any DatabaseStore { try database.openExisting() }
 
   private func itemsOfDatabase(_ name: String) throws -> [PrefetchItem] {
     let store = try store()

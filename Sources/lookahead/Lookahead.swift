@@ -20,7 +20,8 @@ struct Lookahead: ParsableCommand {
     version: ProgramVersion.text,
     subcommands: [
       ServeCommand.self, SeedCommand.self, MigrateCommand.self, ExportCommand.self,
-      CheckCommand.self, BackupCommand.self, RestoreCommand.self, VacuumCommand.self,
+      CheckCommand.self, CopyCommand.self, BackupCommand.self, RestoreCommand.self,
+      VacuumCommand.self,
       PruneCommand.self, ProbeCommand.self, MediaCommand.self, PlanCommand.self,
       BrowseCommand.self, LabCommand.self,
       ConfigCommand.self, HealthCommand.self,

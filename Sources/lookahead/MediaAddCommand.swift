@@ -22,8 +22,8 @@ struct MediaAddCommand: ParsableCommand {
   var again = false
 
   func run() throws {
-    var configuration = FeedServiceConfiguration(databasePath: options.database)
+    var configuration = FeedServiceConfiguration(try options.location())
     Setting.apply(Setting.list(of: self), to: &configuration)
-    try files.run(options.database, configuration) { $0.isAnew = again }
+    try files.run(configuration) { $0.isAnew = again }
   }
 }

@@ -2,7 +2,7 @@ import ArgumentParser
 import MediaFiles
 import MediaIndex
 import MediaProbe
-import SQLiteStore
+import RowStore
 import Service
 import System
 
@@ -41,11 +41,11 @@ struct MediaFilesOptions: ParsableArguments {
     }
   }
 
-  /// Looks into the files, and keeps what is known of them in the database at a path.
+  /// Looks into the files, and keeps what is known of them in the database.
   ///
   /// - Parameter adapt: says what else is to be done.
   func run(
-    _ database: String, _ configuration: FeedServiceConfiguration,
+    _ configuration: FeedServiceConfiguration,
     _ adapt: (inout MediaIndexer) throws -> Void
   ) throws {
     let root = try root()
@@ -53,7 +53,7 @@ struct MediaFilesOptions: ParsableArguments {
     let targets = try paths.map { path throws(MediaTargetError) in
       try MediaTarget(path: path, in: root)
     }
-    let store = try SQLiteStore(path: database, options: configuration.store)
+    let store = try configuration.opening.open(configuration.location)
     let adding = Result {
       var indexer = MediaIndexer(
         root: root, addresses: try MediaAddresses(baseURLs: baseURL), store: store,

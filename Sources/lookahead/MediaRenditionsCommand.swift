@@ -30,9 +30,9 @@ struct MediaRenditionsCommand: ParsableCommand {
   var dryRun = false
 
   func run() throws {
-    var configuration = FeedServiceConfiguration(databasePath: options.database)
+    var configuration = FeedServiceConfiguration(try options.location())
     Setting.apply(Setting.list(of: self), to: &configuration)
-    try files.run(options.database, configuration) { indexer in
+    try files.run(configuration) { indexer in
       var limits = RenditionMaker.Limits()
       limits.timeMilliseconds = renditionTimeoutMilliseconds
       limits.memoryBytes = renditionMemoryBytes

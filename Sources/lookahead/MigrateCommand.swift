@@ -1,6 +1,7 @@
 import ArgumentParser
 import Backups
-import SQLiteStore
+import RowStore
+import Service
 
 struct MigrateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -14,9 +15,10 @@ struct MigrateCommand: ParsableCommand {
     @OptionGroup var options: DatabaseOptions
 
     func run() throws {
-      let applied = try Schema.migrate(path: options.database, options: options.file)
+      let location = try options.location()
+      let applied = try location.schema(options.file).migrate()
       for name in applied { print("applied \(name)") }
-      if applied.isEmpty { print("nothing to apply: \(options.database) is up to date") }
+      if applied.isEmpty { print("nothing to apply: \(location.name) is up to date") }
     }
   }
 
@@ -26,8 +28,9 @@ struct MigrateCommand: ParsableCommand {
     @OptionGroup var options: DatabaseOptions
 
     func run() throws {
-      try Backup.requireNone(at: options.database)
-      for migration in try Schema.status(path: options.database, options: options.file) {
+      let location = try options.location()
+      if let path = location.path { try Backup.requireNone(at: path) }
+      for migration in try location.schema(options.file).status() {
         print("\(migration.name)  \(migration.appliedAt.map { "applied \($0)" } ?? "pending")")
       }
     }
@@ -40,9 +43,10 @@ struct MigrateCommand: ParsableCommand {
     @OptionGroup var options: DatabaseOptions
 
     func run() throws {
-      try Backup.requireNone(at: options.database)
-      try Schema.verify(path: options.database, options: options.file)
-      print("the migrations of \(options.database) are this program's")
+      let location = try options.location()
+      if let path = location.path { try Backup.requireNone(at: path) }
+      try location.schema(options.file).verify()
+      print("the migrations of \(location.name) are this program's")
     }
   }
 }

@@ -21,7 +21,7 @@ extension NumberSetting {
   /// takes of threads and files within what a machine has.
   static let all: [NumberSetting] = [
     NumberSetting(
-      "busy-timeout-milliseconds", 0...dayMilliseconds, \.store.file.busyTimeoutMilliseconds,
+      "busy-timeout-milliseconds", 0...dayMilliseconds, \.opening.file.busyTimeoutMilliseconds,
       "How long to wait for another process that writes."),
 
     // Listening.
@@ -116,7 +116,7 @@ extension NumberSetting {
       "item-file-bytes", 0...tebibyte, \.application.itemFileBytes,
       "Length of the file of encoded items beside the database; with 0 there is none."),
     NumberSetting(
-      "order-memory-bytes", 1 << 20...tebibyte, \.store.orderMemoryBytes,
+      "order-memory-bytes", 1 << 20...tebibyte, \.opening.options.orderMemoryBytes,
       "Memory for the orders of feeds, about; those of others are read when they are asked for."),
     NumberSetting(
       "compression-minimum-bytes", 0...gibibyte, \.application.compressionMinimumBytes,
@@ -183,13 +183,13 @@ extension NumberSetting {
     NumberSetting(
       "maximum-imports", 1...64, \.application.maximumImports, "Imports at once; then 503."),
     NumberSetting(
-      "maximum-waiting-writes", 1...1_000_000, \.store.maximumWaitingWrites,
+      "maximum-waiting-writes", 1...1_000_000, \.opening.options.maximumWaitingWrites,
       "Single writes that wait for the database; then 503."),
     NumberSetting(
-      "idempotency-keep-seconds", 1...tenYears, \.store.idempotencyKeepSeconds,
+      "idempotency-keep-seconds", 1...tenYears, \.opening.options.idempotencyKeepSeconds,
       "How long an Idempotency-Key is remembered."),
     NumberSetting(
-      "maximum-idempotency-keys", 1...1_000_000_000, \.store.maximumIdempotencyKeys,
+      "maximum-idempotency-keys", 1...1_000_000_000, \.opening.options.maximumIdempotencyKeys,
       "How many of them are remembered."),
 
     // Loading.
@@ -206,13 +206,13 @@ extension NumberSetting {
       "decompressed-bytes", 1...(1 << 50), \.application.seeder.decompressedLimitBytes,
       "A compressed input may stand for so many bytes."),
     NumberSetting(
-      "kept-rankings", 1...1_000_000, \.store.keptRankings,
+      "kept-rankings", 1...1_000_000, \.opening.options.keptRankings,
       "So many rankings of a feed are kept for the cursors that name them."),
     NumberSetting(
-      "kept-rankings-seconds", 0...tenYears, \.store.keptRankingsSeconds,
+      "kept-rankings-seconds", 0...tenYears, \.opening.options.keptRankingsSeconds,
       "How long a ranking is kept after it was the current one, beyond that number."),
     NumberSetting(
-      "maximum-kept-moves", 1...1_000_000_000, \.store.maximumKeptMoves,
+      "maximum-kept-moves", 1...1_000_000_000, \.opening.options.maximumKeptMoves,
       "Moves of entries that are kept for that, at the most."),
 
     // Care of the database.
@@ -223,7 +223,7 @@ extension NumberSetting {
       "backups-kept", 1...1_000_000, default: backups.kept,
       "So many backups are kept; the oldest go."),
     NumberSetting(
-      "wal-limit-bytes", (1 << 20)...tebibyte, \.store.file.logLimitBytes,
+      "wal-limit-bytes", (1 << 20)...tebibyte, \.opening.file.logLimitBytes,
       "A larger write-ahead log is brought into the database and cut."),
     NumberSetting(
       "checkpoint-interval-seconds", 1...day, \.checkpointIntervalSeconds,

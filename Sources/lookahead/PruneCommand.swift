@@ -1,6 +1,6 @@
 import ArgumentParser
 import Feed
-import SQLiteStore
+import RowStore
 import System
 
 struct PruneCommand: ParsableCommand {
@@ -36,10 +36,10 @@ struct PruneCommand: ParsableCommand {
     }
   }
 
-  private var rule: Pruning.Rule {
-    var rule = Pruning.Rule()
+  private var rule: PruningRule {
+    var rule = PruningRule()
     rule.publishedBefore = olderThan.map {
-      let now = SQLiteStore.Options.systemTime().microseconds
+      let now = StoreOptions.systemTime().microseconds
       return Timestamp(microseconds: now - Int64($0) * 86_400_000_000)
     }
     rule.keptPosts = keepPosts
@@ -52,13 +52,12 @@ struct PruneCommand: ParsableCommand {
     // Nobody waits for it, and the servers of this machine have answers to give.
     CurrentThread.schedule(.background)
     let meter = ProgressMeter()
-    let store = try SQLiteStore(
-      existing: options.database, options: SQLiteStore.Options(file: options.file.forMuch))
-    let summary: Pruning.Summary
+    let store = try options.openExisting(changesMuch: true)
+    let summary: PruningSummary
     do {
-      summary = try Pruning(store, rule: rule, isDryRun: dryRun).run(onProgress: {
+      summary = try store.prune(rule, isDryRun: dryRun) {
         meter.show($0.progress(isDryRun: dryRun))
-      })
+      }
     } catch FeedError.unknownFeed(let name) {
       printError("there is no feed \"\(name)\"")
       throw ExitCode.failure
@@ -79,7 +78,7 @@ struct PruneCommand: ParsableCommand {
   }
 }
 
-extension Pruning.Summary {
+extension PruningSummary {
   /// How far it has come.
   fileprivate func progress(isDryRun: Bool) -> String {
     let verb = isDryRun ? "would go" : "are gone"

@@ -21,10 +21,11 @@ struct RestoreCommand: ParsableCommand {
 
   func run() throws {
     let meter = ProgressMeter()
-    let report = try Restore(to: options.database, overwrite: overwrite).run(from: backup)
+    let path = try options.path(instead: "pg_restore brings back what pg_dump has copied")
+    let report = try Restore(to: path, overwrite: overwrite).run(from: backup)
     for note in report.notes { print("note: \(note)") }
     print(
-      "\(options.database): \(report.posts) posts, \(ByteCount.text(report.bytes)), checked, "
+      "\(path): \(report.posts) posts, \(ByteCount.text(report.bytes)), checked, "
         + "in \(meter.secondsText) s")
     if !report.pendingMigrations.isEmpty {
       print(

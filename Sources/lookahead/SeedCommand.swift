@@ -4,7 +4,7 @@ import Foundation
 import MediaFiles
 import MediaIndex
 import MediaProbe
-import SQLiteStore
+import RowStore
 import Seeding
 import Service
 
@@ -61,7 +61,7 @@ struct SeedCommand: ParsableCommand {
   }
 
   func run() throws {
-    var configuration = FeedServiceConfiguration(databasePath: options.database)
+    var configuration = FeedServiceConfiguration(try options.location())
     Setting.apply(Setting.list(of: self), to: &configuration)
     configuration.application.seeder.isStrict = strict
     shape.apply(to: &configuration.application.seeder)
@@ -69,8 +69,8 @@ struct SeedCommand: ParsableCommand {
     // Before anything is written.
     let inputs = try generate == nil ? seeder.inspect(inputs()) : []
     let root = try probe ? mediaRoot.map { try MediaRoot(path: $0) } : nil
-    configuration.store.file = configuration.store.file.forMuch
-    let store = try SQLiteStore(path: options.database, options: configuration.store)
+    configuration.opening.file = configuration.opening.file.forMuch
+    let store = try configuration.opening.open(configuration.location)
     let meter = ProgressMeter()
     var problems = ProblemTally()
     do {
@@ -107,7 +107,7 @@ struct SeedCommand: ParsableCommand {
   }
 
   /// Looks into the files that posts name, and keeps what is known of them.
-  private func look(into root: MediaRoot, _ store: SQLiteStore) throws {
+  private func look(into root: MediaRoot, _ store: any DatabaseStore) throws {
     let indexer = MediaIndexer(
       root: root, addresses: MediaAddresses.served, store: store,
       probe: MediaProbe(settings: decoding.settings), jobs: jobs)

@@ -44,12 +44,12 @@ struct ServeCommand: ParsableCommand {
     let service = try FeedService(configuration, logger: logger)
     let port = try service.start()
     let host = settings.listening.urlHost
-    print("serving \(configuration.databasePath) on http://\(host):\(port)/")
+    print("serving \(configuration.location.name) on http://\(host):\(port)/")
     fflush(nil)
     tellManager("READY=1", logger)
     if service.hasNoFeeds {
       printError(
-        "the database has no feed yet: `lookahead seed --database \(configuration.databasePath) FILE…` "
+        "the database has no feed yet: `lookahead seed --database \(configuration.location.name) FILE…` "
           + "fills it while this server runs; `lookahead seed --help` says with what")
     }
     while Signals.wait() == .hangUp {

@@ -25,7 +25,7 @@ struct ServeSettings: ParsableArguments {
   ///
   /// - Throws: `ValidationError`.
   func configuration() throws -> FeedServiceConfiguration {
-    var configuration = FeedServiceConfiguration(databasePath: database.database)
+    var configuration = FeedServiceConfiguration(try database.location())
     Setting.apply(list, to: &configuration)
     configuration.application.server.host = listening.host
     configuration.application.server.sharesPort = listening.sharePort

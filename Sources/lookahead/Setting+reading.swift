@@ -69,6 +69,10 @@ extension Setting {
       self.init(name, secret: value as? String)
       return
     }
+    if name == "database", let text = value as? String, let location = try? StoreLocation(text) {
+      self.init(name, location.name)
+      return
+    }
     switch value {
     case let number as any BinaryInteger: self.init(name, number)
     case let flag as Bool: self.init(name, flag)

@@ -56,7 +56,7 @@ struct StartCheck {
   private var mediaFindings: [StartFinding] {
     guard let root = configuration.application.mediaRoot.map(Self.resolved) else { return [] }
     let files = [
-      ("the database", configuration.databasePath),
+      ("the database", configuration.location.path),
       ("the backup folder", configuration.backups?.folder),
       ("the token's file", tokenFile), ("the file of keys", signingKeyFile), ("the log", logFile),
     ]

@@ -14,19 +14,20 @@ struct VacuumCommand: ParsableCommand {
   @OptionGroup var options: DatabaseOptions
 
   func run() throws {
-    let vacuum = Vacuum(path: options.database, options: options.file)
+    let path = try options.path(instead: "PostgreSQL's autovacuum does this, and VACUUM FULL")
+    let vacuum = Vacuum(path: path, options: options.file)
     let meter = ProgressMeter()
     do {
       let room = try vacuum.room()
       print(
-        "\(options.database): \(ByteCount.text(room.fileBytes)), of which "
+        "\(path): \(ByteCount.text(room.fileBytes)), of which "
           + "\(ByteCount.text(room.fileBytes - room.usedBytes)) unused; "
           + "needs \(ByteCount.text(room.neededBytes)), \(ByteCount.text(room.freeBytes)) are free")
       let bytes = try vacuum.run()
       print("\(ByteCount.text(bytes)) now, in \(meter.secondsText) s")
     } catch let error as Vacuum.NoRoom {
       printError(
-        "too little room beside \(options.database): \(ByteCount.text(error.room.neededBytes)) are "
+        "too little room beside \(path): \(ByteCount.text(error.room.neededBytes)) are "
           + "needed, \(ByteCount.text(error.room.freeBytes)) are free; nothing was changed")
       throw ExitCode.failure
     }

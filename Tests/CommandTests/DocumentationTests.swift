@@ -23,7 +23,7 @@ import Version
 
   private static let commands = [
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
-    ["export"], ["check"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
+    ["export"], ["check"], ["copy"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
     ["plan"], ["media", "add"], ["media", "renditions"],
     ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
     ["lab", "report"], ["lab", "apply"], ["lab", "validate"],

@@ -16,7 +16,7 @@ import Testing
     "Logging": "swift-log", "CoreMetrics": "swift-metrics", "DequeModule": "swift-collections",
     "HashTreeCollections": "swift-collections", "GRDB": "GRDB", "GRDBSQLite": "SQLite",
     "ArgumentParser": "ArgumentParser", "Crypto": "swift-crypto", "CZlib": "zlib",
-    "CBrotli": "brotli", "CZstd": "zstd", "CExpat": "expat",
+    "CBrotli": "brotli", "CZstd": "zstd", "CExpat": "expat", "CPostgres": "libpq",
     "CLinux": "`CLinux`", "CXXHash": "`CXXHash`",
   ]
 

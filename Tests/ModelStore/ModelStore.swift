@@ -10,7 +10,7 @@ import Synchronization
 /// it as the next version: so readers see whole writes, and a write that fails has changed nothing. What
 /// has changed is listed for ever.
 package final class ModelStore: FeedStore, PolicyStore {
-  /// How the store is set up; see `SQLiteStore.Options`.
+  /// How the store is set up; see `StoreOptions`.
   package struct Options: Sendable {
     package var keptRankings = 16
     package var maximumWaitingWrites = 1_024

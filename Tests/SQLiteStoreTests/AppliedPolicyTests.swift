@@ -1,6 +1,7 @@
 import Feed
 import GRDB
 import Prefetch
+import RowStore
 import TestSupport
 import Testing
 

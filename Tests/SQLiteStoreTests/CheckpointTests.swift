@@ -1,5 +1,6 @@
 import Catalog
 import Feed
+import RowStore
 import GRDB
 import Seeding
 import Synchronization
@@ -31,7 +32,7 @@ import Testing
     #expect(locks.checkpoints > afterImport)
 
     let beforePruning = locks.checkpoints
-    var rule = Pruning.Rule()
+    var rule = PruningRule()
     rule.keptPosts = 100
     #expect(try Pruning(store, rule: rule, batch: 100).run { _ in }.posts > 1_000)
     #expect(locks.checkpoints > beforePruning)

@@ -1,5 +1,6 @@
 import Catalog
 import Feed
+import RowStore
 import Foundation
 import GRDB
 import TestSupport
@@ -113,7 +114,7 @@ import Testing
 
   @Test func `a prune makes them before it begins`() throws {
     let store = try killedLoad()
-    var rule = Pruning.Rule()
+    var rule = PruningRule()
     rule.keptPosts = 10
     _ = try Pruning(store, rule: rule, isDryRun: true).run()
     #expect(try areMissing(store))

@@ -22,14 +22,14 @@ import Testing
   }
 
   @Test func `a new database gets every migration, once`() throws {
-    #expect(try Schema.migrate(path: path) == Migration.all.map(\.name))
+    #expect(try Schema.migrate(path: path) == Migration.sqlite.map(\.name))
     #expect(try Schema.migrate(path: path) == [])
     #expect(try Schema.status(path: path).allSatisfy { $0.appliedAt != nil })
     try Schema.verify(path: path)
   }
 
   @Test func `the versions count from one without a gap and name their files`() {
-    for (index, migration) in Migration.all.enumerated() {
+    for (index, migration) in Migration.sqlite.enumerated() {
       #expect(migration.version == index + 1)
       #expect(migration.name.hasPrefix(String(format: "%04d-", index + 1)))
       #expect(!migration.sql.isEmpty)
@@ -57,7 +57,7 @@ import Testing
 
   @Test func `a database newer than the program is refused`() throws {
     _ = try Schema.migrate(path: path)
-    let newest = Migration.all.count
+    let newest = Migration.sqlite.count
     try DatabaseQueue(path: path).write {
       try $0.execute(
         sql: "INSERT INTO schema_migration VALUES (?, 'later', 'x', 'now')", arguments: [newest + 1]
@@ -119,11 +119,11 @@ import Testing
 
   @Test func `a command that only reads asks for pending migrations`() throws {
     let pool = try DatabaseFile.open(path: path, options: .init())
-    _ = try Migrator([Migration.all[0]]).migrate(pool)
+    _ = try Migrator([Migration.sqlite[0]]).migrate(pool)
     try pool.close()
     #expect(
       failure { _ = try SQLiteStore(existing: path) }
-        == .pendingMigrations(Migration.all.dropFirst().map(\.name)))
+        == .pendingMigrations(Migration.sqlite.dropFirst().map(\.name)))
   }
 
   @Test(arguments: TestRandom.seeds)
@@ -132,7 +132,7 @@ import Testing
     let truths = (0..<20).map { _ in MediaTruth.random(&random) }
     let variants = MediaVariant.random(&random)
     let pool = try DatabaseFile.open(path: path, options: .init())
-    _ = try Migrator(Array(Migration.all.prefix(11))).migrate(pool)
+    _ = try Migrator(Array(Migration.sqlite.prefix(11))).migrate(pool)
     func text(_ json: [UInt8]) -> String { String(decoding: json, as: UTF8.self) }
     try pool.write { database in
       for (index, truth) in truths.enumerated() {

@@ -14,7 +14,7 @@ import Testing
   /// A database as programs before migration 13 left it.
   private func writeOld() throws {
     let pool = try DatabaseFile.open(path: path, options: .init())
-    _ = try Migrator(Array(Migration.all.prefix(12))).migrate(pool)
+    _ = try Migrator(Array(Migration.sqlite.prefix(12))).migrate(pool)
     try pool.write { database in
       try database.execute(
         sql: """

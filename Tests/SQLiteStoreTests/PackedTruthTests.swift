@@ -2,6 +2,7 @@ import Feed
 import TestSupport
 import Testing
 
+@testable import RowStore
 @testable import SQLiteStore
 
 /// What is known of media files, as rows have it.

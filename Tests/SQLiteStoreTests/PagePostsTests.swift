@@ -85,7 +85,7 @@ import Testing
     let folder = TemporaryFolder()
     let path = folder.file("feed.sqlite")
     try SQLiteStore(path: path).load((0..<30).map { .ranked("p\($0)", $0) })
-    let store = try SQLiteStore(path: path, options: .init(file: .init(readers: 2)))
+    let store = try SQLiteStore(path: path, file: .init(readers: 2))
     let numbers = try store.cut(PageQuery(feed: "featured")).posts
     let counts = Mutex<[Int]>([])
     DispatchQueue.concurrentPerform(iterations: 40) { _ in

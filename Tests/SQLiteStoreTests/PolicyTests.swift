@@ -140,7 +140,7 @@ import Testing
 
   @Test func `policies of a database of before are kept as they were`() throws {
     let pool = try DatabaseFile.open(path: path, options: .init())
-    _ = try Migrator(Migration.all.filter { $0.version < 7 }).migrate(pool)
+    _ = try Migrator(Migration.sqlite.filter { $0.version < 7 }).migrate(pool)
     try pool.write { database in
       try database.execute(
         sql: """

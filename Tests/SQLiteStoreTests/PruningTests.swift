@@ -1,4 +1,5 @@
 import Feed
+import RowStore
 import GRDB
 import Seeding
 import TestSupport
@@ -15,8 +16,8 @@ import Testing
     return store
   }
 
-  private func rule(_ change: (inout Pruning.Rule) -> Void) -> Pruning.Rule {
-    var rule = Pruning.Rule()
+  private func rule(_ change: (inout PruningRule) -> Void) -> PruningRule {
+    var rule = PruningRule()
     change(&rule)
     return rule
   }
@@ -27,8 +28,8 @@ import Testing
 
   @discardableResult
   private func prune(
-    _ store: SQLiteStore, dry: Bool = false, batch: Int = 2, _ change: (inout Pruning.Rule) -> Void
-  ) throws -> Pruning.Summary {
+    _ store: SQLiteStore, dry: Bool = false, batch: Int = 2, _ change: (inout PruningRule) -> Void
+  ) throws -> PruningSummary {
     var seen = 0
     var summary = try Pruning(store, rule: rule(change), isDryRun: dry, batch: batch).run { _ in
     } onProgress: { progress in
@@ -41,9 +42,9 @@ import Testing
   }
 
   private func summary(posts: Int = 0, departures: Int = 0, withoutTime: Int = 0, rankings: Int = 0)
-    -> Pruning.Summary
+    -> PruningSummary
   {
-    var summary = Pruning.Summary()
+    var summary = PruningSummary()
     summary.posts = posts
     summary.departures = departures
     summary.withoutTime = withoutTime

@@ -46,8 +46,8 @@ import Testing
   }
 
   @Test func `the file of a log that was begun anew is no larger than its limit`() throws {
-    let options = SQLiteStore.Options(file: DatabaseFile.Options(logLimitBytes: 1 << 20))
-    let store = try SQLiteStore(path: folder.file("feed.sqlite"), options: options)
+    let file = DatabaseFile.Options(logLimitBytes: 1 << 20)
+    let store = try SQLiteStore(path: folder.file("feed.sqlite"), file: file)
     let reader = try DatabaseQueue(path: store.path)
     try reader.read { database in
       _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM post")

@@ -25,7 +25,7 @@ import Testing
   /// A database as the first release made it.
   private func makeOldDatabase() throws {
     let pool = try DatabaseFile.open(path: database, options: .init())
-    _ = try Migrator(Array(Migration.all.prefix(1))).migrate(pool)
+    _ = try Migrator(Array(Migration.sqlite.prefix(1))).migrate(pool)
     try pool.close()
   }
 
@@ -45,8 +45,8 @@ import Testing
     #expect(made.count == 1)
     let restored = folder.file("restored.sqlite")
     let report = try Restore(to: restored).run(from: backups + "/" + (made.first ?? ""))
-    #expect(report.pendingMigrations == Migration.all.dropFirst().map(\.name))
-    #expect(try pending(restored) == Migration.all.count - 1)
+    #expect(report.pendingMigrations == Migration.sqlite.dropFirst().map(\.name))
+    #expect(try pending(restored) == Migration.sqlite.count - 1)
     // And the next start has nothing to do.
     try start()
     #expect(try FileManager.default.contentsOfDirectory(atPath: backups) == made)
@@ -61,7 +61,7 @@ import Testing
     try #require(flock(descriptor, LOCK_EX) == 0)
     let error = #expect(throws: MigrationWithoutBackup.self) { try start() }
     #expect("\(error!)".contains("nothing was changed"))
-    #expect(try pending(database) == Migration.all.count - 1)
+    #expect(try pending(database) == Migration.sqlite.count - 1)
   }
 
   @Test func `a new database is not backed up before it is made`() throws {

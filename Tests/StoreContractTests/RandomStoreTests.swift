@@ -1,19 +1,20 @@
 import Catalog
 import Feed
-import ModelStore
-import SQLiteStore
 import TestSupport
 import Testing
 
-/// Whatever is written, SQLite holds what the model holds.
+/// Whatever is written, each database holds what the model holds.
 @Suite struct RandomStoreTests {
   /// A seed that found a fault once, and those of every random test.
-  @Test(arguments: [5_379_206_404_544_840_559] + TestRandom.seeds)
-  func `every store holds what the model holds, in every ranking`(_ seed: UInt64) throws {
+  @Test(arguments: StoreKind.databases, [5_379_206_404_544_840_559] + TestRandom.seeds)
+  func `every store holds what the model holds, in every ranking`(
+    _ kind: StoreKind, _ seed: UInt64
+  ) throws {
     var random = TestRandom(seed)
     for round in 0..<6 {
-      let kind = round.isMultiple(of: 2) ? StoreKind.sqlite : .sqliteInLittleMemory
-      var writing = try RandomWriting(kind, "seed \(random.seed), round \(round)")
+      let isSmall = !round.isMultiple(of: 2)
+      var writing = try RandomWriting(
+        kind, isInLittleMemory: isSmall, "\(kind), seed \(random.seed), round \(round)")
       try writing.run(&random)
     }
   }
@@ -32,8 +33,9 @@ private struct RandomWriting {
   private var killed: [[SeedRecord]] = []
   private var lastRun = 0
 
-  init(_ kind: StoreKind, _ comment: String) throws {
+  init(_ kind: StoreKind, isInLittleMemory: Bool, _ comment: String) throws {
     var options = StoreOptions()
+    if isInLittleMemory { options.orderMemoryBytes = 1 }
     options.keptRankings = 1_000
     test = try TestStore(kind, options)
     model = try TestStore(.model, options)
@@ -50,10 +52,8 @@ private struct RandomWriting {
     }
     for number in imports.keys.sorted() { try finish(number) }
     try expectSame("\(comment), end", all: true)
-    if let store = test.store as? SQLiteStore {
-      let findings = try store.check()
-      #expect(findings.allSatisfy { $0.severity == .note }, "\(comment): \(findings)")
-    }
+    let findings = try test.findings()
+    #expect(findings.allSatisfy { $0.severity == .note }, "\(comment): \(findings)")
   }
 
   private mutating func change(_ random: inout TestRandom) throws -> String {

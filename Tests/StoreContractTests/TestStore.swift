@@ -1,15 +1,32 @@
 import Catalog
 import Feed
 import ModelStore
+import Postgres
+import PostgresStore
+import PostgresTestSupport
+import RowStore
 import SQLiteStore
 import TestSupport
 import Testing
 
 /// The stores that must all behave alike.
-enum StoreKind: String, CaseIterable, Sendable {
-  case sqlite, model
+enum StoreKind: String, Sendable {
+  case sqlite, model, postgres
   /// In the memory of which there is room for the order of one feed.
   case sqliteInLittleMemory
+
+  /// Those that lie in a database, of those that there are on this machine.
+  static let databases: [StoreKind] = [.sqlite] + (PostgresCluster.isPresent ? [.postgres] : [])
+  /// Those that there are on this machine.
+  static let allCases = databases + [.model, .sqliteInLittleMemory]
+}
+
+/// What the other suites leave unsaid.
+@Suite struct StoreKindTests {
+  @Test(.enabled(if: PostgresCluster.isPresent, "skipped: there is no PostgreSQL"))
+  func `what any store must do is asked of PostgreSQL, too`() {
+    #expect(StoreKind.allCases.contains(.postgres))
+  }
 }
 
 /// What of a store's set-up its behaviour depends on.
@@ -32,6 +49,9 @@ struct TestStore {
     self.options = options
     switch kind {
     case .sqlite: store = try Self.sqlite(folder.file("feed.sqlite"), options)
+    case .postgres:
+      guard let cluster = PostgresCluster.shared else { throw NoPostgres() }
+      store = try Self.postgres(DatabaseAddress(cluster.freshSchema().address), options)
     case .sqliteInLittleMemory:
       self.options.orderMemoryBytes = 1
       store = try Self.sqlite(folder.file("feed.sqlite"), self.options)
@@ -46,10 +66,25 @@ struct TestStore {
     }
   }
 
+  private struct NoPostgres: Error {}
+
+  private static func postgres(
+    _ address: DatabaseAddress, _ options: StoreOptions
+  ) throws -> PostgresStore {
+    try PostgresStore(
+      address: address, connections: PostgresStore.Connections(readers: 2),
+      options: RowStore.StoreOptions(
+        keptRankings: options.keptRankings, keptRankingsSeconds: 0,
+        maximumWaitingWrites: options.maximumWaitingWrites,
+        idempotencyKeepSeconds: options.idempotencyKeepSeconds,
+        maximumIdempotencyKeys: options.maximumIdempotencyKeys,
+        orderMemoryBytes: options.orderMemoryBytes, now: options.now))
+  }
+
   private static func sqlite(_ path: String, _ options: StoreOptions) throws -> SQLiteStore {
     try SQLiteStore(
       path: path,
-      options: SQLiteStore.Options(
+      options: RowStore.StoreOptions(
         keptRankings: options.keptRankings, keptRankingsSeconds: 0,
         maximumWaitingWrites: options.maximumWaitingWrites,
         idempotencyKeepSeconds: options.idempotencyKeepSeconds,
@@ -59,16 +94,29 @@ struct TestStore {
 
   /// The store as another process has it; what is in memory alone has no other.
   func again() throws -> any FeedStore & PolicyStore & MediaStore {
-    guard let store = store as? SQLiteStore else { return self.store }
-    return try Self.sqlite(store.path, options)
+    switch store {
+    case let store as SQLiteStore: try Self.sqlite(store.path, options)
+    case let store as PostgresStore: try Self.postgres(store.address, options)
+    default: store
+    }
   }
 
   /// Finishes what was taken, and refuses what comes after.
   func close() throws {
     switch store {
     case let store as SQLiteStore: try store.close()
+    case let store as PostgresStore: try store.close()
     case let store as ModelStore: store.close()
     default: Issue.record("no such kind of store")
+    }
+  }
+
+  /// What the store itself finds wrong.
+  func findings() throws -> [CheckFinding] {
+    switch store {
+    case let store as SQLiteStore: try store.check()
+    case let store as PostgresStore: try store.check()
+    default: []
     }
   }
 
@@ -76,8 +124,8 @@ struct TestStore {
   func expectSound(
     notes: Int = 0, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
-    guard let store = store as? SQLiteStore else { return }
-    let findings = try store.check()
+    guard !(store is ModelStore) else { return }
+    let findings = try findings()
     #expect(
       findings.count == notes && findings.allSatisfy { $0.severity == .note }, comment,
       sourceLocation: sourceLocation)

@@ -94,6 +94,11 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
         return now == mark ? nil : (try reader.update(known, from: mark, to: now), now)
       }
       guard let (update, now) = found else { return false }
+      if update.isNothing {
+        following.mark = now
+        published.withLock { $0 = $0.map { Published(version: $0.version, mark: now) } }
+        return false
+      }
       publish(update, now, &following)
       return true
     }

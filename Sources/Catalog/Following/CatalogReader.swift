@@ -46,6 +46,8 @@ public struct StoreChanges: Sendable {
 
   /// Nothing yet.
   public init() {}
+
+  var isNothing: Bool { entries.isEmpty && posts.isEmpty && feeds.isEmpty && !areSettings }
 }
 
 /// By what a catalog follows its store: one reads by it at a time.

@@ -8,6 +8,8 @@ struct CatalogUpdate {
   /// What is different in it, and which posts changed; `nil` where the catalog was read anew, so that
   /// anything may be.
   var changes: Changes?
+  /// What was committed is nothing that a catalog is made of, such as what others keep in the same database.
+  var isNothing = false
 
   /// What of the store changed.
   struct Changes {
@@ -101,6 +103,9 @@ extension CatalogReader {
     guard let changes = try changes(from: old, to: new) else {
       let anew = try load(knowing: catalog.policyBook, limitBytes: catalog.limitBytes)
       return CatalogUpdate(catalog: anew, changes: nil)
+    }
+    if changes.isNothing {
+      return CatalogUpdate(catalog: catalog, changes: CatalogUpdate.Changes(), isNothing: true)
     }
     var update = CatalogUpdate(
       catalog: catalog,

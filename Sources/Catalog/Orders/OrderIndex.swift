@@ -70,7 +70,8 @@ public struct OrderIndex: Sendable {
   /// What a window has of an order: offsets and positions within it are right, and so is the top.
   init(_ window: OrderWindow) {
     let held = OrderIndex(window.entries)
-    if window.offset > 0, let first = window.first {
+    // The top is there in any case, and where the window has no rows it is all there is.
+    if let first = window.first, window.offset > 0 || window.entries.isEmpty {
       let top = OrderIndex([first])
       chunks = top.chunks + held.chunks
       bounds =

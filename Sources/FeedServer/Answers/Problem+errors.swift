@@ -46,7 +46,8 @@ extension Problem {
     case .unavailable:
       self.init(
         .notReady, .serviceUnavailable,
-        "The database's file is not the one that the server opened; nothing is written.")
+        "The database cannot be reached, or its file is not the one that the server opened; "
+          + "nothing is written.")
     case .importDropped:
       self.init(
         .overloaded, .serviceUnavailable,

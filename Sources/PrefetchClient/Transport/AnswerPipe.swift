@@ -89,8 +89,9 @@ public final class AnswerPipe: TransportBody {
 
   /// The rest is not wanted.
   public func cancel() {
-    stop()
+    // First, lest what comes of the stop is taken for the reason.
     finish(.cancelled)
+    stop()
   }
 
   // MARK: Whoever receives

@@ -1,5 +1,6 @@
 import Feed
 import GRDB
+import RowStore
 
 /// What a page's statements read beside what every database has: to read it for nothing would be some
 /// hundredths of the work for a page, and to look up each file a tenth.
@@ -83,14 +84,8 @@ struct PostReader {
     return "WITH numbered (place, number) AS (VALUES \(values))"
   }
 
-  /// A post and its row's number.
-  struct Stored {
-    let number: Int64
-    let post: Post
-  }
-
   /// The post with this id.
-  func post(withID id: String) throws -> Stored? {
+  func post(withID id: String) throws -> StoredPost? {
     let rows = RowReader(try database.cachedStatement(sql: Self.postByID))
     defer { rows.reset() }
     rows.bind(id, at: 1)
@@ -98,7 +93,7 @@ struct PostReader {
     var flat = FlatPosts()
     try flat.appendPost(rows, from: 0)
     try addMedia(to: &flat)
-    return Stored(number: flat.posts[0].number, post: flat.post(at: 0))
+    return StoredPost(number: flat.posts[0].number, post: flat.post(at: 0))
   }
 
   /// Up to `limit` posts behind the id, in the order of their ids.
@@ -132,7 +127,7 @@ extension FlatPosts {
     func text(_ column: Int32) -> FlatText? { row.text(first + column).map { add(text: $0) } }
     let type = row.text(first + 2).flatMap { PostType(utf8: $0) }
     guard let id = text(1), let type else {
-      throw DatabaseError(message: "the post \(row.string(first + 1)) has an unknown type")
+      throw RowError("the post \(row.string(first + 1)) has an unknown type")
     }
     var post = FlatPost(number: row.integer(first), type: type, id: id)
     post.title = text(3)
@@ -161,7 +156,7 @@ extension FlatPosts {
     func number(_ column: Int32) -> Int? { row.optionalInteger(first + column).map(Int.init) }
     guard let kind = row.text(first).flatMap({ MediaKind(utf8: $0) }), let url = text(1) else {
       let post = string(posts[count - 1].id)
-      throw DatabaseError(message: "a media file of post \(post) has an unknown kind")
+      throw RowError("a media file of post \(post) has an unknown kind")
     }
     var file = FlatMedia(url: url)
     file.mimeType = text(2)
@@ -184,45 +179,6 @@ extension FlatPosts {
       let truth = MediaTable.truth(row, at: next, variantsAt: next + 1)
     {
       add(truth: truth)
-    }
-  }
-}
-
-extension PostType {
-  fileprivate init?(utf8: UnsafeBufferPointer<UInt8>) {
-    // By their first letters, and two by their lengths.
-    switch utf8.first {
-    case UInt8(ascii: "i"): self = .image
-    case UInt8(ascii: "v"): self = .video
-    case UInt8(ascii: "c"): self = .carousel
-    case UInt8(ascii: "w"): self = .webapp
-    case UInt8(ascii: "a"): self = utf8.count == 2 ? .ad : .audio
-    case UInt8(ascii: "t"): self = .text
-    default: return nil
-    }
-    guard utf8.isSame(as: rawValue) else { return nil }
-  }
-}
-
-extension MediaKind {
-  fileprivate init?(utf8: UnsafeBufferPointer<UInt8>) {
-    switch utf8.first {
-    case UInt8(ascii: "v"): self = .video
-    case UInt8(ascii: "a"): self = .audio
-    default: self = .image
-    }
-    guard utf8.isSame(as: rawValue) else { return nil }
-  }
-}
-
-extension UnsafeBufferPointer<UInt8> {
-  /// Whether these are the bytes of a short text: `elementsEqual` takes ten times as long for one.
-  fileprivate func isSame(as text: String) -> Bool {
-    var text = text
-    return text.withUTF8 { text in
-      guard text.count == count else { return false }
-      for index in indices where text[index] != self[index] { return false }
-      return true
     }
   }
 }

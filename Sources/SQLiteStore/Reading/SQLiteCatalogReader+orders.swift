@@ -1,6 +1,7 @@
 import Catalog
 import Feed
 import GRDB
+import RowStore
 
 extension SQLiteCatalogReader {
   static let everyFeed = "SELECT feed_id, name, title, ranking, oldest_ranking FROM feed"

@@ -1,7 +1,7 @@
 import Feed
 import GRDB
-import JSON
 import Prefetch
+import RowStore
 
 extension SQLiteCatalogReader {
   /// - Throws: `PolicyError` for the first policy whose strategy this program does not know.
@@ -29,7 +29,10 @@ extension SQLiteCatalogReader {
 
   private static func policy(_ row: Row) throws(PolicyError) -> Policy {
     Policy(
-      name: row["name"], strategy: try strategy(row), trailing: row["trailing"],
+      name: row["name"],
+      strategy: try PolicyColumns.strategy(
+        name: row["strategy"], parameters: row["parameters"], feed: row["feed"],
+        network: row["network"]), trailing: row["trailing"],
       imageWeight: row["image_weight"], videoWeight: row["video_weight"],
       webappWeight: row["webapp_weight"], adWeight: row["ad_weight"],
       textWeight: row["text_weight"], carouselVisibleParts: row["carousel_visible_parts"],
@@ -37,27 +40,5 @@ extension SQLiteCatalogReader {
       videoKbps: row["video_kbps"], imageBytes: row["image_bytes"],
       webappBytes: row["webapp_bytes"], nextPagePercent: row["next_page_percent"],
       itemsPerMinute: row["items_per_minute"])
-  }
-
-  private static func strategy(_ row: Row) throws(PolicyError) -> Policy.Strategy {
-    let name: String = row["strategy"]
-    do throws(StrategyError) {
-      return try Policy.Strategy(name: name, parameters: try parameters(row["parameters"]))
-    } catch {
-      throw PolicyError(
-        feed: row["feed"], network: row["network"], strategy: name, reason: error)
-    }
-  }
-
-  private static func parameters(_ text: String) throws(StrategyError) -> [String: Int] {
-    guard let root = try? JSONDocument(Array(text.utf8)).root, root.kind == .object else {
-      throw .unreadable
-    }
-    var parameters: [String: Int] = [:]
-    for member in root.members {
-      guard let number = member.value.wholeNumber else { throw .unreadable }
-      parameters[member.name] = number
-    }
-    return parameters
   }
 }

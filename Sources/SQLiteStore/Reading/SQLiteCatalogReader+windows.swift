@@ -40,7 +40,8 @@ extension SQLiteCatalogReader {
       offset = try self.count(Self.countAbove, feed, position) - above.count
       entries = above.reversed() + (try self.entries(Self.windowFrom, feed, position, 1))
     }
-    let first = offset == 0 ? entries.first : try self.entries(at: 0, of: feed, 1).first
+    let isTop = offset == 0 && !entries.isEmpty
+    let first = isTop ? entries.first : try self.entries(at: 0, of: feed, 1).first
     return OrderWindow(first: first, offset: offset, entries: entries, count: count)
   }
 

@@ -1,0 +1,58 @@
+/// What went wrong with a PostgreSQL server, or on the way to it.
+public enum PostgresError: Error, Hashable, Sendable {
+  /// The text that names the database is none that libpq understands. What it says is left out: it may hold
+  /// a password.
+  case unreadableAddress
+  /// No connection came about.
+  case cannotConnect(reason: String)
+  /// The connection ended, or gave no answer in time. Whether a commit that was under way was made is not
+  /// known.
+  case lost(reason: String)
+  /// What the server said instead of doing it.
+  case server(ServerMessage)
+  /// The server answered something that the protocol has no place for here.
+  case unexpected(String)
+  /// A value is larger than the protocol can tell.
+  case tooLarge
+}
+
+/// A server's error
+/// (https://www.postgresql.org/docs/15/protocol-error-fields.html).
+public struct ServerMessage: Hashable, Sendable {
+  /// Five letters (https://www.postgresql.org/docs/15/errcodes-appendix.html).
+  public let sqlState: String
+  /// What is wrong, in a line.
+  public let text: String
+  /// More of it, such as which key is there already; empty where nothing is said.
+  public let detail: String
+  /// The constraint that is broken; empty where it is none.
+  public let constraint: String
+
+  /// A message with these fields.
+  public init(sqlState: String, text: String, detail: String = "", constraint: String = "") {
+    self.sqlState = sqlState
+    self.text = text
+    self.detail = detail
+    self.constraint = constraint
+  }
+
+  /// The first two letters, which say what kind it is.
+  public var sqlStateClass: Substring { sqlState.prefix(2) }
+}
+
+extension PostgresError: CustomStringConvertible {
+  /// One line for a person. It never holds a password.
+  public var description: String {
+    switch self {
+    case .unreadableAddress:
+      "the address of the database is none that libpq understands: it is postgres://USER@HOST:PORT/NAME, "
+        + "or like service=NAME"
+    case .cannotConnect(let reason): "cannot connect: \(reason)"
+    case .lost(let reason): "the connection was lost: \(reason)"
+    case .server(let message):
+      "\(message.text)\(message.detail.isEmpty ? "" : ": \(message.detail)") (\(message.sqlState))"
+    case .unexpected(let text): "unexpected answer: \(text)"
+    case .tooLarge: "a value is larger than the protocol can tell"
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import Catalog
+import Feed
+import Postgres
+import RowStore
+
+/// The tables of what is known of media files.
+struct MediaRows {
+  let connection: Connection
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  private static let columns =
+    "url, truth, modified_ns, variants FROM media_file JOIN media_truth USING (truth_id)"
+  static let atURLs = "SELECT \(columns) WHERE url = ANY ($1::text[])"
+  // By an index of how URLs begin: they may be longer than a page of it takes.
+  static let afterURL = """
+    SELECT \(columns) WHERE left(url, 500) >= left($1::text, 500) AND url > $1::text
+    ORDER BY left(url, 500), url LIMIT $2::int8
+    """
+  static let namedAfterURL = """
+    SELECT url FROM media WHERE url >= '/' AND url < '0' AND left(url, 500) >= left($1::text, 500)
+      AND url > $1::text
+    GROUP BY left(url, 500), url ORDER BY left(url, 500), url LIMIT $2::int8
+    """
+  static let truthOfVersion = "SELECT truth_id, truth FROM media_truth WHERE version = $1::text"
+
+  /// What is known at these URLs, in their order.
+  func media(at urls: [String]) throws -> [KnownMedia?] {
+    guard !urls.isEmpty else { return [] }
+    let rows = try connection.run(Self.atURLs, [.texts(urls.map { $0 })])
+    var known: [ByteText: KnownMedia] = [:]
+    for media in try media(rows) { known[ByteText(media.url)] = media }
+    return urls.map { known[ByteText($0)] }
+  }
+
+  /// Files behind a URL.
+  func media(after url: String?, limit: Int) throws -> [KnownMedia] {
+    try media(connection.run(Self.afterURL, [.text(url ?? ""), .integer(Int64(limit))]))
+  }
+
+  /// URLs of ours behind one.
+  func namedMedia(after url: String?, limit: Int) throws -> [String] {
+    let rows = try connection.run(Self.namedAfterURL, [.text(url ?? ""), .integer(Int64(limit))])
+    return try (0..<rows.count).map { try RowValues(rows: rows, row: $0).name(0) }
+  }
+
+  /// The row of a version, and what it says where that can be read.
+  func truth(ofVersion version: String) throws -> (id: Int64, truth: MediaTruth?)? {
+    let rows = try connection.run(Self.truthOfVersion, [.text(version)])
+    guard rows.count > 0 else { return nil }
+    let row = RowValues(rows: rows, row: 0)
+    return (try row.integer(0), Self.truth(row, at: 1))
+  }
+
+  private func media(_ rows: Rows) throws -> [KnownMedia] {
+    try (0..<rows.count).compactMap { index in
+      let row = RowValues(rows: rows, row: index)
+      guard let truth = Self.truth(row, at: 1, variantsAt: 3) else { return nil }
+      return KnownMedia(
+        url: try row.name(0), truth: truth, changedNanoseconds: row.optional(2))
+    }
+  }
+
+  /// What a row says in these columns. Nil where this program would not have written it: that is as if nothing
+  /// were known; `check` reports it. Variants that cannot be read are as none.
+  static func truth(
+    _ row: RowValues, at column: Int, variantsAt variants: Int? = nil
+  ) -> MediaTruth? {
+    guard let packed = row.text(column), var truth = try? PackedTruth.truth(in: packed) else {
+      return nil
+    }
+    truth.variants =
+      variants.flatMap(row.text).flatMap { try? PackedTruth.variants(in: $0) } ?? []
+    return truth
+  }
+}
+
+// MARK: Writing
+
+extension MediaRows {
+  static let urlsOfTruth = "SELECT url FROM media_file WHERE truth_id = $1::int8"
+  static let tellPosts = """
+    INSERT INTO change_log (kind, post_id)
+    SELECT 'post', post_id FROM unnest($1::text[]) AS told (url) JOIN media ON media.url = told.url
+    """
+
+  /// - Returns: the URLs of which something else is known now.
+  func keep(_ media: KnownMedia, _ key: String) throws -> [String] {
+    var changed: [String] = []
+    let old = try self.media(at: [media.url])[0]
+    let id: Int64
+    let truth = media.truth.alone
+    let packed = Parameter.bytes(PackedTruth.bytes(of: truth))
+    if let known = try self.truth(ofVersion: key) {
+      id = known.id
+      if known.truth != truth {
+        try connection.run(
+          "UPDATE media_truth SET truth = $1::bytea WHERE truth_id = $2::int8",
+          [packed, .integer(id)])
+        let rows = try connection.run(Self.urlsOfTruth, [.integer(id)])
+        changed += try (0..<rows.count).map { try RowValues(rows: rows, row: $0).name(0) }
+      }
+    } else {
+      let rows = try connection.run(
+        "INSERT INTO media_truth (version, truth) VALUES ($1::text, $2::bytea) RETURNING truth_id",
+        [.text(key), packed])
+      id = try RowValues(rows: rows, row: 0).integer(0)
+    }
+    if old?.truth != media.truth { changed.append(media.url) }
+    if old != media { try put(media, id) }
+    return changed
+  }
+
+  private func put(_ media: KnownMedia, _ truth: Int64) throws {
+    let variants = media.truth.variants
+    let parameters: [Parameter] = [
+      .text(media.url), .integer(truth), .integer(media.changedNanoseconds),
+      variants.isEmpty ? .null : .bytes(PackedTruth.bytes(of: variants)),
+    ]
+    let changed = try connection.run(
+      """
+      UPDATE media_file SET truth_id = $2::int8, modified_ns = $3::int8, variants = $4::bytea
+      WHERE url = $1::text
+      """, parameters)
+    guard changed.changedCount == 0 else { return }
+    try connection.run(
+      """
+      INSERT INTO media_file (url, truth_id, modified_ns, variants)
+      VALUES ($1::text, $2::int8, $3::int8, $4::bytea)
+      """, parameters)
+  }
+
+  /// - Returns: whether anything was known.
+  func forget(_ url: String) throws -> Bool {
+    try connection.run("DELETE FROM media_file WHERE url = $1::text", [.text(url)]).changedCount > 0
+  }
+
+  /// Tells those who keep pages which posts show these files.
+  func tell(_ urls: [String]) throws {
+    if !urls.isEmpty { try connection.run(Self.tellPosts, [.texts(urls.map { $0 })]) }
+  }
+}

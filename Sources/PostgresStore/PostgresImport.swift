@@ -1,0 +1,59 @@
+import Catalog
+import Feed
+import RowStore
+import Synchronization
+
+/// A run of records into the PostgreSQL store: each call of `write` is one transaction.
+final class PostgresImport: FeedImport {
+  private let store: PostgresStore
+  private let progress = Mutex(Progress())
+
+  private struct Progress {
+    var summary = ImportSummary()
+    /// What the run keeps aside for its end, once it does.
+    var run: StartedRun?
+    /// The feeds that it ranks anew.
+    var feeds: Set<Int64> = []
+    var net = NetChanges()
+  }
+
+  init(_ store: PostgresStore) { self.store = store }
+
+  func write(_ records: [SeedRecord]) throws {
+    let (run, feeds) = progress.withLock { ($0.run, $0.feeds) }
+    let batch = try withStoreErrors(store.name) {
+      try store.writer.transaction(isBulk: true) { rows in
+        var batch = ImportBatch(rows: rows, run: RankingRun(rows: rows, run: run, feeds: feeds))
+        try batch.write(records)
+        return (changes: batch.changes, run: batch.run?.run, feeds: batch.run?.feeds ?? [])
+      }
+    }
+    progress.withLock { progress in
+      for (id, change) in batch.changes {
+        progress.net.add(change, id: id, to: &progress.summary)
+      }
+      (progress.run, progress.feeds) = (batch.run, batch.feeds)
+    }
+    store.followOwnWrite()
+  }
+
+  func finish() throws -> ImportSummary {
+    let (run, feeds) = progress.withLock { ($0.run, $0.feeds) }
+    guard let run else { return progress.withLock { $0.summary } }
+    let rankedAnew = try withStoreErrors(store.name) {
+      try store.writer.transaction(isBulk: true) { rows in
+        var ranking = RankingRun(rows: rows, run: run, feeds: feeds)
+        let names = try ranking.publish(RankingRetention(store.options))
+        rows.trimLog()
+        return names
+      }
+    }
+    store.followOwnWrite()
+    return progress.withLock { progress in
+      // Nothing is kept aside any more.
+      (progress.run, progress.feeds) = (nil, [])
+      progress.summary.rankedAnew = rankedAnew
+      return progress.summary
+    }
+  }
+}

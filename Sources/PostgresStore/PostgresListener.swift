@@ -1,0 +1,54 @@
+import Postgres
+import System
+
+/// Hears of what others wrote (https://www.postgresql.org/docs/15/sql-listen.html). What it misses while it has no
+/// connection is found by whoever looks at the database anyway.
+final class PostgresListener: Sendable {
+  private struct State {
+    var connection: Connection?
+    var isStopped = false
+  }
+
+  private let connections: ConnectionPool
+  private let state = Monitor(State())
+
+  init(_ address: DatabaseAddress, _ options: Connection.Options) {
+    connections = ConnectionPool(address, options, limit: 1)
+  }
+
+  /// So long does a stop have to wait.
+  private static let longestWaitMilliseconds = 200
+
+  /// Waits until something is told, or the time is over. One thread waits.
+  func wait(atMostMilliseconds limit: Int) {
+    var left = limit
+    while left > 0, !state.withLock({ $0.isStopped }) {
+      let portion = min(left, Self.longestWaitMilliseconds)
+      left -= portion
+      guard let isTold = try? listen(atMostMilliseconds: portion) else {
+        // Without a connection, it is a pause.
+        CurrentThread.rest(nanoseconds: UInt64(portion) * 1_000_000)
+        continue
+      }
+      if isTold { return }
+    }
+  }
+
+  private func listen(atMostMilliseconds limit: Int) throws -> Bool {
+    try connections.runOnce { connection in
+      if state.withLock({ $0.connection !== connection }) {
+        try connection.run(script: "LISTEN lookahead_changes")
+        state.withLock { $0.connection = connection }
+      }
+      return try connection.waitForNotification(atMostMilliseconds: limit)
+    }
+  }
+
+  func stop() {
+    state.withLock { state in
+      state.isStopped = true
+      state.connection = nil
+    }
+    connections.close()
+  }
+}

@@ -1,0 +1,66 @@
+import Feed
+import Postgres
+import RowStore
+
+extension PostgresStore {
+  /// Posts are read in portions within one snapshot, so that the memory of an export is bounded and
+  /// what it writes belongs together.
+  private static let portion = 500
+
+  static let titledFeeds = "SELECT name, title FROM feed WHERE title IS NOT NULL ORDER BY name"
+  static let idsAfter = "SELECT id FROM post WHERE id > $1::text ORDER BY id LIMIT $2::int8"
+  static let placementsOfPosts = """
+    SELECT post.post_id, feed.name, feed_entry.rank
+    FROM post JOIN feed_entry USING (post_id) JOIN feed USING (feed_id)
+    WHERE post.id = ANY ($1::text[]) AND feed_entry.until IS NULL
+    ORDER BY post.post_id, feed.name
+    """
+
+  /// Hands out everything as records, in canonical order: the feeds that have a title by name, then
+  /// the posts by id, each with its places in the current rankings.
+  ///
+  /// - Throws: `PostgresStoreError`, and what `body` throws.
+  public func exportRecords(_ body: (SeedRecord) throws -> Void) throws {
+    // Not by a reader: `body` may take long, and is called once.
+    try withStoreErrors(name) {
+      let connection = try Connection(address, .init(statementMilliseconds: 0))
+      try connection.transaction(.reading) {
+        let feeds = try connection.run(Self.titledFeeds)
+        for index in 0..<feeds.count {
+          let row = RowValues(rows: feeds, row: index)
+          try body(.feed(name: try row.name(0), title: row.string(1)))
+        }
+        var last = ""
+        while true {
+          let ids = try connection.run(
+            Self.idsAfter, [.text(last), .integer(Int64(Self.portion))])
+          let names = try (0..<ids.count).map { try RowValues(rows: ids, row: $0).name(0) }
+          guard let end = names.last else { return }
+          for record in try Self.records(names, connection) { try body(record) }
+          last = end
+        }
+      }
+    }
+  }
+
+  /// The posts with these ids as records, in the order of the ids.
+  private static func records(_ ids: [String], _ connection: Connection) throws -> [SeedRecord] {
+    let list = [Parameter.texts(ids.map { $0 })]
+    let rows = try connection.run([
+      Statement(PostRows.byID, list), Statement(PostRows.mediaByID, list),
+      Statement(placementsOfPosts, list),
+    ])
+    let flat = try PostRows.posts(rows[0], rows[1])
+    var placements: [Int64: [Placement]] = [:]
+    for index in 0..<rows[2].count {
+      let row = RowValues(rows: rows[2], row: index)
+      placements[try row.integer(0), default: []].append(
+        Placement(feed: try row.name(1), rank: row.optional(2).map(Int.init)))
+    }
+    let records = (0..<flat.count).map { index in
+      (flat.post(at: index), placements[flat.posts[index].number] ?? [])
+    }
+    return records.sorted { $0.0.id.utf8.lexicographicallyPrecedes($1.0.id.utf8) }
+      .map { .post($0.0, placements: $0.1) }
+  }
+}

@@ -1,0 +1,103 @@
+import Catalog
+import Feed
+import Postgres
+import RowStore
+
+/// What the catalog answers: the order of every feed, and what changed.
+extension PostgresStore {
+  /// Reads the tops of feeds, so that first pages can be answered, and goes on to read the rest on a
+  /// thread of the store's own; what needs more waits for that, and so does a write before it is answered.
+  ///
+  /// - Throws: `PostgresStoreError`.
+  public func beginLoading() throws {
+    try follower.beginLoading(
+      firstEntries: options.firstEntries, total: options.firstEntriesOfAll)
+  }
+
+  /// Brings the catalog up to the database.
+  ///
+  /// - Returns: whether anything had changed; `false` where the catalog has yet to be read.
+  /// - Throws: `PostgresStoreError`; then the catalog stays as it was.
+  @discardableResult
+  public func refresh() throws -> Bool { try follower.refresh() }
+
+  /// The store as of the last refresh: taking it costs a lock for the time of a copy.
+  ///
+  /// - Throws: `PostgresStoreError` where the catalog has yet to be read.
+  public func snapshot() throws -> any StoreSnapshot { try follower.snapshot() }
+
+  /// A page of the list of feeds as of the last refresh.
+  ///
+  /// - Throws: `PostgresStoreError` where the catalog has yet to be read.
+  public func feeds(_ query: FeedListQuery) throws -> FeedListPage { try follower.feeds(query) }
+
+  /// The feed of this name as of the last refresh; `nil` where there is none.
+  ///
+  /// - Throws: `PostgresStoreError` where the catalog has yet to be read.
+  public func feed(named name: String) throws -> FeedSummary? { try follower.feed(named: name) }
+
+  /// The page can be read at once: its rankings are in memory, and none has to be compared with another.
+  public func isAtHand(_ query: PageQuery) -> Bool { follower.isAtHand(query) }
+
+  /// A page of a feed without its posts, from the catalog as of the last refresh.
+  ///
+  /// - Throws: `FeedError` for what the store does not have, `PostgresStoreError`.
+  public func cut(_ query: PageQuery) throws -> PageCut {
+    try follower.cut(query, from: try follower.latest())
+  }
+
+  /// The version of the catalog that was published last; `start` before the first.
+  public var version: StoreVersion { follower.version }
+
+  /// See `FeedStore.isUnchanged`.
+  public func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
+    follower.isUnchanged(feed: feed, posts: posts, since: version)
+  }
+
+  /// See `FeedStore.changedPosts`: as far back as `StoreOptions.journalledChanges` reaches.
+  public func changedPosts(since version: StoreVersion) -> [Int64]? {
+    follower.changedPosts(since: version)
+  }
+
+  /// See `FeedStore.changes`: as far back as `changedPosts`.
+  public func changes(since version: StoreVersion) -> StoreDifference? {
+    follower.changes(since: version)
+  }
+
+  /// The posts with these numbers, in this order, as the database has them now.
+  ///
+  /// - Throws: `PostgresStoreError`.
+  public func posts(_ numbers: [Int64]) throws -> FlatPosts {
+    guard !numbers.isEmpty else { return FlatPosts() }
+    let list = [Parameter.integers(numbers.map { $0 })]
+    return try read { connection in
+      let rows = try connection.read([
+        Statement(PostRows.byNumber, list), Statement(PostRows.mediaByNumber, list),
+      ])
+      return try PostRows.posts(rows[0], rows[1], isTruthTold: true)
+    }
+  }
+
+  /// The item with this id; `nil` where there is none.
+  ///
+  /// - Throws: `PostgresStoreError`.
+  public func item(withID id: String) throws -> StoredItem? {
+    try read { connection in
+      let ids = [Parameter.texts([id])]
+      let rows = try connection.read([
+        Statement(PostRows.byID, ids), Statement(PostRows.mediaWithTruthByID, ids),
+        Statement(Self.placementsOfPosts, ids),
+      ])
+      // What is known of a file is no part of the post's record.
+      let flat = try PostRows.posts(rows[0], rows[1])
+      guard flat.count > 0 else { return nil }
+      let places = try (0..<rows[2].count).map { index in
+        let row = RowValues(rows: rows[2], row: index)
+        return Placement(feed: try row.name(1), rank: row.optional(2).map(Int.init))
+      }
+      return StoredItem(
+        post: flat.post(at: 0), placements: places,
+        truths: (0..<rows[1].count).map { PostRows.truth(RowValues(rows: rows[1], row: $0)) })
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import Catalog
+import Feed
+import Postgres
+import RowStore
+import System
+
+/// Posts, feeds and policies in a PostgreSQL database, for as many servers as are wanted: none of them keeps anything
+/// that is not in it.
+///
+/// Theory of operation. The order of every feed is held in memory (`CatalogFollower`); a page is cut out of that, and
+/// only the page's posts are asked for, on threads of the store's own. What others write reaches the catalog by
+/// `refresh()`, for which the database wakes whoever listens (`PostgresListener`); a write through this store does so
+/// before it returns.
+///
+/// All who write with this program, on whichever machine, do so one after the other, by a lock of the database. Single
+/// writes wait in a queue for this process's writer, which takes all that wait into one transaction: a second of many
+/// single writes is a few transactions.
+public final class PostgresStore: FeedStore, PolicyStore, Sendable {
+  /// How the store is set up beside what every store has.
+  public struct Connections: Hashable, Sendable {
+    /// How many read at once.
+    public var readers: Int
+    /// How long a host is waited for, where the address does not say.
+    public var connectSeconds: Int
+    /// How long a statement may take, and how long others that write are waited for.
+    public var statementMilliseconds: Int
+
+    /// Connections with these values.
+    public init(readers: Int = 8, connectSeconds: Int = 5, statementMilliseconds: Int = 30_000) {
+      self.readers = readers
+      self.connectSeconds = connectSeconds
+      self.statementMilliseconds = statementMilliseconds
+    }
+  }
+
+  /// Which database it is, without its password.
+  public var name: String { address.name }
+
+  /// Which database it is.
+  public let address: DatabaseAddress
+  let options: StoreOptions
+  let connections: Connections
+  let readers: ConnectionPool
+  let writer: PostgresWriter
+  /// The single writes that wait; imports do not go through it.
+  let writes: WriteQueue
+  let follower: CatalogFollower<PostgresCatalogSource>
+  /// Where event loops have what they ask for waited for.
+  private let waiting: WorkerPool
+  private let listener: PostgresListener
+
+  /// So many questions of event loops wait at the most.
+  private static let waitingQuestions = 10_000
+
+  /// Opens the database at this address, making and migrating its tables as needed.
+  ///
+  /// - Throws: `PostgresStoreError`.
+  public convenience init(
+    address: DatabaseAddress, connections: Connections = Connections(),
+    options: StoreOptions = StoreOptions()
+  ) throws {
+    _ = try PostgresSchema(address).migrate()
+    self.init(opening: address, connections, options)
+  }
+
+  /// Opens a database whose tables are there and up to date, and changes nothing in it.
+  ///
+  /// - Throws: `PostgresStoreError`.
+  public convenience init(
+    existing address: DatabaseAddress, connections: Connections = Connections(),
+    options: StoreOptions = StoreOptions()
+  ) throws {
+    try PostgresSchema(address).requireUpToDate()
+    self.init(opening: address, connections, options)
+  }
+
+  private init(
+    opening address: DatabaseAddress, _ connections: Connections, _ options: StoreOptions
+  ) {
+    options.requireSensible()
+    precondition(connections.readers >= 1, "an option is less than 1")
+    (self.address, self.options, self.connections) = (address, options, connections)
+    let reading = Connection.Options(
+      connectSeconds: connections.connectSeconds,
+      statementMilliseconds: connections.statementMilliseconds)
+    let readers = ConnectionPool(address, reading, limit: connections.readers)
+    self.readers = readers
+    writer = PostgresWriter(address, connections)
+    waiting = WorkerPool(threads: connections.readers, limit: Self.waitingQuestions)
+    // What is loaded takes as long as it takes.
+    var following = reading
+    following.statementMilliseconds = 0
+    following.mustBeWritable = true
+    let name = address.name
+    follower = CatalogFollower(
+      PostgresCatalogSource(
+        name: name, connections: ConnectionPool(address, following, limit: 1)),
+      journalledChanges: options.journalledChanges, orderMemoryBytes: options.orderMemoryBytes
+    ) { needs in
+      try withStoreErrors(name) {
+        try readers.run { connection in
+          try connection.transaction(.reading) {
+            try needs.read(from: PostgresCatalogReader(connection: connection))
+          }
+        }
+      }
+    }
+    writes = WriteQueue(
+      limit: options.maximumWaitingWrites, groupLimit: options.maximumWritesInGroup)
+    listener = PostgresListener(address, reading)
+  }
+
+  /// Finishes the writes that were taken, refuses later ones, and closes all connections. Not to be called by a
+  /// completion.
+  ///
+  /// - Throws: `PostgresStoreError`.
+  public func close() throws {
+    writes.close()
+    listener.stop()
+    waiting.wait()
+    try follower.close()
+    readers.close()
+    writer.close()
+  }
+
+  /// Waits for others to say that they wrote something, or for the time to be over: what is written is seen with the
+  /// next refresh.
+  public func waitForChanges(atMostMilliseconds limit: Int) {
+    listener.wait(atMostMilliseconds: limit)
+  }
+
+  /// Hands out the posts from a thread that may wait.
+  public func posts(
+    _ numbers: [Int64], completion: @escaping @Sendable (Result<FlatPosts, any Error>) -> Void
+  ) {
+    later(completion) { try self.posts(numbers) }
+  }
+
+  /// Hands out the item from a thread that may wait.
+  public func item(
+    withID id: String, completion: @escaping @Sendable (Result<StoredItem?, any Error>) -> Void
+  ) {
+    later(completion) { try self.item(withID: id) }
+  }
+
+  private func later<Value>(
+    _ completion: @escaping @Sendable (Result<Value, any Error>) -> Void,
+    _ body: @escaping @Sendable () throws -> Value
+  ) {
+    let isTaken = waiting.run { completion(Result { try body() }) }
+    if !isTaken {
+      completion(.failure(PostgresStoreError.tooManyQuestions(limit: Self.waitingQuestions)))
+    }
+  }
+
+  /// Runs the body with a connection that reads.
+  func read<Value>(_ body: (Connection) throws -> Value) throws -> Value {
+    try withStoreErrors(name) { try readers.run(body) }
+  }
+
+  /// Brings the catalog up to what was just written.
+  ///
+  /// It is durable whatever becomes of this: who would be told of a failure would write again. The next refresh makes
+  /// up for it, and says what is wrong if it is still so.
+  func followOwnWrite() { _ = try? refresh() }
+}

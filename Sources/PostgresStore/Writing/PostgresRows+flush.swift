@@ -1,0 +1,299 @@
+import Feed
+import Postgres
+import RowStore
+
+/// Writes what is pending: what goes first, so that keys are free; then what others refer to.
+extension PostgresRows {
+  func flush() throws {
+    try flushPosts()
+    try flushMedia()
+    try flushEntries()
+    try flushPlaces()
+    try flushLeftAuthors()
+    try flushKeys()
+  }
+
+  // MARK: Posts
+
+  static let updatePosts = """
+    UPDATE post SET type = given.type, title = given.title, text = given.text,
+      language = given.language, published_at = given.published_at, author_id = given.author_id,
+      url = given.url, thumbnail = given.thumbnail, tags = given.tags, counters = given.counters,
+      extra = given.extra
+    FROM unnest($1::int8[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int8[], $7::int8[],
+      $8::text[], $9::text[], $10::text[], $11::text[], $12::text[])
+      AS given (number, type, title, text, language, published_at, author_id, url, thumbnail, tags,
+        counters, extra)
+    WHERE post_id = given.number
+    """
+  static let updateCounters = """
+    UPDATE post SET counters = given.counters
+    FROM unnest($1::int8[], $2::text[]) AS given (number, counters) WHERE post_id = given.number
+    """
+
+  private func flushPosts() throws {
+    if !pending.newAuthors.isEmpty {
+      var rows = CopyRows()
+      for (number, author) in pending.newAuthors {
+        rows.beginRow(columns: 5)
+        try rows.append(number)
+        for text in [author.id, author.name, author.avatar, author.extra?.json] {
+          try rows.append(text)
+        }
+      }
+      pending.newAuthors = []
+      try connection.copy(rows, into: "author (author_id, id, name, avatar, extra)")
+    }
+    if !pending.newPosts.isEmpty {
+      var rows = CopyRows()
+      for (number, (post, author)) in pending.newPosts.sorted(by: { $0.key < $1.key }) {
+        try rows.append(post, number, author)
+        if !post.media.isEmpty { pending.changedMedia[number] = post.media }
+      }
+      try connection.copy(
+        rows,
+        into: """
+          post (post_id, id, type, title, text, language, published_at, author_id, url, thumbnail, \
+          tags, counters, extra)
+          """)
+    }
+    var statements: [Statement] = []
+    let posts = pending.changedPosts.sorted { $0.key < $1.key }
+    if !posts.isEmpty {
+      func texts(_ text: (Post) -> String?) -> Parameter {
+        .texts(posts.map { text($0.value.post) })
+      }
+      statements.append(
+        Statement(
+          Self.updatePosts,
+          [
+            .integers(posts.map(\.key)), texts(\.type.rawValue), texts(\.title), texts(\.text),
+            texts(\.language), .integers(posts.map { $0.value.post.publishedAt?.microseconds }),
+            .integers(posts.map(\.value.author)), texts(\.url), texts(\.thumbnail),
+            texts { JSONText.text($0.tags) }, texts { JSONText.text($0.counters) },
+            texts(\.extra?.json),
+          ]))
+    }
+    let counters = pending.changedCounters.sorted { $0.key < $1.key }
+    if !counters.isEmpty {
+      statements.append(
+        Statement(
+          Self.updateCounters,
+          [
+            .integers(counters.map(\.key)), .texts(counters.map { JSONText.text($0.value) }),
+          ]))
+    }
+    try connection.run(statements)
+    (pending.newPosts, pending.changedPosts, pending.changedCounters) = ([:], [:], [:])
+  }
+
+  private func flushMedia() throws {
+    let media = pending.changedMedia.sorted { $0.key < $1.key }
+    guard !media.isEmpty else { return }
+    pending.changedMedia = [:]
+    try connection.run(
+      "DELETE FROM media WHERE post_id = ANY ($1::int8[])", [.integers(media.map(\.key))])
+    var rows = CopyRows()
+    for (number, files) in media {
+      for (ordinal, file) in files.enumerated() { try rows.append(file, number, ordinal) }
+    }
+    try connection.copy(
+      rows,
+      into: """
+        media (post_id, ordinal, kind, url, alt, poster, mime_type, codec, width, height, \
+        duration_ms, bytes, placeholder, extra)
+        """)
+  }
+
+  // MARK: Entries
+
+  static let deleteEntries = "DELETE FROM feed_entry WHERE entry_id = ANY ($1::int8[])"
+  static let updateEntries = """
+    UPDATE feed_entry SET until = given.until, published_at = given.published_at
+    FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS given (number, until, published_at)
+    WHERE entry_id = given.number
+    """
+
+  static let entryNumbers = """
+    SELECT nextval(pg_get_serial_sequence('feed_entry', 'entry_id'))
+    FROM generate_series(1, $1::int8)
+    """
+
+  private func flushEntries() throws {
+    var (new, changed): ([(post: Int64, index: Int)], [PendingRows.EntryRow]) = ([], [])
+    for (post, entries) in pending.entries {
+      for (index, entry) in entries.enumerated() {
+        if entry.number == nil {
+          new.append((post, index))
+        } else if entry.isChanged {
+          changed.append(entry)
+          pending.entries[post]![index].isChanged = false
+        }
+      }
+    }
+    var statements: [Statement] = []
+    if !pending.goneEntries.isEmpty {
+      statements.append(Statement(Self.deleteEntries, [.integers(pending.goneEntries.map { $0 })]))
+      pending.goneEntries = []
+    }
+    if !changed.isEmpty {
+      changed.sort { $0.id < $1.id }
+      statements.append(
+        Statement(
+          Self.updateEntries,
+          [
+            .integers(changed.map(\.number)), .integers(changed.map { $0.until.map(Int64.init) }),
+            .integers(changed.map(\.publishedAt)),
+          ]))
+    }
+    if !new.isEmpty {
+      statements.append(Statement(Self.entryNumbers, [.integer(Int64(new.count))]))
+    }
+    let answers = try connection.run(statements)
+    if !new.isEmpty, let numbers = answers.last { try insert(new, numbers) }
+  }
+
+  private func insert(_ new: [(post: Int64, index: Int)], _ numbers: Rows) throws {
+    // In the order in which they came.
+    let inOrder = new.sorted {
+      pending.entries[$0.post]![$0.index].id > pending.entries[$1.post]![$1.index].id
+    }
+    var rows = CopyRows()
+    for (place, (post, index)) in inOrder.enumerated() {
+      let number = try RowValues(rows: numbers, row: place).integer(0)
+      pending.entries[post]![index].number = number
+      pending.entries[post]![index].isChanged = false
+      let entry = pending.entries[post]![index]
+      rows.beginRow(columns: 9)
+      try rows.append(number)
+      try rows.append(entry.feedID)
+      try rows.append(post)
+      try rows.append(entry.key)
+      try rows.append(entry.postID)
+      try rows.append(entry.publishedAt)
+      try rows.append(entry.rank)
+      try rows.append(entry.since)
+      try rows.append(entry.until)
+    }
+    try connection.copy(
+      rows,
+      into: """
+        feed_entry (entry_id, feed_id, post_id, sort_key, id, published_at, rank, since, until)
+        """)
+  }
+
+  // MARK: Runs
+
+  static let deletePlaces = """
+    DELETE FROM pending_place USING unnest($1::int8[], $2::int8[], $3::int8[])
+      AS given (run, feed, post)
+    WHERE run_id = given.run AND feed_id = given.feed AND post_id = given.post
+    """
+  static let putPlaces = """
+    INSERT INTO pending_place (run_id, feed_id, post_id, rank)
+    SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[])
+    ON CONFLICT (run_id, feed_id, post_id) DO UPDATE SET rank = excluded.rank
+    """
+
+  private func flushPlaces() throws {
+    var statements: [Statement] = []
+    func key(_ places: [PendingRows.PlaceRow]) -> [Parameter] {
+      [
+        .integers(places.map(\.run)), .integers(places.map(\.feedID)),
+        .integers(places.map(\.post)),
+      ]
+    }
+    if !pending.gonePlaces.isEmpty {
+      statements.append(Statement(Self.deletePlaces, key(pending.gonePlaces)))
+    }
+    let changed = pending.places.values.joined().filter(\.isChanged)
+    if !changed.isEmpty {
+      statements.append(
+        Statement(
+          Self.putPlaces, key(changed) + [.integers(changed.map { $0.rank.map(Int64.init) })]))
+    }
+    try connection.run(statements)
+    pending.gonePlaces = []
+    for place in changed {
+      guard
+        let index = pending.places[place.post]?.firstIndex(where: {
+          $0.run == place.run && $0.feedID == place.feedID
+        })
+      else { continue }
+      pending.places[place.post]![index].isChanged = false
+    }
+  }
+
+  // MARK: The rest
+
+  static let deleteAuthors = """
+    DELETE FROM author WHERE author_id = ANY ($1::int8[])
+      AND NOT EXISTS (SELECT 1 FROM post WHERE post.author_id = author.author_id)
+    """
+
+  private func flushLeftAuthors() throws {
+    guard !pending.leftAuthors.isEmpty else { return }
+    let left = pending.leftAuthors
+    try connection.run(Self.deleteAuthors, [.integers(left.sorted())])
+    pending.leftAuthors = []
+    pending.authors = pending.authors.filter { !left.contains($0.value) }
+  }
+
+  static let deleteKeys = "DELETE FROM idempotency_key WHERE key = ANY ($1::text[])"
+  static let insertKeys = """
+    INSERT INTO idempotency_key (key, fingerprint, counters, created_at)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[])
+    """
+
+  private func flushKeys() throws {
+    let keys = pending.newKeys
+    guard !keys.isEmpty else { return }
+    // In place of the same keys where they have expired, under new numbers.
+    try connection.run([
+      Statement(Self.deleteKeys, [.texts(keys.map(\.key))]),
+      Statement(
+        Self.insertKeys,
+        [
+          .texts(keys.map(\.key)), .texts(keys.map(\.fingerprint)), .texts(keys.map(\.counters)),
+          .integers(keys.map(\.createdAt)),
+        ]),
+    ])
+    pending.newKeys = []
+  }
+}
+
+extension CopyRows {
+  fileprivate mutating func append(
+    _ post: Post, _ number: Int64, _ author: Int64?
+  ) throws(PostgresError) {
+    beginRow(columns: 13)
+    try append(number)
+    for text in [post.id, post.type.rawValue, post.title, post.text, post.language] {
+      try append(text)
+    }
+    try append(post.publishedAt?.microseconds)
+    try append(author)
+    let texts = [
+      post.url, post.thumbnail, JSONText.text(post.tags), JSONText.text(post.counters),
+      post.extra?.json,
+    ]
+    for text in texts { try append(text) }
+  }
+
+  fileprivate mutating func append(
+    _ media: Media, _ number: Int64, _ ordinal: Int
+  ) throws(PostgresError) {
+    beginRow(columns: 14)
+    try append(number)
+    try append(ordinal)
+    let texts = [
+      media.kind.rawValue, media.url, media.alt, media.poster, media.mimeType, media.codec,
+    ]
+    for text in texts { try append(text) }
+    for number in [media.width, media.height, media.durationMilliseconds, media.bytes] {
+      try append(number)
+    }
+    try append(JSONText.text(media.placeholder))
+    try append(media.extra?.json)
+  }
+}

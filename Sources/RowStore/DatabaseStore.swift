@@ -1,0 +1,65 @@
+import Catalog
+import Feed
+import Prefetch
+
+/// A store in a database, with all that the program does with one: the same for every database.
+///
+/// Beside the errors that a method names, each throws what its store says of its own failure.
+public protocol DatabaseStore: FeedStore, PolicyStore, MediaStore, TableStore {
+  /// Which database it is, as a person may be told: without a password.
+  var name: String { get }
+  /// What the database is called in the names of figures: `sqlite`.
+  var kind: String { get }
+  /// The software that it is in, in a line.
+  func software() throws -> String
+  /// Reads the tops of feeds, so that first pages can be answered, and goes on to read the rest on a thread of the
+  /// store's own.
+  func beginLoading() throws
+  /// Whether others who write can wake `waitForChanges`; else it returns at once.
+  var hearsOfChanges: Bool { get }
+  /// Whether what is in memory is to be answered while the database cannot be reached: other servers of it are in the
+  /// same position.
+  var outlivesDatabase: Bool { get }
+  /// Waits until others have written something, or the time is over.
+  func waitForChanges(atMostMilliseconds limit: Int)
+  /// Checks what lies in the database.
+  ///
+  /// - Returns: what was found; nothing where all is well.
+  func check() throws -> [CheckFinding]
+  /// Lets go of old posts and rankings, while others read and write.
+  ///
+  /// - Parameters:
+  ///   - isDryRun: only count.
+  ///   - onProgress: gets what went so far.
+  /// - Throws: `FeedError.unknownFeed`.
+  func prune(
+    _ rule: PruningRule, isDryRun: Bool, onProgress: (PruningSummary) -> Void
+  ) throws -> PruningSummary
+  /// Makes a setting the policy of a feed, or of all feeds that have none of their own, on a network.
+  ///
+  /// - Parameter evidence: a JSON object of at most 64 KiB.
+  /// - Throws: `PolicyApplicationError`.
+  func apply(
+    _ setting: Policy, feed: String?, network: String, evidence: [UInt8], at time: Timestamp) throws
+  /// Puts back what stood there before the last setting of a feed and network was applied.
+  ///
+  /// - Throws: `PolicyApplicationError`; then nothing is changed.
+  func undoPolicy(feed: String?, network: String) throws
+  /// Says that this process looks into the media files of the database, as long as what is returned is held; `nil`
+  /// where another does.
+  func lockMedia() throws -> (any Sendable)?
+  /// Finishes the writes that were taken, refuses later ones, and closes the database.
+  func close() throws
+}
+
+/// The schema of a database, for the `migrate` commands.
+public protocol DatabaseSchema: Sendable {
+  /// Applies what is pending, making the database's tables where there are none.
+  ///
+  /// - Returns: the names of the migrations that were applied.
+  func migrate() throws -> [String]
+  /// Every migration, with when it was applied.
+  func status() throws -> [MigrationStatus]
+  /// Sees that the applied migrations are this program's.
+  func verify() throws
+}

@@ -1,0 +1,107 @@
+import CXXHash
+import Migrations
+
+/// A migration and whether the database has it.
+public struct MigrationStatus: Hashable, Sendable {
+  /// Counts from 1 without a gap.
+  public let version: Int
+  /// The file's name without its ending, `0001-feeds`.
+  public let name: String
+  /// When it was applied, RFC 3339; `nil` where it is pending.
+  public let appliedAt: String?
+}
+
+/// Why a database is not one of this program's, as its migrations say.
+public enum MigrationProblem: Error, Hashable, Sendable {
+  /// A migration that was applied has another text by now.
+  case edited(name: String)
+  /// A migration that was applied is not one of this program's.
+  case unknown(version: Int, name: String)
+  /// The database was migrated by a newer program.
+  case newer(version: Int, newestKnown: Int)
+}
+
+extension MigrationProblem: CustomStringConvertible {
+  /// One line with the migration.
+  public var description: String {
+    switch self {
+    case .edited(let name):
+      "the migration \(name) was edited after it had been applied: its check sum differs"
+    case .unknown(let version, let name):
+      "the database has a migration \(version) named \(name), which this program does not know"
+    case .newer(let version, let newestKnown):
+      "the database is at migration \(version), this program knows \(newestKnown) at the most: "
+        + "use the newer program"
+    }
+  }
+}
+
+/// A migration as the table `schema_migration` has it.
+package struct MigrationRecord {
+  let version: Int
+  let name: String
+  let checksum: String
+  let appliedAt: String
+
+  package init(version: Int, name: String, checksum: String, appliedAt: String) {
+    self.version = version
+    self.name = name
+    self.checksum = checksum
+    self.appliedAt = appliedAt
+  }
+}
+
+/// The migrations that a program knows, held against those that a database has.
+package struct MigrationHistory: Sendable {
+  package let migrations: [Migration]
+
+  /// - Parameter migrations: numbered from 1 without a gap.
+  package init(_ migrations: [Migration]) {
+    precondition(
+      migrations.map(\.version)
+        == Array(1...max(1, migrations.count)).prefix(migrations.count).map { $0 })
+    self.migrations = migrations
+  }
+
+  /// Every migration, with when it was applied.
+  package func status(_ records: [MigrationRecord]) -> [MigrationStatus] {
+    migrations.map { migration in
+      MigrationStatus(
+        version: migration.version, name: migration.name,
+        appliedAt: records.first { $0.version == migration.version }?.appliedAt)
+    }
+  }
+
+  /// Those that the database does not have.
+  package func pending(_ records: [MigrationRecord]) -> [Migration] {
+    let known = Set(records.map(\.version))
+    return migrations.filter { !known.contains($0.version) }
+  }
+
+  /// Sees that what was applied is what this program has.
+  package func verify(_ records: [MigrationRecord]) throws(MigrationProblem) {
+    for record in records {
+      let migration = migrations.first { $0.version == record.version }
+      if migration == nil, record.version > migrations.count {
+        throw .newer(version: record.version, newestKnown: migrations.count)
+      }
+      guard let migration, migration.name == record.name else {
+        throw .unknown(version: record.version, name: record.name)
+      }
+      guard Self.checksum(migration.sql) == record.checksum else {
+        throw .edited(name: migration.name)
+      }
+    }
+  }
+
+  /// XXH3, 128 bits, as xxh128sum prints it.
+  package static func checksum(_ text: String) -> String {
+    var text = text
+    let hash = text.withUTF8 { lookahead_xxh3_128($0.baseAddress, $0.count) }
+    func hexadecimal(_ value: UInt64) -> String {
+      let digits = String(value, radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+    return hexadecimal(hash.high) + hexadecimal(hash.low)
+  }
+}

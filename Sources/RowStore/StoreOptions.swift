@@ -1,0 +1,119 @@
+import Feed
+import System
+
+/// How a store is set up, whatever database it is in. Every number must be 1 or more; only
+/// `keptRankingsSeconds` may be 0.
+public struct StoreOptions: Sendable {
+  /// How many rankings of a feed are kept, the current one among them: as long as its ranking is
+  /// kept, a cursor goes on.
+  public var keptRankings: Int
+  /// How long a ranking is kept after it was the current one, even beyond that number.
+  public var keptRankingsSeconds: Int
+  /// How many moves of entries are kept for such rankings, however many there were in that time: what
+  /// they cost.
+  public var maximumKeptMoves: Int
+  /// How many single writes may wait for the writer; one more is refused.
+  public var maximumWaitingWrites: Int
+  /// How many of them go into one transaction at the most.
+  public var maximumWritesInGroup: Int
+  /// How long an idempotency key is kept.
+  public var idempotencyKeepSeconds: Int
+  /// How many idempotency keys are kept; the oldest goes first.
+  public var maximumIdempotencyKeys: Int
+  /// How many changes of posts are remembered, for those who keep what they read and ask what of it
+  /// still holds; whoever asks for an older one is told that anything may have changed.
+  public var journalledChanges: Int
+  /// What the feeds' orders may take in memory, about; beyond that those go that nobody has asked for for
+  /// the longest, and are read again when somebody does.
+  public var orderMemoryBytes: Int
+  /// How many entries of each feed are read before anything else, by `beginLoading`, for the first
+  /// pages that are asked for.
+  public var firstEntries: Int
+  /// How many entries of all feeds together are read so, about: what is served at once after a start,
+  /// where there are very many feeds.
+  public var firstEntriesOfAll: Int
+  /// The time, as idempotency keys are dated.
+  public var now: @Sendable () -> Timestamp
+
+  /// The default of `keptRankings`.
+  public static let defaultKeptRankings = 16
+  /// The default of `keptRankingsSeconds`: an hour.
+  public static let defaultKeptRankingsSeconds = 3_600
+  /// The default of `maximumKeptMoves`: some 20 MB.
+  public static let defaultMaximumKeptMoves = 100_000
+  /// The default of `maximumWaitingWrites`.
+  public static let defaultMaximumWaitingWrites = 1_024
+  /// The default of `maximumWritesInGroup`.
+  public static let defaultMaximumWritesInGroup = 256
+  /// The default of `idempotencyKeepSeconds`: a day.
+  public static let defaultIdempotencyKeepSeconds = 86_400
+  /// The default of `maximumIdempotencyKeys`.
+  public static let defaultMaximumIdempotencyKeys = 100_000
+  /// The default of `journalledChanges`: some 4 MB where each is of another post.
+  public static let defaultJournalledChanges = 65_536
+  /// The default of `orderMemoryBytes`: a gibibyte, in which some 20 million entries have room.
+  public static let defaultOrderMemoryBytes = 1 << 30
+  /// The default of `firstEntries`: ten pages of the largest size.
+  public static let defaultFirstEntries = 1_000
+  /// The default of `firstEntriesOfAll`: a tenth of a second.
+  public static let defaultFirstEntriesOfAll = 100_000
+
+  /// Options; by default the system's clock and the defaults above.
+  public init(
+    keptRankings: Int = StoreOptions.defaultKeptRankings,
+    keptRankingsSeconds: Int = StoreOptions.defaultKeptRankingsSeconds,
+    maximumKeptMoves: Int = StoreOptions.defaultMaximumKeptMoves,
+    maximumWaitingWrites: Int = StoreOptions.defaultMaximumWaitingWrites,
+    maximumWritesInGroup: Int = StoreOptions.defaultMaximumWritesInGroup,
+    idempotencyKeepSeconds: Int = StoreOptions.defaultIdempotencyKeepSeconds,
+    maximumIdempotencyKeys: Int = StoreOptions.defaultMaximumIdempotencyKeys,
+    journalledChanges: Int = StoreOptions.defaultJournalledChanges,
+    orderMemoryBytes: Int = StoreOptions.defaultOrderMemoryBytes,
+    firstEntries: Int = StoreOptions.defaultFirstEntries,
+    firstEntriesOfAll: Int = StoreOptions.defaultFirstEntriesOfAll,
+    now: @escaping @Sendable () -> Timestamp = StoreOptions.systemTime
+  ) {
+    self.keptRankings = keptRankings
+    self.keptRankingsSeconds = keptRankingsSeconds
+    self.maximumKeptMoves = maximumKeptMoves
+    self.maximumWaitingWrites = maximumWaitingWrites
+    self.maximumWritesInGroup = maximumWritesInGroup
+    self.idempotencyKeepSeconds = idempotencyKeepSeconds
+    self.maximumIdempotencyKeys = maximumIdempotencyKeys
+    self.journalledChanges = journalledChanges
+    self.orderMemoryBytes = orderMemoryBytes
+    self.firstEntries = firstEntries
+    self.firstEntriesOfAll = firstEntriesOfAll
+    self.now = now
+  }
+
+  /// What the system's clock says, as far as a time can tell it: a clock beyond the year 9999 stands
+  /// still there.
+  @Sendable public static func systemTime() -> Timestamp {
+    let now = WallClock.exactNow
+    return Timestamp(secondsOfClock: now.secondsSince1970, nanoseconds: now.nanoseconds)
+  }
+
+  package func requireSensible() {
+    let numbers = [
+      keptRankings, maximumWaitingWrites, maximumWritesInGroup, idempotencyKeepSeconds,
+      maximumIdempotencyKeys, journalledChanges, orderMemoryBytes, firstEntries,
+      firstEntriesOfAll, maximumKeptMoves,
+    ]
+    precondition(keptRankingsSeconds >= 0, "a time is less than 0")
+    precondition(numbers.allSatisfy { $0 >= 1 }, "an option is less than 1")
+  }
+}
+
+extension Timestamp {
+  /// The seconds since 1970 that RFC 3339 can write, its years having four digits.
+  private static let tellableSeconds = -62_167_219_200...253_402_300_799
+
+  /// The time of a clock, or the first or last one that can be told.
+  init(secondsOfClock seconds: Int, nanoseconds: Int) {
+    let tellable = Self.tellableSeconds
+    let told = min(max(seconds, tellable.lowerBound), tellable.upperBound)
+    self.init(
+      microseconds: Int64(told) * 1_000_000 + Int64(min(max(nanoseconds, 0), 999_999_999) / 1_000))
+  }
+}

@@ -1,0 +1,120 @@
+import CXXHash
+
+/// Numbers, texts and bytes one behind the other, as `PackedReader` reads them.
+struct PackedWriter {
+  private(set) var bytes: [UInt8] = []
+
+  /// A number that is not negative: seven bits a byte, the lowest first, the eighth bit set in all but the last
+  /// (LEB128). One that is negative is written as one that no reader takes.
+  mutating func append(_ number: Int) {
+    var rest = UInt(bitPattern: number)
+    while rest > 0x7f {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  /// A text in UTF-8, behind how many bytes it has.
+  mutating func append(_ text: String) {
+    append(text.utf8.count)
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  /// Bytes whose number the reader knows.
+  mutating func append(raw: some Collection<UInt8>) { bytes.append(contentsOf: raw) }
+
+  /// The bytes behind their form and their check sum: 32 bits of XXH3, little-endian.
+  func sealed(form: UInt8) -> [UInt8] {
+    let sum = bytes.withUnsafeBytes(PackedReader.checkSum)
+    return [form] + (0..<4).map { UInt8(truncatingIfNeeded: sum >> (8 * $0)) } + bytes
+  }
+}
+
+/// Why packed bytes cannot be read.
+package enum PackedError: Error, Hashable, CustomStringConvertible {
+  /// They were written in another form: by a later program, or before a migration that could not read them.
+  case unknownForm(UInt8?)
+  /// They are not the ones that were written.
+  case damaged
+  /// They end too early, or too late.
+  case wrongLength
+  /// A value, named as in JSON, is none that there can be.
+  case impossible(String)
+
+  package var description: String {
+    switch self {
+    case .unknownForm(let form?): "it has the form \(form), which this program does not know"
+    case .unknownForm(nil): "it is empty"
+    case .damaged: "it has another check sum than it says"
+    case .wrongLength: "it is too short or too long"
+    case .impossible(let name): "\(name) cannot be what it says"
+    }
+  }
+}
+
+/// Reads what `PackedWriter` wrote, never beyond the end: every length and number is looked at before it is used.
+struct PackedReader {
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var position: Int
+
+  private static let headBytes = 5
+
+  static func checkSum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+    UInt32(truncatingIfNeeded: lookahead_xxh3_128(bytes.baseAddress, bytes.count).low)
+  }
+
+  /// A reader behind the form and the check sum, which have to be right.
+  ///
+  /// - Parameter bytes: they have to stay there as long as it reads.
+  init(sealed bytes: UnsafeBufferPointer<UInt8>, form: UInt8) throws(PackedError) {
+    guard bytes.first == form else { throw .unknownForm(bytes.first) }
+    guard bytes.count >= Self.headBytes else { throw .wrongLength }
+    var sum: UInt32 = 0
+    for index in 0..<4 { sum |= UInt32(bytes[1 + index]) << UInt32(8 * index) }
+    let content = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[Self.headBytes...])
+    guard Self.checkSum(content) == sum else { throw .damaged }
+    self.bytes = bytes
+    position = Self.headBytes
+  }
+
+  /// The next number, which has to be in the range.
+  ///
+  /// - Parameter name: what it is called in the error.
+  mutating func number(
+    _ name: StaticString, in range: ClosedRange<Int> = 0...Int.max
+  ) throws(PackedError) -> Int {
+    var value = 0
+    var shift = 0
+    while position < bytes.count, shift < 63 {
+      let byte = bytes[position]
+      position += 1
+      value |= Int(byte & 0x7f) << shift
+      if byte < 0x80 {
+        guard range.contains(value) else { throw .impossible("\(name)") }
+        return value
+      }
+      shift += 7
+    }
+    throw shift < 63 ? .wrongLength : .impossible("\(name)")
+  }
+
+  /// So many bytes, which are there as long as those of the reader.
+  mutating func raw(_ count: Int) throws(PackedError) -> UnsafeBufferPointer<UInt8> {
+    guard count <= bytes.count - position else { throw .wrongLength }
+    defer { position += count }
+    return UnsafeBufferPointer(rebasing: bytes[position..<position + count])
+  }
+
+  /// The next text.
+  mutating func text(
+    _ name: StaticString, bytes range: ClosedRange<Int>
+  ) throws(PackedError) -> String {
+    String(decoding: try raw(try number(name, in: range)), as: UTF8.self)
+  }
+
+  /// Sees that nothing is left.
+  func end() throws(PackedError) {
+    guard position == bytes.count else { throw .wrongLength }
+  }
+}

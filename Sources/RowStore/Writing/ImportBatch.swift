@@ -1,0 +1,140 @@
+import Catalog
+import Feed
+import System
+
+/// Writes records within one transaction.
+///
+/// A run's moves are kept aside (`RankingRun`) until it ends, and so are its new entries of a feed in
+/// which it has moved any, so that its ranking is seen whole; those are written after everything else of
+/// the batch, because they depend on it. A single write has no run: its moves go into the next ranking,
+/// which is published with them.
+package struct ImportBatch<Rows: StoreRows> {
+  let rows: Rows
+  /// What happened to each post and feed, in the order of the records.
+  package private(set) var changes: [(id: String, change: NetChanges.Change)] = []
+  /// Keeps the moves aside; `nil` for a single write.
+  package internal(set) var run: RankingRun<Rows>?
+  /// The feeds of which a single write began a next ranking.
+  var movedFeeds: Set<Int64> = []
+
+  private var feeds: [ByteText: FeedState] = [:]
+  var newEntries: [NewEntry] = []
+  var postsWithNewEntries: Set<Int64> = []
+
+  /// After so many records others that wait for this core get it: an event loop of a server has answers
+  /// to give in between. After each one they would be given faster, and a transaction would take seconds
+  /// on a core that is used to the full.
+  static var recordsPerTurn: Int { 8 }
+
+  package init(rows: Rows, run: RankingRun<Rows>? = nil) {
+    self.rows = rows
+    self.run = run
+  }
+
+  /// - Throws: `RunDropped`, what the database says.
+  package mutating func write(_ records: [SeedRecord]) throws {
+    try rows.prepare(for: records, run: run?.run?.number)
+    try run?.requireKnown()
+    for (index, record) in records.enumerated() {
+      if index.isMultiple(of: Self.recordsPerTurn) { CurrentThread.yield() }
+      switch record {
+      case .feed(let name, let title): try writeFeed(name, title)
+      case .post(let post, let placements):
+        let stored = try rows.post(withID: post.id)
+        try write(post, placements, over: stored)
+      }
+    }
+    try insertNewEntries()
+    try rows.trimLog()
+  }
+}
+
+// MARK: Feeds
+
+extension ImportBatch {
+  private mutating func writeFeed(_ name: String, _ title: String?) throws {
+    // No post has this id: ids hold no control characters.
+    let id = "feed\u{0}" + name
+    if let old = try rows.feed(named: name) {
+      changes.append((id, .init(before: digest(old.title), after: digest(title))))
+      if !old.title.isSame(as: title) { try rows.setTitle(title, ofFeed: old.id) }
+    } else {
+      feeds[name] = try rows.insertFeed(named: name, title: title)
+      changes.append((id, .init(before: nil, after: digest(title))))
+    }
+  }
+
+  /// The feed of this name, made where there is none.
+  mutating func feedRow(_ name: String) throws -> FeedState {
+    if let feed = feeds[name] { return feed }
+    let feed = try rows.feed(named: name) ?? rows.insertFeed(named: name, title: nil)
+    feeds[name] = feed
+    return feed
+  }
+
+  /// The feed of this number, in which there is an entry.
+  func feedRow(_ id: Int64) throws -> FeedState {
+    guard let feed = try rows.feed(id) else {
+      throw RowError("an entry is in the feed of number \(id), which is not there")
+    }
+    return feed
+  }
+}
+
+// MARK: Posts
+
+extension ImportBatch {
+  mutating func write(
+    _ post: Post, _ placements: [Placement], over stored: StoredPost?
+  ) throws {
+    guard let stored else {
+      let number = try rows.insert(post)
+      for placement in placements {
+        try enter(post, number, try feedRow(placement.feed), rank: placement.rank)
+      }
+      changes.append((post.id, .init(before: nil, after: digest(post, placements))))
+      return
+    }
+    if postsWithNewEntries.contains(stored.number) { try insertNewEntries() }
+    let entries = try openEntries(ofPost: stored.number)
+    if stored.post != post { try rows.update(stored, to: post, isRun: run != nil) }
+    var after = entries.mapValues(\.rank)
+    for placement in placements {
+      let feed = try feedRow(placement.feed)
+      if let entry = entries[feed.id] {
+        try place(entry, of: post, in: feed, rank: placement.rank)
+      } else {
+        try enter(post, stored.number, feed, rank: placement.rank)
+      }
+      after[feed.id] = .some(placement.rank)
+    }
+    // A new time moves the post in the timed feeds that its record does not name; and where another has
+    // moved it meanwhile to where this run wants it, the run has nothing to move.
+    let misplaced = entries.values.filter { $0.isKept || $0.isMisplaced(post) }
+    if !misplaced.isEmpty {
+      let named = Set(try placements.map { try feedRow($0.feed).id })
+      for entry in misplaced.sorted(by: { $0.feedID < $1.feedID })
+      where !named.contains(entry.feedID) {
+        try place(entry, of: post, in: try feedRow(entry.feedID), rank: entry.rank)
+      }
+    }
+    changes.append(
+      (
+        post.id,
+        .init(
+          before: digest(stored.post, entries.mapValues(\.rank)),
+          after: digest(post, after))
+      ))
+  }
+
+  private func digest(_ title: String?) -> Int {
+    title.map(ByteText.init).hashValue
+  }
+
+  private func digest(_ value: some Hashable, _ other: some Hashable) -> Int {
+    var hasher = Hasher()
+    hasher.combine(value)
+    hasher.combine(other)
+    return hasher.finalize()
+  }
+}

@@ -1,0 +1,63 @@
+import Feed
+
+/// How long a feed's rankings are kept that are no longer the current one.
+package struct RankingRetention {
+  /// So many are kept, the current one among them, however old they are.
+  let count: Int
+  /// And those that the next one followed since then.
+  let replacedAfter: Timestamp
+  /// But of these only as many as have so many moves together.
+  let maximumMoves: Int
+  /// The time of the transaction.
+  let now: Timestamp
+
+  package init(_ options: StoreOptions) {
+    count = options.keptRankings
+    maximumMoves = options.maximumKeptMoves
+    now = options.now()
+    let (kept, isOverflow) = Int64(options.keptRankingsSeconds)
+      .multipliedReportingOverflow(by: 1_000_000)
+    let (time, isBefore) = now.microseconds.subtractingReportingOverflow(kept)
+    replacedAfter = Timestamp(microseconds: isOverflow || isBefore ? .min : time)
+  }
+}
+
+/// A feed's rankings: the current one, and the older ones that are kept.
+struct Ranking<Rows: StoreRows> {
+  let rows: Rows
+
+  /// Makes the next ranking of these feeds the current one, where it was begun in this transaction.
+  func publish(feeds: Set<Int64>, _ retention: RankingRetention) throws {
+    for id in feeds.sorted() {
+      guard let feed = try rows.feed(id), try rows.isBegun(feed.ranking + 1, ofFeed: id) else {
+        continue
+      }
+      try raise(id, retention)
+    }
+  }
+
+  /// Makes the next ranking the current one, and lets go of those that are then no longer kept.
+  func raise(_ id: Int64, _ retention: RankingRetention) throws {
+    guard let feed = try rows.feed(id) else { return }
+    let (last, known) = (feed.ranking, feed.oldestRanking)
+    let ranking = last + 1
+    try rows.noteReplaced(last, ofFeed: id, at: retention.now)
+    let oldest = try oldest(ofFeed: id, below: ranking, since: known, retention)
+    try rows.setRankings(ofFeed: id, current: ranking, oldest: oldest)
+    if oldest > known { try rows.forgetRankings(ofFeed: id, before: oldest) }
+  }
+
+  /// The first ranking to be kept once `ranking` is the current one.
+  private func oldest(
+    ofFeed feed: Int64, below ranking: Int, since known: Int, _ retention: RankingRetention
+  ) throws -> Int {
+    let byNumber = max(known, ranking - retention.count + 1)
+    guard known < byNumber else { return byNumber }
+    let newestBeyond = try rows.move(beyond: retention.maximumMoves, inFeed: feed)
+    let first = max(known, newestBeyond ?? known)
+    guard first < byNumber else { return byNumber }
+    let byTime = try rows.oldestRanking(
+      ofFeed: feed, from: first, replacedAfter: retention.replacedAfter)
+    return min(byNumber, byTime ?? byNumber)
+  }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import Backups
+import RowStore
+import Service
+
+struct CopyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "copy",
+    abstract: "Copy everything from one database into another, of whichever kind.",
+    discussion: """
+      Each is the path of a SQLite file or the address of a PostgreSQL database, as --database takes it. TO is made \
+      where it is not there, and has to be empty. All is copied as it was at one moment: posts, feeds with the \
+      rankings that are kept, policies, what is known of media files, idempotency keys; pages and cursors are the \
+      same afterwards, to the byte. It is one transaction: where it ends before its time, nothing of it is in TO, \
+      and the same command begins anew. What FROM gets meanwhile is not in TO: stop its writers first.
+      """)
+
+  @Argument(help: "The database to be copied.")
+  var from: String
+
+  @Argument(help: "The database that becomes the same.")
+  var to: String
+
+  @Option("busy-timeout-milliseconds") var busyTimeoutMilliseconds: Int
+
+  mutating func validate() throws {
+    try Setting.validate(self)
+    guard !from.isEmpty, !to.isEmpty else { throw ValidationError("FROM, TO: the path is empty") }
+    guard try StoreLocation(option: from) != StoreLocation(option: to) else {
+      throw ValidationError("FROM and TO are the same")
+    }
+  }
+
+  func run() throws {
+    let (from, to) = (try StoreLocation(option: from), try StoreLocation(option: to))
+    if let path = from.path { try Backup.requireNone(at: path) }
+    var opening = StoreOpening()
+    opening.file.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+    let source = try opening.open(existing: from)
+    defer { try? source.close() }
+    opening.file = opening.file.forMuch
+    let target = try opening.open(to)
+    let meter = ProgressMeter()
+    var posts = 0
+    let copying = Result {
+      try target.writeTables { write in
+        try source.readTables { table, rows in
+          try write(table, rows)
+          guard table.name == "post" else { return }
+          posts += rows.count
+          meter.show("\(posts) posts copied")
+        }
+      }
+    }
+    meter.clear()
+    let closing = Result { try target.close() }
+    try copying.get()
+    try closing.get()
+    print("\(to.name): \(posts) posts of \(from.name), in \(meter.secondsText) s")
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Glibc
+import PostgresTestSupport
+import TestSupport
+import Testing
+
+/// The commands on PostgreSQL, as a user runs them.
+@Suite(.enabled(if: PostgresCluster.isPresent, "skipped: there is no PostgreSQL"))
+struct PostgresCommandTests {
+  let program = Program()
+  /// With a password that nobody is to see; the server asks for none.
+  let database = PostgresCluster.shared!.freshSchema().address + "&password=s3cret"
+
+  private func run(_ arguments: String..., input: String? = nil) throws -> Program.Outcome {
+    let outcome = try program.run(
+      arguments, input: input, environment: ["LOOKAHEAD_DATABASE": database])
+    #expect(!(outcome.output + outcome.errors).contains("s3cret"))
+    return outcome
+  }
+
+  @Test func `a database is seeded, served by two, checked, pruned and copied`() throws {
+    #expect(try run("migrate", "status").output.contains("0001-store  pending"))
+    let seeding = try run("seed", "--generate", "300")
+    #expect(seeding.status == 0 && seeding.output.contains("300 added"), "\(seeding.errors)")
+    #expect(try run("seed", "--generate", "300").output.contains("nothing changed"))
+    #expect(try run("migrate", "verify").status == 0)
+    #expect(try run("migrate", "up").output.contains("nothing to apply"))
+    let environment = [
+      "LOOKAHEAD_DATABASE": database, "LOOKAHEAD_WRITE_TOKEN": "a-token-of-the-tests",
+    ]
+    let servers = try (0..<2).map { _ in try ServingProgram(program, environment: environment) }
+    let clients = try servers.map { try TestClient(port: $0.port) }
+    let pages = try clients.map { try $0.get("/rp/?feed=newest&limit=30") }
+    #expect(pages[0].status == 200 && pages[0].itemIDs.count == 30)
+    #expect(pages[0].text == pages[1].text)
+    let next: String = try #require(pages[0].value("paging.links.next"))
+    #expect(try clients[1].get(next).text == clients[0].get(next).text)
+    // What one has answered, the other shows soon.
+    let id = pages[0].itemIDs[3]
+    let write = try clients[0].request(
+      "POST", "/v1/items/\(id)/counters", ["Authorization": "Bearer a-token-of-the-tests"],
+      body: #"{"shared":7}"#)
+    #expect(write.status == 200, "\(write.text)")
+    var seen = false
+    for _ in 0..<500 where !seen {
+      seen = try clients[1].get("/rp/?feed=newest&limit=30").text.contains(#""shared":7"#)
+      usleep(10_000)
+    }
+    #expect(seen)
+    #expect(try clients[0].get("/metrics").text.contains("lookahead_postgres_refreshes_total"))
+    for server in servers { #expect(server.terminate() == 0) }
+
+    let check = try run("check")
+    #expect(
+      check.status == 0 && check.output.contains("is sound"), "\(check.output)\(check.errors)")
+    let export = try run("export").output
+    let copy = try program.run("copy", database, program.database)
+    #expect(copy.status == 0, "\(copy.errors)")
+    #expect(!(copy.output + copy.errors).contains("s3cret"))
+    #expect(try program.run("export").output == export)
+    let again = try program.run("copy", database, program.database)
+    #expect(again.status == 1 && again.errors.contains("has posts or feeds already"))
+    #expect(try run("prune", "--keep-posts", "5").status == 0)
+    #expect(try run("check").status == 0)
+  }
+
+  @Test(arguments: [["backup", "x"], ["restore", "x"], ["vacuum"]])
+  func `what PostgreSQL's own tools do, they are named for`(_ arguments: [String]) throws {
+    let outcome = try program.run(arguments, environment: ["LOOKAHEAD_DATABASE": database])
+    #expect(outcome.status == 64)
+    #expect(
+      outcome.errors.contains("pg_") || outcome.errors.contains("VACUUM"), "\(outcome.errors)")
+    #expect(!outcome.errors.contains("s3cret"))
+  }
+
+  @Test func `what cannot be used is said without its password`() throws {
+    let cases: [(database: String, status: Int32, says: String)] = [
+      ("postgres://u:s3cret@[h/d", 64, "none that libpq understands"),
+      ("postgres://u:s3cret@/d?host=/nowhere", 1, "cannot connect"),
+      ("service=nobody-has-this password=s3cret", 1, "cannot connect"),
+      (database, 1, "makes the tables"),
+    ]
+    for (database, status, says) in cases {
+      let outcome = try program.run("export", environment: ["LOOKAHEAD_DATABASE": database])
+      #expect(outcome.status == status && outcome.errors.contains(says), "\(outcome.errors)")
+      #expect(!outcome.errors.contains("s3cret"), "\(outcome.errors)")
+    }
+    let config = try run("config")
+    #expect(config.output.contains("postgres://"))
+  }
+
+  @Test func `a seed that is killed leaves whole batches, and the same again finishes it`() throws {
+    let seeding = program.process(
+      ["seed", "--generate", "20000"], environment: ["LOOKAHEAD_DATABASE": database])
+    seeding.standardOutput = FileHandle.nullDevice
+    seeding.standardError = FileHandle.nullDevice
+    try seeding.run()
+    usleep(1_500_000)
+    kill(seeding.processIdentifier, SIGKILL)
+    seeding.waitUntilExit()
+    #expect(try run("seed", "--generate", "20000").status == 0)
+    #expect(try run("check").status == 0)
+    #expect(try run("seed", "--generate", "20000").output.contains("20000 unchanged"))
+  }
+}

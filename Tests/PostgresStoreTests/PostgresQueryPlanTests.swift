@@ -1,0 +1,82 @@
+import Postgres
+import PostgresTestSupport
+import Testing
+
+@testable import PostgresStore
+
+/// https://www.postgresql.org/docs/15/using-explain.html: a Seq Scan reads a whole table. Where an index can be gone
+/// by, it is: reading all is made as dear as it is in a large table.
+@Suite(.enabled(if: PostgresCluster.isPresent, "skipped: there is no PostgreSQL"))
+struct PostgresQueryPlanTests {
+  private static let statements: [(name: String, sql: String)] = [
+    ("a page's posts", PostRows.byNumber), ("a page's media", PostRows.mediaByNumber),
+    ("posts by id", PostRows.byID), ("their media", PostRows.mediaByID),
+    ("their entries", PostgresRows.entriesByID), ("their places", PostgresRows.placesByID),
+    ("their feeds", PostgresRows.feedsOfPosts), ("feeds by name", PostgresRows.feedsByName),
+    ("authors", PostgresRows.authorsByKey), ("keys", PostgresRows.keysByName),
+    ("expired keys", PostgresRows.deleteExpiredKeys),
+    ("keys beyond the limit", PostgresRows.deleteKeysBeyond),
+    ("counters", PostgresRows.updateCounters), ("changed posts", PostgresRows.updatePosts),
+    ("gone entries", PostgresRows.deleteEntries), ("changed entries", PostgresRows.updateEntries),
+    ("gone places", PostgresRows.deletePlaces),
+    ("authors that were left", PostgresRows.deleteAuthors),
+    ("the log's old end", PostgresRows.trimming),
+    ("whether a ranking is begun", PostgresRows.isRankingBegun),
+    ("moves beyond those kept", PostgresRows.moveBeyond),
+    ("rankings replaced since", PostgresRows.oldestReplaced),
+    ("a run's moves", PostgresRows.closeMoved), ("a run's places", PostgresRows.openPlaces),
+    ("one feed", PostgresCatalogReader.oneFeed),
+    ("an item's place in a feed", PostgresCatalogReader.placeOfPost),
+    ("a feed's number of entries", PostgresCatalogReader.entryCount),
+    ("a window at an offset", PostgresCatalogReader.windowAtOffset),
+    ("a window below a place", PostgresCatalogReader.windowBelow),
+    ("a window from a place on", PostgresCatalogReader.windowFrom),
+    ("a window above a place", PostgresCatalogReader.windowAbove),
+    ("entries through a place", PostgresCatalogReader.countThrough),
+    ("entries above a place", PostgresCatalogReader.countAbove),
+    ("logged changes", PostgresCatalogReader.changesAfter),
+    ("new entries", PostgresCatalogReader.entriesAfter),
+    ("items' places", PostgresStore.placementsOfPosts),
+    ("an item's media", PostRows.mediaWithTruthByID),
+    ("an export's ids", PostgresStore.idsAfter),
+    ("known files", MediaRows.atURLs), ("known files in order", MediaRows.afterURL),
+    ("files of ours that posts name", MediaRows.namedAfterURL),
+    ("a truth by its version", MediaRows.truthOfVersion),
+    ("where a content lies", MediaRows.urlsOfTruth), ("posts that show files", MediaRows.tellPosts),
+    ("rows of old rankings", PostgresPruning.deleteClosed),
+  ]
+
+  @Test(arguments: statements.indices)
+  func `every statement that reads a feed goes by an index`(_ index: Int) throws {
+    let database = try TestDatabase()
+    try database.store().close()
+    let connection = try database.connect()
+    let statement = Self.statements[index]
+    let count = (1...12).last { statement.sql.contains("$\($0)::") } ?? 0
+    try connection.run(
+      script: """
+        SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan;
+        PREPARE looked AS \(statement.sql)
+        """)
+    let values = Array(repeating: "NULL", count: count).joined(separator: ", ")
+    let plan = try connection.runOnce("EXPLAIN EXECUTE looked\(count > 0 ? "(\(values))" : "")")
+    for row in 0..<plan.count {
+      let step = plan.text(row, 0) ?? ""
+      #expect(!step.contains("Seq Scan"), "\(statement.name): \(step)")
+    }
+  }
+
+  @Test func `a feed's order is read from one index alone`() throws {
+    let database = try TestDatabase()
+    try database.store().close()
+    let connection = try database.connect()
+    try connection.run(script: "SET enable_seqscan = off; SET enable_sort = off")
+    let plan = try connection.runOnce(
+      """
+      EXPLAIN SELECT sort_key, id, post_id, published_at FROM feed_entry
+      WHERE feed_id = 1 AND since <= 1 AND (until IS NULL OR until > 1) ORDER BY sort_key, id
+      """)
+    let steps = (0..<plan.count).compactMap { plan.text($0, 0) }
+    #expect(steps.first?.contains("Index Only Scan using feed_entry_order") == true, "\(steps)")
+  }
+}

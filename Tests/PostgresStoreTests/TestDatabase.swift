@@ -1,0 +1,29 @@
+import Feed
+import Postgres
+import PostgresTestSupport
+import RowStore
+
+@testable import PostgresStore
+
+/// A schema of a test's own, and stores on it.
+struct TestDatabase {
+  let address: DatabaseAddress
+  let schema: String
+
+  struct NoPostgres: Error {}
+
+  init() throws {
+    guard let cluster = PostgresCluster.shared else { throw NoPostgres() }
+    let fresh = cluster.freshSchema()
+    (address, schema) = (try DatabaseAddress(fresh.address), fresh.name)
+  }
+
+  /// The store as one process has it.
+  func store(_ options: StoreOptions = StoreOptions()) throws -> PostgresStore {
+    try PostgresStore(
+      address: address, connections: PostgresStore.Connections(readers: 2), options: options)
+  }
+
+  /// A connection of somebody else.
+  func connect() throws -> Connection { try Connection(address) }
+}

@@ -1,0 +1,46 @@
+import Testing
+
+@testable import Postgres
+
+@Suite struct DatabaseAddressTests {
+  @Test(arguments: [
+    ("postgres://u:secret@h/d", "postgres://u@h/d"),
+    (
+      "postgresql://u:secret@h1:1,h2:2/d?target_session_attrs=read-write",
+      "postgres://u@h1,h2:1,2/d"
+    ),
+    ("host=h user=u password=secret dbname=d port=6", "postgres://u@h:6/d"),
+    ("service=feeds", "service=feeds"), ("service=feeds password=secret", "service=feeds"),
+    ("postgres:///d?password=secret", "postgres:///d"),
+  ])
+  func `what is told of an address holds no password`(_ text: String, _ name: String) throws {
+    let address = try DatabaseAddress(text)
+    #expect(address.name == name)
+    #expect(!"\(address)".contains("secret"))
+  }
+
+  @Test(arguments: [
+    "postgres://[secret", "host=h secret", "postgres://h/d?secret=1",
+    "lookahead.sqlite", "", "postgres://h/a\u{0}b",
+  ])
+  func `what libpq does not understand is refused without repeating it`(_ text: String) {
+    let error = #expect(throws: PostgresError.unreadableAddress) { try DatabaseAddress(text) }
+    #expect(error?.description.contains("secret") == false)
+  }
+
+  @Test(arguments: ["feeds.sqlite", "/var/lib/x", "postgres", "hosts=1", "./dbname=x", "-"])
+  func `a path is no address`(_ text: String) {
+    #expect(!DatabaseAddress.isMeant(by: text))
+  }
+
+  @Test func `nobody there is an error in time, and another attempt is not made at once`() throws {
+    let pool = ConnectionPool(
+      try DatabaseAddress("postgres:///d?host=/nowhere/at/all&password=secret"), limit: 1)
+    for _ in 0..<3 {
+      let error = #expect(throws: PostgresError.self) { try pool.run { try $0.run("SELECT 1") } }
+      guard case .cannotConnect(let reason)? = error else { throw error! }
+      #expect(!reason.contains("secret") && !reason.contains("\n"))
+    }
+    #expect(pool.attempts == 1)
+  }
+}
