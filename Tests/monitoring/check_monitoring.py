@@ -5,6 +5,7 @@ promtool reads and tests the rules. Then a server runs that has something to tel
 with these rules, and each query of the dashboard and each alert's expression has to find the figures that it names.
 """
 
+import http.server
 import json
 import pathlib
 import re
@@ -12,6 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -76,6 +78,17 @@ class Prometheus:
             return False
 
 
+class Cache(http.server.BaseHTTPRequestHandler):
+    """A cache in front, as far as a server that purges it sees."""
+
+    def do_PURGE(self):
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
 def queries():
     """What the dashboard asks for: the panel and the expression."""
     dashboard = json.loads((MONITORING / "dashboard.json").read_text())
@@ -132,9 +145,11 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         (folder / "backups").mkdir()
-        # A cache to purge that is not there: its figures are told all the same.
-        server = RunningServer(program, folder, "--backup-folder", str(folder / "backups"),
-                               "--purge-url", "http://127.0.0.1:9/", media=FIXTURES / "media")
+        cache = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Cache)
+        threading.Thread(target=cache.serve_forever, daemon=True).start()
+        server = RunningServer(
+            program, folder, "--backup-folder", str(folder / "backups"),
+            "--purge-url", f"http://127.0.0.1:{cache.server_port}/", media=FIXTURES / "media")
         with server, Prometheus(prometheus_program, folder, f"127.0.0.1:{server.port}") as prometheus:
             expect(wait_until(prometheus.is_scraping, 30), "Prometheus scrapes the server")
             use(server, folder)
