@@ -7,7 +7,11 @@ extension Descriptor {
   private static let setLock: Int32 = 37
 
   /// Locks the whole file for as long as it is open here (`flock(2)`); false where somebody else has.
-  public func tryLock() -> Bool { flock(number, LOCK_EX | LOCK_NB) == 0 }
+  public func tryLock() -> Bool {
+    guard flock(number, LOCK_EX | LOCK_NB) == 0 else { return false }
+    hasLocked.store(true, ordering: .relaxed)
+    return true
+  }
 
   /// Locks some of its bytes for as long as it is open here.
   ///

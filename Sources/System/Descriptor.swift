@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// An open file or folder; closed when nobody holds it any more. It is never handed on to another
 /// program.
@@ -30,6 +31,8 @@ public final class Descriptor: Sendable {
   /// Its number.
   public let number: Int32
   private let isOwned: Bool
+  /// It has locked the whole file.
+  let hasLocked = Atomic<Bool>(false)
 
   /// Standard input, which is not closed.
   public static let standardInput = Descriptor(0, path: "standard input", isOwned: false)
@@ -66,8 +69,14 @@ public final class Descriptor: Sendable {
     self.init(number, path: name, isOwned: true)
   }
 
-  // Not tried again when interrupted: Linux has freed the descriptor by then.
-  deinit { if isOwned { close(number) } }
+  deinit {
+    guard isOwned else { return }
+    // A program that this process is about to start has a copy of the descriptor until it begins: closing ours
+    // alone would leave the file locked until then.
+    if hasLocked.load(ordering: .relaxed) { flock(number, LOCK_UN) }
+    // Not tried again when interrupted: Linux has freed the descriptor by then.
+    close(number)
+  }
 
   /// What is said of it.
   public var status: FileStatus {

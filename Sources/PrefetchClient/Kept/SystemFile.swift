@@ -19,10 +19,14 @@ final class SystemFile: Sendable {
     }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A program that this process is about to start has a copy of the descriptor until it begins: closing ours
+    // alone would leave the file locked until then (flock(2)).
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
-  /// Whether nobody else has locked it; it stays locked until the last copy of this descriptor is closed,
-  /// whatever ends the process.
+  /// Whether nobody else has locked it; it stays locked as long as this lives, whatever ends the process.
   func lock() throws(RangeStoreError) -> Bool {
     if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
     guard errno == EWOULDBLOCK || errno == EINTR else { throw failure("flock") }
