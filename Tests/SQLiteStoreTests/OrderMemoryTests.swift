@@ -174,7 +174,7 @@ import Testing
     for _ in 0..<30 {
       let id = "p0-\(random.number(0...90))"
       let isThere = try writer.item(withID: id) != nil
-      let rank = random.chance(80) ? random.number(-1...81) : nil
+      let rank = random.chance(80) ? random.number(0...81) : nil
       try writer.outcome(
         of: ItemWrite(
           id: id,
