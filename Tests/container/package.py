@@ -15,7 +15,8 @@ FROM {debian}
 RUN rm /etc/dpkg/dpkg.cfg.d/docker && apt-get update \
   && apt-get install --yes --no-install-recommends dbus man-db systemd
 COPY *.deb /package/
-RUN apt-get install --yes --no-install-recommends --download-only /package/*.deb ffmpeg
+RUN apt-get install --yes --no-install-recommends --download-only /package/*.deb ffmpeg \
+  && mkdir -p /archives/partial && cp /var/cache/apt/archives/*.deb /archives/
 CMD ["/lib/systemd/systemd"]
 """
 

@@ -78,7 +78,9 @@ def knows_media(debian):
     require(wait_until(lambda: all("immutableUrl" in part for part in parts()), 60, 0.5),
             f"not known: {[part for part in parts() if 'immutableUrl' not in part]}")
     require(not any("placeholder" in part for part in parts()), "placeholders, without ffmpeg")
-    debian.shell("apt-get install --yes --no-install-recommends ffmpeg", seconds=400)
+    # What was fetched with the image; an installation in between may have emptied apt's own folder.
+    debian.shell("apt-get install --yes --no-install-recommends --option Dir::Cache::archives=/archives ffmpeg",
+                 seconds=400)
     debian.shell("systemctl restart lookahead")
     debian.wait_until_ready()
     pictures = [part["url"] for part in parts() if part["mimeType"] != "image/svg+xml"]
