@@ -25,7 +25,8 @@ import Testing
   private static func page(_ number: Int, bytes: Int = 10_000) -> KeptPage {
     let response = Response(.ok, bytes: [UInt8](repeating: 7, count: bytes))
     let variant = Variant(tag: EntityTag("\(number)"), whole: response, sharedFields: 0)
-    return KeptPage(variant, route: "/rp/", feed: "f", posts: [], asOf: .start)
+    return KeptPage(
+      variant, route: "/rp/", feed: "f", posts: [], asOf: .start, requests: FeedRequests(limit: 1))
   }
 
   private static func text(_ number: Int, _ coding: String = "identity") -> RequestText {

@@ -12,7 +12,7 @@ struct Representation: Sendable {
   /// What it leads to.
   var links = LinkField()
   /// By what caches in front are told to forget it, where it is of what may be kept.
-  var cacheKeys: [String] = []
+  var cacheKeys = CacheKeys.none
   /// The version of what is represented, for those who would change it: the first part of the
   /// entity tag.
   var version: String?
@@ -58,8 +58,8 @@ struct Representation: Sendable {
     if !links.value.isEmpty {
       fields.append("Link") { $0.append(contentsOf: links.value) }
     }
-    if let keyField = caching.keyField, !cacheKeys.isEmpty {
-      fields.append(keyField.name, keyField.value(cacheKeys))
+    if let keyField = caching.keyField, cacheKeys.areAny {
+      fields.append(keyField.name) { keyField.write(cacheKeys, to: &$0) }
     }
     return fields
   }

@@ -17,7 +17,7 @@ extension Application {
         var representation = Representation(
           route == .rss ? page.rss : page.jsonFeed, route == .rss ? .rss : .jsonFeed,
           caching: caching.pages)
-        representation.cacheKeys = CacheKey.ofPage(feed: feed)
+        representation.cacheKeys = .page(feed: feed)
         for (relation, target) in [
           ("next", page.next), ("prev", page.previous),
         ] as [(StaticString, String?)] {
