@@ -51,7 +51,8 @@ import Testing
   }
 
   /// A dispatch queue's threads are as many as there are cores.
-  @Test func `who is told of an outcome finds the place free, and the pool waits for the telling`() {
+  @Test
+  func `who is told of an outcome finds the place free, and the pool waits for the telling`() {
     let pool = WorkerPool(threads: 1, limit: 1)
     let told = Monitor(0)
     // Each is asked for by who was told of the one before.
