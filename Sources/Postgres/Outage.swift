@@ -17,12 +17,24 @@ public final class Outage: Sendable {
   private static let longestPause = Duration.seconds(1)
 
   private let state = Mutex(State())
+  private let lesser: Outage?
 
   /// Nothing is known to be wrong.
-  public init() {}
+  public init() { lesser = nil }
+
+  /// The same, beside that of those who want less of a server: where a connection is made here, they find one, too.
+  public init(endingToo lesser: Outage) { self.lesser = lesser }
 
   /// How often it was tried to connect.
   var attempts: Int { state.withLock { $0.attempts } }
+
+  private func end() {
+    state.withLock { state in
+      state.failure = nil
+      state.isTrying = false
+      state.pause = Self.shortestPause
+    }
+  }
 
   /// Connects, where that is not known to be in vain: then whoever asks is told so at once, but for one each time that
   /// a pause is over.
@@ -40,11 +52,8 @@ public final class Outage: Sendable {
     if let known { throw known }
     do throws(PostgresError) {
       let connection = try body()
-      state.withLock { state in
-        state.failure = nil
-        state.isTrying = false
-        state.pause = Self.shortestPause
-      }
+      end()
+      lesser?.end()
       return connection
     } catch {
       state.withLock { state in

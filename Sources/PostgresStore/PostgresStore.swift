@@ -91,8 +91,9 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
     let reading = Connection.Options(
       connectSeconds: connections.connectSeconds,
       statementMilliseconds: connections.statementMilliseconds)
-    // What one connection finds out of a server, the others know.
-    let (read, written) = (Outage(), Outage())
+    // What one connection finds out of a server, the others know. A server that takes writes can be read.
+    let read = Outage()
+    let written = Outage(endingToo: read)
     let readers = ConnectionPool(
       address, reading, limit: connections.readers, outage: read)
     self.readers = readers
