@@ -274,7 +274,7 @@ let package = Package(
     tests(
       "PostgresStoreTests",
       [
-        "Catalog", "Feed", "Migrations", "PostJSON", "Postgres", "PostgresStore",
+        "Catalog", "Feed", "JSON", "Migrations", "PostJSON", "Postgres", "PostgresStore",
         "PostgresTestSupport", "Prefetch", "RowStore", "SQLiteStore", "Seeding", "TestSupport",
       ]),
     // What any store must do, on SQLite, on PostgreSQL and on the model.

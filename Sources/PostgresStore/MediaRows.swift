@@ -11,7 +11,12 @@ struct MediaRows {
 
   private static let columns =
     "url, truth, modified_ns, variants FROM media_file JOIN media_truth USING (truth_id)"
-  static let atURLs = "SELECT \(columns) WHERE url = ANY ($1::text[])"
+  // A hash index looks for one value at a time, and not for those of a list.
+  static let atURLs = """
+    SELECT url, truth, modified_ns, variants
+    FROM unnest($1::text[]) AS asked (at) JOIN media_file ON url = asked.at
+    JOIN media_truth USING (truth_id)
+    """
   // By an index of how URLs begin: they may be longer than a page of it takes.
   static let afterURL = """
     SELECT \(columns) WHERE left(url, 500) >= left($1::text, 500) AND url > $1::text
