@@ -143,36 +143,6 @@ struct MediaTable {
       return nil
     }
   }
-
-  /// The rows that cannot be read, or say what cannot be, and why: so many at the most.
-  func problems(limit: Int) throws -> [String] {
-    try problems("SELECT version, truth FROM media_truth", limit) { bytes throws(PackedError) in
-      try PackedTruth.truth(in: bytes).problem.map { field, words in "\(field) \(words)" }
-    }
-      + problems("SELECT url, variants FROM media_file WHERE variants IS NOT NULL", limit) {
-        bytes throws(PackedError) in
-        MediaVariant.problem(try PackedTruth.variants(in: bytes)).map { "its variants \($0)" }
-      }
-  }
-
-  /// - Parameter look: says what is wrong with the second column of a row.
-  private func problems(
-    _ sql: String, _ limit: Int,
-    _ look: (UnsafeBufferPointer<UInt8>) throws(PackedError) -> String?
-  ) throws -> [String] {
-    let rows = RowReader(try database.cachedStatement(sql: sql))
-    defer { rows.reset() }
-    var problems: [String] = []
-    while problems.count < limit, try rows.next() {
-      do throws(PackedError) {
-        let bytes = rows.bytes(1) ?? UnsafeBufferPointer(start: nil, count: 0)
-        if let problem = try look(bytes) { problems.append("\(rows.string(0)): \(problem)") }
-      } catch {
-        problems.append("\(rows.string(0)): \(error)")
-      }
-    }
-    return problems
-  }
 }
 
 // MARK: Writing
