@@ -253,8 +253,8 @@ let package = Package(
       "CommandTests",
       [
         "lookahead", "FeedServer", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing",
-        "SQLiteStore", "Catalog", "Feed", "Version", "SQLiteTestSupport", "PostgresTestSupport",
-        "TestSupport", crypto,
+        "SQLiteStore", "Catalog", "Feed", "Version", "Postgres", "SQLiteTestSupport",
+        "PostgresTestSupport", "TestSupport", crypto,
       ]),
     // On the model store alone: no SQLite is linked.
     tests(
