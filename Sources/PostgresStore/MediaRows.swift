@@ -4,7 +4,7 @@ import Postgres
 import RowStore
 
 /// The tables of what is known of media files.
-struct MediaRows {
+struct MediaRows: KnownMediaRows {
   let connection: Connection
 
   init(_ connection: Connection) { self.connection = connection }
@@ -89,38 +89,30 @@ extension MediaRows {
     SELECT 'post', post_id FROM unnest($1::text[]) AS told (url) JOIN media ON media.url = told.url
     """
 
-  /// - Returns: the URLs of which something else is known now.
-  func keep(_ media: KnownMedia, _ key: String) throws -> [String] {
-    var changed: [String] = []
-    let old = try self.media(at: [media.url])[0]
-    let id: Int64
-    let truth = media.truth.alone
-    let packed = Parameter.bytes(PackedTruth.bytes(of: truth))
-    if let known = try self.truth(ofVersion: key) {
-      id = known.id
-      if known.truth != truth {
-        try connection.run(
-          "UPDATE media_truth SET truth = $1::bytea WHERE truth_id = $2::int8",
-          [packed, .integer(id)])
-        let rows = try connection.run(Self.urlsOfTruth, [.integer(id)])
-        changed += try (0..<rows.count).map { try RowValues(rows: rows, row: $0).name(0) }
-      }
-    } else {
-      let rows = try connection.run(
-        "INSERT INTO media_truth (version, truth) VALUES ($1::text, $2::bytea) RETURNING truth_id",
-        [.text(key), packed])
-      id = try RowValues(rows: rows, row: 0).integer(0)
-    }
-    if old?.truth != media.truth { changed.append(media.url) }
-    if old != media { try put(media, id) }
-    return changed
+  func media(at url: String) throws -> KnownMedia? { try media(at: [url])[0] }
+
+  func insertTruth(_ packed: [UInt8], version: String) throws -> Int64 {
+    let rows = try connection.run(
+      "INSERT INTO media_truth (version, truth) VALUES ($1::text, $2::bytea) RETURNING truth_id",
+      [.text(version), .bytes(packed)])
+    return try RowValues(rows: rows, row: 0).integer(0)
   }
 
-  private func put(_ media: KnownMedia, _ truth: Int64) throws {
-    let variants = media.truth.variants
+  func updateTruth(_ id: Int64, to packed: [UInt8]) throws {
+    try connection.run(
+      "UPDATE media_truth SET truth = $1::bytea WHERE truth_id = $2::int8",
+      [.bytes(packed), .integer(id)])
+  }
+
+  func urls(ofTruth id: Int64) throws -> [String] {
+    let rows = try connection.run(Self.urlsOfTruth, [.integer(id)])
+    return try (0..<rows.count).map { try RowValues(rows: rows, row: $0).name(0) }
+  }
+
+  func put(_ media: KnownMedia, truth: Int64, variants: [UInt8]?) throws {
     let parameters: [Parameter] = [
       .text(media.url), .integer(truth), .integer(media.changedNanoseconds),
-      variants.isEmpty ? .null : .bytes(PackedTruth.bytes(of: variants)),
+      variants.map { .bytes($0) } ?? .null,
     ]
     let changed = try connection.run(
       """

@@ -74,7 +74,7 @@ extension SQLiteStore: MediaStore {
 }
 
 /// The tables of what is known of media files.
-struct MediaTable {
+struct MediaTable: KnownMediaRows {
   private let database: Database
 
   init(_ database: Database) { self.database = database }
@@ -158,30 +158,22 @@ extension MediaTable {
   static let forgetFile = "DELETE FROM media_file WHERE url = ?"
   static let urlsOfTruth = "SELECT url FROM media_file WHERE truth_id = ?"
 
-  /// - Returns: the URLs of which something else is known now.
-  func keep(_ media: KnownMedia, _ key: String) throws -> [String] {
-    var changed: [String] = []
-    let old = try self.media(at: media.url)
-    let id: Int64
-    let truth = media.truth.alone
-    if let known = try self.truth(ofVersion: key) {
-      id = known.id
-      if known.truth != truth {
-        try execute(Self.updateTruth, [Data(PackedTruth.bytes(of: truth)), id])
-        changed += try String.fetchAll(
-          database.cachedStatement(sql: Self.urlsOfTruth), arguments: [id])
-      }
-    } else {
-      try execute(Self.insertTruth, [key, Data(PackedTruth.bytes(of: truth))])
-      id = database.lastInsertedRowID
-    }
-    if old?.truth != media.truth { changed.append(media.url) }
-    if old != media {
-      let variants = media.truth.variants
-      let packed = variants.isEmpty ? nil : Data(PackedTruth.bytes(of: variants))
-      try execute(Self.putFile, [media.url, id, media.changedNanoseconds, packed])
-    }
-    return changed
+  func insertTruth(_ packed: [UInt8], version: String) throws -> Int64 {
+    try execute(Self.insertTruth, [version, Data(packed)])
+    return database.lastInsertedRowID
+  }
+
+  func updateTruth(_ id: Int64, to packed: [UInt8]) throws {
+    try execute(Self.updateTruth, [Data(packed), id])
+  }
+
+  func urls(ofTruth id: Int64) throws -> [String] {
+    try String.fetchAll(database.cachedStatement(sql: Self.urlsOfTruth), arguments: [id])
+  }
+
+  func put(_ media: KnownMedia, truth: Int64, variants: [UInt8]?) throws {
+    try execute(
+      Self.putFile, [media.url, truth, media.changedNanoseconds, variants.map { Data($0) }])
   }
 
   /// - Returns: whether anything was known.
