@@ -9,7 +9,12 @@ public struct EntityTag: Sendable, Hashable {
   /// A tag; `opaque` is of `etagc`: visible ASCII without a double quote.
   public init(_ opaque: String, isWeak: Bool = false) {
     var text = opaque
-    let isTag = text.withUTF8 { $0.allSatisfy(\.isEntityTagCharacter) }
+    // Looked at many at once.
+    let isTag = text.withUTF8 { bytes in
+      var others: UInt8 = 0
+      for byte in bytes { others |= byte.isEntityTagCharacter ? 0 : 1 }
+      return others == 0
+    }
     precondition(isTag, "not an entity tag: \(opaque)")
     self.opaque = opaque
     self.isWeak = isWeak

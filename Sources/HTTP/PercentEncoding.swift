@@ -70,6 +70,8 @@ public enum PercentEncoding {
   public static func append(_ text: String, for place: Place, to bytes: inout [UInt8]) {
     var text = text
     text.withUTF8 { text in
+      // Most names are made of such characters alone.
+      if text.allSatisfy(\.isUnreserved) { return bytes.append(contentsOf: text) }
       for byte in text {
         if byte.isUnreserved || (place == .pathSegment && byte.isPathCharacter) {
           bytes.append(byte)

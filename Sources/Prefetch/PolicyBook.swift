@@ -28,6 +28,11 @@ public struct PolicyBook: Sendable {
     /// What those rest on that the lab found.
     var commonEvidence: PolicyEvidence?
     var evidenceOfFeeds: [ByteText: PolicyEvidence] = [:]
+
+    func policy(ofFeed feed: String?) -> Policy? {
+      guard let feed, !ofFeeds.isEmpty else { return common }
+      return ofFeeds[ByteText(feed)] ?? common
+    }
   }
 
   /// A feed and a network; without a feed, every feed that has no policy of its own.
@@ -81,8 +86,7 @@ public struct PolicyBook: Sendable {
     // A few: looked through faster than hashed.
     let policies = content.policies
     for index in policies.indices where policies[index].network.isSame(as: network.name) {
-      let own = feed.flatMap { policies[index].ofFeeds[ByteText($0)] }
-      if let policy = own ?? policies[index].common { return policy }
+      if let policy = policies[index].policy(ofFeed: feed) { return policy }
     }
     return Policy(name: "none", strategy: .plain(leading: 0), trailing: 0)
   }

@@ -10,14 +10,19 @@ public final class WorkerPool: Sendable {
   /// A piece of work.
   public typealias Work = @Sendable () -> Void
 
+  /// A piece of work, and what is left to be done when its place is free for another.
+  private typealias Task = @Sendable () -> Work?
+
   /// A thread that has nothing to do, and what it is given then.
-  private typealias IdleThread = Monitor<Work?>
+  private typealias IdleThread = Monitor<Task?>
 
   private struct State {
     var threads = 0
     var idle: [IdleThread] = []
     var running = 0
-    var waiting: Deque<Work> = []
+    /// What has no place any more, and is not yet done with.
+    var ending = 0
+    var waiting: Deque<Task> = []
 
     var count: Int { running + waiting.count }
   }
@@ -48,6 +53,23 @@ public final class WorkerPool: Sendable {
 
   /// Runs the work soon; `false` where too much waits already, or where the system has no thread for it.
   public func run(_ work: @escaping Work) -> Bool {
+    start {
+      work()
+      return nil
+    }
+  }
+
+  /// The same, for work whose outcome is told when its place is free: who hears of it may ask for the next.
+  public func run<Outcome>(
+    _ work: @escaping @Sendable () -> Outcome, telling tell: @escaping @Sendable (Outcome) -> Void
+  ) -> Bool where Outcome: Sendable {
+    start {
+      let outcome = work()
+      return { tell(outcome) }
+    }
+  }
+
+  private func start(_ work: @escaping Task) -> Bool {
     let arrival = state.withLock { state -> Arrival in
       guard state.count < limit else { return .refused }
       if let idle = state.idle.popLast() {
@@ -71,7 +93,7 @@ public final class WorkerPool: Sendable {
   }
 
   /// Waits until nothing runs or waits; what is given to it meanwhile is waited for, too.
-  public func wait() { state.wait { $0.count == 0 ? () : nil } }
+  public func wait() { state.wait { $0.count + $0.ending == 0 ? () : nil } }
 
   /// Starts a thread; where there is none to be had and no other will take what waits, that is dropped.
   private func startWorker() -> Bool {
@@ -93,19 +115,29 @@ public final class WorkerPool: Sendable {
   private func workUntilIdle() {
     let thread = IdleThread(nil)
     while let work = next(thread) {
-      work()
-      let isIdle = state.withLock { state in
+      let rest = work()
+      end { state in
         state.running -= 1
-        return state.count == 0
+        if rest != nil { state.ending += 1 }
       }
-      // Nobody but `wait()` waits for this.
-      if isIdle { state.notify() }
+      guard let rest else { continue }
+      rest()
+      end { $0.ending -= 1 }
     }
   }
 
+  private func end(_ change: (inout State) -> Void) {
+    let isIdle = state.withLock { state in
+      change(&state)
+      return state.count + state.ending == 0
+    }
+    // Nobody but `wait()` waits for this.
+    if isIdle { state.notify() }
+  }
+
   /// What waits, or what comes while the thread is idle; nil where it is to end.
-  private func next(_ thread: IdleThread) -> Work? {
-    let waiting = state.withLock { state -> Work? in
+  private func next(_ thread: IdleThread) -> Task? {
+    let waiting = state.withLock { state -> Task? in
       guard let work = state.waiting.popFirst() else {
         state.idle.append(thread)
         return nil
@@ -127,7 +159,7 @@ public final class WorkerPool: Sendable {
     return ends ? nil : thread.wait(until: Self.take)
   }
 
-  private static func take(_ work: inout Work?) -> Work? {
+  private static func take(_ work: inout Task?) -> Task? {
     defer { work = nil }
     return work
   }

@@ -51,6 +51,24 @@ import Testing
   }
 
   /// A dispatch queue's threads are as many as there are cores.
+  @Test
+  func `who is told of an outcome finds the place free, and the pool waits for the telling`() {
+    let pool = WorkerPool(threads: 1, limit: 1)
+    let told = Monitor(0)
+    // Each is asked for by who was told of the one before.
+    @Sendable func next(_ number: Int) -> Bool {
+      pool.run {
+        number
+      } telling: { number in
+        let isTaken = number == 1_000 || next(number + 1)
+        told.withLock { $0 += isTaken ? 1 : 0 }
+      }
+    }
+    #expect(next(1))
+    pool.wait()
+    #expect(told.withLock { $0 } == 1_000)
+  }
+
   @Test func `work that waits holds no other pool up`() {
     let gate = DispatchSemaphore(value: 0)
     let blocked = (0..<16).map { _ in WorkerPool(threads: 4, limit: 4) }

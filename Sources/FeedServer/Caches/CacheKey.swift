@@ -13,8 +13,10 @@ enum CacheKey {
 
   /// Of all that shows a feed or items of it: the name as it stands in a query, 305 bytes at the most.
   static func feed(_ name: String) -> String {
-    "feed/" + PercentEncoding.encode(name, for: .queryValue)
+    feedPrefix + PercentEncoding.encode(name, for: .queryValue)
   }
+
+  fileprivate static let feedPrefix = "feed/"
 
   /// Of one item's own documents. Writes purge by feed; this one is for people.
   static func item(_ id: String) -> String {
@@ -24,9 +26,6 @@ enum CacheKey {
   /// How many bytes an item's keys may take together: caches take heads of some thousands.
   static let itemBytes = 2_048
 
-  /// The keys of a page, or of another document about one feed.
-  static func ofPage(feed name: String) -> [String] { [all, feed(name)] }
-
   /// The keys of an item's documents, which say in which feeds it is.
   static func ofItem(_ item: StoredItem) -> [String] {
     var keys = [all, self.item(item.post.id)]
@@ -34,5 +33,30 @@ enum CacheKey {
     let bytes = (keys + feeds).reduce(0) { $0 + $1.utf8.count + 1 }
     if feeds.isEmpty || bytes > itemBytes { keys.append(loose) } else { keys += feeds }
     return keys
+  }
+}
+
+/// The keys of one answer.
+enum CacheKeys: Sendable {
+  case none
+  /// Of a page, or of another document about one feed: `all` and the feed's.
+  case page(feed: String)
+  case these([String])
+
+  var areAny: Bool { if case .none = self { false } else { true } }
+}
+
+extension CacheKeyField {
+  /// Appends the keys as one value.
+  func write(_ keys: CacheKeys, to value: inout [UInt8]) {
+    switch keys {
+    case .none: return
+    case .page(let feed):
+      value.append(text: CacheKey.all)
+      value.append(text: separator)
+      value.append(text: CacheKey.feedPrefix)
+      PercentEncoding.append(feed, for: .queryValue, to: &value)
+    case .these(let keys): value.append(text: self.value(keys))
+    }
   }
 }

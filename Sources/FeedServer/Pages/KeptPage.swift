@@ -14,13 +14,18 @@ final class KeptPage: Sendable {
   /// The items that it shows, by the store's numbers.
   private let posts: [Int64]
   private let versionNumber: Atomic<UInt64>
+  private let requests: FeedRequests
+  /// How often it was asked for since that was told.
+  private let untold = Atomic<Int>(0)
 
   /// - Parameter route: the pattern of the route that answered.
   init(
-    _ variant: Variant, route: String, feed: String, posts: [Int64], asOf version: StoreVersion
+    _ variant: Variant, route: String, feed: String, posts: [Int64], asOf version: StoreVersion,
+    requests: FeedRequests
   ) {
-    tag = variant.tag
-    var (whole, notModified) = (variant.whole, variant.notModified)
+    self.requests = requests
+    tag = variant.head.tag
+    var (whole, notModified) = (variant.head.whole(variant.body), variant.head.notModified)
     (whole.route, notModified.route) = (route, route)
     (self.whole, self.notModified) = (whole.prepared(), notModified.prepared())
     self.feed = feed
@@ -31,11 +36,23 @@ final class KeptPage: Sendable {
   /// What answered.
   var route: String { whole.route }
 
-  /// The answer to the request.
+  deinit { tellRequests() }
+
+  /// The answer to the request, which is noted as one for the feed.
   ///
   /// - Throws: `Problem` 412 where a precondition fails.
   func answer(to request: Request) throws -> Response {
-    try tag.isNews(to: request) ? whole : notModified
+    if untold.wrappingAdd(1, ordering: .relaxed).newValue >= Self.toldAtOnce { tellRequests() }
+    return try tag.isNews(to: request) ? whole : notModified
+  }
+
+  /// So many requests are told together: to tell one takes a lock that all event loops share.
+  private static let toldAtOnce = 32
+
+  /// Tells what is not told yet of how often it was asked for.
+  func tellRequests() {
+    let times = untold.exchange(0, ordering: .relaxed)
+    if times > 0 { requests.note(feed, times: times) }
   }
 
   /// As of when it is known to be right.

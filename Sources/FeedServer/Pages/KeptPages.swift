@@ -55,6 +55,12 @@ final class KeptPages: Sendable {
     return figures
   }
 
+  /// Has all pages tell how often they were asked for.
+  func tellRequests() {
+    let pages = state.withLock { state in state.slotsByKey.values.map { state.list[$0].page } }
+    for page in pages { page.tellRequests() }
+  }
+
   /// The page that answered such a request before.
   func find(_ text: RequestText) -> KeptPage? {
     guard maximumBytes > 0 else { return nil }

@@ -41,20 +41,15 @@ final class Pages: Sendable {
       snapshot.policyBook.networks, linking.links)
     let coding = try encoding.coding(for: call.request)
     if let page = kept.find(asked.key(coding), for: call.text) {
-      return call.respond(try answer(with: page, to: call.request))
+      return call.respond(try page.answer(to: call.request))
+    }
+    if let page = try maker.makeAtOnce(asked, from: snapshot, call.timing) {
+      return try answer(page, coding, call)
     }
     if snapshot.isAtHand(asked.query) { return make(asked, snapshot, coding, call) }
     guard workers.run({ [self] in make(asked, snapshot, coding, call) }) else {
       throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for the database.")
     }
-  }
-
-  /// The answer to a request for a page that is kept.
-  ///
-  /// - Throws: `Problem` 412 where a precondition fails.
-  func answer(with page: KeptPage, to request: Request) throws -> Response {
-    requests.note(page.feed)
-    return try page.answer(to: request)
   }
 
   private func make(
@@ -69,20 +64,24 @@ final class Pages: Sendable {
     requests.note(page.feed)
     var representation = Representation(page.body, hash: page.hash, caching: caching)
     representation.varyingFields = page.asked.varyingFields
-    representation.cacheKeys = CacheKey.ofPage(feed: page.feed)
-    let links = page.links
-    if let next = links.next?.target {
-      representation.links.append("next", target: links.bytes.span.extracting(next))
+    representation.cacheKeys = .page(feed: page.feed)
+    representation.links = .page(page.links)
+    if let variant = encoding.plain(representation, in: coding, for: call.request) {
+      keep(variant, of: page, coding, for: call)
+      return call.respond(try variant.answer(to: call.request))
     }
-    if let previous = links.previous?.target {
-      representation.links.append("prev", target: links.bytes.span.extracting(previous))
+    try encoding.compress(representation, in: coding, for: call) { [self] variant in
+      keep(variant, of: page, coding, for: call)
     }
-    try encoding.answer(representation, in: coding, to: call) { [kept] variant in
-      kept.keep(
-        call.text, page.asked.key(coding), bodyBytes: variant.whole.bodyLength,
-        KeptPage(
-          variant, route: call.route?.path ?? "", feed: page.feed, posts: page.posts,
-          asOf: page.version))
-    }
+  }
+
+  private func keep(
+    _ variant: Variant, of page: PageMaker.Page, _ coding: ContentCoding, for call: Call
+  ) {
+    kept.keep(
+      call.text, page.asked.key(coding), bodyBytes: variant.body.count,
+      KeptPage(
+        variant, route: call.route?.path ?? "", feed: page.feed, posts: page.posts,
+        asOf: page.version, requests: requests))
   }
 }

@@ -12,7 +12,12 @@ extension Application {
   func importRecords(_ call: Call) throws {
     try call.writer().checkEverything()
     try BodyType.records.check(call.request.fields)
-    let isTaken = imports.run { call.answer { try runImport(call) } }
+    // Who has been answered may send the next one.
+    let isTaken = imports.run {
+      Result { try runImport(call) }
+    } telling: { outcome in
+      call.answer { try outcome.get() }
+    }
     guard isTaken else {
       throw Problem(.overloaded, .serviceUnavailable, "Other imports are running.")
     }

@@ -17,7 +17,7 @@ extension Application {
     else { return false }
     do {
       try admit(request, responder)
-      responder.respond(try pages.answer(with: page, to: request))
+      responder.respond(try page.answer(to: request))
     } catch {
       let route = Route.allCases.first { $0.path == page.route }
       Call(
@@ -49,7 +49,7 @@ extension Application {
         var representation = Representation(writer.bytes, caching: caching.pages)
         representation.version = ItemVersion(item).text
         representation.varyingFields = network.varyingFields
-        representation.cacheKeys = CacheKey.ofItem(item)
+        representation.cacheKeys = .these(CacheKey.ofItem(item))
         encoding.answer(representation, to: call)
       }
     }
@@ -78,7 +78,7 @@ extension Application {
       writer.feeds(page, links)
       var representation = Representation(writer.bytes, caching: caching.pages)
       representation.links = links.field
-      representation.cacheKeys = [CacheKey.all, CacheKey.feeds]
+      representation.cacheKeys = .these([CacheKey.all, CacheKey.feeds])
       return representation
     }
   }
@@ -93,7 +93,7 @@ extension Application {
       var writer = JSONWriter()
       writer.feed(feed)
       var representation = Representation(writer.bytes, caching: caching.pages)
-      representation.cacheKeys = CacheKey.ofPage(feed: feed.name)
+      representation.cacheKeys = .page(feed: feed.name)
       representation.version = FeedVersion(StoredFeed(name: feed.name, title: feed.title)).text
       return representation
     }
@@ -138,7 +138,7 @@ extension Application {
       }
     }
     var representation = Representation(writer.bytes, caching: caching.pages)
-    representation.cacheKeys = [CacheKey.all]
+    representation.cacheKeys = .these([CacheKey.all])
     return representation
   }
 }

@@ -17,12 +17,8 @@ extension Application {
         var representation = Representation(
           route == .rss ? page.rss : page.jsonFeed, route == .rss ? .rss : .jsonFeed,
           caching: caching.pages)
-        representation.cacheKeys = CacheKey.ofPage(feed: feed)
-        for (relation, target) in [
-          ("next", page.next), ("prev", page.previous),
-        ] as [(StaticString, String?)] {
-          if let target { representation.links.append(relation, target: Array(target.utf8).span) }
-        }
+        representation.cacheKeys = .page(feed: feed)
+        representation.links = .ofPage(next: page.next, previous: page.previous)
         encoding.answer(representation, to: call)
       }
     }

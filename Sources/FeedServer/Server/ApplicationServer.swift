@@ -179,7 +179,7 @@ extension Application {
     ) { workers.count }
     encoding.bodies.register(in: registry)
     events.register(in: registry)
-    feedRequests.register(in: registry)
+    feedRequests.register(in: registry, with: pages.kept)
     pages.kept.register(in: registry)
     pages.maker.source.file.register(in: registry)
   }

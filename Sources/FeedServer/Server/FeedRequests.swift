@@ -9,14 +9,18 @@ final class FeedRequests: Sendable {
 
   init(limit: Int) { counts = Monitor(FeedCounts(limit: limit)) }
 
-  /// A feed that there is was asked for, and answered.
-  func note(_ feed: String) { counts.withLock { $0.note(ByteText(feed)) } }
+  /// A feed that there is was asked for so often, and answered.
+  func note(_ feed: String, times: Int = 1) {
+    counts.withLock { $0.note(ByteText(feed), times: times) }
+  }
 
-  func register(in registry: PrometheusRegistry) {
+  /// - Parameter pages: their last requests are not told yet when the figures are read.
+  func register(in registry: PrometheusRegistry, with pages: KeptPages) {
     registry.totals(
       "lookahead_feed_requests_total",
       help: "Requests for a feed that were answered; with overflow=\"true\" those for all others."
     ) {
+      pages.tellRequests()
       let (told, others) = self.counts.withLock { ($0.told, $0.others) }
       return told.map { ([("feed", $0.text)], $1) } + [([("overflow", "true")], others)]
     }
@@ -49,21 +53,21 @@ struct FeedCounts {
   /// The feeds with a count of their own.
   var told: [(feed: ByteText, total: Int)] { counts.map { ($0, $1.total) } }
 
-  mutating func note(_ feed: ByteText) {
+  mutating func note(_ feed: ByteText, times: Int = 1) {
     guard limit > 0 else {
-      others += 1
+      others += times
       return
     }
     if let index = counts.index(forKey: feed) {
-      counts.values[index].total += 1
-      counts.values[index].inWindow += 1
+      counts.values[index].total += times
+      counts.values[index].inWindow += times
     } else if counts.count < limit {
-      counts[feed] = Count(total: 1, inWindow: 1)
+      counts[feed] = Count(total: times, inWindow: times)
     } else {
-      others += 1
-      noteCandidate(feed)
+      others += times
+      for _ in 0..<times { noteCandidate(feed) }
     }
-    window += 1
+    window += times
     if window >= limit * Self.windowRequests { review() }
   }
 
