@@ -15,7 +15,7 @@ import tempfile
 import document
 import machine
 import install
-from context import Bench, NotYet
+from context import Bench
 from cores import Cores
 from load import LoadError
 from results import Results
@@ -76,9 +76,6 @@ def measure(bench, names, results, options):
         bench.watch.thrown.clear()
         try:
             row = ROWS[name](bench)
-        except NotYet as reason:
-            print(f"{name}: {reason}", flush=True)
-            continue
         except (machine.TooBusy, LoadError, install.Missing) as reason:
             print(f"{name} was not measured: {reason}", flush=True)
             failed.append(name)

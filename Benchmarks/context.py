@@ -13,10 +13,6 @@ RUNS, QUICK_RUNS, SECONDS = 9, 3, 1
 PATIENCE_SECONDS, QUICK_PATIENCE_SECONDS = 150, 20
 
 
-class NotYet(Exception):
-    """A row has its place, and nothing to measure."""
-
-
 class Bench:
     """The setting of one call of script/bench."""
 

@@ -25,6 +25,8 @@ COLUMNS = {
     "half": ("at ½", "{:.1f}"),
     "end": ("at the end", "{:.1f}"),
     "peak": ("peak of seeding MB", "{:.1f}"),
+    "peak_mb": ("peak MB", "{:.1f}"),
+    "runs_rate": ("simulated runs/s", "{:,.0f}"),
     "file_mb": ("file MB", "{:,.1f}"),
     "ready_ms": ("ready ms", "{:,.1f}"),
     "first_page_ms": ("first page ms", "{:,.1f}"),

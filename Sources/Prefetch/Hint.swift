@@ -37,7 +37,11 @@ extension HintCosts {
   }
 
   /// What the file costs that is loaded of this one and its variants.
-  func cost(of media: MediaLoad) -> MediaCost { cost(ofFile: choice(of: media).file) }
+  func cost(of media: MediaLoad) -> MediaCost {
+    // Mostly there is nothing to choose: then the file is not copied.
+    choosesVariants && media.hasVariants
+      ? cost(ofFile: choice(of: media).file) : cost(ofFile: media)
+  }
 
   /// What this very file costs.
   func cost(ofFile media: MediaLoad) -> MediaCost {

@@ -86,7 +86,7 @@ import Testing
 
   @Test func `what refusals quote is bounded, each and all together`() throws {
     let service = try WriteTests.service()
-    let client = try TestClient(port: service.port, timeoutSeconds: 120)
+    let client = try TestClient(port: service.port, timeoutSeconds: 600)
     func answer(_ line: String, times: Int) throws -> TestAnswer {
       let body = String(repeating: line + "\n", count: times)
       return try client.request("POST", "/v1/import", WriteTests.authorized, body: body)

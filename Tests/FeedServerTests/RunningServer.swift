@@ -43,6 +43,8 @@ final class RunningServer: Sendable {
     folder = TemporaryFolder()
     var configuration = ApplicationConfiguration(scratchFolder: folder.path)
     configuration.server.port = 0
+    // However busy the machine is.
+    configuration.server.answerTimeoutMilliseconds = 600_000
     configure(&configuration)
     let media = try configuration.mediaRoot.map { try MediaRoot(path: $0) }
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

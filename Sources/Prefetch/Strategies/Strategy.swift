@@ -21,10 +21,11 @@ extension Policy {
     /// At rest the items around the active one; in a fling those around the place where it will stop, and
     /// nothing on the way.
     case lazyTarget(leading: Int, trailing: Int)
-    /// What is in ranges around the screen, larger in the direction of the scroll.
-    case rangeController(RangeTuning)
+    /// What is in ranges around the screen, larger in the direction of the scroll. Its many numbers lie elsewhere,
+    /// as those of stages do: an engine looks at its strategy many times an event.
+    indirect case rangeController(RangeTuning)
     /// So much of a clip as its distance says.
-    case stages(StageTuning)
+    indirect case stages(StageTuning)
     /// Ours: the step with the most expected waiting avoided for a byte, as long as that is worth the price.
     case expectedWait(WaitTuning)
 
