@@ -114,7 +114,7 @@ public struct Fields: Sendable {
   /// Adds fields after the others.
   public mutating func append(_ other: Fields) {
     if !areLines { self = lines() }
-    let other = other.areLines ? other : other.lines()
+    guard other.areLines else { return append(other.lines()) }
     let distance = UInt32(bytes.count)
     bytes.append(contentsOf: other.bytes)
     for entry in other.entries {

@@ -37,26 +37,6 @@ public struct PageLinks: Sendable {
   }
 }
 
-/// What to load ahead of a page, and what that was worked out from.
-public struct PagePrefetch: Sendable {
-  /// The plan.
-  public let plan: PagePlan
-  /// The policy that made it.
-  public let policy: Policy
-  /// The network that it is for.
-  public let network: NetworkProfile
-  /// What bounded it.
-  public let bounds: PlanBounds
-
-  /// The plan with what it was worked out from.
-  public init(plan: PagePlan, policy: Policy, network: NetworkProfile, bounds: PlanBounds) {
-    self.plan = plan
-    self.policy = policy
-    self.network = network
-    self.bounds = bounds
-  }
-}
-
 extension JSONWriter {
   /// A page up to its first item. Its items follow as they are, commas between them, and `endPage`.
   public mutating func beginPage(feed name: String, title: String?, total: Int, ranking: Int) {
@@ -76,10 +56,12 @@ extension JSONWriter {
   /// A page behind its last item.
   ///
   /// - Parameters:
+  ///   - plan: what to load ahead, by this policy, for this network, within these bounds.
   ///   - openIDs: where in `items` the ids of the page's first items lie, as JSON without quotes: of as many
   ///     as the plan has parts of.
   public mutating func endPage(
-    offset: Int, ranking: Int, links: PageLinks, prefetch: PagePrefetch, openIDs: [Range<Int>],
+    offset: Int, ranking: Int, links: PageLinks, plan: PagePlan, by policy: Policy,
+    on network: NetworkProfile, within bounds: PlanBounds, openIDs: [Range<Int>],
     of items: [UInt8]
   ) {
     // Each link twice at the most: on its own, and its cursor.
@@ -106,20 +88,19 @@ extension JSONWriter {
       }
       text.append(#"}},"prefetch":{"network":"#)
     }
-    append(prefetch, openIDs, items)
+    beginDocument()
+    string(network.name)
+    member("policy", policy.name)
+    append(plan, by: policy, bounds.savesData, openIDs, items)
     literal("}}")
   }
 
-  /// The members of `prefetch` behind the name of the first.
+  /// The members of `prefetch` behind its names.
   private mutating func append(
-    _ prefetch: PagePrefetch, _ openIDs: [Range<Int>], _ items: [UInt8]
+    _ plan: PagePlan, by policy: Policy, _ savesData: Bool, _ openIDs: [Range<Int>],
+    _ items: [UInt8]
   ) {
-    let (plan, policy) = (prefetch.plan, prefetch.policy)
-    beginDocument()
-    string(prefetch.network.name)
-    member("policy", policy.name)
     // Who saves data loads nothing ahead, however the person scrolls.
-    let savesData = prefetch.bounds.savesData
     let ids = plan.parts.reduce(0) { $0 + 2 * openIDs[$1.itemIndex].count }
     literal(capacity: ids + OutputSpan<UInt8>.partCapacity * plan.parts.count + 240) { text in
       text.append(#","maxCost":"#)

@@ -23,10 +23,13 @@ import Testing
   }
 
   private static func page(_ number: Int, bytes: Int = 10_000) -> KeptPage {
-    let response = Response(.ok, bytes: [UInt8](repeating: 7, count: bytes))
-    let variant = Variant(tag: EntityTag("\(number)"), whole: response, sharedFields: 0)
+    let representation = Representation(
+      [UInt8](repeating: 7, count: bytes), hash: ContentHash(Array("\(number)".utf8).span),
+      caching: .none)
+    let head = VariantHead(representation, representation.hash, .identity)
     return KeptPage(
-      variant, route: "/rp/", feed: "f", posts: [], asOf: .start, requests: FeedRequests(limit: 1))
+      Variant(head: head, body: representation.body), route: "/rp/", feed: "f", posts: [],
+      asOf: .start, requests: FeedRequests(limit: 1))
   }
 
   private static func text(_ number: Int, _ coding: String = "identity") -> RequestText {
@@ -50,7 +53,7 @@ import Testing
       #expect(pages.find(Self.text(0)) != nil)
       #expect(pages.figures.bytes <= 200_000)
     }
-    #expect(pages.find(Self.text(99))?.tag == EntityTag("99"))
+    #expect(pages.find(Self.text(99))?.tag == Self.page(99).tag)
     #expect(pages.find(Self.text(1)) == nil && pages.find(Self.key(1), for: Self.text(1)) == nil)
     #expect(pages.figures.entries > 5 && pages.figures.evictions == 100 - pages.figures.entries)
   }
@@ -89,7 +92,7 @@ import Testing
     }
     keep(1)
     keep(2)
-    #expect(pages.find(Self.text(1))?.tag == EntityTag("2"))
+    #expect(pages.find(Self.text(1))?.tag == Self.page(2).tag)
     for tooLarge in [24_000, 30_000] {
       keep(2)
       keep(3, bytes: tooLarge)

@@ -130,6 +130,7 @@ struct ModelSnapshot: StoreSnapshot {
   func knownFeed(named name: String) -> FeedSummary? { state.feeds[name]?.summary }
   func knownFeeds(_ query: FeedListQuery) -> FeedListPage? { state.feeds(query) }
   func isAtHand(_ query: PageQuery) -> Bool { true }
+  func cutAtHand(_ query: PageQuery) throws -> PageCut? { try cut(query) }
   func cut(_ query: PageQuery) throws -> PageCut { try state.cut(query, asOf: version) }
 }
 

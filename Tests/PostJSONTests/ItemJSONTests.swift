@@ -163,10 +163,8 @@ struct ItemJSONTests {
       next: PageLinks.Link(target: 5..<18, cursor: 17..<18), previous: nil)
     let plan = Self.policy.plan(for: posts, on: Self.network, hasNextPage: true)
     writer.endPage(
-      offset: 0, ranking: 1, links: links,
-      prefetch: PagePrefetch(
-        plan: plan, policy: Self.policy, network: Self.network, bounds: PlanBounds()),
-      openIDs: ids, of: items.bytes)
+      offset: 0, ranking: 1, links: links, plan: plan, by: Self.policy, on: Self.network,
+      within: PlanBounds(), openIDs: ids, of: items.bytes)
     let page = try JSONDocument(writer.bytes).root
     #expect(page.member("feed")?.member("name")?.text == "f\"")
     let paging = page.member("paging")

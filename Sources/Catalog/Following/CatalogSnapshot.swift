@@ -33,6 +33,9 @@ struct CatalogSnapshot: StoreSnapshot {
   func knownFeed(named name: String) -> FeedSummary? { published.catalog.feeds[name]?.summary }
   func knownFeeds(_ query: FeedListQuery) -> FeedListPage? { published.catalog.feeds.page(query) }
   func isAtHand(_ query: PageQuery) -> Bool { published.catalog.isAtHand(query) }
+  func cutAtHand(_ query: PageQuery) throws -> PageCut? {
+    try published.catalog.cutAtHand(query)
+  }
   func cut(_ query: PageQuery) throws -> PageCut {
     try cutter.cut(query, from: published.catalog)
   }

@@ -1,6 +1,18 @@
 import Feed
 
 extension FeedCatalog {
+  /// The page, where nothing has to be read for it, as mostly: else nil, and nothing is said of it.
+  ///
+  /// - Throws: `FeedError` for what the catalog does not have.
+  func cutAtHand(_ query: PageQuery) throws -> PageCut? {
+    guard let feed = feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
+    guard feed.isHeld || feed.hasInTop(query), query.isOfOrder(feed.order.ranking) else {
+      return nil
+    }
+    feed.noteAsked(in: turn)
+    return try feed.cut(query, asOf: version)
+  }
+
   /// The page can be cut at once, or refused: its rankings are there, and none has to be compared with
   /// another.
   public func isAtHand(_ query: PageQuery) -> Bool {
@@ -49,7 +61,7 @@ extension FeedCatalog.Entry {
     _ query: PageQuery, position: Position? = nil, orders: [Int: OrderIndex] = [:],
     asOf version: StoreVersion
   ) throws -> PageCut {
-    guard let summary, order.orders[order.ranking] != nil else {
+    guard let summary, isRead else {
       preconditionFailure("a page is cut out of an order that was read")
     }
     return PageCut(
@@ -67,6 +79,12 @@ extension FeedCatalog.Entry {
 }
 
 extension PageQuery {
+  /// The order of this ranking, which is the current one, is all that the page takes.
+  fileprivate func isOfOrder(_ current: Int) -> Bool {
+    if case .around(.item, _, _) = start { return false }
+    return rankings(beside: current).isEmpty
+  }
+
   /// Two rankings must be compared, which takes time in proportion to the feed.
   fileprivate var readsArrivals: Bool {
     switch start {

@@ -59,6 +59,10 @@ public struct FeedCatalog: Sendable {
     let heldBytes: Int
     /// The catalog's turn in which a page of it was last asked for.
     private let lastAsked: Atomic<UInt64>
+    /// All of its current order is there.
+    let isHeld: Bool
+    /// Its current order is there, or its top.
+    let isRead: Bool
 
     /// What a feed takes without any order: itself, its names, and what leads to it.
     static let ownBytes = 450
@@ -70,6 +74,8 @@ public struct FeedCatalog: Sendable {
         order.orders[order.ranking].map {
           FeedExtent(total: $0.count, newestPublishedAt: $0.newestPublishedAt)
         } ?? extent
+      isRead = order.orders[order.ranking] != nil
+      isHeld = isRead && order.current.isWhole
       heldBytes = Self.ownBytes + order.heldBytes
       self.lastAsked = Atomic(lastAsked)
     }
@@ -82,9 +88,6 @@ public struct FeedCatalog: Sendable {
           newestPublishedAt: $0.newestPublishedAt)
       }
     }
-
-    /// All of its current order is there.
-    var isHeld: Bool { order.orders[order.ranking]?.isWhole ?? false }
 
     /// The feed without its orders; what lists say of it stays.
     func lettingGo() -> Entry {

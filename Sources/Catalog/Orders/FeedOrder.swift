@@ -7,12 +7,16 @@ public struct FeedOrder: Sendable {
   /// What people call it; `nil` where no record said.
   public var title: String?
   /// The current ranking. Moving an entry that was there before makes the next one.
-  public var ranking: Int
+  public var ranking: Int { didSet { current = orders[ranking] ?? OrderIndex() } }
   /// The first ranking that is still kept.
   public var oldestRanking: Int
   /// The order of each ranking that is at hand: always the current one, older ones as they are asked
   /// for.
-  public var orders: [Int: OrderIndex]
+  public var orders: [Int: OrderIndex] {
+    didSet { current = orders[ranking] ?? OrderIndex() }
+  }
+  /// The current order. Every page takes it: it is looked for but once.
+  public private(set) var current: OrderIndex
   /// Of these, older ones that somebody asked for, the last one last.
   private var asked: [Int] = []
 
@@ -29,6 +33,7 @@ public struct FeedOrder: Sendable {
     self.ranking = ranking
     self.oldestRanking = oldestRanking
     self.orders = orders
+    current = orders[ranking] ?? OrderIndex()
   }
 
   /// Keeps the order of an older ranking at hand, for who goes on in it.
@@ -60,9 +65,6 @@ public struct FeedOrder: Sendable {
     }
     return bytes
   }
-
-  /// The current order.
-  public var current: OrderIndex { orders[ranking] ?? OrderIndex() }
 }
 
 /// The entries of a page and the cursors around them.

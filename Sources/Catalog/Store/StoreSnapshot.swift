@@ -24,6 +24,10 @@ public protocol StoreSnapshot: Sendable {
   func knownFeeds(_ query: FeedListQuery) -> FeedListPage?
   /// The page can be cut at once: no order has to be loaded or compared for it.
   func isAtHand(_ query: PageQuery) -> Bool
+  /// The page, where it can be cut from what is in memory alone, as mostly; else nil, which says no more.
+  ///
+  /// - Throws: `FeedError` for what the snapshot does not have.
+  func cutAtHand(_ query: PageQuery) throws -> PageCut?
   /// A page of a feed without its posts. Where an order has yet to be loaded, and the store has gone on
   /// meanwhile, its version is a later one than the snapshot's.
   ///

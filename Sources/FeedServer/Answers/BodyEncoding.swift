@@ -39,85 +39,59 @@ final class BodyEncoding: Sendable {
     }
     call.attempt {
       let coding = try coding(for: call.request)
-      try answer(representation, in: coding, to: call) { _ in }
+      if let variant = plain(representation, in: coding, for: call.request) {
+        return call.respond(try variant.answer(to: call.request))
+      }
+      try compress(representation, in: coding, for: call) { _ in }
     }
   }
 
-  /// Answers with the representation in this coding; a small one in none, and one that would not be
-  /// smaller, where the client takes that. `made` gets the variant where there was one to make.
-  ///
-  /// - Throws: `Problem` 412 where a precondition fails.
-  func answer(
-    _ representation: Representation, in coding: ContentCoding, to call: Call,
-    made: @escaping @Sendable (Variant) -> Void
-  ) throws {
+  /// The representation in no coding, where it is to be answered so: where the client likes that best, and
+  /// where it takes it and compressing is not worth it. Else nil.
+  func plain(
+    _ representation: Representation, in coding: ContentCoding, for request: Request
+  ) -> Variant? {
     let isWorthwhile =
       representation.type.isCompressible && representation.body.count >= minimumBytes
-    let isIdentity = coding == .identity || (!isWorthwhile && takesIdentity(call.request))
+    guard coding == .identity || (!isWorthwhile && takesIdentity(request)) else { return nil }
+    return Variant(
+      head: VariantHead(representation, representation.hash, .identity), body: representation.body)
+  }
+
+  /// Answers with the representation in this coding; where too much waits to be compressed, in none, if the
+  /// client takes that. `made` gets the variant where there was one to make.
+  ///
+  /// - Throws: `Problem` 412 where a precondition fails.
+  func compress(
+    _ representation: Representation, in coding: ContentCoding, for call: Call,
+    made: @escaping @Sendable (Variant) -> Void
+  ) throws {
     let hash = representation.hash
-    if isIdentity {
-      let pending = Pending(representation, hash, .identity)
-      return try answer(pending.variant(body: representation.body), to: call, made)
-    }
-    let pending = Pending(representation, hash, coding)
+    let head = VariantHead(representation, hash, coding)
     if let body = bodies.find(hash: (hash.high, hash.low), coding: coding) {
-      return try answer(pending.variant(body: body), to: call, made)
+      let variant = Variant(head: head, body: body)
+      made(variant)
+      return call.respond(try variant.answer(to: call.request))
     }
-    guard try pending.tag.isNews(to: call.request) else {
-      return call.respond(pending.notModified)
-    }
+    guard try head.tag.isNews(to: call.request) else { return call.respond(head.notModified) }
     // Once for each page that changed: too long for an event loop.
     let isTaken = workers.run { [bodies] in
       call.answer {
-        let variant = try call.timing.measure("compress") {
-          pending.variant(
-            body: try bodies.make(
-              representation.body, hash: (hash.high, hash.low), coding: coding))
+        let body = try call.timing.measure("compress") {
+          try bodies.make(representation.body, hash: (hash.high, hash.low), coding: coding)
         }
-        made(variant)
-        return variant.whole
+        made(Variant(head: head, body: body))
+        return head.whole(body)
       }
     }
     if isTaken { return }
     guard takesIdentity(call.request) else {
       throw Problem(.overloaded, .serviceUnavailable, "Too much waits to be compressed.")
     }
-    let plain = Pending(representation, hash, .identity)
-    call.respond(plain.variant(body: representation.body).whole)
-  }
-
-  private func answer(
-    _ variant: consuming Variant, to call: Call, _ made: (Variant) -> Void
-  ) throws {
-    made(variant)
-    call.respond(try variant.answer(to: call.request))
+    call.respond(VariantHead(representation, hash, .identity).whole(representation.body))
   }
 
   private func takesIdentity(_ request: Request) -> Bool {
     AcceptEncoding(request.fields.combined("Accept-Encoding")).best(of: [.identity]) != nil
-  }
-}
-
-/// A variant but for its body.
-private struct Pending: Sendable {
-  let tag: EntityTag
-  private let fields: Fields
-  /// How many of the fields, the first ones, a 304 has, too.
-  private let sharedFields: Int
-
-  init(_ representation: borrowing Representation, _ hash: ContentHash, _ coding: ContentCoding) {
-    tag = representation.entityTag(hash, coding)
-    var fields = representation.fields(tag)
-    sharedFields = fields.count
-    fields.append(representation.type.fields)
-    if coding != .identity { fields.append("Content-Encoding", coding.rawValue) }
-    self.fields = fields
-  }
-
-  var notModified: Response { Response(.notModified, fields: fields.prefix(sharedFields)) }
-
-  func variant(body: [UInt8]) -> Variant {
-    Variant(
-      tag: tag, whole: Response(.ok, fields: fields, bytes: body), sharedFields: sharedFields)
   }
 }

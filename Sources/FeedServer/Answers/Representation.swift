@@ -10,7 +10,7 @@ struct Representation: Sendable {
   /// The request's fields that it depends on, beside the coding.
   var varyingFields: VaryingFields = []
   /// What it leads to.
-  var links = LinkField()
+  var links = LinkField.none
   /// By what caches in front are told to forget it, where it is of what may be kept.
   var cacheKeys = CacheKeys.none
   /// The version of what is represented, for those who would change it: the first part of the
@@ -53,11 +53,8 @@ struct Representation: Sendable {
     var fields = Fields()
     fields.reserveCapacity(960)
     fields.append("ETag") { value in tag.write(to: &value) }
-    fields.append(caching.fields)
-    fields.append("Vary", varyingFields.value)
-    if !links.value.isEmpty {
-      fields.append("Link") { $0.append(contentsOf: links.value) }
-    }
+    fields.append(caching.fields(varyingBy: varyingFields))
+    if !links.isEmpty { fields.append("Link") { links.write(to: &$0) } }
     if let keyField = caching.keyField, cacheKeys.areAny {
       fields.append(keyField.name) { keyField.write(cacheKeys, to: &$0) }
     }

@@ -100,13 +100,22 @@ final class ItemFile: Sendable {
     }
   }
 
+  /// Reads these posts with URLs that expire then, if all are there; else nil, which counts for nothing.
+  func readAll(_ posts: [Int64], expiring expires: Int? = nil) -> EncodedItems? {
+    let found = read(posts, expiring: expires, areAllNeeded: true)
+    return found.missing.isEmpty ? found.items : nil
+  }
+
   /// Reads what there is of these posts with URLs that expire then.
-  func read(_ posts: [Int64], expiring expires: Int? = nil) -> Found {
+  ///
+  /// - Parameter areAllNeeded: nothing is read, and counted, unless all are there.
+  func read(_ posts: [Int64], expiring expires: Int? = nil, areAllNeeded: Bool = false) -> Found {
     guard !isOff else { return .nothing(of: posts) }
     let (file, pieces, missing) = state.withLock { state in
       state.begin(expiring: expires)
       catchUp(&state)
       let (pieces, missing) = state.pieces(of: posts)
+      if areAllNeeded, !missing.isEmpty { return (nil as ScratchFile?, pieces, missing) }
       state.figures.hits += posts.count - missing.count
       state.figures.misses += missing.count
       return (state.file, pieces, missing)

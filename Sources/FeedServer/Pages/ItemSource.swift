@@ -11,6 +11,11 @@ struct ItemSource: Sendable {
   let writers: WorkerPool
   let figures: ApplicationFigures
 
+  /// The items of these posts, in their order, where all are in the file; with these URLs of their files.
+  func encoded(_ posts: [Int64], links: MediaLinks) -> EncodedItems? {
+    file.readAll(posts, expiring: links.expires)
+  }
+
   /// Hands out the items of these posts, in their order, without those that are gone: at once where all
   /// are in the file, else when the store has read the others, on the thread on which it says so. Those
   /// have the hints that the policy gives them on the network. All have these URLs of their files.

@@ -24,8 +24,8 @@ final class KeptPage: Sendable {
     requests: FeedRequests
   ) {
     self.requests = requests
-    tag = variant.tag
-    var (whole, notModified) = (variant.whole, variant.notModified)
+    tag = variant.head.tag
+    var (whole, notModified) = (variant.head.whole(variant.body), variant.head.notModified)
     (whole.route, notModified.route) = (route, route)
     (self.whole, self.notModified) = (whole.prepared(), notModified.prepared())
     self.feed = feed

@@ -43,6 +43,31 @@ final class PageMaker: Sendable {
 
   private static let attempts = 3
 
+  /// Makes the page that is asked for at once, where all that it takes is in memory and in the item file, as
+  /// mostly; else nil, and nothing is said of it.
+  ///
+  /// - Throws: `FeedError` for what the store does not have, what the store says of itself.
+  func makeAtOnce(
+    _ asked: PageRequest, from snapshot: any StoreSnapshot, _ timing: Timing?
+  ) throws -> Page? {
+    let cut: PageCut?
+    do {
+      cut = try timing.measure("cut") { try snapshot.cutAtHand(asked.query) }
+    } catch FeedError.unknownRanking {
+      // Another server may have handed the cursor out since the last look.
+      return nil
+    }
+    guard let cut else { return nil }
+    let posts = cut.posts
+    let start = timing.begin()
+    guard let items = source.encoded(posts, links: asked.links) else { return nil }
+    timing.end("read", start)
+    let policy = snapshot.policyBook.policy(feed: cut.feed.name, network: asked.network.profile)
+    return timing.measure("encode") {
+      encode(cut, posts, items, asked, policy, asOf: cut.version)
+    }
+  }
+
   /// Makes the page that is asked for, from a snapshot alone and its items; `completion` is called once, on
   /// this thread or on that on which the store has read items.
   ///
@@ -108,33 +133,31 @@ final class PageMaker: Sendable {
     _ cut: PageCut, _ posts: [Int64], _ items: EncodedItems, _ asked: PageRequest, _ policy: Policy,
     asOf version: StoreVersion
   ) -> Page {
-    let (feed, slice) = (cut.feed, cut.slice)
-    let links = asked.links(of: slice)
+    let links = asked.links(of: cut.slice)
     var hashes: [ContentHash] = []
     hashes.reserveCapacity(items.count + 2)
     var writer = JSONWriter(
       capacity: items.bytes.count + Self.tailCapacity
         + Self.itemCapacity * (items.count + 3 * policy.plannedItems))
     writer.beginPage(
-      feed: feed.name, title: feed.title, total: feed.total, ranking: feed.ranking)
+      feed: cut.feed.name, title: cut.feed.title, total: cut.feed.total,
+      ranking: cut.feed.ranking)
     hashes.append(ContentHash(writer.bytes.span))
     let costs = PageCosts(
       policy, on: asked.network.profile, widthPixels: asked.bounds.widthPixels)
     let first = write(items, policy, costs, to: &writer, &hashes)
     let itemsEnd = writer.bytes.count
-    let network = asked.network.profile
     let plan = policy.plan(
-      for: first.costs, of: items.count, on: network, bounds: asked.bounds,
-      hasNextPage: slice.next != nil)
+      for: first.costs, of: items.count, on: asked.network.profile, bounds: asked.bounds,
+      hasNextPage: links.next != nil)
     writer.endPage(
-      offset: slice.offset, ranking: slice.ranking, links: links,
-      prefetch: PagePrefetch(plan: plan, policy: policy, network: network, bounds: asked.bounds),
-      openIDs: first.openIDs, of: items.bytes)
+      offset: cut.slice.offset, ranking: cut.slice.ranking, links: links, plan: plan, by: policy,
+      on: asked.network.profile, within: asked.bounds, openIDs: first.openIDs, of: items.bytes)
     let body = writer.bytes
     hashes.append(ContentHash(body.span.extracting(itemsEnd..<body.count)))
     return Page(
-      body: body, hash: ContentHash(ofParts: hashes), links: links, feed: feed.name, posts: posts,
-      version: version, asked: asked)
+      body: body, hash: ContentHash(ofParts: hashes), links: links, feed: cut.feed.name,
+      posts: posts, version: version, asked: asked)
   }
 
   /// Room for what is not an item: a feed's title, cursors, links. It grows where that does not do.

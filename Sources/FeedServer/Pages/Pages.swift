@@ -43,6 +43,9 @@ final class Pages: Sendable {
     if let page = kept.find(asked.key(coding), for: call.text) {
       return call.respond(try page.answer(to: call.request))
     }
+    if let page = try maker.makeAtOnce(asked, from: snapshot, call.timing) {
+      return try answer(page, coding, call)
+    }
     if snapshot.isAtHand(asked.query) { return make(asked, snapshot, coding, call) }
     guard workers.run({ [self] in make(asked, snapshot, coding, call) }) else {
       throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for the database.")
@@ -62,19 +65,23 @@ final class Pages: Sendable {
     var representation = Representation(page.body, hash: page.hash, caching: caching)
     representation.varyingFields = page.asked.varyingFields
     representation.cacheKeys = .page(feed: page.feed)
-    let links = page.links
-    if let next = links.next?.target {
-      representation.links.append("next", target: links.bytes.span.extracting(next))
+    representation.links = .page(page.links)
+    if let variant = encoding.plain(representation, in: coding, for: call.request) {
+      keep(variant, of: page, coding, for: call)
+      return call.respond(try variant.answer(to: call.request))
     }
-    if let previous = links.previous?.target {
-      representation.links.append("prev", target: links.bytes.span.extracting(previous))
+    try encoding.compress(representation, in: coding, for: call) { [self] variant in
+      keep(variant, of: page, coding, for: call)
     }
-    try encoding.answer(representation, in: coding, to: call) { [kept, requests] variant in
-      kept.keep(
-        call.text, page.asked.key(coding), bodyBytes: variant.whole.bodyLength,
-        KeptPage(
-          variant, route: call.route?.path ?? "", feed: page.feed, posts: page.posts,
-          asOf: page.version, requests: requests))
-    }
+  }
+
+  private func keep(
+    _ variant: Variant, of page: PageMaker.Page, _ coding: ContentCoding, for call: Call
+  ) {
+    kept.keep(
+      call.text, page.asked.key(coding), bodyBytes: variant.body.count,
+      KeptPage(
+        variant, route: call.route?.path ?? "", feed: page.feed, posts: page.posts,
+        asOf: page.version, requests: requests))
   }
 }

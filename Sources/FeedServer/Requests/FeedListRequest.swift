@@ -61,10 +61,5 @@ struct FeedListLinks {
   }
 
   /// What the field `Link` says.
-  var field: LinkField {
-    var field = LinkField()
-    if let next { field.append("next", target: Array(next.utf8).span) }
-    if let previous { field.append("prev", target: Array(previous.utf8).span) }
-    return field
-  }
+  var field: LinkField { .ofPage(next: next, previous: previous) }
 }

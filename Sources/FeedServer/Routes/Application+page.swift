@@ -13,7 +13,9 @@ extension Application {
     var representation =
       wantsPage ? Representation(.page, caching: caching.files) : links(caching.files)
     representation.varyingFields = .types
-    representation.links.append("service-desc", target: Route.openAPI.path.utf8.span)
+    representation.links = .these([
+      LinkField.Link(relation: "service-desc", target: Route.openAPI.path)
+    ])
     encoding.answer(representation, to: call)
   }
 

@@ -18,11 +18,7 @@ extension Application {
           route == .rss ? page.rss : page.jsonFeed, route == .rss ? .rss : .jsonFeed,
           caching: caching.pages)
         representation.cacheKeys = .page(feed: feed)
-        for (relation, target) in [
-          ("next", page.next), ("prev", page.previous),
-        ] as [(StaticString, String?)] {
-          if let target { representation.links.append(relation, target: Array(target.utf8).span) }
-        }
+        representation.links = .ofPage(next: page.next, previous: page.previous)
         encoding.answer(representation, to: call)
       }
     }

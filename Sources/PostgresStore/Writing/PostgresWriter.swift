@@ -26,6 +26,7 @@ final class PostgresWriter: Sendable {
     single = ConnectionPool(address, options, limit: 1, outage: outage)
     lockOptions = options
     options.statementMilliseconds = 0
+    options.planning = .byIndexes
     bulk = ConnectionPool(
       address, options, limit: Self.bulkConnections, outage: outage)
   }
