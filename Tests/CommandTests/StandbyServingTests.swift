@@ -52,6 +52,47 @@ struct StandbyServingTests {
     Issue.record(comment)
   }
 
+  /// So long that the orders of two feeds have no room together.
+  private static func longID(_ number: Int) -> String {
+    String(repeating: "an-item-", count: 8) + "\(number)"
+  }
+
+  /// The record of an item whose feed is ordered by time, so that what is new changes no ranking.
+  private static func timed(_ number: Int, feed: Int) -> String {
+    let time = Date(timeIntervalSince1970: 1_700_000_000 - Double(number))
+      .formatted(.iso8601)
+    return #""type":"text","publishedAt":"\#(time)","feeds":[{"name":"big\#(feed)"}]}"#
+  }
+
+  /// A counter that rises, and a feed whose order is not in memory that grows at its end: both are seen.
+  private func expectChange(at reader: TestClient, by writer: TestClient) throws {
+    let authorized = ["Authorization": "Bearer \(Self.token)"]
+    // One that the standby has, as it was.
+    let shown: Int = try reader.get("/v1/items/\(Self.longID(6))").value("counters.likes") ?? 0
+    let counted = try writer.request(
+      "POST", "/v1/items/\(Self.longID(6))/counters", authorized, body: #"{"likes":5}"#)
+    #expect(counted.status == 200, "\(counted.text)")
+    try wait("the counter is seen") {
+      let page = try reader.get("/rp/?feed=big0&limit=1&offset=3")
+      let items: [[String: Any]] = page.value("items") ?? []
+      return (items.first?["counters"] as? [String: Int])?["likes"] == shown + 5
+    }
+    let total: Int = try #require(reader.get("/v1/feeds/big0").value("total"))
+    let made = try writer.request(
+      "PUT", "/v1/items/end-\(total)", authorized,
+      body: "{" + Self.timed(total * 2, feed: 0))
+    #expect(made.status == 201, "\(made.text)")
+    try wait("the end of the feed is known") {
+      try reader.get("/v1/feeds/big0").value("total") == total + 1
+    }
+    // From now on no page is without it, wherever the order of the feed comes from.
+    for _ in 0..<20 {
+      _ = try reader.get("/rp/?feed=big1&limit=5")
+      let page = try reader.get("/rp/?feed=big0&limit=5&offset=\(total - 2)")
+      #expect(page.itemIDs.count == 3 && page.itemIDs.last == "end-\(total)", "\(page.text)")
+    }
+  }
+
   private func walk(_ client: TestClient, _ feed: String) throws -> [String] {
     var (ids, target) = ([String](), "/rp/?feed=\(feed)&limit=7")
     while true {
@@ -64,10 +105,7 @@ struct StandbyServingTests {
   }
 
   @Test func `a standby that is behind ends no feed early and denies nothing`() throws {
-    // The orders of two such feeds have no room together.
-    let input = (0..<24_000).map {
-      #"{"id":"\#($0)","type":"text","feeds":[{"name":"big\#($0 % 2)","rank":\#($0)}]}"#
-    }
+    let input = (0..<24_000).map { #"{"id":"\#(Self.longID($0))","# + Self.timed($0, feed: $0 % 2) }
     let seeding = try program.run(
       "seed", try program.folder.write(input.joined(separator: "\n"), to: "big.ndjson"),
       environment: ["LOOKAHEAD_DATABASE": pair.address])
@@ -95,7 +133,7 @@ struct StandbyServingTests {
         for feed in 0..<2 {
           let offset = (number * 397) % 11_990
           let page = try reader.get("/rp/?feed=big\(feed)&limit=5&offset=\(offset)")
-          let ids = (offset..<offset + 5).map { "\($0 * 2 + feed)" }
+          let ids = (offset..<offset + 5).map { Self.longID($0 * 2 + feed) }
           #expect(page.itemIDs == ids, "\(page.text)")
         }
       }
@@ -109,6 +147,7 @@ struct StandbyServingTests {
         let page = try reader.get("/rp/?feed=lagged&limit=4&offset=\(offset)")
         #expect(page.itemIDs == Array(expected[offset..<min(offset + 4, 30)]))
       }
+      try expectChange(at: reader, by: writer)
       #expect(try reads("behind", reader) > 0 && reads("answered", reader) > 0)
       #expect(try figure("lookahead_postgres_standby_up", reader) == 1)
       try wait("the lag is told") {

@@ -90,6 +90,24 @@ import Testing
     #expect(versions.version(at: position(150)) == version(4))
   }
 
+  @Test func `a standby stays on the timeline that it once followed, and no other server with it`()
+  {
+    var timelines = FollowedTimelines()
+    func timeline(_ timeline: Int64, of server: String, isStandby: Bool = true) -> Int64 {
+      let history = ServerHistory(database: "1/5", table: 7, timeline: timeline)
+      let position = ServerPosition(history, at: 1, isStandby: isStandby, server: server)
+      return timelines.known(position).history.timeline
+    }
+    #expect(timeline(1, of: "b") == 1)
+    #expect(timeline(2, of: "b") == 2)
+    // Its primary is gone, and what it wrote on its disk is older.
+    #expect(timeline(1, of: "b") == 2)
+    #expect(timeline(1, of: "c") == 1)
+    #expect(timeline(1, of: "b", isStandby: false) == 1)
+    for number in 0..<1_000 { #expect(timeline(1, of: "server \(number)") == 1) }
+    #expect(timeline(3, of: "b") == 3)
+  }
+
   @Test func `what is kept is bounded, and the newest stays`() {
     let versions = versions(1...100_000)
     #expect(versions.version(at: position(9_999_999)) == version(99_999))

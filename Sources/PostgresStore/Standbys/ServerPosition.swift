@@ -11,9 +11,9 @@ struct ServerHistory: Hashable, Sendable {
   let database: String
   /// The number of a table: it says which schema is meant. `nil` where the tables are not there.
   let table: Int64?
-  /// Of a standby, the last that it is known to follow: it says so with its next restart point, after
-  /// `checkpoint_timeout` at the latest.
-  let timeline: Int64
+  /// Of a standby, the last that it is known to follow: whoever may see its `pg_stat_wal_receiver` knows at once, others
+  /// with its next restart point.
+  var timeline: Int64
 
   /// Whether the tables may be the same, one of them being a copy.
   func isOfSameDatabase(as other: ServerHistory) -> Bool {
@@ -23,10 +23,12 @@ struct ServerHistory: Hashable, Sendable {
 
 /// How far a server has come in the write-ahead log: a primary has written as much, a standby replayed.
 struct ServerPosition: Hashable, Sendable {
-  let history: ServerHistory
+  var history: ServerHistory
   /// The place in the log, a pg_lsn as a number.
   let logPosition: Int64
   let isStandby: Bool
+  /// Which server it is, from its start to its end.
+  let server: String
 
   /// The columns `init` reads. On a primary the position is not before anything that the statement sees; on a standby
   /// everything up to it is seen by statements that begin later.
@@ -36,14 +38,17 @@ struct ServerPosition: Hashable, Sendable {
     to_regclass('post')::oid::int8,
     CASE WHEN pg_is_in_recovery() THEN
       greatest((SELECT timeline_id FROM pg_control_checkpoint()),
-        (SELECT min_recovery_end_timeline FROM pg_control_recovery()))::int8
+        (SELECT min_recovery_end_timeline FROM pg_control_recovery()),
+        (SELECT received_tli FROM pg_stat_wal_receiver))::int8
     ELSE ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int8 END,
     (CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()
       ELSE pg_current_wal_insert_lsn() END - '0/0'::pg_lsn)::int8,
-    pg_is_in_recovery()
+    pg_is_in_recovery(),
+    extract(epoch FROM pg_postmaster_start_time())::text
+      || coalesce(' ' || inet_server_addr() || ':' || inet_server_port(), '')
     """
   /// How many they are.
-  static let columnCount = 5
+  static let columnCount = 6
   static let statement = Statement("SELECT \(columns)")
 
   /// The position in the first row.
@@ -55,9 +60,11 @@ struct ServerPosition: Hashable, Sendable {
       database: try row.name(0), table: row.optional(1), timeline: try row.integer(2))
     logPosition = try row.integer(3)
     isStandby = rows.boolean(0, 4)
+    server = try row.name(5)
   }
 
-  init(_ history: ServerHistory, at logPosition: Int64, isStandby: Bool) {
-    (self.history, self.logPosition, self.isStandby) = (history, logPosition, isStandby)
+  init(_ history: ServerHistory, at logPosition: Int64, isStandby: Bool, server: String = "") {
+    (self.history, self.logPosition) = (history, logPosition)
+    (self.isStandby, self.server) = (isStandby, server)
   }
 }

@@ -40,6 +40,7 @@ public final class Standby: Sendable {
 
   private struct State {
     var versions = ReplayedVersions()
+    var timelines = FollowedTimelines()
     /// At the last look that succeeded.
     var position: ServerPosition?
     var problem: String? = "it is yet to be looked at"
@@ -113,7 +114,7 @@ public final class Standby: Sendable {
     guard state.withLock({ $0.problem == nil }) else { return passOver(.failed) }
     do {
       let (position, value) = try connections.runOnce(body)
-      let known = state.withLock { $0.versions.version(at: position) }
+      let known = state.withLock { $0.versions.version(at: $0.timelines.known(position)) }
       let outcome = known.map { judge(value, $0) } ?? .behind
       guard outcome == .answered else { return passOver(outcome) }
       count(.answered)
@@ -154,6 +155,7 @@ public final class Standby: Sendable {
     do {
       let position = try positionNow()
       state.withLock { state in
+        let position = state.timelines.known(position)
         state.position = position
         state.problem = Self.problem(position.history, state.versions.primary?.history)
       }
