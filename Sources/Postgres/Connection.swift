@@ -20,9 +20,10 @@ public final class Connection: @unchecked Sendable {
     public var connectSeconds: Int
     /// How long a statement may take, and how long a lock is waited for: the server is told.
     public var statementMilliseconds: Int
-    /// The server has to take writes, whatever the address says; else it is one that does where the address names
-    /// several and leaves open which.
-    public var mustBeWritable: Bool
+    /// What the server may take longer than it was told before it is given up.
+    public var graceMilliseconds = 5_000
+    /// Which server it has to be.
+    public var server: Server
     /// How the server plans statements.
     public var planning: Planning
     /// For how long plans are kept at the most, where they are.
@@ -30,18 +31,26 @@ public final class Connection: @unchecked Sendable {
 
     /// Options with these values; a statement without a limit has 0.
     public init(
-      connectSeconds: Int = 5, statementMilliseconds: Int = 30_000, mustBeWritable: Bool = false,
+      connectSeconds: Int = 5, statementMilliseconds: Int = 30_000, server: Server = .addressed,
       planning: Planning = .byIndexesKept
     ) {
       self.connectSeconds = connectSeconds
       self.statementMilliseconds = statementMilliseconds
-      self.mustBeWritable = mustBeWritable
+      self.server = server
       self.planning = planning
     }
   }
 
-  /// What the server may take longer than it was told before it is given up.
-  private static let graceMilliseconds = 5_000
+  /// Which of a cluster's servers a connection is made to.
+  public enum Server: Hashable, Sendable {
+    /// As the address says; where it names several and leaves open which, one that takes writes.
+    case addressed
+    /// One that takes writes, whatever the address says.
+    case writable
+    /// A standby where there is one, and the address leaves open which.
+    case standby
+  }
+
   /// So long for a statement without a limit of its own, such as an index that is made.
   private static let unlimitedMilliseconds = 24 * 3_600_000
 
@@ -72,13 +81,13 @@ public final class Connection: @unchecked Sendable {
     settings.append(("dbname", address.text))
     // What stands later goes before: these hold whatever the address says.
     settings.append(("client_encoding", "UTF8"))
-    if options.mustBeWritable || address.leavesHostOpen && getenv("PGTARGETSESSIONATTRS") == nil {
-      settings.append(("target_session_attrs", "read-write"))
+    if let attributes = address.sessionAttributes(options.server) {
+      settings.append(("target_session_attrs", attributes))
     }
     handle = try Self.connect(settings)
     limitMilliseconds =
       options.statementMilliseconds == 0
-      ? Self.unlimitedMilliseconds : options.statementMilliseconds + Self.graceMilliseconds
+      ? Self.unlimitedMilliseconds : options.statementMilliseconds + options.graceMilliseconds
     planLife = .milliseconds(options.planLifeMilliseconds)
     plansUntil = options.planning == .byIndexesKept ? .now + planLife : nil
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
