@@ -118,6 +118,7 @@ let package = Package(
         .embedInCode("sqlite/0012-packed-media-truth.sql"),
         .embedInCode("sqlite/0013-extra-and-sound.sql"),
         .embedInCode("sqlite/0014-applied-policies.sql"),
+        .embedInCode("sqlite/0015-compared-checks.sql"),
         .embedInCode("postgres/0001-store.sql"),
       ],
       swiftSettings: strict),

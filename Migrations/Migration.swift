@@ -47,6 +47,9 @@ public struct Migration: Hashable, Sendable {
     Migration(
       version: 14, name: "0014-applied-policies",
       sql: PackageResources._014_applied_policies_sql),
+    Migration(
+      version: 15, name: "0015-compared-checks",
+      sql: PackageResources._015_compared_checks_sql),
   ]
 
   /// The files of `postgres`, in order.

@@ -2,16 +2,22 @@ extension CivilTime {
   /// Appends the date and the time of day as RFC 3339 has them (section 5.6), without what follows the
   /// seconds: `2012-07-28T23:05:56`. Of a year that has not four digits, the last four.
   public func append(to bytes: inout [UInt8]) {
-    bytes.append(addingCapacity: 19) { text in
-      text.append(pair: year.magnitude / 100)
-      text.append(pair: year.magnitude)
-      text.append(UInt8(ascii: "-"))
-      text.append(pair: month.magnitude)
-      text.append(UInt8(ascii: "-"))
-      text.append(pair: day.magnitude)
-      text.append(UInt8(ascii: "T"))
-      appendTimeOfDay(to: &text)
-    }
+    bytes.append(addingCapacity: Self.textBytes) { append(to: &$0) }
+  }
+
+  /// How many bytes `append(to:)` adds.
+  public static let textBytes = 19
+
+  /// Appends the same.
+  public func append(to text: inout OutputSpan<UInt8>) {
+    text.append(pair: year.magnitude / 100)
+    text.append(pair: year.magnitude)
+    text.append(UInt8(ascii: "-"))
+    text.append(pair: month.magnitude)
+    text.append(UInt8(ascii: "-"))
+    text.append(pair: day.magnitude)
+    text.append(UInt8(ascii: "T"))
+    appendTimeOfDay(to: &text)
   }
 
   /// Appends the time of day: `23:05:56`.

@@ -45,15 +45,14 @@ public struct JSONWriter: Sendable {
   /// The name of the member whose value is written next. `name` must need no escape.
   @inlinable @inline(__always)
   public mutating func key(_ name: StaticString) {
-    written.append(addingCapacity: name.utf8CodeUnitCount + 4) { output in
-      if needsComma { output.append(UInt8(ascii: ",")) }
-      output.append(UInt8(ascii: "\""))
-      output.append(name)
-      output.append(UInt8(ascii: "\""))
-      output.append(UInt8(ascii: ":"))
+    written.append(addingCapacity: name.utf8CodeUnitCount + Self.nameCapacity) { output in
+      output.append(key: name, isFirst: !needsComma)
     }
     needsComma = false
   }
+
+  /// What a name takes at the most beside its own bytes: a comma, quotation marks, a colon.
+  @inlinable static var nameCapacity: Int { 4 }
 
   /// The name of the member whose value is written next.
   public mutating func key(_ name: String) {
@@ -103,7 +102,7 @@ public struct JSONWriter: Sendable {
   /// A whole number, in all its digits: beyond ±(2^53 − 1) not every reader has it exactly (RFC 8259
   /// section 6).
   public mutating func integer(_ value: Int) {
-    written.append(addingCapacity: 21) { output in
+    written.append(addingCapacity: OutputSpan<UInt8>.decimalCapacity + 1) { output in
       if needsComma { output.append(UInt8(ascii: ",")) }
       output.append(decimal: value)
     }
@@ -168,13 +167,16 @@ public struct JSONWriter: Sendable {
     let plain = text.firstToEscape(from: 0)
     written.append(addingCapacity: plain + 3) { output in
       if needsComma { output.append(UInt8(ascii: ",")) }
-      output.append(UInt8(ascii: "\""))
-      output.append(UnsafeBufferPointer(rebasing: text[..<plain]))
-      if plain == text.count { output.append(UInt8(ascii: "\"")) }
+      output.append(quoted: text, upTo: plain)
     }
     needsComma = true
-    guard plain < text.count else { return }
-    appendEscaped(UnsafeBufferPointer(rebasing: text[plain...]))
+    if plain < text.count { appendRest(text, from: plain) }
+  }
+
+  /// What follows of a text in quotation marks from its first byte that must be escaped on.
+  @usableFromInline
+  mutating func appendRest(_ text: UnsafeBufferPointer<UInt8>, from start: Int) {
+    appendEscaped(UnsafeBufferPointer(rebasing: text[start...]))
     written.append(UInt8(ascii: "\""))
   }
 
@@ -209,20 +211,45 @@ public struct JSONWriter: Sendable {
   }
 }
 
-// MARK: Members that may be absent
+// MARK: Members, all at once
 
 extension JSONWriter {
-  /// A member, left out where the value is unknown.
-  public mutating func member(_ name: StaticString, _ value: String?) {
-    guard let value else { return }
-    key(name)
-    string(value)
+  /// A member whose value is a piece of a document as it is, of so many bytes at the most.
+  @inlinable @inline(__always)
+  public mutating func member(
+    _ name: StaticString, capacity: Int, _ write: (inout OutputSpan<UInt8>) -> Void
+  ) {
+    written.append(addingCapacity: name.utf8CodeUnitCount + Self.nameCapacity + capacity) {
+      $0.append(key: name, isFirst: !needsComma)
+      write(&$0)
+    }
+    needsComma = true
+  }
+
+  /// A member whose value is a text of these bytes of UTF-8, with the characters escaped that must be.
+  @inlinable @inline(__always)
+  public mutating func member(_ name: StaticString, utf8 value: Span<UInt8>) {
+    value.withUnsafeBufferPointer { append(name, quoted: $0) }
   }
 
   /// A member, left out where the value is unknown.
+  @inlinable @inline(__always)
+  public mutating func member(_ name: StaticString, _ value: String?) {
+    guard var value else { return }
+    value.withUTF8 { append(name, quoted: $0) }
+  }
+
+  /// A member, left out where the value is unknown.
+  @inlinable @inline(__always)
   public mutating func member(_ name: StaticString, _ value: Int?) {
     guard let value else { return }
-    key(name)
-    integer(value)
+    member(name, capacity: OutputSpan<UInt8>.decimalCapacity) { $0.append(decimal: value) }
+  }
+
+  @inlinable @inline(__always)
+  mutating func append(_ name: StaticString, quoted text: UnsafeBufferPointer<UInt8>) {
+    let plain = text.firstToEscape(from: 0)
+    member(name, capacity: plain + 2) { $0.append(quoted: text, upTo: plain) }
+    if plain < text.count { appendRest(text, from: plain) }
   }
 }

@@ -31,20 +31,58 @@ extension OutputSpan where Element == UInt8 {
     }
   }
 
+  /// Appends the name of a member behind a comma, unless it is its object's first. It must need no escape.
+  @inlinable @inline(__always)
+  public mutating func append(key name: StaticString, isFirst: Bool = false) {
+    if !isFirst { append(UInt8(ascii: ",")) }
+    append(UInt8(ascii: "\""))
+    append(name)
+    append(UInt8(ascii: "\""))
+    append(UInt8(ascii: ":"))
+  }
+
+  /// Appends a text in quotation marks up to its first byte that must be escaped; without the closing one where
+  /// there is such a byte.
+  @inlinable @inline(__always)
+  mutating func append(quoted text: UnsafeBufferPointer<UInt8>, upTo plain: Int) {
+    append(UInt8(ascii: "\""))
+    append(UnsafeBufferPointer(start: text.baseAddress, count: plain))
+    if plain == text.count { append(UInt8(ascii: "\"")) }
+  }
+
   /// Appends the number in hexadecimal: all its digits, in lower case.
   @inlinable
   public mutating func append<Number: FixedWidthInteger & UnsignedInteger>(
     hexadecimal number: Number
   ) {
-    var position = Number.bitWidth
-    while position > 0 {
-      position -= 4
-      let digit = UInt8(truncatingIfNeeded: number &>> Number(truncatingIfNeeded: position)) & 15
-      append(digit &+ (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
+    let digits = Number.bitWidth / 4
+    withUnsafeMutableBufferPointer { buffer, count in
+      precondition(digits <= buffer.count - count, "more than the capacity")
+      guard let start = buffer.baseAddress else { return }
+      // From the last digit to the first, within the capacity, as just looked.
+      var rest = number
+      for index in stride(from: digits, to: 0, by: -1) {
+        let digit = UInt8(truncatingIfNeeded: rest) & 15
+        (start + count + index - 1)
+          .initialize(to: digit &+ (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
+        rest &>>= 4
+      }
+      count += digits
     }
   }
 
-  /// Appends a whole number in decimal, twenty characters at the most.
+  /// Appends a member behind others, left out where the value is unknown. Its name must need no escape.
+  @inlinable @inline(__always)
+  public mutating func append(member name: StaticString, _ value: Int?) {
+    guard let value else { return }
+    append(key: name)
+    append(decimal: value)
+  }
+
+  /// How many characters a whole number has at the most.
+  @inlinable public static var decimalCapacity: Int { 20 }
+
+  /// Appends a whole number in decimal.
   @inlinable
   public mutating func append(decimal value: Int) {
     if value < 0 { append(UInt8(ascii: "-")) }
@@ -86,11 +124,14 @@ extension UInt {
   /// How many digits it has in decimal.
   @inlinable
   var decimalDigits: Int {
-    var (digits, rest) = (1, self)
-    while rest >= 1000 {
-      digits += 3
-      rest /= 1000
+    var (digits, rest) = (0, self)
+    while rest >= 100_000_000 {
+      digits += 8
+      rest /= 100_000_000
     }
-    return rest >= 100 ? digits + 2 : rest >= 10 ? digits + 1 : digits
+    if rest < 10_000 {
+      return digits + (rest < 100 ? rest < 10 ? 1 : 2 : rest < 1_000 ? 3 : 4)
+    }
+    return digits + (rest < 1_000_000 ? rest < 100_000 ? 5 : 6 : rest < 10_000_000 ? 7 : 8)
   }
 }

@@ -1,11 +1,18 @@
 /// Base64 with its usual alphabet and padding (RFC 4648 section 4), as ThumbHashes are written everywhere.
 enum Base64 {
-  fileprivate static let alphabet = Array(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  private static let alphabet: StaticString =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+  /// The letter that stands for six bits.
+  fileprivate static func letter(_ bits: Int) -> UInt8 {
+    precondition(bits >= 0 && bits < 64, "more than six bits")
+    return alphabet.utf8Start[bits]
+  }
+
   /// What each letter stands for; 64 for what is none.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: 64, count: 256)
-    for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
+    for value in 0..<64 { values[Int(letter(value))] = UInt8(value) }
     return values
   }()
   fileprivate static let padding = UInt8(ascii: "=")
@@ -40,16 +47,21 @@ enum Base64 {
 extension OutputSpan<UInt8> {
   /// Appends the bytes in Base64.
   mutating func append(base64 bytes: [UInt8]) {
-    let alphabet = Base64.alphabet
     var start = 0
-    while start < bytes.count {
-      let count = min(3, bytes.count - start)
-      var bits = 0
-      for index in 0..<3 { bits = bits << 8 | (index < count ? Int(bytes[start + index]) : 0) }
-      for letter in 0..<4 {
-        append(letter <= count ? alphabet[bits >> (18 - 6 * letter) & 63] : Base64.padding)
-      }
+    while start + 3 <= bytes.count {
+      let bits = Int(bytes[start]) << 16 | Int(bytes[start + 1]) << 8 | Int(bytes[start + 2])
+      append(Base64.letter(bits >> 18))
+      append(Base64.letter(bits >> 12 & 63))
+      append(Base64.letter(bits >> 6 & 63))
+      append(Base64.letter(bits & 63))
       start += 3
     }
+    guard start < bytes.count else { return }
+    let hasTwo = start + 2 == bytes.count
+    let bits = Int(bytes[start]) << 10 | (hasTwo ? Int(bytes[start + 1]) << 2 : 0)
+    append(Base64.letter(bits >> 12))
+    append(Base64.letter(bits >> 6 & 63))
+    append(hasTwo ? Base64.letter(bits & 63) : Base64.padding)
+    append(Base64.padding)
   }
 }

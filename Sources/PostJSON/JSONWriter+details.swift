@@ -1,6 +1,13 @@
 import Feed
 import JSON
 
+/// A post's id as JSON without quotes.
+enum OpenID {
+  /// The text of the post itself, in which nothing is escaped.
+  case plain(FlatText)
+  case escaped([UInt8])
+}
+
 extension JSONWriter {
   /// The members of a post from its title to its media: the same in a record and in an item, but for the
   /// ids of its files.
@@ -11,26 +18,31 @@ extension JSONWriter {
   ///   - naming: where clients get the files; a record says what it said.
   ///   - entirely: says all that is known of its files' variants.
   mutating func details(
-    of posts: borrowing FlatPosts, at index: Int, openID: [UInt8]? = nil,
+    of posts: borrowing FlatPosts, at index: Int, openID: OpenID? = nil,
     naming: (any MediaNaming)? = nil, entirely: Bool = false
   ) {
     let post = posts.posts[index]
     member("title", post.title, of: posts)
     member("text", post.text, of: posts)
     member("language", post.language, of: posts)
-    if let time = post.publishedAt { member("publishedAt", utf8: time.rfc3339UTF8) }
+    if let time = post.publishedAt { member("publishedAt", time) }
     if post.hasAuthor { author(post, of: posts, naming) }
     member("url", post.url, of: posts)
     picture("thumbnail", post.thumbnail, of: posts, naming)
-    if !post.tags.isEmpty { tags(post.tags, of: posts) }
-    if !post.counters.isEmpty { counters(post.counters, of: posts) }
+    tags(of: post, of: posts)
+    counters(of: post, of: posts)
     extra(post.extra, of: posts)
     guard !post.media.isEmpty else { return }
     key("media")
     array { writer in
       for (ordinal, index) in post.media.enumerated() {
         writer.object { writer in
-          if let openID { writer.mediaID(ordinal, ofPost: openID) }
+          switch openID {
+          case .plain(let text)?:
+            writer.mediaID(ordinal, ofPost: posts.bytes.span.extracting(text.range))
+          case .escaped(let text)?: writer.mediaID(ordinal, ofPost: text.span)
+          case nil: break
+          }
           writer.mediaMembers(of: posts, at: index, naming, entirely: entirely)
         }
       }
@@ -40,28 +52,43 @@ extension JSONWriter {
   /// A member that is one of the posts' texts, left out where there is none.
   mutating func member(_ name: StaticString, _ text: FlatText?, of posts: borrowing FlatPosts) {
     guard let text else { return }
-    key(name)
-    string(utf8: posts.bytes.span.extracting(text.range))
+    member(name, utf8: posts.bytes.span.extracting(text.range))
   }
 
-  fileprivate mutating func member(_ name: StaticString, utf8: [UInt8]) {
-    key(name)
-    string(utf8: utf8.span)
+  /// A member that is a time.
+  mutating func member(_ name: StaticString, _ time: Timestamp) {
+    member(name, capacity: Timestamp.rfc3339Bytes + 2) { text in
+      text.append("\"")
+      time.appendRFC3339(to: &text)
+      text.append("\"")
+    }
   }
 
-  private mutating func tags(_ tags: Range<Int>, of posts: borrowing FlatPosts) {
+  /// A member that is a piece of JSON of the posts, as it stands there.
+  private mutating func member(
+    _ name: StaticString, json: FlatText, of posts: borrowing FlatPosts
+  ) {
+    let json = posts.bytes.span.extracting(json.range)
+    member(name, capacity: json.count) { $0.append(json) }
+  }
+
+  private mutating func tags(of post: FlatPost, of posts: borrowing FlatPosts) {
+    if let json = post.tagsJSON { return member("tags", json: json, of: posts) }
+    guard !post.tags.isEmpty else { return }
     key("tags")
     array { writer in
-      for index in tags {
+      for index in post.tags {
         writer.string(utf8: posts.bytes.span.extracting(posts.tags[index].range))
       }
     }
   }
 
-  private mutating func counters(_ counters: Range<Int>, of posts: borrowing FlatPosts) {
+  private mutating func counters(of post: FlatPost, of posts: borrowing FlatPosts) {
+    if let json = post.countersJSON { return member("counters", json: json, of: posts) }
+    guard !post.counters.isEmpty else { return }
     key("counters")
     object { writer in
-      for index in counters {
+      for index in post.counters {
         let counter = posts.counters[index]
         writer.key(utf8: posts.bytes.span.extracting(counter.name.range))
         writer.integer(counter.value)
@@ -69,10 +96,9 @@ extension JSONWriter {
     }
   }
 
-  private mutating func mediaID(_ ordinal: Int, ofPost openID: [UInt8]) {
-    key("id")
-    literal(capacity: openID.count + OutputSpan<UInt8>.mediaIDCapacity) { text in
-      text.append(mediaID: ordinal, ofPost: openID.span)
+  private mutating func mediaID(_ ordinal: Int, ofPost openID: Span<UInt8>) {
+    member("id", capacity: openID.count + OutputSpan<UInt8>.mediaIDCapacity) { text in
+      text.append(mediaID: ordinal, ofPost: openID)
     }
   }
 
@@ -95,16 +121,15 @@ extension JSONWriter {
   ) {
     guard let text else { return }
     let url = posts.bytes.span.extracting(text.range)
-    if let named = naming?.name(of: url, version: nil)?.url { return member(name, utf8: named) }
-    key(name)
-    string(utf8: url)
+    if let named = naming?.name(of: url, version: nil)?.url {
+      return member(name, utf8: named.span)
+    }
+    member(name, utf8: url)
   }
 
   /// What the origin says beyond what is known, as it stands.
   private mutating func extra(_ json: FlatText?, of posts: borrowing FlatPosts) {
-    guard let json else { return }
-    key("extra")
-    literal(posts.bytes.span.extracting(json.range))
+    if let json { member("extra", json: json, of: posts) }
   }
 
   private mutating func mediaMembers(
@@ -114,22 +139,24 @@ extension JSONWriter {
     let load = posts.mediaLoads[index]
     member("kind", load.kind.rawValue)
     let url = posts.bytes.span.extracting(file.url.range)
-    let truth = file.truth.map { posts.truths[$0] }
-    location(url, naming?.name(of: url, version: truth?.version))
+    // In a span: a truth has many references, and is not copied.
+    let truths = posts.truths.span
+    location(url, naming?.name(of: url, version: file.truth.flatMap { truths[$0].version }))
     member("alt", file.alt, of: posts)
     picture("poster", file.poster, of: posts, naming)
-    if let truth {
-      itemMembers(of: truth, naming, entirely: entirely)
+    var isSeen = false
+    if let index = file.truth {
+      itemMembers(of: truths[index], naming, entirely: entirely)
+      isSeen = truths[index].placeholder != nil
     } else {
       member("mimeType", file.mimeType, of: posts)
       member("codec", file.codec, of: posts)
-      member("width", file.width)
-      member("height", file.height)
-      member("durationMs", load.durationMilliseconds)
-      member("bytes", load.bytes)
+      numbers(
+        width: file.width, height: file.height, durationMilliseconds: load.durationMilliseconds,
+        bytes: load.bytes)
     }
     // What somebody has seen of the file goes before what its origin says.
-    if let index = file.placeholder, truth?.placeholder == nil {
+    if let index = file.placeholder, !isSeen {
       key("placeholder")
       placeholder(posts.placeholders[index])
     }
@@ -138,16 +165,28 @@ extension JSONWriter {
 }
 
 extension JSONWriter {
+  /// The numbers of a file, behind other members.
+  mutating func numbers(width: Int?, height: Int?, durationMilliseconds: Int?, bytes: Int?) {
+    literal(capacity: 4 * OutputSpan<UInt8>.decimalCapacity + 48) { text in
+      text.append(member: "width", width)
+      text.append(member: "height", height)
+      text.append(member: "durationMs", durationMilliseconds)
+      text.append(member: "bytes", bytes)
+    }
+  }
+}
+
+extension JSONWriter {
   /// The members that say where a file is.
   mutating func location(_ url: Span<UInt8>, _ name: MediaName?) {
-    if let named = name?.url {
-      member("url", utf8: named)
+    guard let name else { return member("url", utf8: url) }
+    if let named = name.url {
+      member("url", utf8: named.span)
     } else {
-      key("url")
-      string(utf8: url)
+      member("url", utf8: url)
     }
-    if let immutableURL = name?.immutableURL { member("immutableUrl", utf8: immutableURL) }
-    if let expiresAt = name?.expiresAt { member("expiresAt", utf8: expiresAt.rfc3339UTF8) }
+    if let immutableURL = name.immutableURL { member("immutableUrl", utf8: immutableURL.span) }
+    if let expiresAt = name.expiresAt { member("expiresAt", expiresAt) }
   }
 }
 

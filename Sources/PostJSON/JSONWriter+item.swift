@@ -30,14 +30,13 @@ extension JSONWriter {
     var start = 0
     object { writer in
       start = writer.bytes.count - 1
-      writer.key("id")
+      writer.member("id", post.id, of: posts)
       // Between the quotes.
-      let idStart = writer.bytes.count + 1
-      writer.string(utf8: posts.bytes.span.extracting(post.id.range))
-      id = idStart..<writer.bytes.count - 1
+      id = start + Self.openIDOffset..<writer.bytes.count - 1
       if let placements { writer.feeds(placements) }
       writer.member("type", post.type.rawValue)
-      let openID = post.media.isEmpty ? [] : Array(writer.bytes[id])
+      let openID: OpenID =
+        id.count == post.id.range.count ? .plain(post.id) : .escaped(Array(writer.bytes[id]))
       writer.details(
         of: posts, at: index, openID: openID, naming: naming, entirely: placements != nil)
       end = writer.bytes.count
@@ -45,6 +44,9 @@ extension JSONWriter {
     }
     return ItemText(json: start..<bytes.count, openID: id, hintCount: bytes.count - 1 - end)
   }
+
+  /// `{"id":"`
+  private static var openIDOffset: Int { 7 }
 }
 
 extension OutputSpan<UInt8> {

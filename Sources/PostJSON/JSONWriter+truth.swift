@@ -32,7 +32,8 @@ extension JSONWriter {
   public mutating func members(of truth: MediaTruth) {
     member("kind", truth.kind.rawValue)
     format(of: truth, entirely: true)
-    hints(of: truth, start: truth.start)
+    placeholder(of: truth)
+    start(of: truth, entirely: true)
     if truth.isUndecoded {
       key("undecoded")
       boolean(true)
@@ -47,15 +48,18 @@ extension JSONWriter {
   ///   - naming: where clients get its variants.
   ///   - entirely: tells of its variants, too, how far their bytes play.
   mutating func itemMembers(
-    of truth: MediaTruth, _ naming: (any MediaNaming)?, entirely: Bool
+    of truth: borrowing MediaTruth, _ naming: (any MediaNaming)?, entirely: Bool
   ) {
     format(of: truth, entirely: false)
-    hints(of: truth, start: truth.start == MediaTiming(headBytes: truth.bytes) ? nil : truth.start)
+    placeholder(of: truth)
+    if truth.start?.isWhole(fileBytes: truth.bytes) == false { start(of: truth, entirely: true) }
     guard !truth.variants.isEmpty else { return }
     key("variants")
     array { writer in
-      for variant in truth.variants {
-        writer.object { $0.itemMembers(of: variant, naming, entirely: entirely) }
+      // In a span: it has many references, and is not copied.
+      let variants = truth.variants.span
+      for index in variants.indices {
+        writer.object { $0.itemMembers(of: variants[index], naming, entirely: entirely) }
       }
     }
   }
@@ -63,26 +67,23 @@ extension JSONWriter {
   /// What an item says of a variant: what a client chooses by, and how many bytes start it. What it has in
   /// common with the file whose variant it is, is not said again.
   private mutating func itemMembers(
-    of variant: MediaVariant, _ naming: (any MediaNaming)?, entirely: Bool
+    of variant: borrowing MediaVariant, _ naming: (any MediaNaming)?, entirely: Bool
   ) {
-    let truth = variant.truth
+    let url = variant.url
+    var name = naming?.name(of: url.utf8.span, version: entirely ? variant.truth.version : nil)
     // Of a page it is enough: when it expires, the file does whose variant it is.
-    let url = variant.url.utf8.span
-    var name = naming?.name(of: url, version: entirely ? truth.version : nil)
     if !entirely { name?.expiresAt = nil }
-    location(url, name)
-    member("mimeType", truth.mimeType)
-    member("width", truth.width)
-    member("height", truth.height)
-    if entirely { member("durationMs", truth.durationMilliseconds) }
-    member("bytes", truth.bytes)
-    guard truth.kind == .video || truth.kind == .sound, var start = truth.start else { return }
-    if !entirely { (start.curve, start.lead) = ([], []) }
-    key("start")
-    timing(start)
+    location(url.utf8.span, name)
+    member("mimeType", variant.truth.mimeType)
+    numbers(
+      width: variant.truth.width, height: variant.truth.height,
+      durationMilliseconds: entirely ? variant.truth.durationMilliseconds : nil,
+      bytes: variant.truth.bytes)
+    guard variant.truth.kind == .video || variant.truth.kind == .sound else { return }
+    start(of: variant.truth, entirely: entirely)
   }
 
-  private mutating func format(of truth: MediaTruth, entirely: Bool) {
+  private mutating func format(of truth: borrowing MediaTruth, entirely: Bool) {
     member("mimeType", truth.mimeType)
     // Of a picture its type says it all.
     let isPicture = truth.kind == .image || truth.kind == .animation
@@ -92,25 +93,34 @@ extension JSONWriter {
       key("hasSound")
       boolean(hasSound)
     }
-    member("width", truth.width)
-    member("height", truth.height)
-    if entirely { member("frames", truth.frameCount) }
-    member("durationMs", truth.durationMilliseconds)
-    member("bytes", truth.bytes)
-  }
-
-  private mutating func hints(of truth: MediaTruth, start: MediaTiming?) {
-    if let placeholder = truth.placeholder {
-      key("placeholder")
-      self.placeholder(placeholder)
-    }
-    if let start {
-      key("start")
-      timing(start)
+    if entirely {
+      member("width", truth.width)
+      member("height", truth.height)
+      member("frames", truth.frameCount)
+      member("durationMs", truth.durationMilliseconds)
+      member("bytes", truth.bytes)
+    } else {
+      numbers(
+        width: truth.width, height: truth.height,
+        durationMilliseconds: truth.durationMilliseconds, bytes: truth.bytes)
     }
   }
 
-  mutating func timing(_ start: MediaTiming) {
+  private mutating func placeholder(of truth: borrowing MediaTruth) {
+    guard let placeholder = truth.placeholder else { return }
+    key("placeholder")
+    self.placeholder(placeholder)
+  }
+
+  /// - Parameter entirely: tells how far the bytes play, too.
+  private mutating func start(of truth: borrowing MediaTruth, entirely: Bool) {
+    guard let start = truth.start else { return }
+    key("start")
+    timing(start, entirely: entirely)
+  }
+
+  /// - Parameter entirely: tells how far the bytes play, too.
+  mutating func timing(_ start: MediaTiming, entirely: Bool = true) {
     object { writer in
       if !start.isStartable {
         writer.key("startable")
@@ -122,6 +132,7 @@ extension JSONWriter {
         writer.key("scans")
         writer.array { writer in for end in start.scanEnds { writer.integer(end) } }
       }
+      guard entirely else { return }
       writer.pairs("curve", start.curve) { ($0.milliseconds, $0.bytes) }
       writer.pairs("lead", start.lead) { ($0.kilobitsPerSecond, $0.bytes) }
     }
@@ -146,5 +157,13 @@ extension JSONWriter {
       }
       text.append("]")
     }
+  }
+}
+
+extension MediaTiming {
+  /// Whether it says nothing but that all of the file is needed.
+  fileprivate func isWhole(fileBytes: Int) -> Bool {
+    isStartable && headBytes == fileBytes && neededRanges.isEmpty && scanEnds.isEmpty
+      && curve.isEmpty && lead.isEmpty
   }
 }

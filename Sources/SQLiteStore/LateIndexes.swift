@@ -1,18 +1,21 @@
 import GRDB
 
-/// What a load into an empty database makes last: an index of which each of its posts would change another page,
-/// nine tenths of all that it writes, and the trigger that would look there for each new author.
+/// What a load into an empty database makes last: the indexes of which each of its posts would change other
+/// pages, of authors where posts are made up and of files' URLs where they are real, more than half of all that it
+/// writes; and the trigger that would look there for each new author.
 ///
 /// Nothing else rests on it but time: whoever writes meanwhile, in this process or another, finds an author's
-/// posts by reading them all. Where a load was killed, whoever next opens the database to write makes the index,
-/// and so do a prune and the next run that ends; as long as the load is at work, which a lock says, nobody does.
+/// posts by reading them all, and whoever has to tell which posts show many files makes the indexes first. Where a
+/// load was killed, whoever next opens the database to write makes them, and so do a prune and the next run that
+/// ends; as long as the load is at work, which a lock says, nobody else does.
 struct LateIndexes {
   let database: Database
   let path: String
 
-  // As migrations 0001 and 0004 have them, to the byte: `LateIndexTests` holds them together.
+  // As migrations 0001, 0010 and 0004 have them, to the byte: `LateIndexTests` holds them together.
   static let statements = [
     "CREATE INDEX post_by_author ON post (author_id) WHERE author_id IS NOT NULL",
+    "CREATE INDEX media_by_url ON media (url)",
     """
     CREATE TRIGGER author_added AFTER INSERT ON author BEGIN
       INSERT INTO change_log (kind, post_id)
@@ -23,7 +26,8 @@ struct LateIndexes {
 
   /// Selects what is missing.
   static let missing = """
-    SELECT name FROM (SELECT 'post_by_author' AS name UNION ALL SELECT 'author_added') AS expected
+    SELECT name FROM (SELECT 'post_by_author' AS name UNION ALL SELECT 'media_by_url'
+      UNION ALL SELECT 'author_added') AS expected
     WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema AS object WHERE object.name = expected.name)
     """
 
@@ -42,16 +46,27 @@ struct LateIndexes {
     guard !isLoading else { return nil }
     let lock = try RunLock(run: RunLock.load, path: path)
     try database.execute(
-      sql: "DROP INDEX IF EXISTS post_by_author; DROP TRIGGER IF EXISTS author_added")
+      sql: """
+        DROP INDEX IF EXISTS post_by_author; DROP INDEX IF EXISTS media_by_url;
+        DROP TRIGGER IF EXISTS author_added
+        """)
     return lock
   }
 
   /// Makes what is missing.
   static func make(_ database: Database) throws {
+    while try makeNext(database) {}
+  }
+
+  /// Makes one thing that is missing: a transaction for each lets others write in between.
+  ///
+  /// - Returns: whether anything was.
+  static func makeNext(_ database: Database) throws -> Bool {
     let missing = try String.fetchAll(database.cachedStatement(sql: missing))
-    for statement in statements where missing.contains(where: { statement.contains($0) }) {
-      try database.execute(sql: statement)
-    }
+    guard let next = statements.first(where: { sql in missing.contains { sql.contains($0) } })
+    else { return false }
+    try database.execute(sql: next)
+    return true
   }
 
   /// Makes what is missing where nobody is loading any longer who would.

@@ -85,9 +85,12 @@ final class SQLiteImport: FeedImport {
     let isLoad = progress.withLock { $0.load != nil }
     try withStoreErrors(path: store.path) {
       guard try isLoad || store.pool.read(LateIndexes.areMissing) else { return }
-      try store.pool.write { database in
-        if isLoad { return try LateIndexes.make(database) }
-        try LateIndexes(database: database, path: store.path).makeUnlessLoading()
+      if isLoad {
+        while try store.pool.write(LateIndexes.makeNext) {}
+        return
+      }
+      try store.pool.write {
+        try LateIndexes(database: $0, path: store.path).makeUnlessLoading()
       }
     }
     guard isLoad else { return }

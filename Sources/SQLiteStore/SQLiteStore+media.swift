@@ -133,15 +133,8 @@ struct MediaTable: KnownMediaRows {
     _ row: RowReader, at column: Int32, variantsAt variantsColumn: Int32? = nil
   ) -> MediaTruth? {
     guard let packed = row.bytes(column) else { return nil }
-    do throws(PackedError) {
-      var truth = try PackedTruth.truth(in: packed)
-      if let variants = variantsColumn.flatMap(row.bytes) {
-        truth.variants = (try? PackedTruth.variants(in: variants)) ?? []
-      }
-      return truth
-    } catch {
-      return nil
-    }
+    let variants = variantsColumn.flatMap(row.bytes).flatMap { try? PackedTruth.variants(in: $0) }
+    return try? PackedTruth.truth(in: packed, variants: variants ?? [])
   }
 }
 
@@ -190,7 +183,10 @@ extension MediaTable {
 
   /// Tells those who keep pages which posts show these files.
   func tell(_ urls: [String]) throws {
-    if !urls.isEmpty { try execute(Self.tellPosts, [JSONText.text(urls)]) }
+    guard !urls.isEmpty else { return }
+    // Or each time all files would be read, with the write lock held, which a load waits for only so long.
+    try LateIndexes.make(database)
+    try execute(Self.tellPosts, [JSONText.text(urls)])
   }
 
   private func execute(_ sql: String, _ arguments: StatementArguments) throws {

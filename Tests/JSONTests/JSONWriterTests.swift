@@ -56,7 +56,54 @@ struct JSONWriterTests {
     }
   }
 
-  /// Texts are looked through eight bytes at a time.
+  /// Texts are looked through sixteen bytes at a time, and their ends by eight, four and one.
+  @Test func `an escape is found at every place of a text of any length`() {
+    for length in 0..<70 {
+      let plain = (0..<length).map { UInt8(ascii: "a") + UInt8($0 % 26) }
+      #expect(Self.text { $0.string(utf8: plain.span) }.utf8.count == length + 2)
+      for place in 0..<length {
+        for (byte, escape) in [
+          (UInt8(0x22), #"\""#), (UInt8(0x5c), #"\\"#), (UInt8(0x1f), #"\u001f"#),
+        ] {
+          var text = plain
+          text[place] = byte
+          let written = Self.text { $0.object { $0.member("name", utf8: text.span) } }
+          let expected =
+            #"{"name":""#.utf8 + plain[..<place] + Array(escape.utf8) + plain[(place + 1)...]
+          #expect(Array(written.utf8) == expected + Array("\"}".utf8))
+        }
+      }
+      for byte in [0x20, 0x21, 0x23, 0x5b, 0x5d, 0x7f, 0xc3, 0xff] as [UInt8] {
+        let text = [UInt8](repeating: byte, count: length)
+        var writer = JSONWriter()
+        writer.string(utf8: text.span)
+        #expect(writer.bytes == [0x22] + text + [0x22])
+      }
+    }
+  }
+
+  @Test func `a member is written behind a comma, unless it is the first`() {
+    let none: [UInt8] = []
+    let written = Self.text {
+      $0.object { writer in
+        writer.member("a", utf8: none.span)
+        writer.member("b", 7)
+        writer.member("c", nil as Int?)
+        writer.member("d", "\n")
+        writer.member("e", capacity: 4) { $0.append("null") }
+        writer.literal(capacity: 40) { text in
+          text.append(member: "f", -1)
+          text.append(member: "g", nil)
+        }
+        writer.member("h", nil as String?)
+        writer.member("i", Int.min)
+      }
+    }
+    #expect(
+      written == #"{"a":"","b":7,"d":"\n","e":null,"f":-1,"i":-9223372036854775808}"#)
+  }
+
+  /// Texts are looked through in blocks.
   @Test func `an escape is found at every place of a long text`() {
     for place in 0..<40 {
       for (byte, escape) in [

@@ -15,7 +15,9 @@ import Testing
 
   private static func record(_ number: Int, author: Int, rank: Int? = nil) -> SeedRecord {
     .post(
-      Post(id: "p\(number)", type: .image, author: Author(id: "a\(author)", name: "A")),
+      Post(
+        id: "p\(number)", type: .image, author: Author(id: "a\(author)", name: "A"),
+        media: [Media(kind: .image, url: "/media/\(number * 7 % 100).webp")]),
       placements: [Placement(feed: "featured", rank: rank ?? number)])
   }
 
@@ -58,7 +60,7 @@ import Testing
     #expect(try !areMissing(store))
     try load.write(Array(Self.records[..<50]))
     #expect(try areMissing(store))
-    #expect(try store.check().map(\.severity) == [.note, .note])
+    #expect(try store.check().map(\.severity) == [.note, .note, .note])
     try load.write(Array(Self.records[50...]))
     #expect(try areMissing(store))
     #expect(try load.finish().added == 100)
@@ -163,5 +165,43 @@ import Testing
     _ = try load.finish()
     #expect(try store.check().isEmpty)
     #expect(!isLockFileThere)
+  }
+
+  /// Looking for the posts of a file, many times, must not be to read all files each time.
+  @Test func `a load during which something becomes known of files makes them at once`() throws {
+    let store = try SQLiteStore(path: path)
+    let load = store.beginImport()
+    try load.write(Array(Self.records[..<50]))
+    let server = try SQLiteStore(path: path)
+    #expect(try server.namedMedia(after: nil, limit: 100).count == 50)
+    let posts = try server.cut(PageQuery(feed: "featured", limit: 50)).posts
+    let version = server.version
+    // p3's.
+    try server.keep([
+      KnownMedia(
+        url: "/media/21.webp",
+        truth: MediaTruth(
+          kind: .image, bytes: 7, mimeType: "image/webp",
+          version: .content(sha256: [UInt8](repeating: 7, count: 32))))
+    ])
+    #expect(try !areMissing(server))
+    #expect(server.changedPosts(since: version) == [posts[3]])
+    try load.write(Array(Self.records[50...]))
+    _ = try load.finish()
+    #expect(try store.check().isEmpty)
+    #expect(!isLockFileThere)
+  }
+
+  /// What a killed load leaves may be any of it: each index is made by itself.
+  @Test(arguments: ["INDEX post_by_author", "INDEX media_by_url", "TRIGGER author_added"])
+  func `what is missing is made, and nothing else`(name: String) throws {
+    let store = try SQLiteStore(path: path)
+    let whole = try schema(store)
+    try store.load(Self.records)
+    try store.pool.write { try $0.execute(sql: "DROP \(name)") }
+    #expect(try store.check().map(\.severity) == [.note])
+    let next = try SQLiteStore(path: path)
+    #expect(try schema(next) == whole)
+    #expect(try next.check().isEmpty)
   }
 }

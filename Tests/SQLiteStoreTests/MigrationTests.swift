@@ -170,4 +170,33 @@ import Testing
           + "program does not know",
       ])
   }
+
+  /// Before migration 0015 and since: what may stand in these columns.
+  @Test(arguments: [14, Migration.sqlite.count])
+  func `a kind is one of those that there are`(version: Int) throws {
+    let pool = try DatabaseFile.open(path: path, options: .init())
+    _ = try Migrator(Array(Migration.sqlite[..<version])).migrate(pool)
+    func isTaken(_ sql: String, _ kind: String?) throws -> Bool {
+      do {
+        try pool.write { try $0.execute(sql: sql, arguments: [kind]) }
+        return true
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+        return false
+      }
+    }
+    let statements = [
+      "INSERT INTO post (id, type) VALUES (hex(randomblob(8)), ?)": PostType.allCases.map(
+        \.rawValue),
+      "INSERT INTO media (post_id, ordinal, kind, url) VALUES (1, abs(random() % 1000000), ?, '/')":
+        MediaKind.allCases.map(\.rawValue),
+      "INSERT INTO change_log (kind) VALUES (?)": ["entry", "feed", "post", "settings"],
+    ]
+    _ = try isTaken("INSERT INTO post (post_id, id, type) VALUES (1, 'first', ?)", "text")
+    for (sql, kinds) in statements {
+      for kind in kinds { #expect(try isTaken(sql, kind), "\(kind)") }
+      for kind in [nil, "", "movie", "Image", "image ", "'image'", "Post"] {
+        #expect(try !isTaken(sql, kind), "\(kind ?? "NULL")")
+      }
+    }
+  }
 }

@@ -119,4 +119,21 @@ import Testing
       #expect(!plan.contains(where: Self.readsWholeFeed), "\(statement.name): \(plan)")
     }
   }
+
+  /// A check of `IN` with three values or more makes a table of them in memory, for each row anew.
+  @Test(arguments: [
+    "post", "author", "media", "feed", "feed_entry", "change_log", "pending_place", "media_file",
+    "media_truth", "idempotency_key", "replaced_ranking",
+  ])
+  func `a row is written without a table in memory`(table: String) throws {
+    let folder = TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
+    let steps = try store.pool.read {
+      try String.fetchAll(
+        $0, sql: "EXPLAIN INSERT INTO \(table) DEFAULT VALUES",
+        adapter: SuffixRowAdapter(fromIndex: 1))
+    }
+    #expect(steps.contains("Insert") || steps.contains("IdxInsert"))
+    #expect(!steps.contains("OpenEphemeral"))
+  }
 }

@@ -27,13 +27,17 @@ public struct FlatPost: Sendable {
   /// The URL of a small picture of it.
   public var thumbnail: FlatText?
   /// Where its tags lie in `FlatPosts.tags`.
-  public var tags = 0..<0
+  public internal(set) var tags = 0..<0
+  /// The same as JSON, an array without white space, where a row has them so.
+  public internal(set) var tagsJSON: FlatText?
   /// Where its counters lie in `FlatPosts.counters`.
-  public var counters = 0..<0
+  public internal(set) var counters = 0..<0
+  /// The same as JSON, an object without white space, where a row has them so.
+  public internal(set) var countersJSON: FlatText?
   /// What else its origin says of it, JSON.
   public var extra: FlatText?
   /// Where its files lie in `FlatPosts.media` and `FlatPosts.mediaLoads`.
-  public var media = 0..<0
+  public internal(set) var media = 0..<0
 
   /// A post of which nothing else is known.
   public init(number: Int64, type: PostType, id: FlatText) {

@@ -88,11 +88,33 @@ extension FlatPosts {
       posts[posts.count - 1].counters.lowerBound..<counters.count
   }
 
+  /// Notes that this is the JSON of the last post's tags, to the byte as items have it.
+  public mutating func note(tagsJSON: FlatText) { posts[posts.count - 1].tagsJSON = tagsJSON }
+
+  /// Notes that this is the JSON of the last post's counters, to the byte as items have it.
+  public mutating func note(countersJSON: FlatText) {
+    posts[posts.count - 1].countersJSON = countersJSON
+  }
+
+  /// Takes the last post's tags back.
+  public mutating func removeTags() {
+    tags.removeLast(posts[posts.count - 1].tags.count)
+    posts[posts.count - 1].tags = tags.count..<tags.count
+  }
+
+  /// Takes the last post's counters back.
+  public mutating func removeCounters() {
+    counters.removeLast(posts[posts.count - 1].counters.count)
+    posts[posts.count - 1].counters = counters.count..<counters.count
+  }
+
   /// Adds what is known of the last media file: it goes before what the origin says of that.
-  public mutating func add(truth: MediaTruth) {
+  public mutating func add(truth: consuming MediaTruth) {
+    // Where there is one there is one of most files.
+    if truths.isEmpty { truths.reserveCapacity(media.capacity) }
     media[media.count - 1].truth = truths.count
-    truths.append(truth)
     mediaLoads[mediaLoads.count - 1] = MediaLoad(truth)
+    truths.append(truth)
   }
 
   /// Adds what shows in place of the last media file, as its origin says.

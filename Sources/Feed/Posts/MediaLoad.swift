@@ -12,7 +12,7 @@ public struct MediaLoad: Hashable, Sendable {
     set { known = Known.of(timing: newValue, width: width, variants: variants) }
   }
   /// Looks at `timing`, where there is one, without a copy of its lists.
-  @discardableResult
+  @inlinable @discardableResult
   public func withTiming<Result>(_ body: (borrowing MediaTiming) -> Result) -> Result? {
     known?.withTiming(body)
   }
@@ -21,9 +21,10 @@ public struct MediaLoad: Hashable, Sendable {
   /// Other files that show the same in fewer bytes, in the order of their sizes.
   public var variants: [MediaLoad] { known?.variants ?? [] }
   /// Whether there are such; costs less than to look at them.
-  public var hasVariants: Bool { known?.variants.isEmpty == false }
-  /// One reference, which most files do not have: pages copy what their files cost many times.
-  private var known: Known?
+  @inlinable public var hasVariants: Bool { known?.variants.isEmpty == false }
+  /// One reference, which most files do not have: pages copy what their files cost many times. Other modules
+  /// can see that it is one, or they would ask at run time how to copy it.
+  @usableFromInline var known: Known?
 
   /// A file of this kind, of which no more need be known.
   public init(
@@ -37,22 +38,25 @@ public struct MediaLoad: Hashable, Sendable {
   }
 
   /// What decides of a file into which somebody has looked.
-  public init(_ truth: MediaTruth) {
+  public init(_ truth: borrowing MediaTruth) {
     let kind: MediaKind =
       switch truth.kind {
       case .image, .animation: .image
       case .video: .video
       case .sound: .audio
       }
+    var variants: [MediaLoad] = []
+    variants.reserveCapacity(truth.variants.count)
+    for index in truth.variants.indices {
+      variants.append(
+        MediaLoad(
+          kind: kind, bytes: truth.variants[index].truth.bytes,
+          durationMilliseconds: truth.variants[index].truth.durationMilliseconds,
+          timing: truth.variants[index].truth.start, width: truth.variants[index].truth.width))
+    }
     self.init(
       kind: kind, bytes: truth.bytes, durationMilliseconds: truth.durationMilliseconds,
-      timing: truth.start, width: truth.variants.isEmpty ? nil : truth.width,
-      variants: truth.variants.map { variant in
-        MediaLoad(
-          kind: kind, bytes: variant.truth.bytes,
-          durationMilliseconds: variant.truth.durationMilliseconds, timing: variant.truth.start,
-          width: variant.truth.width)
-      })
+      timing: truth.start, width: variants.isEmpty ? nil : truth.width, variants: variants)
   }
 
   /// What decides of this file.
@@ -91,35 +95,42 @@ extension MediaLoad: Codable {
   }
 }
 
-private final class Known: Hashable, Sendable {
-  let timing: MediaTiming?
-  let width: Int?
-  let variants: [MediaLoad]
+extension MediaLoad {
+  @usableFromInline
+  final class Known: Hashable, Sendable {
+    @usableFromInline let timing: MediaTiming?
+    @usableFromInline let width: Int?
+    @usableFromInline let variants: [MediaLoad]
 
-  private init(_ timing: MediaTiming?, _ width: Int?, _ variants: [MediaLoad]) {
-    (self.timing, self.width, self.variants) = (timing, width, variants)
-  }
-
-  /// Nil where nothing is known; then nothing is allocated, which an initializer that fails would do.
-  static func of(timing: MediaTiming?, width: Int?, variants: [MediaLoad]) -> Known? {
-    timing == nil && width == nil && variants.isEmpty ? nil : Known(timing, width, variants)
-  }
-
-  func withTiming<Result>(_ body: (borrowing MediaTiming) -> Result) -> Result? {
-    switch timing {
-    case .some(let timing): body(timing)
-    case nil: nil
+    private init(_ timing: MediaTiming?, _ width: Int?, _ variants: [MediaLoad]) {
+      (self.timing, self.width, self.variants) = (timing, width, variants)
     }
-  }
 
-  static func == (left: Known, right: Known) -> Bool {
-    left === right
-      || left.timing == right.timing && left.width == right.width && left.variants == right.variants
-  }
+    /// Nil where nothing is known; then nothing is allocated, which an initializer that fails would do.
+    static func of(timing: MediaTiming?, width: Int?, variants: [MediaLoad]) -> Known? {
+      timing == nil && width == nil && variants.isEmpty ? nil : Known(timing, width, variants)
+    }
 
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(timing)
-    hasher.combine(width)
-    hasher.combine(variants)
+    @inlinable
+    func withTiming<Result>(_ body: (borrowing MediaTiming) -> Result) -> Result? {
+      switch timing {
+      case .some(let timing): body(timing)
+      case nil: nil
+      }
+    }
+
+    @usableFromInline
+    static func == (left: Known, right: Known) -> Bool {
+      left === right
+        || left.timing == right.timing && left.width == right.width
+          && left.variants == right.variants
+    }
+
+    @usableFromInline
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(timing)
+      hasher.combine(width)
+      hasher.combine(variants)
+    }
   }
 }

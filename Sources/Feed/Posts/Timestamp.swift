@@ -78,24 +78,29 @@ extension Timestamp {
 
   /// The bytes of `rfc3339`, all ASCII.
   public var rfc3339UTF8: [UInt8] {
+    [UInt8](capacity: Self.rfc3339Bytes) { appendRFC3339(to: &$0) }
+  }
+
+  /// How many bytes `rfc3339` has at the most.
+  public static let rfc3339Bytes = 27
+
+  /// Appends the bytes of `rfc3339`.
+  public func appendRFC3339(to text: inout OutputSpan<UInt8>) {
     let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
     // Rounded down, so that an instant before 1970 falls into its second.
     let fraction = Int(remainder < 0 ? remainder + 1_000_000 : remainder)
     let seconds = Int(remainder < 0 ? quotient - 1 : quotient)
 
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(27)
-    CivilTime(secondsSince1970: seconds).append(to: &bytes)
+    CivilTime(secondsSince1970: seconds).append(to: &text)
     if fraction != 0 {
-      bytes.append(UInt8(ascii: "."))
-      if fraction % 1000 == 0 {
-        bytes.append(fraction / 1000, digits: 3)
-      } else {
-        bytes.append(fraction, digits: 6)
+      text.append(UInt8(ascii: "."))
+      var divisor = 100_000
+      while divisor >= (fraction % 1000 == 0 ? 1000 : 1) {
+        text.append(UInt8(ascii: "0") + UInt8(fraction / divisor % 10))
+        divisor /= 10
       }
     }
-    bytes.append(UInt8(ascii: "Z"))
-    return bytes
+    text.append(UInt8(ascii: "Z"))
   }
 }
 

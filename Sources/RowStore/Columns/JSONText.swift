@@ -12,12 +12,23 @@ package enum JSONText {
   package static func addTags(_ text: UnsafeBufferPointer<UInt8>, to posts: inout FlatPosts) throws
   {
     var scanner = PlainScanner(text)
-    if let ranges = scanner.strings() {
-      let whole = posts.add(text: text)
-      for range in ranges { posts.add(tag: whole.part(range)) }
-    } else {
-      for tag in try decodedTags(text) { posts.add(tag: posts.add(text: tag)) }
+    let whole = posts.add(text: text)
+    if scanner.begin("[") {
+      var isPlain = true
+      repeat {
+        if let range = scanner.string() {
+          posts.add(tag: whole.part(range))
+        } else {
+          isPlain = false
+        }
+      } while isPlain && scanner.goOn()
+      if isPlain, scanner.end("]") {
+        if scanner.isAsWritten { posts.note(tagsJSON: whole) }
+        return
+      }
+      posts.removeTags()
     }
+    for tag in try decodedTags(text) { posts.add(tag: posts.add(text: tag)) }
   }
 
   /// Adds the counters of `{"comments":12,"likes":3}` to the last post.
@@ -25,16 +36,25 @@ package enum JSONText {
     throws
   {
     var scanner = PlainScanner(text)
-    if let counters = scanner.counters() {
-      let whole = posts.add(text: text)
-      for counter in counters {
-        posts.add(counter: FlatCounter(name: whole.part(counter.name), value: counter.value))
+    let whole = posts.add(text: text)
+    if scanner.begin("{") {
+      var isPlain = true
+      repeat {
+        if let (name, value) = scanner.counter() {
+          posts.add(counter: FlatCounter(name: whole.part(name), value: value))
+        } else {
+          isPlain = false
+        }
+      } while isPlain && scanner.goOn()
+      if isPlain, scanner.end("}") {
+        if scanner.isAsWritten { posts.note(countersJSON: whole) }
+        return
       }
-    } else {
-      for counter in try decodedCounters(text) {
-        posts.add(
-          counter: FlatCounter(name: posts.add(text: counter.name), value: counter.value))
-      }
+      posts.removeCounters()
+    }
+    for counter in try decodedCounters(text) {
+      posts.add(
+        counter: FlatCounter(name: posts.add(text: counter.name), value: counter.value))
     }
   }
 
@@ -110,74 +130,82 @@ package enum JSONText {
   }
 }
 
-/// Reads JSON without escapes and spaces, as ranges of its text; `nil` where there are any.
+/// Reads a list of texts, or an object of whole numbers, without escapes and spaces, as ranges of its text; and
+/// stops where there are any.
 private struct PlainScanner {
-  /// Most posts have no more tags, or counters.
-  private static let usualCount = 8
-
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
+  /// The name of the counter before.
+  private var last: Range<Int>?
+  /// Whether this is to the byte what a writer makes of it. What it is not is read all the same: control
+  /// characters in a text, and numbers with zeros before them.
+  private(set) var isAsWritten = true
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.bytes = bytes
   }
 
+  /// Whether it begins so.
+  mutating func begin(_ bracket: Unicode.Scalar) -> Bool { take(bracket) }
+
+  /// Whether another one follows.
+  mutating func goOn() -> Bool { take(",") }
+
+  /// Whether it ends so, and nothing follows.
+  mutating func end(_ bracket: Unicode.Scalar) -> Bool {
+    take(bracket) && position == bytes.count
+  }
+
+  @inline(__always)
   private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
     guard position < bytes.count, bytes[position] == UInt8(ascii: scalar) else { return false }
     position += 1
     return true
   }
 
-  private mutating func string() -> Range<Int>? {
+  mutating func string() -> Range<Int>? {
     guard take("\"") else { return nil }
     let start = position
-    while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
-      if bytes[position] == UInt8(ascii: "\\") { return nil }
-      position += 1
+    var index = start
+    while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+      if bytes[index] == UInt8(ascii: "\\") { return nil }
+      if bytes[index] < 0x20 { isAsWritten = false }
+      index += 1
     }
-    return take("\"") ? start..<position - 1 : nil
+    position = index
+    return take("\"") ? start..<index : nil
   }
 
   private mutating func integer() -> Int? {
     let isNegative = take("-")
     let start = position
-    var value = 0
+    var (value, index) = (0, start)
     // Eighteen digits cannot overflow.
-    while position < bytes.count, position - start < 18, bytes[position] >= 48,
-      bytes[position] <= 57
-    {
-      value = value * 10 + Int(bytes[position] - 48)
-      position += 1
+    let end = min(bytes.count, start + 18)
+    while index < end {
+      let digit = bytes[index] &- UInt8(ascii: "0")
+      guard digit < 10 else { break }
+      value = value &* 10 &+ Int(digit)
+      index += 1
     }
-    guard position > start else { return nil }
+    guard index > start else { return nil }
+    position = index
+    if bytes[start] == UInt8(ascii: "0"), isNegative || index > start + 1 { isAsWritten = false }
     return isNegative ? -value : value
   }
 
-  mutating func strings() -> [Range<Int>]? {
-    guard take("[") else { return nil }
-    var strings: [Range<Int>] = []
-    strings.reserveCapacity(Self.usualCount)
-    repeat {
-      guard let string = string() else { return nil }
-      strings.append(string)
-    } while take(",")
-    return take("]") && position == bytes.count ? strings : nil
+  /// In the order of the text, which is that of the names where this store wrote it.
+  mutating func counter() -> (name: Range<Int>, value: Int)? {
+    guard let name = string(), take(":"), let value = integer() else { return nil }
+    if let last, !precedes(last, name) { return nil }
+    last = name
+    return (name, value)
   }
 
-  /// In the order of the text, which is that of the names where this store wrote it.
-  mutating func counters() -> [(name: Range<Int>, value: Int)]? {
-    guard take("{") else { return nil }
-    var counters: [(name: Range<Int>, value: Int)] = []
-    counters.reserveCapacity(Self.usualCount)
-    repeat {
-      guard let name = string(), take(":"), let value = integer() else { return nil }
-      if let last = counters.last,
-        !bytes[last.name].lexicographicallyPrecedes(bytes[name])
-      {
-        return nil
-      }
-      counters.append((name, value))
-    } while take(",")
-    return take("}") && position == bytes.count ? counters : nil
+  private func precedes(_ name: Range<Int>, _ other: Range<Int>) -> Bool {
+    for (left, right) in zip(name, other) where bytes[left] != bytes[right] {
+      return bytes[left] < bytes[right]
+    }
+    return name.count < other.count
   }
 }

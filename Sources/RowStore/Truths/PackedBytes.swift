@@ -81,16 +81,28 @@ struct PackedReader {
   /// The next number, which has to be in the range.
   ///
   /// - Parameter name: what it is called in the error.
+  @inline(__always)
   mutating func number(
     _ name: StaticString, in range: ClosedRange<Int> = 0...Int.max
   ) throws(PackedError) -> Int {
-    var value = 0
-    var shift = 0
-    while position < bytes.count, shift < 63 {
-      let byte = bytes[position]
+    // Most have one byte.
+    if position < bytes.count, bytes[position] < 0x80, range.contains(Int(bytes[position])) {
       position += 1
+      return Int(bytes[position - 1])
+    }
+    return try longNumber(name, in: range)
+  }
+
+  private mutating func longNumber(
+    _ name: StaticString, in range: ClosedRange<Int>
+  ) throws(PackedError) -> Int {
+    var (value, shift, next) = (0, 0, position)
+    while next < bytes.count, shift < 63 {
+      let byte = bytes[next]
+      next += 1
       value |= Int(byte & 0x7f) << shift
       if byte < 0x80 {
+        position = next
         guard range.contains(value) else { throw .impossible("\(name)") }
         return value
       }
@@ -104,6 +116,14 @@ struct PackedReader {
     guard count <= bytes.count - position else { throw .wrongLength }
     defer { position += count }
     return UnsafeBufferPointer(rebasing: bytes[position..<position + count])
+  }
+
+  /// So many bytes, in memory of their own.
+  mutating func copied(_ count: Int) throws(PackedError) -> [UInt8] {
+    let raw = try raw(count)
+    return Array(unsafeUninitializedCapacity: count) { buffer, initialized in
+      initialized = buffer.initialize(fromContentsOf: raw)
+    }
   }
 
   /// The next text.

@@ -24,11 +24,12 @@ package enum PackedTruth {
     return writer.sealed(form: form)
   }
 
-  /// The truth that the bytes hold.
-  package static func truth(in bytes: UnsafeBufferPointer<UInt8>) throws(PackedError) -> MediaTruth
-  {
+  /// The truth that the bytes hold, of a file with these variants.
+  package static func truth(
+    in bytes: UnsafeBufferPointer<UInt8>, variants: [MediaVariant] = []
+  ) throws(PackedError) -> MediaTruth {
     var reader = try PackedReader(sealed: bytes, form: form)
-    let truth = try reader.truth()
+    let truth = try reader.truth(variants)
     try reader.end()
     return truth
   }
@@ -159,7 +160,9 @@ extension PackedWriter {
 // MARK: Reading
 
 extension PackedReader {
-  fileprivate mutating func truth() throws(PackedError) -> MediaTruth {
+  fileprivate mutating func truth(
+    _ variants: [MediaVariant] = []
+  ) throws(PackedError) -> MediaTruth {
     let kind = kinds[try number("kind", in: 0...kinds.count - 1)]
     let parts = Parts(rawValue: try number("parts", in: Parts.all))
     let bytes = try number("bytes", in: 0...RecordLimits.fileBytes)
@@ -181,7 +184,7 @@ extension PackedReader {
       placeholder: parts.contains(.placeholder) ? try placeholder() : nil,
       start: parts.contains(.start)
         ? try start(isStartable: parts.contains(.startable), fileBytes: bytes) : nil,
-      version: parts.contains(.version) ? try version() : nil)
+      version: parts.contains(.version) ? try version() : nil, variants: variants)
     truth.isUndecoded = parts.contains(.undecoded)
     return truth
   }
@@ -191,16 +194,16 @@ extension PackedReader {
   }
 
   private mutating func placeholder() throws(PackedError) -> MediaPlaceholder {
-    let hash = try raw(try number("thumbhash", in: MediaPlaceholder.thumbHashBytes))
+    let hash = try copied(try number("thumbhash", in: MediaPlaceholder.thumbHashBytes))
     let color = try raw(3)
     return MediaPlaceholder(
-      thumbHash: Array(hash), color: .init(red: color[0], green: color[1], blue: color[2]))
+      thumbHash: hash, color: .init(red: color[0], green: color[1], blue: color[2]))
   }
 
   private mutating func version() throws(PackedError) -> MediaVersion {
     let texts = 1...MediaVersion.textBytes
     switch try number("version", in: 0...2) {
-    case 0: return .content(sha256: Array(try raw(32)))
+    case 0: return .content(sha256: try copied(32))
     case 1: return .entityTag(try text("version", bytes: texts))
     default: return .modified(try text("version", bytes: texts))
     }

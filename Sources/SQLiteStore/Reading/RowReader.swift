@@ -61,17 +61,22 @@ struct RowReader {
 
   /// The number in the column, `nil` for NULL.
   func optionalInteger(_ column: Int32) -> Int64? {
-    sqlite3_column_type(statement, column) == SQLITE_NULL ? nil : integer(column)
+    let value = value(column)
+    return sqlite3_value_type(value) == SQLITE_NULL ? nil : sqlite3_value_int64(value)
   }
 
   /// The text in the column, `nil` for NULL and the empty text; it is there until the next step.
   func text(_ column: Int32) -> UnsafeBufferPointer<UInt8>? {
+    let value = value(column)
     // The blob of a text is its UTF-8, without the copy that adds a zero byte.
-    guard let start = sqlite3_column_blob(statement, column) else { return nil }
+    guard let start = sqlite3_value_blob(value) else { return nil }
     return UnsafeBufferPointer(
-      start: start.assumingMemoryBound(to: UInt8.self),
-      count: Int(sqlite3_column_bytes(statement, column)))
+      start: start.assumingMemoryBound(to: UInt8.self), count: Int(sqlite3_value_bytes(value)))
   }
+
+  /// What is in the column, looked up once for all that is asked of it: other threads must not use the
+  /// connection meanwhile (https://sqlite.org/c3ref/column_blob.html), and whoever has a reader has that alone.
+  private func value(_ column: Int32) -> OpaquePointer? { sqlite3_column_value(statement, column) }
 
   /// The bytes in the column, `nil` for NULL and for none; they are there until the next step.
   func bytes(_ column: Int32) -> UnsafeBufferPointer<UInt8>? { text(column) }
