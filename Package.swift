@@ -254,8 +254,8 @@ let package = Package(
       "CommandTests",
       [
         "lookahead", "FeedServer", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing",
-        "SQLiteStore", "Catalog", "Feed", "Version", "SQLiteTestSupport", "PostgresTestSupport",
-        "TestSupport", crypto,
+        "SQLiteStore", "Catalog", "Feed", "Version", "Postgres", "SQLiteTestSupport",
+        "PostgresTestSupport", "TestSupport", crypto,
       ]),
     // On the model store alone: no SQLite is linked.
     tests(
@@ -275,7 +275,7 @@ let package = Package(
     tests(
       "PostgresStoreTests",
       [
-        "Catalog", "Feed", "Migrations", "PostJSON", "Postgres", "PostgresStore",
+        "Catalog", "Feed", "JSON", "Migrations", "PostJSON", "Postgres", "PostgresStore",
         "PostgresTestSupport", "Prefetch", "RowStore", "SQLiteStore", "Seeding", "TestSupport",
       ]),
     // What any store must do, on SQLite, on PostgreSQL and on the model.

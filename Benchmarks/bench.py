@@ -23,6 +23,8 @@ from rows import ROWS
 from tables import print_row
 
 EXTRA = ["sizes", "ten-million", "connections", "loops"]
+# Rows that take minutes.
+SLOW = ["postgres"]
 
 
 def arguments():
@@ -35,7 +37,7 @@ def arguments():
     parser.add_argument("--connections", action="store_true",
                         help="cost against connections, and against event loops")
     parser.add_argument("--quick", action="store_true",
-                        help="three runs instead of nine, without the slowest peers")
+                        help="three runs instead of nine, without the slowest peers and without PostgreSQL")
     parser.add_argument("--with-hummingbird", action="store_true",
                         help="build and measure Hummingbird + GRDB, too: some minutes of building")
     parser.add_argument("--runs", type=int, metavar="N", help="so many runs of each, 9 by default")
@@ -62,7 +64,8 @@ def wanted_rows(options):
         return ["sizes"]
     if options.connections:
         return ["connections", "loops"]
-    return [name for name in ROWS if name not in EXTRA]
+    left_out = EXTRA + (SLOW if options.quick else [])
+    return [name for name in ROWS if name not in left_out]
 
 
 def measure(bench, names, results, options):

@@ -40,7 +40,11 @@ class Data:
         """A database with the big feed and with `featured`."""
         if not self.is_recorded:
             return self.generated(GENERATED_POSTS)
-        return self.kept("recorded", [self.source()[0], [str(FEEDS / "featured.ndjson")]])
+        return self.kept("recorded", [self.source()[0], *([path] for path in self.others())])
+
+    def others(self):
+        """What the database of the big feed has beside it."""
+        return [str(FEEDS / "featured.ndjson")] if self.is_recorded else []
 
     def small(self):
         """A database with `featured`, into which the big feed can be seeded."""

@@ -9,7 +9,7 @@ TOLD = {
     "processor": "Processor", "cores": "Cores", "memory": "Memory", "kernel": "Linux",
     "system": "System", "lookahead": "Lookahead", "swift": "Swift", "sqlite": "SQLite",
     "nginx": "nginx", "go": "Go", "wrk": "wrk", "datasette": "Datasette",
-    "hummingbird": "Hummingbird", "grdb": "GRDB"}
+    "hummingbird": "Hummingbird", "grdb": "GRDB", "postgres": "PostgreSQL", "pgx": "pgx"}
 
 
 def write(folder, results):

@@ -5,6 +5,9 @@ import os
 import pathlib
 import subprocess
 
+from machine import package_version
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
 PEERS = pathlib.Path(__file__).parent / "peers"
 # Debian's Go packages lie here; nothing is fetched.
 DEBIAN_GOPATH = "/usr/share/gocode"
@@ -26,12 +29,22 @@ def run(command, what, environment=None):
         raise Missing(f"{what}: {(done.stdout + done.stderr)[-1000:]}")
 
 
-def need_go(built):
-    """Builds the Go service with Debian's packages alone."""
-    run(["go", "build", "-tags", "libsqlite3", "-o", built / "go-peer", PEERS / "go" / "main.go"],
+def need_go(built, database="sqlite"):
+    """Builds the Go service for a kind of database with Debian's packages alone; its program."""
+    program = built / f"go-peer-{database}"
+    sources = [PEERS / "go" / "page.go", PEERS / "go" / f"{database}.go"]
+    run(["go", "build", "-tags", "libsqlite3", "-o", program, *sources],
         "the Go service could not be built",
         {"GO111MODULE": "off", "GOFLAGS": "", "GOPATH": DEBIAN_GOPATH,
          "GOCACHE": str(built / "go-cache")})
+    return program
+
+
+def need_postgres():
+    """Installs PostgreSQL and pgx from Debian where they are not there."""
+    run([ROOT / "Tests" / "load" / "install", "/usr/share/doc/postgresql=postgresql",
+         f"{DEBIAN_GOPATH}/src/github.com/jackc/pgx=golang-github-jackc-pgx-v4-dev"],
+        "PostgreSQL could not be installed")
 
 
 def need_hummingbird(built):
@@ -62,4 +75,8 @@ def versions(built):
         for pin in json.loads(resolved.read_text())["pins"]:
             if pin["identity"] in ("hummingbird", "grdb.swift"):
                 found[pin["identity"].split(".")[0]] = pin["state"]["version"]
+    for name, package in {"postgres": "postgresql-15", "pgx": "golang-github-jackc-pgx-v4-dev"}.items():
+        version = package_version(package)
+        if version != "unknown":
+            found[name] = version
     return found

@@ -1,8 +1,9 @@
--- For wrk: asks for the paths of a file in turn, where one is named; prints what came out as JSON.
+-- For wrk: asks for the paths of a file in turn, where one is named, by a method and with a body where these are;
+-- prints what came out as JSON.
 function init(arguments)
   if not arguments[1] then return end
   local requests, index = {}, 0
-  for path in io.lines(arguments[1]) do requests[#requests + 1] = wrk.format(nil, path) end
+  for path in io.lines(arguments[1]) do requests[#requests + 1] = wrk.format(arguments[2], path, nil, arguments[3]) end
   request = function()
     index = index % #requests + 1
     return requests[index]

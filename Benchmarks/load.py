@@ -38,13 +38,17 @@ class Sample:
 
 
 def wrk(server, path, seconds, connections=CONNECTIONS, paths=None, fields=(), cores=LOAD_CORE,
-        threads=1):
-    """A run of wrk; the server's CPU time a request and its memory beside it."""
+        threads=1, posted=None):
+    """A run of wrk; the server's CPU time a request and its memory beside it.
+
+    `posted` is a body to be posted to each of the paths.
+    """
     command = ["taskset", "-c", cores, "wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s",
                f"--timeout={TIMEOUT_SECONDS}s", "-s", str(SCRIPT)]
     for field in fields:
         command += ["-H", field]
-    command += [server.url(path), *(["--", str(paths)] if paths else [])]
+    command += [server.url(path), *(["--", str(paths)] if paths else []),
+                *(["POST", posted] if posted else [])]
     server_seconds, load_seconds = server.cpu_seconds(), children_seconds()
     start = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + 60)

@@ -61,7 +61,7 @@ class Go(DatabasePeer):
     name = "Go"
 
     def command(self):
-        return [self.bench.built / "go-peer", self.database, self.port, PEERS / "posts.sql"]
+        return [self.bench.built / "go-peer-sqlite", self.database, self.port, PEERS / "posts.sql"]
 
     def variables(self):
         return {"GOMAXPROCS": "1", "GOGC": "400"}

@@ -104,9 +104,9 @@ class Server:
         finally:
             connection.close()
 
-    def ids(self):
-        """The ids of the items of its page."""
-        return [item["id"] for item in json.loads(self.get(self.page)[2])["items"]]
+    def ids(self, path=None):
+        """The ids of the items of its page, or of another."""
+        return [item["id"] for item in json.loads(self.get(path or self.page)[2])["items"]]
 
     def cpu_seconds(self):
         return self.process.cpu_seconds()

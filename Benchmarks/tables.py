@@ -59,6 +59,9 @@ def markdown(header, rows):
 
 
 def written(name, value):
+    """A figure as the table has it; of what was not measured there, nothing."""
+    if value is None:
+        return ""
     how = COLUMNS[name][1]
     return how(value) if callable(how) else how.format(value)
 

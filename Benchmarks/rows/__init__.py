@@ -1,13 +1,15 @@
 """The rows of the table, by the names that `--only` takes, in the order in which they are shown."""
 
 from rows import (
-    connections, depth, engine, feeds, hot, lab, memory, pages, pruning, reads, seeding, sizes, start, uncached)
+    connections, depth, engine, feeds, hot, lab, memory, pages, postgres, pruning, reads, seeding, sizes, start,
+    uncached)
 
 ROWS = {
     "hot": hot.measure,
     "pages": pages.measure,
     "depth": depth.measure,
     "uncached": uncached.measure,
+    "postgres": postgres.measure,
     "memory": memory.measure,
     "start": start.measure,
     "seeding": seeding.measure,

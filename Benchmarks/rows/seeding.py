@@ -36,9 +36,16 @@ def measure(bench):
 
 
 def seed(bench, database, arguments):
-    """One run of `lookahead seed` into a new database, watched from outside."""
+    """One run of `lookahead seed` into a new file, watched from outside."""
     for leftover in database.parent.glob(database.name + "*"):
         leftover.unlink()
+    found = watched(bench, database, arguments)
+    files = [path for path in database.parent.glob(database.name + "*")]
+    return found | {"file_mb": sum(path.stat().st_size for path in files) / MEGABYTE}
+
+
+def watched(bench, database, arguments):
+    """One run of `lookahead seed` into an empty database, watched from outside."""
     resident, peak = [], 0
     start = time.monotonic()
     with Process([bench.program, "seed", "--database", database, *arguments], "0,1",
@@ -54,12 +61,10 @@ def seed(bench, database, arguments):
     if process.process.returncode != 0:
         raise RuntimeError(f"lookahead seed: {said}")
     added = int(re.search(r"(\d+) added", said)[1])
-    files = [path for path in database.parent.glob(database.name + "*")]
     return {
         "posts": added, "seconds": seconds, "seed_rate": added / seconds,
         "quarter": resident[len(resident) // 4], "half": resident[len(resident) // 2],
-        "end": resident[-1], "peak": peak,
-        "file_mb": sum(path.stat().st_size for path in files) / MEGABYTE}
+        "end": resident[-1], "peak": peak}
 
 
 def megabytes(status, name):

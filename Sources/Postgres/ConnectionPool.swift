@@ -1,38 +1,34 @@
 import System
 
 /// A bounded number of connections to a database, opened as they are needed and kept. One that is lost is
-/// replaced; while none can be made, whoever asks is told so at once, and somebody tries again after a pause that
-/// grows.
+/// replaced; while none can be made, whoever asks is told so at once (`Outage`).
 public final class ConnectionPool: Sendable {
   private struct State {
     var idle: [Connection] = []
     /// How many more may be taken: who finds none waits.
     var free: Int
     var isClosed = false
-    /// Why no connection came about, and until when nobody tries again.
-    var failure: (error: PostgresError, until: ContinuousClock.Instant)?
-    var pause = ConnectionPool.shortestPause
-    var attempts = 0
   }
-
-  private static let shortestPause = Duration.milliseconds(100)
-  private static let longestPause = Duration.seconds(5)
 
   private let address: DatabaseAddress
   private let options: Connection.Options
   private let limit: Int
+  private let outage: Outage
   private let state: Monitor<State>
 
   /// A pool of so many connections at the most.
-  public init(_ address: DatabaseAddress, _ options: Connection.Options = .init(), limit: Int) {
+  ///
+  /// - Parameter outage: shared by those who connect to the same server.
+  public init(
+    _ address: DatabaseAddress, _ options: Connection.Options = .init(), limit: Int,
+    outage: Outage = Outage()
+  ) {
     self.address = address
     self.options = options
     self.limit = limit
+    self.outage = outage
     state = Monitor(State(free: limit))
   }
-
-  /// How often it was tried to connect.
-  var attempts: Int { state.withLock { $0.attempts } }
 
   /// Runs the body with a connection that nobody else has meanwhile. Where the server ended the connection before
   /// it said anything, the body is run once more with another one.
@@ -73,31 +69,17 @@ public final class ConnectionPool: Sendable {
   }
 
   private func connect() throws(PostgresError) -> Connection {
-    let known = state.withLock { state -> PostgresError? in
-      guard let failure = state.failure, .now < failure.until else {
-        state.attempts += 1
-        return nil
-      }
-      return failure.error
-    }
-    if let known { throw known }
     do throws(PostgresError) {
-      let connection = try Connection(address, options)
-      state.withLock { state in
-        state.failure = nil
-        state.pause = Self.shortestPause
-      }
-      return connection
+      return try outage.connect { () throws(PostgresError) in try Connection(address, options) }
     } catch {
-      state.withLock { state in
-        state.failure = (error, .now + state.pause)
-        state.pause = min(state.pause * 2, Self.longestPause)
-        // Those that are idle most likely are of no more use.
-        state.idle.removeAll()
-      }
+      // Those that are idle most likely are of no more use.
+      closeIdle()
       throw error
     }
   }
+
+  /// Closes the connections that nobody has: who asks next connects anew.
+  public func closeIdle() { state.withLock { $0.idle = [] } }
 
   private func giveBack(_ connection: Connection?) {
     state.withLock { state in

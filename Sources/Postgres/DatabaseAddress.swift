@@ -1,4 +1,5 @@
 import CPostgres
+import Glibc
 
 /// Which database to connect to, as libpq reads it: a URI or `keyword=value` pairs, several hosts, a service of
 /// a service file, and what the environment says of the rest
@@ -10,8 +11,10 @@ public struct DatabaseAddress: Hashable, Sendable {
   public let name: String
   /// Whether it says how long a connection may take to come about.
   let hasConnectTimeout: Bool
-  /// Whether it names several hosts, and not which of them is meant.
-  let leavesHostOpen: Bool
+  /// Whether it names several hosts.
+  private let hasSeveralHosts: Bool
+  /// Whether it may say which server is meant.
+  private let saysServer: Bool
 
   /// Whether the text names a PostgreSQL database, and not a file: `postgres://…`, `postgresql://…`, or
   /// pairs that name a service, a host or a database.
@@ -44,14 +47,31 @@ public struct DatabaseAddress: Hashable, Sendable {
     name = Self.name(values)
     hasConnectTimeout = values["connect_timeout"] != nil
     let hosts = values["host"] ?? values["hostaddr"] ?? ""
-    leavesHostOpen = hosts.contains(",") && values["target_session_attrs"] == nil
+    hasSeveralHosts = hosts.contains(",")
+    // What a service file says is libpq's to read.
+    saysServer = values["target_session_attrs"] != nil || values["service"] != nil
+  }
+
+  /// What libpq is told of which server it has to be (`target_session_attrs`); `nil` where it goes by the address and
+  /// the environment.
+  func sessionAttributes(_ server: Connection.Server) -> String? {
+    switch server {
+    case .writable: "read-write"
+    case .addressed where hasSeveralHosts && !saysServer && getenv("PGTARGETSESSIONATTRS") == nil:
+      "read-write"
+    // What the environment says is meant for the primary.
+    case .standby where !saysServer: "prefer-standby"
+    case .addressed, .standby: nil
+    }
   }
 
   private static func name(_ values: [String: String]) -> String {
     if let service = values["service"], values["dbname"] == nil { return "service=\(service)" }
     let user = values["user"].map { "\($0)@" } ?? ""
     let hosts = values["host"] ?? values["hostaddr"] ?? ""
-    let port = values["port"].map { ":\($0)" } ?? ""
+    // Of several hosts of which none has a port, libpq makes a list of nothing.
+    let ports = values["port"].flatMap { $0.allSatisfy { $0 == "," } ? nil : $0 }
+    let port = ports.map { ":\($0)" } ?? ""
     return "postgres://\(user)\(hosts)\(port)/\(values["dbname"] ?? "")"
   }
 }

@@ -4,14 +4,19 @@ import Postgres
 import RowStore
 
 /// The tables of what is known of media files.
-struct MediaRows {
+struct MediaRows: KnownMediaRows {
   let connection: Connection
 
   init(_ connection: Connection) { self.connection = connection }
 
   private static let columns =
     "url, truth, modified_ns, variants FROM media_file JOIN media_truth USING (truth_id)"
-  static let atURLs = "SELECT \(columns) WHERE url = ANY ($1::text[])"
+  // A hash index looks for one value at a time, and not for those of a list.
+  static let atURLs = """
+    SELECT url, truth, modified_ns, variants
+    FROM unnest($1::text[]) AS asked (at) JOIN media_file ON url = asked.at
+    JOIN media_truth USING (truth_id)
+    """
   // By an index of how URLs begin: they may be longer than a page of it takes.
   static let afterURL = """
     SELECT \(columns) WHERE left(url, 500) >= left($1::text, 500) AND url > $1::text
@@ -84,38 +89,30 @@ extension MediaRows {
     SELECT 'post', post_id FROM unnest($1::text[]) AS told (url) JOIN media ON media.url = told.url
     """
 
-  /// - Returns: the URLs of which something else is known now.
-  func keep(_ media: KnownMedia, _ key: String) throws -> [String] {
-    var changed: [String] = []
-    let old = try self.media(at: [media.url])[0]
-    let id: Int64
-    let truth = media.truth.alone
-    let packed = Parameter.bytes(PackedTruth.bytes(of: truth))
-    if let known = try self.truth(ofVersion: key) {
-      id = known.id
-      if known.truth != truth {
-        try connection.run(
-          "UPDATE media_truth SET truth = $1::bytea WHERE truth_id = $2::int8",
-          [packed, .integer(id)])
-        let rows = try connection.run(Self.urlsOfTruth, [.integer(id)])
-        changed += try (0..<rows.count).map { try RowValues(rows: rows, row: $0).name(0) }
-      }
-    } else {
-      let rows = try connection.run(
-        "INSERT INTO media_truth (version, truth) VALUES ($1::text, $2::bytea) RETURNING truth_id",
-        [.text(key), packed])
-      id = try RowValues(rows: rows, row: 0).integer(0)
-    }
-    if old?.truth != media.truth { changed.append(media.url) }
-    if old != media { try put(media, id) }
-    return changed
+  func media(at url: String) throws -> KnownMedia? { try media(at: [url])[0] }
+
+  func insertTruth(_ packed: [UInt8], version: String) throws -> Int64 {
+    let rows = try connection.run(
+      "INSERT INTO media_truth (version, truth) VALUES ($1::text, $2::bytea) RETURNING truth_id",
+      [.text(version), .bytes(packed)])
+    return try RowValues(rows: rows, row: 0).integer(0)
   }
 
-  private func put(_ media: KnownMedia, _ truth: Int64) throws {
-    let variants = media.truth.variants
+  func updateTruth(_ id: Int64, to packed: [UInt8]) throws {
+    try connection.run(
+      "UPDATE media_truth SET truth = $1::bytea WHERE truth_id = $2::int8",
+      [.bytes(packed), .integer(id)])
+  }
+
+  func urls(ofTruth id: Int64) throws -> [String] {
+    let rows = try connection.run(Self.urlsOfTruth, [.integer(id)])
+    return try (0..<rows.count).map { try RowValues(rows: rows, row: $0).name(0) }
+  }
+
+  func put(_ media: KnownMedia, truth: Int64, variants: [UInt8]?) throws {
     let parameters: [Parameter] = [
       .text(media.url), .integer(truth), .integer(media.changedNanoseconds),
-      variants.isEmpty ? .null : .bytes(PackedTruth.bytes(of: variants)),
+      variants.map { .bytes($0) } ?? .null,
     ]
     let changed = try connection.run(
       """

@@ -12,8 +12,8 @@ final class PostgresListener: Sendable {
   private let connections: ConnectionPool
   private let state = Monitor(State())
 
-  init(_ address: DatabaseAddress, _ options: Connection.Options) {
-    connections = ConnectionPool(address, options, limit: 1)
+  init(_ address: DatabaseAddress, _ options: Connection.Options, _ outage: Outage) {
+    connections = ConnectionPool(address, options, limit: 1, outage: outage)
   }
 
   /// So long does a stop have to wait.

@@ -62,7 +62,7 @@ public struct PostgresSchema: Sendable {
     try withStoreErrors(address.name) {
       // A migration takes as long as it takes.
       let connection = try Connection(
-        address, Connection.Options(statementMilliseconds: 0, mustBeWritable: false))
+        address, Connection.Options(statementMilliseconds: 0))
       let encoding = try connection.run("SHOW server_encoding").text(0, 0) ?? ""
       guard encoding == "UTF8" else {
         throw PostgresStoreError.notUTF8(name: address.name, encoding: encoding)

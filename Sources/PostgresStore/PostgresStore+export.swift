@@ -10,10 +10,11 @@ extension PostgresStore {
   static let titledFeeds = "SELECT name, title FROM feed WHERE title IS NOT NULL ORDER BY name"
   static let idsAfter = "SELECT id FROM post WHERE id > $1::text ORDER BY id LIMIT $2::int8"
   static let placementsOfPosts = """
-    SELECT post.post_id, feed.name, feed_entry.rank
-    FROM post JOIN feed_entry USING (post_id) JOIN feed USING (feed_id)
-    WHERE post.id = ANY ($1::text[]) AND feed_entry.until IS NULL
-    ORDER BY post.post_id, feed.name
+    SELECT post_id, (SELECT name FROM feed WHERE feed.feed_id = feed_entry.feed_id) AS feed, rank
+    FROM feed_entry
+    WHERE post_id = ANY (ARRAY(SELECT post_id FROM post WHERE id = ANY ($1::text[])))
+      AND until IS NULL
+    ORDER BY post_id, feed
     """
 
   /// Hands out everything as records, in canonical order: the feeds that have a title by name, then

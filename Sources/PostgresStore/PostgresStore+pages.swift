@@ -12,6 +12,7 @@ extension PostgresStore {
   public func beginLoading() throws {
     try follower.beginLoading(
       firstEntries: options.firstEntries, total: options.firstEntriesOfAll)
+    standby?.lookSoon()
   }
 
   /// Brings the catalog up to the database.
@@ -19,7 +20,12 @@ extension PostgresStore {
   /// - Returns: whether anything had changed; `false` where the catalog has yet to be read.
   /// - Throws: `PostgresStoreError`; then the catalog stays as it was.
   @discardableResult
-  public func refresh() throws -> Bool { try follower.refresh() }
+  public func refresh() throws -> Bool {
+    standby?.lookSoon()
+    let isNewer = try follower.refresh()
+    standby?.note(follower.version)
+    return isNewer
+  }
 
   /// The store as of the last refresh: taking it costs a lock for the time of a copy.
   ///
@@ -64,40 +70,44 @@ extension PostgresStore {
     follower.changes(since: version)
   }
 
-  /// The posts with these numbers, in this order, as the database has them now.
+  /// The posts with these numbers, in this order, as the database has them now, or a standby that has them no older than
+  /// the catalog.
   ///
   /// - Throws: `PostgresStoreError`.
   public func posts(_ numbers: [Int64]) throws -> FlatPosts {
     guard !numbers.isEmpty else { return FlatPosts() }
-    let list = [Parameter.integers(numbers.map { $0 })]
-    return try read { connection in
-      let rows = try connection.read([
-        Statement(PostRows.byNumber, list), Statement(PostRows.mediaByNumber, list),
-      ])
-      return try PostRows.posts(rows[0], rows[1], isTruthTold: true)
-    }
+    if let posts = standbyPosts(numbers) { return posts }
+    return try read { try PostRows.posts(numbered: $0.read(PostRows.statements(numbers))) }
   }
 
-  /// The item with this id; `nil` where there is none.
+  /// The item with this id, from where posts come; `nil` where the primary has none.
   ///
   /// - Throws: `PostgresStoreError`.
   public func item(withID id: String) throws -> StoredItem? {
-    try read { connection in
-      let ids = [Parameter.texts([id])]
-      let rows = try connection.read([
-        Statement(PostRows.byID, ids), Statement(PostRows.mediaWithTruthByID, ids),
-        Statement(Self.placementsOfPosts, ids),
-      ])
-      // What is known of a file is no part of the post's record.
-      let flat = try PostRows.posts(rows[0], rows[1])
-      guard flat.count > 0 else { return nil }
-      let places = try (0..<rows[2].count).map { index in
-        let row = RowValues(rows: rows[2], row: index)
-        return Placement(feed: try row.name(1), rank: row.optional(2).map(Int.init))
-      }
-      return StoredItem(
-        post: flat.post(at: 0), placements: places,
-        truths: (0..<rows[1].count).map { PostRows.truth(RowValues(rows: rows[1], row: $0)) })
+    if let item = standbyItem(withID: id) { return item }
+    return try read { try Self.item($0.read(Self.itemStatements(id)))?.item }
+  }
+
+  static func itemStatements(_ id: String) -> [Statement] {
+    let ids = [Parameter.texts([id])]
+    return [
+      Statement(PostRows.byID, ids), Statement(PostRows.mediaWithTruthByID, ids),
+      Statement(placementsOfPosts, ids),
+    ]
+  }
+
+  /// What those answered, and the number of the post; `nil` where there is none.
+  static func item(_ rows: [Rows]) throws -> (number: Int64, item: StoredItem)? {
+    // What is known of a file is no part of the post's record.
+    let flat = try PostRows.posts(rows[0], rows[1])
+    guard flat.count > 0 else { return nil }
+    let places = try (0..<rows[2].count).map { index in
+      let row = RowValues(rows: rows[2], row: index)
+      return Placement(feed: try row.name(1), rank: row.optional(2).map(Int.init))
     }
+    let item = StoredItem(
+      post: flat.post(at: 0), placements: places,
+      truths: (0..<rows[1].count).map { PostRows.truth(RowValues(rows: rows[1], row: $0)) })
+    return (flat.posts[0].number, item)
   }
 }

@@ -24,9 +24,15 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
     public var connectSeconds: Int
     /// How long a statement may take, and how long others that write are waited for.
     public var statementMilliseconds: Int
+    /// The standby, or several of which one is to answer, that is read before the primary is.
+    public var standby: DatabaseAddress?
 
     /// Connections with these values.
-    public init(readers: Int = 8, connectSeconds: Int = 5, statementMilliseconds: Int = 30_000) {
+    public init(
+      readers: Int = 8, connectSeconds: Int = 5, statementMilliseconds: Int = 30_000,
+      standby: DatabaseAddress? = nil
+    ) {
+      self.standby = standby
       self.readers = readers
       self.connectSeconds = connectSeconds
       self.statementMilliseconds = statementMilliseconds
@@ -41,6 +47,8 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
   let options: StoreOptions
   let connections: Connections
   let readers: ConnectionPool
+  /// Is asked for rows before the primary is, where one is named.
+  public let standby: Standby?
   let writer: PostgresWriter
   /// The single writes that wait; imports do not go through it.
   let writes: WriteQueue
@@ -83,21 +91,29 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
     let reading = Connection.Options(
       connectSeconds: connections.connectSeconds,
       statementMilliseconds: connections.statementMilliseconds)
-    let readers = ConnectionPool(address, reading, limit: connections.readers)
+    // What one connection finds out of a server, the others know. A server that takes writes can be read.
+    let read = Outage()
+    let written = Outage(endingToo: read)
+    let readers = ConnectionPool(
+      address, reading, limit: connections.readers, outage: read)
     self.readers = readers
-    writer = PostgresWriter(address, connections)
+    writer = PostgresWriter(address, connections, written)
     waiting = WorkerPool(threads: connections.readers, limit: Self.waitingQuestions)
     // What is loaded takes as long as it takes.
     var following = reading
     following.statementMilliseconds = 0
-    following.mustBeWritable = true
-    let name = address.name
+    following.server = .writable
+    let (name, standby) = (address.name, connections.standby.map { Standby($0, connections) })
+    self.standby = standby
     follower = CatalogFollower(
       PostgresCatalogSource(
-        name: name, connections: ConnectionPool(address, following, limit: 1)),
+        name: name,
+        connections: ConnectionPool(address, following, limit: 1, outage: written),
+        standby: standby),
       journalledChanges: options.journalledChanges, orderMemoryBytes: options.orderMemoryBytes
-    ) { needs in
-      try withStoreErrors(name) {
+    ) { follower, needs in
+      if needs.isWindowAlone, let parts = standby?.window(needs, for: follower) { return parts }
+      return try withStoreErrors(name) {
         try readers.run { connection in
           try connection.transaction(.reading) {
             try needs.read(from: PostgresCatalogReader(connection: connection))
@@ -107,7 +123,7 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
     }
     writes = WriteQueue(
       limit: options.maximumWaitingWrites, groupLimit: options.maximumWritesInGroup)
-    listener = PostgresListener(address, reading)
+    listener = PostgresListener(address, reading, read)
   }
 
   /// Finishes the writes that were taken, refuses later ones, and closes all connections. Not to be called by a
@@ -120,6 +136,7 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
     waiting.wait()
     try follower.close()
     readers.close()
+    standby?.close()
     writer.close()
   }
 

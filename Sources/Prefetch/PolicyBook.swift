@@ -19,15 +19,33 @@ public struct PolicyBook: Sendable {
   /// Why the book is not the one that is written by now, but the last one before that was understood whole.
   public var problem: PolicyError?
 
-  /// The policies on one network.
-  private struct Policies: Sendable {
-    @ByBytes var network: String
+  /// The policies on one network: an object, so that whoever looks one up copies no other.
+  private final class Policies: Sendable {
+    let network: String
     /// For every feed that has none of its own.
-    var common: Policy?
-    var ofFeeds: [ByteText: Policy] = [:]
+    let common: Policy?
+    let ofFeeds: [ByteText: Policy]
     /// What those rest on that the lab found.
-    var commonEvidence: PolicyEvidence?
-    var evidenceOfFeeds: [ByteText: PolicyEvidence] = [:]
+    let commonEvidence: PolicyEvidence?
+    let evidenceOfFeeds: [ByteText: PolicyEvidence]
+
+    /// - Parameter keys: those of its policies.
+    init(
+      _ network: String, _ keys: [Key], _ policies: [Key: Policy],
+      _ evidence: [Key: PolicyEvidence]
+    ) {
+      self.network = network
+      func ofFeeds<Value>(_ values: [Key: Value]) -> [ByteText: Value] {
+        Dictionary(
+          uniqueKeysWithValues: keys.compactMap { key in
+            key.feed.flatMap { feed in values[key].map { (ByteText(feed), $0) } }
+          })
+      }
+      (self.ofFeeds, evidenceOfFeeds) = (ofFeeds(policies), ofFeeds(evidence))
+      let common = keys.first { $0.feed == nil }
+      self.common = common.flatMap { policies[$0] }
+      commonEvidence = common.flatMap { evidence[$0] }
+    }
 
     func policy(ofFeed feed: String?) -> Policy? {
       guard let feed, !ofFeeds.isEmpty else { return common }
@@ -55,22 +73,11 @@ public struct PolicyBook: Sendable {
   public init(
     networks: [NetworkProfile], policies: [Key: Policy], evidence: [Key: PolicyEvidence] = [:]
   ) {
-    var byNetwork: [ByteText: Policies] = [:]
-    for (key, policy) in policies {
-      var policies = byNetwork[ByteText(key.network)] ?? Policies(network: key.network)
-      if let feed = key.feed {
-        policies.ofFeeds[ByteText(feed)] = policy
-        policies.evidenceOfFeeds[ByteText(feed)] = evidence[key]
-      } else {
-        policies.common = policy
-        policies.commonEvidence = evidence[key]
-      }
-      byNetwork[ByteText(key.network)] = policies
-    }
+    let byNetwork = Dictionary(grouping: policies.keys) { ByteText($0.network) }
     content = Content(
       networks.sorted {
         ($0.downlinkKbps, ByteText($1.name)) > ($1.downlinkKbps, ByteText($0.name))
-      }, Array(byNetwork.values),
+      }, byNetwork.map { Policies($0.key.text, $0.value, policies, evidence) },
       Set(policies.keys.compactMap(\.feed).map(ByteText.init)).sorted().map(\.text))
   }
 

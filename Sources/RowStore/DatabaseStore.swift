@@ -35,9 +35,13 @@ public protocol DatabaseStore: FeedStore, PolicyStore, MediaStore, TableStore {
   func prune(
     _ rule: PruningRule, isDryRun: Bool, onProgress: (PruningSummary) -> Void
   ) throws -> PruningSummary
-  /// Makes a setting the policy of a feed, or of all feeds that have none of their own, on a network.
+  /// Makes a setting the policy of a feed on a network. What the setting does not say stays as the policy in force
+  /// has it.
   ///
-  /// - Parameter evidence: a JSON object of at most 64 KiB.
+  /// - Parameters:
+  ///   - setting: the strategy, and what images and videos weigh; its name is the policy's.
+  ///   - feed: `nil` for all feeds that have no policy of their own.
+  ///   - evidence: a JSON object of at most 64 KiB.
   /// - Throws: `PolicyApplicationError`.
   func apply(
     _ setting: Policy, feed: String?, network: String, evidence: [UInt8], at time: Timestamp) throws

@@ -74,7 +74,7 @@ extension SQLiteStore: MediaStore {
 }
 
 /// The tables of what is known of media files.
-struct MediaTable {
+struct MediaTable: KnownMediaRows {
   private let database: Database
 
   init(_ database: Database) { self.database = database }
@@ -136,36 +136,6 @@ struct MediaTable {
     let variants = variantsColumn.flatMap(row.bytes).flatMap { try? PackedTruth.variants(in: $0) }
     return try? PackedTruth.truth(in: packed, variants: variants ?? [])
   }
-
-  /// The rows that cannot be read, or say what cannot be, and why: so many at the most.
-  func problems(limit: Int) throws -> [String] {
-    try problems("SELECT version, truth FROM media_truth", limit) { bytes throws(PackedError) in
-      try PackedTruth.truth(in: bytes).problem.map { field, words in "\(field) \(words)" }
-    }
-      + problems("SELECT url, variants FROM media_file WHERE variants IS NOT NULL", limit) {
-        bytes throws(PackedError) in
-        MediaVariant.problem(try PackedTruth.variants(in: bytes)).map { "its variants \($0)" }
-      }
-  }
-
-  /// - Parameter look: says what is wrong with the second column of a row.
-  private func problems(
-    _ sql: String, _ limit: Int,
-    _ look: (UnsafeBufferPointer<UInt8>) throws(PackedError) -> String?
-  ) throws -> [String] {
-    let rows = RowReader(try database.cachedStatement(sql: sql))
-    defer { rows.reset() }
-    var problems: [String] = []
-    while problems.count < limit, try rows.next() {
-      do throws(PackedError) {
-        let bytes = rows.bytes(1) ?? UnsafeBufferPointer(start: nil, count: 0)
-        if let problem = try look(bytes) { problems.append("\(rows.string(0)): \(problem)") }
-      } catch {
-        problems.append("\(rows.string(0)): \(error)")
-      }
-    }
-    return problems
-  }
 }
 
 // MARK: Writing
@@ -181,30 +151,22 @@ extension MediaTable {
   static let forgetFile = "DELETE FROM media_file WHERE url = ?"
   static let urlsOfTruth = "SELECT url FROM media_file WHERE truth_id = ?"
 
-  /// - Returns: the URLs of which something else is known now.
-  func keep(_ media: KnownMedia, _ key: String) throws -> [String] {
-    var changed: [String] = []
-    let old = try self.media(at: media.url)
-    let id: Int64
-    let truth = media.truth.alone
-    if let known = try self.truth(ofVersion: key) {
-      id = known.id
-      if known.truth != truth {
-        try execute(Self.updateTruth, [Data(PackedTruth.bytes(of: truth)), id])
-        changed += try String.fetchAll(
-          database.cachedStatement(sql: Self.urlsOfTruth), arguments: [id])
-      }
-    } else {
-      try execute(Self.insertTruth, [key, Data(PackedTruth.bytes(of: truth))])
-      id = database.lastInsertedRowID
-    }
-    if old?.truth != media.truth { changed.append(media.url) }
-    if old != media {
-      let variants = media.truth.variants
-      let packed = variants.isEmpty ? nil : Data(PackedTruth.bytes(of: variants))
-      try execute(Self.putFile, [media.url, id, media.changedNanoseconds, packed])
-    }
-    return changed
+  func insertTruth(_ packed: [UInt8], version: String) throws -> Int64 {
+    try execute(Self.insertTruth, [version, Data(packed)])
+    return database.lastInsertedRowID
+  }
+
+  func updateTruth(_ id: Int64, to packed: [UInt8]) throws {
+    try execute(Self.updateTruth, [Data(packed), id])
+  }
+
+  func urls(ofTruth id: Int64) throws -> [String] {
+    try String.fetchAll(database.cachedStatement(sql: Self.urlsOfTruth), arguments: [id])
+  }
+
+  func put(_ media: KnownMedia, truth: Int64, variants: [UInt8]?) throws {
+    try execute(
+      Self.putFile, [media.url, truth, media.changedNanoseconds, variants.map { Data($0) }])
   }
 
   /// - Returns: whether anything was known.

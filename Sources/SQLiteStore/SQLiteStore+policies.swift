@@ -6,42 +6,21 @@ import RowStore
 
 /// Policies that the lab found: written with what they rest on, and taken back.
 extension SQLiteStore {
-  /// Makes a setting the policy of a feed on a network. What the setting does not say stays as the policy in force
-  /// has it. Servers of the database take it with their next refresh.
+  /// See `DatabaseStore.apply`. Servers of the database take it with their next refresh.
   ///
-  /// - Parameters:
-  ///   - setting: the strategy, and what images and videos weigh; its name is the policy's.
-  ///   - feed: `nil` for all feeds that have no policy of their own.
-  ///   - evidence: a JSON object of at most 64 KiB.
   /// - Throws: `PolicyApplicationError`, `StoreError`.
   public func apply(
     _ setting: Policy, feed: String?, network: String, evidence: [UInt8], at time: Timestamp
   ) throws {
-    try changePolicy { table in
-      try table.check(feed: feed, network: network)
-      let before = try table.row(feed, network)
-      if before == nil { try table.add(feed, network) }
-      try table.set(setting, feed, network)
-      guard let applied = try table.row(feed, network) else { return }
-      try table.note(
-        feed, network, time, evidence: String(decoding: evidence, as: UTF8.self), before: before,
-        applied: applied)
-    }
+    let key = PolicyKey(feed: feed, network: network)
+    try changePolicy { try $0.apply(setting, to: key, evidence: evidence, at: time) }
   }
 
-  /// Puts back what stood there before the last setting of a feed and network was applied.
+  /// See `DatabaseStore.undoPolicy`.
   ///
   /// - Throws: `PolicyApplicationError`, `StoreError`; then nothing is changed.
   public func undoPolicy(feed: String?, network: String) throws {
-    try changePolicy { table in
-      guard let last = try table.last(feed, network) else {
-        throw PolicyApplicationError.nothingApplied
-      }
-      guard try table.row(feed, network) == last.applied else {
-        throw PolicyApplicationError.changedSince
-      }
-      try table.restore(last, feed, network)
-    }
+    try changePolicy { try $0.undo(PolicyKey(feed: feed, network: network)) }
   }
 
   private func changePolicy(_ body: (AppliedPolicies) throws -> Void) throws {
@@ -56,15 +35,8 @@ extension SQLiteStore {
 }
 
 /// The tables of policies and of what was applied.
-struct AppliedPolicies {
+struct AppliedPolicies: PolicyRows {
   let database: Database
-
-  /// What was applied last.
-  struct Applied {
-    let id: Int64
-    let before: String?
-    let applied: String
-  }
 
   private static let columnList = PolicyColumns.all.joined(separator: ", ")
   /// A policy's columns as JSON.
@@ -72,40 +44,38 @@ struct AppliedPolicies {
     "json_object(" + PolicyColumns.all.map { "'\($0)', policy.\($0)" }.joined(separator: ", ") + ")"
   private static let isOfFeed = "coalesce(feed, '') = coalesce(?, '') AND network = ?"
 
-  func check(feed: String?, network: String) throws {
-    let known = try String.fetchAll(
-      database, sql: "SELECT name FROM network_profile ORDER BY name")
-    guard known.contains(where: { $0.isSame(as: network) }) else {
-      throw PolicyApplicationError.unknownNetwork(network, known: known)
-    }
-    guard let feed else { return }
-    let count = try Int.fetchOne(
-      database, sql: "SELECT count(*) FROM feed WHERE name = ?", arguments: [feed])
-    if count == 0 { throw PolicyApplicationError.unknownFeed(feed) }
+  func networks() throws -> [String] {
+    try String.fetchAll(database, sql: "SELECT name FROM network_profile ORDER BY name")
   }
 
-  func row(_ feed: String?, _ network: String) throws -> String? {
+  func hasFeed(_ name: String) throws -> Bool {
+    try Bool.fetchOne(
+      database, sql: "SELECT EXISTS (SELECT 1 FROM feed WHERE name = ?)", arguments: [name])
+      ?? false
+  }
+
+  func row(_ key: PolicyKey) throws -> String? {
     try String.fetchOne(
       database, sql: "SELECT \(Self.asJSON) FROM policy WHERE \(Self.isOfFeed)",
-      arguments: [feed, network])
+      arguments: [key.feed, key.network])
   }
 
   /// A row like the one for all feeds, or where there is none with the usual numbers.
-  func add(_ feed: String?, _ network: String) throws {
+  func add(_ key: PolicyKey) throws {
     try database.execute(
       sql: """
         INSERT INTO policy (feed, network, \(Self.columnList))
         SELECT ?, network, \(Self.columnList) FROM policy WHERE feed IS NULL AND network = ?
-        """, arguments: [feed, network])
+        """, arguments: [key.feed, key.network])
     guard database.changesCount == 0 else { return }
     try database.execute(
       sql: """
         INSERT INTO policy (feed, network, name, strategy, parameters)
         VALUES (?, ?, 'none', 'plain', '{"leading":0}')
-        """, arguments: [feed, network])
+        """, arguments: [key.feed, key.network])
   }
 
-  func set(_ setting: Policy, _ feed: String?, _ network: String) throws {
+  func set(_ setting: Policy, _ key: PolicyKey) throws {
     try database.execute(
       sql: """
         UPDATE policy SET name = ?, strategy = ?, parameters = ?, image_weight = ?, video_weight = ?
@@ -113,48 +83,51 @@ struct AppliedPolicies {
         """,
       arguments: [
         setting.name, setting.strategy.name, PolicyColumns.parameters(of: setting.strategy),
-        setting.imageWeight, setting.videoWeight, feed, network,
+        setting.imageWeight, setting.videoWeight, key.feed, key.network,
       ])
   }
 
   func note(
-    _ feed: String?, _ network: String, _ time: Timestamp, evidence: String, before: String?,
-    applied: String
+    _ key: PolicyKey, _ time: Timestamp, evidence: String, before: String?, applied: String
   ) throws {
     try database.execute(
       sql: """
         INSERT INTO applied_policy (feed, network, applied_at, evidence, before, applied)
         VALUES (?, ?, ?, ?, ?, ?)
-        """, arguments: [feed, network, time.microseconds, evidence, before, applied])
+        """,
+      arguments: [key.feed, key.network, time.microseconds, evidence, before, applied])
     try database.execute(
       sql: """
         DELETE FROM applied_policy WHERE \(Self.isOfFeed) AND applied_id NOT IN (
           SELECT applied_id FROM applied_policy WHERE \(Self.isOfFeed)
           ORDER BY applied_id DESC LIMIT ?)
-        """, arguments: [feed, network, feed, network, PolicyColumns.keptApplications])
+        """,
+      arguments: [
+        key.feed, key.network, key.feed, key.network, PolicyColumns.keptApplications,
+      ])
   }
 
-  func last(_ feed: String?, _ network: String) throws -> Applied? {
+  func last(_ key: PolicyKey) throws -> AppliedSetting? {
     try Row.fetchOne(
       database,
       sql: """
         SELECT applied_id, before, applied FROM applied_policy WHERE \(Self.isOfFeed)
         ORDER BY applied_id DESC LIMIT 1
-        """, arguments: [feed, network]
-    ).map { Applied(id: $0[0], before: $0[1], applied: $0[2]) }
+        """, arguments: [key.feed, key.network]
+    ).map { AppliedSetting(id: $0[0], before: $0[1], applied: $0[2]) }
   }
 
-  func restore(_ last: Applied, _ feed: String?, _ network: String) throws {
+  func restore(_ last: AppliedSetting, _ key: PolicyKey) throws {
     if let before = last.before {
       let sets = PolicyColumns.all.map { "\($0) = json_extract(?1, '$.\($0)')" }
       try database.execute(
         sql: """
           UPDATE policy SET \(sets.joined(separator: ", "))
           WHERE coalesce(feed, '') = coalesce(?2, '') AND network = ?3
-          """, arguments: [before, feed, network])
+          """, arguments: [before, key.feed, key.network])
     } else {
       try database.execute(
-        sql: "DELETE FROM policy WHERE \(Self.isOfFeed)", arguments: [feed, network])
+        sql: "DELETE FROM policy WHERE \(Self.isOfFeed)", arguments: [key.feed, key.network])
     }
     try database.execute(
       sql: "DELETE FROM applied_policy WHERE applied_id = ?", arguments: [last.id])

@@ -61,7 +61,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
     follower = CatalogFollower(
       SQLiteCatalogSource(path: path, options: file, watch: pool.watch),
       journalledChanges: options.journalledChanges, orderMemoryBytes: options.orderMemoryBytes
-    ) { needs in
+    ) { _, needs in
       try withStoreErrors(path: path) {
         try readers.read { database, _ in
           try needs.read(from: SQLiteCatalogReader(database: database))

@@ -4,6 +4,7 @@ import FeedServer
 import Logging
 import MediaFiles
 import Observability
+import PostgresStore
 import RowStore
 import SQLiteStore
 import System
@@ -50,6 +51,9 @@ public final class FeedService: Sendable {
     application = ApplicationServer(settings, store: store, media: media, logger: logger)
     let refresh = StoreRefresh(
       store, application.readiness, logger: logger, figures: figures)
+    let standby = (store as? PostgresStore)?.standby.map {
+      StandbyFigures($0, logger: logger, figures: figures)
+    }
     let (store, interval) = (store, configuration.refreshIntervalMilliseconds)
     // Taking in what a prune or a seed changed takes milliseconds, for which no loop is to wait.
     refresher = PeriodicTask(
@@ -58,6 +62,7 @@ public final class FeedService: Sendable {
       store.waitForChanges(
         atMostMilliseconds: min(interval, Self.longestDeafMilliseconds) * Self.deafIntervals)
       refresh.run()
+      standby?.look()
     }
     fileCare = (store as? SQLiteStore).map { FileCare($0, backups ?? nil, configuration, logger) }
     mediaKeeper = media.flatMap { root in

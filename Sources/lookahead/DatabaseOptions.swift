@@ -51,15 +51,41 @@ struct DatabaseOptions: ParsableArguments {
   }
 }
 
+/// Which standby a server reads.
+struct StandbyOptions: ParsableArguments {
+  @Option(
+    "standby-database", default: "",
+    "The address of a standby of the PostgreSQL database, or of several, that is read before the primary."
+  )
+  var standbyDatabase: String
+
+  /// The standby; `nil` where none is named.
+  ///
+  /// - Throws: `ValidationError`, which does not repeat what may hold a password.
+  func address() throws -> DatabaseAddress? {
+    guard !standbyDatabase.isEmpty else { return nil }
+    guard
+      case .postgres(let address) = try StoreLocation(
+        option: standbyDatabase, named: "standby-database")
+    else {
+      throw ValidationError(
+        "--standby-database: a standby is a PostgreSQL server, postgres://… or service=…")
+    }
+    return address
+  }
+
+  mutating func validate() throws { _ = try address() }
+}
+
 extension StoreLocation {
   /// What an option names.
   ///
   /// - Throws: `ValidationError`.
-  init(option text: String) throws {
+  init(option text: String, named name: String = "database") throws {
     do throws(PostgresError) {
       try self.init(text)
     } catch {
-      throw ValidationError("--database: \(error)")
+      throw ValidationError("--\(name): \(error)")
     }
   }
 }

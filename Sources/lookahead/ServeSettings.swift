@@ -4,6 +4,7 @@ import Service
 /// All that `serve` can be told: the same for who serves and for who only asks what would be.
 struct ServeSettings: ParsableArguments {
   @OptionGroup var database: DatabaseOptions
+  @OptionGroup var standby: StandbyOptions
   @OptionGroup(title: "Listening") var listening: ListeningOptions
   @OptionGroup(title: "Limits of messages") var messages: MessageOptions
   @OptionGroup(title: "Limits of connections") var connections: ConnectionOptions
@@ -27,6 +28,7 @@ struct ServeSettings: ParsableArguments {
   func configuration() throws -> FeedServiceConfiguration {
     var configuration = FeedServiceConfiguration(try database.location())
     Setting.apply(list, to: &configuration)
+    configuration.opening.connections.standby = try standby.address()
     configuration.application.server.host = listening.host
     configuration.application.server.sharesPort = listening.sharePort
     configuration.application.publicURL = try listening.publicURL()

@@ -24,6 +24,9 @@ extension Setting {
   /// Whose value nobody is shown.
   private static let secrets: Set = ["write-token"]
 
+  /// Which may hold a password, that nobody is shown.
+  private static let addresses: Set = ["database", "standby-database"]
+
   /// Every option of parsed arguments, in the order of their help.
   static func list(of arguments: some ParsableArguments) -> [Setting] {
     Mirror(reflecting: arguments).children.flatMap { label, value in
@@ -69,7 +72,9 @@ extension Setting {
       self.init(name, secret: value as? String)
       return
     }
-    if name == "database", let text = value as? String, let location = try? StoreLocation(text) {
+    if Self.addresses.contains(name), let text = value as? String, !text.isEmpty,
+      let location = try? StoreLocation(text)
+    {
       self.init(name, location.name)
       return
     }

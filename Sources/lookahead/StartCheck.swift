@@ -42,7 +42,18 @@ struct StartCheck {
   }
 
   var findings: [StartFinding] {
-    mediaFindings + signingFindings + writeFindings + clientFindings + limitFindings
+    standbyFindings + mediaFindings + signingFindings + writeFindings + clientFindings
+      + limitFindings
+  }
+
+  private var standbyFindings: [StartFinding] {
+    guard let standby = configuration.opening.connections.standby,
+      let path = configuration.location.path
+    else { return [] }
+    return [
+      .refusal(
+        "--standby-database \(standby.name) is of no use to a SQLite file (--database \(path))")
+    ]
   }
 
   private var isReachable: Bool {

@@ -85,8 +85,24 @@ struct PostgresCommandTests {
       #expect(outcome.status == status && outcome.errors.contains(says), "\(outcome.errors)")
       #expect(!outcome.errors.contains("s3cret"), "\(outcome.errors)")
     }
-    let config = try run("config")
-    #expect(config.output.contains("postgres://"))
+    let config = try run("config", "--standby-database", "postgres://u:s3cret@b,c/d")
+    #expect(config.status == 0 && config.output.contains("postgres://u@b,c/d"))
+    #expect(config.output.contains("postgres://tests@"), "\(config.output)")
+  }
+
+  @Test func `a standby is one of a PostgreSQL database`() throws {
+    let standby = "postgres://u:s3cret@b/d"
+    let file = try program.run("config", "--standby-database", standby)
+    #expect(file.status == 1)
+    #expect(file.output.contains("refusal: --standby-database postgres://u@b/d"))
+    for (text, says) in [
+      ("standby.sqlite", "a standby is a PostgreSQL server"),
+      ("postgres://u:s3cret@[b/d", "--standby-database: the address"),
+    ] {
+      let outcome = try run("serve", "--standby-database", text)
+      #expect(outcome.status == 64 && outcome.errors.contains(says), "\(outcome.errors)")
+    }
+    #expect(!(file.output + file.errors).contains("s3cret"))
   }
 
   @Test func `a seed that is killed leaves whole batches, and the same again finishes it`() throws {

@@ -9,19 +9,26 @@ import RowStore
 struct TestDatabase {
   let address: DatabaseAddress
   let schema: String
+  private let text: String
 
   struct NoPostgres: Error {}
 
   init() throws {
     guard let cluster = PostgresCluster.shared else { throw NoPostgres() }
     let fresh = cluster.freshSchema()
-    (address, schema) = (try DatabaseAddress(fresh.address), fresh.name)
+    (text, schema) = (fresh.address, fresh.name)
+    address = try DatabaseAddress(text)
   }
 
   /// The store as one process has it.
   func store(_ options: StoreOptions = StoreOptions()) throws -> PostgresStore {
     try PostgresStore(
       address: address, connections: PostgresStore.Connections(readers: 2), options: options)
+  }
+
+  /// Its address for connections that the server knows by this name.
+  func address(named name: String) throws -> DatabaseAddress {
+    try DatabaseAddress("\(text)&application_name=\(name)")
   }
 
   /// A connection of somebody else.

@@ -18,14 +18,20 @@ package final class PostgresCluster: Sendable {
 
   private struct NotInstalled: Error {}
   private struct NotStarted: Error { let log: String }
+  private struct Refused: Error { let sql: String }
 
   private static let programs = (13...20).reversed().map { "/usr/lib/postgresql/\($0)/bin" }
     .first { FileManager.default.isExecutableFile(atPath: "\($0)/initdb") }
 
   /// Makes and starts a cluster.
   ///
-  /// - Parameter settings: of the server, `name=value`.
-  package init(settings: [String] = ["fsync=off", "synchronous_commit=on"]) throws {
+  /// - Parameters:
+  ///   - settings: of the server, `name=value`.
+  ///   - primary: the one of which it is to be a standby; without one it is a primary itself.
+  package init(
+    settings: [String] = ["fsync=off", "synchronous_commit=on"],
+    standbyOf primary: PostgresCluster? = nil
+  ) throws {
     guard let programs = Self.programs else { throw NotInstalled() }
     // Short: a socket's path has a hundred bytes.
     folder = "/tmp/lookahead-pg-\(getpid())-\(UInt32.random(in: 0 ... .max))"
@@ -34,6 +40,10 @@ package final class PostgresCluster: Sendable {
     shell.executableURL = URL(fileURLWithPath: "/bin/bash")
     // PostgreSQL refuses to run as root.
     let become = getuid() == 0 ? "setpriv --reuid=postgres --regid=postgres --init-groups" : ""
+    let make =
+      primary.map {
+        "\(programs)/pg_basebackup -h \($0.folder) -U tests -D \"$0/data\" -R -c fast -N"
+      } ?? "\(programs)/initdb -D \"$0/data\" -U tests -A trust -E UTF8 --no-locale -N"
     let options = settings.map { "-c \($0)" }.joined(separator: " ")
     shell.arguments = [
       "-c",
@@ -41,8 +51,7 @@ package final class PostgresCluster: Sendable {
       set -e
       mkdir -m 755 "$0"; cd "$0"
       if [ "$EUID" = 0 ]; then chown postgres "$0"; fi
-      \(become) \(programs)/initdb -D "$0/data" -U tests -A trust -E UTF8 --no-locale -N \
-        >"$0/log" 2>&1 || { rm -rf "$0"; exit 1; }
+      \(become) \(make) >"$0/log" 2>&1 || { rm -rf "$0"; exit 1; }
       start() {
         \(become) \(programs)/postgres -D "$0/data" -k "$0" -c listen_addresses= \
           -c max_connections=300 \(options) >>"$0/log" 2>&1 </dev/null &
@@ -96,6 +105,20 @@ package final class PostgresCluster: Sendable {
     try? FileManager.default.removeItem(atPath: done)
     try life.fileHandleForWriting.write(contentsOf: Data("\(word)\n".utf8))
     while !FileManager.default.fileExists(atPath: done) { usleep(10_000) }
+  }
+
+  /// What the server answers, as psql writes it.
+  @discardableResult
+  package func ask(_ sql: String) throws -> String {
+    let (psql, answer) = (Process(), Pipe())
+    psql.executableURL = URL(fileURLWithPath: "\(Self.programs!)/psql")
+    psql.arguments = ["-XAtq", "-v", "ON_ERROR_STOP=1", "-c", sql, address]
+    psql.standardOutput = answer
+    try psql.run()
+    let text = answer.fileHandleForReading.readDataToEndOfFile()
+    psql.waitUntilExit()
+    guard psql.terminationStatus == 0 else { throw Refused(sql: sql) }
+    return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
   private static let schemas = Atomic<Int>(0)

@@ -12,6 +12,8 @@ import Testing
     ("host=h user=u password=secret dbname=d port=6", "postgres://u@h:6/d"),
     ("service=feeds", "service=feeds"), ("service=feeds password=secret", "service=feeds"),
     ("postgres:///d?password=secret", "postgres:///d"),
+    ("postgres://u:secret@a,b,c/d", "postgres://u@a,b,c/d"),
+    ("postgres://a,b:6/d", "postgres://a,b:,6/d"),
   ])
   func `what is told of an address holds no password`(_ text: String, _ name: String) throws {
     let address = try DatabaseAddress(text)
@@ -28,19 +30,40 @@ import Testing
     #expect(error?.description.contains("secret") == false)
   }
 
+  @Test(arguments: [
+    ("postgres://a/d", nil, "read-write", "prefer-standby"),
+    ("postgres://a,b/d", "read-write", "read-write", "prefer-standby"),
+    ("postgres://a,b/d?target_session_attrs=any", nil, "read-write", nil),
+    ("postgres://a/d?target_session_attrs=standby", nil, "read-write", nil),
+    ("postgres:///d?host=/a,/b", "read-write", "read-write", "prefer-standby"),
+    ("service=feeds", nil, "read-write", nil),
+  ])
+  func `which server is meant`(
+    _ text: String, _ addressed: String?, _ writable: String?, _ standby: String?
+  ) throws {
+    let address = try DatabaseAddress(text)
+    #expect(address.sessionAttributes(.addressed) == addressed)
+    #expect(address.sessionAttributes(.writable) == writable)
+    #expect(address.sessionAttributes(.standby) == standby)
+  }
+
   @Test(arguments: ["feeds.sqlite", "/var/lib/x", "postgres", "hosts=1", "./dbname=x", "-"])
   func `a path is no address`(_ text: String) {
     #expect(!DatabaseAddress.isMeant(by: text))
   }
 
   @Test func `nobody there is an error in time, and another attempt is not made at once`() throws {
-    let pool = ConnectionPool(
-      try DatabaseAddress("postgres:///d?host=/nowhere/at/all&password=secret"), limit: 1)
-    for _ in 0..<3 {
+    let outage = Outage()
+    let pools = try (0..<3).map { _ in
+      ConnectionPool(
+        try DatabaseAddress("postgres:///d?host=/nowhere/at/all&password=secret"), limit: 1,
+        outage: outage)
+    }
+    for pool in pools {
       let error = #expect(throws: PostgresError.self) { try pool.run { try $0.run("SELECT 1") } }
       guard case .cannotConnect(let reason)? = error else { throw error! }
       #expect(!reason.contains("secret") && !reason.contains("\n"))
     }
-    #expect(pool.attempts == 1)
+    #expect(outage.attempts == 1)
   }
 }

@@ -41,9 +41,11 @@ def options_of(program):
 
 
 class Fleet:
-    """Servers of a cluster, and Varnish; use it with `with`."""
+    """Servers of a cluster, which read its standbys, and Varnish; use it with `with`."""
 
     def __init__(self, program, folder, cluster, *options):
+        if STANDBY_OPTION not in options:
+            options = (*options, STANDBY_OPTION, cluster.address(connect_timeout=2))
         self.folder = pathlib.Path(folder)
         address = cluster.address(target_session_attrs="read-write", connect_timeout=2)
         self.servers = [
@@ -132,8 +134,6 @@ def check_kills(checks, cluster, fleet, kills, seed):
 def check_lag(checks, program, folder, cluster):
     """A standby that applies what it has 5 s later; servers read from it alone."""
     def run():
-        if STANDBY_OPTION not in options_of(program):
-            raise Skipped(f"this program has no {STANDBY_OPTION}")
         primary = cluster.wait_for_primary(60)
         lagging = next(node for node in cluster.nodes if node is not primary and node.name != cluster.synchronous())
         lagging.stop()

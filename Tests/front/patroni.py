@@ -18,10 +18,10 @@ USER = "postgres"
 TTL_SECONDS = 5
 
 
-def programs():
-    """Where PostgreSQL's programs are; skipped where something is missing."""
+def programs(needed=("etcd", "patroni")):
+    """Where PostgreSQL's programs are; skipped where something is missing, or one of what is needed beside it."""
     found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/postgres"))
-    missing = [name for name in ("etcd", "patroni") if not shutil.which(name)]
+    missing = [name for name in needed if not shutil.which(name)]
     if not found or missing:
         raise Skipped(f"there is no {' and no '.join(missing or ['PostgreSQL'])}")
     return found[-1].parent

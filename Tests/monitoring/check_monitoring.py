@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """The alerts and the dashboard of docs/monitoring, against Prometheus: check_monitoring.py PROGRAM PROMETHEUS PROMTOOL.
 
-promtool reads and tests the rules. Then a server runs that has something to tell of everything, Prometheus scrapes it
-with these rules, and each query of the dashboard and each alert's expression has to find the figures that it names.
+promtool reads and tests the rules. Then two servers run that have something to tell of everything, one on SQLite and one
+on PostgreSQL with a standby; Prometheus scrapes them with these rules, and each query of the dashboard and each alert's
+expression has to find the figures that it names. Without PostgreSQL the check is skipped, once the rules are tested.
 """
 
 import http.server
@@ -22,7 +23,10 @@ HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE.parent / "load")]
 
+from checks import Skipped  # noqa: E402
 from running import FIXTURES, TOKEN, RunningServer, wait_until  # noqa: E402
+
+from pair import STANDBY, Pair  # noqa: E402
 
 MONITORING = ROOT / "docs/monitoring"
 FIGURE = re.compile(r"\b(?:lookahead|process)_\w+")
@@ -42,9 +46,9 @@ def promtool(program, *arguments):
 
 
 class Prometheus:
-    """One of one's own, in a folder, which scrapes a server every second."""
+    """One of one's own, in a folder, which scrapes servers every second."""
 
-    def __init__(self, program, folder, target):
+    def __init__(self, program, folder, targets):
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             self.port = one.getsockname()[1]
@@ -52,7 +56,7 @@ class Prometheus:
         config.write_text(json.dumps({
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
             "rule_files": [str(MONITORING / "alerts.yml")],
-            "scrape_configs": [{"job_name": "lookahead", "static_configs": [{"targets": [target]}]}]}))
+            "scrape_configs": [{"job_name": "lookahead", "static_configs": [{"targets": targets}]}]}))
         self.log = open(folder / "prometheus.log", "wb")
         self.process = subprocess.Popen(
             [program, f"--config.file={config}", f"--storage.tsdb.path={folder / 'data'}",
@@ -73,7 +77,8 @@ class Prometheus:
 
     def is_scraping(self):
         try:
-            return any(float(one["value"][1]) == 1 for one in self.ask("query", query="up")["result"])
+            found = self.ask("query", query="up")["result"]
+            return bool(found) and all(float(one["value"][1]) == 1 for one in found)
         except OSError:
             return False
 
@@ -121,9 +126,9 @@ def check_queries(prometheus):
         expect(found, f"dashboard: {title}: {len(found)} series of {expression}")
 
 
-def check_names(prometheus, server):
+def check_names(prometheus, servers):
     """A figure that is renamed would leave an alert that never sounds."""
-    text = server.get("/metrics")[2].decode()
+    text = "".join(server.get("/metrics")[2].decode() for server in servers)
     told = set(re.findall(r"^(\w+)[ {]", text, re.M)) | set(re.findall(r"^# TYPE (\w+) histogram", text, re.M))
     rules = [rule for group in prometheus.ask("rules")["groups"] for rule in group["rules"]]
     expect(len(rules) > 10, f"Prometheus has {len(rules)} rules")
@@ -142,6 +147,37 @@ def main():
     program, prometheus_program, tool = sys.argv[1:]
     promtool(tool, "check", "rules", "alerts.yml")
     promtool(tool, "test", "rules", "alerts-test.yml")
+    try:
+        check_figures(program, prometheus_program)
+    except Skipped as reason:
+        print(f"skipped: {reason}")
+        sys.exit(1 if failures else 2)
+    print(f"{len(failures)} failed")
+    sys.exit(1 if failures else 0)
+
+
+class PostgresServer(RunningServer):
+    """A server of the pair, which reads its standby."""
+
+    def __init__(self, program, folder, pair):
+        folder.mkdir()
+        super().__init__(program, folder, "--standby-database", pair.address(STANDBY))
+        self.database = pair.address()
+
+    def __enter__(self):
+        self.command("seed", "--fixtures", str(FIXTURES))
+        self.start()
+        return self
+
+
+def reads_standby(server):
+    """Items are read; the standby is looked at once a second."""
+    server.get("/v1/items/made-1")
+    figures = server.get("/metrics")[2].decode()
+    return re.search(r'^lookahead_postgres_standby_reads_total\{outcome="answered"\} [1-9]', figures, re.M)
+
+
+def check_figures(program, prometheus_program):
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
         (folder / "backups").mkdir()
@@ -150,13 +186,16 @@ def main():
         server = RunningServer(
             program, folder, "--backup-folder", str(folder / "backups"),
             "--purge-url", f"http://127.0.0.1:{cache.server_port}/", media=FIXTURES / "media")
-        with server, Prometheus(prometheus_program, folder, f"127.0.0.1:{server.port}") as prometheus:
-            expect(wait_until(prometheus.is_scraping, 30), "Prometheus scrapes the server")
-            use(server, folder)
-            check_queries(prometheus)
-            check_names(prometheus, server)
-    print(f"{len(failures)} failed")
-    sys.exit(1 if failures else 0)
+        with server, Pair(folder) as pair, PostgresServer(program, folder / "fleet", pair) as other:
+            servers = [server, other]
+            targets = [f"127.0.0.1:{one.port}" for one in servers]
+            with Prometheus(prometheus_program, folder, targets) as prometheus:
+                expect(wait_until(prometheus.is_scraping, 30), "Prometheus scrapes the servers")
+                for one in servers:
+                    use(one, folder)
+                expect(wait_until(lambda: reads_standby(other), 30), "the standby is read")
+                check_queries(prometheus)
+                check_names(prometheus, servers)
 
 
 if __name__ == "__main__":

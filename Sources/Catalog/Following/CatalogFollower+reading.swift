@@ -11,6 +11,11 @@ extension CatalogFollower {
     memory.isUnchanged(feed: feed, posts: posts, since: version)
   }
 
+  /// Whether these posts are what they were at `version`; where that is no longer known, they are not.
+  public func isUnchanged(posts: [Int64], since version: StoreVersion) -> Bool {
+    memory.isUnchanged(posts: posts, since: version)
+  }
+
   /// See `FeedStore.changedPosts`.
   public func changedPosts(since version: StoreVersion) -> [Int64]? {
     memory.changedPosts(since: version)
@@ -80,7 +85,7 @@ extension CatalogFollower {
     let ranking = feed.order.ranking
     guard let window = query.window(ranking: ranking),
       let read = try readParts(
-        feed.needs(.window(window.place, rows: window.rows))
+        self, feed.needs(.window(window.place, rows: window.rows))
       ).current, read.feed.ranking == ranking
     else { return nil }
     // Where others are read already, as all are after a start, whoever asks next sees to it.
@@ -101,7 +106,7 @@ extension CatalogFollower {
         let published = try publishedWhole()
         guard let feed = published.catalog.feeds[name] else { throw FeedError.unknownFeed(name) }
         if feed.isHeld { return published }
-        if let read = try readParts(feed.needs(.whole)).current,
+        if let read = try readParts(self, feed.needs(.whole)).current,
           let held = try following.withLock({ try hold(feed.feedID, read, &$0) })
         {
           return held
@@ -133,7 +138,7 @@ extension CatalogFollower {
   private func cut(
     _ query: PageQuery, from feed: FeedCatalog.Entry, _ needs: PageNeeds, _ version: StoreVersion
   ) throws -> PageCut {
-    let parts = try readParts(needs)
+    let parts = try readParts(self, needs)
     keep(parts, ofFeed: needs.feed)
     return try feed.cut(
       query, position: parts.position, orders: parts.orders, asOf: version)

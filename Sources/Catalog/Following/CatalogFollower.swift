@@ -13,8 +13,9 @@ import System
 public final class CatalogFollower<Source: CatalogSource>: Sendable {
   /// How much of the store has been read.
   public typealias Mark = Source.Reader.Mark
-  /// Reads what a page shows that the catalog does not hold, on any thread, beside the source.
-  public typealias ReadParts = @Sendable (PageNeeds) throws -> PageParts<Mark>
+  /// Reads for a follower what a page shows that its catalog does not hold, on any thread, beside the source.
+  public typealias ReadParts =
+    @Sendable (CatalogFollower, PageNeeds) throws -> PageParts<Mark>
 
   struct Following: Sendable {
     var source: Source

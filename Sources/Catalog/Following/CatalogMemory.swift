@@ -45,6 +45,12 @@ final class CatalogMemory: Sendable {
     return state.withLock { $0.journal.isUnchanged(feed: feed, posts: posts, since: version) }
   }
 
+  /// Whether these posts are what they were at `version`; where that is no longer known, they are not.
+  func isUnchanged(posts: [Int64], since version: StoreVersion) -> Bool {
+    if version == self.version { return true }
+    return state.withLock { $0.journal.isUnchanged(posts: posts, since: version) }
+  }
+
   /// See `FeedStore.changedPosts`.
   func changedPosts(since version: StoreVersion) -> [Int64]? {
     state.withLock { $0.journal.changedPosts(since: version) }

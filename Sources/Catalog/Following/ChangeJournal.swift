@@ -45,10 +45,13 @@ struct ChangeJournal {
   }
 
   func isUnchanged(feed: String, posts numbers: [Int64], since version: StoreVersion) -> Bool {
-    guard version >= floor, settings <= version, feeds[feed] ?? floor <= version else {
-      return false
-    }
-    return posts.isEmpty || numbers.allSatisfy { posts[$0] ?? floor <= version }
+    isUnchanged(posts: numbers, since: version) && settings <= version
+      && feeds[feed] ?? floor <= version
+  }
+
+  func isUnchanged(posts numbers: [Int64], since version: StoreVersion) -> Bool {
+    version >= floor
+      && (posts.isEmpty || numbers.allSatisfy { posts[$0] ?? floor <= version })
   }
 
   func changedPosts(since version: StoreVersion) -> [Int64]? {

@@ -15,6 +15,12 @@ public struct PageNeeds: Sendable {
   /// What of the current order is needed.
   var current = Current.nothing
 
+  /// Nothing is needed but a window of the current order: a few rows, of which nothing is kept.
+  public var isWindowAlone: Bool {
+    guard case .window = current else { return false }
+    return item == nil && rankings.isEmpty
+  }
+
   enum Current: Hashable {
     case nothing, whole
     case window(OrderWindow.Place, rows: Int)

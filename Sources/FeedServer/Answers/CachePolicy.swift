@@ -8,6 +8,8 @@ struct CachePolicy: Sendable {
     let value: String?
     /// The field, with those of every answer that any page may read.
     let fields: Fields
+    /// These and `Vary`, for each set of fields on which an answer may depend.
+    private let varying: [Fields]
     /// In which field answers have the keys by which caches in front are told to forget them; nil where they
     /// have none.
     let keyField: CacheKeyField?
@@ -20,7 +22,15 @@ struct CachePolicy: Sendable {
       var fields: Fields = ["Cache-Control": value ?? "no-store"]
       fields.appendCORS()
       self.fields = fields
+      varying = (0...VaryingFields.all.rawValue).map { raw in
+        var fields = fields
+        fields.append("Vary", VaryingFields(rawValue: raw).value)
+        return fields
+      }
     }
+
+    /// The fields, and `Vary` for an answer that depends on these of the request's.
+    func fields(varyingBy names: VaryingFields) -> Fields { varying[Int(names.rawValue)] }
   }
 
   let pages: Directive

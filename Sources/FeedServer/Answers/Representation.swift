@@ -53,8 +53,7 @@ struct Representation: Sendable {
     var fields = Fields()
     fields.reserveCapacity(960)
     fields.append("ETag") { value in tag.write(to: &value) }
-    fields.append(caching.fields)
-    fields.append("Vary", varyingFields.value)
+    fields.append(caching.fields(varyingBy: varyingFields))
     if !links.isEmpty { fields.append("Link") { links.write(to: &$0) } }
     if let keyField = caching.keyField, cacheKeys.areAny {
       fields.append(keyField.name) { keyField.write(cacheKeys, to: &$0) }

@@ -10,6 +10,8 @@ struct VaryingFields: OptionSet, Sendable {
   /// Which types the client takes.
   static let types = VaryingFields(rawValue: 4)
 
+  static let all: VaryingFields = [.network, .savesData, .types]
+
   /// The value of `Vary` (RFC 9110 section 12.5.5).
   var value: String {
     switch self {

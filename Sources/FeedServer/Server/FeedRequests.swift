@@ -1,17 +1,39 @@
 import Feed
 import Observability
-import System
+import Synchronization
 
 /// How often feeds are asked for, with pages, as feeds for other readers and for events: of as many as are told,
 /// however many there are.
 final class FeedRequests: Sendable {
-  private let counts: Monitor<FeedCounts>
+  private struct State {
+    var counts: FeedCounts
+    /// The feed that was asked for last, and how often that is not counted yet: mostly the next request is
+    /// for the same one, and costs no look-up.
+    var last: (feed: String, times: Int)?
 
-  init(limit: Int) { counts = Monitor(FeedCounts(limit: limit)) }
+    mutating func count() {
+      if let last { counts.note(ByteText(last.feed), times: last.times) }
+      last = nil
+    }
+  }
+
+  /// So many requests of one feed are counted at once, so that a window does not end late.
+  private static let timesAtOnce = 64
+
+  private let state: Mutex<State>
+
+  init(limit: Int) { state = Mutex(State(counts: FeedCounts(limit: limit))) }
 
   /// A feed that there is was asked for so often, and answered.
   func note(_ feed: String, times: Int = 1) {
-    counts.withLock { $0.note(ByteText(feed), times: times) }
+    state.withLock { state in
+      if let last = state.last, last.times < Self.timesAtOnce, last.feed.isSame(as: feed) {
+        state.last?.times += times
+      } else {
+        state.count()
+        state.last = (feed, times)
+      }
+    }
   }
 
   /// - Parameter pages: their last requests are not told yet when the figures are read.
@@ -21,7 +43,10 @@ final class FeedRequests: Sendable {
       help: "Requests for a feed that were answered; with overflow=\"true\" those for all others."
     ) {
       pages.tellRequests()
-      let (told, others) = self.counts.withLock { ($0.told, $0.others) }
+      let (told, others) = self.state.withLock { state in
+        state.count()
+        return (state.counts.told, state.counts.others)
+      }
       return told.map { ([("feed", $0.text)], $1) } + [([("overflow", "true")], others)]
     }
   }

@@ -53,6 +53,19 @@ struct PostRows {
     MediaRows.truth(row, at: truthColumn, variantsAt: truthColumn + 1)
   }
 
+  /// The posts with these numbers, and their files with what is known of them.
+  static func statements(_ numbers: [Int64]) -> [Statement] {
+    let list = [Parameter.integers(numbers.map { $0 })]
+    return [Statement(byNumber, list), Statement(mediaByNumber, list)]
+  }
+
+  /// What those answered.
+  ///
+  /// - Throws: `RowError`.
+  static func posts(numbered rows: [Rows]) throws -> FlatPosts {
+    try posts(rows[0], rows[1], isTruthTold: true)
+  }
+
   /// The posts of these rows, with their files.
   ///
   /// - Parameter isTruthTold: the rows of files hold what is known of them, too.

@@ -33,10 +33,12 @@ extension PostgresCatalogReader {
     """
 
   func changes(from old: Mark, to new: Mark) throws -> StoreChanges? {
-    guard old.history == new.history else { return nil }
-    let snapshot = [Parameter.text(old.snapshot)]
+    guard old.history == new.history, let before = old.snapshot, let now = new.snapshot else {
+      return nil
+    }
+    let snapshot = [Parameter.text(before)]
     let answers = try connection.run([
-      Statement(Self.isKnown, snapshot + [.text(new.snapshot)]),
+      Statement(Self.isKnown, snapshot + [.text(now)]),
       Statement(Self.changesAfter, snapshot), Statement(Self.entriesAfter, snapshot),
     ])
     guard answers[0].boolean(0, 0) else { return nil }

@@ -11,22 +11,23 @@ struct PostgresCatalogReader: CatalogReader {
   /// ones that were running
   /// (https://www.postgresql.org/docs/15/functions-info.html#FUNCTIONS-PG-SNAPSHOT).
   struct Mark: Equatable {
-    /// Which cluster, on which line of its history: a server that was promoted may have lost what the one before
-    /// had, and given its numbers to others.
-    let history: String
-    let snapshot: String
+    /// Of a server that was promoted: it may have lost what the one before had, and given its numbers to others.
+    let history: ServerHistory
+    /// `nil` on a standby, which cannot tell which transactions were running.
+    let snapshot: String?
   }
 
-  static let currentMark = """
-    SELECT (SELECT system_identifier FROM pg_control_system()) || '/'
-      || (SELECT timeline_id FROM pg_control_checkpoint()), pg_current_snapshot()::text
-    """
+  static let currentMoment = "SELECT \(ServerPosition.columns), pg_current_snapshot()::text"
 
-  func mark() throws -> Mark { try Self.mark(connection) }
+  func mark() throws -> Mark { try Self.moment(connection).mark }
 
-  static func mark(_ connection: Connection) throws -> Mark {
-    let row = RowValues(rows: try connection.run(currentMark), row: 0)
-    return Mark(history: try row.name(0), snapshot: try row.name(1))
+  /// What the connection's statements see, and how far the server had come, at the least, when they did.
+  static func moment(_ connection: Connection) throws -> (mark: Mark, position: ServerPosition) {
+    let rows = try connection.run(currentMoment)
+    let position = try ServerPosition(rows)
+    let snapshot = try RowValues(rows: rows, row: 0).name(ServerPosition.columnCount)
+    let mark = Mark(history: position.history, snapshot: position.isStandby ? nil : snapshot)
+    return (mark, position)
   }
 
   // MARK: Feeds

@@ -6,24 +6,27 @@ struct PostgresCatalogSource: CatalogSource {
   private let name: String
   /// Of one connection, so that what is read later is not before what was read earlier.
   private let connections: ConnectionPool
+  /// Is told how far the primary had come.
+  private let standby: Standby?
   /// What the database held when it was read last.
   private var seen: PostgresCatalogReader.Mark?
 
-  init(name: String, connections: ConnectionPool) {
+  init(name: String, connections: ConnectionPool, standby: Standby?) {
     self.name = name
     self.connections = connections
+    self.standby = standby
   }
 
   mutating func read<Result>(_ body: (PostgresCatalogReader) throws -> Result) throws -> Result {
     try withStoreErrors(name) {
-      let (result, mark) = try connections.run { connection in
+      let (result, moment) = try connections.run { connection in
         try connection.transaction(.reading) {
-          let reader = PostgresCatalogReader(connection: connection)
-          let mark = try reader.mark()
-          return (try body(reader), mark)
+          let moment = try PostgresCatalogReader.moment(connection)
+          return (try body(PostgresCatalogReader(connection: connection)), moment)
         }
       }
-      seen = mark
+      seen = moment.mark
+      standby?.note(primary: moment.position)
       return result
     }
   }
@@ -33,7 +36,7 @@ struct PostgresCatalogSource: CatalogSource {
   /// - Throws: `PostgresStoreError`.
   mutating func mayHaveChanged() throws -> Bool {
     try withStoreErrors(name) {
-      try connections.run { try PostgresCatalogReader.mark($0) } != seen
+      try connections.run { try PostgresCatalogReader.moment($0).mark } != seen
     }
   }
 

@@ -30,6 +30,8 @@ struct PendingRows {
   var newPosts: [Int64: (post: Post, author: Int64?)] = [:]
   var changedPosts: [Int64: (post: Post, author: Int64?)] = [:]
   var changedCounters: [Int64: [Counter]] = [:]
+  /// The files of posts that are new, once those are written.
+  var newMedia: [Int64: [Media]] = [:]
   /// The posts whose files are other ones.
   var changedMedia: [Int64: [Media]] = [:]
   var goneEntries: [Int64] = []

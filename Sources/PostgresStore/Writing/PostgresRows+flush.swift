@@ -48,7 +48,7 @@ extension PostgresRows {
       var rows = CopyRows()
       for (number, (post, author)) in pending.newPosts.sorted(by: { $0.key < $1.key }) {
         try rows.append(post, number, author)
-        if !post.media.isEmpty { pending.changedMedia[number] = post.media }
+        pending.newMedia[number] = post.media
       }
       try connection.copy(
         rows,
@@ -87,16 +87,19 @@ extension PostgresRows {
     (pending.newPosts, pending.changedPosts, pending.changedCounters) = ([:], [:], [:])
   }
 
+  static let deleteMedia = "DELETE FROM media WHERE post_id = ANY ($1::int8[])"
+
   private func flushMedia() throws {
-    let media = pending.changedMedia.sorted { $0.key < $1.key }
-    guard !media.isEmpty else { return }
-    pending.changedMedia = [:]
-    try connection.run(
-      "DELETE FROM media WHERE post_id = ANY ($1::int8[])", [.integers(media.map(\.key))])
-    var rows = CopyRows()
-    for (number, files) in media {
-      for (ordinal, file) in files.enumerated() { try rows.append(file, number, ordinal) }
+    if !pending.changedMedia.isEmpty {
+      try connection.run(Self.deleteMedia, [.integers(pending.changedMedia.keys.sorted())])
     }
+    var rows = CopyRows()
+    for media in [pending.newMedia, pending.changedMedia] {
+      for (number, files) in media.sorted(by: { $0.key < $1.key }) {
+        for (ordinal, file) in files.enumerated() { try rows.append(file, number, ordinal) }
+      }
+    }
+    (pending.newMedia, pending.changedMedia) = ([:], [:])
     try connection.copy(
       rows,
       into: """
@@ -115,7 +118,7 @@ extension PostgresRows {
     """
 
   static let entryNumbers = """
-    SELECT nextval(pg_get_serial_sequence('feed_entry', 'entry_id'))
+    SELECT nextval((SELECT pg_get_serial_sequence('feed_entry', 'entry_id')::regclass))
     FROM generate_series(1, $1::int8)
     """
 
@@ -239,7 +242,9 @@ extension PostgresRows {
     pending.authors = pending.authors.filter { !left.contains($0.value) }
   }
 
-  static let deleteKeys = "DELETE FROM idempotency_key WHERE key = ANY ($1::text[])"
+  static let deleteKeys = """
+    DELETE FROM idempotency_key USING unnest($1::text[]) AS given (name) WHERE key = given.name
+    """
   static let insertKeys = """
     INSERT INTO idempotency_key (key, fingerprint, counters, created_at)
     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int8[])

@@ -39,20 +39,21 @@ extension PostgresRows {
     try read(posts: ids, feeds: feeds.map(\.text), keys: [], authors: authors)
   }
 
+  private static let postsByID = "SELECT post_id FROM post WHERE id = ANY ($1::text[])"
+  // Numbers are looked up first: which of two tables is to be gone through is no question then.
   static let entriesByID = """
-    SELECT entry_id, feed_id, feed_entry.post_id, sort_key, rank, feed_entry.published_at, since,
-      until, post.id
-    FROM feed_entry JOIN post USING (post_id) WHERE post.id = ANY ($1::text[])
+    SELECT entry_id, feed_id, post_id, sort_key, rank, published_at, since, until, id
+    FROM feed_entry WHERE post_id = ANY (ARRAY(\(postsByID)))
     """
   static let placesByID = """
-    SELECT run_id, feed_id, pending_place.post_id, rank
-    FROM pending_place JOIN post USING (post_id) WHERE post.id = ANY ($1::text[])
+    SELECT run_id, feed_id, post_id, rank FROM pending_place
+    WHERE post_id = ANY (ARRAY(\(postsByID)))
     """
-  static let feedsOfPosts = """
-    SELECT DISTINCT feed.feed_id, name, feed.title, ranking, oldest_ranking
-    FROM feed JOIN feed_entry USING (feed_id) JOIN post USING (post_id)
-    WHERE post.id = ANY ($1::text[])
-    """
+  static let feedsOfPosts =
+    PostgresCatalogReader.everyFeed + """
+       WHERE feed_id = ANY (ARRAY(
+        SELECT DISTINCT feed_id FROM feed_entry WHERE post_id = ANY (ARRAY(\(postsByID)))))
+      """
   static let feedsByName = PostgresCatalogReader.everyFeed + " WHERE name = ANY ($1::text[])"
   /// As the constraint `author_by_id` has its columns.
   static let authorsByKey = """
@@ -141,10 +142,11 @@ extension PostgresRows {
   }
 
   static let postNumbers = """
-    SELECT nextval(pg_get_serial_sequence('post', 'post_id')) FROM generate_series(1, $1::int8)
+    SELECT nextval((SELECT pg_get_serial_sequence('post', 'post_id')::regclass))
+    FROM generate_series(1, $1::int8)
     """
   static let authorNumbers = """
-    SELECT nextval(pg_get_serial_sequence('author', 'author_id'))
+    SELECT nextval((SELECT pg_get_serial_sequence('author', 'author_id')::regclass))
     FROM generate_series(1, $1::int8)
     """
 

@@ -147,9 +147,10 @@ extension PostgresRows {
 // MARK: Idempotency keys
 
 extension PostgresRows {
+  // A hash index looks for one value at a time, and not for those of a list.
   static let keysByName = """
-    SELECT key, fingerprint, counters, created_at FROM idempotency_key
-    WHERE key = ANY ($1::text[])
+    SELECT key, fingerprint, counters, created_at
+    FROM unnest($1::text[]) AS asked (name) JOIN idempotency_key ON key = asked.name
     """
 
   func note(keys rows: Rows, of names: [String]) throws {

@@ -16,16 +16,19 @@ final class PostgresWriter: Sendable {
   /// So often a transaction is begun again that was in another's way, or lost its connection before its end.
   private static let attempts = 3
 
-  init(_ address: DatabaseAddress, _ connections: PostgresStore.Connections) {
+  /// - Parameter outage: of the server that takes writes.
+  init(_ address: DatabaseAddress, _ connections: PostgresStore.Connections, _ outage: Outage) {
     name = address.name
     self.address = address
     var options = Connection.Options(
       connectSeconds: connections.connectSeconds,
-      statementMilliseconds: connections.statementMilliseconds, mustBeWritable: true)
-    single = ConnectionPool(address, options, limit: 1)
+      statementMilliseconds: connections.statementMilliseconds, server: .writable)
+    single = ConnectionPool(address, options, limit: 1, outage: outage)
     lockOptions = options
     options.statementMilliseconds = 0
-    bulk = ConnectionPool(address, options, limit: Self.bulkConnections)
+    options.planning = .byIndexes
+    bulk = ConnectionPool(
+      address, options, limit: Self.bulkConnections, outage: outage)
   }
 
   func close() {

@@ -1,0 +1,111 @@
+/// What a schema cannot declare of a store's rows, and `check` asks.
+package struct StoreInvariant: Sendable {
+  /// What holds, in a line.
+  package let name: String
+  /// How bad it is where it does not.
+  package let severity: CheckFinding.Severity
+  /// Selects a text for each row that breaks it.
+  package let sql: String
+
+  /// An invariant of one kind of database.
+  package init(_ name: String, severity: CheckFinding.Severity = .error, sql: String) {
+    (self.name, self.severity, self.sql) = (name, severity, sql)
+  }
+
+  /// So many findings of each are told.
+  package static let findingLimit = 20
+
+  /// The first findings.
+  ///
+  /// - Parameter texts: what a statement selects.
+  package func findings(_ texts: (_ sql: String) throws -> [String]) rethrows -> [CheckFinding] {
+    try texts("\(sql) LIMIT \(Self.findingLimit)").map {
+      CheckFinding(severity: severity, text: "\(name): \($0)")
+    }
+  }
+}
+
+// MARK: In the same words for every database
+
+extension StoreInvariant {
+  /// Those that are asked in the same words of every database.
+  package static let common = [
+    StoreInvariant(
+      "an entry's sort key follows from its rank or time",
+      sql: """
+        SELECT 'entry ' || entry_id FROM feed_entry WHERE until IS NULL AND sort_key <>
+          coalesce(rank, 4611686018427387904 - published_at, 9223372036854775807)
+          AND NOT (rank IS NULL AND EXISTS (SELECT 1 FROM pending_place
+            WHERE pending_place.post_id = feed_entry.post_id
+              AND pending_place.feed_id = feed_entry.feed_id))
+        """),
+    // Each entry is held against the one before it alone: a post that was moved a thousand times has a
+    // million pairs.
+    StoreInvariant(
+      "a post is in a ranking once",
+      sql: """
+        SELECT 'post ' || id || ' in feed ' || feed_id FROM (
+          SELECT id, feed_id, since,
+            lag(since) OVER places AS before, lag(until) OVER places AS ended
+          FROM feed_entry WINDOW places AS (PARTITION BY post_id, feed_id ORDER BY since)) AS entry
+        WHERE before IS NOT NULL AND (ended IS NULL OR ended > since)
+        """),
+    StoreInvariant(
+      "no entry lies beyond the current ranking",
+      sql: """
+        SELECT 'entry ' || entry_id FROM feed_entry JOIN feed USING (feed_id)
+        WHERE since > ranking OR until > ranking
+        """),
+    StoreInvariant(
+      "a ranking has a number that JSON can tell",
+      sql: """
+        SELECT 'feed ' || name FROM feed WHERE ranking > \(RankingNumber.largest)
+        UNION ALL SELECT 'the least of new feeds' FROM ranking_floor
+          WHERE ranking > \(RankingNumber.largest)
+        """),
+    StoreInvariant(
+      "a network is the default",
+      sql: """
+        SELECT 'none is' WHERE NOT EXISTS (SELECT 1 FROM network_profile WHERE is_default = 1)
+        """),
+    StoreInvariant(
+      "a policy has a strategy that there is",
+      sql: """
+        SELECT coalesce('feed ' || feed, 'all feeds') || ', network ' || network || ', strategy '
+          || strategy || ': ' || problem FROM policy_problem
+        """),
+    StoreInvariant(
+      "every network has a policy for all feeds",
+      sql: """
+        SELECT name FROM network_profile WHERE NOT EXISTS
+          (SELECT 1 FROM policy WHERE policy.network = network_profile.name AND feed IS NULL)
+        """),
+    everyAuthorHasAPost,
+  ]
+
+  /// Goes through all authors, by an index of posts.
+  package static let everyAuthorHasAPost = StoreInvariant(
+    "every author has a post",
+    sql: """
+      SELECT 'author ' || coalesce(id, name, CAST(author_id AS text)) FROM author
+      WHERE NOT EXISTS (SELECT 1 FROM post WHERE post.author_id = author.author_id)
+      """)
+
+  /// - Parameter isOther: the operator that is true of one NULL and false of two.
+  package static func entryRepeatsPost(isOther: String) -> StoreInvariant {
+    StoreInvariant(
+      "an entry repeats its post's id and time",
+      sql: """
+        SELECT 'entry ' || entry_id FROM feed_entry JOIN post USING (post_id)
+        WHERE feed_entry.id <> post.id
+          OR (feed_entry.until IS NULL AND feed_entry.published_at \(isOther) post.published_at)
+        """)
+  }
+
+  /// - Parameter places: selects 1 for the feed `feed.feed_id` where a run keeps a place in it aside.
+  package static func rankingIsFinished(places: String) -> StoreInvariant {
+    StoreInvariant(
+      "a re-ranking is unfinished; if no seed is at work, seed the same input again to finish it",
+      severity: .note, sql: "SELECT name FROM feed WHERE EXISTS (\(places))")
+  }
+}

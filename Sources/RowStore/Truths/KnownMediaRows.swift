@@ -1,0 +1,51 @@
+import Catalog
+import Feed
+
+/// The rows of what is known of media files, as one kind of database has them, within a transaction: files, each with
+/// the row of the truth about its content, which several may share.
+package protocol KnownMediaRows {
+  /// What is known of the file at a URL; `nil` where nothing is.
+  func media(at url: String) throws -> KnownMedia?
+  /// The row of a version, and what it says where that can be read; `nil` where there is none.
+  func truth(ofVersion version: String) throws -> (id: Int64, truth: MediaTruth?)?
+  /// Adds the row of a version.
+  ///
+  /// - Returns: its number.
+  func insertTruth(_ packed: [UInt8], version: String) throws -> Int64
+  /// Writes what a row says.
+  func updateTruth(_ id: Int64, to packed: [UInt8]) throws
+  /// Where the content lies of which a row tells.
+  func urls(ofTruth id: Int64) throws -> [String]
+  /// Writes the row of a file, in place of the one that is there.
+  ///
+  /// - Parameter variants: packed; `nil` for none.
+  func put(_ media: KnownMedia, truth: Int64, variants: [UInt8]?) throws
+}
+
+extension KnownMediaRows {
+  /// Keeps what is known of a file.
+  ///
+  /// - Parameter version: of its content, as `KnownMedia.versionKey` has it.
+  /// - Returns: the URLs of which something else is known now.
+  package func keep(_ media: KnownMedia, _ version: String) throws -> [String] {
+    var changed: [String] = []
+    let old = try self.media(at: media.url)
+    let truth = media.truth.alone
+    let id: Int64
+    if let known = try self.truth(ofVersion: version) {
+      id = known.id
+      if known.truth != truth {
+        try updateTruth(id, to: PackedTruth.bytes(of: truth))
+        changed += try urls(ofTruth: id)
+      }
+    } else {
+      id = try insertTruth(PackedTruth.bytes(of: truth), version: version)
+    }
+    if old?.truth != media.truth { changed.append(media.url) }
+    if old != media {
+      let variants = media.truth.variants
+      try put(media, truth: id, variants: variants.isEmpty ? nil : PackedTruth.bytes(of: variants))
+    }
+    return changed
+  }
+}

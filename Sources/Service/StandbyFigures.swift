@@ -1,0 +1,51 @@
+import Logging
+import Observability
+import PostgresStore
+import Synchronization
+
+/// What there is to be told of the standby that is read before the primary.
+final class StandbyFigures: Sendable {
+  private let standby: Standby
+  private let logger: Logger
+  /// What was said last of why it is not read.
+  private let problem = Mutex<String?>(nil)
+
+  init(_ standby: Standby, logger: Logger, figures: PrometheusRegistry) {
+    self.standby = standby
+    self.logger = logger
+    figures.gauge(
+      "lookahead_postgres_standby_up", help: "1 while the standby is read, 0 while it cannot be."
+    ) { standby.status.problem == nil ? 1 : 0 }
+    figures.gauge(
+      "lookahead_postgres_standby_lag_bytes",
+      help: "Log that this server has seen of the primary, and that the standby has yet to replay."
+    ) { Int(standby.status.lagBytes) }
+    figures.gauge(
+      "lookahead_postgres_standby_lag_milliseconds",
+      help: "For how long this server has known what the standby does not have yet."
+    ) { Int(standby.status.lagMilliseconds) }
+    figures.totals(
+      "lookahead_postgres_standby_reads_total",
+      help:
+        "Reads that a standby answered; or the primary, where that was behind, did not have it, or failed."
+    ) {
+      let reads = standby.status.reads
+      return Standby.Outcome.allCases.map { ([("outcome", $0.rawValue)], reads[$0] ?? 0) }
+    }
+  }
+
+  /// Says in the log what is new.
+  func look() {
+    let found = standby.status.problem
+    let known = problem.withLock { known in
+      defer { known = found }
+      return known
+    }
+    guard found != known else { return }
+    if let found {
+      logger.warning("the standby \(standby.name) is not read: \(found)")
+    } else {
+      logger.notice("the standby \(standby.name) is read")
+    }
+  }
+}
