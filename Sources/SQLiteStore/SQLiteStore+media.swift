@@ -91,14 +91,14 @@ struct MediaTable: KnownMediaRows {
   func media(at url: String) throws -> KnownMedia? {
     let rows = RowReader(try database.cachedStatement(sql: Self.mediaAtURL))
     defer { rows.reset() }
-    rows.bind(url, at: 1)
+    try rows.bind(url, at: 1)
     return try rows.next() ? Self.media(rows) : nil
   }
 
   func media(after url: String?, limit: Int) throws -> [KnownMedia] {
     let rows = RowReader(try database.cachedStatement(sql: Self.mediaAfterURL))
     defer { rows.reset() }
-    rows.bind(url ?? "", at: 1)
+    try rows.bind(url ?? "", at: 1)
     var media: [KnownMedia] = []
     while media.count < limit, try rows.next() {
       if let known = Self.media(rows) { media.append(known) }
@@ -115,7 +115,7 @@ struct MediaTable: KnownMediaRows {
   func truth(ofVersion version: String) throws -> (id: Int64, truth: MediaTruth?)? {
     let rows = RowReader(try database.cachedStatement(sql: Self.truthOfVersion))
     defer { rows.reset() }
-    rows.bind(version, at: 1)
+    try rows.bind(version, at: 1)
     guard try rows.next() else { return nil }
     return (rows.integer(0), Self.truth(rows, at: 1))
   }

@@ -41,8 +41,8 @@ struct PageStatements {
     }
     for index in 0..<Self.sizes[size] {
       let number = index < numbers.count ? numbers[numbers.startIndex + index] : nil
-      posts.bind(number, at: index + 1)
-      media.bind(number, at: index + 1)
+      try posts.bind(number, at: index + 1)
+      try media.bind(number, at: index + 1)
     }
     // Both come in the order of the places.
     var hasMedia = try media.next()

@@ -88,7 +88,7 @@ struct PostReader {
   func post(withID id: String) throws -> StoredPost? {
     let rows = RowReader(try database.cachedStatement(sql: Self.postByID))
     defer { rows.reset() }
-    rows.bind(id, at: 1)
+    try rows.bind(id, at: 1)
     guard try rows.next() else { return nil }
     var flat = FlatPosts()
     try flat.appendPost(rows, from: 0)
@@ -100,8 +100,8 @@ struct PostReader {
   func posts(afterID id: String, limit: Int) throws -> FlatPosts {
     let rows = RowReader(try database.cachedStatement(sql: Self.postsAfterID))
     defer { rows.reset() }
-    rows.bind(id, at: 1)
-    rows.bind(Int64(limit), at: 2)
+    try rows.bind(id, at: 1)
+    try rows.bind(Int64(limit), at: 2)
     var flat = FlatPosts()
     while try rows.next() {
       try flat.appendPost(rows, from: 0)
@@ -114,7 +114,7 @@ struct PostReader {
   private func addMedia(to flat: inout FlatPosts) throws {
     let rows = RowReader(try database.cachedStatement(sql: Self.mediaOfPost))
     defer { rows.reset() }
-    rows.bind(flat.posts[flat.count - 1].number, at: 1)
+    try rows.bind(flat.posts[flat.count - 1].number, at: 1)
     while try rows.next() { try flat.addMedia(rows, from: 0) }
   }
 }

@@ -19,25 +19,38 @@ struct RowReader {
     sqlite3_reset(statement)
   }
 
+  /// How many question marks the statement has.
+  var parameterCount: Int { Int(sqlite3_bind_parameter_count(statement)) }
+
   /// Binds the number, or NULL, to the `index`-th question mark, from 1.
-  func bind(_ number: Int64?, at index: Int) {
+  ///
+  /// - Throws: `DatabaseError`.
+  func bind(_ number: Int64?, at index: Int) throws {
     if let number {
-      sqlite3_bind_int64(statement, Int32(index), number)
+      try check(sqlite3_bind_int64(statement, Int32(index), number))
     } else {
-      sqlite3_bind_null(statement, Int32(index))
+      try check(sqlite3_bind_null(statement, Int32(index)))
     }
   }
 
   /// Binds the text to the `index`-th question mark, from 1.
-  func bind(_ text: String, at index: Int) {
+  ///
+  /// - Throws: `DatabaseError`: it is too long, or there is no memory for a copy.
+  func bind(_ text: String, at index: Int) throws {
     // SQLITE_TRANSIENT: SQLite copies the text.
     let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     var text = text
-    text.withUTF8 { utf8 in
-      utf8.withMemoryRebound(to: CChar.self) {
-        _ = sqlite3_bind_text(statement, Int32(index), $0.baseAddress, Int32($0.count), transient)
+    let code = text.withUTF8 { utf8 in
+      utf8.withMemoryRebound(to: CChar.self) { utf8 in
+        // No address would be NULL, and not the empty text.
+        guard let start = utf8.baseAddress else {
+          return sqlite3_bind_text(statement, Int32(index), "", 0, transient)
+        }
+        return sqlite3_bind_text64(
+          statement, Int32(index), start, UInt64(utf8.count), transient, UInt8(SQLITE_UTF8))
       }
     }
+    try check(code)
   }
 
   /// Goes to the next row.
@@ -48,7 +61,15 @@ struct RowReader {
     let code = sqlite3_step(statement)
     if code == SQLITE_ROW { return true }
     if code == SQLITE_DONE { return false }
-    throw DatabaseError(
+    throw failure(code)
+  }
+
+  private func check(_ code: Int32) throws {
+    if code != SQLITE_OK { throw failure(code) }
+  }
+
+  private func failure(_ code: Int32) -> DatabaseError {
+    DatabaseError(
       resultCode: ResultCode(rawValue: code),
       message: sqlite3_errmsg(sqlite3_db_handle(statement)).map { String(cString: $0) },
       sql: sqlite3_sql(statement).map { String(cString: $0) })

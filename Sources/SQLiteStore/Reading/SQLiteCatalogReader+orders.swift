@@ -18,7 +18,7 @@ extension SQLiteCatalogReader {
   func feed(_ id: Int64) throws -> FeedState? {
     let rows = RowReader(try database.cachedStatement(sql: Self.oneFeed))
     defer { rows.reset() }
-    rows.bind(id, at: 1)
+    try rows.bind(id, at: 1)
     return try rows.next() ? rows.feed() : nil
   }
 
@@ -42,7 +42,7 @@ extension SQLiteCatalogReader {
   private func order(ofFeed feedID: Int64, ranking: Int, limit: Int) throws -> OrderIndex {
     let rows = RowReader(try database.cachedStatement(sql: Self.feedOrder))
     defer { rows.reset() }
-    rows.bind(feedID, at: 1)
+    try rows.bind(feedID, at: 1)
     var builder = OrderIndex.Builder()
     while builder.count < limit, try rows.next() {
       guard let rankings = rows.rankings(since: 4, until: 5), rankings.contains(ranking),
@@ -74,7 +74,7 @@ extension SQLiteCatalogReader {
   func count(_ sql: String, _ feed: FeedState, _ position: Position? = nil) throws -> Int {
     let rows = RowReader(try database.cachedStatement(sql: sql))
     defer { rows.reset() }
-    rows.bind(feed, position)
+    try rows.bind(feed, position)
     _ = try rows.next()
     return Int(rows.integer(0))
   }
@@ -101,12 +101,12 @@ extension SQLiteCatalogReader {
 
 extension RowReader {
   /// Binds the feed and its current ranking, and the position where there is one, to the first question marks.
-  func bind(_ feed: FeedState, _ position: Position?) {
-    bind(feed.id, at: 1)
-    bind(Int64(feed.ranking), at: 2)
+  func bind(_ feed: FeedState, _ position: Position?) throws {
+    try bind(feed.id, at: 1)
+    try bind(Int64(feed.ranking), at: 2)
     guard let position else { return }
-    bind(position.key.rawValue, at: 3)
-    bind(position.id, at: 4)
+    try bind(position.key.rawValue, at: 3)
+    try bind(position.id, at: 4)
   }
 
   /// The feed of the columns feed_id, name, title, ranking, oldest_ranking.

@@ -50,17 +50,17 @@ extension SQLiteCatalogReader {
   ) throws -> [OrderEntry] {
     let rows = RowReader(try database.cachedStatement(sql: sql))
     defer { rows.reset() }
-    rows.bind(feed, position)
-    rows.bind(Int64(count), at: 5)
+    try rows.bind(feed, position)
+    try rows.bind(Int64(count), at: 5)
     return try rows.entries()
   }
 
   private func entries(at offset: Int, of feed: FeedState, _ count: Int) throws -> [OrderEntry] {
     let rows = RowReader(try database.cachedStatement(sql: Self.windowAtOffset))
     defer { rows.reset() }
-    rows.bind(feed, nil)
-    rows.bind(Int64(count), at: 3)
-    rows.bind(Int64(offset), at: 4)
+    try rows.bind(feed, nil)
+    try rows.bind(Int64(count), at: 3)
+    try rows.bind(Int64(offset), at: 4)
     return try rows.entries()
   }
 }

@@ -46,7 +46,7 @@ extension SQLiteCatalogReader {
   private func newEntries(after sequence: Int64) throws -> [EntryChange] {
     let rows = RowReader(try database.cachedStatement(sql: Self.entriesAfter))
     defer { rows.reset() }
-    rows.bind(sequence, at: 1)
+    try rows.bind(sequence, at: 1)
     var changes: [EntryChange] = []
     while try rows.next() {
       changes.append(
@@ -65,7 +65,7 @@ extension SQLiteCatalogReader {
   private func loggedChanges(after sequence: Int64) throws -> StoreChanges {
     let rows = RowReader(try database.cachedStatement(sql: Self.changesAfter))
     defer { rows.reset() }
-    rows.bind(sequence, at: 1)
+    try rows.bind(sequence, at: 1)
     var changes = StoreChanges()
     while try rows.next() {
       switch rows.string(9) {

@@ -53,7 +53,7 @@ extension SQLiteRows {
     }
   }
 
-  private func values(of post: Post) throws -> StatementArguments {
+  private func values(of post: Post) throws -> [any Bindable] {
     [
       post.type.rawValue, post.title, post.text, post.language, post.publishedAt?.microseconds,
       try post.author.map(authorNumber), post.url, post.thumbnail, JSONText.text(post.tags),
@@ -68,12 +68,12 @@ extension SQLiteRows {
     """
   static let authorNumber = "SELECT author_id FROM author WHERE \(isAuthor)"
 
-  private static func key(of author: Author) -> StatementArguments {
+  private static func key(of author: Author) -> [any Bindable] {
     [author.id ?? "", author.name ?? "", author.avatar ?? "", author.extra?.json ?? ""]
   }
 
   private func authorNumber(_ author: Author) throws -> Int64 {
-    if let found = try row(Self.authorNumber, Self.key(of: author)) { return found[0] }
+    if let found = try number(Self.authorNumber, Self.key(of: author)) { return found }
     try execute(
       "INSERT INTO author (id, name, avatar, extra) VALUES (?, ?, ?, ?)",
       [author.id, author.name, author.avatar, author.extra?.json])

@@ -31,8 +31,25 @@ struct SQLiteRows: StoreRows {
 
   func trimLog() throws { try ChangeLog(database: database).trim() }
 
-  func execute(_ sql: String, _ arguments: StatementArguments = []) throws {
-    try database.cachedStatement(sql: sql).execute(arguments: arguments)
+  func execute(_ sql: String, _ values: [any Bindable] = []) throws {
+    let statement = try reader(sql, values)
+    defer { statement.reset() }
+    while try statement.next() {}
+  }
+
+  /// The number in the first column of the first row; `nil` where there is no row.
+  func number(_ sql: String, _ values: [any Bindable]) throws -> Int64? {
+    let statement = try reader(sql, values)
+    defer { statement.reset() }
+    return try statement.next() ? statement.integer(0) : nil
+  }
+
+  private func reader(_ sql: String, _ values: [any Bindable]) throws -> RowReader {
+    let statement = RowReader(try database.cachedStatement(sql: sql))
+    // One too few would be the last statement's.
+    precondition(values.count == statement.parameterCount, "another number of values")
+    for (index, value) in values.enumerated() { try value.bind(to: statement, at: index + 1) }
+    return statement
   }
 
   func row(_ sql: String, _ arguments: StatementArguments) throws -> Row? {
