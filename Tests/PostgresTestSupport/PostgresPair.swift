@@ -39,6 +39,9 @@ package final class PostgresPair: Sendable {
   }
 
   private func wait(untilStandby function: String) throws {
+    // What was written without a commit is on no disk yet, and a version's place may lie behind it: a commit
+    // takes it along.
+    try primary.ask("SELECT pg_logical_emit_message(true, 'test', '')")
     let position = try primary.ask("SELECT pg_current_wal_flush_lsn()")
     while try standby.ask("SELECT \(function) >= '\(position)'") != "t" { usleep(5_000) }
   }
