@@ -202,9 +202,8 @@ import Testing
     #expect(
       words { _ = try RenditionMaker(probe: MediaProbe(tools: MediaTools())) }
         == "renditions are made by ffmpeg, which is not installed")
-    let poor = try folder.write(
-      "#!/bin/sh\necho ' V..... libwebp x'\necho ' A..... aac x'\n", to: "ffmpeg")
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: poor)
+    let poor = try folder.writeProgram(
+      "echo ' V..... libwebp x'\necho ' A..... aac x'\n", to: "ffmpeg")
     #expect(
       words { _ = try RenditionMaker(probe: MediaProbe(tools: MediaTools(ffmpeg: poor))) }
         == "this ffmpeg cannot encode with libwebp_anim, libx264, as Debian's can")

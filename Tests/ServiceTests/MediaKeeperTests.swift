@@ -170,9 +170,8 @@ import Testing
 
   @Test func `a service ends while a decoder is at work, and waits for nothing`() throws {
     try copy("loom/0.mp4", to: "a.mp4")
-    let script = "#!/bin/sh\n: >\"\(folder.file("begun"))\"\nexec /bin/sleep 600\n"
-    let ffmpeg = try folder.write(script, to: "ffmpeg")
-    chmod(ffmpeg, 0o755)
+    let script = ": >\"\(folder.file("begun"))\"\nexec /bin/sleep 600\n"
+    let ffmpeg = try folder.writeProgram(script, to: "ffmpeg")
     var service: RunningService? = try RunningService([record("a.mp4")]) {
       configure(&$0)
       $0.mediaProbing.tools = MediaTools(ffmpeg: ffmpeg)
