@@ -42,6 +42,6 @@ def line(name, samples):
 
 
 def ratio(what, value, goal, at_least):
-    """How two figures compare, and whether that is what is to be reached."""
+    """How two figures compare, and whether that is what is to be reached, where something is."""
     return {"what": what, "value": value, "goal": goal, "at_least": at_least,
-            "reached": value >= goal if at_least else value <= goal}
+            "reached": None if goal is None else value >= goal if at_least else value <= goal}

@@ -79,10 +79,16 @@ def ratios_table(rows):
     """How the rows compare with what is to be reached."""
     return markdown(
         ["row", "", "measured", "to reach", ""],
-        [[name, ratio["what"], f"{ratio['value']:.2f}",
-          f"{'≥' if ratio['at_least'] else '≤'} {ratio['goal']:g}",
-          "reached" if ratio["reached"] else "**not reached**"]
+        [[name, ratio["what"], f"{ratio['value']:.2f}", *goal(ratio)]
          for name, row in rows for ratio in row["ratios"]])
+
+
+def goal(ratio):
+    """What is to be reached, and whether it is; of what is but told, nothing."""
+    if ratio["goal"] is None:
+        return "", ""
+    return (f"{'≥' if ratio['at_least'] else '≤'} {ratio['goal']:g}",
+            "reached" if ratio["reached"] else "**not reached**")
 
 
 def print_row(name, row, thrown):

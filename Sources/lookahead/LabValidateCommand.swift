@@ -85,7 +85,6 @@ struct LabValidateCommand: ParsableCommand {
       feed: .recorded(world.feed.feed, turns: false), viewer: .steady, items: items,
       repeats: repeats,
       seed: UInt64(seed))
-    experiment.viewer.playsClips = false
     experiment.viewer.dwell = .fixed(milliseconds: plans[0].paceMilliseconds)
     for index in experiment.contestants.indices {
       experiment.contestants[index].policy.itemsPerMinute =

@@ -30,7 +30,7 @@ extension Simulation {
   /// The clip of the active item begins to play as soon as its decoder has started.
   mutating func beginPlayback() {
     let item = setup.feed.items[step.index]
-    guard setup.viewer.playsClips, let clip = item.media.first, clip[0].isClip else { return }
+    guard let clip = item.media.first, clip[0].isClip else { return }
     let first = setup.feed.firstFiles[step.index]
     // The best variant that starts.
     let variant = clip.indices.first { variant in

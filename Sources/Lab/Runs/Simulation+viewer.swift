@@ -100,7 +100,6 @@ extension Simulation {
     // Who does not care whether it is there goes on in time.
     let from = setup.viewer.patienceMilliseconds == nil ? listedSinceMicroseconds : now
     phase = .looking(untilMicroseconds: from + step.dwellMilliseconds * 1_000)
-    seenSinceMicroseconds = now
     beginPlayback()
   }
 
@@ -114,9 +113,6 @@ extension Simulation {
   mutating func leave() {
     if case .waiting = phase {
       noteWait((link.nowMicroseconds - waitsSinceMicroseconds) / 1_000)
-    }
-    if !setup.viewer.playsClips, case .looking(let until) = phase {
-      watched[step.index] = max(watched[step.index], (until - seenSinceMicroseconds) / 1_000)
     }
     endPlayback()
     setOut()

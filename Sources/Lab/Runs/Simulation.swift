@@ -85,8 +85,6 @@ public struct Simulation: Sendable {
   /// Since when the viewer is where the item is or will be, and since when the list has it.
   var waitsSinceMicroseconds = 0
   var listedSinceMicroseconds = 0
-  /// Since when the viewer sees the item.
-  var seenSinceMicroseconds = 0
   var timerMilliseconds: Int?
   var playback = PlaybackState()
   /// Measures the link as the client library does, and when it looks again.

@@ -15,8 +15,6 @@ public struct ViewerModel: Hashable, Sendable {
   /// How long they wait for an item that is not there before they go on, on top of the time that they then
   /// look at it; `nil` for people who do not care and go on in time, whether it is there or not.
   public var patienceMilliseconds: Int?
-  /// Whether clips play while they look: `browse` only looks, and tells the engine of no playback.
-  public var playsClips = true
   /// After how many of a thousand items they fling.
   public var flingPermille = 0
   /// How many items a fling goes.
