@@ -22,8 +22,8 @@ public struct MediaProbe: Sendable {
 
   /// Whether more can be told of a file than what is known of it, which was found out without a decoder.
   public func knowsBetter(than truth: MediaTruth) -> Bool {
-    guard truth.isUndecoded, tools.ffmpeg != nil else { return false }
-    return !HEIFPicture.mimeTypes.contains(truth.mimeType) || tools.heifConvert != nil
+    guard let missing = truth.missingDecoder, tools.ffmpeg != nil else { return false }
+    return missing == .ffmpeg || tools.heifConvert != nil
   }
 
   /// What is known of a file of this machine. Its version is its content's.
@@ -129,10 +129,13 @@ public struct MediaProbe: Sendable {
       .firstFrame(of: file, structure, size)
     report.truth.placeholder = frame.image.flatMap { MediaPlaceholder($0) }
     report.notes += frame.notes
-    report.truth.isUndecoded =
-      frame.notes.contains(.noFFmpeg)
-      || tools.heifConvert == nil && HEIFPicture.mimeTypes.contains(structure.type.value)
-        && !frame.notes.isEmpty
+    if frame.notes.contains(.noFFmpeg) {
+      report.truth.missingDecoder = .ffmpeg
+    } else if tools.heifConvert == nil, !frame.notes.isEmpty,
+      HEIFPicture.mimeTypes.contains(structure.type.value)
+    {
+      report.truth.missingDecoder = .heifConvert
+    }
     if !structure.start.isStartable { report.notes.append(.tablesBehind) }
   }
 }

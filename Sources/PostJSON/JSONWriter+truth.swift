@@ -34,10 +34,7 @@ extension JSONWriter {
     format(of: truth, entirely: true)
     placeholder(of: truth)
     start(of: truth, entirely: true)
-    if truth.isUndecoded {
-      key("undecoded")
-      boolean(true)
-    }
+    member("undecoded", truth.missingDecoder?.rawValue)
     member("version", truth.version?.text)
   }
 

@@ -45,13 +45,20 @@ extension MediaTruth {
         ? MediaPlaceholder(json: fields.value("placeholder")) : nil,
       start: try fields.has("start") ? Self.timing(fields.value("start"), size) : nil,
       version: try Self.version(fields))
-    isUndecoded = try fields.boolean("undecoded") ?? false
+    missingDecoder = try Self.missingDecoder(fields)
     if let placeholder, !placeholder.isWhole {
       throw fields.error("placeholder", "has no thumbhash, or no color")
     }
     if soundCodec != nil, hasSound != true {
       throw fields.error("hasSound", "is not true, though there is a soundCodec")
     }
+  }
+
+  private static func missingDecoder(_ fields: RecordFields) throws(RecordError) -> MissingDecoder? {
+    guard fields.has("undecoded") else { return nil }
+    // What was written before it named the decoder.
+    if let isUndecoded = try fields.value("undecoded").truth { return isUndecoded ? .ffmpeg : nil }
+    return try fields.option("undecoded")
   }
 
   private static func version(_ fields: RecordFields) throws(RecordError) -> MediaVersion? {

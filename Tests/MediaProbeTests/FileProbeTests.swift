@@ -181,8 +181,8 @@ import Testing
       #expect(report.truth.placeholder == nil)
       var truth = whole.truth
       truth.placeholder = nil
-      #expect(!truth.isUndecoded)
-      truth.isUndecoded = true
+      #expect(truth.missingDecoder == nil)
+      truth.missingDecoder = .ffmpeg
       #expect(report.truth == truth, "\(path)")
     }
   }
@@ -258,6 +258,27 @@ import Testing
     } else if report.truth.placeholder?.thumbHash?[2] ?? 0 < 0x80 {
       #expect(report.notes == [.transparencyNotDecoded])
     }
+  }
+
+  @Test(arguments: [ItemPictures.heic, ItemPictures.avif, ItemPictures.grid])
+  func `once a decoder is there that was missing, more is known of a file`(text: String) throws {
+    let folder = TemporaryFolder()
+    let path = try write(text, to: folder)
+    let all = MediaTools.installed()
+    var some = all
+    some.heifConvert = nil
+    let (none, ffmpeg, both) = (
+      MediaProbe(tools: MediaTools()), MediaProbe(tools: some), MediaProbe(tools: all)
+    )
+    func known(by probe: MediaProbe) throws -> MediaTruth { try probe.probe(file: path).truth }
+    #expect(try !none.knowsBetter(than: known(by: none)))
+    #expect(try ffmpeg.knowsBetter(than: known(by: none)))
+    #expect(try both.knowsBetter(than: known(by: none)))
+    // FFmpeg has tried once: whatever it saw, it sees no more the next time.
+    #expect(try !ffmpeg.knowsBetter(than: known(by: ffmpeg)))
+    let lacksNothing = try known(by: ffmpeg).missingDecoder == nil
+    #expect(try both.knowsBetter(than: known(by: ffmpeg)) != lacksNothing)
+    #expect(try !both.knowsBetter(than: known(by: both)))
   }
 
   @Test func `a broken picture of the HEIF family is told from one that cannot be decoded here`()

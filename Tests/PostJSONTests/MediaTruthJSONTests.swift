@@ -123,6 +123,8 @@ struct MediaTruthJSONTests {
     (#""width":0"#, "width: 0 is not in 1…1000000"),
     (#""colour":"red""#, "colour: unknown field"),
     (#""hasSound":1"#, "hasSound: is not true or false"),
+    (#""undecoded":"vlc""#, "undecoded: \"vlc\" is not one of ffmpeg, heif-convert"),
+    (#""undecoded":1"#, "undecoded: is not a text"),
     (#""soundCodec":"aac""#, "hasSound: is not true, though there is a soundCodec"),
     (#""version":"sha256:00""#, "version: is neither"),
     (#""version":"etag:W/\"x\"""#, "version: is neither"),
@@ -166,6 +168,17 @@ struct MediaTruthJSONTests {
       try MediaTruth(json: Array(Self.members(members).utf8))
     }
     #expect(error?.description.hasPrefix(problem) == true, "\(error?.description ?? "")")
+  }
+
+  @Test(arguments: [
+    ("true", MissingDecoder?.some(.ffmpeg)), ("false", nil), (#""ffmpeg""#, .ffmpeg),
+    (#""heif-convert""#, .heifConvert),
+  ])
+  func `what was missing is read as it was ever written`(
+    json: String, missing: MissingDecoder?
+  ) throws {
+    let truth = try MediaTruth(json: Array(Self.members(#""undecoded":"# + json).utf8))
+    #expect(truth.missingDecoder == missing)
   }
 
   @Test func `more rows than are ever written are refused`() {

@@ -33,8 +33,9 @@ public struct MediaTruth: Hashable, Sendable {
   public var frameCount: Int?
   /// How long it plays, rounded up.
   public var durationMilliseconds: Int?
-  /// Whether there was no decoder to try it: then it may be broken, and how it looks is not known.
-  public var isUndecoded = false
+  /// The program without which it could not be tried: it may be broken, and how it looks is not known, or not
+  /// all of it.
+  public var missingDecoder: MissingDecoder?
   /// What shows before anything of it is there.
   public var placeholder: MediaPlaceholder?
   /// How many of its bytes start it, and play it how far.

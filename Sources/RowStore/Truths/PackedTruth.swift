@@ -62,12 +62,14 @@ private struct Parts: OptionSet {
   static let height = Parts(rawValue: 1 << 5)
   static let frames = Parts(rawValue: 1 << 6)
   static let duration = Parts(rawValue: 1 << 7)
+  /// Some decoder was missing: ffmpeg, where nothing else says another.
   static let undecoded = Parts(rawValue: 1 << 8)
   static let placeholder = Parts(rawValue: 1 << 9)
   static let start = Parts(rawValue: 1 << 10)
   static let startable = Parts(rawValue: 1 << 11)
   static let version = Parts(rawValue: 1 << 12)
-  static let all = 0...(1 << 13 - 1)
+  static let withoutHEIFConvert = Parts(rawValue: 1 << 13)
+  static let all = 0...(1 << 14 - 1)
 
   init(rawValue: Int) { self.rawValue = rawValue }
 
@@ -81,7 +83,8 @@ private struct Parts: OptionSet {
     if truth.height != nil { insert(.height) }
     if truth.frameCount != nil { insert(.frames) }
     if truth.durationMilliseconds != nil { insert(.duration) }
-    if truth.isUndecoded { insert(.undecoded) }
+    if truth.missingDecoder != nil { insert(.undecoded) }
+    if truth.missingDecoder == .heifConvert { insert(.withoutHEIFConvert) }
     if truth.placeholder?.isWhole == true { insert(.placeholder) }
     if truth.start != nil { insert(.start) }
     if truth.start?.isStartable == true { insert(.startable) }
@@ -185,7 +188,9 @@ extension PackedReader {
       start: parts.contains(.start)
         ? try start(isStartable: parts.contains(.startable), fileBytes: bytes) : nil,
       version: parts.contains(.version) ? try version() : nil, variants: variants)
-    truth.isUndecoded = parts.contains(.undecoded)
+    if parts.contains(.undecoded) {
+      truth.missingDecoder = parts.contains(.withoutHEIFConvert) ? .heifConvert : .ffmpeg
+    }
     return truth
   }
 
