@@ -164,18 +164,17 @@ public struct JSONWriter: Sendable {
   /// A comma where one is due, and the text in quotation marks: all at once where nothing in it must be
   /// escaped.
   private mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) {
-    let plain = text.firstToEscape(from: 0)
-    written.append(addingCapacity: plain + 3) { output in
+    var plain = 0
+    written.append(addingCapacity: text.count + 3) { output in
       if needsComma { output.append(UInt8(ascii: ",")) }
-      output.append(quoted: text, upTo: plain)
+      plain = output.append(quoted: text)
     }
     needsComma = true
     if plain < text.count { appendRest(text, from: plain) }
   }
 
-  /// What follows of a text in quotation marks from its first byte that must be escaped on.
-  @usableFromInline
-  mutating func appendRest(_ text: UnsafeBufferPointer<UInt8>, from start: Int) {
+  /// What follows of a text in quotation marks from this byte on.
+  private mutating func appendRest(_ text: UnsafeBufferPointer<UInt8>, from start: Int) {
     appendEscaped(UnsafeBufferPointer(rebasing: text[start...]))
     written.append(UInt8(ascii: "\""))
   }
@@ -239,6 +238,11 @@ extension JSONWriter {
     value.withUTF8 { append(name, quoted: $0) }
   }
 
+  /// A member whose value is a text in which nothing must be escaped.
+  public mutating func member(_ name: StaticString, plain value: String) {
+    member(name, capacity: value.utf8.count + 2) { $0.append(plain: value) }
+  }
+
   /// A member, left out where the value is unknown.
   @inlinable @inline(__always)
   public mutating func member(_ name: StaticString, _ value: Int?) {
@@ -246,10 +250,10 @@ extension JSONWriter {
     member(name, capacity: OutputSpan<UInt8>.decimalCapacity) { $0.append(decimal: value) }
   }
 
-  @inlinable @inline(__always)
+  @usableFromInline
   mutating func append(_ name: StaticString, quoted text: UnsafeBufferPointer<UInt8>) {
-    let plain = text.firstToEscape(from: 0)
-    member(name, capacity: plain + 2) { $0.append(quoted: text, upTo: plain) }
+    var plain = 0
+    member(name, capacity: text.count + 2) { plain = $0.append(quoted: text) }
     if plain < text.count { appendRest(text, from: plain) }
   }
 }

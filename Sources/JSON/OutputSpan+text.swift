@@ -20,6 +20,14 @@ extension OutputSpan where Element == UInt8 {
     text.withUTF8 { append($0) }
   }
 
+  /// Appends a text in quotation marks, in which nothing must be escaped.
+  @inlinable
+  public mutating func append(plain text: String) {
+    append(UInt8(ascii: "\""))
+    append(string: text)
+    append(UInt8(ascii: "\""))
+  }
+
   @inlinable @inline(__always)
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
     withUnsafeMutableBufferPointer { buffer, count in
@@ -41,13 +49,23 @@ extension OutputSpan where Element == UInt8 {
     append(UInt8(ascii: ":"))
   }
 
-  /// Appends a text in quotation marks up to its first byte that must be escaped; without the closing one where
-  /// there is such a byte.
-  @inlinable @inline(__always)
-  mutating func append(quoted text: UnsafeBufferPointer<UInt8>, upTo plain: Int) {
+  /// Appends a text in quotation marks, or where a byte of it must be escaped, some of the bytes before that,
+  /// without the closing one.
+  ///
+  /// - Returns: how many bytes of the text were appended.
+  @inline(__always)
+  mutating func append(quoted text: UnsafeBufferPointer<UInt8>) -> Int {
     append(UInt8(ascii: "\""))
-    append(UnsafeBufferPointer(start: text.baseAddress, count: plain))
+    let plain = withUnsafeMutableBufferPointer { buffer, count in
+      precondition(text.count <= buffer.count - count, "more than the capacity")
+      guard let start = buffer.baseAddress else { return 0 }
+      // Behind the bytes that are there, within the capacity, as just looked.
+      let plain = text.copyPlain(to: UnsafeMutableRawPointer(start + count))
+      count += plain
+      return plain
+    }
     if plain == text.count { append(UInt8(ascii: "\"")) }
+    return plain
   }
 
   /// Appends the number in hexadecimal: all its digits, in lower case.

@@ -1,78 +1,126 @@
+// Which bytes a JSON text must escape (RFC 8259 section 7): a quotation mark, a backslash, and what is below a space.
+
 extension UnsafeBufferPointer<UInt8> {
-  /// The index of the first byte that a JSON text must escape (RFC 8259 section 7): a quotation mark, a
-  /// backslash, or what is below a space. `count` where there is none.
-  @usableFromInline
-  func firstToEscape(from start: Int) -> Int {
+  /// Copies the bytes, of which none is copied from the first sixteen on among which one must be escaped.
+  ///
+  /// - Parameter target: where there is room for all of them.
+  /// - Returns: how many were copied, from the first one on.
+  @inline(__always)
+  func copyPlain(to target: UnsafeMutableRawPointer) -> Int {
+    guard let base = baseAddress else { return 0 }
+    let bytes = UnsafeRawPointer(base)
+    var index = 0
+    while index + 16 <= count {
+      guard bytes.copyPlain(SIMD16<UInt8>.self, at: index, to: target) else { return index }
+      index += 16
+    }
+    // The last bytes at once with some of those before, or in two pieces that overlap: each lies within the
+    // bytes, and is copied to where it lies.
+    let rest = count - index
+    let isPlain =
+      if rest == 0 {
+        true
+      } else if index > 0 {
+        bytes.copyPlain(SIMD16<UInt8>.self, at: count - 16, to: target)
+      } else if rest >= 8 {
+        bytes.copyPlain(UInt64.self, at: 0, to: target)
+          && bytes.copyPlain(UInt64.self, at: count - 8, to: target)
+      } else if rest >= 4 {
+        bytes.copyPlain(UInt32.self, at: 0, to: target)
+          && bytes.copyPlain(UInt32.self, at: count - 4, to: target)
+      } else {
+        bytes.copyPlain(UInt8.self, at: 0, to: target)
+          && bytes.copyPlain(UInt8.self, at: rest / 2, to: target)
+          && bytes.copyPlain(UInt8.self, at: count - 1, to: target)
+      }
+    return isPlain ? count : index
+  }
+
+  /// The index of the first byte that must be escaped; `count` where there is none.
+  public func firstToEscape(from start: Int) -> Int {
     guard let base = baseAddress else { return 0 }
     let bytes = UnsafeRawPointer(base)
     var index = start
-    while index + 16 <= count, !bytes.block(at: index).hasByteToEscape { index += 16 }
-    // The last bytes in one look with some of those before, or in two that overlap.
-    let rest = count - index
-    if rest < 16, isPlain(bytes, from: index, rest, behind: index - start) { return count }
-    while index < count, !self[index].mustBeEscaped { index += 1 }
+    while index + 16 <= count {
+      if let first = bytes.load(SIMD16<UInt8>.self, at: index).firstToEscape {
+        return index + first
+      }
+      index += 16
+    }
+    while index < count, !self[index].hasByteToEscape { index += 1 }
     return index
   }
+}
 
-  /// Whether the last bytes, fewer than sixteen, need no escape.
-  ///
-  /// - Parameter others: how many bytes before them do not.
-  private func isPlain(
-    _ bytes: UnsafeRawPointer, from index: Int, _ rest: Int, behind others: Int
-  ) -> Bool {
-    // Each look is at bytes from `index - others` up to `count`.
-    if rest == 0 { return true }
-    if others >= 16 { return !bytes.block(at: count - 16).hasByteToEscape }
-    if rest >= 8 {
-      return !bytes.word(at: index).hasByteToEscape && !bytes.word(at: count - 8).hasByteToEscape
-    }
-    if rest >= 4 {
-      let (first, last) = (bytes.half(at: index), bytes.half(at: count - 4))
-      return !(UInt64(first) | UInt64(last) << 32).hasByteToEscape
-    }
-    return !self[index].mustBeEscaped && !self[index + rest / 2].mustBeEscaped
-      && !self[count - 1].mustBeEscaped
-  }
+/// Some bytes that are looked at together.
+private protocol Block: BitwiseCopyable {
+  /// One of them must be escaped.
+  var hasByteToEscape: Bool { get }
 }
 
 // Bytes of which the caller knows that they are there.
 extension UnsafeRawPointer {
-  fileprivate func block(at index: Int) -> SIMD16<UInt8> {
-    (self + index).loadUnaligned(as: SIMD16<UInt8>.self)
+  @inline(__always)
+  fileprivate func load<Bytes: Block>(_: Bytes.Type, at index: Int) -> Bytes {
+    (self + index).loadUnaligned(as: Bytes.self)
   }
 
-  fileprivate func word(at index: Int) -> UInt64 { (self + index).loadUnaligned(as: UInt64.self) }
-
-  fileprivate func half(at index: Int) -> UInt32 { (self + index).loadUnaligned(as: UInt32.self) }
+  /// Copies the block, unless a byte of it must be escaped.
+  @inline(__always)
+  fileprivate func copyPlain<Bytes: Block>(
+    _: Bytes.Type, at index: Int, to target: UnsafeMutableRawPointer
+  ) -> Bool {
+    let block = load(Bytes.self, at: index)
+    guard !block.hasByteToEscape else { return false }
+    (target + index).storeBytes(of: block, as: Bytes.self)
+    return true
+  }
 }
 
-extension UInt8 {
-  fileprivate var mustBeEscaped: Bool {
+extension UInt8: Block {
+  @inline(__always)
+  fileprivate var hasByteToEscape: Bool {
     self < 0x20 || self == UInt8(ascii: "\"") || self == UInt8(ascii: "\\")
   }
 }
 
-extension SIMD16<UInt8> {
+extension SIMD16<UInt8>: Block {
   private static var quotes: SIMD16<UInt8> { SIMD16(repeating: UInt8(ascii: "\"")) }
   private static var backslashes: SIMD16<UInt8> { SIMD16(repeating: UInt8(ascii: "\\")) }
 
   /// One of the sixteen bytes must be escaped.
   @inline(__always)
-  fileprivate var hasByteToEscape: Bool {
-    let found =
-      (self .< SIMD16(repeating: 0x20)) .| (self .== Self.quotes) .| (self .== Self.backslashes)
-    // A mask has all bits of a lane set or none.
-    let halves = unsafeBitCast(found, to: SIMD2<UInt64>.self)
-    return halves.x | halves.y != 0
+  fileprivate var hasByteToEscape: Bool { toEscape.x | toEscape.y != 0 }
+
+  /// The first of the bytes that must be escaped; nil where none must.
+  @inline(__always)
+  fileprivate var firstToEscape: Int? {
+    let (first, second) = (toEscape.x.littleEndian, toEscape.y.littleEndian)
+    if first != 0 { return first.trailingZeroBitCount / 8 }
+    return second != 0 ? 8 + second.trailingZeroBitCount / 8 : nil
+  }
+
+  /// Of each byte that must be escaped all bits are set, of the others none.
+  @inline(__always)
+  private var toEscape: SIMD2<UInt64> {
+    unsafeBitCast(
+      (self .< SIMD16(repeating: 0x20)) .| (self .== Self.quotes) .| (self .== Self.backslashes),
+      to: SIMD2<UInt64>.self)
   }
 }
 
-extension UInt64 {
+extension UInt32: Block {
+  @inline(__always)
+  fileprivate var hasByteToEscape: Bool { (UInt64(self) | UInt64(self) << 32).hasByteToEscape }
+}
+
+extension UInt64: Block {
   private static let ones: UInt64 = 0x0101_0101_0101_0101
   private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
   /// One of the eight bytes must be escaped. Of a byte below 80, a difference has its high bit set if the byte
   /// was less than what was taken from it; behind such a byte a borrow may set another one, but never the first.
+  @inline(__always)
   fileprivate var hasByteToEscape: Bool {
     let below = self &- Self.ones &* 0x20
     let isQuote = (self ^ Self.ones &* UInt64(UInt8(ascii: "\""))) &- Self.ones

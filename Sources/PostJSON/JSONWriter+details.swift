@@ -37,11 +37,12 @@ extension JSONWriter {
     array { writer in
       for (ordinal, index) in post.media.enumerated() {
         writer.object { writer in
+          let kind = posts.mediaLoads[index].kind
           switch openID {
           case .plain(let text)?:
-            writer.mediaID(ordinal, ofPost: posts.bytes.span.extracting(text.range))
-          case .escaped(let text)?: writer.mediaID(ordinal, ofPost: text.span)
-          case nil: break
+            writer.mediaID(ordinal, ofPost: posts.bytes.span.extracting(text.range), kind)
+          case .escaped(let text)?: writer.mediaID(ordinal, ofPost: text.span, kind)
+          case nil: writer.member("kind", plain: kind.rawValue)
           }
           writer.mediaMembers(of: posts, at: index, naming, entirely: entirely)
         }
@@ -96,9 +97,12 @@ extension JSONWriter {
     }
   }
 
-  private mutating func mediaID(_ ordinal: Int, ofPost openID: Span<UInt8>) {
-    member("id", capacity: openID.count + OutputSpan<UInt8>.mediaIDCapacity) { text in
+  /// A file's id, and what it is.
+  private mutating func mediaID(_ ordinal: Int, ofPost openID: Span<UInt8>, _ kind: MediaKind) {
+    member("id", capacity: openID.count + OutputSpan<UInt8>.mediaIDCapacity + 32) { text in
       text.append(mediaID: ordinal, ofPost: openID)
+      text.append(key: "kind")
+      text.append(plain: kind.rawValue)
     }
   }
 
@@ -137,7 +141,6 @@ extension JSONWriter {
   ) {
     let file = posts.media[index]
     let load = posts.mediaLoads[index]
-    member("kind", load.kind.rawValue)
     let url = posts.bytes.span.extracting(file.url.range)
     // In a span: a truth has many references, and is not copied.
     let truths = posts.truths.span

@@ -19,14 +19,22 @@ public struct ItemLoad: Hashable, Sendable {
 
   /// Whether what it costs to start depends on the bandwidth: of what plays, how far its bytes play is known.
   public var dependsOnDownlink: Bool {
-    media.contains { file in
+    anyFile { file in
       file.kind.plays && file.bytes != nil
         && file.withTiming { !$0.lead.isEmpty } == true
     }
   }
 
   /// Whether what it costs depends on how wide it is shown: there is more than one file to choose from.
-  public var hasVariants: Bool { media.contains { $0.hasVariants } }
+  public var hasVariants: Bool { anyFile { $0.hasVariants } }
+
+  /// Whether it is so of any file; without a reference to them, which pages would take thousands of.
+  @inline(__always)
+  private func anyFile(_ isSo: (borrowing MediaLoad) -> Bool) -> Bool {
+    let files = media.span
+    for index in files.indices where isSo(files[index]) { return true }
+    return false
+  }
 
   /// What the post has to load.
   public init(_ post: Post) {

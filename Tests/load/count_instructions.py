@@ -29,9 +29,9 @@ READ = [*MADE, '--item-file-bytes', '0']
 CASES = [
     ('a page asked for before', False, [], 22_000),
     ('a page made of encoded items', False, MADE, 82_000),
-    ('a page read from SQLite', False, READ, 1_060_000),
+    ('a page read from SQLite', False, READ, 960_000),
     ('a page with truth, made of encoded items', True, MADE, 84_000),
-    ('a page with truth, read from SQLite', True, READ, 2_290_000),
+    ('a page with truth, read from SQLite', True, READ, 2_150_000),
 ]
 MEDIA = os.path.join(ROOT, 'Fixtures', 'media')
 # What is known of the files is known before: nobody looks into them meanwhile.

@@ -48,12 +48,7 @@ extension FlatPosts {
   /// some 200 MB at the very most.
   public mutating func add(text: UnsafeBufferPointer<UInt8>) -> FlatText {
     let added = FlatText(start: UInt32(bytes.count), count: UInt32(text.count))
-    // The buffer is one of what was asked for, of which nothing is filled yet.
-    bytes.append(addingCapacity: text.count) { output in
-      output.withUnsafeMutableBufferPointer { buffer, count in
-        count = buffer.initialize(fromContentsOf: text)
-      }
-    }
+    bytes.append(contentsOf: text)
     return added
   }
 

@@ -34,6 +34,12 @@ struct MediaLinks: MediaNaming {
     self.expires = expires
   }
 
+  /// Who names the files; nil where records do, and nobody need be asked of each.
+  var naming: (any MediaNaming)? {
+    if case .asRecorded = linking { return nil }
+    return self
+  }
+
   func name(of url: Span<UInt8>, version: MediaVersion?) -> MediaName? {
     // In the order of what it costs: most files of most servers are somebody else's.
     var content: ContentAddress?

@@ -38,13 +38,15 @@ struct EncodedItems: Sendable {
     bytes.reserveCapacity(
       2 * posts.bytes.count + 384 * posts.count + Self.usualTruthBytes * posts.truths.count)
     var itemCosts = ItemCosts()
+    // Once, and not in a box for each item.
+    let naming = links.naming
     for index in 0..<posts.count {
       let load = ItemLoad(posts, at: index)
       itemCosts.removeAll()
       itemCosts.append(load, by: costs.costs)
       writer.removeAll()
       let hint = costs.costs.hint(for: load, costing: itemCosts)
-      let text = writer.item(posts, at: index, naming: links, hint: hint)
+      let text = writer.item(posts, at: index, naming: naming, hint: hint)
       append(text, writer.bytes, load, itemCosts, costs)
     }
   }
@@ -183,7 +185,10 @@ extension EncodedItems {
     let costsBytes =
       MemoryLayout<ItemCosts.Item>.size + costs.files.count * MemoryLayout<ItemCosts.File>.size
       + costs.pieces.count * MemoryLayout<ItemCosts.Piece>.size
-    let filesBytes = load.media.reduce(0) { $0 + $1.recordBytes }
+    // In a span: to walk through a list takes references, four an item.
+    let files = load.media.span
+    var filesBytes = 0
+    for index in files.indices { filesBytes += files[index].recordBytes }
     let recordBytes = Self.headBytes + costsBytes + filesBytes + json.count
     bytes.append(addingCapacity: recordBytes) { record in
       record.append(
@@ -198,7 +203,7 @@ extension EncodedItems {
       record.append(number: costs.items[0])
       for file in costs.files { record.append(number: file) }
       for piece in costs.pieces { record.append(number: piece) }
-      for file in load.media { file.append(to: &record) }
+      for index in files.indices { files[index].append(to: &record) }
       record.append(json.span)
     }
     count += 1

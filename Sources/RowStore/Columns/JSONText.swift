@@ -166,11 +166,11 @@ private struct PlainScanner {
   mutating func string() -> Range<Int>? {
     guard take("\"") else { return nil }
     let start = position
-    var index = start
+    var index = bytes.firstToEscape(from: start)
     while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
       if bytes[index] == UInt8(ascii: "\\") { return nil }
-      if bytes[index] < 0x20 { isAsWritten = false }
-      index += 1
+      isAsWritten = false
+      index = bytes.firstToEscape(from: index + 1)
     }
     position = index
     return take("\"") ? start..<index : nil
@@ -203,8 +203,9 @@ private struct PlainScanner {
   }
 
   private func precedes(_ name: Range<Int>, _ other: Range<Int>) -> Bool {
-    for (left, right) in zip(name, other) where bytes[left] != bytes[right] {
-      return bytes[left] < bytes[right]
+    for index in 0..<min(name.count, other.count) {
+      let (left, right) = (bytes[name.lowerBound + index], bytes[other.lowerBound + index])
+      if left != right { return left < right }
     }
     return name.count < other.count
   }
