@@ -1,3 +1,4 @@
+import Feed
 import Foundation
 import JSON
 import Prefetch
@@ -41,7 +42,7 @@ extension NetworkProfile {
     let list = try? JSONDocument(body).root.member("networks")
     guard let list else { throw .noAnswer("no list of networks") }
     let profiles = list.elements.compactMap(NetworkProfile.init)
-    guard let profile = profiles.first(where: { $0.name == name }) else {
+    guard let profile = profiles.first(where: { $0.name.isSame(as: name) }) else {
       throw .unknown(name, known: profiles.map(\.name))
     }
     return profile

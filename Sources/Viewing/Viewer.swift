@@ -113,7 +113,7 @@ public struct Viewer: Sendable {
   /// The list as it is, and where the item in it is.
   private func current(behind last: String?) async -> ([FeedItem], Int) {
     let items = await prefetcher.session.items
-    return (items, last.flatMap { last in items.lastIndex { $0.id == last } } ?? -1)
+    return (items, last.flatMap { last in items.lastIndex { $0.id.isSame(as: last) } } ?? -1)
   }
 
   /// - Returns: whether there is an item behind that one.

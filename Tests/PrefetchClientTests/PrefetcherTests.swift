@@ -63,6 +63,29 @@ struct PrefetcherTests {
     await prefetcher.end()
   }
 
+  @Test func `items whose ids differ in bytes alone are two`() async throws {
+    // One character, and two that look like it.
+    let ids = ["caf\u{e9}", "cafe\u{301}"]
+    let feed = FakeFeed(count: 0)
+    feed.change { $0.ids = ids }
+    let prefetcher = prefetcher(feed, .plain(leading: 0))
+    try await prefetcher.begin()
+    let whole = FakeFeed.media(ids[0]).count
+    await prefetcher.look(at: ids[0])
+    #expect(try await wait { await prefetcher.isReady(ids[0]) })
+    #expect(await !prefetcher.isReady(ids[1]))
+    #expect(await prefetcher.heldPrefix(of: ids[1]) == 0)
+    await prefetcher.leaveActive()
+    // Each is counted as looked at, to the byte.
+    #expect(await prefetcher.figures.wastedBytes == 0)
+    await prefetcher.look(at: ids[1])
+    #expect(try await wait { await prefetcher.heldPrefix(of: ids[1]) == whole })
+    await prefetcher.leaveActive()
+    let figures = await prefetcher.figures
+    #expect(figures.items == 2 && figures.wastedBytes == 0)
+    await prefetcher.end()
+  }
+
   @Test(arguments: [0, 400, 1_500, 1_000_000])
   func `a record holds what was seen, and is no longer than it may be`(limit: Int) async throws {
     let folder = TemporaryFolder()

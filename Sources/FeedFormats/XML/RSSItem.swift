@@ -91,7 +91,7 @@ struct RSSItem {
 extension [String] {
   /// Each once, in the order of the first.
   var uniqued: [String] {
-    var seen: Set<String> = []
-    return filter { seen.insert($0).inserted }
+    var seen: Set<ByteText> = []
+    return filter { seen.insert(ByteText($0)).inserted }
   }
 }

@@ -40,7 +40,7 @@ public actor Prefetcher {
   private var reader: Task<Void, Never>?
 
   private var engine: PrefetchEngine
-  private var items: [String: PrefetchItem] = [:]
+  private var items: [ByteText: PrefetchItem] = [:]
   private var running: [Int: PrefetchTransfer] = [:]
   private var resting: [Int: PrefetchTransfer] = [:]
   private var tasks: [Int: Task<Void, Never>] = [:]
@@ -249,7 +249,9 @@ public actor Prefetcher {
     case .askForPage(let place): ask(place)
     case .showPlaceholder(let item): told.yield(.placeholder(item: item))
     case .ready(let item):
-      if item == engine.activeItem, readySince == nil { readySince = clock.milliseconds }
+      if engine.activeItem?.isSame(as: item) == true, readySince == nil {
+        readySince = clock.milliseconds
+      }
       told.yield(.ready(item: item))
     case .showFrame(let item): told.yield(.frame(item: item))
     case .evict(let key, let range):
@@ -379,10 +381,10 @@ public actor Prefetcher {
         })
     }
     if place == .anew { items = [:] }
-    for item in new { items[item.id] = item }
+    for item in new { items[ByteText(item.id)] = item }
     if items.count > Self.itemLimit {
-      let known = Set(await session.items.map(\.id))
-      items = items.filter { known.contains($0.key) || $0.key == engine.activeItem }
+      let known = Set((await session.items.map(\.id) + [engine.activeItem ?? ""]).map(ByteText.init))
+      items = items.filter { known.contains($0.key) }
     }
     send(
       .pageArrived(place, items: new, hasPrevious: page.hasPrevious, hasNext: page.hasNext))
@@ -397,20 +399,5 @@ public actor Prefetcher {
       if !held.isEmpty { send(.bytesFound(key: file.key, held.ranges)) }
     }
     told.yield(.itemsChanged)
-  }
-}
-
-extension TransferFailure {
-  /// What the engine makes of a store's error.
-  fileprivate init(_ error: RangeStoreError) {
-    switch error {
-    case .transport, .cancelled: self = .network
-    case .status(let status, let milliseconds):
-      self =
-        status == 408 || status == 429 || status >= 500
-        ? .busy(retryAfterMilliseconds: milliseconds) : .gone
-    case .changed, .beyondEnd: self = .changed
-    case .malformedAnswer, .notKept, .folderInUse, .system: self = .gone
-    }
   }
 }
