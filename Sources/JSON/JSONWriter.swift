@@ -239,8 +239,8 @@ extension JSONWriter {
   }
 
   /// A member whose value is a text in which nothing must be escaped.
-  public mutating func member(_ name: StaticString, plain value: String) {
-    member(name, capacity: value.utf8.count + 2) { $0.append(plain: value) }
+  public mutating func member(_ name: StaticString, plain value: StaticString) {
+    member(name, capacity: value.utf8CodeUnitCount + 2) { $0.append(plain: value) }
   }
 
   /// A member, left out where the value is unknown.

@@ -22,9 +22,9 @@ extension OutputSpan where Element == UInt8 {
 
   /// Appends a text in quotation marks, in which nothing must be escaped.
   @inlinable
-  public mutating func append(plain text: String) {
+  public mutating func append(plain text: StaticString) {
     append(UInt8(ascii: "\""))
-    append(string: text)
+    append(text)
     append(UInt8(ascii: "\""))
   }
 
@@ -103,6 +103,8 @@ extension OutputSpan where Element == UInt8 {
   /// Appends a whole number in decimal.
   @inlinable
   public mutating func append(decimal value: Int) {
+    // As most weights and places are.
+    if 0..<10 ~= value { return append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value)) }
     if value < 0 { append(UInt8(ascii: "-")) }
     var rest = value.magnitude
     let length = rest.decimalDigits

@@ -42,7 +42,7 @@ extension JSONWriter {
           case .plain(let text)?:
             writer.mediaID(ordinal, ofPost: posts.bytes.span.extracting(text.range), kind)
           case .escaped(let text)?: writer.mediaID(ordinal, ofPost: text.span, kind)
-          case nil: writer.member("kind", plain: kind.rawValue)
+          case nil: writer.member("kind", plain: kind.name)
           }
           writer.mediaMembers(of: posts, at: index, naming, entirely: entirely)
         }
@@ -102,7 +102,7 @@ extension JSONWriter {
     member("id", capacity: openID.count + OutputSpan<UInt8>.mediaIDCapacity + 32) { text in
       text.append(mediaID: ordinal, ofPost: openID)
       text.append(key: "kind")
-      text.append(plain: kind.rawValue)
+      text.append(plain: kind.name)
     }
   }
 

@@ -34,7 +34,7 @@ extension JSONWriter {
       // Between the quotes.
       id = start + Self.openIDOffset..<writer.bytes.count - 1
       if let placements { writer.feeds(placements) }
-      writer.member("type", plain: post.type.rawValue)
+      writer.member("type", plain: post.type.name)
       let openID: OpenID =
         id.count == post.id.range.count ? .plain(post.id) : .escaped(Array(writer.bytes[id]))
       writer.details(

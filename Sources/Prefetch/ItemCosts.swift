@@ -90,24 +90,36 @@ public struct ItemCosts: Sendable {
         weight: costs.weight(of: item), pageBytes: hasPage ? max(0, costs.webappBytes) : 0,
         filesStart: UInt32(files.count), fileCount: UInt32(item.media.count),
         seenCount: UInt32(costs.visibleParts(of: item))))
-    for media in item.media {
-      let choice = costs.choice(of: media)
-      let cost = costs.cost(ofFile: choice.file)
-      let plays = choice.file.kind.plays
-      var flags: UInt8 = plays ? File.playsFlag : 0
-      if choice.file.bytes != nil { flags |= File.isSizeKnownFlag }
-      // Of what plays from its start on; what its head alone does not start is worth nothing in pieces.
-      if plays, choice.file.timing?.isStartable != false { flags |= File.isDivisibleFlag }
-      if cost.isStartEstimated { flags |= File.isStartEstimatedFlag }
-      if cost.isEntireEstimated { flags |= File.isEntireEstimatedFlag }
-      files.append(
-        File(
-          minimumBytes: cost.minimumBytes, entireBytes: cost.entireBytes,
-          piecesStart: UInt32(pieces.count), pieceCount: UInt32(cost.pieces.count),
-          variant: choice.index.map(Int32.init) ?? -1, flags: flags))
-      for piece in cost.pieces {
-        pieces.append(Piece(start: piece.lowerBound, end: piece.upperBound))
+    // In a span: files are not copied.
+    let media = item.media.span
+    for index in media.indices {
+      // Mostly there is nothing to choose.
+      if costs.choosesVariants, media[index].hasVariants {
+        let choice = costs.choice(of: media[index])
+        append(choice.file, variant: choice.index, by: costs)
+      } else {
+        append(media[index], variant: nil, by: costs)
       }
+    }
+  }
+
+  /// - Parameter variant: which of a file's variants it is; nil for the file itself.
+  private mutating func append(_ file: MediaLoad, variant: Int?, by costs: HintCosts) {
+    let cost = costs.cost(ofFile: file)
+    let plays = file.kind.plays
+    var flags: UInt8 = plays ? File.playsFlag : 0
+    if file.bytes != nil { flags |= File.isSizeKnownFlag }
+    // Of what plays from its start on; what its head alone does not start is worth nothing in pieces.
+    if plays, file.timing?.isStartable != false { flags |= File.isDivisibleFlag }
+    if cost.isStartEstimated { flags |= File.isStartEstimatedFlag }
+    if cost.isEntireEstimated { flags |= File.isEntireEstimatedFlag }
+    files.append(
+      File(
+        minimumBytes: cost.minimumBytes, entireBytes: cost.entireBytes,
+        piecesStart: UInt32(pieces.count), pieceCount: UInt32(cost.pieces.count),
+        variant: variant.map(Int32.init) ?? -1, flags: flags))
+    for piece in cost.pieces {
+      pieces.append(Piece(start: piece.lowerBound, end: piece.upperBound))
     }
   }
 }

@@ -2,6 +2,11 @@ import Feed
 import Testing
 
 struct PostTests {
+  @Test func `types and kinds have their raw values as names`() {
+    for type in PostType.allCases { #expect(type.name.description == type.rawValue) }
+    for kind in MediaKind.allCases { #expect(kind.name.description == kind.rawValue) }
+  }
+
   @Test func `counters stand in the order of their names' bytes`() {
     let post = Post(
       id: "a", type: .text,

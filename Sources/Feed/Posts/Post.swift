@@ -1,11 +1,33 @@
 /// What a post is: it decides how a client shows it and what it weighs when it is loaded ahead.
 public enum PostType: String, CaseIterable, Sendable, Codable {
   case image, video, carousel, webapp, ad, text, audio
+
+  /// The raw value, as text that takes no reference to write.
+  public var name: StaticString {
+    switch self {
+    case .image: "image"
+    case .video: "video"
+    case .carousel: "carousel"
+    case .webapp: "webapp"
+    case .ad: "ad"
+    case .text: "text"
+    case .audio: "audio"
+    }
+  }
 }
 
 /// What a media file is.
 public enum MediaKind: String, CaseIterable, Sendable, Codable {
   case image, video, audio
+
+  /// The raw value, as text that takes no reference to write.
+  public var name: StaticString {
+    switch self {
+    case .image: "image"
+    case .video: "video"
+    case .audio: "audio"
+    }
+  }
 
   /// Whether it takes time to show: then a part of it is of use, from its start on.
   @inlinable public var plays: Bool { self != .image }

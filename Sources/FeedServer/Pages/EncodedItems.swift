@@ -47,7 +47,7 @@ struct EncodedItems: Sendable {
       writer.removeAll()
       let hint = costs.costs.hint(for: load, costing: itemCosts)
       let text = writer.item(posts, at: index, naming: naming, hint: hint)
-      append(text, writer.bytes, load, itemCosts, costs)
+      append(text, writer.bytes.span, load, itemCosts, costs)
     }
   }
 }
@@ -178,7 +178,8 @@ extension EncodedItems {
 extension EncodedItems {
   /// Appends the record of an item which is all that the writer has written, and the only one that costs this.
   private mutating func append(
-    _ text: ItemText, _ json: [UInt8], _ load: ItemLoad, _ costs: ItemCosts, _ by: PageCosts
+    _ text: ItemText, _ json: Span<UInt8>, _ load: borrowing ItemLoad,
+    _ costs: borrowing ItemCosts, _ by: PageCosts
   ) {
     let (dependsOnDownlink, hasVariants) = (load.dependsOnDownlink, load.hasVariants)
     let hash = by.hash(dependsOnDownlink: dependsOnDownlink, hasVariants: hasVariants)
@@ -193,7 +194,7 @@ extension EncodedItems {
     bytes.append(addingCapacity: recordBytes) { record in
       record.append(
         number: EncodedItem.Head(
-          hash: ContentHash(json.span), costs: hash, jsonBytes: UInt32(json.count),
+          hash: ContentHash(json), costs: hash, jsonBytes: UInt32(json.count),
           costsBytes: UInt32(costsBytes), filesBytes: UInt32(filesBytes),
           idBytes: UInt16(text.openID.count), hintBytes: UInt8(text.hintCount),
           kind: UInt8(Self.types.firstIndex(of: load.type) ?? 0)
@@ -201,10 +202,10 @@ extension EncodedItems {
             | (dependsOnDownlink ? Self.dependsOnDownlinkFlag : 0)
             | (hasVariants ? Self.hasVariantsFlag : 0)))
       record.append(number: costs.items[0])
-      for file in costs.files { record.append(number: file) }
-      for piece in costs.pieces { record.append(number: piece) }
+      for index in costs.files.indices { record.append(number: costs.files[index]) }
+      for index in costs.pieces.indices { record.append(number: costs.pieces[index]) }
       for index in files.indices { files[index].append(to: &record) }
-      record.append(json.span)
+      record.append(json)
     }
     count += 1
   }

@@ -12,7 +12,7 @@ extension PostType {
     case UInt8(ascii: "t"): self = .text
     default: return nil
     }
-    guard utf8.isSame(as: rawValue) else { return nil }
+    guard utf8.isSame(as: name) else { return nil }
   }
 }
 
@@ -23,18 +23,15 @@ extension MediaKind {
     case UInt8(ascii: "a"): self = .audio
     default: self = .image
     }
-    guard utf8.isSame(as: rawValue) else { return nil }
+    guard utf8.isSame(as: name) else { return nil }
   }
 }
 
 extension UnsafeBufferPointer<UInt8> {
   /// Whether these are the bytes of a short text: `elementsEqual` takes ten times as long for one.
-  fileprivate func isSame(as text: String) -> Bool {
-    var text = text
-    return text.withUTF8 { text in
-      guard text.count == count else { return false }
-      for index in indices where text[index] != self[index] { return false }
-      return true
-    }
+  fileprivate func isSame(as text: StaticString) -> Bool {
+    guard text.utf8CodeUnitCount == count else { return false }
+    for index in indices where text.utf8Start[index] != self[index] { return false }
+    return true
   }
 }
