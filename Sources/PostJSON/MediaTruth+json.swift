@@ -54,7 +54,9 @@ extension MediaTruth {
     }
   }
 
-  private static func missingDecoder(_ fields: RecordFields) throws(RecordError) -> MissingDecoder? {
+  private static func missingDecoder(
+    _ fields: RecordFields
+  ) throws(RecordError) -> MissingDecoder? {
     guard fields.has("undecoded") else { return nil }
     // What was written before it named the decoder.
     if let isUndecoded = try fields.value("undecoded").truth { return isUndecoded ? .ffmpeg : nil }

@@ -383,7 +383,8 @@ public actor Prefetcher {
     if place == .anew { items = [:] }
     for item in new { items[ByteText(item.id)] = item }
     if items.count > Self.itemLimit {
-      let known = Set((await session.items.map(\.id) + [engine.activeItem ?? ""]).map(ByteText.init))
+      let ids = await session.items.map(\.id) + [engine.activeItem ?? ""]
+      let known = Set(ids.map(ByteText.init))
       items = items.filter { known.contains($0.key) }
     }
     send(
