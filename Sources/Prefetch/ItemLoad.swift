@@ -28,7 +28,7 @@ public struct ItemLoad: Hashable, Sendable {
   /// Whether what it costs depends on how wide it is shown: there is more than one file to choose from.
   public var hasVariants: Bool { anyFile { $0.hasVariants } }
 
-  /// Whether it is so of any file; without a reference to them, which pages would take thousands of.
+  /// Whether it is so of any file. It takes no reference to them: pages ask this of each item.
   @inline(__always)
   private func anyFile(_ isSo: (borrowing MediaLoad) -> Bool) -> Bool {
     let files = media.span
