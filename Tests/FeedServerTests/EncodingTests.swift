@@ -82,6 +82,12 @@ import Testing
       #expect(timing.wholeMatch(of: pattern) != nil, "\(timing)")
     }
     #expect(try client.get(Self.target).fields["server-timing"] == nil)
+    // Where items have to be read from the store, the page is begun twice: each step is told once.
+    let withoutItems = try RunningServer(PostGenerator(count: 60, seed: 1)) { $0.itemFileBytes = 0 }
+    let read = try withoutItems.client().get(Self.target, fields)
+    let pattern = /cut;dur=[0-9.]+, read;dur=[0-9.]+, encode;dur=[0-9.]+, total;dur=[0-9.]+/
+    let timing = try #require(read.fields["server-timing"])
+    #expect(timing.wholeMatch(of: pattern) != nil, "\(timing)")
     #expect(try client.get("/nowhere", ["Prefer": "server-timing"]).fields["server-timing"] != nil)
   }
 }

@@ -77,7 +77,7 @@ final class BodyEncoding: Sendable {
     // Once for each page that changed: too long for an event loop.
     let isTaken = workers.run { [bodies] in
       call.answer {
-        let body = try call.timing.measure("compress") {
+        let body = try call.timing.measure(.compress) {
           try bodies.make(representation.body, hash: (hash.high, hash.low), coding: coding)
         }
         made(Variant(head: head, body: body))

@@ -52,7 +52,7 @@ final class PageMaker: Sendable {
   ) throws -> Page? {
     let cut: PageCut?
     do {
-      cut = try timing.measure("cut") { try snapshot.cutAtHand(asked.query) }
+      cut = try timing.measure(.cut) { try snapshot.cutAtHand(asked.query) }
     } catch FeedError.unknownRanking {
       // Another server may have handed the cursor out since the last look.
       return nil
@@ -61,9 +61,9 @@ final class PageMaker: Sendable {
     let posts = cut.posts
     let start = timing.begin()
     guard let items = source.encoded(posts, links: asked.links) else { return nil }
-    timing.end("read", start)
+    timing.end(.read, start)
     let policy = snapshot.policyBook.policy(feed: cut.feed.name, network: asked.network.profile)
-    return timing.measure("encode") {
+    return timing.measure(.encode) {
       encode(cut, posts, items, asked, policy, asOf: cut.version)
     }
   }
@@ -88,7 +88,7 @@ final class PageMaker: Sendable {
     func begin() throws {
       let cut: PageCut
       do {
-        cut = try timing.measure("cut") { try snapshot.cut(asked.query) }
+        cut = try timing.measure(.cut) { try snapshot.cut(asked.query) }
       } catch FeedError.unknownRanking where attempt == 1 {
         // Another server may have handed the cursor out since the last look.
         return try again(afterRefresh: true)
@@ -101,14 +101,14 @@ final class PageMaker: Sendable {
         posts, hintsBy: policy, on: asked.network.profile, widthPixels: asked.bounds.widthPixels,
         links: asked.links
       ) { [self] items in
-        timing.end("read", start)
+        timing.end(.read, start)
         completing(completion) {
           let items = try items.get()
           // Where deletions are faster than this reader, what is left of the page is right as far as it
           // goes.
           let isWhole = items.count == posts.count
           if isWhole && cut.version == version || attempt == Self.attempts {
-            let page = timing.measure("encode") {
+            let page = timing.measure(.encode) {
               encode(cut, posts, items, asked, policy, asOf: min(cut.version, version))
             }
             return completion(.success(page))

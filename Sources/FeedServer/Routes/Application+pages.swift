@@ -38,7 +38,7 @@ extension Application {
     let policy = book.policy(feed: feed, network: network.profile)
     let start = call.timing.begin()
     store.item(withID: id) { [encoding, caching, links = linking.links] item in
-      call.timing.end("read", start)
+      call.timing.end(.read, start)
       call.attempt {
         guard let item = try item.get() else { throw FeedError.unknownItem(id) }
         let flat = FlatPosts(item.post, truths: item.truths)

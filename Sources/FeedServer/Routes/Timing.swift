@@ -5,8 +5,13 @@ import System
 /// What took how long, told to a client that asks for it with `Prefer: server-timing` (RFC 7240) in
 /// `Server-Timing` (W3C Server Timing, section 4).
 final class Timing: Sendable {
+  /// What is measured of an answer.
+  enum Step: String {
+    case cut, read, encode, compress
+  }
+
   private let start = MonotonicClock.nanoseconds
-  private let steps = Mutex<[(StaticString, UInt64)]>([])
+  private let steps = Mutex<[(step: Step, nanoseconds: UInt64)]>([])
 
   private init() {}
 
@@ -21,21 +26,28 @@ final class Timing: Sendable {
     return Timing()
   }
 
-  func measure<Result>(_ name: StaticString, _ body: () throws -> Result) rethrows -> Result {
+  func measure<Result>(_ step: Step, _ body: () throws -> Result) rethrows -> Result {
     let start = MonotonicClock.nanoseconds
-    defer { end(name, start) }
+    defer { end(step, start) }
     return try body()
   }
 
-  fileprivate func end(_ name: StaticString, _ start: UInt64) {
+  fileprivate func end(_ step: Step, _ start: UInt64) {
     let taken = MonotonicClock.nanoseconds - start
-    steps.withLock { $0.append((name, taken)) }
+    steps.withLock { steps in
+      // Who takes a step again, as where not all of a page was at hand, has taken it once, for longer.
+      if let index = steps.firstIndex(where: { $0.step == step }) {
+        steps[index].nanoseconds += taken
+      } else {
+        steps.append((step, taken))
+      }
+    }
   }
 
   func describe(in fields: inout Fields) {
     let total = MonotonicClock.nanoseconds - start
-    let steps = steps.withLock { $0 } + [("total" as StaticString, total)]
-    let values = steps.map { name, nanoseconds in
+    let steps = steps.withLock { $0 }.map { ($0.step.rawValue, $0.nanoseconds) }
+    let values = (steps + [("total", total)]).map { name, nanoseconds in
       "\(name);dur=\(Self.milliseconds(nanoseconds))"
     }
     fields.append("Server-Timing", values.joined(separator: ", "))
@@ -53,14 +65,14 @@ final class Timing: Sendable {
 
 extension Timing? {
   /// Measures where anybody wants to know.
-  func measure<Result>(_ name: StaticString, _ body: () throws -> Result) rethrows -> Result {
+  func measure<Result>(_ step: Timing.Step, _ body: () throws -> Result) rethrows -> Result {
     guard let self else { return try body() }
-    return try self.measure(name, body)
+    return try self.measure(step, body)
   }
 
   /// Where a step begins that ends elsewhere.
   func begin() -> UInt64 { self == nil ? 0 : MonotonicClock.nanoseconds }
 
   /// The end of the step that began there.
-  func end(_ name: StaticString, _ start: UInt64) { self?.end(name, start) }
+  func end(_ step: Timing.Step, _ start: UInt64) { self?.end(step, start) }
 }
