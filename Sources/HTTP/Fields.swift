@@ -203,7 +203,6 @@ public struct Fields: Sendable {
 extension [UInt8] {
   /// Appends the text in UTF-8.
   public mutating func append(text: String) {
-    var text = text
-    text.withUTF8 { append(contentsOf: $0) }
+    text.utf8.span.withUnsafeBufferPointer { append(contentsOf: $0) }
   }
 }

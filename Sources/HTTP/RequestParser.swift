@@ -108,19 +108,20 @@ public struct RequestParser: Sendable {
     // Asked most often where there is nothing at all: between two requests.
     if case .requestLine = phase, position == bytes.count { return .needMoreBytes }
     while true {
-      let event: Event?
+      // Returned from where it is made: an event is as large as a request.
       switch phase {
-      case .requestLine: event = requestLine(bytes, &position)
-      case .fields: event = fieldLines(bytes, &position)
-      case .fixedBody(let remaining): event = fixedBody(bytes, &position, remaining)
-      case .chunkSize: event = chunkSize(bytes, &position)
-      case .chunkData(let remaining): event = chunkData(bytes, &position, remaining)
-      case .chunkEnd: event = chunkEnd(bytes, &position)
-      case .trailers: event = trailerLines(bytes, &position)
-      case .finished: event = finish()
-      case .failed(let error): event = .failed(error)
+      case .requestLine: if let event = requestLine(bytes, &position) { return event }
+      case .fields: if let event = fieldLines(bytes, &position) { return event }
+      case .fixedBody(let remaining):
+        if let event = fixedBody(bytes, &position, remaining) { return event }
+      case .chunkSize: if let event = chunkSize(bytes, &position) { return event }
+      case .chunkData(let remaining):
+        if let event = chunkData(bytes, &position, remaining) { return event }
+      case .chunkEnd: if let event = chunkEnd(bytes, &position) { return event }
+      case .trailers: if let event = trailerLines(bytes, &position) { return event }
+      case .finished: return finish()
+      case .failed(let error): return .failed(error)
       }
-      if let event { return event }
     }
   }
 

@@ -60,8 +60,7 @@ public struct ResponseHead: Sendable {
     }
     bytes.append(contentsOf: dateLine)
     bytes.write("X-Request-Id: ")
-    var requestID = requestID
-    requestID.withUTF8 { bytes.append(contentsOf: $0) }
+    bytes.append(text: requestID)
     bytes.write("\r\n\r\n")
   }
 

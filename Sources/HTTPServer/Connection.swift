@@ -91,7 +91,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   }
 
   /// Takes an answer; on the loop's thread.
-  func answer(_ exchange: UInt64, _ response: Response) {
+  func answer(_ exchange: UInt64, _ response: consuming Response) {
     machine.answered(exchange, response)
     run()
   }
@@ -143,7 +143,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   /// The same, on the first bytes of a buffer that are all that came and was not consumed; keeps what is
   /// left of them. Says whether `owner.writeSoon` is to be called.
   private func run(on bytes: [UInt8], _ count: Int) -> Bool {
-    owner.refresh(finely: count > 0 && owner.surroundings.isObserved)
+    owner.refresh(finely: count > 0)
     isRunning = true
     defer { isRunning = false }
     var position = 0
@@ -274,21 +274,11 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   /// Tells the observer of the answers that have left, and at the end of those that will not.
   private func noteDepartures() {
-    guard let observer = owner.context.observer, let first = machine.takeDeparture() else {
-      return
-    }
+    guard machine.hasDeparted, let observer = owner.context.observer else { return }
     let now = MonotonicClock.nanoseconds
-    tell(observer, first, now)
-    while let next = machine.takeDeparture() { tell(observer, next, now) }
-  }
-
-  private func tell(_ observer: any ServerObserver, _ departure: consuming Departure, _ now: UInt64)
-  {
-    var request = departure.request
-    request.peer = peer
-    request.bytes = max(
-      0, min(machine.output.writtenCount, departure.endsAt) - departure.beginsAt)
-    request.microseconds = Int((now - departure.startNanoseconds) / 1000)
-    observer.finished(request)
+    while machine.hasDeparted, var request = machine.takeDeparted(nowNanoseconds: now) {
+      request.peer = peer
+      observer.finished(request)
+    }
   }
 }

@@ -73,7 +73,8 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
   /// Has the connection's answers written soon, with those of others: a client that reads from many
   /// connections, as a proxy does, is then woken once and not once an answer.
   func writeSoon(_ connection: Connection) {
-    let now = MonotonicClock.nanoseconds
+    // As of when its requests came: what they took is noticed with the next connection's, or the turn ends.
+    let now = surroundings.nowNanoseconds
     if ready.isEmpty { readySinceNanoseconds = now }
     ready.append(connection)
     let patience = UInt64(context.configuration.answerGatheringMicroseconds) * 1000

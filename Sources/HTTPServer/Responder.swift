@@ -42,7 +42,7 @@ public final class Responder: Sendable {
   }
 
   /// Answers the request. A second call does nothing.
-  public func respond(_ response: Response) {
+  public func respond(_ response: consuming Response) {
     guard !isAnswered.exchange(true, ordering: .relaxed) else { return }
     switch destination {
     case .closure(let receive):
@@ -50,6 +50,7 @@ public final class Responder: Sendable {
     case .connection(let connection, let exchange) where connection.loop.isCurrent:
       connection.answer(exchange, response)
     case .connection(let connection, let exchange):
+      let response = response
       connection.loop.execute { connection.answer(exchange, response) }
     }
   }

@@ -27,10 +27,10 @@ MOST_HEADROOM = 0.1
 MADE = ['--encoded-memory-bytes', '0']
 READ = [*MADE, '--item-file-bytes', '0']
 CASES = [
-    ('a page asked for before', False, [], 22_000),
-    ('a page made of encoded items', False, MADE, 82_000),
+    ('a page asked for before', False, [], 20_500),
+    ('a page made of encoded items', False, MADE, 81_000),
     ('a page read from SQLite', False, READ, 960_000),
-    ('a page with truth, made of encoded items', True, MADE, 84_000),
+    ('a page with truth, made of encoded items', True, MADE, 83_000),
     ('a page with truth, read from SQLite', True, READ, 2_150_000),
 ]
 MEDIA = os.path.join(ROOT, 'Fixtures', 'media')

@@ -42,15 +42,11 @@ public protocol ByteComparable: Sendable {
 extension String: ByteComparable {
   /// Whether the texts are the same to the byte.
   @inlinable public func isSame(as other: String) -> Bool {
-    guard utf8.count == other.utf8.count else { return false }
-    // In one piece each: an iterator over a text's bytes asks anew for each where it lies.
-    var (left, right) = (self, other)
-    return left.withUTF8 { left in
-      right.withUTF8 { right in
-        for index in left.indices where left[index] != right[index] { return false }
-        return true
-      }
-    }
+    // Where they lie: an iterator over a text's bytes asks anew for each, and a copy takes references.
+    let (left, right) = (utf8.span, other.utf8.span)
+    guard left.count == right.count else { return false }
+    for index in left.indices where left[index] != right[index] { return false }
+    return true
   }
 
   /// Whether the text's bytes come first.

@@ -13,7 +13,7 @@ final class ApplicationFigures: Sendable {
   let writes: Timer
   private let imported: [RecordOutcome: Counter]
   private let events: [ServerEvent: Counter]
-  private let requests = Mutex<[RequestKey: RequestFigures]>([:])
+  private let requests = Mutex(KnownRequests())
 
   /// What became of a record.
   private enum RecordOutcome: String, CaseIterable {
@@ -26,10 +26,28 @@ final class ApplicationFigures: Sendable {
     let status: Int
   }
 
-  private struct RequestFigures {
+  private final class RequestFigures: Sendable {
     let count: Counter
     let sentBytes: Counter
     let duration: Timer
+
+    init(count: Counter, sentBytes: Counter, duration: Timer) {
+      self.count = count
+      self.sentBytes = sentBytes
+      self.duration = duration
+    }
+
+    func note(_ request: FinishedRequest) {
+      count.increment()
+      sentBytes.increment(by: request.bytes)
+      duration.recordMicroseconds(request.microseconds)
+    }
+  }
+
+  private struct KnownRequests {
+    var figures: [RequestKey: RequestFigures] = [:]
+    /// Those of the last request: mostly the next one is of the same kind, and needs no hash.
+    var last: (key: RequestKey, figures: RequestFigures)?
   }
 
   private static let helps = [
@@ -61,15 +79,14 @@ final class ApplicationFigures: Sendable {
   func note(_ request: FinishedRequest) {
     let key = RequestKey(
       route: request.route, method: request.method, status: request.status.code)
-    let figures = requests.withLock { requests in
-      if let known = requests[key] { return known }
-      let new = make(key)
-      requests[key] = new
-      return new
+    let figures = requests.withLock { known in
+      if let last = known.last, last.key == key { return last.figures }
+      let figures = known.figures[key] ?? make(key)
+      known.figures[key] = figures
+      known.last = (key, figures)
+      return figures
     }
-    figures.count.increment()
-    figures.sentBytes.increment(by: request.bytes)
-    figures.duration.recordMicroseconds(request.microseconds)
+    figures.note(request)
   }
 
   private func make(_ key: RequestKey) -> RequestFigures {

@@ -3,11 +3,20 @@ import Observability
 import System
 
 /// Counts what the server does, and writes a line for each request.
-struct ApplicationObserver: ServerObserver {
-  let figures: ApplicationFigures
+///
+/// An object: each answer takes a reference to it.
+final class ApplicationObserver: ServerObserver {
+  private let figures: ApplicationFigures
   /// `nil`: no lines.
-  let log: LogSink?
-  let clients: ClientAddresses
+  private let log: LogSink?
+  private let clients: ClientAddresses
+
+  /// - Parameter log: where the lines go; nil where there are none.
+  init(figures: ApplicationFigures, log: LogSink?, clients: ClientAddresses) {
+    self.figures = figures
+    self.log = log
+    self.clients = clients
+  }
 
   func noted(_ event: ServerEvent) { figures.note(event) }
 

@@ -52,7 +52,7 @@ extension ConnectionMachine {
   mutating func takeRequest() -> Request? { request.take() }
 
   /// Answers a request; nobody hears a second answer, or one that comes too late.
-  mutating func answered(_ number: UInt64, _ response: Response) {
+  mutating func answered(_ number: UInt64, _ response: consuming Response) {
     guard exchanges.answer(number, response) else { return }
     abandonStream(of: number)
   }
@@ -64,7 +64,7 @@ extension ConnectionMachine {
   }
 
   /// The text of an error that `explain` asks for.
-  mutating func explained(_ number: UInt64, _ response: Response) {
+  mutating func explained(_ number: UInt64, _ response: consuming Response) {
     exchanges.explained(number, response)
   }
 

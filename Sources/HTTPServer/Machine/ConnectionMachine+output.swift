@@ -35,7 +35,8 @@ extension ConnectionMachine {
   }
 
   private mutating func queue(
-    _ response: Response, of exchange: Exchange, isLast: Bool, _ around: inout Surroundings
+    _ response: borrowing Response, of exchange: borrowing Exchange, isLast: Bool,
+    _ around: inout Surroundings
   ) {
     let sendsBody = !exchange.isHead && !response.status.forbidsBody
     stream = sendsBody ? response.stream : nil
@@ -63,7 +64,7 @@ extension ConnectionMachine {
   }
 
   /// Appends the head up to what differs from one answer to the next.
-  private func writeHead(of response: Response, isHead: Bool, to bytes: inout [UInt8]) {
+  private func writeHead(of response: borrowing Response, isHead: Bool, to bytes: inout [UInt8]) {
     if let prepared = response.preparedHead {
       bytes.append(contentsOf: prepared)
       return
@@ -83,12 +84,21 @@ extension ConnectionMachine {
     deliveredCount = output.writtenCount
   }
 
-  /// The oldest answer that has left whole, or of a closed connection the oldest that will not.
-  mutating func takeDeparture() -> Departure? {
-    guard !departures.isEmpty,
-      isClosed || departures.withElement(at: 0, { $0.endsAt }) <= output.writtenCount
-    else { return nil }
-    return departures.popFirst()
+  /// Whether an answer has left whole, or will not any more: that of a closed connection.
+  var hasDeparted: Bool {
+    mutating get {
+      !departures.isEmpty
+        && (isClosed || departures.withElement(at: 0) { $0.endsAt } <= output.writtenCount)
+    }
+  }
+
+  /// Takes the oldest of the answers that have departed, where one has: what to tell of it.
+  mutating func takeDeparted(nowNanoseconds: UInt64) -> FinishedRequest? {
+    guard hasDeparted, var departure = departures.popFirst() else { return nil }
+    departure.request.bytes = max(
+      0, min(output.writtenCount, departure.endsAt) - departure.beginsAt)
+    departure.request.microseconds = Int((nowNanoseconds - departure.startNanoseconds) / 1000)
+    return departure.request
   }
 }
 
@@ -99,7 +109,7 @@ extension Response {
 }
 
 extension FinishedRequest {
-  fileprivate init(_ response: Response, of exchange: Exchange) {
+  fileprivate init(_ response: borrowing Response, of exchange: borrowing Exchange) {
     self.init(
       method: exchange.method, target: exchange.target, pathEnd: exchange.pathEnd,
       route: response.route, user: response.user, status: response.status, bytes: 0,

@@ -53,6 +53,9 @@ struct Exchange {
   var pathEnd = 0
   let startNanoseconds: UInt64
   var forwardedFor: String?
+  /// How much memory its answer holds, once it is there, and whether that holds a file open.
+  var heldBytes = 0
+  var holdsFile = false
 }
 
 extension Exchange {

@@ -54,7 +54,7 @@ struct ExchangeQueue {
   }
 
   /// The application's answer, if it owes one; says whether it did.
-  mutating func answer(_ number: UInt64, _ response: Response) -> Bool {
+  mutating func answer(_ number: UInt64, _ response: consuming Response) -> Bool {
     guard let index = index(number) else { return false }
     let isOwed = items.withElement(at: index) { $0.answer.isApplications }
     if isOwed { setReady(index, response) }
@@ -95,7 +95,7 @@ struct ExchangeQueue {
   }
 
   /// The answer to what was refused.
-  mutating func explained(_ number: UInt64, _ response: Response) {
+  mutating func explained(_ number: UInt64, _ response: consuming Response) {
     guard let index = index(number) else { return }
     let isAsked = items.withElement(at: index) { $0.answer.isExplained }
     if isAsked { setReady(index, response) }
@@ -106,8 +106,8 @@ struct ExchangeQueue {
     guard isFirstReady, var exchange = items.popFirst(),
       case .ready(let response) = exchange.answer.take()
     else { return nil }
-    heldBytes -= response.heldBytes
-    if response.holdsFile { heldFiles -= 1 }
+    heldBytes -= exchange.heldBytes
+    if exchange.holdsFile { heldFiles -= 1 }
     firstNumber += 1
     if items.isEmpty {
       noteFirst(.unasked)
@@ -133,15 +133,20 @@ struct ExchangeQueue {
     firstOwedSinceMilliseconds = if case .owed(let since) = answer { since } else { nil }
   }
 
-  private mutating func setReady(_ index: Int, _ response: Response) {
-    heldBytes += response.heldBytes
-    if response.holdsFile { heldFiles += 1 }
+  private mutating func setReady(_ index: Int, _ response: consuming Response) {
+    let (bytes, holdsFile) = (response.heldBytes, response.holdsFile)
+    heldBytes += bytes
+    if holdsFile { heldFiles += 1 }
     if writeNumber == firstNumber + UInt64(index) { writeNumber = nil }
     if index == 0 {
       isFirstReady = true
       firstOwedSinceMilliseconds = nil
     }
-    items.withElement(at: index) { $0.answer = .ready(response) }
+    let answer = Exchange.Answer.ready(response)
+    items.withElement(at: index) { exchange in
+      (exchange.heldBytes, exchange.holdsFile) = (bytes, holdsFile)
+      exchange.answer = answer
+    }
   }
 
   private func index(_ number: UInt64) -> Int? {

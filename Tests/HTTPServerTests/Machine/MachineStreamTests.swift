@@ -151,13 +151,16 @@ struct MachineStreamTests {
     #expect(source.ends.withLock { $0 } == 1)
   }
 
-  @Test func `the log's line comes at its end, with all that was sent`() {
+  @Test func `the log's line comes at its end, with all that was sent`() throws {
     let source = Source()
     source.add("12345")
     var machine = world(source).machine
-    #expect(machine.takeDeparture() == nil)
+    let early = machine.takeDeparted(nowNanoseconds: 1_000_000)
+    #expect(early == nil)
     machine.disconnected()
-    let departure = machine.takeDeparture()
-    #expect(departure?.endsAt == .max)
+    let written = machine.output.writtenCount
+    let ended = machine.takeDeparted(nowNanoseconds: 2_000_000)
+    let request = try #require(ended)
+    #expect(request.bytes == written && written > 5 && request.microseconds == 2000)
   }
 }

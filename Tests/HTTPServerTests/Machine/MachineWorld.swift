@@ -270,7 +270,7 @@ struct MachineWorld {
     written += taken
     if window < .max { window -= taken.count }
     machine.wrote(taken.count, &around)
-    while machine.takeDeparture() != nil {}
+    while machine.takeDeparted(nowNanoseconds: around.nowNanoseconds) != nil {}
   }
 
   static func policy(_ request: Request) -> BodyPolicy {
