@@ -21,11 +21,11 @@ extension PostgresStore {
     let feeds = try feedNumbers(named: rule.feed)
     if rule.publishedBefore != nil || rule.keptPosts != nil {
       let feed = rule.feed == nil ? nil : feeds.first
-      var last: Int64? = 0
-      while let number = last {
+      var last: PostgresPruning.Place? = .start
+      while let place = last {
         last = try pruning { rows in
           try PostgresPruning(rows: rows, rule: rule, feed: feed, isDryRun: isDryRun)
-            .run(after: number, limit: Self.batch, &summary)
+            .run(after: place, limit: Self.batch, &summary)
         }
         onProgress(summary)
       }
@@ -95,70 +95,85 @@ struct PostgresPruning {
   let feed: Int64?
   let isDryRun: Bool
 
+  /// How far a prune has come: by the posts' numbers, or down a feed's order, each batch from where the one before
+  /// ended. By the numbers of a feed's entries each would look for the next ones among all.
+  struct Place {
+    /// A post's number, or an entry's sort key.
+    let number: Int64
+    /// An entry's id.
+    let id: String
+
+    static let start = Place(number: .min, id: "")
+  }
+
   static let deleteClosed = """
     DELETE FROM feed_entry WHERE entry_id IN (SELECT entry_id FROM feed_entry
       WHERE feed_id = $1::int8 AND until <= $2::int8 LIMIT $3::int8)
     """
 
-  /// Posts behind a number, and whether each goes: beyond the tops of the feeds that it is in, or of the one feed that
+  /// Posts behind a place, and whether each goes: beyond the tops of the feeds that it is in, or of the one feed that
   /// it is to leave. By its place alone nothing goes that has none; and what a run is
   /// about to move away from above a post may bring that to the top: so many more stay.
   private static func candidates(_ source: String) -> String {
     """
     WITH seen AS (\(source)),
+    -- Each feed once, or its top would be read for each of its posts.
+    shown AS MATERIALIZED (
+      SELECT DISTINCT feed_id FROM feed_entry JOIN seen USING (post_id)
+      WHERE until IS NULL AND coalesce(feed_id = $5::int8, true)),
     top AS (
-      SELECT entry.post_id FROM feed CROSS JOIN LATERAL (
+      SELECT entry.post_id FROM shown JOIN feed USING (feed_id) CROSS JOIN LATERAL (
         SELECT post_id FROM feed_entry WHERE feed_entry.feed_id = feed.feed_id
           AND since <= feed.ranking AND (until IS NULL OR until > feed.ranking)
         ORDER BY sort_key, id LIMIT $3::int8
           + (SELECT count(*) FROM pending_place WHERE pending_place.feed_id = feed.feed_id)
       ) AS entry
-      WHERE $3::int8 > 0 AND feed.feed_id IN (
-        SELECT feed_id FROM feed_entry JOIN seen USING (post_id) WHERE until IS NULL)
-        AND coalesce(feed.feed_id = $5::int8, true)
+      WHERE $3::int8 > 0
       UNION ALL SELECT post_id FROM pending_place JOIN seen USING (post_id)
         WHERE $3::int8 > 0 AND coalesce(feed_id = $5::int8, true))
-    SELECT number, post_id, published_at,
+    SELECT number, id, post_id, published_at,
       CASE WHEN $4::int8 IS NULL
         THEN EXISTS (SELECT 1 FROM feed_entry WHERE feed_entry.post_id = seen.post_id)
         ELSE coalesce(published_at < $4::int8, false) END
-      AND NOT EXISTS (SELECT 1 FROM top WHERE top.post_id = seen.post_id)
-    FROM seen ORDER BY number
+      -- Made once, and hashed: of what it depends on, nothing is a post's own. No number is NULL.
+      AND post_id NOT IN (SELECT post_id FROM top)
+    FROM seen ORDER BY number, id
     """
   }
 
   static let posts = candidates(
     """
-    SELECT post_id AS number, post_id, published_at FROM post
-    WHERE post_id > $1::int8 AND $5::int8 IS NULL ORDER BY post_id LIMIT $2::int8
+    SELECT post_id AS number, '' COLLATE "C" AS id, post_id, published_at FROM post
+    WHERE post_id > $1::int8 AND $5::int8 IS NULL AND $6::text = '' ORDER BY post_id LIMIT $2::int8
     """)
   static let entries = candidates(
     """
-    SELECT entry_id AS number, post_id, published_at FROM feed_entry
-    WHERE entry_id > $1::int8 AND feed_id = $5::int8 AND until IS NULL
-    ORDER BY entry_id LIMIT $2::int8
+    SELECT sort_key AS number, id, post_id, published_at FROM feed_entry
+    WHERE feed_id = $5::int8 AND (sort_key, id) > ($1::int8, $6::text) AND until IS NULL
+    ORDER BY sort_key, id LIMIT $2::int8
     """)
 
-  /// - Returns: the number after which to go on; nil where that was all.
-  func run(after number: Int64, limit: Int64, _ summary: inout PruningSummary) throws -> Int64? {
+  /// - Returns: the place after which to go on; nil where that was all.
+  func run(after place: Place, limit: Int64, _ summary: inout PruningSummary) throws -> Place? {
     let found = try rows.connection.run(
       feed == nil ? Self.posts : Self.entries,
       [
-        .integer(number), .integer(limit), .integer(Int64(rule.keptPosts ?? 0)),
-        .integer(rule.publishedBefore?.microseconds), .integer(feed),
+        .integer(place.number), .integer(limit), .integer(Int64(rule.keptPosts ?? 0)),
+        .integer(rule.publishedBefore?.microseconds), .integer(feed), .text(place.id),
       ])
     var gone: [Int64] = []
     for index in 0..<found.count {
       let row = RowValues(rows: found, row: index)
-      if rule.publishedBefore != nil, row.optional(2) == nil { summary.withoutTime += 1 }
-      if found.boolean(index, 3) { gone.append(try row.integer(1)) }
+      if rule.publishedBefore != nil, row.optional(3) == nil { summary.withoutTime += 1 }
+      if found.boolean(index, 4) { gone.append(try row.integer(2)) }
     }
     summary.seen += found.count
     let staying = try feed.map { try elsewhere(gone, than: $0) } ?? []
     summary.departures += staying.count
     summary.posts += gone.count - staying.count
     if !isDryRun { try delete(gone, staying) }
-    return found.count < Int(limit) ? nil : found.integer(found.count - 1, 0)
+    guard found.count == Int(limit), let id = found.text(found.count - 1, 1) else { return nil }
+    return Place(number: try RowValues(rows: found, row: found.count - 1).integer(0), id: id)
   }
 
   /// Those that are in another feed, or about to be.

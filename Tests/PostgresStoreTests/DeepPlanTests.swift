@@ -57,6 +57,12 @@ struct DeepPlanTests {
           name: "\(feed), counted", sql: PostgresCatalogReader.entryCount, values: shown,
           rows: count),
         Case(
+          name: "\(feed), pruned", sql: PostgresPruning.entries,
+          values: [
+            "\(position.key.rawValue)", "\(limit)", "\(limit)", "NULL", "\(index + 1)",
+            "'\(position.id)'",
+          ], rows: 3 * limit),
+        Case(
           name: "\(feed), place", sql: PostgresCatalogReader.placeOfPost,
           values: ["'\(position.id)'", "\(index + 1)", "1"]),
       ]

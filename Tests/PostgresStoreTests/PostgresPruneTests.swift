@@ -57,6 +57,33 @@ struct PostgresPruneTests {
     }
   }
 
+  /// Three batches, of posts that are as old as many others, or whose times are in no order.
+  @Test(arguments: [true, false])
+  func `a feed of more than a batch goes to its end`(_ isTied: Bool) throws {
+    let folder = TemporaryFolder()
+    let stores: [any DatabaseStore] = [
+      try SQLiteStore(path: folder.file("feed.sqlite")), try TestDatabase().store(),
+    ]
+    var records: [SeedRecord] = []
+    for index in 0..<2300 {
+      let time = isTied ? index % 2 : index * 7919 % 2300
+      let feeds = index % 3 == 0 ? ["a", "b"] : ["a"]
+      let post = Post(
+        id: "p\(index)", type: .text, publishedAt: Timestamp(microseconds: Int64(time)))
+      records.append(.post(post, placements: feeds.map { Placement(feed: $0) }))
+    }
+    var rule = PruningRule()
+    (rule.feed, rule.keptPosts) = ("a", 1100)
+    for store in stores { try store.load(records, batch: 500) }
+    for isDryRun in [true, false] {
+      let summaries = try stores.map { try $0.prune(rule, isDryRun: isDryRun) { _ in } }
+      #expect(summaries[0] == summaries[1])
+      #expect(summaries[1].seen == 2300)
+      #expect(summaries[1].posts + summaries[1].departures == 1200)
+    }
+    #expect(try export(stores[0]) == export(stores[1]))
+  }
+
   @Test func `a feed that is not there is named`() throws {
     var rule = PruningRule()
     (rule.feed, rule.keptPosts) = ("nobody's", 1)
