@@ -149,7 +149,8 @@ def facts(program):
 
 def package_version(name):
     version = said("dpkg-query", "--show", "--showformat", "${Version}", name)
-    return version.split("-")[0] or "unknown"
+    # Of what is not installed it says so.
+    return "unknown" if version.startswith("dpkg-query") else version.split("-")[0] or "unknown"
 
 
 def lookahead_version(program):
