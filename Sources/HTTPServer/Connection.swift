@@ -276,7 +276,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   private func noteDepartures() {
     guard machine.hasDeparted, let observer = owner.context.observer else { return }
     let now = MonotonicClock.nanoseconds
-    while machine.hasDeparted, var request = machine.takeDeparted(nowNanoseconds: now) {
+    while var request = machine.takeDeparted(nowNanoseconds: now) {
       request.peer = peer
       observer.finished(request)
     }

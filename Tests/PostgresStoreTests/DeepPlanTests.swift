@@ -59,9 +59,8 @@ struct DeepPlanTests {
         Case(
           name: "\(feed), pruned", sql: PostgresPruning.entries,
           values: [
-            "\(position.key.rawValue)", "\(limit)", "\(limit)", "NULL", "\(index + 1)",
-            "'\(position.id)'",
-          ], rows: 3 * limit),
+            "\(position.key.rawValue)", "\(limit)", "\(index + 1)", "'\(position.id)'",
+          ]),
         Case(
           name: "\(feed), place", sql: PostgresCatalogReader.placeOfPost,
           values: ["'\(position.id)'", "\(index + 1)", "1"]),
@@ -78,6 +77,17 @@ struct DeepPlanTests {
     let empty = "'{\(page.map { _ in "\"\"" }.joined(separator: ","))}'"
     let types = "'{\(page.map { _ in "text" }.joined(separator: ","))}'"
     return windows + [
+      Case(
+        name: "pruned", sql: PostgresPruning.posts,
+        values: ["\(DeepDatabase.firstNumber + depth)", "\(limit)"]),
+      Case(
+        name: "positions in feeds", sql: PostgresPruning.positions, values: [numbers, "NULL"],
+        rows: 3 * limit),
+      Case(
+        name: "about to move", sql: PostgresPruning.aboutToMove, values: [numbers, "NULL"]),
+      Case(
+        name: "ends of tops", sql: PostgresPruning.ends, values: ["'{1,2,3}'", "\(limit)"],
+        rows: 3 * limit),
       Case(name: "posts", sql: PostRows.byNumber, values: [numbers]),
       Case(name: "media", sql: PostRows.mediaByNumber, values: [numbers]),
       Case(name: "posts by id", sql: PostRows.byID, values: [ids]),

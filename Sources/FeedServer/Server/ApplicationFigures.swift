@@ -81,17 +81,16 @@ final class ApplicationFigures: Sendable {
       route: request.route, method: request.method, status: request.status.code)
     let figures = requests.withLock { known in
       if let last = known.last, last.key == key { return last.figures }
-      let figures = known.figures[key] ?? make(key)
-      known.figures[key] = figures
+      let figures = known.figures[key] ?? add(key, to: &known)
       known.last = (key, figures)
       return figures
     }
     figures.note(request)
   }
 
-  private func make(_ key: RequestKey) -> RequestFigures {
+  private func add(_ key: RequestKey, to known: inout KnownRequests) -> RequestFigures {
     let route = ("route", key.route.isEmpty ? "none" : key.route)
-    return RequestFigures(
+    let figures = RequestFigures(
       count: Counter(
         label: "lookahead_http_requests_total",
         dimensions: [
@@ -101,6 +100,8 @@ final class ApplicationFigures: Sendable {
         label: "lookahead_http_sent_bytes_total", dimensions: [route], factory: registry),
       duration: Timer(
         label: "lookahead_http_request_duration_seconds", dimensions: [route], factory: registry))
+    known.figures[key] = figures
+    return figures
   }
 
   /// Somebody came to an item, with a strategy: there are a handful of these.

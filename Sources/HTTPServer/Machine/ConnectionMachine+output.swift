@@ -86,10 +86,8 @@ extension ConnectionMachine {
 
   /// Whether an answer has left whole, or will not any more: that of a closed connection.
   var hasDeparted: Bool {
-    mutating get {
-      !departures.isEmpty
-        && (isClosed || departures.withElement(at: 0) { $0.endsAt } <= output.writtenCount)
-    }
+    guard let end = departures.first?.endsAt else { return false }
+    return isClosed || end <= output.writtenCount
   }
 
   /// Takes the oldest of the answers that have departed, where one has: what to tell of it.

@@ -4,7 +4,7 @@ import DequeModule
 /// element or none, and then no memory of their own.
 struct ShortQueue<Element> {
   private(set) var count = 0
-  private var first: Element?
+  private(set) var first: Element?
   private var others: Deque<Element> = []
 
   var isEmpty: Bool { count == 0 }

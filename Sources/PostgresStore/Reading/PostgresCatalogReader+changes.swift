@@ -77,8 +77,13 @@ extension RowValues {
   /// The entry of the columns sort_key, id, post_id, published_at.
   func entry() throws -> OrderEntry {
     OrderEntry(
-      position: Position(key: SortKey(rawValue: try integer(0)), id: try name(1)),
-      post: try integer(2), publishedAt: optional(3).map(Timestamp.init(microseconds:)))
+      position: try position(0), post: try integer(2),
+      publishedAt: optional(3).map(Timestamp.init(microseconds:)))
+  }
+
+  /// Of this column, a sort_key, and of the one behind it, an id.
+  func position(_ column: Int) throws -> Position {
+    Position(key: SortKey(rawValue: try integer(column)), id: try name(column + 1))
   }
 
   /// The rankings in these columns; `nil` where there are none.

@@ -9,22 +9,6 @@ import Prefetch
 /// The app tells it what the person does (`look`, `scroll`, `play`) and what the device says (`tell`), shows
 /// `items`, and draws what `updates` say. Players read from the `store`.
 public actor Prefetcher {
-  /// What the app may want to show.
-  public enum Update: Sendable {
-    /// The list has other items now: `items`.
-    case itemsChanged
-    /// The active item has nothing to show yet.
-    case placeholder(item: String)
-    /// What starts the item is there: a decoder can begin.
-    case ready(item: String)
-    /// The active item's first frame can be seen.
-    case frame(item: String)
-    /// A page does not come.
-    case pageFailed(FeedSessionError)
-    /// The engine did something, and why.
-    case acted(PrefetchAction)
-  }
-
   /// Where players read from.
   public nonisolated let store: RangeStore
   /// The feed.
@@ -383,7 +367,7 @@ public actor Prefetcher {
     if place == .anew { items = [:] }
     for item in new { items[ByteText(item.id)] = item }
     if items.count > Self.itemLimit {
-      let ids = await session.items.map(\.id) + [engine.activeItem ?? ""]
+      let ids = await session.items.map(\.id) + [engine.activeItem].compactMap(\.self)
       let known = Set(ids.map(ByteText.init))
       items = items.filter { known.contains($0.key) }
     }

@@ -155,12 +155,15 @@ struct MachineStreamTests {
     let source = Source()
     source.add("12345")
     var machine = world(source).machine
+    #expect(!machine.hasDeparted)
     let early = machine.takeDeparted(nowNanoseconds: 1_000_000)
     #expect(early == nil)
     machine.disconnected()
+    #expect(machine.hasDeparted)
     let written = machine.output.writtenCount
     let ended = machine.takeDeparted(nowNanoseconds: 2_000_000)
     let request = try #require(ended)
+    #expect(!machine.hasDeparted)
     #expect(request.bytes == written && written > 5 && request.microseconds == 2000)
   }
 }
