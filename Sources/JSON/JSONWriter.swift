@@ -15,9 +15,7 @@ public struct JSONWriter: Sendable {
 
   /// Writes an object of what the body writes with `key`.
   public mutating func object(_ body: (inout JSONWriter) throws -> Void) rethrows {
-    separate()
-    written.append(UInt8(ascii: "{"))
-    needsComma = false
+    begin("{")
     try body(&self)
     written.append(UInt8(ascii: "}"))
     needsComma = true
@@ -34,9 +32,7 @@ public struct JSONWriter: Sendable {
 
   /// Writes an array of what the body writes.
   public mutating func array(_ body: (inout JSONWriter) throws -> Void) rethrows {
-    separate()
-    written.append(UInt8(ascii: "["))
-    needsComma = false
+    begin("[")
     try body(&self)
     written.append(UInt8(ascii: "]"))
     needsComma = true
@@ -54,8 +50,9 @@ public struct JSONWriter: Sendable {
   /// What a name takes at the most beside its own bytes: a comma, quotation marks, a colon.
   @inlinable static var nameCapacity: Int { 4 }
 
-  /// The name of the member whose value is written next.
-  public mutating func key(_ name: String) {
+  /// The name of the member whose value is written next. Its label keeps literals with the name above: they would
+  /// be made strings.
+  public mutating func key(text name: String) {
     string(name)
     written.append(UInt8(ascii: ":"))
     needsComma = false
@@ -155,6 +152,14 @@ public struct JSONWriter: Sendable {
     separate()
     written.append(contentsOf: value)
     needsComma = true
+  }
+
+  private mutating func begin(_ bracket: Unicode.Scalar) {
+    written.append(addingCapacity: 2) { output in
+      if needsComma { output.append(UInt8(ascii: ",")) }
+      output.append(UInt8(ascii: bracket))
+    }
+    needsComma = false
   }
 
   private mutating func separate() {

@@ -19,7 +19,7 @@ extension JSONWriter {
   ///   - entirely: says all that is known of its files' variants.
   mutating func details(
     of posts: borrowing FlatPosts, at index: Int, openID: OpenID? = nil,
-    naming: (any MediaNaming)? = nil, entirely: Bool = false
+    naming: MediaNames = .asRecorded, entirely: Bool = false
   ) {
     let post = posts.posts[index]
     member("title", post.title, of: posts)
@@ -107,7 +107,7 @@ extension JSONWriter {
   }
 
   private mutating func author(
-    _ post: FlatPost, of posts: borrowing FlatPosts, _ naming: (any MediaNaming)?
+    _ post: FlatPost, of posts: borrowing FlatPosts, _ naming: MediaNames
   ) {
     key("author")
     object { writer in
@@ -121,11 +121,11 @@ extension JSONWriter {
   /// The URL of a small picture that stands for something: where clients get it, it is one of the files.
   private mutating func picture(
     _ name: StaticString, _ text: FlatText?, of posts: borrowing FlatPosts,
-    _ naming: (any MediaNaming)?
+    _ naming: MediaNames
   ) {
     guard let text else { return }
     let url = posts.bytes.span.extracting(text.range)
-    if let named = naming?.name(of: url, version: nil)?.url {
+    if let named = naming.name(of: url, version: nil)?.url {
       return member(name, utf8: named.span)
     }
     member(name, utf8: url)
@@ -137,14 +137,14 @@ extension JSONWriter {
   }
 
   private mutating func mediaMembers(
-    of posts: borrowing FlatPosts, at index: Int, _ naming: (any MediaNaming)?, entirely: Bool
+    of posts: borrowing FlatPosts, at index: Int, _ naming: MediaNames, entirely: Bool
   ) {
     let file = posts.media[index]
     let load = posts.mediaLoads[index]
     let url = posts.bytes.span.extracting(file.url.range)
     // In a span: a truth has many references, and is not copied.
     let truths = posts.truths.span
-    location(url, naming?.name(of: url, version: file.truth.flatMap { truths[$0].version }))
+    location(url, naming.name(of: url, version: file.truth.flatMap { truths[$0].version }))
     member("alt", file.alt, of: posts)
     picture("poster", file.poster, of: posts, naming)
     var isSeen = false

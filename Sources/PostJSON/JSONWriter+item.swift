@@ -18,11 +18,11 @@ extension JSONWriter {
   /// - Parameters:
   ///   - placements: the feeds that the item names: on its own those in which it is, on a page none. On its
   ///     own it says of its files' variants how far their bytes play, too.
-  ///   - naming: where clients get its files; nil for the URLs of its record alone.
+  ///   - naming: where clients get its files; or the URLs of its record alone.
   @discardableResult
   public mutating func item(
     _ posts: borrowing FlatPosts, at index: Int, in placements: [Placement]? = nil,
-    naming: (any MediaNaming)? = nil, hint: Hint
+    naming: MediaNames = .asRecorded, hint: Hint
   ) -> ItemText {
     let post = posts.posts[index]
     var id = 0..<0

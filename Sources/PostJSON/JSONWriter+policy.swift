@@ -10,7 +10,7 @@ extension JSONWriter {
       writer.key("parameters")
       writer.object { writer in
         for (name, value) in policy.strategy.parameters {
-          writer.key(name)
+          writer.key(text: name)
           writer.integer(value)
         }
       }

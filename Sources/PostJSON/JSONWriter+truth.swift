@@ -45,7 +45,7 @@ extension JSONWriter {
   ///   - naming: where clients get its variants.
   ///   - entirely: tells of its variants, too, how far their bytes play.
   mutating func itemMembers(
-    of truth: borrowing MediaTruth, _ naming: (any MediaNaming)?, entirely: Bool
+    of truth: borrowing MediaTruth, _ naming: MediaNames, entirely: Bool
   ) {
     format(of: truth, entirely: false)
     placeholder(of: truth)
@@ -64,10 +64,10 @@ extension JSONWriter {
   /// What an item says of a variant: what a client chooses by, and how many bytes start it. What it has in
   /// common with the file whose variant it is, is not said again.
   private mutating func itemMembers(
-    of variant: borrowing MediaVariant, _ naming: (any MediaNaming)?, entirely: Bool
+    of variant: borrowing MediaVariant, _ naming: MediaNames, entirely: Bool
   ) {
     let url = variant.url
-    var name = naming?.name(of: url.utf8.span, version: entirely ? variant.truth.version : nil)
+    var name = naming.name(of: url.utf8.span, version: entirely ? variant.truth.version : nil)
     // Of a page it is enough: when it expires, the file does whose variant it is.
     if !entirely { name?.expiresAt = nil }
     location(url.utf8.span, name)

@@ -7,6 +7,23 @@ public protocol MediaNaming: Sendable {
   func name(of url: Span<UInt8>, version: MediaVersion?) -> MediaName?
 }
 
+/// By which URLs items name files. Not an `Optional`, which is copied by asking at run time how, for each file.
+public enum MediaNames: Sendable {
+  /// By those of their records.
+  case asRecorded
+  /// By these.
+  case by(any MediaNaming)
+
+  /// See `MediaNaming`. The version is asked for where it matters.
+  @inline(__always)
+  func name(of url: Span<UInt8>, version: @autoclosure () -> MediaVersion?) -> MediaName? {
+    switch self {
+    case .asRecorded: nil
+    case .by(let naming): naming.name(of: url, version: version())
+    }
+  }
+}
+
 /// What an item says of where a file is.
 public struct MediaName: Sendable, Hashable {
   /// In place of the record's URL.

@@ -110,7 +110,7 @@ public struct ItemCosts: Sendable {
     var flags: UInt8 = plays ? File.playsFlag : 0
     if file.bytes != nil { flags |= File.isSizeKnownFlag }
     // Of what plays from its start on; what its head alone does not start is worth nothing in pieces.
-    if plays, file.timing?.isStartable != false { flags |= File.isDivisibleFlag }
+    if plays, file.withTiming({ $0.isStartable }) != false { flags |= File.isDivisibleFlag }
     if cost.isStartEstimated { flags |= File.isStartEstimatedFlag }
     if cost.isEntireEstimated { flags |= File.isEntireEstimatedFlag }
     files.append(

@@ -62,7 +62,7 @@ import Testing
       writer.key("counters")
       writer.object { writer in
         for (name, value) in counters {
-          writer.key(text(name))
+          writer.key(text: text(name))
           writer.integer(value)
         }
       }

@@ -40,7 +40,7 @@ struct JSONWriterTests {
       Array(
         Self.text {
           $0.object {
-            $0.key(value); $0.null()
+            $0.key(text: value); $0.null()
           }
         }.utf8)
         == Array("{".utf8) + bytes + Array(":null}".utf8))
@@ -136,7 +136,7 @@ struct JSONWriterTests {
       let values = (0..<random.number(0...4)).map { _ in random.text(0...40) }
       var writer = JSONWriter(capacity: random.number(0...64))
       writer.object { writer in
-        writer.key(key)
+        writer.key(text: key)
         writer.array { writer in
           for value in values { writer.string(value) }
         }
@@ -249,10 +249,10 @@ struct JSONWriterTests {
         $0.object {
           $0.key("a")
           $0.object {
-            $0.key("b" as String)
+            $0.key(text: "b")
             $0.array { $0.null() }
           }
-          $0.key("c" as String)
+          $0.key(text: "c")
           $0.raw(Array("7".utf8))
           $0.key("d")
           $0.boolean(true)

@@ -29,7 +29,7 @@ READ = [*MADE, '--item-file-bytes', '0']
 CASES = [
     ('a page asked for before', False, [], 20_500),
     ('a page made of encoded items', False, MADE, 81_000),
-    ('a page read from SQLite', False, READ, 960_000),
+    ('a page read from SQLite', False, READ, 925_000),
     ('a page with truth, made of encoded items', True, MADE, 83_000),
     ('a page with truth, read from SQLite', True, READ, 2_150_000),
 ]

@@ -119,7 +119,7 @@ extension FlatPosts {
   }
 
   /// Adds a media file to the last post.
-  public mutating func add(media file: FlatMedia, load: MediaLoad) {
+  public mutating func add(media file: FlatMedia, load: consuming MediaLoad) {
     media.append(file)
     mediaLoads.append(load)
     posts[posts.count - 1].media = posts[posts.count - 1].media.lowerBound..<media.count

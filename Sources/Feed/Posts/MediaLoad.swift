@@ -9,7 +9,7 @@ public struct MediaLoad: Hashable, Sendable {
   /// How many of its bytes start it, and play it how far; `nil` where nobody has looked into it.
   public var timing: MediaTiming? {
     get { known?.timing }
-    set { known = Known.of(timing: newValue, width: width, variants: variants) }
+    set { detail = Detail(timing: newValue, width: width, variants: variants) }
   }
   /// Looks at `timing`, where there is one, without a copy of its lists.
   @inlinable @discardableResult
@@ -24,7 +24,14 @@ public struct MediaLoad: Hashable, Sendable {
   @inlinable public var hasVariants: Bool { known?.variants.isEmpty == false }
   /// One reference, which most files do not have: pages copy what their files cost many times. Other modules
   /// can see that it is one, or they would ask at run time how to copy it.
-  @usableFromInline var known: Known?
+  @usableFromInline var detail: Detail
+
+  @inlinable var known: Known? {
+    switch detail {
+    case .nothing: nil
+    case .known(let known): known
+    }
+  }
 
   /// A file of this kind, of which no more need be known.
   public init(
@@ -34,7 +41,7 @@ public struct MediaLoad: Hashable, Sendable {
     self.kind = kind
     self.bytes = bytes
     self.durationMilliseconds = durationMilliseconds
-    known = Known.of(timing: timing, width: width, variants: variants)
+    detail = Detail(timing: timing, width: width, variants: variants)
   }
 
   /// What decides of a file into which somebody has looked.
@@ -96,19 +103,27 @@ extension MediaLoad: Codable {
 }
 
 extension MediaLoad {
+  /// What `Optional` is: but that would be copied by asking at run time how, which takes longer than all else.
+  @usableFromInline
+  enum Detail: Hashable, Sendable {
+    case nothing
+    case known(Known)
+
+    init(timing: MediaTiming?, width: Int?, variants: [MediaLoad]) {
+      self =
+        timing == nil && width == nil && variants.isEmpty
+        ? .nothing : .known(Known(timing, width, variants))
+    }
+  }
+
   @usableFromInline
   final class Known: Hashable, Sendable {
     @usableFromInline let timing: MediaTiming?
     @usableFromInline let width: Int?
     @usableFromInline let variants: [MediaLoad]
 
-    private init(_ timing: MediaTiming?, _ width: Int?, _ variants: [MediaLoad]) {
+    init(_ timing: MediaTiming?, _ width: Int?, _ variants: [MediaLoad]) {
       (self.timing, self.width, self.variants) = (timing, width, variants)
-    }
-
-    /// Nil where nothing is known; then nothing is allocated, which an initializer that fails would do.
-    static func of(timing: MediaTiming?, width: Int?, variants: [MediaLoad]) -> Known? {
-      timing == nil && width == nil && variants.isEmpty ? nil : Known(timing, width, variants)
     }
 
     @inlinable

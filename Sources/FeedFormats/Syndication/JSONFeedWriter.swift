@@ -52,7 +52,7 @@ extension JSONWriter {
         writer.key("counters")
         writer.object { writer in
           for counter in post.counters {
-            writer.key(counter.name)
+            writer.key(text: counter.name)
             writer.integer(counter.value)
           }
         }

@@ -31,7 +31,7 @@ struct ExtraMembers {
     var writer = JSONWriter(capacity: 256)
     writer.object { writer in
       for (name, json) in members {
-        writer.key(name)
+        writer.key(text: name)
         writer.raw(json)
       }
     }

@@ -34,10 +34,10 @@ struct MediaLinks: MediaNaming {
     self.expires = expires
   }
 
-  /// Who names the files; nil where records do, and nobody need be asked of each.
-  var naming: (any MediaNaming)? {
-    if case .asRecorded = linking { return nil }
-    return self
+  /// Who names the files: where records do, nobody need be asked of each.
+  var names: MediaNames {
+    if case .asRecorded = linking { return .asRecorded }
+    return .by(self)
   }
 
   func name(of url: Span<UInt8>, version: MediaVersion?) -> MediaName? {

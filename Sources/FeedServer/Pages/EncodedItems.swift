@@ -39,14 +39,14 @@ struct EncodedItems: Sendable {
       2 * posts.bytes.count + 384 * posts.count + Self.usualTruthBytes * posts.truths.count)
     var itemCosts = ItemCosts()
     // Once, and not in a box for each item.
-    let naming = links.naming
+    let names = links.names
     for index in 0..<posts.count {
       let load = ItemLoad(posts, at: index)
       itemCosts.removeAll()
       itemCosts.append(load, by: costs.costs)
       writer.removeAll()
       let hint = costs.costs.hint(for: load, costing: itemCosts)
-      let text = writer.item(posts, at: index, naming: naming, hint: hint)
+      let text = writer.item(posts, at: index, naming: names, hint: hint)
       append(text, writer.bytes.span, load, itemCosts, costs)
     }
   }

@@ -44,7 +44,7 @@ extension Application {
         let flat = FlatPosts(item.post, truths: item.truths)
         var writer = JSONWriter(capacity: 1024)
         writer.item(
-          flat, at: 0, in: item.placements, naming: links.naming,
+          flat, at: 0, in: item.placements, naming: links.names,
           hint: policy.hint(for: ItemLoad(flat, at: 0), on: network.profile))
         var representation = Representation(writer.bytes, caching: caching.pages)
         representation.version = ItemVersion(item).text

@@ -53,7 +53,7 @@ extension Application {
         writer.key("counters")
         writer.object { writer in
           for counter in counters {
-            writer.key(counter.name)
+            writer.key(text: counter.name)
             writer.integer(counter.value)
           }
         }
@@ -104,7 +104,7 @@ extension Application {
     writer.object { writer in
       writer.member("id", id)
       for counter in increments.sorted(by: { ByteText($0.name) < ByteText($1.name) }) {
-        writer.key(counter.name)
+        writer.key(text: counter.name)
         writer.integer(counter.value)
       }
     }

@@ -103,7 +103,7 @@ extension ExperimentResults {
             writer.member("strategy", contestants[contestant])
             for measure in RunFigures.Measure.allCases {
               let interval = interval(contestant, on: place.network, measure)
-              writer.key(measure.rawValue)
+              writer.key(text: measure.rawValue)
               writer.object { writer in
                 writer.key("mean")
                 writer.raw(fixed(interval.mean, 3).utf8)

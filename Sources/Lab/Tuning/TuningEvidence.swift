@@ -134,7 +134,7 @@ extension JSONWriter {
     object { writer in
       writer.member("setting", results.contestants[contestant])
       for measure in RunFigures.Measure.allCases {
-        writer.key(measure.rawValue)
+        writer.key(text: measure.rawValue)
         writer.raw(fixed(results.mean(contestant, measure), 3).utf8)
       }
       let network = results.networks.count == 1 ? 0 : nil

@@ -20,7 +20,7 @@ extension Validation {
               ("measuredKilobytes", pair.measuredKilobytes),
               ("simulatedKilobytes", pair.simulatedKilobytes),
             ] {
-              writer.key(name)
+              writer.key(text: name)
               writer.raw(fixed(number, 3).utf8)
             }
           }

@@ -14,7 +14,7 @@ extension SessionLog {
         writer.key("parameters")
         writer.object { writer in
           for (name, value) in engine.policy.strategy.parameters {
-            writer.key(name)
+            writer.key(text: name)
             writer.integer(value)
           }
         }
@@ -23,7 +23,7 @@ extension SessionLog {
       writer.key("settings")
       writer.object { writer in
         for setting in PrefetchSettings.all {
-          writer.key(setting.name)
+          writer.key(text: setting.name)
           writer.integer(setting.value(in: engine.settings))
         }
       }

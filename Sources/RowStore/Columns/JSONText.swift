@@ -103,7 +103,7 @@ package enum JSONText {
     var writer = JSONWriter(capacity: 64)
     writer.object { writer in
       for counter in counters {
-        writer.key(counter.name)
+        writer.key(text: counter.name)
         writer.integer(counter.value)
       }
     }

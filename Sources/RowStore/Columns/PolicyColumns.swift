@@ -21,7 +21,7 @@ package enum PolicyColumns {
     var parameters = JSONWriter(capacity: 128)
     parameters.object { writer in
       for (name, value) in strategy.parameters {
-        writer.key(name)
+        writer.key(text: name)
         writer.integer(value)
       }
     }

@@ -45,13 +45,13 @@ struct PageStatements {
       try media.bind(number, at: index + 1)
     }
     // Both come in the order of the places.
-    var hasMedia = try media.next()
-    while try posts.next() {
-      let place = posts.integer(0)
+    func nextPlace(_ rows: RowReader) throws -> Int64? { try rows.next() ? rows.integer(0) : nil }
+    var mediaPlace = try nextPlace(media)
+    while let place = try nextPlace(posts) {
       try flat.appendPost(posts, from: 1, columns)
-      while hasMedia, media.integer(0) <= place {
-        if media.integer(0) == place { try flat.addMedia(media, from: 1, columns) }
-        hasMedia = try media.next()
+      while let current = mediaPlace, current <= place {
+        if current == place { try flat.addMedia(media, from: 1, columns) }
+        mediaPlace = try nextPlace(media)
       }
     }
   }
