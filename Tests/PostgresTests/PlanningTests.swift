@@ -33,19 +33,27 @@ struct PlanningTests {
   }
 
   @Test func `a plan that was made for an empty table is kept for so long and no longer`() throws {
-    for (planning, life, rows) in [
-      (Connection.Planning.byIndexesKept, 3_600_000, "rows=1"), (.byIndexesKept, 0, "rows=10"),
-      (.byIndexes, 3_600_000, "rows=3"),
+    // What other tests do may have the server forget every plan (its queue of invalidations is everybody's, and
+    // finite): what is kept is found so once in some tries, what is not is so the first time.
+    for (planning, life, rows, tries) in [
+      (Connection.Planning.byIndexesKept, 3_600_000, "rows=1", 10),
+      (.byIndexesKept, 0, "rows=10", 1), (.byIndexes, 3_600_000, "rows=3", 1),
     ] {
       var options = Connection.Options(planning: planning)
       options.planLifeMilliseconds = life
-      let connection = try connect(options)
-      try connection.run(Self.asked, [.integers([1])])
-      try connection.run(
-        script: "INSERT INTO filled SELECT n, 'text' FROM generate_series(1, 5000) AS n")
-      #expect(try connection.run(Self.asked, [.integers([1, 2])]).count == 2)
-      #expect(try expectedRows(connection) == rows, "\(planning), \(life)")
+      let isSo = try (0..<tries).contains { _ in try rowsPlannedAfterFilling(options) == rows }
+      #expect(isSo, "\(planning), \(life)")
     }
+  }
+
+  /// How many rows the statement is taken to find that was asked for when the table was empty, and again now.
+  private func rowsPlannedAfterFilling(_ options: Connection.Options) throws -> String {
+    let connection = try connect(options)
+    try connection.run(Self.asked, [.integers([1])])
+    try connection.run(
+      script: "INSERT INTO filled SELECT n, 'text' FROM generate_series(1, 5000) AS n")
+    #expect(try connection.run(Self.asked, [.integers([1, 2])]).count == 2)
+    return try expectedRows(connection)
   }
 
   @Test func `a transaction that failed is ended whatever the plans`() throws {
