@@ -92,7 +92,7 @@ let package = Package(
     module("Compression", ["HTTP", "CZlib", "CBrotli", "CZstd"]),
     module("MediaFiles", ["System"]),
     module("MediaFormats"),
-    module("Observability", ["System", "CivilTime", logging, metrics]),
+    module("Observability", ["System", "CivilTime", "JSON", logging, metrics]),
     module(
       "MediaProbe",
       ["MediaFormats", "Feed", "JSON", "ThumbHash", "Sockets", "System", crypto]),

@@ -41,10 +41,9 @@ extension OutputSpan<UInt8> {
     append(UInt8(ascii: "0") + pair / 10)
     append(UInt8(ascii: "0") + pair % 10)
   }
-}
 
-extension [UInt8] {
   /// Appends the last so many decimal digits of a number, as ASCII.
+  @inlinable
   public mutating func append(_ number: Int, digits: Int) {
     var divisor: UInt = 1
     for _ in 1..<digits { divisor *= 10 }
@@ -52,5 +51,12 @@ extension [UInt8] {
       append(UInt8(ascii: "0") + UInt8(number.magnitude / divisor % 10))
       divisor /= 10
     }
+  }
+}
+
+extension [UInt8] {
+  /// Appends the last so many decimal digits of a number, as ASCII.
+  public mutating func append(_ number: Int, digits: Int) {
+    append(addingCapacity: digits) { $0.append(number, digits: digits) }
   }
 }

@@ -9,11 +9,12 @@ extension LineWriter {
     // Rounded down, so that a moment before 1970 falls into its second.
     let seconds = remainder < 0 ? quotient - 1 : quotient
     let nanoseconds = remainder < 0 ? remainder + 1_000_000_000 : remainder
-    bytes { bytes in
-      CivilTime(secondsSince1970: seconds).append(to: &bytes)
-      bytes.append(UInt8(ascii: "."))
-      bytes.append(nanoseconds / 1_000_000, digits: 3)
-      bytes.append(UInt8(ascii: "Z"))
+    let civilTime = CivilTime(secondsSince1970: seconds)
+    append(atMost: CivilTime.textBytes + 5) { output in
+      civilTime.append(to: &output)
+      output.append(UInt8(ascii: "."))
+      output.append(nanoseconds / 1_000_000, digits: 3)
+      output.append(UInt8(ascii: "Z"))
     }
   }
 }

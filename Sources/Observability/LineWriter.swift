@@ -1,3 +1,5 @@
+import JSON
+
 /// Builds one line of a log.
 ///
 /// Whatever text comes in, the line stays one line, and a terminal shows it as it is: control
@@ -6,32 +8,30 @@
 /// like ESC does), the line and paragraph separators, and the characters that turn the direction of
 /// text. The same escapes are valid in both formats. (`JSONWriter` escapes only what it must.)
 struct LineWriter {
-  private(set) var bytes: [UInt8] = []
+  private(set) var bytes: [UInt8]
 
   init(capacity: Int = 384) {
-    bytes.reserveCapacity(capacity)
+    bytes = [UInt8](capacity: capacity) { _ in }
   }
 
   /// A part of the line's own syntax, as it is.
   mutating func syntax(_ text: StaticString) {
-    text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    bytes.append(addingCapacity: text.utf8CodeUnitCount) { $0.append(text) }
   }
 
-  /// A whole number.
-  mutating func integer(_ value: Int) {
-    var rest = value.magnitude
-    if value < 0 { bytes.append(UInt8(ascii: "-")) }
-    var divisor: UInt = 1
-    while rest / divisor >= 10 { divisor *= 10 }
-    while divisor > 0 {
-      bytes.append(UInt8(ascii: "0") + UInt8(rest / divisor))
-      rest %= divisor
-      divisor /= 10
+  /// A whole number, behind a part of the line's own syntax.
+  mutating func integer(_ value: Int, after syntax: StaticString = "") {
+    let capacity = syntax.utf8CodeUnitCount + OutputSpan<UInt8>.decimalCapacity
+    bytes.append(addingCapacity: capacity) { output in
+      output.append(syntax)
+      output.append(decimal: value)
     }
   }
 
   /// What is appended is as it should be: no text of somebody else's.
-  mutating func bytes(_ append: (inout [UInt8]) -> Void) { append(&bytes) }
+  mutating func append(atMost count: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+    bytes.append(addingCapacity: count, initializingWith: write)
+  }
 
   /// A text on its own: quotes stand for themselves.
   mutating func plain(_ text: String) {
@@ -39,32 +39,60 @@ struct LineWriter {
     text.withUTF8 { appendEscaped($0, quoted: false) }
   }
 
-  /// A text between quotes: a JSON string. Of a longer text than `limit`, its beginning and `…`.
-  mutating func quoted(_ text: String, atMostBytes limit: Int = .max) {
+  /// A text between quotes, behind a part of the line's own syntax: a JSON string. Of a longer text than `limit`,
+  /// its beginning and `…`.
+  mutating func quoted(
+    _ text: String, after syntax: StaticString = "", atMostBytes limit: Int = .max
+  ) {
     var text = text
     text.withUTF8 { text in
       let part = Self.prefix(of: text, atMostBytes: limit)
-      appendQuoted(part, isCut: part.count < text.count)
+      appendQuoted(part, after: syntax, isCut: part.count < text.count)
     }
   }
 
-  /// A key or value of the text form: as it is where that is unambiguous, quoted otherwise.
-  mutating func word(_ text: String, atMostBytes limit: Int = .max) {
+  /// A key or value of the text form, behind a part of the line's own syntax: as it is where that is unambiguous,
+  /// quoted otherwise.
+  mutating func word(
+    _ text: String, after syntax: StaticString = "", atMostBytes limit: Int = .max
+  ) {
     var text = text
     text.withUTF8 { text in
       let part = Self.prefix(of: text, atMostBytes: limit)
       let isCut = part.count < text.count
-      guard Self.isWord(part) else { return appendQuoted(part, isCut: isCut) }
+      guard Self.isWord(part) else { return appendQuoted(part, after: syntax, isCut: isCut) }
+      self.syntax(syntax)
       bytes.append(contentsOf: part)
-      if isCut { syntax("…") }
+      if isCut { self.syntax("…") }
     }
   }
 
-  private mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>, isCut: Bool) {
-    bytes.append(UInt8(ascii: "\""))
-    appendEscaped(text, quoted: true)
-    if isCut { syntax("…") }
-    bytes.append(UInt8(ascii: "\""))
+  private mutating func appendQuoted(
+    _ text: UnsafeBufferPointer<UInt8>, after syntax: StaticString, isCut: Bool
+  ) {
+    let isPlain = Self.isPlain(text)
+    let plainBytes = isPlain ? text.count : 0
+    bytes.append(addingCapacity: syntax.utf8CodeUnitCount + plainBytes + 2) { output in
+      output.append(syntax)
+      output.append(UInt8(ascii: "\""))
+      guard isPlain else { return }
+      output.append(text.span)
+      if !isCut { output.append(UInt8(ascii: "\"")) }
+    }
+    if !isPlain { appendEscaped(text, quoted: true) }
+    if isCut { self.syntax("…") }
+    if isCut || !isPlain { bytes.append(UInt8(ascii: "\"")) }
+  }
+
+  /// Whether it is ASCII of which nothing is escaped, as nearly all texts of requests are. All of it is looked at,
+  /// which takes less than to stop at the first byte that is not.
+  private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    var special: UInt8 = 0
+    for byte in text {
+      special |= byte &- 0x20 < 0x5f ? 0 : 1
+      special |= byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") ? 1 : 0
+    }
+    return special == 0
   }
 
   /// Runs that need no escape are copied whole.

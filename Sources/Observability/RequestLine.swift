@@ -59,52 +59,33 @@ extension LineWriter {
   fileprivate mutating func requestText(_ line: RequestLine, _ nanosecondsSince1970: Int) {
     let limit = RequestLine.maximumTextBytes
     time(nanosecondsSince1970)
-    syntax(" info  ")
-    word(line.method, atMostBytes: limit)
-    syntax(" ")
-    word(line.path, atMostBytes: limit)
-    syntax(" ")
-    integer(line.status)
-    syntax(" ")
-    integer(line.bytes)
-    syntax(" B ")
-    integer(line.microseconds)
-    syntax(" µs route=")
-    word(line.route, atMostBytes: limit)
-    syntax(" client=")
-    word(line.client, atMostBytes: limit)
-    syntax(" requestID=")
-    word(line.requestID, atMostBytes: limit)
-    guard !line.user.isEmpty else { return }
-    syntax(" user=")
-    word(line.user, atMostBytes: limit)
+    word(line.method, after: " info  ", atMostBytes: limit)
+    word(line.path, after: " ", atMostBytes: limit)
+    integer(line.status, after: " ")
+    integer(line.bytes, after: " ")
+    integer(line.microseconds, after: " B ")
+    word(line.route, after: " µs route=", atMostBytes: limit)
+    word(line.client, after: " client=", atMostBytes: limit)
+    word(line.requestID, after: " requestID=", atMostBytes: limit)
+    if !line.user.isEmpty { word(line.user, after: " user=", atMostBytes: limit) }
   }
 
   fileprivate mutating func requestJSON(_ line: RequestLine, _ nanosecondsSince1970: Int) {
     let limit = RequestLine.maximumTextBytes
     syntax("{\"time\":\"")
     time(nanosecondsSince1970)
-    syntax(
-      "\",\"level\":\"info\",\"logger\":\"lookahead\",\"message\":\"request\",\"method\":")
-    quoted(line.method, atMostBytes: limit)
-    syntax(",\"path\":")
-    quoted(line.path, atMostBytes: limit)
-    syntax(",\"route\":")
-    quoted(line.route, atMostBytes: limit)
-    syntax(",\"status\":")
-    integer(line.status)
-    syntax(",\"bytes\":")
-    integer(line.bytes)
-    syntax(",\"microseconds\":")
-    integer(line.microseconds)
-    syntax(",\"client\":")
-    quoted(line.client, atMostBytes: limit)
-    syntax(",\"requestID\":")
-    quoted(line.requestID, atMostBytes: limit)
-    if !line.user.isEmpty {
-      syntax(",\"user\":")
-      quoted(line.user, atMostBytes: limit)
-    }
+    quoted(
+      line.method,
+      after: "\",\"level\":\"info\",\"logger\":\"lookahead\",\"message\":\"request\",\"method\":",
+      atMostBytes: limit)
+    quoted(line.path, after: ",\"path\":", atMostBytes: limit)
+    quoted(line.route, after: ",\"route\":", atMostBytes: limit)
+    integer(line.status, after: ",\"status\":")
+    integer(line.bytes, after: ",\"bytes\":")
+    integer(line.microseconds, after: ",\"microseconds\":")
+    quoted(line.client, after: ",\"client\":", atMostBytes: limit)
+    quoted(line.requestID, after: ",\"requestID\":", atMostBytes: limit)
+    if !line.user.isEmpty { quoted(line.user, after: ",\"user\":", atMostBytes: limit) }
     syntax("}")
   }
 }

@@ -56,16 +56,36 @@ public struct IPAddress: Sendable, Hashable {
 }
 
 extension IPAddress: CustomStringConvertible {
-  /// The usual text (`inet_ntop(3)`).
-  public var description: String {
-    let words = isIPv4 ? [low << 32] : [high, low]
-    var bytes = words.flatMap { word in
+  /// The usual text (`inet_ntop(3)`; RFC 5952 of IPv6).
+  public var description: String { isIPv4 ? dottedDecimal : colonHexadecimal }
+
+  /// Written here, as each line of the access log has one, and what goes by `snprintf` takes as long as the rest
+  /// of the line.
+  private var dottedDecimal: String {
+    // Four numbers below 256 and three dots.
+    String(unsafeUninitializedCapacity: 15) { text in
+      var count = 0
+      func append(_ byte: UInt8) {
+        text[count] = byte
+        count += 1
+      }
+      for shift: UInt64 in [24, 16, 8, 0] {
+        let number = UInt8(truncatingIfNeeded: low >> shift)
+        if number >= 100 { append(UInt8(ascii: "0") + number / 100) }
+        if number >= 10 { append(UInt8(ascii: "0") + number / 10 % 10) }
+        append(UInt8(ascii: "0") + number % 10)
+        if shift > 0 { append(UInt8(ascii: ".")) }
+      }
+      return count
+    }
+  }
+
+  private var colonHexadecimal: String {
+    var bytes = [high, low].flatMap { word in
       (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) }
     }
     var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    guard inet_ntop(isIPv4 ? AF_INET : AF_INET6, &bytes, &text, socklen_t(text.count)) != nil else {
-      return "?"
-    }
+    guard inet_ntop(AF_INET6, &bytes, &text, socklen_t(text.count)) != nil else { return "?" }
     return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }
