@@ -11,6 +11,11 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FEEDS = ROOT.parent / "shared" / "data" / "feeds"
 GENERATED_POSTS = 300_000
+FIXTURES = ROOT / "Fixtures"
+FIXTURES_FEED = "featured"
+# The files that the posts of the fixtures show.
+MEDIA = FIXTURES / "media"
+POSTS_WITH_TRUTH = 30_000
 
 
 class Data:
@@ -66,6 +71,21 @@ class Data:
                         out.write(json.dumps(record(feed, post)) + "\n")
             unfinished.rename(records)
         return self.kept(f"with-{count}-feeds", [[str(records)]])
+
+    def with_truth(self):
+        """A database with the posts of the fixtures again and again, and all that is to be known of their media."""
+        records = self.folder / "truth.ndjson"
+        if not records.exists():
+            unfinished = records.with_suffix(".new")
+            with open(FIXTURES / f"{FIXTURES_FEED}.ndjson", encoding="utf-8") as lines:
+                posts = [post for post in map(json.loads, lines) if "id" in post]
+            with open(unfinished, "w", encoding="utf-8") as out:
+                for number in range(POSTS_WITH_TRUTH):
+                    post = posts[number % len(posts)]
+                    place = {"name": FIXTURES_FEED, "rank": number + 1}
+                    out.write(json.dumps({**post, "id": f"{post['id']}-{number}", "feeds": [place]}) + "\n")
+            unfinished.rename(records)
+        return self.kept("with-truth", [["--probe", "--media-root", str(MEDIA), str(records)]])
 
     def kept(self, name, seeds):
         """The database of that name, made by these runs of `seed` if it is not there."""

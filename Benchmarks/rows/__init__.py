@@ -7,6 +7,7 @@ from rows import (
 ROWS = {
     "hot": hot.measure,
     "pages": pages.measure,
+    "truth": pages.measure_with_truth,
     "depth": depth.measure,
     "uncached": uncached.measure,
     "postgres": postgres.measure,

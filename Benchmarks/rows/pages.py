@@ -10,7 +10,7 @@ import random
 import re
 from urllib.parse import quote
 
-from data import random_offsets
+from data import FIXTURES_FEED, MEDIA, random_offsets
 from load import wrk
 from runs import Contender, ratio
 from servers import Lookahead, WITHOUT_KEPT_PAGES
@@ -26,11 +26,22 @@ SHARE = 0.45
 
 
 def measure(bench):
-    feed = bench.data.big_feed
+    return all_over(bench, bench.data.big_feed, bench.data.big())
+
+
+def measure_with_truth(bench):
+    """The same of items of whose media files all is known, variants among it."""
+    # What is known of the files is known before: nobody looks into them meanwhile.
+    served = ["--media-root", MEDIA, "--media-probe-cpu-percent", "0"]
+    row = all_over(bench, FIXTURES_FEED, bench.data.with_truth(), *served)
+    return {**row, "title": row["title"] + ", all known of their media"}
+
+
+def all_over(bench, feed, database, *options):
     top = f"/rp/?feed={feed}&limit={LIMIT}"
     count = QUICK_OFFSETS if bench.is_quick else OFFSETS
-    with (Lookahead(bench, bench.data.big(), page=top) as server,
-          Lookahead(bench, bench.data.big(), *WITHOUT_KEPT_PAGES, page=top) as making):
+    with (Lookahead(bench, database, *options, page=top) as server,
+          Lookahead(bench, database, *options, *WITHOUT_KEPT_PAGES, page=top) as making):
         total = feed_total(server, feed)
         by_cursor = cursors(server, top, QUICK_STEPS if bench.is_quick else total)
         by_offset = [f"{top}&offset={k}" for k in random_offsets(count, total - LIMIT)]
