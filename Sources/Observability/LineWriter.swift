@@ -70,22 +70,23 @@ struct LineWriter {
   private mutating func appendQuoted(
     _ text: UnsafeBufferPointer<UInt8>, after syntax: StaticString, isCut: Bool
   ) {
-    let isPlain = Self.isPlain(text)
-    let plainBytes = isPlain ? text.count : 0
-    bytes.append(addingCapacity: syntax.utf8CodeUnitCount + plainBytes + 2) { output in
+    guard !isCut, Self.isPlain(text) else {
+      self.syntax(syntax)
+      bytes.append(UInt8(ascii: "\""))
+      appendEscaped(text, quoted: true)
+      if isCut { self.syntax("…") }
+      return bytes.append(UInt8(ascii: "\""))
+    }
+    bytes.append(addingCapacity: syntax.utf8CodeUnitCount + text.count + 2) { output in
       output.append(syntax)
       output.append(UInt8(ascii: "\""))
-      guard isPlain else { return }
       output.append(text.span)
-      if !isCut { output.append(UInt8(ascii: "\"")) }
+      output.append(UInt8(ascii: "\""))
     }
-    if !isPlain { appendEscaped(text, quoted: true) }
-    if isCut { self.syntax("…") }
-    if isCut || !isPlain { bytes.append(UInt8(ascii: "\"")) }
   }
 
-  /// Whether it is ASCII of which nothing is escaped, as nearly all texts of requests are. All of it is looked at,
-  /// which takes less than to stop at the first byte that is not.
+  /// Whether it is ASCII of which nothing is escaped, as nearly all texts of requests are. Without a way out
+  /// before the end, so that the compiler may look at many bytes at once.
   private static func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     var special: UInt8 = 0
     for byte in text {

@@ -43,6 +43,17 @@ struct RequestLineTests {
     #expect(text.contains(#""\r\nx=y""#))
   }
 
+  @Test func `each character of ASCII comes back from JSON, and none controls a terminal`() throws {
+    for character in (UInt8.min...0x7f).map({ String(UnicodeScalar($0)) }) {
+      var line = Self.line
+      line.path = "/a\(character)b"
+      let written = try Self.written(line, .json)
+      #expect(written.dropLast().utf8.allSatisfy { (0x20..<0x7f).contains($0) })
+      let object = try JSONSerialization.jsonObject(with: Data(written.utf8)) as? [String: Any]
+      #expect(object?["path"] as? String == line.path)
+    }
+  }
+
   static let cuts: [(path: String, text: String)] = [
     (String(repeating: "a", count: 200), String(repeating: "a", count: 200)),
     (String(repeating: "a", count: 201), String(repeating: "a", count: 200) + "…"),
