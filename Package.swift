@@ -31,7 +31,6 @@ let sqliteC = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift
 let hashTrees = Target.Dependency.product(
   name: "HashTreeCollections", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -50,16 +49,18 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
   ],
   targets: [
     // What Swift's Glibc overlay does not show, and a header-only hash.
     .target(name: "CLinux"),
     .target(name: "CXXHash"),
+    // The files that the program carries: the page, the API's description, migrations.
+    .target(name: "CEmbedded"),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(
       name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
     .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
 
@@ -78,6 +79,8 @@ let package = Package(
     module("Feed", ["CivilTime"]),
     module("Prefetch", ["Feed"]),
     module("ThumbHash"),
+    // SHA-256 and HMAC, from libcrypto.
+    module("SHA2", ["CCrypto"]),
 
     // What a link is like: profiles and recorded traces.
     module("LinkModel", ["Prefetch", "JSON"]),
@@ -95,43 +98,18 @@ let package = Package(
     module("Observability", ["System", "CivilTime", "JSON", logging, metrics]),
     module(
       "MediaProbe",
-      ["MediaFormats", "Feed", "JSON", "ThumbHash", "Sockets", "System", crypto]),
+      ["MediaFormats", "Feed", "JSON", "ThumbHash", "Sockets", "System", "SHA2"]),
 
     // The measuring stand: viewers, links and runs that are simulated.
     module("Lab", ["Feed", "Prefetch", "LinkModel", "PostJSON", "JSON"]),
 
     // The adapters around the domain, the application, and the composition root.
     .target(
-      name: "Migrations", path: "Migrations",
-      resources: [
-        .embedInCode("sqlite/0001-feeds.sql"),
-        .embedInCode("sqlite/0002-first-policies.sql"),
-        .embedInCode("sqlite/0003-writes.sql"),
-        .embedInCode("sqlite/0004-post-changes.sql"),
-        .embedInCode("sqlite/0005-order-alone.sql"),
-        .embedInCode("sqlite/0006-rankings.sql"),
-        .embedInCode("sqlite/0007-strategies.sql"),
-        .embedInCode("sqlite/0008-many-feeds.sql"),
-        .embedInCode("sqlite/0009-media-truth.sql"),
-        .embedInCode("sqlite/0010-media-variants.sql"),
-        .embedInCode("sqlite/0011-engine-strategies.sql"),
-        .embedInCode("sqlite/0012-packed-media-truth.sql"),
-        .embedInCode("sqlite/0013-extra-and-sound.sql"),
-        .embedInCode("sqlite/0014-applied-policies.sql"),
-        .embedInCode("sqlite/0015-compared-checks.sql"),
-        .embedInCode("postgres/0001-store.sql"),
-      ],
-      swiftSettings: strict),
-    // The page to look at, and the client library for browsers: one file less to find beside the program.
+      name: "Migrations", dependencies: ["CEmbedded"], path: "Migrations",
+      exclude: ["sqlite", "postgres"], swiftSettings: strict),
+    // The page to look at, and the client library for browsers.
     .target(
-      name: "Page",
-      resources: [.embedInCode("lookahead.js")]
-        + [
-          "dom.js", "editor.js", "feed-choice.js", "feed-view.js", "frame.js", "icon.svg",
-          "index.html",
-          "inspector.js", "lab-view.js", "lane.js", "link.js", "metrics.js", "page.css", "page.js",
-          "server-view.js", "slide.js", "tabs.js", "thumbhash.js",
-        ].map { .embedInCode("page/\($0)") },
+      name: "Page", dependencies: ["CEmbedded"], exclude: ["lookahead.js", "page"],
       swiftSettings: strict),
     module("JSON"),
     module("PostJSON", ["Feed", "Prefetch", "JSON"]),
@@ -169,9 +147,9 @@ let package = Package(
       dependencies: [
         "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
         "Seeding", "FeedFormats", "JSON", "Compression", "MediaFiles", "MediaFormats", "MediaProbe",
-        "MediaIndex", "Observability", "Page", "CXXHash", crypto, logging, metrics,
+        "MediaIndex", "Observability", "Page", "CEmbedded", "CXXHash", "SHA2", logging, metrics,
       ],
-      resources: [.embedInCode("openapi.json")],
+      exclude: ["openapi.json"],
       swiftSettings: strict),
     module(
       "Service",
@@ -188,7 +166,7 @@ let package = Package(
         "Catalog", "Feed",
         "Sockets", "System", "Observability", "Backups", "Version", "MediaProbe", "MediaIndex",
         "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
-        arguments, crypto, logging, metrics,
+        arguments, "SHA2", logging, metrics,
       ],
       swiftSettings: strict),
 
@@ -255,7 +233,7 @@ let package = Package(
       [
         "lookahead", "FeedServer", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing",
         "SQLiteStore", "Catalog", "Feed", "Version", "Postgres", "SQLiteTestSupport",
-        "PostgresTestSupport", "TestSupport", crypto,
+        "PostgresTestSupport", "SHA2", "TestSupport",
       ]),
     // On the model store alone: no SQLite is linked.
     tests(
@@ -263,7 +241,7 @@ let package = Package(
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
         "Compression", "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
-        "Observability", "Page", "ShapedLink", "TestSupport", crypto, logging,
+        "Observability", "Page", "ShapedLink", "TestSupport", "SHA2", logging,
       ]),
     tests(
       "ServiceTests",

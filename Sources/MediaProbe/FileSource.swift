@@ -1,5 +1,5 @@
-import Crypto
 import MediaFormats
+import SHA2
 import System
 
 /// A file that is read where it lies. It is opened once: whatever is renamed meanwhile, it is one file.
@@ -40,7 +40,7 @@ final class FileSource: ByteSource {
       while offset < file.size {
         let piece = try file.read(at: offset, count: min(Self.pieceBytes, file.size - offset))
         if piece.isEmpty || cancellation?.isCancelled == true { break }
-        hash.update(data: piece)
+        hash.update(piece)
         offset += piece.count
       }
     } catch {
@@ -49,7 +49,7 @@ final class FileSource: ByteSource {
     guard cancellation?.isCancelled != true else { throw .cancelled }
     guard offset == file.size else { throw .changed }
     try requireUnchanged()
-    return Array(hash.finalize())
+    return hash.finalize()
   }
 
   /// - Throws: `ProbeError.changed` where it is no longer as it was when it was opened.

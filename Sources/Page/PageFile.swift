@@ -1,3 +1,5 @@
+import CEmbedded
+
 /// A file that the program carries: of the page to look at, or the client library for browsers.
 public struct PageFile: Sendable {
   /// What a file is.
@@ -19,33 +21,38 @@ public struct PageFile: Sendable {
 
   /// The page itself, an HTML document. It names its files by paths relative to itself: `page/…` and
   /// `lookahead.js`.
-  public static let page = PageFile(.document, PackageResources.index_html)
+  public static let page = PageFile(.document, "page/index.html")
 
   /// The client library: a JavaScript module without dependencies (docs/client.md).
-  public static let module = PageFile(.script, PackageResources.lookahead_js)
+  public static let module = PageFile(.script, "lookahead.js")
 
   /// The page's own files, by their names.
   public static let parts: [String: PageFile] = [
-    "page.css": PageFile(.style, PackageResources.page_css),
-    "icon.svg": PageFile(.picture, PackageResources.icon_svg),
-    "dom.js": PageFile(.script, PackageResources.dom_js),
-    "editor.js": PageFile(.script, PackageResources.editor_js),
-    "feed-choice.js": PageFile(.script, PackageResources.feed_choice_js),
-    "feed-view.js": PageFile(.script, PackageResources.feed_view_js),
-    "frame.js": PageFile(.script, PackageResources.frame_js),
-    "inspector.js": PageFile(.script, PackageResources.inspector_js),
-    "lab-view.js": PageFile(.script, PackageResources.lab_view_js),
-    "lane.js": PageFile(.script, PackageResources.lane_js),
-    "link.js": PageFile(.script, PackageResources.link_js),
-    "metrics.js": PageFile(.script, PackageResources.metrics_js),
-    "page.js": PageFile(.script, PackageResources.page_js),
-    "server-view.js": PageFile(.script, PackageResources.server_view_js),
-    "slide.js": PageFile(.script, PackageResources.slide_js),
-    "tabs.js": PageFile(.script, PackageResources.tabs_js),
-    "thumbhash.js": PageFile(.script, PackageResources.thumbhash_js),
+    "page.css": PageFile(.style, "page/page.css"),
+    "icon.svg": PageFile(.picture, "page/icon.svg"),
+    "dom.js": PageFile(.script, "page/dom.js"),
+    "editor.js": PageFile(.script, "page/editor.js"),
+    "feed-choice.js": PageFile(.script, "page/feed-choice.js"),
+    "feed-view.js": PageFile(.script, "page/feed-view.js"),
+    "frame.js": PageFile(.script, "page/frame.js"),
+    "inspector.js": PageFile(.script, "page/inspector.js"),
+    "lab-view.js": PageFile(.script, "page/lab-view.js"),
+    "lane.js": PageFile(.script, "page/lane.js"),
+    "link.js": PageFile(.script, "page/link.js"),
+    "metrics.js": PageFile(.script, "page/metrics.js"),
+    "page.js": PageFile(.script, "page/page.js"),
+    "server-view.js": PageFile(.script, "page/server-view.js"),
+    "slide.js": PageFile(.script, "page/slide.js"),
+    "tabs.js": PageFile(.script, "page/tabs.js"),
+    "thumbhash.js": PageFile(.script, "page/thumbhash.js"),
   ]
 
-  private init(_ kind: Kind, _ bytes: [UInt8]) {
-    (self.kind, self.bytes) = (kind, bytes)
+  /// - Parameter name: the file's name in CEmbedded.c.
+  private init(_ kind: Kind, _ name: String) {
+    guard let file = embedded_file(name)?.pointee else {
+      preconditionFailure("\(name) is not in CEmbedded.c")
+    }
+    self.kind = kind
+    bytes = Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
   }
 }

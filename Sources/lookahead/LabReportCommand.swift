@@ -1,8 +1,8 @@
 import ArgumentParser
-import Crypto
 import Feed
 import Foundation
 import Lab
+import SHA2
 import Version
 
 /// Runs the strategies, the grid and ours at several prices, and writes a page.
@@ -69,7 +69,7 @@ struct LabReportCommand: ParsableCommand {
       told: named.lastIndex { $0.policy.strategy.name == "expected-wait" } ?? 0,
       margin: Double(options.margin))
     report.validation = validation
-    let hash = Data(SHA256.hash(data: Data(LabReport.style.utf8))).base64EncodedString()
+    let hash = Data(SHA256.hash(Array(LabReport.style.utf8))).base64EncodedString()
     try Self.write(report.html(styleHash: hash), to: output)
     if let csv { try Self.write(results.csv, to: csv) }
   }

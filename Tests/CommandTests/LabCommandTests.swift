@@ -1,7 +1,7 @@
-import Crypto
 import Foundation
 import Lab
 import Prefetch
+import SHA2
 import SQLiteStore
 import TestSupport
 import Testing
@@ -95,7 +95,7 @@ import Testing
     ]
     #expect(try program.run(arguments + Self.short).status == 0)
     let html = try String(contentsOfFile: page, encoding: .utf8)
-    let hash = Data(SHA256.hash(data: Data(LabReport.style.utf8))).base64EncodedString()
+    let hash = Data(SHA256.hash(Array(LabReport.style.utf8))).base64EncodedString()
     #expect(html.contains("style-src 'sha256-\(hash)'") && html.hasSuffix("</html>\n"))
     #expect(
       html.contains("expected-wait:price=5000") && html.contains("at most a cost of 5 at once"))

@@ -15,9 +15,9 @@ import Testing
   private static let others = [
     "Logging": "swift-log", "CoreMetrics": "swift-metrics", "DequeModule": "swift-collections",
     "HashTreeCollections": "swift-collections", "GRDB": "GRDB", "GRDBSQLite": "SQLite",
-    "ArgumentParser": "ArgumentParser", "Crypto": "swift-crypto", "CZlib": "zlib",
+    "ArgumentParser": "ArgumentParser", "CCrypto": "libcrypto", "CZlib": "zlib",
     "CBrotli": "brotli", "CZstd": "zstd", "CExpat": "expat", "CPostgres": "libpq",
-    "CLinux": "`CLinux`", "CXXHash": "`CXXHash`",
+    "CLinux": "`CLinux`", "CXXHash": "`CXXHash`", "CEmbedded": "`CEmbedded`",
   ]
 
   /// A row of the map.
@@ -42,7 +42,7 @@ import Testing
   /// The modules in Swift, and what their files import but for the toolchain's.
   private static let imports: [String: Set<String>] = {
     let sources = root.appendingPathComponent("Sources")
-    var imports: [String: Set<String>] = ["Migrations": []]
+    var imports: [String: Set<String>] = ["Migrations": ["CEmbedded"]]
     let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)!
     for case let file as URL in files where file.pathExtension == "swift" {
       let module = file.path.dropFirst(sources.path.count + 1).prefix { $0 != "/" }

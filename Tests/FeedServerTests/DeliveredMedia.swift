@@ -1,8 +1,8 @@
 import Catalog
-import Crypto
 import Feed
 import Foundation
 import ModelStore
+import SHA2
 import Synchronization
 import TestSupport
 
@@ -48,7 +48,7 @@ struct DeliveredMedia {
   }
 
   static func version(of bytes: [UInt8]) -> String {
-    SHA256.hash(data: bytes).prefix(16).map { String(format: "%02x", $0) }.joined()
+    SHA256.hash(Array(bytes)).prefix(16).map { String(format: "%02x", $0) }.joined()
   }
 
   var path: String { folder.file("media/deep/er (1).gif") }
@@ -69,7 +69,7 @@ struct DeliveredMedia {
     let status = try FileStatus(path: path)
     let truth = MediaTruth(
       kind: .image, bytes: status.bytes, mimeType: "image/gif",
-      version: .content(sha256: Array(SHA256.hash(data: bytes))))
+      version: .content(sha256: SHA256.hash(Array(bytes))))
     try store.keep([
       KnownMedia(
         url: Self.url, truth: truth,

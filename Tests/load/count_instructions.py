@@ -136,7 +136,7 @@ def seeded(program, folder, with_truth):
 def main(program):
     failures = 0
     with tempfile.TemporaryDirectory(prefix='lookahead-count-') as folder:
-        # valgrind 3.19 gives up over what clang tells debuggers of C files, as swift-crypto has them.
+        # valgrind 3.19 gives up over what clang tells debuggers of C files, as ours have them.
         stripped = os.path.join(folder, 'lookahead')
         subprocess.run(['strip', '--strip-debug', '-o', stripped, program], check=True)
         for name, with_truth, options, limit in CASES:

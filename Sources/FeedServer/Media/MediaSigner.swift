@@ -1,5 +1,5 @@
-import Crypto
 import HTTP
+import SHA2
 import System
 
 /// Signs URLs of media files, and looks whether a signature is one of ours.
@@ -9,7 +9,7 @@ import System
 /// expires; neither the method nor how the path is percent-encoded, which proxies change.
 struct MediaSigner: Sendable {
   /// The first one signs, all are taken: so that keys can be exchanged while pages are out.
-  private let keys: [SymmetricKey]
+  private let keys: [[UInt8]]
   /// How long a URL holds at the least from when it is handed out.
   let leastSeconds: Int
   /// URLs that are handed out within the same step of so many seconds expire together, so that pages stay the
@@ -28,7 +28,7 @@ struct MediaSigner: Sendable {
     now: @escaping @Sendable () -> Int = { WallClock.secondsSince1970 }
   ) {
     precondition(!keys.isEmpty && keys.allSatisfy { !$0.isEmpty } && stepSeconds > 0)
-    self.keys = keys.map { SymmetricKey(data: $0) }
+    self.keys = keys
     self.leastSeconds = leastSeconds
     self.stepSeconds = stepSeconds
     self.now = now
@@ -77,13 +77,14 @@ struct MediaSigner: Sendable {
   }
 
   private static func signature(
-    of segments: [String], _ version: ContentAddress?, expires: Int, with key: SymmetricKey
+    of segments: [String], _ version: ContentAddress?, expires: Int, with key: [UInt8]
   ) -> String {
     // The path last: a name may hold a line feed, and the others none.
     let text =
       "lookahead-media-1\n\(expires)\n\(version?.text ?? "")\n"
       + segments.joined(separator: "/")
-    let code = HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key)
-    return ContentAddress(sha256: Array(code)).text
+    return ContentAddress(
+      sha256: SHA256.authenticationCode(for: Array(text.utf8), key: key)
+    ).text
   }
 }

@@ -1,0 +1,161 @@
+// The files that the program carries. `#embed` (C23) reads each at build time, in no time and with its
+// dependency known to the build; the same bytes as literals of Swift took minutes.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+#include "CEmbedded.h"
+
+#include <string.h>
+
+static const unsigned char openapi_json[] = {
+#embed "../FeedServer/openapi.json"
+};
+static const unsigned char lookahead_js[] = {
+#embed "../Page/lookahead.js"
+};
+static const unsigned char page_dom_js[] = {
+#embed "../Page/page/dom.js"
+};
+static const unsigned char page_editor_js[] = {
+#embed "../Page/page/editor.js"
+};
+static const unsigned char page_feed_choice_js[] = {
+#embed "../Page/page/feed-choice.js"
+};
+static const unsigned char page_feed_view_js[] = {
+#embed "../Page/page/feed-view.js"
+};
+static const unsigned char page_frame_js[] = {
+#embed "../Page/page/frame.js"
+};
+static const unsigned char page_icon_svg[] = {
+#embed "../Page/page/icon.svg"
+};
+static const unsigned char page_index_html[] = {
+#embed "../Page/page/index.html"
+};
+static const unsigned char page_inspector_js[] = {
+#embed "../Page/page/inspector.js"
+};
+static const unsigned char page_lab_view_js[] = {
+#embed "../Page/page/lab-view.js"
+};
+static const unsigned char page_lane_js[] = {
+#embed "../Page/page/lane.js"
+};
+static const unsigned char page_link_js[] = {
+#embed "../Page/page/link.js"
+};
+static const unsigned char page_metrics_js[] = {
+#embed "../Page/page/metrics.js"
+};
+static const unsigned char page_page_css[] = {
+#embed "../Page/page/page.css"
+};
+static const unsigned char page_page_js[] = {
+#embed "../Page/page/page.js"
+};
+static const unsigned char page_server_view_js[] = {
+#embed "../Page/page/server-view.js"
+};
+static const unsigned char page_slide_js[] = {
+#embed "../Page/page/slide.js"
+};
+static const unsigned char page_tabs_js[] = {
+#embed "../Page/page/tabs.js"
+};
+static const unsigned char page_thumbhash_js[] = {
+#embed "../Page/page/thumbhash.js"
+};
+static const unsigned char sqlite_0001_feeds_sql[] = {
+#embed "../../Migrations/sqlite/0001-feeds.sql"
+};
+static const unsigned char sqlite_0002_first_policies_sql[] = {
+#embed "../../Migrations/sqlite/0002-first-policies.sql"
+};
+static const unsigned char sqlite_0003_writes_sql[] = {
+#embed "../../Migrations/sqlite/0003-writes.sql"
+};
+static const unsigned char sqlite_0004_post_changes_sql[] = {
+#embed "../../Migrations/sqlite/0004-post-changes.sql"
+};
+static const unsigned char sqlite_0005_order_alone_sql[] = {
+#embed "../../Migrations/sqlite/0005-order-alone.sql"
+};
+static const unsigned char sqlite_0006_rankings_sql[] = {
+#embed "../../Migrations/sqlite/0006-rankings.sql"
+};
+static const unsigned char sqlite_0007_strategies_sql[] = {
+#embed "../../Migrations/sqlite/0007-strategies.sql"
+};
+static const unsigned char sqlite_0008_many_feeds_sql[] = {
+#embed "../../Migrations/sqlite/0008-many-feeds.sql"
+};
+static const unsigned char sqlite_0009_media_truth_sql[] = {
+#embed "../../Migrations/sqlite/0009-media-truth.sql"
+};
+static const unsigned char sqlite_0010_media_variants_sql[] = {
+#embed "../../Migrations/sqlite/0010-media-variants.sql"
+};
+static const unsigned char sqlite_0011_engine_strategies_sql[] = {
+#embed "../../Migrations/sqlite/0011-engine-strategies.sql"
+};
+static const unsigned char sqlite_0012_packed_media_truth_sql[] = {
+#embed "../../Migrations/sqlite/0012-packed-media-truth.sql"
+};
+static const unsigned char sqlite_0013_extra_and_sound_sql[] = {
+#embed "../../Migrations/sqlite/0013-extra-and-sound.sql"
+};
+static const unsigned char sqlite_0014_applied_policies_sql[] = {
+#embed "../../Migrations/sqlite/0014-applied-policies.sql"
+};
+static const unsigned char sqlite_0015_compared_checks_sql[] = {
+#embed "../../Migrations/sqlite/0015-compared-checks.sql"
+};
+static const unsigned char postgres_0001_store_sql[] = {
+#embed "../../Migrations/postgres/0001-store.sql"
+};
+
+static const EmbeddedFile files[] = {
+    {"openapi.json", openapi_json, sizeof openapi_json},
+    {"lookahead.js", lookahead_js, sizeof lookahead_js},
+    {"page/dom.js", page_dom_js, sizeof page_dom_js},
+    {"page/editor.js", page_editor_js, sizeof page_editor_js},
+    {"page/feed-choice.js", page_feed_choice_js, sizeof page_feed_choice_js},
+    {"page/feed-view.js", page_feed_view_js, sizeof page_feed_view_js},
+    {"page/frame.js", page_frame_js, sizeof page_frame_js},
+    {"page/icon.svg", page_icon_svg, sizeof page_icon_svg},
+    {"page/index.html", page_index_html, sizeof page_index_html},
+    {"page/inspector.js", page_inspector_js, sizeof page_inspector_js},
+    {"page/lab-view.js", page_lab_view_js, sizeof page_lab_view_js},
+    {"page/lane.js", page_lane_js, sizeof page_lane_js},
+    {"page/link.js", page_link_js, sizeof page_link_js},
+    {"page/metrics.js", page_metrics_js, sizeof page_metrics_js},
+    {"page/page.css", page_page_css, sizeof page_page_css},
+    {"page/page.js", page_page_js, sizeof page_page_js},
+    {"page/server-view.js", page_server_view_js, sizeof page_server_view_js},
+    {"page/slide.js", page_slide_js, sizeof page_slide_js},
+    {"page/tabs.js", page_tabs_js, sizeof page_tabs_js},
+    {"page/thumbhash.js", page_thumbhash_js, sizeof page_thumbhash_js},
+    {"sqlite/0001-feeds.sql", sqlite_0001_feeds_sql, sizeof sqlite_0001_feeds_sql},
+    {"sqlite/0002-first-policies.sql", sqlite_0002_first_policies_sql, sizeof sqlite_0002_first_policies_sql},
+    {"sqlite/0003-writes.sql", sqlite_0003_writes_sql, sizeof sqlite_0003_writes_sql},
+    {"sqlite/0004-post-changes.sql", sqlite_0004_post_changes_sql, sizeof sqlite_0004_post_changes_sql},
+    {"sqlite/0005-order-alone.sql", sqlite_0005_order_alone_sql, sizeof sqlite_0005_order_alone_sql},
+    {"sqlite/0006-rankings.sql", sqlite_0006_rankings_sql, sizeof sqlite_0006_rankings_sql},
+    {"sqlite/0007-strategies.sql", sqlite_0007_strategies_sql, sizeof sqlite_0007_strategies_sql},
+    {"sqlite/0008-many-feeds.sql", sqlite_0008_many_feeds_sql, sizeof sqlite_0008_many_feeds_sql},
+    {"sqlite/0009-media-truth.sql", sqlite_0009_media_truth_sql, sizeof sqlite_0009_media_truth_sql},
+    {"sqlite/0010-media-variants.sql", sqlite_0010_media_variants_sql, sizeof sqlite_0010_media_variants_sql},
+    {"sqlite/0011-engine-strategies.sql", sqlite_0011_engine_strategies_sql, sizeof sqlite_0011_engine_strategies_sql},
+    {"sqlite/0012-packed-media-truth.sql", sqlite_0012_packed_media_truth_sql, sizeof sqlite_0012_packed_media_truth_sql},
+    {"sqlite/0013-extra-and-sound.sql", sqlite_0013_extra_and_sound_sql, sizeof sqlite_0013_extra_and_sound_sql},
+    {"sqlite/0014-applied-policies.sql", sqlite_0014_applied_policies_sql, sizeof sqlite_0014_applied_policies_sql},
+    {"sqlite/0015-compared-checks.sql", sqlite_0015_compared_checks_sql, sizeof sqlite_0015_compared_checks_sql},
+    {"postgres/0001-store.sql", postgres_0001_store_sql, sizeof postgres_0001_store_sql},
+};
+
+const EmbeddedFile *embedded_file(const char *name) {
+  for (size_t index = 0; index < sizeof files / sizeof files[0]; index++) {
+    if (strcmp(files[index].name, name) == 0) return &files[index];
+  }
+  return NULL;
+}

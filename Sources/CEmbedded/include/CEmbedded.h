@@ -1,0 +1,16 @@
+#ifndef LOOKAHEAD_EMBEDDED_H
+#define LOOKAHEAD_EMBEDDED_H
+
+#include <stddef.h>
+
+/// A file that is part of the program.
+typedef struct {
+  const char *_Nonnull name;
+  const unsigned char *_Nonnull bytes;
+  size_t count;
+} EmbeddedFile;
+
+/// The file of this name, as the table in CEmbedded.c has it, or NULL.
+const EmbeddedFile *_Nullable embedded_file(const char *_Nonnull name);
+
+#endif
