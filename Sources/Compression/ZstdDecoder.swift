@@ -13,8 +13,13 @@ public final class ZstdDecoder {
   private static let pieceBytes = 1 << 16
   private var piece = [UInt8](repeating: 0, count: pieceBytes)
 
-  /// How a Zstandard file begins (RFC 8878 section 3.1.1).
-  public static let magic: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd]
+  /// Whether bytes begin as Zstandard does: with a frame (RFC 8878 section 3.1.1), or with one that is skipped
+  /// (section 3.1.2), as parallel compressors write it first.
+  public static func reads(_ start: [UInt8]) -> Bool {
+    guard start.count >= 4 else { return false }
+    return start.starts(with: [0x28, 0xb5, 0x2f, 0xfd])
+      || (0x50...0x5f).contains(start[0]) && start[1..<4].elementsEqual([0x2a, 0x4d, 0x18])
+  }
 
   /// A decoder at the beginning of a stream.
   ///
@@ -40,7 +45,8 @@ public final class ZstdDecoder {
         throw ZstdError.refused(String(cString: ZSTD_getErrorName(result)))
       }
       isWithinFrame = result != 0
-      isFull = made == Self.pieceBytes
+      // A frame that is at its end (0) has nothing more to give; asked all the same, the library begins another.
+      isFull = made == Self.pieceBytes && isWithinFrame
       if made > 0 { try output(piece[..<made]) }
     }
   }

@@ -11,7 +11,7 @@ enum Decompression: Sendable {
   init(start: [UInt8]) {
     if start.starts(with: GzipDecoder.magic) {
       self = .gzip
-    } else if start.starts(with: ZstdDecoder.magic) {
+    } else if ZstdDecoder.reads(start) {
       self = .zstandard
     } else {
       self = .none

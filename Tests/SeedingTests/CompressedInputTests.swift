@@ -59,6 +59,36 @@ struct CompressedInputTests {
     #expect(small.summary.added == 1)
   }
 
+  /// Sizes of what is compressed: around what a decoder hands out at once, and what an input is read by.
+  private static let sizes = [65_536, 131_072].flatMap { [$0 - 1, $0, $0 + 1] }
+
+  @Test(arguments: Coding.allCases)
+  func `an input of any size is whole, however many frames it has and whatever lies between them`(
+    _ coding: Coding
+  ) throws {
+    let record = String(Self.line(1).dropLast())
+    let nothing = try coding.encode("")
+    // A frame that decoders pass over (RFC 8878 section 3.1.2); gzip has none.
+    let skipped: [UInt8] =
+      coding == .zstandard ? [0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3] : []
+    for size in Self.sizes {
+      let text = record + String(repeating: "\n", count: size - record.utf8.count)
+      let whole = try coding.encode(text)
+      let second = try coding.encode("\n" + Self.line(2))
+      let inputs = [
+        whole, whole + nothing, whole + skipped, whole + second, nothing + whole + second + nothing,
+        skipped + whole + skipped + second + skipped,
+      ]
+      for (index, bytes) in inputs.enumerated() {
+        for pieces in [65_536, whole.count] {
+          let (report, _) = try seed([Self.input(bytes, pieces: pieces)])
+          #expect(
+            report.summary.added == (index < 3 ? 1 : 2), "\(size), \(index), \(pieces)")
+        }
+      }
+    }
+  }
+
   @Test(arguments: Coding.allCases)
   func `what is cut short or damaged is named, and where`(_ coding: Coding) throws {
     let bytes = try coding.encode(Self.text)
