@@ -102,6 +102,37 @@ import Testing
     }
   }
 
+  @Test func `a replay is answered to the token whose key it is, and to nobody without the right`()
+    throws
+  {
+    func count(_ token: String, _ id: String, key: String, _ body: String) throws -> TestAnswer {
+      try client.request(
+        "POST", "/v1/items/\(id)/counters",
+        [
+          "Authorization": "Bearer \(token)", "Content-Type": "application/json",
+          "Idempotency-Key": "\"\(key)\"",
+        ], body: body)
+    }
+    let likes = #"{"likes":1}"#
+    #expect(try count("c.token", "n1", key: "1", likes).text.contains(#""likes":1"#))
+    // The token of another feed, with the same key and for the same.
+    let refused = try count("sp/token", "n1", key: "1", likes)
+    #expect(refused.status == 403 && !refused.text.contains("likes"))
+    #expect(refused.fields["idempotent-replayed"] == nil)
+    // A backend that numbers its requests as another one does.
+    let other = try count("b+token", "n1", key: "1", likes)
+    #expect(other.status == 200 && other.text.contains(#""likes":2"#))
+    #expect(other.fields["idempotent-replayed"] == nil)
+    for (token, number) in [("c.token", 1), ("b+token", 2)] {
+      let again = try count(token, "n1", key: "1", likes)
+      #expect(again.text.contains(#""likes":\#(number)"#))
+      #expect(again.fields["idempotent-replayed"] == "true")
+    }
+    let reused = try count("c.token", "n1", key: "1", #"{"likes":2}"#)
+    #expect(reused.status == 422)
+    #expect(reused.value("type") == "urn:lookahead:problem:idempotency-key-reused")
+  }
+
   @Test func `tokens are exchanged while the server runs`() throws {
     server.replace(writeTokens: .only("fresh"))
     #expect(try status("e-token=", "DELETE", "/v1/items/s1") == 401)

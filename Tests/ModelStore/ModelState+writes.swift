@@ -63,10 +63,11 @@ extension ModelState {
 
 extension ModelState {
   mutating func run(_ write: ItemWrite) throws -> ItemOutcome {
+    let stored = items[write.id]
+    try write.authorization?(item(write.id))
     if case .increment(_, let key?) = write.change, let counters = try answer(to: key) {
       return .counted(counters, isReplay: true)
     }
-    let stored = items[write.id]
     try write.condition?(item(write.id))
     switch write.change {
     case .put(let post, let placements):
@@ -155,7 +156,7 @@ extension ModelState {
   private func answer(to key: IdempotencyKey) throws -> [Counter]? {
     let expiry = options.now().microseconds - Int64(options.idempotencyKeepSeconds) * 1_000_000
     let known = keys.last {
-      $0.key.text.isSame(as: key.text) && $0.createdAt.microseconds > expiry
+      $0.key.storedText.isSame(as: key.storedText) && $0.createdAt.microseconds > expiry
     }
     guard let known else { return nil }
     guard known.key.fingerprint.isSame(as: key.fingerprint) else {
@@ -165,7 +166,7 @@ extension ModelState {
   }
 
   private mutating func keep(_ key: IdempotencyKey, _ counters: [Counter]) {
-    keys.removeAll { $0.key.text.isSame(as: key.text) }
+    keys.removeAll { $0.key.storedText.isSame(as: key.storedText) }
     keys.append(Key(key: key, counters: counters, createdAt: options.now()))
     keys.removeFirst(max(0, keys.count - options.maximumIdempotencyKeys))
   }

@@ -40,6 +40,20 @@ import Testing
     }
   }
 
+  @Test func `a key that was kept before keys had owners is answered to whoever asks for the same`()
+    throws
+  {
+    try store.increment("a", key: "k")
+    try store.pool.write {
+      try $0.execute(sql: "UPDATE idempotency_key SET key = 'k'")
+    }
+    let replay = ItemOutcome.counted([Counter("likes", 1)], isReplay: true)
+    #expect(try store.increment("a", key: "k", of: "x") == replay)
+    #expect(
+      try store.increment("a", by: 2, key: "k", of: "x")
+        == .counted([Counter("likes", 3)], isReplay: false))
+  }
+
   @Test func `one write of a group fails alone, and the others are one transaction`() throws {
     try fail("SELECT RAISE(ABORT, 'no room')")
     let reader = try SQLiteStore(path: store.path)

@@ -95,9 +95,37 @@ import Testing
     #expect(try again.increment("p1", key: "k") == .counted([Counter("likes", 1)], isReplay: true))
     // Nor is the condition asked.
     let change = ItemWrite.Change.increment(
-      [Counter("likes", 1)], key: IdempotencyKey("k", fingerprint: "p1 likes 1"))
+      [Counter("likes", 1)], key: IdempotencyKey("k", of: "a", fingerprint: "p1 likes 1"))
     let write = ItemWrite(id: "p1", change: change) { _ in throw WriteTests.Refused() }
     #expect(try again.outcome(of: write) == .counted([Counter("likes", 1)], isReplay: true))
+    // But whoever may not count learns nothing.
+    let unauthorized = ItemWrite(
+      id: "p1", change: change, authorization: { _ in throw WriteTests.Refused() })
+    #expect(throws: WriteTests.Refused.self) { try again.outcome(of: unauthorized) }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `the same key of two owners is two keys`(_ kind: StoreKind) throws {
+    let test = try Self.make(kind)
+    for (owner, likes) in [("a", 1), ("b", 2)] {
+      #expect(
+        try test.store.increment("p1", key: "1", of: owner)
+          == .counted([Counter("likes", likes)], isReplay: false))
+    }
+    for (owner, likes) in [("a", 1), ("b", 2)] {
+      #expect(
+        try test.again().increment("p1", key: "1", of: owner)
+          == .counted([Counter("likes", likes)], isReplay: true))
+    }
+    // What the one used for something else is the other's to use.
+    try test.store.increment("p1", key: "2", of: "a")
+    #expect(throws: FeedError.idempotencyKeyReused("2")) {
+      try test.store.increment("p2", key: "2", of: "a")
+    }
+    #expect(
+      try test.store.increment("p2", key: "2", of: "b")
+        == .counted([Counter("likes", 1)], isReplay: false))
+    try test.expectSound()
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -105,7 +133,7 @@ import Testing
     let test = try Self.make(kind)
     let store = test.store
     let write = ItemWrite(
-      id: "p0", change: .increment([], key: IdempotencyKey("k", fingerprint: "")))
+      id: "p0", change: .increment([], key: IdempotencyKey("k", of: "a", fingerprint: "")))
     #expect(try store.outcome(of: write) == .counted([], isReplay: false))
     #expect(try store.outcome(of: write) == .counted([], isReplay: true))
     try test.expectSound()

@@ -25,7 +25,7 @@ import Testing
     let post = Post(id: "a", type: .text)
     let changes: [ItemWrite.Change] = [
       .put(post, placements: []), .put(post, placements: [Placement(feed: "new")]), .delete,
-      .increment([Counter("likes", 1)], key: IdempotencyKey("k", fingerprint: "f")),
+      .increment([Counter("likes", 1)], key: IdempotencyKey("k", of: "a", fingerprint: "f")),
     ]
     for change in changes {
       #expect(throws: Refused.self) {

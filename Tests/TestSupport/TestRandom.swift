@@ -20,6 +20,12 @@ package struct TestRandom: RandomNumberGenerator {
   package static let seeds: [UInt64] =
     given.map { [$0] } ?? [usualSeed, .random(in: 0...0xffff_ffff)]
 
+  /// How much is tried where more finds more: little in each run, much in `.ci/nightly`, which sets
+  /// `LOOKAHEAD_LONG_TESTS`.
+  package static func often<Value>(_ usual: Value, nightly: Value) -> Value {
+    ProcessInfo.processInfo.environment["LOOKAHEAD_LONG_TESTS"] == nil ? usual : nightly
+  }
+
   /// What a failed expectation says.
   package static let replay: Comment =
     "replay with LOOKAHEAD_TEST_SEED set to the seed among this test's arguments, of \(seeds)"

@@ -52,11 +52,12 @@ extension FeedStore {
   /// Increments a counter and waits for it.
   @discardableResult
   package func increment(
-    _ id: String, _ name: String = "likes", by value: Int = 1, key: String? = nil
+    _ id: String, _ name: String = "likes", by value: Int = 1, key: String? = nil,
+    of owner: String = "a"
   )
     throws -> ItemOutcome
   {
-    let key = key.map { IdempotencyKey($0, fingerprint: "\(id) \(name) \(value)") }
+    let key = key.map { IdempotencyKey($0, of: owner, fingerprint: "\(id) \(name) \(value)") }
     return try outcome(
       of: ItemWrite(id: id, change: .increment([Counter(name, value)], key: key)))
   }

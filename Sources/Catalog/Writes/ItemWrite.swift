@@ -18,8 +18,11 @@ public struct ItemWrite: Sendable {
   public let id: String
   /// What becomes of it.
   public let change: Change
+  /// Whether the writer may do this at all. Sees what `condition` sees, before it, and before a replay is answered.
+  public let authorization: Condition?
   /// Sees the item as it is, `nil` where there is none, in the transaction that would change it. What
-  /// it throws is the write's error, and then nothing is changed. Other writes wait meanwhile.
+  /// it throws is the write's error, and then nothing is changed. Other writes wait meanwhile. Not asked for a
+  /// replay, whose condition held the first time.
   public let condition: Condition?
 
   /// Decides whether an item, as it is, may be changed.
@@ -27,13 +30,14 @@ public struct ItemWrite: Sendable {
 
   /// A change of the item with this id: of a post that is put, its own.
   public init(
-    id: String, change: Change, condition: Condition? = nil
+    id: String, change: Change, condition: Condition? = nil, authorization: Condition? = nil
   ) {
     if case .put(let post, _) = change {
       precondition(post.id.utf8.elementsEqual(id.utf8), "the post has another id")
     }
     self.id = id
     self.change = change
+    self.authorization = authorization
     self.condition = condition
   }
 }

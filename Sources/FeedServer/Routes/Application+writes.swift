@@ -18,7 +18,7 @@ extension Application {
     let hasFeeds = item.placements != nil
     write(
       id, .put(item.post, placements: item.placements), call,
-      if: { writer.itemCondition(hasFeeds: hasFeeds, $0) }
+      authorization: writer.itemAuthorization(hasFeeds: hasFeeds)
     ) { outcome in
       guard case .created = outcome else { return Response(.noContent) }
       let path = "/v1/items/\(PercentEncoding.encode(id, for: .pathSegment))"
@@ -30,7 +30,7 @@ extension Application {
   func deleteItem(_ id: String, _ call: Call) throws {
     let writer = try call.writer()
     // What is not there is 404, whoever asks.
-    write(id, .delete, call, if: { writer.itemCondition(hasFeeds: true, $0) }) { _ in
+    write(id, .delete, call, authorization: writer.itemAuthorization(hasFeeds: true)) { _ in
       Response(.noContent)
     }
   }
@@ -40,9 +40,9 @@ extension Application {
     let writer = try call.writer()
     try BodyType.record.check(call.request.fields)
     let increments = try RecordDecoder().decodeCounters(call.request.body)
-    let key = try idempotencyKey(of: call.request, id, increments)
+    let key = try idempotencyKey(of: call.request, by: writer, id, increments)
     write(
-      id, .increment(increments, key: key), call, if: writer.counterCondition
+      id, .increment(increments, key: key), call, authorization: writer.counterAuthorization
     ) { outcome in
       guard case .counted(let counters, let isReplay) = outcome else {
         return Response(.internalServerError)
@@ -67,12 +67,12 @@ extension Application {
 
   private func write(
     _ id: String, _ change: ItemWrite.Change, _ call: Call,
-    if mayWrite: (ItemWrite.Condition?) -> ItemWrite.Condition?,
+    authorization: ItemWrite.Condition?,
     _ response: @escaping @Sendable (ItemOutcome) -> Response
   ) {
     let write = ItemWrite(
-      id: id, change: change,
-      condition: mayWrite(WritePreconditions(call.request).itemCondition))
+      id: id, change: change, condition: WritePreconditions(call.request).itemCondition,
+      authorization: authorization)
     let start = MonotonicClock.nanoseconds
     store.write(write) { result in
       figures.writes.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))
@@ -87,7 +87,7 @@ extension Application {
   /// The key of the header field `Idempotency-Key`, a quoted string or a token
   /// (draft-ietf-httpapi-idempotency-key-header).
   private func idempotencyKey(
-    of request: Request, _ id: String, _ increments: [Counter]
+    of request: Request, by writer: WriteToken, _ id: String, _ increments: [Counter]
   ) throws -> IdempotencyKey? {
     let values = request.fields.values(of: "Idempotency-Key")
     guard let value = values.first else { return nil }
@@ -100,14 +100,15 @@ extension Application {
         parameter: "Idempotency-Key",
         problem: "is not one text of 1 to 255 visible ASCII characters without \" and \\")
     }
-    var writer = JSONWriter()
-    writer.object { writer in
+    var content = JSONWriter()
+    content.object { writer in
       writer.member("id", id)
       for counter in increments.sorted(by: { ByteText($0.name) < ByteText($1.name) }) {
         writer.key(text: counter.name)
         writer.integer(counter.value)
       }
     }
-    return IdempotencyKey(text, fingerprint: ContentHash(writer.bytes.span).short)
+    return IdempotencyKey(
+      text, of: writer.name, fingerprint: ContentHash(content.bytes.span).short)
   }
 }

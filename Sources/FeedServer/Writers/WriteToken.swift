@@ -85,28 +85,24 @@ extension WriteToken {
     for placement in placements { try check(feed: placement.feed) }
   }
 
-  /// The condition of a write of an item: that what is there now may be written, and then `other`.
+  /// What lets an item be written: that what is there now may be.
   ///
   /// - Parameter hasFeeds: whether the write says in which feeds the item is to be; one that is not there, and
   ///   is to be in none, is nobody's but whose everything is.
-  func itemCondition(
-    hasFeeds: Bool, _ other: ItemWrite.Condition?
-  ) -> ItemWrite.Condition? {
-    guard !rights.everything else { return other }
+  func itemAuthorization(hasFeeds: Bool) -> ItemWrite.Condition? {
+    guard !rights.everything else { return nil }
     return { [self] item in
       if item != nil || !hasFeeds { try check(item?.placements ?? []) }
-      try other?(item)
     }
   }
 
-  /// The condition of adding to an item's counters.
-  func counterCondition(_ other: ItemWrite.Condition?) -> ItemWrite.Condition? {
-    guard !rights.everything, !rights.counters else { return other }
+  /// What lets an item's counters be added to.
+  var counterAuthorization: ItemWrite.Condition? {
+    guard !rights.everything, !rights.counters else { return nil }
     return { [self] item in
       if let item, !item.placements.contains(where: { rights.feeds.contains($0.feed) }) {
         throw refusal("the item is in none of its feeds")
       }
-      try other?(item)
     }
   }
 }

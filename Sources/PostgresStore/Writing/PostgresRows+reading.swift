@@ -12,7 +12,7 @@ extension PostgresRows {
       case .item(let write, _):
         ids.append(write.id)
         if case .put(_, let placements?) = write.change { feeds += placements.map(\.feed) }
-        if case .increment(_, let key?) = write.change { keys.append(key.text) }
+        if case .increment(_, let key?) = write.change { keys += [key.storedText, key.text] }
       case .feed(let write, _): feeds.append(write.name)
       }
     }

@@ -178,9 +178,9 @@ extension PostgresRows {
 
   func keep(_ key: IdempotencyKey, counters: String?, at time: Timestamp) {
     let row = PendingRows.KeyRow(
-      key: key.text, fingerprint: key.fingerprint, counters: counters,
+      key: key.storedText, fingerprint: key.fingerprint, counters: counters,
       createdAt: time.microseconds)
-    pending.keys[ByteText(key.text)] = row
+    pending.keys[ByteText(row.key)] = row
     pending.newKeys.append(row)
   }
 

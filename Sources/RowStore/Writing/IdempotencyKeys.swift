@@ -20,10 +20,20 @@ struct IdempotencyKeys<Rows: StoreRows> {
   ///
   /// - Throws: `FeedError.idempotencyKeyReused` where it asked for something else.
   func answer(to key: IdempotencyKey) throws -> [Counter]? {
-    guard let known = try rows.answer(toKey: key.text, since: expiry) else { return nil }
+    guard let known = try rows.answer(toKey: key.storedText, since: expiry) else {
+      return try answerWithoutOwner(to: key)
+    }
     guard known.fingerprint.utf8.elementsEqual(key.fingerprint.utf8) else {
       throw FeedError.idempotencyKeyReused(key.text)
     }
+    return try known.counters.map(JSONText.counters) ?? []
+  }
+
+  /// The answer to a key that was kept when keys had no owner: another one's, unless it asked for the same.
+  private func answerWithoutOwner(to key: IdempotencyKey) throws -> [Counter]? {
+    guard let known = try rows.answer(toKey: key.text, since: expiry),
+      known.fingerprint.utf8.elementsEqual(key.fingerprint.utf8)
+    else { return nil }
     return try known.counters.map(JSONText.counters) ?? []
   }
 

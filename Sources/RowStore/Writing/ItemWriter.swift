@@ -15,11 +15,12 @@ struct ItemWriter<Rows: StoreRows> {
 
   /// - Throws: `FeedError`, what the write's condition throws, what the database says.
   mutating func run(_ write: ItemWrite) throws -> ItemOutcome {
-    // Before the condition, and before asking for the item: it is answered as it was the first time.
+    let stored = try rows.post(withID: write.id)
+    if let authorization = write.authorization { try authorization(try stored.map(item)) }
+    // Before the condition, and whatever became of the item: it is answered as it was the first time.
     if case .increment(_, let key?) = write.change, let counters = try keys.answer(to: key) {
       return .counted(counters, isReplay: true)
     }
-    let stored = try rows.post(withID: write.id)
     if let condition = write.condition { try condition(try stored.map(item)) }
     if case .put(let post, let placements) = write.change {
       return try put(post, placements, over: stored)

@@ -115,7 +115,7 @@ extension SQLiteRows {
       """
       INSERT OR REPLACE INTO idempotency_key (key, fingerprint, counters, created_at)
       VALUES (?, ?, ?, ?)
-      """, [key.text, key.fingerprint, counters, time.microseconds])
+      """, [key.storedText, key.fingerprint, counters, time.microseconds])
   }
 
   static let deleteExpiredKeys = """
