@@ -42,7 +42,7 @@ public enum NetworkQuery: Hashable, Sendable {
   /// A profile's name.
   case profile(String)
   /// Figures that the client measured, either or both.
-  /// A downlink of `cappedDownlinkKbps` is at least that much.
+  /// A downlink of `cappedDownlinkKbps` or more is taken for any bandwidth.
   case measured(
     downlinkKbps: Int?, roundTripMilliseconds: Int?, effectiveType: String? = nil)
   /// The `ECT` client hint.
@@ -50,7 +50,8 @@ public enum NetworkQuery: Hashable, Sendable {
   case unknown
 
   /// Browsers say no more than 10 Mbit/s, lest they can be told apart by it (Network Information API,
-  /// section 8; Chromium's `kMaxDownlinkKbps`): on fibre it is 10 Mbit/s as well.
+  /// section 8; Chromium's `kMaxDownlinkKbps`): on fibre it is 10 Mbit/s as well. So that more bandwidth never
+  /// means a slower profile, a greater figure means the same.
   public static let cappedDownlinkKbps = 10_000
 }
 
@@ -86,7 +87,7 @@ extension [NetworkProfile] {
   ///
   /// Measured figures fall into few profiles, so that all clients share a few plans and a shared cache
   /// keeps a few pages: into the fastest one without loss that promises no more bandwidth than was
-  /// measured, and no more than the network that the round trip, or the `ECT` beside it, means. Slower than
+  /// measured (from `cappedDownlinkKbps` on any), and no more than the network that the round trip, or the `ECT` beside it, means. Slower than
   /// all of them is the slowest that delivers anything; a downlink of 0 is the one on which nothing does.
   public func profile(for query: NetworkQuery) -> NetworkProfile? {
     switch query {
@@ -110,7 +111,7 @@ extension [NetworkProfile] {
   private func profile(downlinkKbps: Int?, kind: EffectiveType?) -> NetworkProfile? {
     if downlinkKbps == 0 { return self.min { $0.downlinkKbps < $1.downlinkKbps } }
     let working = filter { $0.downlinkKbps > 0 }.sorted { $0.downlinkKbps > $1.downlinkKbps }
-    let measured = downlinkKbps == NetworkQuery.cappedDownlinkKbps ? nil : downlinkKbps
+    let measured = downlinkKbps.flatMap { $0 < NetworkQuery.cappedDownlinkKbps ? $0 : nil }
     func isWithin(_ limit: Int?, _ profile: NetworkProfile) -> Bool {
       limit.map { profile.downlinkKbps <= $0 } ?? true
     }

@@ -1,4 +1,5 @@
 import Prefetch
+import TestSupport
 import Testing
 
 struct NetworkProfileTests {
@@ -18,9 +19,9 @@ struct NetworkProfileTests {
     (.measured(downlinkKbps: 100_000, roundTripMilliseconds: 50), "lte"),
     (.measured(downlinkKbps: 1_000_000, roundTripMilliseconds: 116), "lte"),
     (.measured(downlinkKbps: 1_000_000, roundTripMilliseconds: 269), "lte"),
-    (.measured(downlinkKbps: 49_999, roundTripMilliseconds: 1), "wifi"),
-    (.measured(downlinkKbps: 49_999, roundTripMilliseconds: 116), "wifi"),
-    (.measured(downlinkKbps: 39_999, roundTripMilliseconds: 115), "dsl"),
+    (.measured(downlinkKbps: 49_999, roundTripMilliseconds: 1), "lte"),
+    (.measured(downlinkKbps: 10_001, roundTripMilliseconds: 116), "lte"),
+    (.measured(downlinkKbps: 9_999, roundTripMilliseconds: 115), "dsl"),
     (.measured(downlinkKbps: 999, roundTripMilliseconds: 100), "3g"),
     (.measured(downlinkKbps: 780, roundTripMilliseconds: 201), "3g"),
     (.measured(downlinkKbps: 779, roundTripMilliseconds: 200), "edge"),
@@ -52,11 +53,11 @@ struct NetworkProfileTests {
     ),
     (.measured(downlinkKbps: nil, roundTripMilliseconds: 25, effectiveType: "2g"), "edge"),
     (.measured(downlinkKbps: nil, roundTripMilliseconds: 2_000, effectiveType: "4g"), "very-bad"),
-    (.measured(downlinkKbps: 10_001, roundTripMilliseconds: 25, effectiveType: "5g"), "dsl"),
+    (.measured(downlinkKbps: 10_001, roundTripMilliseconds: 25, effectiveType: "5g"), "lte"),
     // Only the rate; a profile with loss is none that a rate leads to.
     (.measured(downlinkKbps: 50_000, roundTripMilliseconds: nil), "lte"),
-    (.measured(downlinkKbps: 40_000, roundTripMilliseconds: nil), "wifi"),
-    (.measured(downlinkKbps: 39_999, roundTripMilliseconds: nil), "dsl"),
+    (.measured(downlinkKbps: 40_000, roundTripMilliseconds: nil), "lte"),
+    (.measured(downlinkKbps: 9_999, roundTripMilliseconds: nil), "dsl"),
     (.measured(downlinkKbps: 1_999, roundTripMilliseconds: nil), "3g"),
     (.measured(downlinkKbps: 240, roundTripMilliseconds: nil), "edge"),
     (.measured(downlinkKbps: 239, roundTripMilliseconds: nil), "edge"),
@@ -71,6 +72,36 @@ struct NetworkProfileTests {
     (.measured(downlinkKbps: 0, roundTripMilliseconds: 5), "offline"),
   ]
 
+  /// Whatever the profiles: those of a new database, and any others.
+  @Test(arguments: TestRandom.seeds)
+  func `of two downlinks the greater never gets the slower profile`(_ seed: UInt64) throws {
+    var random = TestRandom(seed)
+    for round in 0..<300 {
+      let profiles =
+        round == 0
+        ? NetworkProfile.usual
+        : (0..<random.number(1...8)).map { index in
+          NetworkProfile(
+            name: "n\(index)", title: "",
+            downlinkKbps: random.number(0...random.number(0...200_000)),
+            uplinkKbps: 100, roundTripMilliseconds: 100,
+            lossPercent: random.once(in: 4) ? 10 : 0,
+            effectiveType: random.one(of: [nil, "4g", "3g", "2g", "slow-2g"]))
+        }
+      let roundTrip = random.one(of: [nil, 0, 269, 270, 1_400, 2_000, 5_000])
+      let type = random.one(of: [nil, "4g", "3g", "2g", "slow-2g"])
+      let figures = profiles.map(\.downlinkKbps) + [1, 9_999, 10_000, 10_001, 39_999, 40_000, .max]
+      let downlinks = (figures + figures.map { max(1, $0 - 1) }).sorted()
+      let chosen = downlinks.map { downlink in
+        profiles.profile(
+          for: .measured(
+            downlinkKbps: downlink, roundTripMilliseconds: roundTrip, effectiveType: type)
+        )?.downlinkKbps ?? -1
+      }
+      #expect(chosen == chosen.sorted(), "\(downlinks) of \(profiles), \(TestRandom.replay)")
+    }
+  }
+
   @Test(arguments: choices)
   func `the profile is the fastest that promises no more than is known`(
     _ query: NetworkQuery, _ name: String?
@@ -79,9 +110,9 @@ struct NetworkProfileTests {
     #expect(Array(NetworkProfile.usual.reversed()).profile(for: query)?.name == name)
   }
 
-  /// But for the slowest, below which there is none.
+  /// But for the slowest, below which there is none, and where the measure says no more than that it is fast.
   @Test func `no profile promises more bandwidth than was measured`() {
-    for downlink in stride(from: 240, through: 60_000, by: 10) where downlink != 10_000 {
+    for downlink in stride(from: 240, to: NetworkQuery.cappedDownlinkKbps, by: 10) {
       for roundTrip in [nil, 0, 115, 270, 800, 1_400, 2_000, 3_000] as [Int?] {
         let query = NetworkQuery.measured(
           downlinkKbps: downlink, roundTripMilliseconds: roundTrip)
