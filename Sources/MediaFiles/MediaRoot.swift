@@ -99,6 +99,17 @@ public struct MediaRoot: Sendable {
     _ = try openFolder(segments)
   }
 
+  /// Whether the root holds nothing that may be served, or cannot be read: as a mount that is not there.
+  public var isEmpty: Bool {
+    guard
+      let folder = try? OpenFolder(path: path, purpose: Self.openRoot(path)),
+      let names = try? folder.names(
+        after: nil, limit: 1, purpose: Self.openRoot(path),
+        where: { Self.isServed(String(decoding: $0, as: UTF8.self)) })
+    else { return true }
+    return names.isEmpty
+  }
+
   private static func check(_ segments: [String]) throws(MediaError) {
     guard segments.count <= depthLimit else {
       throw .notFound(.tooDeep(segmentCount: segments.count))

@@ -8,6 +8,8 @@ struct MediaBatch {
   private let desk: ContentDesk
   /// Nothing is written.
   private let isDry: Bool
+  /// Whether a file that is not there counts as gone just now.
+  private let believesGone: () -> Bool
   private var media: [KnownMedia] = []
   private var outdated: [String] = []
   private var digests: [[UInt8]] = []
@@ -15,10 +17,13 @@ struct MediaBatch {
   private var lastWrite = MonotonicClock.nanoseconds
   private(set) var addition = MediaAddition()
 
-  init(store: any MediaStore, desk: ContentDesk, isDry: Bool) {
+  init(
+    store: any MediaStore, desk: ContentDesk, isDry: Bool, believesGone: @escaping () -> Bool
+  ) {
     self.store = store
     self.desk = desk
     self.isDry = isDry
+    self.believesGone = believesGone
   }
 
   /// Whether it is to be written now.
@@ -109,7 +114,8 @@ struct MediaBatch {
 
   private mutating func forget(_ urls: [String]) throws {
     let known = zip(urls, try store.media(at: urls)).filter { $0.1 != nil }.map(\.0)
-    guard !known.isEmpty else { return }
+    // Asked after the files were found missing: a mount may go at any moment of a run.
+    guard !known.isEmpty, believesGone() else { return }
     try store.forget(known)
     addition.forgotten += known.count
   }

@@ -84,7 +84,9 @@ public struct MediaIndexer: Sendable {
         inbox.notify()
       }
     }
-    var batch = MediaBatch(store: store, desk: desk, isDry: isDry)
+    var batch = MediaBatch(store: store, desk: desk, isDry: isDry) { [root] in
+      believesEmptyFolders || !root.isEmpty
+    }
     do {
       while true {
         let taken = inbox.wait(atMostMilliseconds: Self.batchMilliseconds / 4) { inbox -> Inbox? in
