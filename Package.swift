@@ -179,7 +179,8 @@ let package = Package(
       name: "SQLiteTestSupport", dependencies: ["CLockShim", sqliteC],
       path: "Tests/SQLiteTestSupport", swiftSettings: strict),
     .target(
-      name: "PostgresTestSupport", path: "Tests/PostgresTestSupport", swiftSettings: strict),
+      name: "PostgresTestSupport", dependencies: ["TestSupport"], path: "Tests/PostgresTestSupport",
+      swiftSettings: strict),
     tests("PostgresTests", ["Postgres", "PostgresTestSupport", "TestSupport"]),
     tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
     .target(

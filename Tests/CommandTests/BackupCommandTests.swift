@@ -45,7 +45,7 @@ import Testing
         return
       }
       defer { isEnough.store(true, ordering: .relaxed) }
-      for _ in 0..<2_000 where answered.withLock({ $0.count }) < 200 { usleep(5_000) }
+      eventually { answered.withLock({ $0.count }) >= 200 }
       let known = answered.withLock { $0 }
       before.withLock { $0 = known }
       #expect(throws: Never.self) {
@@ -118,7 +118,7 @@ import Testing
     let server = try ServingProgram(program, arguments)
     let client = try TestClient(port: server.port)
     let made = "lookahead_backups_total{outcome=\"made\"}"
-    for _ in 0..<2_000 where try client.figure(made) < 3 { usleep(10_000) }
+    try eventually { try client.figure(made) >= 3 }
     #expect(try client.figure(made) >= 3)
     #expect(try client.figure("lookahead_backups_total{outcome=\"failed\"}") == 0)
     #expect(try client.figure("lookahead_backup_timestamp_seconds") > 1_700_000_000)
@@ -141,7 +141,7 @@ import Testing
     let client = try TestClient(port: server.port)
     try FileManager.default.moveItem(atPath: folder, toPath: folder + "-away")
     let failed = "lookahead_backups_total{outcome=\"failed\"}"
-    for _ in 0..<2_000 where try client.figure(failed) < 1 { usleep(10_000) }
+    try eventually { try client.figure(failed) >= 1 }
     #expect(try client.figure(failed) >= 1)
     #expect(try client.get("/readyz").status == 200)
     #expect(server.terminate() == 0)

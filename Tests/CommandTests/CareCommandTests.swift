@@ -18,7 +18,7 @@ import Testing
     #expect(try total() == 500)
     let prune = try program.run("prune", "--keep-posts", "40")
     #expect(prune.status == 0 && prune.output.contains("are gone"), "\(prune.errors)")
-    for _ in 0..<500 where try total() == 500 { usleep(10_000) }
+    try eventually { try total() != 500 }
     let left = try total()
     #expect(left >= 40 && left < 200)
     let vacuum = try program.run("vacuum")
@@ -51,12 +51,12 @@ import Testing
     func text(_ path: String) -> String {
       (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
     }
-    for _ in 0..<500 where !text(log).contains("/v1/feeds") { usleep(10_000) }
+    eventually { text(log).contains("/v1/feeds") }
     try FileManager.default.moveItem(atPath: log, toPath: log + ".1")
     kill(server.process.processIdentifier, SIGHUP)
-    for _ in 0..<500 where !text(log).contains("opened anew") { usleep(10_000) }
+    eventually { text(log).contains("opened anew") }
     #expect(try client.get("/v1/networks").status == 200)
-    for _ in 0..<500 where !text(log).contains("/v1/networks") { usleep(10_000) }
+    eventually { text(log).contains("/v1/networks") }
     #expect(text(log).contains("/v1/networks") && !text(log).contains("/v1/feeds"))
     #expect(text(log + ".1").contains("/v1/feeds"))
     #expect(server.terminate() == 0)
@@ -84,7 +84,7 @@ import Testing
       func isSaid() -> Bool {
         (try? String(contentsOfFile: log, encoding: .utf8))?.contains(words) ?? false
       }
-      for _ in 0..<500 where !isSaid() { usleep(10_000) }
+      eventually { isSaid() }
       #expect(isSaid(), "\(words)")
     }
     #expect(try status("first-token-of-1") == 404)
@@ -110,9 +110,9 @@ import Testing
     }
     for client in clients {
       var ids: [String] = []
-      for _ in 0..<500 where ids.count < 60 {
+      try eventually {
         ids = try client.get("/rp/?feed=f&limit=100").itemIDs
-        if ids.count < 60 { usleep(10_000) }
+        return ids.count >= 60
       }
       #expect(ids == (0..<60).map { "p\($0)" })
     }

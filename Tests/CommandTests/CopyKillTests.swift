@@ -117,7 +117,7 @@ struct CopyKillTests {
     _ = try run("seed", "--generate", "2500")
     let expected = (export: try run("export"), page: try page(program.database))
     for (from, to) in [(program.database, address), (address, last)] {
-      for _ in 0..<3 {
+      for _ in 0..<TestRandom.often(1, nightly: 3) {
         let process = try copying(from, to)
         usleep(UInt32(random.number(1...900)) * 1_000)
         kill(process)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The first command's feed: what its pages name loads, to the byte.
-@Suite(.timeLimit(.minutes(20))) struct FixtureFeedTests {
+@Suite struct FixtureFeedTests {
   private struct Page: Decodable {
     struct File: Decodable {
       let url: String

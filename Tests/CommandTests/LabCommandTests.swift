@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// `lookahead lab`, as a user runs it.
-@Suite(.timeLimit(.minutes(20))) struct LabCommandTests {
+@Suite struct LabCommandTests {
   private static let short = ["--items", "40", "--repeats", "4", "--seed", "7"]
 
   @Test func `one core and two give the same bytes, in each format`() throws {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `lookahead media add`, as a user runs it.
-@Suite(.timeLimit(.minutes(20))) struct MediaAddCommandTests {
+@Suite struct MediaAddCommandTests {
   private let program = Program()
 
   private var root: String { program.folder.file("media") }
@@ -73,7 +73,7 @@ import Testing
     let store = try SQLiteStore(path: program.database)
     func known() throws -> Int { try store.media(after: nil, limit: 1_000).count }
     try process.run()
-    while process.isRunning, try known() == 0 { usleep(1_000) }
+    try eventually { try !process.isRunning || known() > 0 }
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     let kept = try known()
@@ -106,9 +106,9 @@ import Testing
     #expect(media(try page())?["placeholder"] == nil)
     #expect(try program.run("media", "add", root).status == 0)
     var shown = media(try page())
-    while shown?["placeholder"] == nil {
-      usleep(5_000)
+    try eventually {
       shown = media(try page())
+      return shown?["placeholder"] != nil
     }
     let start = try #require(shown?["start"] as? [String: Any])
     #expect(start["headBytes"] as? Int ?? 0 > 0)
@@ -118,7 +118,7 @@ import Testing
     // The file goes, and with it what is known of it.
     try FileManager.default.removeItem(atPath: root + "/we ird név 100%.mp4")
     #expect(try program.run("media", "add", root).output.contains("2 forgotten"))
-    while media(try page())?["placeholder"] != nil { usleep(5_000) }
+    #expect(try eventually { media(try page())?["placeholder"] == nil })
     #expect(server.terminate() == 0)
   }
 

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `lookahead media renditions`, as a user runs it.
-@Suite(.timeLimit(.minutes(20))) struct MediaRenditionsCommandTests {
+@Suite struct MediaRenditionsCommandTests {
   private let program = Program()
 
   private var root: String { program.folder.file("media") }
@@ -57,7 +57,9 @@ import Testing
     let process = program.process(["media", "renditions", "--jobs", "1", root])
     process.standardOutput = FileHandle.nullDevice
     try process.run()
-    while process.isRunning, made().count(where: { $0.hasSuffix(".webp") }) < 2 { usleep(1_000) }
+    eventually {
+      !process.isRunning || made().count(where: { $0.hasSuffix(".webp") }) >= 2
+    }
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
     let kept = made().filter { $0.hasSuffix(".webp") }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `lookahead plan`, as a user runs it.
-@Suite(.timeLimit(.minutes(20))) struct PlanCommandTests {
+@Suite struct PlanCommandTests {
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Fixtures/plan")

@@ -41,12 +41,10 @@ struct PostgresCommandTests {
       "POST", "/v1/items/\(id)/counters", ["Authorization": "Bearer a-token-of-the-tests"],
       body: #"{"shared":7}"#)
     #expect(write.status == 200, "\(write.text)")
-    var seen = false
-    for _ in 0..<500 where !seen {
-      seen = try clients[1].get("/rp/?feed=newest&limit=30").text.contains(#""shared":7"#)
-      usleep(10_000)
+    let isSeen = try eventually {
+      try clients[1].get("/rp/?feed=newest&limit=30").text.contains(#""shared":7"#)
     }
-    #expect(seen)
+    #expect(isSeen)
     #expect(try clients[0].get("/metrics").text.contains("lookahead_postgres_refreshes_total"))
     for server in servers { #expect(server.terminate() == 0) }
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `lookahead probe`, as a user runs it.
-@Suite(.timeLimit(.minutes(20))) struct ProbeCommandTests {
+@Suite struct ProbeCommandTests {
   private static func object(_ line: some StringProtocol) throws -> [String: Any] {
     let value = try JSONSerialization.jsonObject(with: Data(line.utf8))
     return try #require(value as? [String: Any])

@@ -98,7 +98,7 @@ import Testing
         ("POST /v1/import HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n"
           + "Authorization: Bearer token-1\r\n\r\n" + lines.joined()).utf8))
     let reader = try TestClient(port: server.port)
-    for _ in 0..<2000 where try reader.get("/rp/?feed=f").itemIDs.count < 20 { usleep(5_000) }
+    try eventually { try reader.get("/rp/?feed=f").itemIDs.count >= 20 }
     #expect(server.terminate() == 0)
     let check = try program.run("check")
     #expect(check.status == 0 && check.output.contains("f 20"), "\(check.output)")

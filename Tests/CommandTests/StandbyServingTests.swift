@@ -43,13 +43,8 @@ struct StandbyServingTests {
     try figure("lookahead_postgres_standby_reads_total{outcome=\"\(outcome)\"}", client)
   }
 
-  /// Comes about within half a minute.
   private func wait(_ comment: Comment, _ isSo: () throws -> Bool) throws {
-    for _ in 0..<3_000 {
-      if try isSo() { return }
-      usleep(10_000)
-    }
-    Issue.record(comment)
+    #expect(try eventually(isSo), comment)
   }
 
   /// So long that the orders of two feeds have no room together.

@@ -77,7 +77,7 @@ struct SampleTests {
     let bytes = try Sample.bytes(name)
     let format = try format(name)
     var random = TestRandom(seed)
-    for _ in 0..<300 {
+    for _ in 0..<TestRandom.often(60, nightly: 300) {
       var damaged = bytes
       for _ in 0..<random.number(1...6) {
         let place = random.number(0...damaged.count - 1)

@@ -10,7 +10,7 @@ import Testing
 
 /// Server-sent events, over real connections: news of a feed reaches who listens to it, once, and who comes
 /// back misses none.
-@Suite(.timeLimit(.minutes(20))) struct FeedEventsTests {
+@Suite struct FeedEventsTests {
   private let server: RunningServer
   private let client: TestClient
 

@@ -104,7 +104,8 @@ import Testing
     ])
   func `walks of real feeds give each post once in one order`(_ feed: String, _ total: Int) throws {
     let service = try #require(Self.realFeeds)
-    try expectWalksAgree(service, feed, total: total, limits: [1, 7, 30, 100])
+    let limits = TestRandom.often([30], nightly: [1, 7, 30, 100])
+    try expectWalksAgree(service, feed, total: total, limits: limits)
   }
 
   @Test func `the fixtures' walks give each post once in one order`() throws {
@@ -230,10 +231,7 @@ import Testing
   }
 
   private func waitForTotal(_ total: Int, _ client: TestClient) throws {
-    for _ in 0..<2_000 {
-      if try client.get("/v1/feeds/newest").value("total") == total { return }
-      usleep(2_000)
-    }
-    Issue.record("the server never saw what another process wrote")
+    let isSeen = try eventually { try client.get("/v1/feeds/newest").value("total") == total }
+    #expect(isSeen, "the server never saw what another process wrote")
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import HTTP
 import HTTPServer
 import Synchronization
+import TestSupport
 import Testing
 
 /// Bodies that the application reads as they come.

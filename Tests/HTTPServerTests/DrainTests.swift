@@ -1,6 +1,7 @@
 import Glibc
 import HTTP
 import HTTPServer
+import TestSupport
 import Testing
 
 struct DrainTests {

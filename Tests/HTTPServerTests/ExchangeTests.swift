@@ -3,6 +3,7 @@ import HTTP
 import HTTPServer
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 struct ExchangeTests {

@@ -3,6 +3,7 @@ import HTTP
 import HTTPServer
 import Synchronization
 import System
+import TestSupport
 import Testing
 
 struct LimitTests {

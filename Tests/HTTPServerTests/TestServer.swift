@@ -91,12 +91,3 @@ func withServer(
   }
   try body(server, port)
 }
-
-/// Waits until something is so, for ten seconds at most.
-func eventually(_ condition: () -> Bool) -> Bool {
-  for _ in 0..<2000 {
-    if condition() { return true }
-    usleep(5000)
-  }
-  return false
-}

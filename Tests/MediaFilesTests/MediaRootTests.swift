@@ -36,7 +36,7 @@ struct MediaRootTests {
     (["in"], .noSuchFile), (["out"], .noSuchFile),
   ]
 
-  @Test(.timeLimit(.minutes(20)))
+  @Test
   func `nothing gets out of the root, and nothing hidden, linked or special in it`() throws {
     let folder = try MediaFolder()
     let root = try MediaRoot(path: folder.rootPath)

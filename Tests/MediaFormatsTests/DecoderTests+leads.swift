@@ -13,7 +13,7 @@ extension DecoderTests {
 
   @Test(
     .enabled(if: SharedMedia.arePresent, "the real media are not beside the project"),
-    arguments: SharedMedia.whole.filter { $0.truth?.video_codec != nil })
+    arguments: SharedMedia.videos)
   func `a player of a real video that waits for a lead never stalls`(
     _ entry: SharedMedia.Entry
   ) throws {

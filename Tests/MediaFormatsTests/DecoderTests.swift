@@ -164,7 +164,7 @@ struct DecoderTests {
 
   @Test(
     .enabled(if: SharedMedia.arePresent, "the real media are not beside the project"),
-    arguments: SharedMedia.whole.filter { $0.truth?.video_codec != nil })
+    arguments: SharedMedia.videos)
   func
     `of a real video the head decodes the first frame, little less does not, the curve up to its times`(
       _ entry: SharedMedia.Entry

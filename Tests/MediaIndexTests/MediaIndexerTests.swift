@@ -9,7 +9,7 @@ import Testing
 @testable import MediaIndex
 
 /// What is known follows the files, and costs no more than they changed.
-@Suite(.timeLimit(.minutes(20))) struct MediaIndexerTests {
+@Suite struct MediaIndexerTests {
   private let media: MediaFolder
 
   init() throws { media = try MediaFolder() }

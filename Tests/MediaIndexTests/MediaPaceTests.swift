@@ -6,7 +6,7 @@ import Testing
 @testable import MediaIndex
 
 /// Work rests for what it took, and a rest can be ended.
-@Suite(.timeLimit(.minutes(20))) struct MediaPaceTests {
+@Suite struct MediaPaceTests {
   /// Keeps the processor busy for so long.
   private func burn(milliseconds: UInt64) {
     let end = ProcessorTime.threadNanoseconds + milliseconds * 1_000_000

@@ -10,7 +10,7 @@ import Testing
 @testable import MediaIndex
 
 /// Renditions lie beside their originals, follow them, and are made once.
-@Suite(.timeLimit(.minutes(20))) struct RenditionTests {
+@Suite struct RenditionTests {
   private let media: MediaFolder
 
   init() throws { media = try MediaFolder() }

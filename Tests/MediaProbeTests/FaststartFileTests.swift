@@ -7,7 +7,7 @@ import Testing
 @testable import MediaProbe
 
 /// Files whose tables stand behind are written anew, whole or not at all.
-@Suite(.timeLimit(.minutes(20))) struct FaststartFileTests {
+@Suite struct FaststartFileTests {
   private let folder = TemporaryFolder()
 
   private func copy(_ path: String, as name: String = "clip.mp4") throws -> String {

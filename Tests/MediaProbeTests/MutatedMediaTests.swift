@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Files that are damaged anyhow get an answer or an error, soon.
-@Suite(.timeLimit(.minutes(20))) struct MutatedMediaTests {
+@Suite struct MutatedMediaTests {
   /// So many copies of each file: `LOOKAHEAD_MUTATIONS`, which `.ci/nightly` raises.
   private static let copies =
     ProcessInfo.processInfo.environment["LOOKAHEAD_MUTATIONS"].flatMap { Int($0) } ?? 3

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What is made shows the same, in fewer bytes.
-@Suite(.timeLimit(.minutes(20))) struct RenditionMakerTests {
+@Suite struct RenditionMakerTests {
   private let folder = TemporaryFolder()
 
   /// What was made of a file, by rung; nil where it would have no fewer bytes.

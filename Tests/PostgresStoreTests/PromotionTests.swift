@@ -28,7 +28,8 @@ struct PromotionTests {
       try pair.primary.ask("ALTER SYSTEM SET synchronous_standby_names = '*'")
       try pair.primary.ask("SELECT pg_reload_conf()")
       let synchronous = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
-      while try pair.primary.ask(synchronous) != "1" { usleep(20_000) }
+      let isSynchronous = try eventually { try pair.primary.ask(synchronous) == "1" }
+      try #require(isSynchronous)
     }
 
     /// Tries until it is written; how many refusals that took.
@@ -113,12 +114,7 @@ struct PromotionTests {
     }
     try cluster.start()
     // Whichever of them comes first after the pause, the other need not wait for one of its own.
-    var isBack = false
-    for _ in 0..<500 where !isBack {
-      usleep(10_000)
-      isBack = (try? pools[0].run { try $0.run("SELECT 1") }) != nil
-    }
-    #expect(isBack)
+    #expect(eventually { (try? pools[0].run { try $0.run("SELECT 1") }) != nil })
     for pool in pools {
       #expect(try pool.run { try $0.run("SELECT 1").integer(0, 0) } == 1)
     }

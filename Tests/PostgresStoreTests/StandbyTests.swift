@@ -291,9 +291,9 @@ struct StandbyTests {
     try store.increment("p1")
     try pair.standby.start()
     try pair.letStandbyFollow()
-    for _ in 0..<600 where standby.status.problem != nil {
-      usleep(50_000)
+    eventually {
       standby.look()
+      return standby.status.problem == nil
     }
     #expect(try store.post(withID: "p1")?.counters.first?.value == 1)
     #expect(standby.status.reads[.answered] == answered + 1)

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A PostgreSQL server of the tests' own: on a socket in a folder of its own, without a port, and without waiting
 /// for disks. It ends with the process of the tests, however that ends, and takes its folder along.
@@ -77,7 +78,8 @@ package final class PostgresCluster: Sendable {
   }
 
   private func waitUntilReady() throws {
-    for _ in 0..<600 {
+    // As often as it takes on a busy machine; each look takes a program's start.
+    for _ in 0..<2_400 {
       let probe = Process()
       probe.executableURL = URL(fileURLWithPath: "\(Self.programs!)/pg_isready")
       probe.arguments = ["-q", "-h", folder, "-U", "tests", "-d", "postgres"]
@@ -104,7 +106,7 @@ package final class PostgresCluster: Sendable {
     let done = "\(folder)/\(word).done"
     try? FileManager.default.removeItem(atPath: done)
     try life.fileHandleForWriting.write(contentsOf: Data("\(word)\n".utf8))
-    while !FileManager.default.fileExists(atPath: done) { usleep(10_000) }
+    eventually { FileManager.default.fileExists(atPath: done) }
   }
 
   /// What the server answers, as psql writes it.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A primary and its standby, which a test holds back as long as it likes.
 package final class PostgresPair: Sendable {
@@ -24,7 +25,9 @@ package final class PostgresPair: Sendable {
   /// The standby shows nothing of what is written from now on.
   package func holdStandby() throws {
     try standby.ask("SELECT pg_wal_replay_pause()")
-    while try standby.ask("SELECT pg_get_wal_replay_pause_state()") != "paused" { usleep(5_000) }
+    try eventually {
+      try standby.ask("SELECT pg_get_wal_replay_pause_state()") == "paused"
+    }
   }
 
   /// The standby shows what was written, once this returns.
@@ -43,6 +46,6 @@ package final class PostgresPair: Sendable {
     // takes it along.
     try primary.ask("SELECT pg_logical_emit_message(true, 'test', '')")
     let position = try primary.ask("SELECT pg_current_wal_flush_lsn()")
-    while try standby.ask("SELECT \(function) >= '\(position)'") != "t" { usleep(5_000) }
+    try eventually { try standby.ask("SELECT \(function) >= '\(position)'") == "t" }
   }
 }

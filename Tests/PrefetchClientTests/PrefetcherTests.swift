@@ -20,15 +20,6 @@ struct PrefetcherTests {
       policy: Policy(name: "tested", strategy: strategy), settings: settings)
   }
 
-  /// Waits for something that will be, for a minute at the most.
-  private func wait(until isSo: () async -> Bool) async throws -> Bool {
-    for _ in 0..<6_000 {
-      if await isSo() { return true }
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    return false
-  }
-
   @Test(arguments: [
     Policy.Strategy.plain(leading: 5), .weighted(leading: 5, maxCost: 5),
     .expectedWait(WaitTuning()),
@@ -42,11 +33,11 @@ struct PrefetcherTests {
     for index in 0..<25 {
       let id = "p\(index)"
       await prefetcher.look(at: id)
-      #expect(try await wait { await prefetcher.isReady(id) }, "\(id)")
+      #expect(try await eventuallyAsync { await prefetcher.isReady(id) }, "\(id)")
       // The next one is loaded ahead, on a page of its own if need be; but by ours not over memory, on which
       // nobody waits.
       if index < 24, strategy != .expectedWait(WaitTuning()) {
-        #expect(try await wait { await prefetcher.isReady("p\(index + 1)") })
+        #expect(try await eventuallyAsync { await prefetcher.isReady("p\(index + 1)") })
       }
       let url = Self.server.appending(path: "media/\(id)")
       var read: [UInt8] = []
@@ -72,14 +63,14 @@ struct PrefetcherTests {
     try await prefetcher.begin()
     let whole = FakeFeed.media(ids[0]).count
     await prefetcher.look(at: ids[0])
-    #expect(try await wait { await prefetcher.isReady(ids[0]) })
+    #expect(try await eventuallyAsync { await prefetcher.isReady(ids[0]) })
     #expect(await !prefetcher.isReady(ids[1]))
     #expect(await prefetcher.heldPrefix(of: ids[1]) == 0)
     await prefetcher.leaveActive()
     // Each is counted as looked at, to the byte.
     #expect(await prefetcher.figures.wastedBytes == 0)
     await prefetcher.look(at: ids[1])
-    #expect(try await wait { await prefetcher.heldPrefix(of: ids[1]) == whole })
+    #expect(try await eventuallyAsync { await prefetcher.heldPrefix(of: ids[1]) == whole })
     await prefetcher.leaveActive()
     let figures = await prefetcher.figures
     #expect(figures.items == 2 && figures.wastedBytes == 0)
@@ -99,7 +90,7 @@ struct PrefetcherTests {
     try await prefetcher.begin()
     for id in ["p0", "p1", "p0"] {
       await prefetcher.look(at: id)
-      #expect(try await wait { await prefetcher.isReady(id) })
+      #expect(try await eventuallyAsync { await prefetcher.isReady(id) })
     }
     await prefetcher.leaveActive()
     await prefetcher.end()
@@ -157,7 +148,7 @@ struct PrefetcherTests {
     await prefetcher.tell(.saveDataChanged(true))
     try await prefetcher.begin()
     await prefetcher.look(at: "p0")
-    #expect(try await wait { await prefetcher.isReady("p0") })
+    #expect(try await eventuallyAsync { await prefetcher.isReady("p0") })
     #expect(await prefetcher.store.usage.files == 1)
     await prefetcher.end()
   }
@@ -172,8 +163,8 @@ struct PrefetcherTests {
     await prefetcher.look(at: "p9")
     #expect(await !prefetcher.isReady("p9"))
     await prefetcher.tell(.networkChanged(isOnline: true, isMetered: false))
-    #expect(try await wait { await prefetcher.isReady("p9") })
-    #expect(try await wait { await prefetcher.session.items.count > 10 })
+    #expect(try await eventuallyAsync { await prefetcher.isReady("p9") })
+    #expect(try await eventuallyAsync { await prefetcher.session.items.count > 10 })
     await prefetcher.end()
   }
 }

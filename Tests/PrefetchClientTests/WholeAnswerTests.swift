@@ -1,6 +1,7 @@
 import Foundation
 import PrefetchClient
 import Synchronization
+import TestSupport
 import Testing
 
 /// A connection is good for the next request where its answer was read to the end, and not where it was cancelled.
@@ -57,9 +58,7 @@ import Testing
     }
     #expect(await store.held(of: url).ranges == [0..<50_000])
     // The transfer ends itself after whoever asked has what they wanted.
-    for _ in 0..<500 where server.ends.withLock({ $0.read + $0.cancelled }) < 3 {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    try await eventuallyAsync { server.ends.withLock { $0.read + $0.cancelled } >= 3 }
     let ends = server.ends.withLock { $0 }
     #expect(ends.read == 3 && ends.cancelled == 0, "\(ends)")
   }

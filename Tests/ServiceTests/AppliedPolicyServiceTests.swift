@@ -25,14 +25,13 @@ import Testing
   private func answers(_ client: TestClient, policy: String) throws -> (
     page: String, networks: String
   ) {
-    for _ in 0..<500 {
-      let page = try client.get("/rp/?feed=featured&network=3g").text
-      if page.contains("\"policy\":\"\(policy)\"") {
-        return (page, try client.get("/v1/networks?feed=featured").text)
-      }
-      usleep(10_000)
+    var page = ""
+    let hasPolicy = try eventually {
+      page = try client.get("/rp/?feed=featured&network=3g").text
+      return page.contains("\"policy\":\"\(policy)\"")
     }
-    throw TestClientError(message: "no page has the policy \(policy)")
+    try #require(hasPolicy, "no page has the policy \(policy)")
+    return (page, try client.get("/v1/networks?feed=featured").text)
   }
 
   @Test

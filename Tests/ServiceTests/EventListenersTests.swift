@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Clients that listen to a feed of a database, many at once.
-@Suite(.timeLimit(.minutes(2))) struct EventListenersTests {
+@Suite struct EventListenersTests {
   @Test func `who comes back after a new ranking is let in, however many there are`() throws {
     let service = try RunningService((1...50).map { .ranked("p\($0)", $0 + 10, feed: "live") }) {
       $0.application.writeTokens = .only(RunningService.token)

@@ -124,7 +124,7 @@ import Testing
     }
     let client = try kept.client()
     var changes = 0
-    for _ in 0..<20 {
+    for _ in 0..<TestRandom.often(8, nightly: 20) {
       if try Self.change(client, &random) { changes += 1 }
       // One that starts now knows nothing of before.
       let bare = try RunningService(beside: kept, configure: Self.keepNothing)
@@ -139,7 +139,7 @@ import Testing
     }
     let hits = memory > 0 ? "lookahead_pages_hits_total" : "lookahead_item_file_hits_total"
     #expect(try Self.figure(hits, client) > 0)
-    #expect(changes >= 6, TestRandom.replay)
+    #expect(changes >= TestRandom.often(2, nightly: 6), TestRandom.replay)
   }
 
   private static func figure(_ name: String, _ client: TestClient) throws -> Int {
@@ -160,10 +160,9 @@ import Testing
       for target in ["/rp/?feed=featured", "/rp/?feed=timed", "/rp/?feed=ranked"] {
         let wanted = try Answer(writer, target, "identity")
         var seen = Answer()
-        // Bounded by the client's own time-out many times over.
-        for _ in 0..<2_000 where seen != wanted {
+        try eventually {
           seen = try Answer(reader, target, "identity")
-          if seen != wanted { usleep(1_000) }
+          return seen == wanted
         }
         #expect(seen == wanted, TestRandom.replay)
       }
@@ -178,7 +177,7 @@ import Testing
     }
     let client = try service.client()
     func figure(_ name: String) throws -> Int { try Self.figure(name, client) }
-    for _ in 0..<2_000 where try figure("lookahead_item_file_items") < 700 { usleep(5_000) }
+    try eventually { try figure("lookahead_item_file_items") >= 700 }
     let before = try figure("lookahead_sqlite_read_seconds_count")
     for offset in stride(from: 0, to: 700, by: 29) {
       #expect(try client.get("/rp/?feed=newest&offset=\(offset)").status == 200)
@@ -195,11 +194,7 @@ import Testing
     ])
     let client = try service.client()
     func sees(_ text: String) throws -> Bool {
-      for _ in 0..<2_000 {
-        if try client.get("/rp/?feed=featured").text.contains(text) { return true }
-        usleep(1_000)
-      }
-      return false
+      try eventually { try client.get("/rp/?feed=featured").text.contains(text) }
     }
     #expect(try sees(#""title":"One""#))
     for (sql, text) in [

@@ -46,12 +46,13 @@ import Testing
   private func networks(_ client: TestClient, until condition: (TestAnswer) -> Bool) throws
     -> TestAnswer
   {
-    for _ in 0..<500 {
-      let answer = try client.get("/v1/networks?feed=featured")
-      if condition(answer) { return answer }
-      usleep(10_000)
+    var answer = try client.get("/v1/networks?feed=featured")
+    try eventually {
+      if condition(answer) { return true }
+      answer = try client.get("/v1/networks?feed=featured")
+      return false
     }
-    return try client.get("/v1/networks?feed=featured")
+    return answer
   }
 
   @Test
