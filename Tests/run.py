@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every test of the build that is there: each target in a process of its own, some at a time.
+"""Runs every test of the build that is there: each target in a process of its own or several, some at a time.
 
 Most tests wait for a server, a disk or a program, and each blocks one of the few threads that Swift's concurrency
 has in a process. So one process leaves cores idle; several keep them busy, and a target that fails or dies takes no
@@ -23,11 +23,17 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 ENDED = re.compile(r'Test run with (\d+) tests? in (\d+) suites?')
 
 
-class Target:
-    """A target of tests, and the process that runs it."""
+# A target with more source than this is run in parts, by its suites.
+PART_BYTES = 60_000
 
-    def __init__(self, name, bundle, folder):
+
+class Part:
+    """The tests of a target, or some of its suites, and the process that runs them."""
+
+    def __init__(self, name, size, selection, bundle, folder):
         self.name = name
+        self.size = size
+        self.selection = selection
         self.bundle = bundle
         self.log = folder / f'{name}.log'
         self.tests = 0
@@ -42,7 +48,7 @@ class Target:
         environment = dict(os.environ, SWIFT_BACKTRACE='enable=no')
         with open(self.log, 'wb') as log:
             process = subprocess.Popen(
-                [self.bundle, '--testing-library', 'swift-testing', '--parallel', '--filter', f'^{self.name}\\.'],
+                [self.bundle, '--testing-library', 'swift-testing', '--parallel', *self.selection],
                 cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
             while True:
                 try:
@@ -82,6 +88,26 @@ class Target:
         return wrong[-most_lines:] or lines[-5:]
 
 
+def parts(name, bundle, folder):
+    """A target's parts, of about the same size each; the last one has every suite that no other has."""
+    sizes = {file: file.stat().st_size for file in (ROOT / 'Tests' / name).rglob('*.swift')}
+    total = sum(sizes.values())
+    count = max(1, round(total / PART_BYTES))
+    if count == 1:
+        return [Part(name, total, ['--filter', f'^{name}\\.'], bundle, folder)]
+    suites = [(size, file.stem) for file, size in sizes.items() if file.stem.endswith('Tests')]
+    shares = [[0, []] for _ in range(count)]
+    for size, suite in sorted(suites, reverse=True):
+        share = min(shares, key=lambda share: share[0])
+        share[0] += size
+        share[1].append(suite)
+    selections = [f'^{name}\\.({"|".join(names)})/' for _, names in shares]
+    made = [Part(f'{name}-{index}', size, ['--filter', selections[index]], bundle, folder)
+            for index, (size, _) in enumerate(shares)]
+    made[-1].selection = ['--filter', f'^{name}\\.', *(word for other in selections[:-1] for word in ('--skip', other))]
+    return made
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('bundle', help='the tests as they were built')
@@ -92,14 +118,14 @@ def main():
 
     folder = ROOT / '.build/tests'
     folder.mkdir(parents=True, exist_ok=True)
-    sizes = {
-        entry.name: sum(file.stat().st_size for file in entry.rglob('*.swift'))
-        for entry in (ROOT / 'Tests').iterdir() if entry.name.endswith('Tests')}
-    unknown = set(arguments.targets) - set(sizes)
+    for log in folder.glob('*.log'):
+        log.unlink()
+    names = {entry.name for entry in (ROOT / 'Tests').iterdir() if entry.name.endswith('Tests')}
+    unknown = set(arguments.targets) - names
     if unknown:
         parser.error(f'no target {", ".join(sorted(unknown))}')
-    names = sorted(arguments.targets or sizes, key=sizes.__getitem__, reverse=True)
-    waiting = collections.deque(Target(name, arguments.bundle, folder) for name in names)
+    made = [part for name in arguments.targets or names for part in parts(name, arguments.bundle, folder)]
+    waiting = collections.deque(sorted(made, key=lambda part: part.size, reverse=True))
     done, lock, began = [], threading.Lock(), time.monotonic()
 
     def work():
@@ -107,29 +133,29 @@ def main():
             with lock:
                 if not waiting:
                     return
-                target = waiting.popleft()
-            target.run(arguments.silence_seconds)
+                part = waiting.popleft()
+            part.run(arguments.silence_seconds)
             with lock:
-                done.append(target)
-                verdict = 'ok    ' if target.is_passed else 'FAILED'
-                print(f'{verdict}  {target.name}: {target.tests} tests, {target.seconds:.0f} s', flush=True)
-                if not target.is_passed:
-                    reason = 'silent' if target.is_silent else f'status {target.status}'
-                    print(f'        {reason}, see {target.log.relative_to(ROOT)}', flush=True)
+                done.append(part)
+                verdict = 'ok    ' if part.is_passed else 'FAILED'
+                print(f'{verdict}  {part.name}: {part.tests} tests, {part.seconds:.0f} s', flush=True)
+                if not part.is_passed:
+                    reason = 'silent' if part.is_silent else f'status {part.status}'
+                    print(f'        {reason}, see {part.log.relative_to(ROOT)}', flush=True)
 
     workers = [threading.Thread(target=work) for _ in range(max(1, arguments.jobs))]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
-    failed = [target for target in done if not target.is_passed]
-    for target in failed:
-        print(f'what failed in {target.name}:')
-        for line in target.report():
+    failed = [part for part in done if not part.is_passed]
+    for part in failed:
+        print(f'what failed in {part.name}:')
+        for line in part.report():
             print('  ' + line)
-    tests = sum(target.tests for target in done)
-    print(f'{tests} tests of {len(done)} targets in {time.monotonic() - began:.0f} s, '
-          f'{len(failed)} targets failed', flush=True)
+    tests = sum(part.tests for part in done)
+    print(f'{tests} tests of {len(done)} processes in {time.monotonic() - began:.0f} s, '
+          f'{len(failed)} failed', flush=True)
     return 1 if failed else 0
 
 

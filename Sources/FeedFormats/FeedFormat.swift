@@ -4,6 +4,8 @@ public enum FeedFormat: String, CaseIterable, Sendable {
   case records
   /// Rows of fields (RFC 4180), with a header.
   case csv
+  /// JSON objects of any kind, of which `--map` says what is what: an array, NDJSON, or one behind the other.
+  case json
   /// JSON Feed 1 and 1.1 (jsonfeed.org).
   case jsonFeed = "json-feed"
   /// RSS 2.0, and 0.91 and 0.92, of which it is made (rssboard.org).
@@ -20,6 +22,7 @@ public enum FeedFormat: String, CaseIterable, Sendable {
     switch self {
     case .records: "records"
     case .csv: "CSV"
+    case .json: "JSON"
     case .jsonFeed: "a JSON Feed"
     case .rss: "RSS"
     case .atom: "Atom"
@@ -33,6 +36,7 @@ public enum FeedFormat: String, CaseIterable, Sendable {
     switch self {
     case .records: RecordSplitter(recordLimitBytes: settings.recordLimitBytes)
     case .csv: CSVReader(settings)
+    case .json: JSONReader(settings, JSONMapping(settings.columns).translate)
     case .jsonFeed: JSONReader(settings, JSONFeed.translate)
     case .rss, .atom: XMLFeedReader(self, settings)
     case .mastodon: JSONReader(settings, MastodonStatus.translate)
@@ -60,8 +64,10 @@ public struct FormatSettings: Sendable {
   public var recordLimitBytes: Int
   /// A JSON document that is read as a whole may have so many bytes: a JSON Feed, a listing.
   public var documentLimitBytes: Int
-  /// Which column of a CSV is what.
+  /// Which column of a CSV, or value of a JSON object, is what.
   public var columns: [ColumnMapping]
+  /// The zone of times that name none.
+  public var timeZone = LocalTimeZone.utc
   /// The feed of what is in none.
   public var feed: String?
   /// Whether a document's title is given to that feed.

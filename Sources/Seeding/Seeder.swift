@@ -73,8 +73,10 @@ public struct Seeder: Sendable {
   public var isStrict: Bool
   /// What inputs are written in; nil where each says so itself.
   public var format: FeedFormat?
-  /// Which column of a CSV is what.
+  /// Which column of a CSV, or value of a JSON object, is what.
   public var columns: [ColumnMapping] = []
+  /// The zone of times that name none.
+  public var timeZone = LocalTimeZone.utc
   /// The feed of posts whose records name none.
   public var feed: String?
 
@@ -164,9 +166,11 @@ public struct Seeder: Sendable {
   }
 
   private func settings(titlesFeed: Bool) -> FormatSettings {
-    FormatSettings(
+    var settings = FormatSettings(
       recordLimitBytes: recordLimitBytes, documentLimitBytes: documentLimitBytes, columns: columns,
       feed: feed, titlesFeed: titlesFeed)
+    settings.timeZone = timeZone
+    return settings
   }
 
   /// Loads records that are at hand as such.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Feed
 import FeedFormats
+import Foundation
 import PostJSON
 import Seeding
 
@@ -14,12 +15,19 @@ struct ShapeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Which column of a CSV is which field, such as headline=title; once for each.",
+      "Which column of a CSV is which field, such as headline=title; of JSON objects which value, by its path, "
+        + "such as text=content.body or media.url=images[].src. Once for each.",
       valueName: "column=field"))
   var map: [ColumnMapping] = []
 
   @Option(help: "The feed of posts whose records name none.")
   var feed: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The zone of times that name none, such as Europe/Berlin or +02:00; without it UTC.",
+      valueName: "zone"))
+  var timeZone: LocalTimeZone = .utc
 
   mutating func validate() throws {
     guard let feed else { return }
@@ -36,10 +44,32 @@ struct ShapeOptions: ParsableArguments {
     seeder.format = format
     seeder.columns = map
     seeder.feed = feed
+    seeder.timeZone = timeZone
   }
 }
 
 extension FeedFormat: ExpressibleByArgument {}
+
+extension LocalTimeZone: ExpressibleByArgument {
+  /// The zone of a name of the IANA database, or of an offset from UTC.
+  public init?(argument: String) {
+    let isOffset = argument.wholeMatch(of: /[+-]\d\d:?\d\d/) != nil
+    guard let zone = TimeZone(identifier: isOffset ? "GMT" + argument : argument) else {
+      return nil
+    }
+    self.init { local in
+      // The offset at the time that the clock shows is that of an instant nearby; where clocks are put forward or
+      // back, the one from before counts.
+      func offset(_ seconds: Int) -> Int {
+        zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(seconds)))
+      }
+      return offset(local - offset(local - offset(local)))
+    }
+  }
+
+  /// What help shows of the one that counts without the option.
+  public var defaultValueDescription: String { "UTC" }
+}
 
 extension ColumnMapping: ExpressibleByArgument {
   /// The mapping that an argument is; nil where it is none.

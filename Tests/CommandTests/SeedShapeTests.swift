@@ -52,8 +52,9 @@ import Testing
     ("id,title\n1,a\n", [], "this is a CSV: --map column=field has to say"),
     (
       "id,title\n1,a\n", ["--map", "name=title"],
-      "there is no column \"name\"; the columns are id, title"
+      "there is no column \"name\"; the columns are id, title; the fields are id, type"
     ),
+    ("[]", ["--time-zone", "Mars/Olympus"], "--time-zone"),
     ("{\n \"id\": \"a\"\n}", [], "one JSON object over several lines"),
     ("<html>", [], "a page of HTML"), ("{}", ["--format", "rss"], "this is JSON, not RSS"),
   ])

@@ -1,5 +1,6 @@
-import FeedFormats
 import Testing
+
+@testable import FeedFormats
 
 struct CSVTests {
   private func read(_ text: String, _ map: [String], limit: Int = 1 << 20, feed: String? = nil)
@@ -38,7 +39,9 @@ struct CSVTests {
     ("nothing", "", []), ("a header alone", "id,title\n", []),
     (
       "no such column", "id,titel\n1,a\n",
-      ["1: !there is no column \"title\"; the columns are id, titel"]
+      [
+        "1: !there is no column \"title\"; the columns are id, titel; the fields are \(ColumnField.known)"
+      ]
     ),
   ])
   func `rows are read as RFC 4180 has them`(

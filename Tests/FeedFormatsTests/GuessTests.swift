@@ -18,6 +18,12 @@ struct GuessTests {
     ("{\"id\":\"a\"}\n{\"id\":\"b\"}", "records"), ("nonsense\n", "records"),
     ("a, b\n{\"id\":\"a\"}", "records"),
     (#"{"items":[],"version":"https://jsonfeed.org/version/1"}"#, "json-feed"),
+    (#"{"version":"http://jsonfeed.org/version/1","items":[]}"#, "json-feed"),
+    (#"{"version":"https:\/\/jsonfeed.org\/version\/1.1","title":"x"}"#, "json-feed"),
+    // The version comes behind all that is looked at.
+    (#"{"title":"x","home_page_url":"https://x.example/","items":[{"id":"1"}"#, "json-feed"),
+    (#"{"items":[{"id":"1","content_html":"<p>x</p>","tags":["a"]}"#, "json-feed"),
+    (#"{"items":[{"id":"1","name":"x"}]}"#, "records"),
     (#"{"data":{"children":[]},"kind":"Listing"}"#, "reddit"),
     (#"[{"kind":"Listing","data":{}}]"#, "reddit"),
     (#"{"subreddit":"x","permalink":"/r/x","id":"1"}"#, "reddit"),
@@ -75,9 +81,12 @@ struct GuessTests {
 
   @Test func `a table is one where its columns are named, and they have to be there`() {
     #expect(guess("title\nx\n", map: ["title=title"]) == "csv")
+    #expect(guess("[{\"a\":1}]", map: ["a=title"]) == "json")
+    #expect(guess(#"{"feed":{"name":"f"}}"#, map: ["a=title"]) == "records")
+    #expect(guess(#"{"version":"https://jsonfeed.org/version/1","#, map: ["a=title"]) == "json-feed")
     #expect(
       guess("title;n\nx;1\n", map: ["name=title"]).contains(
         "no column \"name\"; the columns are title, n"))
-    #expect(guess(#"{"id":"a"}"#, map: ["title=title"]) == "records")
+    #expect(guess(#"{"id":"a","type":"text"}"#, map: ["title=title"]) == "records")
   }
 }

@@ -72,4 +72,66 @@ struct JSONShapeTests {
     #expect(reading.records.count == 1)
     #expect(reading.omissions[.comment] == 2)
   }
+
+  // MARK: Objects of any kind
+
+  private func read(_ text: String, _ map: [String], feed: String? = nil) throws -> [String] {
+    let columns = try map.map { try ColumnMapping($0) }
+    let settings = FormatSettings(recordLimitBytes: 1 << 20, columns: columns, feed: feed)
+    return Reading(text, .json, settings: settings).records
+  }
+
+  @Test(arguments: [
+    (
+      ["id=id", "text=content.body"], #"{"id":7,"content":{"body":" x "}}"#,
+      #""id":"7","type":"text","text":"x""#
+    ),
+    (["content.body=text"], #"{"id":"7","content.body":"dotted"}"#, #""text":"dotted""#),
+    (
+      ["id=id", "media.url=images[].src"],
+      #"{"id":"a","images":[{"src":"https://x/1.jpg"},{"src":"https://x/2.jpg"}]}"#,
+      #""media":[{"kind":"image","url":"https://x/1.jpg"},{"kind":"image","url":"https://x/2.jpg"}]"#
+    ),
+    (
+      ["id=id", "media.url=images[1].src"],
+      #"{"id":"a","images":[{"src":"https://x/1.jpg"},{"src":"https://x/2.jpg"}]}"#,
+      #""media":[{"kind":"image","url":"https://x/2.jpg"}]"#
+    ),
+    (
+      ["id=id", "media.url=pictures"], #"{"id":"a","pictures":["https://x/1.jpg"]}"#,
+      #""url":"https://x/1.jpg""#
+    ),
+    (["id=id", "tags=tags"], #"{"id":"a","tags":["b, c","d"]}"#, #""tags":["b, c","d"]"#),
+    (["id=id", "extra.raw=meta"], #"{"id":"a","meta":{"x":[1]}}"#, #""extra":{"raw":{"x":[1]}}"#),
+    (["id=id", "counters.likes=n"], #"{"id":"a","n":3}"#, #""counters":{"likes":3}"#),
+    (
+      ["id=id", "publishedAt=at"], #"{"id":"a","at":1343516756123}"#,
+      #""publishedAt":"2012-07-28T23:05:56.123Z""#
+    ),
+    (["id=id", "title=t"], #"{"id":"a","t":null}"#, #"{"id":"a","type":"text"}"#),
+    (["title=t"], #"{"t":{"a":1}}"#, "t: is an object; a path goes on to a member, of a"),
+    (["title=t"], #"{"t":["a","b"]}"#, "t: has 2 values; [0] names the first"),
+    (
+      ["title=t"], #"{"u":1,"v":2}"#,
+      "none of the mapped values is there; the members are u, v, the fields id, type"
+    ),
+    ([], #"{"u":1}"#, "--map field=path has to say which value is what; the members are u"),
+    (["id=id"], "{\"id\":\"a\"", "cut off"),
+  ])
+  func `objects of any kind are read by the paths of their values`(
+    _ map: [String], _ text: String, _ expected: String
+  ) throws {
+    let records = try read(text, map)
+    #expect(records.count == 1 && records[0].contains(expected), "\(records)")
+  }
+
+  @Test func `an array, lines, and objects over lines are read alike`() throws {
+    let objects = ["{\"id\":\"a\",\n\"t\":\"x\"}", "{\"id\":\"b\",\"t\":\"y\"}"]
+    let array = try read("[" + objects.joined(separator: ",\n") + "]", ["id=id", "t=title"])
+    let lines = try read(objects.joined(separator: "\n"), ["id=id", "t=title"])
+    #expect(array.count == 2 && array == lines)
+    // The same object without an id is the same post.
+    let unnamed = try read(objects[1] + objects[1], ["t=title"])
+    #expect(unnamed.count == 2 && unnamed[0] == unnamed[1])
+  }
 }

@@ -108,7 +108,7 @@ import Testing
       ("", ["ECT": "4g", "Downlink": "0.3", "RTT": "700"], "edge"),
       ("", ["Downlink": "2.5"], "dsl"),
       ("", ["Downlink": "x"], "3g"),
-      ("&downlink=45000", ["ECT": "2g"], "wifi"),
+      ("&downlink=45000", ["ECT": "2g"], "lte"),
     ]
     for (query, fields, network) in cases {
       let answer = try client.get("/rp/?feed=newest" + query, fields)

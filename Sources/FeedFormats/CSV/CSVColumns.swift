@@ -18,7 +18,9 @@ struct CSVColumns {
     for mapping in mappings {
       guard let index = names.firstIndex(where: { $0.utf8.elementsEqual(mapping.column.utf8) })
       else {
-        throw FormatError("there is no column \"\(mapping.column)\"; the columns are \(known)")
+        throw FormatError(
+          "there is no column \"\(mapping.column)\"; the columns are \(known); the fields are "
+            + ColumnField.known)
       }
       fields.append((index, mapping.field))
     }
@@ -34,11 +36,13 @@ struct CSVColumns {
       return
     }
     do throws(FormatError) {
-      var draft = CSVPost(feed: translation.settings.feed)
+      var draft = MappedPost(
+        feed: translation.settings.feed, zone: translation.settings.timeZone)
       for (index, field) in fields {
         if let text = row[index].trimmed { try draft.set(field, text) }
       }
-      let (post, placements) = try draft.record(row: row, &translation.omissions)
+      let (post, placements) = try draft.record(
+        .csv, identity: row.joined(separator: "\u{0}"), &translation.omissions)
       translation.add(post, placements, line: line)
       translation.omissions.add(.column, unmapped)
     } catch {

@@ -1,3 +1,5 @@
+import Feed
+
 extension FeedFormat {
   /// So many bytes of an input tell what it is written in.
   public static let tellingBytes = 1 << 14
@@ -29,7 +31,8 @@ extension FeedFormat {
     }
     switch first {
     case UInt8(ascii: "<"): return try check(try xml(rest), said)
-    case UInt8(ascii: "{"), UInt8(ascii: "["): return try json(rest, said)
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      return try json(rest, said, isMapped: !columns.isEmpty)
     default: return try table(text, said, columns)
     }
   }
@@ -62,15 +65,16 @@ extension FeedFormat {
   // MARK: JSON
 
   private static func json(
-    _ text: ArraySlice<UInt8>, _ said: FeedFormat?
+    _ text: ArraySlice<UInt8>, _ said: FeedFormat?, isMapped: Bool
   ) throws(FormatProblem) -> FeedFormat {
     switch said {
     case .rss, .atom: throw FormatProblem("this is JSON, not \(said?.title ?? "")")
-    case .jsonFeed, .mastodon, .reddit: return said ?? .records
+    case .json, .jsonFeed, .mastodon, .reddit: return said ?? .records
     case nil, .records, .csv: break
     }
     let glance = JSONGlance(text)
     if let format = format(of: glance) { return format }
+    if isMapped, !isRecord(glance) { return .json }
     if text.first == UInt8(ascii: "{"), glance.isOverLines {
       let list = glance.firstList.map { ": jq -c '.\"\($0)\"[]' takes those out of its list" } ?? ""
       throw FormatProblem(
@@ -80,9 +84,29 @@ extension FeedFormat {
     return .records
   }
 
+  /// By its version, written as JSON may write it; or, where that comes at the document's end, by names that no
+  /// other list of items has.
+  private static func isJSONFeed(_ glance: JSONGlance) -> Bool {
+    if let version = glance.members["version"] ?? nil {
+      return version.filter { $0 != "\\" }.contains(/^https?:\/\/(www\.)?jsonfeed\.org\/version\//)
+    }
+    guard glance.firstList == "items" else { return false }
+    return glance.members["home_page_url"] != nil || glance.members["feed_url"] != nil
+      || !glance.itemNames.isDisjoint(with: [
+        "content_html", "content_text", "date_published", "date_modified", "external_url",
+        "banner_image",
+      ])
+  }
+
+  /// Whether an object is a record of ours: these have a type, or are the record of a feed or of a post.
+  private static func isRecord(_ glance: JSONGlance) -> Bool {
+    let type = (glance.members["type"] ?? nil).flatMap(PostType.init(rawValue:))
+    return type != nil || glance.members["feed"] != nil || glance.members["post"] != nil
+  }
+
   private static func format(of glance: JSONGlance) -> FeedFormat? {
     let members = glance.members
-    if members["version"]??.hasPrefix("https://jsonfeed.org/version/") == true { return .jsonFeed }
+    if isJSONFeed(glance) { return .jsonFeed }
     if ["Listing", "t3"].contains(members["kind"] ?? nil) { return .reddit }
     if members["subreddit"] != nil, members["permalink"] != nil { return .reddit }
     let isStatus =

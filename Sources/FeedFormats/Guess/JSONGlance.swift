@@ -4,6 +4,8 @@ struct JSONGlance {
   private(set) var members: [String: String?] = [:]
   /// The first member that is a list.
   private(set) var firstList: String?
+  /// The names of members of what is in that list.
+  private(set) var itemNames: Set<String> = []
   /// It begins on one line and goes on in another, on which no further object begins.
   private(set) var isOverLines = false
 
@@ -28,6 +30,9 @@ struct JSONGlance {
             name = string
             members[string] = .some(nil)
           }
+        }
+        if depth == inner + 2, firstList != nil, Self.isName(text, behind: end) {
+          itemNames.insert(String(decoding: text[(index + 1)..<end], as: UTF8.self))
         }
         index = end
       case UInt8(ascii: "{"), UInt8(ascii: "["):

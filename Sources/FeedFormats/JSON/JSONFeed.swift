@@ -21,7 +21,9 @@ enum JSONFeed {
       }
       do throws(FormatError) {
         translation.add(
-          try post(item, of: document, home: home, &translation.omissions), line: line)
+          try post(
+            item, of: document, home: home, translation.settings.timeZone, &translation.omissions),
+          line: line)
       } catch {
         translation.refuse(error.description, line: line)
       }
@@ -29,7 +31,8 @@ enum JSONFeed {
   }
 
   private static func post(
-    _ item: JSONValue, of feed: JSONValue, home: String?, _ omissions: inout Omissions
+    _ item: JSONValue, of feed: JSONValue, home: String?, _ zone: LocalTimeZone,
+    _ omissions: inout Omissions
   ) throws(FormatError) -> Post {
     guard let id = item.id("id") ?? item.text("url") else {
       throw FormatError("the item has no id")
@@ -45,7 +48,7 @@ enum JSONFeed {
       text: text(of: item, media, home: home, &omissions),
       language: omissions.language(item.text("language") ?? feed.text("language")),
       publishedAt: try FormatError.time(
-        item.text("date_published") ?? item.text("date_modified"), "date_published"),
+        item.text("date_published") ?? item.text("date_modified"), "date_published", zone),
       author: author(of: item, home: home) ?? author(of: feed, home: home),
       url: url,
       thumbnail: WebAddress.resolve(item.text("image") ?? item.text("banner_image"), base: home),

@@ -44,7 +44,7 @@ enum MastodonStatus {
       title: status.text("spoiler_text"),
       text: text?.plain.trimmed,
       language: omissions.language(status.text("language")),
-      publishedAt: try FormatError.time(status.text("created_at"), "created_at"),
+      publishedAt: try FormatError.time(status.text("created_at"), "created_at", .utc),
       author: author(of: status),
       url: WebAddress.resolve(status.text("url") ?? status.text("uri")),
       thumbnail: files.lazy.compactMap { WebAddress.resolve($0.text("preview_url")) }.first,

@@ -3,10 +3,14 @@ import Feed
 
 /// Times as feeds have them.
 enum FeedDate {
-  /// The time of a text of RFC 3339, or of RFC 822 as RSS has it, with two or four digits of a year; nil
-  /// where it is neither.
-  static func time(_ text: String) -> Timestamp? {
-    (try? Timestamp(rfc3339: text)) ?? internetMessageTime(text)
+  /// The time of a text: of RFC 3339; as databases print it, with or without seconds and a zone; of RFC 822 as RSS
+  /// has it, with two or four digits of a year; or a number of seconds, milliseconds or microseconds since 1970.
+  /// Nil where it is none of these.
+  ///
+  /// - Parameter zone: that of times that name none.
+  static func time(_ text: String, _ zone: LocalTimeZone) -> Timestamp? {
+    (try? Timestamp(rfc3339: text)) ?? databaseTime(text, zone) ?? number(text)
+      ?? internetMessageTime(text, zone)
   }
 
   /// The time that many seconds after 1970; nil where no RFC 3339 time says it.
@@ -18,13 +22,60 @@ enum FeedDate {
     return checked(microseconds)
   }
 
+  /// A number since 1970: of seconds up to the year 5138, beyond that of milliseconds (from 1973 on), beyond these
+  /// of microseconds.
+  private static func number(_ text: String) -> Timestamp? {
+    let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+    let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count),
+      parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(\.isDigit) }),
+      parts[0].utf8.count <= 17, let number = Double(text)
+    else { return nil }
+    switch number.magnitude {
+    case ..<1e11: return time(secondsSince1970: number)
+    case ..<1e14: return time(secondsSince1970: number / 1e3)
+    default: return time(secondsSince1970: number / 1e6)
+    }
+  }
+
+  /// `2026-10-01`, `2026-10-01 08:00`, `2011-02-15 00:00:00.25-05`, `2011-02-15T00:00:00 +0100`: PostgreSQL's,
+  /// MySQL's, SQLite's and ISO 8601's forms.
+  private static func databaseTime(_ text: String, _ zone: LocalTimeZone) -> Timestamp? {
+    guard
+      let match = text.wholeMatch(
+        of: /(\d{4})-(\d\d)-(\d\d)(?:[Tt ] ?(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? ?(.*))?/
+          .asciiOnlyDigits()),
+      let year = Int(match.1), let month = Int(match.2), let day = Int(match.3),
+      let days = CivilTime.daysSince1970(year: year, month: month, day: day)
+    else { return nil }
+    let (hour, minute, second) = (
+      match.4.flatMap { Int($0) } ?? 0, match.5.flatMap { Int($0) } ?? 0,
+      match.6.flatMap { Int($0) } ?? 0
+    )
+    guard (1...12).contains(month), hour < 24, minute < 60, second < 60 else { return nil }
+    let seconds = days * 86_400 + hour * 3600 + minute * 60 + second
+    let fraction = match.7.map { ($0 + "000000").prefix(6) }.flatMap { Int($0) } ?? 0
+    let offset: Int
+    if let name = match.8, !name.isEmpty {
+      guard let minutes = offsetMinutes(isHours(name) ? name + "00" : String(name)) else {
+        return nil
+      }
+      offset = minutes * 60
+    } else {
+      offset = zone.offsetSeconds(seconds)
+    }
+    return checked(Int64(seconds - offset) * 1_000_000 + Int64(fraction))
+  }
+
   private static func checked(_ microseconds: Int64) -> Timestamp? {
     let time = Timestamp(microseconds: microseconds)
     return (Timestamp.earliest...Timestamp.latest).contains(time) ? time : nil
   }
 
   /// RFC 822 section 5, RFC 5322 sections 3.3 and 4.3: `Sat, 07 Sep 2002 00:00:01 GMT`.
-  private static func internetMessageTime(_ text: String) -> Timestamp? {
+  private static func internetMessageTime(
+    _ text: String, _ zone: LocalTimeZone
+  ) -> Timestamp? {
     var words = text.utf8.split { $0.isSpace || $0 == UInt8(ascii: ",") }
       .map { String(decoding: $0, as: UTF8.self) }
     if let first = words.first, first.utf8.first?.isLetter == true { words.removeFirst() }
@@ -32,10 +83,13 @@ enum FeedDate {
       let month = months.firstIndex(of: words[1].asciiLowercased.prefix(3)),
       let year = year(words[2]),
       let days = CivilTime.daysSince1970(year: year, month: month + 1, day: day),
-      let seconds = secondsOfDay(words[3]),
-      let offset = words.count == 5 ? offsetMinutes(words[4]) : 0
+      let seconds = secondsOfDay(words[3])
     else { return nil }
-    let (product, overflows) = Int64(days * 86_400 + seconds - offset * 60)
+    let local = days * 86_400 + seconds
+    let offset =
+      words.count == 5 ? offsetMinutes(words[4]).map { $0 * 60 } : zone.offsetSeconds(local)
+    guard let offset else { return nil }
+    let (product, overflows) = Int64(local - offset)
       .multipliedReportingOverflow(by: 1_000_000)
     return overflows ? nil : checked(product)
   }
@@ -78,6 +132,11 @@ enum FeedDate {
       let number = number(String(digits.dropFirst()), 4...4), number % 100 < 60
     else { return nil }
     return (number / 100 * 60 + number % 100) * (sign == "-" ? -1 : 1)
+  }
+
+  /// An offset of hours alone, `+01`.
+  private static func isHours(_ zone: Substring) -> Bool {
+    zone.utf8.count == 3 && (zone.hasPrefix("+") || zone.hasPrefix("-"))
   }
 
   private static func number(_ text: String, _ digits: ClosedRange<Int>) -> Int? {

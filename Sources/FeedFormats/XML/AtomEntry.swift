@@ -12,7 +12,9 @@ struct AtomEntry {
     base = entry.base ?? context.link
   }
 
-  func post(_ omissions: inout Omissions) throws(FormatError) -> Post {
+  func post(
+    _ zone: LocalTimeZone, _ omissions: inout Omissions
+  ) throws(FormatError) -> Post {
     let media = FeedMedia(entry, base: base)
     let files = media.files(&omissions)
     let link = link("alternate") ?? contentLink
@@ -34,7 +36,8 @@ struct AtomEntry {
       text: content ?? summary ?? media.text,
       language: omissions.language(
         entry.first("content", .atom)?.language ?? entry.language ?? context.language),
-      publishedAt: try FormatError.time(published ?? entry.text("updated", .atom), "published"),
+      publishedAt: try FormatError.time(
+        published ?? entry.text("updated", .atom), "published", zone),
       author: author,
       url: link,
       thumbnail: media.thumbnail,

@@ -132,8 +132,9 @@ final class FeedBuilder: XMLParserDelegate {
     do throws(FormatError) {
       let post =
         format == .rss
-        ? try RSSItem(element, context).post(&translation.omissions)
-        : try AtomEntry(element, context).post(&translation.omissions)
+        ? try RSSItem(element, context).post(translation.settings.timeZone, &translation.omissions)
+        : try AtomEntry(element, context).post(
+          translation.settings.timeZone, &translation.omissions)
       translation.add(post, line: element.line)
     } catch {
       translation.refuse(error.description, line: element.line)

@@ -13,7 +13,9 @@ struct RSSItem {
     base = item.base ?? context.link
   }
 
-  func post(_ omissions: inout Omissions) throws(FormatError) -> Post {
+  func post(
+    _ zone: LocalTimeZone, _ omissions: inout Omissions
+  ) throws(FormatError) -> Post {
     let media = FeedMedia(item, base: base)
     let files = media.files(&omissions)
     let content = item.text("encoded", .content)
@@ -39,7 +41,7 @@ struct RSSItem {
       language: omissions.language(
         item.text("language", .dublinCore) ?? item.language ?? context.language),
       publishedAt: try FormatError.time(
-        item.text("pubDate") ?? item.text("date", .dublinCore), "pubDate"),
+        item.text("pubDate") ?? item.text("date", .dublinCore), "pubDate", zone),
       author: author,
       url: link,
       thumbnail: media.thumbnail,

@@ -1,24 +1,32 @@
 import Feed
 
-/// Which field of a post a column of a CSV is.
+/// Which field of a post a column of a CSV is, or a value of a JSON object.
 public struct ColumnMapping: Hashable, Sendable {
-  /// What the header calls it.
+  /// What the header calls it, or the path to it (`JSONMapping`).
   public let column: String
   /// What it is of a post.
   public let field: ColumnField
 
-  /// A mapping written as `column=field`; the last `=` counts.
+  /// A mapping written as `column=field`, of which the last `=` counts, or as `field=path` where only what stands
+  /// in front is a field.
   ///
   /// - Throws: `ColumnMappingError`.
   public init(_ text: String) throws(ColumnMappingError) {
-    guard let sign = text.lastIndex(of: "="), let column = text[..<sign].trimmed else {
-      throw ColumnMappingError(description: "\"\(text)\" is not column=field")
+    guard let first = text.firstIndex(of: "="), let last = text.lastIndex(of: "=") else {
+      throw ColumnMappingError(description: "\"\(text)\" is neither column=field nor field=path")
     }
-    guard let name = text[text.index(after: sign)...].trimmed, let field = ColumnField(name) else {
+    if let column = text[..<last].trimmed, let name = text[text.index(after: last)...].trimmed,
+      let field = ColumnField(name)
+    {
+      (self.column, self.field) = (column, field)
+    } else if let path = text[text.index(after: first)...].trimmed,
+      let name = text[..<first].trimmed, let field = ColumnField(name)
+    {
+      (column, self.field) = (path, field)
+    } else {
       throw ColumnMappingError(
         description: "\"\(text)\" names no field; the fields are \(ColumnField.known)")
     }
-    (self.column, self.field) = (column, field)
   }
 }
 
@@ -28,7 +36,7 @@ public struct ColumnMappingError: Error, Hashable, Sendable, CustomStringConvert
   public let description: String
 }
 
-/// A field of a post that a column of a CSV can be; records call it the same.
+/// A field of a post that a column or a value can be; records call it the same.
 public enum ColumnField: Hashable, Sendable {
   case id, type, title, text, language, publishedAt, authorID, authorName, authorAvatar, url
   case thumbnail, tags, feed, rank

@@ -1,7 +1,8 @@
 import Feed
+import JSON
 
-/// A post of which the fields of a row come one by one.
-struct CSVPost {
+/// A post of which the fields of a row or an object come one by one.
+struct MappedPost {
   private var post = Post(id: "", type: .text)
   private var type: PostType?
   private var feed: String?
@@ -15,8 +16,10 @@ struct CSVPost {
     var kind: MediaKind?
   }
 
-  /// A post of a row that may name no feed of its own.
-  init(feed: String?) { self.feed = feed }
+  private let zone: LocalTimeZone
+
+  /// A post that may name no feed of its own, nor a zone of its times.
+  init(feed: String?, zone: LocalTimeZone) { (self.feed, self.zone) = (feed, zone) }
 
   /// Takes what a column has.
   mutating func set(_ field: ColumnField, _ text: String) throws(FormatError) {
@@ -26,14 +29,14 @@ struct CSVPost {
     case .title: post.title = text
     case .text: post.text = text
     case .language: post.language = text
-    case .publishedAt: post.publishedAt = try Self.time(text)
+    case .publishedAt: post.publishedAt = try FormatError.time(text, "publishedAt", zone)
     case .authorID: author.id = text
     case .authorName: author.name = text
     case .authorAvatar: author.avatar = text
     case .url: post.url = text
     case .thumbnail: post.thumbnail = text
     case .tags:
-      post.tags = text.split { $0 == "," || $0 == ";" }.compactMap(\.trimmed)
+      post.tags += text.split { $0 == "," || $0 == ";" }.compactMap(\.trimmed)
     case .feed: feed = text
     case .rank: rank = try Self.number(text, "rank")
     case .counter(let name):
@@ -61,9 +64,15 @@ struct CSVPost {
     }
   }
 
-  /// The post, and its place: a row without an id is known by its URL, or by all that it says.
+  /// Adds a tag, whatever is in it.
+  mutating func add(tag: String) { post.tags.append(tag) }
+
+  /// Adds a member of `extra` as it stands.
+  mutating func add(extra name: String, _ value: JSONValue) { extra.add(name, value) }
+
+  /// The post, and its place: what has no id is known by its URL, or by its identity, all that it says.
   func record(
-    row: [String], _ omissions: inout Omissions
+    _ format: FeedFormat, identity: String, _ omissions: inout Omissions
   ) throws(FormatError) -> (Post, [Placement]) {
     var post = post
     for index in files.keys.sorted() {
@@ -78,23 +87,15 @@ struct CSVPost {
     }
     post.type = type ?? PostType(of: post.media)
     if post.id.isEmpty {
-      post.id = StableID.make(.csv, post.url ?? row.joined(separator: "\u{0}"))
+      post.id = StableID.make(format, post.url ?? identity)
     }
     post.author = author == Author() ? nil : author
     post.extra = extra.extra
     post.counters.sort { $0.name.precedesByBytes($1.name) }
     if rank != nil, feed == nil {
-      throw FormatError("rank: is of no use without a feed: map a column to feed, or say --feed")
+      throw FormatError("rank: is of no use without a feed: map something to feed, or say --feed")
     }
     return (post, feed.map { [Placement(feed: $0, rank: rank)] } ?? [])
-  }
-
-  /// A time of RFC 3339 or RFC 822, or seconds since 1970.
-  private static func time(_ text: String) throws(FormatError) -> Timestamp? {
-    if text.utf8.allSatisfy(\.isDigit), let time = FeedDate.time(secondsSince1970: Double(text)) {
-      return time
-    }
-    return try FormatError.time(text, "publishedAt")
   }
 
   private static func number(_ text: String, _ name: String) throws(FormatError) -> Int {
