@@ -45,7 +45,8 @@ import Version
     // What is to be said each time has no variable.
     let without = [
       "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
-      "items", "pace", "strategy", "network", "speed", "store", "record", "json", "trace", "map", "time-zone",
+      "items", "pace", "strategy", "network", "speed", "store", "record", "json", "trace", "map",
+      "time-zone",
       "watch", "without-hints", "explain", "max-cost", "video-cost", "image-cost",
       "input", "precision", "price", "search", "budget-kilobytes", "megabyte-loaders",
       "output", "csv", "without-grid", "undo", "together", "validation",

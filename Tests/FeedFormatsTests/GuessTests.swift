@@ -83,7 +83,8 @@ struct GuessTests {
     #expect(guess("title\nx\n", map: ["title=title"]) == "csv")
     #expect(guess("[{\"a\":1}]", map: ["a=title"]) == "json")
     #expect(guess(#"{"feed":{"name":"f"}}"#, map: ["a=title"]) == "records")
-    #expect(guess(#"{"version":"https://jsonfeed.org/version/1","#, map: ["a=title"]) == "json-feed")
+    #expect(
+      guess(#"{"version":"https://jsonfeed.org/version/1","#, map: ["a=title"]) == "json-feed")
     #expect(
       guess("title;n\nx;1\n", map: ["name=title"]).contains(
         "no column \"name\"; the columns are title, n"))
