@@ -66,11 +66,59 @@ struct XMLFeedTests {
       problem(text, limit: 1_000)?.contains("a tag or comment has more than 1000 bytes") == true)
   }
 
-  @Test func `windows-1252 and UTF-16 are read`() {
-    let head = "<?xml version=\"1.0\" encoding=\"windows-1252\"?><rss><channel><item><title>"
-    let bytes =
-      Array(head.utf8) + [0x80, 0xe9, 0x99] + Array("</title></item></channel></rss>".utf8)
-    #expect(Reading(bytes, .rss).records.first?.contains("\"title\":\"€é™\"") == true)
+  private static let encoded: [(encoding: String, text: String, bytes: [UInt8])] = [
+    ("GB2312", "港口新闻", [0xb8, 0xdb, 0xbf, 0xda, 0xd0, 0xc2, 0xce, 0xc5]),
+    ("gbk", "鎭江", [0xe6, 0x81, 0xbd, 0xad]),
+    ("GB18030", "㐀港", [0x81, 0x39, 0xee, 0x39, 0xb8, 0xdb]),
+    ("Big5", "港口新聞", [0xb4, 0xe4, 0xa4, 0x66, 0xb7, 0x73, 0xbb, 0x44]),
+    ("Shift_JIS", "港の①", [0x8d, 0x60, 0x82, 0xcc, 0x87, 0x40]),
+    ("EUC-JP", "港のニュース", [0xb9, 0xc1, 0xa4, 0xce, 0xa5, 0xcb, 0xa5, 0xe5, 0xa1, 0xbc, 0xa5, 0xb9]),
+    ("EUC-KR", "항구 뷁", [0xc7, 0xd7, 0xb1, 0xb8, 0x20, 0x94, 0xee]),
+    ("windows-1251", "Порт", [0xcf, 0xee, 0xf0, 0xf2]),
+    ("windows-1250", "přístav", [0x70, 0xf8, 0xed, 0x73, 0x74, 0x61, 0x76]),
+    ("windows-1253", "λιμάνι", [0xeb, 0xe9, 0xec, 0xdc, 0xed, 0xe9]),
+    ("windows-1256", "ميناء", [0xe3, 0xed, 0xe4, 0xc7, 0xc1]),
+    ("KOI8-R", "Порт", [0xf0, 0xcf, 0xd2, 0xd4]),
+    ("KOI8-U", "Їжак", [0xb7, 0xd6, 0xc1, 0xcb]),
+    ("ISO-8859-2", "łódź", [0xb3, 0xf3, 0x64, 0xbc]),
+    ("ISO-8859-15", "5 €", [0x35, 0x20, 0xa4]),
+    ("windows-1252", "€é™", [0x80, 0xe9, 0x99]),
+  ]
+
+  @Test(arguments: encoded)
+  func `a document is read in its encoding, however its bytes come`(
+    _ encoding: String, _ text: String, _ bytes: [UInt8]
+  ) {
+    let head = "<?xml version='1.0' encoding=\"\(encoding)\"?>\n<rss><channel><item><title>"
+    let filler = [UInt8](repeating: 0x20, count: 70_000)
+    for spaces in [0, 1, 2, 3] {
+      // Characters lie across the pieces that are parsed.
+      let document =
+        Array(head.utf8) + filler.dropLast(head.utf8.count + 4_464 + spaces)
+        + [[UInt8]](repeating: bytes, count: 9).joined()
+        + Array("</title></item></channel></rss>".utf8)
+      let whole = Reading(document, .rss).records
+      #expect(whole.first?.contains(String(repeating: text, count: 9)) == true, "\(whole)")
+      #expect(Reading(document, .rss, ends: Array(1...document.count)).records == whole)
+    }
+  }
+
+  @Test func `what is not in its encoding is named, with what stood before it`() {
+    let head =
+      "<?xml version='1.0' encoding='EUC-KR'?><rss><channel><item><guid>a</guid></item>\n<item><title>"
+    let records = Reading(Array(head.utf8) + [0xff, 0xff, 0x3c], .rss).records
+    #expect(
+      records.count == 2
+        && records[1].contains("2: !is not EUC-KR: no character begins at byte 95"), "\(records)")
+    let cut = Reading(Array(head.utf8) + [0xb0], .rss).records
+    #expect(cut.last?.contains("is not EUC-KR") == true, "\(cut)")
+    // A mark of UTF-8 says more than the declaration behind it.
+    let marked =
+      "\u{feff}<?xml version='1.0' encoding='GBK'?><rss><channel><item><title>é</title></item></channel></rss>"
+    #expect(Reading(marked, .rss).records.first?.contains("\"title\":\"é\"") == true)
+  }
+
+  @Test func `UTF-16 is read`() {
     let wide = Array("\u{feff}<rss><channel><item><title>é</title></item></channel></rss>".utf16)
       .flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
     #expect(Reading(wide, .rss).records.first?.contains("\"title\":\"é\"") == true)

@@ -6,6 +6,9 @@ struct XMLFeedReader: RecordReader {
   private let builder: FeedBuilder
   private let parser: XMLParser?
   private var isDone = false
+  private var hasBegun = false
+  /// For a document in an encoding that Expat does not read.
+  private var transcoder: Transcoder?
   /// Bytes that are not parsed yet. Expat looks at a tag anew each time more of it comes: many small
   /// pieces would have it do so often.
   private var waiting: [UInt8] = []
@@ -36,13 +39,32 @@ struct XMLFeedReader: RecordReader {
   }
 
   private mutating func parse(isLast: Bool, _ emit: (RawRecord) throws -> Void) rethrows {
-    let failure =
-      parser.map { $0.parse(waiting[...], isLast: isLast) } ?? (1, "there is no memory for Expat")
+    let failure = parser.map { parse(with: $0, isLast) } ?? (1, "there is no memory for Expat")
     waiting.removeAll(keepingCapacity: true)
     try builder.translation.flush(emit)
     if let failure {
       isDone = true
       try emit(RawRecord(line: failure.line, problem: failure.problem))
     }
+  }
+
+  private mutating func parse(
+    with parser: XMLParser, _ isLast: Bool
+  ) -> (line: Int, problem: String)? {
+    if !hasBegun {
+      hasBegun = true
+      do throws(FormatError) {
+        transcoder = try Transcoder.needed(for: waiting[...])
+      } catch {
+        return (1, error.description)
+      }
+      // A mark of UTF-8 says more than what the document says of itself.
+      if transcoder != nil || waiting.starts(with: [0xef, 0xbb, 0xbf]) { parser.readAsUTF8() }
+    }
+    guard let transcoder else { return parser.parse(waiting[...], isLast: isLast) }
+    let (text, problem) = transcoder.decode(waiting, isLast: isLast)
+    // What can be read is read before what is wrong is said.
+    return parser.parse(text[...], isLast: isLast && problem == nil)
+      ?? problem.map { (parser.currentLine, $0) }
   }
 }

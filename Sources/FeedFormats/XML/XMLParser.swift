@@ -49,8 +49,6 @@ final class XMLParser {
     XML_SetSkippedEntityHandler(parser) { data, name, _ in
       XMLParser.of(data)?.skip(name.map { String(cString: $0) } ?? "")
     }
-    XML_SetUnknownEncodingHandler(
-      parser, { _, name, encoding in WindowsEncoding.fill(encoding, name) ? 1 : 0 }, nil)
   }
 
   deinit { XML_ParserFree(parser) }
@@ -79,6 +77,12 @@ final class XMLParser {
     return pending > tokenLimitBytes + bytes.count
       ? (line, "a tag or comment has more than \(tokenLimitBytes) bytes") : nil
   }
+
+  /// What comes is UTF-8, whatever the document says of itself. Before the first bytes.
+  func readAsUTF8() { XML_SetEncoding(parser, "UTF-8") }
+
+  /// The line that was read last.
+  var currentLine: Int { line }
 
   /// Ends reading, for this reason.
   func stop(_ problem: String) {
