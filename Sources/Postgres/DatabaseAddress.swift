@@ -16,12 +16,33 @@ public struct DatabaseAddress: Hashable, Sendable {
   /// Whether it may say which server is meant.
   private let saysServer: Bool
 
-  /// Whether the text names a PostgreSQL database, and not a file: `postgres://…`, `postgresql://…`, or
-  /// pairs that name a service, a host or a database.
+  /// Whether the text is meant for the address of a database, and not for a file: it has a scheme, of whatever kind,
+  /// or is a list of pairs of which one has a word of libpq's. What is meant and cannot be read is refused, for it may
+  /// hold a password, which would become a file's name.
   public static func isMeant(by text: String) -> Bool {
-    ["postgres://", "postgresql://", "service=", "host=", "hostaddr=", "dbname="]
-      .contains { text.hasPrefix($0) }
+    let text = text.trimmingPrefix { $0.isWhitespace }
+    if text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\//) != nil { return true }
+    let words = text.matches(of: /(?:^|\s)(\w+)\s*=/)
+    // A path may hold anything behind its first slash.
+    guard let first = words.first, !text[..<first.range.lowerBound].contains("/") else {
+      return false
+    }
+    return words.contains { keywords.contains($0.output.1.lowercased()) }
   }
+
+  /// libpq's words for what an address says.
+  private static let keywords: Set<String> = {
+    // Of an empty text: the environment has no say in what words there are.
+    guard let options = PQconninfoParse("", nil) else { return [] }
+    defer { PQconninfoFree(options) }
+    var keywords: Set<String> = []
+    var option = options
+    while let keyword = option.pointee.keyword {
+      keywords.insert(String(cString: keyword))
+      option += 1
+    }
+    return keywords
+  }()
 
   /// The database that the text names.
   ///

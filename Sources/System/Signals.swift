@@ -42,6 +42,17 @@ public enum Signals {
     signal(SIGPIPE, SIG_IGN)
   }
 
+  /// Ends the program as a write to a broken pipe ends others: by SIGPIPE.
+  public static func endByBrokenPipe() -> Never {
+    signal(SIGPIPE, SIG_DFL)
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, SIGPIPE)
+    pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    raise(SIGPIPE)
+    exit(128 + SIGPIPE)
+  }
+
   /// Ignores SIGXFSZ in the whole process: a write beyond the largest size that a file may have
   /// (setrlimit(2)) is an error of that write.
   public static func ignoreFileSizeLimit() {

@@ -68,6 +68,7 @@ struct ConfigCommand: ParsableCommand {
     let data = try JSONSerialization.data(
       withJSONObject: document, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
     // Several lines, in which JSON has its own escapes.
-    Swift.print(String(decoding: data, as: UTF8.self).escapedForTerminal(keepsLines: true))
+    let text = String(decoding: data, as: UTF8.self).escapedForTerminal(keepsLines: true)
+    try printBytes(Array((text + "\n").utf8))
   }
 }

@@ -24,10 +24,10 @@ struct ExportCommand: ParsableCommand {
       buffer += record.json
       buffer.append(UInt8(ascii: "\n"))
       if buffer.count >= Self.bufferBytes {
-        try FileHandle.standardOutput.write(contentsOf: buffer)
+        try printBytes(buffer)
         buffer.removeAll(keepingCapacity: true)
       }
     }
-    try FileHandle.standardOutput.write(contentsOf: buffer)
+    try printBytes(buffer)
   }
 }

@@ -30,16 +30,24 @@ struct Lookahead: ParsableCommand {
   /// Runs the command of the arguments. What it throws is shown as ArgumentParser shows it, but for the
   /// control characters of what it quotes.
   static func main() {
+    StandardStream.openClosed()
     Signals.ignoreFileSizeLimit()
+    Signals.ignoreBrokenPipe()
     do {
       var command = try parseAsRoot()
       try command.run()
+      exitIfOutputFailed()
     } catch {
+      exitIfOutputFailed()
       let status = exitCode(for: error)
       let text = fullMessage(for: error).escapedForTerminal(keepsLines: true)
       if !text.isEmpty {
-        let stream = status == .success ? FileHandle.standardOutput : .standardError
-        stream.write(Data((text + "\n").utf8))
+        if status == .success {
+          try? printBytes(Array((text + "\n").utf8))
+          exitIfOutputFailed()
+        } else {
+          writeError(text + "\n")
+        }
       }
       Foundation.exit(status.rawValue)
     }

@@ -34,7 +34,7 @@ extension MediaAddition {
     if renditionsRemoved > 0 {
       counts.append("\(renditionsRemoved) of contents that are gone removed")
     }
-    Swift.print("renditions: \(counts.joined(separator: ", "))")
+    lookahead.print("renditions: \(counts.joined(separator: ", "))")
   }
 
   fileprivate func print(seconds: Double) {
@@ -46,9 +46,8 @@ extension MediaAddition {
     if failed > 0 { counts.append("\(failed) failed") }
     let rate = seconds > 0 ? Int(Double(files) / seconds) : files
     let text = counts.joined(separator: ", ")
-    Swift.print("\(text) in \(String(format: "%.1f", seconds)) s, \(rate) a second")
+    lookahead.print("\(text) in \(String(format: "%.1f", seconds)) s, \(rate) a second")
     guard withoutDecoder > 0 else { return }
-    fflush(nil)
     printError(
       "ffmpeg is not installed: of \(withoutDecoder) files it is not known whether they decode, nor a "
         + "placeholder; lookahead media add --again finds it out once it is")

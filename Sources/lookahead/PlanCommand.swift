@@ -24,11 +24,13 @@ struct PlanCommand: ParsableCommand {
     for file in files {
       var lines = try PlanLines(file)
       while let line = try lines.next() {
+        let answer: [UInt8]
         do throws(RecordError) {
-          FileHandle.standardOutput.write(Data(try session.answer(line)))
+          answer = try session.answer(line)
         } catch {
           throw lines.error("\(error)")
         }
+        try printBytes(answer)
       }
     }
   }

@@ -33,7 +33,8 @@ struct ProbeCommand: ParsableCommand {
       do throws(ProbeError) {
         let isURL = file.firstRange(of: "://") != nil
         let report = try isURL ? probe.probe(url: file) : probe.probe(file: file)
-        FileHandle.standardOutput.write(Data(Self.line(file, report)))
+        // A file beside it may still be of use to whoever reads standard error.
+        try? printBytes(Self.line(file, report))
       } catch {
         hasFailed = true
         printError("\(file): \(error)")

@@ -19,7 +19,7 @@ final class ProgressMeter: Sendable {
     self.init(
       isTerminal: Descriptor.isTerminal(2),
       elapsed: { Double(MonotonicClock.nanoseconds - start) / 1e9 },
-      write: { FileHandle.standardError.write(Data($0.utf8)) })
+      write: writeError)
   }
 
   /// A meter of what takes text, and of the seconds that something tells.

@@ -133,7 +133,6 @@ struct SeedCommand: ParsableCommand {
     } else {
       lookahead.print("\(counts) \(speed)")
     }
-    fflush(nil)
     if !report.omissions.isEmpty { printError("not kept: \(report.omissions)") }
     if report.withoutFeed > 0 {
       let posts = report.withoutFeed == 1 ? "1 post names" : "\(report.withoutFeed) posts name"

@@ -45,7 +45,6 @@ struct ServeCommand: ParsableCommand {
     let port = try service.start()
     let host = settings.listening.urlHost
     print("serving \(configuration.location.name) on http://\(host):\(port)/")
-    fflush(nil)
     tellManager("READY=1", logger)
     if service.hasNoFeeds {
       printError(

@@ -72,10 +72,9 @@ extension Setting {
       self.init(name, secret: value as? String)
       return
     }
-    if Self.addresses.contains(name), let text = value as? String, !text.isEmpty,
-      let location = try? StoreLocation(text)
-    {
-      self.init(name, location.name)
+    if Self.addresses.contains(name), let text = value as? String, !text.isEmpty {
+      // What cannot be read may hold a password.
+      self.init(name, (try? StoreLocation(text))?.name)
       return
     }
     switch value {

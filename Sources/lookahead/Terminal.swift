@@ -1,13 +1,46 @@
 import Foundation
 import Observability
+import Synchronization
+import System
+
+/// What standard output could not be written for, first.
+private let failure = Mutex<SystemError?>(nil)
 
 /// A line on standard output, for a person: in this module every `print` is this one, so that what a
 /// stranger's names hold never reaches a terminal as it is.
 func print(_ text: String) {
-  Swift.print(text.escapedForTerminal())
+  // `main` says at the end what became of it: what the command does besides goes on.
+  try? printBytes(Array((text.escapedForTerminal() + "\n").utf8))
 }
 
-/// A line on standard error, for a person.
+/// Bytes on standard output, as they are.
+///
+/// - Throws: `SystemError`, once and from then on, so that whoever has much more to write stops.
+func printBytes(_ bytes: [UInt8]) throws(SystemError) {
+  if let failure = failure.withLock({ $0 }) { throw failure }
+  do throws(SystemError) {
+    try StandardStream.output.write(bytes)
+  } catch {
+    failure.withLock { $0 = error }
+    throw error
+  }
+}
+
+/// A line on standard error, for a person; lost where nobody can be told.
 func printError(_ text: String) {
-  FileHandle.standardError.write(Data((text.escapedForTerminal() + "\n").utf8))
+  writeError(text.escapedForTerminal() + "\n")
+}
+
+/// A text on standard error, as it is; lost where nobody can be told.
+func writeError(_ text: String) {
+  try? StandardStream.error.write(Array(text.utf8))
+}
+
+/// Ends the program where standard output could not be written: quietly where nobody read it any more, as other
+/// programs do, else with status 1.
+func exitIfOutputFailed() {
+  guard let failure = failure.withLock({ $0 }) else { return }
+  if failure.code == EPIPE { Signals.endByBrokenPipe() }
+  printError("cannot \(failure.purpose): \(failure.reason)")
+  Foundation.exit(EXIT_FAILURE)
 }

@@ -119,4 +119,49 @@ import Testing
     for server in servers { #expect(server.terminate() == 0) }
     #expect(try program.run("check").status == 0)
   }
+
+  // MARK: Output that cannot be written
+
+  /// The status and standard error of the program in a shell's command.
+  private func shell(_ command: String) throws -> (status: Int32, errors: String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/bash")
+    let path = program.folder.file("errors")
+    process.arguments = ["-c", "exec 9>\(path); " + command]
+    process.currentDirectoryURL = URL(fileURLWithPath: program.folder.path)
+    process.environment = ["L": Program.url.path, "LOOKAHEAD_DATABASE": program.database]
+    try process.run()
+    process.waitUntilExit()
+    return (process.terminationStatus, (try? String(contentsOfFile: path, encoding: .utf8)) ?? "")
+  }
+
+  @Test(arguments: ["2>/dev/full", "2>&-", "2> >(exit 0)"])
+  func `errors that nobody can be told end nothing`(_ redirection: String) throws {
+    try program.folder.write(
+      #"{"id":"a","type":"text"}"# + "\nbad\n" + #"{"id":"b","type":"text"}"#, to: "bad.ndjson")
+    #expect(try shell("$L seed bad.ndjson \(redirection)").status == 1)
+    #expect(try program.run("export").output.split(separator: "\n").count == 2)
+    #expect(try shell("$L seed no.ndjson \(redirection)").status == 1)
+  }
+
+  @Test(arguments: [
+    "migrate status", "config", "check", "prune --keep-posts 1 --dry-run", "export",
+    "seed --generate 3", "--help", "--version", "serve --help",
+  ])
+  func `what cannot be written to standard output is status 1 with plain words`(_ command: String)
+    throws
+  {
+    #expect(try program.run("seed", "--generate", "3").status == 0)
+    for redirection in [">/dev/full", ">&-"] {
+      let outcome = try shell("$L \(command) \(redirection) 2>&9")
+      #expect(outcome.status == 1, "\(redirection)")
+      #expect(outcome.errors.contains("cannot write standard output: "), "\(outcome.errors)")
+      #expect(!outcome.errors.contains("NSCocoaErrorDomain"))
+    }
+    // Closed streams are no file's place: nothing was written into the database.
+    #expect(try program.run("check").status == 0)
+    // Who stops reading ends the command, without a word.
+    let quiet = try shell("$L \(command) 2>&9 > >(exit 0); exit $?")
+    #expect(quiet.errors == "" && [0, 1, 141].contains(quiet.status), "\(quiet)")
+  }
 }

@@ -47,9 +47,31 @@ import Testing
     #expect(address.sessionAttributes(.standby) == standby)
   }
 
-  @Test(arguments: ["feeds.sqlite", "/var/lib/x", "postgres", "hosts=1", "./dbname=x", "-"])
+  @Test(arguments: [
+    "feeds.sqlite", "/var/lib/x", "postgres", "hosts=1", "./dbname=x", "-",
+    "/data/my user=1.sqlite",
+    "a b.sqlite", "user",
+  ])
   func `a path is no address`(_ text: String) {
     #expect(!DatabaseAddress.isMeant(by: text))
+  }
+
+  @Test(arguments: [
+    "user=la password=s3cret host=h", " user=la password=s3cret", "password = s3cret",
+    "usr=la password=s3cret host=/run", "PASSWORD=s3cret", "\nuser=la",
+  ])
+  func `a list of pairs is an address, whatever comes first`(_ text: String) {
+    #expect(DatabaseAddress.isMeant(by: text))
+  }
+
+  @Test(arguments: [
+    "Postgres://u:s3cret@h/d", " postgres://u:s3cret@h/d", "postgre://u:s3cret@h/d",
+    "mysql://u:s3cret@h/d", "usr=la password=s3cret", "user=la passwort=s3cret host=h",
+  ])
+  func `what looks like an address and is none is refused, and not shown`(_ text: String) {
+    #expect(DatabaseAddress.isMeant(by: text))
+    let error = #expect(throws: PostgresError.unreadableAddress) { try DatabaseAddress(text) }
+    #expect(error.map { "\($0)".contains("s3cret") } == false)
   }
 
   @Test func `nobody there is an error in time, and another attempt is not made at once`() throws {
