@@ -32,7 +32,7 @@ extension PostgresStore {
     }
     if let kept = rule.keptRankings {
       for feed in feeds {
-        summary.rankings += try pruneRankings(of: feed, keeping: kept, isDryRun: isDryRun)
+        try pruneRankings(of: feed, keeping: kept, isDryRun: isDryRun, &summary)
         onProgress(summary)
       }
     }
@@ -58,31 +58,41 @@ extension PostgresStore {
     }
   }
 
-  /// First no cursor can ask for them, then their rows go.
-  ///
-  /// - Returns: how many rankings went, or would.
-  private func pruneRankings(of feed: Int64, keeping kept: Int, isDryRun: Bool) throws -> Int {
-    let (gone, oldest) = try pruning { rows -> (Int, Int) in
-      guard let state = try rows.feed(feed) else { return (0, 0) }
+  /// First no cursor can ask for them, then their rows go: those too that a prune left which was killed
+  /// between the two.
+  private func pruneRankings(
+    of feed: Int64, keeping kept: Int, isDryRun: Bool, _ summary: inout PruningSummary
+  ) throws {
+    let oldest = try pruning { rows -> Int? in
+      guard let state = try rows.feed(feed) else { return nil }
       let oldest = max(state.oldestRanking, state.ranking - kept + 1)
       let gone = oldest - state.oldestRanking
-      guard gone > 0, !isDryRun else { return (gone, 0) }
+      summary.rankings += gone
+      if isDryRun {
+        let closed = try rows.connection.run(
+          PostgresPruning.countClosed, [.integer(feed), .integer(oldest)])
+        summary.entries += Int(closed.integer(0, 0) ?? 0)
+        return nil
+      }
+      guard gone > 0 else { return oldest }
       try rows.change(
         "UPDATE feed SET oldest_ranking = $1::int8 WHERE feed_id = $2::int8",
         [.integer(oldest), .integer(feed)])
       try rows.change(
         "DELETE FROM replaced_ranking WHERE feed_id = $1::int8 AND ranking < $2::int8",
         [.integer(feed), .integer(oldest)])
-      return (gone, oldest)
+      return oldest
     }
-    var isMore = oldest > 0
+    guard let oldest else { return }
+    var isMore = true
     while isMore {
-      isMore = try pruning { rows in
+      let count = try pruning { rows in
         try rows.change(
           PostgresPruning.deleteClosed, [.integer(feed), .integer(oldest), .integer(Self.batch)]
-        ).changedCount > 0
+        ).changedCount
       }
+      summary.entries += count
+      isMore = count == Int(Self.batch)
     }
-    return gone
   }
 }

@@ -29,6 +29,8 @@ public struct PruningSummary: Sendable, Equatable {
   public var withoutTime = 0
   /// Rankings that are gone.
   public var rankings = 0
+  /// Rows that are gone of rankings that are not kept, those included that a killed prune left.
+  public var entries = 0
   /// Posts that were looked at.
   public var seen = 0
 

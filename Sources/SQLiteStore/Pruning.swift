@@ -118,7 +118,8 @@ public struct Pruning {
     return [feed]
   }
 
-  /// First no cursor can ask for them, then their rows go.
+  /// First no cursor can ask for them, then their rows go: those too that a prune left which was killed
+  /// between the two.
   private func pruneRankings(
     of feedID: Int64, keeping kept: Int, _ summary: inout PruningSummary, _ pause: (Int) -> Void,
     _ others: inout OtherWriters
@@ -130,9 +131,13 @@ public struct Pruning {
       guard let row else { return nil }
       let (ranking, known): (Int, Int) = (try RankingNumber.checked(row[0]), row[1])
       let oldest = max(known, ranking - kept + 1)
-      guard oldest > known else { return nil }
       summary.rankings += oldest - known
-      guard !isDryRun else { return nil }
+      if isDryRun {
+        summary.entries +=
+          try Int.fetchOne(database, sql: Self.countClosed, arguments: [feedID, oldest]) ?? 0
+        return nil
+      }
+      guard oldest > known else { return oldest }
       try database.execute(
         sql: "UPDATE feed SET oldest_ranking = ? WHERE feed_id = ?", arguments: [oldest, feedID])
       try database.execute(sql: SQLiteRows.forgetRankings, arguments: [feedID, oldest])
@@ -141,12 +146,16 @@ public struct Pruning {
     guard let oldest else { return }
     var isMore = true
     while isMore {
-      isMore = try transaction(pause, &others) { database, _ in
+      let count = try transaction(pause, &others) { database, _ in
         try database.execute(sql: Self.deleteClosed, arguments: [feedID, oldest, batch])
-        return database.changesCount > 0
+        return database.changesCount
       }
+      summary.entries += count
+      isMore = count == batch
     }
   }
+
+  static let countClosed = "SELECT count(*) FROM feed_entry WHERE feed_id = ? AND until <= ?"
 
   static let deleteClosed = """
     DELETE FROM feed_entry WHERE entry_id IN

@@ -67,7 +67,9 @@ struct PruneCommand: ParsableCommand {
     let closing = Result { try store.close() }
     var parts = ["\(summary.posts) posts"]
     if let feed { parts.append("\(summary.departures) more from \(feed) only") }
-    if keptRankings != nil { parts.append("\(summary.rankings) rankings") }
+    if keptRankings != nil {
+      parts += ["\(summary.rankings) rankings", "\(summary.entries) rows of old rankings"]
+    }
     print(
       parts.joined(separator: ", ") + (dryRun ? " would go" : " are gone")
         + ", in \(meter.secondsText) s")
@@ -82,7 +84,7 @@ extension PruningSummary {
   /// How far it has come.
   fileprivate func progress(isDryRun: Bool) -> String {
     let verb = isDryRun ? "would go" : "are gone"
-    let rankings = rankings > 0 ? ", \(rankings) rankings" : ""
+    let rankings = rankings + entries > 0 ? ", \(rankings) rankings with \(entries) rows" : ""
     return "\(seen) posts looked at, \(posts + departures) \(verb)\(rankings)"
   }
 }

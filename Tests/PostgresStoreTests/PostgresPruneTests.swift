@@ -84,6 +84,38 @@ struct PostgresPruneTests {
     #expect(try export(stores[0]) == export(stores[1]))
   }
 
+  @Test func `what a killed prune left of old rankings is counted, and the next one removes it`()
+    throws
+  {
+    let database = try TestDatabase()
+    let store = try database.store()
+    for round in 0...6 {
+      try store.load((1...5).map { .ranked("r\($0)", ($0 + round) % 5) })
+    }
+    var rule = PruningRule()
+    rule.keptRankings = 1
+    let whole = try store.prune(rule, isDryRun: true) { _ in }
+    #expect(whole.rankings == 6 && whole.entries > 4)
+    let other = try database.connect()
+    try other.run(
+      script: """
+        CREATE FUNCTION killed() RETURNS trigger LANGUAGE plpgsql
+          AS $$ BEGIN RAISE EXCEPTION 'killed'; END $$;
+        CREATE TRIGGER killed BEFORE DELETE ON feed_entry EXECUTE FUNCTION killed()
+        """)
+    #expect(throws: PostgresStoreError.self) { try store.prune(rule, isDryRun: false) { _ in } }
+    try other.run(script: "DROP TRIGGER killed ON feed_entry")
+    let findings = try store.check()
+    #expect(findings.map(\.severity) == [.note])
+    #expect(
+      findings.first?.text.contains("feed featured: \(whole.entries)") == true, "\(findings)")
+    for isDryRun in [true, false] {
+      let summary = try store.prune(rule, isDryRun: isDryRun) { _ in }
+      #expect(summary.rankings == 0 && summary.entries == whole.entries)
+    }
+    #expect(try store.check().isEmpty)
+  }
+
   @Test func `a feed that is not there is named`() throws {
     var rule = PruningRule()
     (rule.feed, rule.keptPosts) = ("nobody's", 1)

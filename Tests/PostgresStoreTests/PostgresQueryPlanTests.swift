@@ -45,6 +45,7 @@ struct PostgresQueryPlanTests {
     ("a truth by its version", MediaRows.truthOfVersion),
     ("where a content lies", MediaRows.urlsOfTruth), ("posts that show files", MediaRows.tellPosts),
     ("rows of old rankings", PostgresPruning.deleteClosed),
+    ("how many rows of old rankings there are", PostgresPruning.countClosed),
   ]
 
   @Test(arguments: statements.indices)

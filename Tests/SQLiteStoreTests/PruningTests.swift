@@ -41,14 +41,15 @@ import Testing
     return summary
   }
 
-  private func summary(posts: Int = 0, departures: Int = 0, withoutTime: Int = 0, rankings: Int = 0)
-    -> PruningSummary
-  {
+  private func summary(
+    posts: Int = 0, departures: Int = 0, withoutTime: Int = 0, rankings: Int = 0, entries: Int = 0
+  ) -> PruningSummary {
     var summary = PruningSummary()
     summary.posts = posts
     summary.departures = departures
     summary.withoutTime = withoutTime
     summary.rankings = rankings
+    summary.entries = entries
     return summary
   }
 
@@ -142,15 +143,50 @@ import Testing
     }
     let order = try store.walk("featured")
     let closed = "SELECT count(*) FROM feed_entry WHERE until IS NOT NULL"
-    #expect(try store.pool.read { try Int.fetchOne($0, sql: closed) } ?? 0 > 4)
-    #expect(try prune(store, dry: true) { $0.keptRankings = 2 } == summary(rankings: 5))
-    #expect(try prune(store) { $0.keptRankings = 2 } == summary(rankings: 5))
-    #expect(try prune(store) { $0.keptRankings = 1 } == summary(rankings: 1))
+    let rows = try #require(try store.pool.read { try Int.fetchOne($0, sql: closed) })
+    #expect(rows > 4)
+    let dry = try prune(store, dry: true) { $0.keptRankings = 2 }
+    #expect(dry.rankings == 5 && (1..<rows).contains(dry.entries))
+    #expect(try prune(store) { $0.keptRankings = 2 } == dry)
+    #expect(
+      try prune(store) { $0.keptRankings = 1 } == summary(rankings: 1, entries: rows - dry.entries))
     #expect(try prune(store) { $0.keptRankings = 1 } == summary())
     #expect(try store.pool.read { try Int.fetchOne($0, sql: closed) } == 0)
     try store.refresh()
     #expect(try store.walk("featured") == order)
     #expect(try store.check().isEmpty)
+  }
+
+  @Test func `what a killed prune left of old rankings is counted, and the next one removes it`()
+    throws
+  {
+    let store = try openStore((1...5).map { .ranked("r\($0)", $0) })
+    for round in 1...6 {
+      try store.load((1...5).map { .ranked("r\($0)", ($0 + round) % 5) })
+    }
+    let order = try store.walk("featured")
+    let whole = try prune(store, dry: true) { $0.keptRankings = 1 }
+    // The second batch of two rows fails.
+    let left = whole.entries - 2
+    try store.pool.write {
+      try $0.execute(
+        sql: """
+          CREATE TRIGGER killed BEFORE DELETE ON feed_entry
+          WHEN (SELECT count(*) FROM feed_entry WHERE until IS NOT NULL) = \(left)
+          BEGIN SELECT RAISE(ABORT, 'killed'); END
+          """)
+    }
+    #expect(throws: StoreError.self) { try prune(store) { $0.keptRankings = 1 } }
+    try store.pool.write { try $0.execute(sql: "DROP TRIGGER killed") }
+    let findings = try store.check()
+    #expect(findings.map(\.severity) == [.note])
+    #expect(findings.first?.text.contains("feed featured: \(left)") == true, "\(findings)")
+    #expect(try prune(store, dry: true) { $0.keptRankings = 4 } == summary(entries: left))
+    #expect(try prune(store) { $0.keptRankings = 4 } == summary(entries: left))
+    #expect(try prune(store) { $0.keptRankings = 4 } == summary())
+    #expect(try store.check().isEmpty)
+    try store.refresh()
+    #expect(try store.walk("featured") == order)
   }
 
   @Test(arguments: [1, 7, 500])

@@ -26,6 +26,9 @@ struct PostgresPruning {
       WHERE feed_id = $1::int8 AND until <= $2::int8 LIMIT $3::int8)
     """
 
+  static let countClosed =
+    "SELECT count(*) FROM feed_entry WHERE feed_id = $1::int8 AND until <= $2::int8"
+
   /// Posts behind a place, and whether they are in a feed. OFFSET 0: by post, never all entries, hashed.
   static let posts = """
     SELECT post_id AS number, '' AS id, post_id, published_at,

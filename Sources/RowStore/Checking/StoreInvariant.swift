@@ -81,7 +81,22 @@ extension StoreInvariant {
           (SELECT 1 FROM policy WHERE policy.network = network_profile.name AND feed IS NULL)
         """),
     everyAuthorHasAPost,
+    rowsAreOfKeptRankings,
   ]
+
+  private static let rowsAreOfKeptRankings = StoreInvariant(
+    """
+    rows of rankings that are not kept are left of a prune that was killed; \
+    `lookahead prune --kept-rankings` removes them
+    """,
+    severity: .note,
+    sql: """
+      SELECT 'feed ' || name || ': ' || rows FROM (
+        SELECT name, (SELECT count(*) FROM feed_entry
+          WHERE feed_entry.feed_id = feed.feed_id AND until <= oldest_ranking) AS rows
+        FROM feed) AS counted
+      WHERE rows > 0
+      """)
 
   /// Goes through all authors, by an index of posts.
   package static let everyAuthorHasAPost = StoreInvariant(
