@@ -7,6 +7,8 @@ import RowStore
 public enum PostgresStoreError: Error, Hashable, Sendable {
   /// What the server says, or why it could not be asked.
   case database(name: String, PostgresError)
+  /// The role may not write there: what the server says.
+  case readOnly(name: String, reason: String)
   /// A row holds what no program of ours wrote.
   case damaged(name: String, reason: String)
   /// The database has no tables of ours.
@@ -32,6 +34,7 @@ extension PostgresStoreError: StoreFailure {
   public var kind: StoreFailureKind {
     switch self {
     case .database(_, let error): Self.kind(error)
+    case .readOnly: .readOnly
     case .tooManyWrites: .tooManyWrites
     case .tooManyQuestions: .busy
     case .closed: .closed
@@ -62,6 +65,7 @@ extension PostgresStoreError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .database(let name, let error): "the database \(name): \(error)"
+    case .readOnly(let name, let reason): "the database \(name) may not be written: \(reason)"
     case .damaged(let name, let reason): "the database \(name) is damaged: \(reason)"
     case .missing(let name):
       "there is no feed in \(name) yet; `lookahead seed` or `lookahead migrate up` makes the tables"

@@ -12,6 +12,8 @@ public protocol DatabaseStore: FeedStore, PolicyStore, MediaStore, TableStore {
   var kind: String { get }
   /// The software that it is in, in a line.
   func software() throws -> String
+  /// Why this program may not write to the database, as far as its rights tell; `nil` where it may.
+  func writeProblem() throws -> String?
   /// Reads the tops of feeds, so that first pages can be answered, and goes on to read the rest on a thread of the
   /// store's own.
   func beginLoading() throws

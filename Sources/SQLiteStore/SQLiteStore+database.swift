@@ -11,6 +11,9 @@ extension SQLiteStore: DatabaseStore {
   /// SQLite's version, and what is to be known of it.
   public func software() -> String { SQLiteLibrary.summary }
 
+  /// None: a file that may not be written is not opened.
+  public func writeProblem() -> String? { nil }
+
   /// A look at the file costs next to nothing: nobody tells of writes.
   public var hearsOfChanges: Bool { false }
 

@@ -53,8 +53,9 @@ extension StoreError: StoreFailure {
     case .full: .full
     case .gone, .replaced, .companionGone: .unavailable
     case .runDropped: .importDropped
+    case .readOnly: .readOnly
     case .cannotOpen, .missing, .notADatabase, .foreign, .editedMigration, .unknownMigration,
-      .newerDatabase, .pendingMigrations, .migrationFailed, .readOnly, .notPermitted, .inUse,
+      .newerDatabase, .pendingMigrations, .migrationFailed, .notPermitted, .inUse,
       .damaged, .database:
       .other
     }

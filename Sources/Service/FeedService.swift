@@ -15,6 +15,7 @@ public final class FeedService: Sendable {
   private let configuration: FeedServiceConfiguration
   private let store: any DatabaseStore
   private let application: ApplicationServer
+  private let logger: Logger
   private let refresher: PeriodicTask
   /// Of a database that is a file.
   private let fileCare: FileCare?
@@ -29,7 +30,7 @@ public final class FeedService: Sendable {
   /// - Throws: `StoreError`, `PostgresStoreError`, `PolicyError` for a policy that is not understood, `MediaError` for a media folder that cannot be used, and for backups what
   ///   `BackupFolder` throws.
   public init(_ configuration: FeedServiceConfiguration, logger: Logger) throws {
-    self.configuration = configuration
+    (self.configuration, self.logger) = (configuration, logger)
     let settings = configuration.application
     let media = try settings.mediaRoot.map { try MediaRoot(path: $0) }
     var opening = configuration.opening
@@ -69,6 +70,13 @@ public final class FeedService: Sendable {
       MediaKeeper(
         configuration.mediaProbing, root: root, store: store, logger: logger, figures: figures)
     }
+    tellWriteProblem(settings.writeTokens)
+  }
+
+  /// Who has a token learns with the first write what the log says here already: rights may come later.
+  private func tellWriteProblem(_ tokens: [WriteToken]) {
+    guard !tokens.isEmpty, let problem = try? store.writeProblem() else { return }
+    logger.error("writes are refused (403): \(problem)")
   }
 
   /// Listens and serves.
@@ -89,7 +97,10 @@ public final class FeedService: Sendable {
   }
 
   /// From now on these tokens count, and no others; without any, writes are off.
-  public func replace(writeTokens: [WriteToken]) { application.replace(writeTokens: writeTokens) }
+  public func replace(writeTokens: [WriteToken]) {
+    application.replace(writeTokens: writeTokens)
+    tellWriteProblem(writeTokens)
+  }
 
   /// Ends the service without losing a request: not ready, then no longer accepting, then the requests
   /// in flight.

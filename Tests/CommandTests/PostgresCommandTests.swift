@@ -18,6 +18,58 @@ struct PostgresCommandTests {
     return outcome
   }
 
+  @Test func `a role that may only read serves pages, says so at the start, and refuses writes`()
+    throws
+  {
+    #expect(try run("seed", "--generate", "20").status == 0)
+    let cluster = PostgresCluster.shared!
+    let schema = try #require(database.firstMatch(of: /test_[0-9]+/)).output
+    let role = "reader_\(schema)"
+    try cluster.ask("CREATE ROLE \(role) LOGIN")
+    try cluster.ask("GRANT USAGE ON SCHEMA \(schema) TO \(role)")
+    try cluster.ask("GRANT SELECT ON ALL TABLES IN SCHEMA \(schema) TO \(role)")
+    let token = "a-token-of-the-tests"
+    let log = program.folder.file("log")
+    let server = try ServingProgram(
+      program, ["--log-file", log],
+      environment: [
+        "LOOKAHEAD_DATABASE": database.replacing("user=tests", with: "user=\(role)"),
+        "LOOKAHEAD_WRITE_TOKEN": token,
+      ])
+    var said = ""
+    for _ in 0..<500 where !said.contains("writes are refused") {
+      usleep(10_000)
+      said = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+    }
+    #expect(
+      said.contains("writes are refused (403): the role \(role) lacks")
+        && said.contains("author, change_log"), "\(said)")
+    let client = try TestClient(port: server.port)
+    #expect(try client.get("/readyz").status == 200)
+    #expect(try client.get("/rp/?feed=newest&limit=5").itemIDs.count == 5)
+    func put(_ id: String) throws -> TestAnswer {
+      try client.request(
+        "PUT", "/v1/items/\(id)",
+        ["Authorization": "Bearer \(token)", "Content-Type": "application/json"],
+        body: #"{"type":"text","title":"a"}"#)
+    }
+    func importing() throws -> TestAnswer {
+      try client.request(
+        "POST", "/v1/import",
+        ["Authorization": "Bearer \(token)", "Content-Type": "application/x-ndjson"],
+        body: #"{"id":"b","type":"text","title":"a"}"#)
+    }
+    for refused in try [put("a"), importing()] {
+      #expect(refused.status == 403, "\(refused.text)")
+      #expect(refused.value("type") == "urn:lookahead:problem:writes-off", "\(refused.text)")
+    }
+    // Rights that come later count at once.
+    try cluster.ask("GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(role)")
+    try cluster.ask("GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA \(schema) TO \(role)")
+    #expect(try put("a").status == 201)
+    #expect(server.terminate() == 0)
+  }
+
   @Test func `a database is seeded, served by two, checked, pruned and copied`() throws {
     #expect(try run("migrate", "status").output.contains("0001-store  pending"))
     let seeding = try run("seed", "--generate", "300")

@@ -10,6 +10,8 @@ public enum StoreFailureKind: Sendable {
   case full
   /// What it stands on is not what was opened: nothing is written.
   case unavailable
+  /// The program may not write to it: its rights do not allow that, or what it lies on.
+  case readOnly
   /// The places that an import kept aside for its end are gone: it has to be sent again.
   case importDropped
   /// Anything else: it is the store's own fault, or whoever runs it has to mend it.

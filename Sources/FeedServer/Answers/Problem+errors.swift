@@ -48,6 +48,10 @@ extension Problem {
         .notReady, .serviceUnavailable,
         "The database cannot be reached, or its file is not the one that the server opened; "
           + "nothing is written.")
+    case .readOnly:
+      self.init(
+        .writesOff, .forbidden,
+        "Writes are off: the server's rights on its database do not allow them.")
     case .importDropped:
       self.init(
         .overloaded, .serviceUnavailable,

@@ -73,6 +73,8 @@ final class PostgresWriter: Sendable {
         && error.isWorthAnotherAttempt
       {
         continue
+      } catch PostgresError.server(let message) where message.sqlState == "42501" {
+        throw PostgresStoreError.readOnly(name: name, reason: message.text)
       }
     }
     preconditionFailure("the last attempt returns or throws")
