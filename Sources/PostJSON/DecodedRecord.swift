@@ -37,8 +37,8 @@ struct DecodedRecord {
         language: try fields.language("language"),
         publishedAt: try fields.time("publishedAt"),
         author: try fields.author(known: Self.knownOfAuthor),
-        url: try fields.text("url", limit: .bytes(RecordLimits.urlBytes)),
-        thumbnail: try fields.text("thumbnail", limit: .bytes(RecordLimits.urlBytes)),
+        url: try fields.url("url"),
+        thumbnail: try fields.url("thumbnail"),
         tags: try fields.list("tags", limit: RecordLimits.tags, Self.tag).filter { !$0.isEmpty },
         counters: try fields.has("counters") ? Self.counters(fields.value("counters")) : [],
         extra: try fields.extra("extra"),
@@ -115,14 +115,14 @@ struct DecodedRecord {
 
   private static func media(_ value: JSONValue) throws(RecordError) -> Media {
     let fields = try RecordFields(value, known: knownOfMedia)
-    guard let url = try fields.text("url", limit: .bytes(RecordLimits.urlBytes)) else {
+    guard let url = try fields.url("url") else {
       throw fields.error("url", fields.has("url") ? "is empty" : "is missing")
     }
     return Media(
       kind: try fields.option("kind"),
       url: url,
       alt: try fields.text("alt", limit: .characters(RecordLimits.altCharacters)),
-      poster: try fields.text("poster", limit: .bytes(RecordLimits.urlBytes)),
+      poster: try fields.url("poster"),
       mimeType: try fields.text("mimeType", limit: .bytes(RecordLimits.mediaTypeBytes)),
       codec: try fields.text("codec", limit: .bytes(RecordLimits.mediaTypeBytes)),
       width: try fields.number("width", in: 1...RecordLimits.pixels),
@@ -145,7 +145,9 @@ extension RecordFields {
     let author = Author(
       id: try fields.has("id") ? fields.name("id", limit: .bytes(RecordLimits.idBytes)) : nil,
       name: try fields.text("name", limit: .characters(RecordLimits.titleCharacters)),
-      avatar: try fields.text("avatar", limit: .bytes(RecordLimits.urlBytes)),
+      // What a server sent is taken as it is.
+      avatar: try known == nil
+        ? fields.text("avatar", limit: .bytes(RecordLimits.servedURLBytes)) : fields.url("avatar"),
       extra: try fields.extra("extra"))
     return author == Author() ? nil : author
   }

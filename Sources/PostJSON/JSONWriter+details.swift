@@ -19,7 +19,7 @@ extension JSONWriter {
   ///   - entirely: says all that is known of its files' variants.
   mutating func details(
     of posts: borrowing FlatPosts, at index: Int, openID: OpenID? = nil,
-    naming: MediaNames = .asRecorded, entirely: Bool = false
+    naming: MediaNames = .verbatim, entirely: Bool = false
   ) {
     let post = posts.posts[index]
     member("title", post.title, of: posts)
@@ -27,7 +27,9 @@ extension JSONWriter {
     member("language", post.language, of: posts)
     if let time = post.publishedAt { member("publishedAt", time) }
     if post.hasAuthor { author(post, of: posts, naming) }
-    member("url", post.url, of: posts)
+    if let url = post.url {
+      member("url", url: posts.bytes.span.extracting(url.range), naming)
+    }
     picture("thumbnail", post.thumbnail, of: posts, naming)
     tags(of: post, of: posts)
     counters(of: post, of: posts)
@@ -126,9 +128,9 @@ extension JSONWriter {
     guard let text else { return }
     let url = posts.bytes.span.extracting(text.range)
     if let named = naming.name(of: url, version: nil)?.url {
-      return member(name, utf8: named.span)
+      return member(name, url: named.span, naming)
     }
-    member(name, utf8: url)
+    member(name, url: url, naming)
   }
 
   /// What the origin says beyond what is known, as it stands.
@@ -144,7 +146,7 @@ extension JSONWriter {
     let url = posts.bytes.span.extracting(file.url.range)
     // In a span: a truth has many references, and is not copied.
     let truths = posts.truths.span
-    location(url, naming.name(of: url, version: file.truth.flatMap { truths[$0].version }))
+    location(url, naming.name(of: url, version: file.truth.flatMap { truths[$0].version }), naming)
     member("alt", file.alt, of: posts)
     picture("poster", file.poster, of: posts, naming)
     var isSeen = false
@@ -181,15 +183,65 @@ extension JSONWriter {
 
 extension JSONWriter {
   /// The members that say where a file is.
-  mutating func location(_ url: Span<UInt8>, _ name: MediaName?) {
-    guard let name else { return member("url", utf8: url) }
+  mutating func location(_ url: Span<UInt8>, _ name: MediaName?, _ naming: MediaNames) {
+    guard let name else { return member("url", url: url, naming) }
     if let named = name.url {
-      member("url", utf8: named.span)
+      member("url", url: named.span, naming)
     } else {
-      member("url", utf8: url)
+      member("url", url: url, naming)
     }
-    if let immutableURL = name.immutableURL { member("immutableUrl", utf8: immutableURL.span) }
+    if let immutableURL = name.immutableURL {
+      member("immutableUrl", url: immutableURL.span, naming)
+    }
     if let expiresAt = name.expiresAt { member("expiresAt", expiresAt) }
+  }
+
+  /// A member that is a URL, with all percent-encoded that cannot stand in one (RFC 3986 section 2), as people
+  /// write names: spaces, letters beyond ASCII. What stands in front of a path, host and port, stays as it is:
+  /// whoever resolves the name has its own encoding for it.
+  mutating func member(_ name: StaticString, url: Span<UInt8>, _ naming: MediaNames) {
+    var others = false
+    for index in url.indices { others = others || !url[index].standsInURL }
+    guard others, !naming.areVerbatim else { return member(name, utf8: url) }
+    var encoded: [UInt8] = []
+    let pathStart = Self.pathStart(of: url)
+    for index in url.indices {
+      let byte = url[index]
+      if index < pathStart || byte.standsInURL {
+        encoded.append(byte)
+      } else {
+        encoded.append(UInt8(ascii: "%"))
+        encoded.append(byte.hexadecimalDigits.high)
+        encoded.append(byte.hexadecimalDigits.low)
+      }
+    }
+    member(name, utf8: encoded.span)
+  }
+
+  /// Where what follows the host begins: 0 where there is none.
+  private static func pathStart(of url: Span<UInt8>) -> Int {
+    guard let colon = url.indices.first(where: { url[$0] == UInt8(ascii: ":") }),
+      colon + 2 < url.count, url[colon + 1] == UInt8(ascii: "/"),
+      url[colon + 2] == UInt8(ascii: "/"),
+      !url.indices.prefix(colon).contains(where: { url[$0] == UInt8(ascii: "/") })
+    else { return 0 }
+    let ends = "/?#".utf8
+    return url.indices.dropFirst(colon + 3).first { ends.contains(url[$0]) } ?? url.count
+  }
+}
+
+extension UInt8 {
+  /// Whether a URL may hold it: a percent sign, too, for what is encoded stays so.
+  fileprivate var standsInURL: Bool {
+    // A bit for each byte of ASCII; those that are missing are controls, the space and "<>\^`{|}.
+    let words: (UInt64, UInt64) = (0xAFFF_FFFA_0000_0000, 0x47FF_FFFE_AFFF_FFFF)
+    if self < 64 { return words.0 >> UInt64(self) & 1 == 1 }
+    return self < 128 && words.1 >> UInt64(self - 64) & 1 == 1
+  }
+
+  fileprivate var hexadecimalDigits: (high: UInt8, low: UInt8) {
+    func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x41 + value - 10 }
+    return (digit(self >> 4), digit(self & 15))
   }
 }
 

@@ -70,7 +70,7 @@ extension JSONWriter {
     var name = naming.name(of: url.utf8.span, version: entirely ? variant.truth.version : nil)
     // Of a page it is enough: when it expires, the file does whose variant it is.
     if !entirely { name?.expiresAt = nil }
-    location(url.utf8.span, name)
+    location(url.utf8.span, name, naming)
     member("mimeType", variant.truth.mimeType)
     numbers(
       width: variant.truth.width, height: variant.truth.height,

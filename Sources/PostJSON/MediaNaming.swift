@@ -9,6 +9,8 @@ public protocol MediaNaming: Sendable {
 
 /// By which URLs items name files. Not an `Optional`, which is copied by asking at run time how, for each file.
 public enum MediaNames: Sendable {
+  /// By those of their records, to the byte: so records name them.
+  case verbatim
   /// By those of their records.
   case asRecorded
   /// By these.
@@ -18,9 +20,16 @@ public enum MediaNames: Sendable {
   @inline(__always)
   func name(of url: Span<UInt8>, version: @autoclosure () -> MediaVersion?) -> MediaName? {
     switch self {
-    case .asRecorded: nil
+    case .verbatim, .asRecorded: nil
     case .by(let naming): naming.name(of: url, version: version())
     }
+  }
+
+  /// Whether URLs are written as records have them, and not percent-encoded.
+  @inline(__always)
+  var areVerbatim: Bool {
+    if case .verbatim = self { return true }
+    return false
   }
 }
 

@@ -52,6 +52,22 @@ struct RecordFields {
     return text.isEmpty ? nil : text
   }
 
+  /// A URL with a scheme, or a path on the server from its slash on: what is relative to a document would be
+  /// read as relative to each page of the feed.
+  func url(_ name: String) throws(RecordError) -> String? {
+    guard let text = try text(name, limit: .bytes(RecordLimits.urlBytes)) else { return nil }
+    if text.isURLOrPath { return text }
+    let shown = text.excerpt(characters: 100)
+    if text.utf8.starts(with: "//".utf8) {
+      throw error(name, "\"\(shown)\" has no scheme; write \"https:\(shown)\"")
+    }
+    let path = shown.hasPrefix("media/") ? "/\(shown)" : "/media/\(shown)"
+    throw error(
+      name,
+      "\"\(shown)\" is a relative URL; write a path from its first slash on, such as \"\(path)\", or a "
+        + "URL with its scheme")
+  }
+
   /// A text that is there, is not empty and holds no control characters.
   func name(_ name: String, limit: TextLimit) throws(RecordError) -> String {
     let value = try value(name)
@@ -185,6 +201,20 @@ extension String {
       }
     }
     return utf8.contains(0) ? "holds a NUL character" : nil
+  }
+
+  /// Whether it begins with a scheme (RFC 3986 section 3.1), or with a single slash.
+  fileprivate var isURLOrPath: Bool {
+    if utf8.first == UInt8(ascii: "/") { return !utf8.dropFirst().starts(with: "/".utf8) }
+    let scheme = utf8.prefix { $0 != UInt8(ascii: ":") }
+    func isLetter(_ byte: UInt8) -> Bool {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+    return scheme.endIndex < utf8.endIndex && scheme.first.map(isLetter) == true
+      && scheme.allSatisfy {
+        isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+          || "+-.".utf8.contains($0)
+      }
   }
 
   /// What is wrong with it as a name.

@@ -26,14 +26,14 @@ struct JSONShapeTests {
   }
 
   @Test(arguments: [
-    (FeedFormat.jsonFeed, #"{"items":[{"id":1e400,"url":"u"}]}"#),
+    (FeedFormat.jsonFeed, #"{"items":[{"id":1e400,"url":"/u"}]}"#),
     (
       .jsonFeed,
       #"{"items":[{"id":"a","attachments":[{"url":"https://m.example/a.mp4","mime_type":"video/mp4","duration_in_seconds":1e300,"size_in_bytes":-4}]}]}"#
     ),
     (
       .mastodon,
-      #"[{"uri":"u","account":{"acct":"a"},"media_attachments":[{"type":"video","url":"https://m.example/v","meta":{"original":{"width":1e40,"height":0,"duration":-1}}}]}]"#
+      #"[{"uri":"/u","account":{"acct":"a"},"media_attachments":[{"type":"video","url":"https://m.example/v","meta":{"original":{"width":1e40,"height":0,"duration":-1}}}]}]"#
     ),
     (
       .reddit,

@@ -7,7 +7,7 @@ struct ExtraTests {
   private static let places:
     [(name: String, path: KeyPath<Post, Extra?> & Sendable, before: String)] = [
       ("extra", \.extra, ""), ("author.extra", \.author!.extra, #""author":{"id":"x","#),
-      ("media[0].extra", \.media[0].extra, #""media":[{"kind":"audio","url":"u","#),
+      ("media[0].extra", \.media[0].extra, #""media":[{"kind":"audio","url":"/u","#),
     ]
 
   private static func json(_ place: Int, _ extra: String) -> String {
@@ -109,7 +109,7 @@ struct ExtraTests {
     ] as [(String, String?)])
   func `a placeholder is a picture, a colour, or both`(_ json: String, _ problem: String?) {
     let record =
-      #"{"id":"a","type":"image","media":[{"kind":"image","url":"u","placeholder":\#(json)}]}"#
+      #"{"id":"a","type":"image","media":[{"kind":"image","url":"/u","placeholder":\#(json)}]}"#
     #expect(Self.problem(record) == problem)
   }
 }

@@ -75,6 +75,58 @@ struct ItemJSONTests {
     #expect(hint.hasPrefix(#","prefetch":{"#) && item.json.hasSuffix(hint + "}"))
   }
 
+  @Test(arguments: [
+    ("/media/über uns/1.jpg", "/media/%C3%BCber%20uns/1.jpg"), ("/a%20b/%", "/a%20b/%"),
+    ("/\u{1}\"<>\\^`{|}\u{7f}~", "/%01%22%3C%3E%5C%5E%60%7B%7C%7D%7F~"), ("/e\u{301}", "/e%CC%81"),
+    ("/!$&'()*+,-._:;=@[]#?/09AZaz", "/!$&'()*+,-._:;=@[]#?/09AZaz"),
+    ("https://münchen.example:80/ü?ü#ü", "https://münchen.example:80/%C3%BC?%C3%BC#%C3%BC"),
+    ("https://münchen.example", "https://münchen.example"),
+    ("https://[::1]/ ", "https://[::1]/%20"),
+    ("/a://b c/d", "/a://b%20c/d"), ("tag:ü", "tag:%C3%BC"),
+  ])
+  func `what no URL may hold is percent-encoded in an item, and as it was given in a record`(
+    _ url: String, _ encoded: String
+  ) {
+    struct Naming: MediaNaming {
+      let url: String
+      func name(of: Span<UInt8>, version: MediaVersion?) -> MediaName? {
+        var name = MediaName()
+        name.immutableURL = Array((url + "?version=1").utf8)
+        return name
+      }
+    }
+    let truth = MediaTruth(
+      kind: .video, bytes: 9, mimeType: "a/b", start: nil, version: nil,
+      variants: [
+        MediaVariant(
+          url: url,
+          truth: MediaTruth(kind: .video, bytes: 5, mimeType: "a/b", start: nil, version: nil))
+      ])
+    let post = Post(
+      id: "a", type: .video, author: Author(avatar: url), url: url, thumbnail: url,
+      media: [Media(kind: .video, url: url, poster: url)])
+    let flat = FlatPosts(post, truths: [truth])
+    let hint = Self.policy.hint(for: ItemLoad(flat, at: 0), on: Self.network)
+    func json(_ text: String) -> String {
+      var writer = JSONWriter()
+      writer.string(text)
+      return String(decoding: writer.bytes, as: UTF8.self)
+    }
+    var writer = JSONWriter()
+    writer.item(flat, at: 0, naming: .by(Naming(url: url)), hint: hint)
+    let item = String(decoding: writer.bytes, as: UTF8.self)
+    for name in ["avatar", "thumbnail", "poster"] {
+      #expect(item.contains("\"\(name)\":\(json(encoded))"), "\(item)")
+    }
+    // The post's, its file's and that file's variant's.
+    #expect(item.split(separator: "\"url\":\(json(encoded))").count == 4, "\(item)")
+    #expect(item.split(separator: "\"immutableUrl\":\"").count == 3, "\(item)")
+    #expect(
+      item.contains("\"immutableUrl\":\(json(encoded + "?version=1"))") || encoded.contains("#"))
+    let record = String(decoding: SeedRecord.post(post, placements: []).json, as: UTF8.self)
+    #expect(record.split(separator: json(url)).count == 6, "\(record)")
+  }
+
   @Test func `what is known of a file goes before what its record says, and says nothing twice`() {
     let colour = MediaPlaceholder(color: .init(red: 0, green: 0, blue: 1))
     let post = Post(
@@ -133,7 +185,7 @@ struct ItemJSONTests {
       writer.item(flat, at: 0, in: placements, hint: hint)
       return String(decoding: writer.bytes, as: UTF8.self)
     }
-    let beginning = #","variants":[{"url":"/s\"","mimeType":"video/mp4","width":320,"height":160,"#
+    let beginning = #","variants":[{"url":"/s%22","mimeType":"video/mp4","width":320,"height":160,"#
     #expect(
       text(in: nil).contains(beginning + #""bytes":300,"start":{"headBytes":20}}]}],"prefetch""#))
     #expect(

@@ -91,8 +91,8 @@ struct RecordDecoderTests {
 
   @Test func `zero bytes and zero milliseconds are known`() throws {
     let post = try Self.post(
-      #"{"id":"a","type":"video","media":[{"kind":"video","url":"u","bytes":0,"durationMs":0}]}"#)
-    #expect(post.media == [Media(kind: .video, url: "u", durationMilliseconds: 0, bytes: 0)])
+      #"{"id":"a","type":"video","media":[{"kind":"video","url":"/u","bytes":0,"durationMs":0}]}"#)
+    #expect(post.media == [Media(kind: .video, url: "/u", durationMilliseconds: 0, bytes: 0)])
   }
 
   @Test func `texts keep the form that they came in`() throws {

@@ -20,7 +20,7 @@ struct RecordErrorTests {
 
     /// A post with one media file of these members.
     init(media members: String, _ message: String) {
-      self.init(with: #""media":[{"kind":"image","url":"u"},{\#(members)}]"#, message)
+      self.init(with: #""media":[{"kind":"image","url":"/u"},{\#(members)}]"#, message)
     }
 
     var testDescription: String { String(json.prefix(80)) }
@@ -32,7 +32,7 @@ struct RecordErrorTests {
     Case(#"{"id":"a"}"#, "type: is missing"),
     Case(#"{"feed":{}}"#, "feed.name: is missing"),
     Case(with: #""feeds":[{"rank":1}]"#, "feeds[0].name: is missing"),
-    Case(media: #""url":"u""#, "media[1].kind: is missing"),
+    Case(media: #""url":"/u""#, "media[1].kind: is missing"),
     Case(media: #""kind":"image""#, "media[1].url: is missing"),
     Case(#"{"id":"","type":"text"}"#, "id: is empty"),
     Case(#"{"feed":{"name":""}}"#, "feed.name: is empty"),
@@ -59,10 +59,10 @@ struct RecordErrorTests {
       with: #""feeds":[{"name":"f"},{"name":"g","title":"G"}]"#,
       "feeds[1].title: unknown field; the known ones are name, rank"),
     Case(
-      with: #""author":{"id":"a","url":"u"}"#,
+      with: #""author":{"id":"a","url":"/u"}"#,
       "author.url: unknown field; the known ones are avatar, extra, id, name"),
     Case(
-      media: #""kind":"image","url":"u","size":1"#,
+      media: #""kind":"image","url":"/u","size":1"#,
       "media[1].size: unknown field; the known ones are alt, bytes, codec, durationMs, extra, height, "
         + "kind, mimeType, placeholder, poster, url, width"),
   ]
@@ -91,7 +91,7 @@ struct RecordErrorTests {
     Case(with: #""media":{"kind":"image"}"#, "media: is not a list"),
     Case(with: #""media":["u"]"#, "media[0]: is not an object"),
     Case(
-      media: #""kind":"image","url":"u","width":"640""#, "media[1].width: is not a whole number"),
+      media: #""kind":"image","url":"/u","width":"640""#, "media[1].width: is not a whole number"),
     Case(media: #""kind":"image","url":7"#, "media[1].url: is not a text"),
   ]
 
@@ -108,7 +108,7 @@ struct RecordErrorTests {
       with: #""counters":{"likes":null}"#,
       "counters.likes: is null, not a whole number; leave out what is unknown"),
     Case(
-      media: #""kind":"image","url":"u","bytes":null"#,
+      media: #""kind":"image","url":"/u","bytes":null"#,
       "media[1].bytes: is null, not a whole number; leave out what is unknown"),
   ]
 
@@ -124,7 +124,7 @@ struct RecordErrorTests {
       "type: \"\(String(repeating: "x", count: 40))…\" is not one of "
         + "image, video, carousel, webapp, ad, text, audio"),
     Case(
-      media: #""kind":"sound","url":"u""#,
+      media: #""kind":"sound","url":"/u""#,
       #"media[1].kind: "sound" is not one of image, video, audio"#),
     Case(
       with: #""publishedAt":"yesterday""#,
@@ -154,7 +154,7 @@ struct RecordErrorTests {
     Case(#"{"id":"a","type":"text","\u0069d":"b"}"#, "id: is there twice"),
     Case(with: #""counters":{"likes":1,"likes":2}"#, "counters.likes: is there twice"),
     Case(with: #""feeds":[{"name":"f"},{"name":"g","name":"h"}]"#, "feeds[1].name: is there twice"),
-    Case(media: #""kind":"image","url":"u","\u0075rl":"v""#, "media[1].url: is there twice"),
+    Case(media: #""kind":"image","url":"/u","\u0075rl":"v""#, "media[1].url: is there twice"),
     Case(with: #""tags":["a",]"#, "is not JSON: an end stands behind a comma at column 37"),
     Case(#"{"id":"a","type":"text",}"#, "is not JSON: an end stands behind a comma at column 25"),
     Case(with: #""title":"\ud800""#, "is not JSON: half of a surrogate pair stands at column 34"),
@@ -171,6 +171,47 @@ struct RecordErrorTests {
       with: "\"counters\":{\"" + String(repeating: "n", count: 1 << 20) + "\":1}",
       "counters." + String(repeating: "n", count: 100) + "…: has 1048576 characters, more than 64"),
   ]
+
+  @Test(arguments: [
+    ("media/trip/1.jpg", "/media/trip/1.jpg"), ("trip/1.jpg", "/media/trip/1.jpg"),
+    ("./1.jpg", "/media/./1.jpg"), (" /media/1.jpg", "/media/ /media/1.jpg"),
+    ("?a", "/media/?a"), ("1:2", "/media/1:2"), (":", "/media/:"),
+    ("trip /a:b", "/media/trip /a:b"),
+    ("é:1", "/media/é:1"),
+  ])
+  func `a relative URL is refused wherever a record has one`(_ url: String, _ path: String) {
+    let problem =
+      "\"\(url)\" is a relative URL; write a path from its first slash on, such as \"\(path)\", or a URL "
+      + "with its scheme"
+    for (record, field) in Self.records(naming: url) {
+      #expect(Self.message(Array(record.json.utf8)) == "\(field): \(problem)")
+    }
+  }
+
+  @Test func `a URL of a host alone is refused, since clients know different schemes`() {
+    for (record, field) in Self.records(naming: "//cdn.example/1.jpg") {
+      #expect(
+        Self.message(Array(record.json.utf8))
+          == "\(field): \"//cdn.example/1.jpg\" has no scheme; write \"https://cdn.example/1.jpg\"")
+    }
+  }
+
+  @Test(arguments: ["/", "/ü b", "https://a/b", "HTTP://a", "data:,a", "x-y.z+1:a", "a:"])
+  func `a URL has a scheme or is a path on the server`(_ url: String) {
+    for (record, _) in Self.records(naming: url) {
+      #expect(throws: Never.self) { try RecordDecoderTests.decode(record.json) }
+    }
+  }
+
+  private static func records(naming url: String) -> [(record: Case, field: String)] {
+    [
+      (Case(with: #""url":"\#(url)""#, ""), "url"),
+      (Case(with: #""thumbnail":"\#(url)""#, ""), "thumbnail"),
+      (Case(with: #""author":{"avatar":"\#(url)"}"#, ""), "author.avatar"),
+      (Case(media: #""kind":"video","url":"\#(url)""#, ""), "media[1].url"),
+      (Case(media: #""kind":"video","url":"/u","poster":"\#(url)""#, ""), "media[1].poster"),
+    ]
+  }
 
   /// Names of canonically equivalent letters are two.
   @Test func `names that differ in their bytes are not there twice`() throws {

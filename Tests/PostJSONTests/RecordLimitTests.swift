@@ -40,15 +40,15 @@ struct RecordLimitTests {
     Limit("id", 200) { #"{"id":"\#(x($0))","type":"text"}"# },
     Limit("title", 4_096, unit: "characters") { post(#""title":"\#(x($0))""#) },
     Limit("text", 262_144) { post(#""text":"\#(x($0))""#) },
-    Limit("url", 8_192) { post(#""url":"\#(x($0))""#) },
-    Limit("thumbnail", 8_192) { post(#""thumbnail":"\#(x($0))""#) },
-    Limit("author.avatar", 8_192) { post(#""author":{"avatar":"\#(x($0))"}"#) },
-    Limit("media[0].alt", 4_096, unit: "characters") { media(#""url":"u","alt":"\#(x($0))""#) },
-    Limit("media[0].poster", 8_192) { media(#""url":"u","poster":"\#(x($0))""#) },
+    Limit("url", 8_192) { post(#""url":"/\#(x($0 - 1))""#) },
+    Limit("thumbnail", 8_192) { post(#""thumbnail":"/\#(x($0 - 1))""#) },
+    Limit("author.avatar", 8_192) { post(#""author":{"avatar":"/\#(x($0 - 1))"}"#) },
+    Limit("media[0].alt", 4_096, unit: "characters") { media(#""url":"/u","alt":"\#(x($0))""#) },
+    Limit("media[0].poster", 8_192) { media(#""url":"/u","poster":"/\#(x($0 - 1))""#) },
     // `{"x":""}` is as long as that without the text.
     Limit("extra", 65_536) { post(#""extra":{ "x" :"\#(x($0 - 8))"}"#) },
     Limit("author.extra", 65_536) { post(#""author":{"extra":{"x":"\#(x($0 - 8))"}}"#) },
-    Limit("media[0].extra", 65_536) { media(#""url":"u","extra":{"x":"\#(x($0 - 8))"}"#) },
+    Limit("media[0].extra", 65_536) { media(#""url":"/u","extra":{"x":"\#(x($0 - 8))"}"#) },
     Limit("author.id", 200) { post(#""author":{"id":"\#(x($0))"}"#) },
     Limit("author.name", 4_096, unit: "characters") {
       post(#""author":{"id":"a","name":"\#(x($0))"}"#)
@@ -60,9 +60,9 @@ struct RecordLimitTests {
     Limit("feeds[0].name", 100) { post(#""feeds":[{"name":"\#(x($0))"}]"#) },
     Limit("tags[0]", 200, unit: "characters") { post(#""tags":["\#(x($0))"]"#) },
     Limit("counters.\(x(65))", 64, unit: "characters") { post(#""counters":{"\#(x($0))":1}"#) },
-    Limit("media[0].url", 8_192) { media(#""url":"\#(x($0))""#) },
-    Limit("media[0].mimeType", 4_096) { media(#""url":"u","mimeType":"\#(x($0))""#) },
-    Limit("media[0].codec", 4_096) { media(#""url":"u","codec":"\#(x($0))""#) },
+    Limit("media[0].url", 8_192) { media(#""url":"/\#(x($0 - 1))""#) },
+    Limit("media[0].mimeType", 4_096) { media(#""url":"/u","mimeType":"\#(x($0))""#) },
+    Limit("media[0].codec", 4_096) { media(#""url":"/u","codec":"\#(x($0))""#) },
     Limit("feeds", 100, unit: "elements") { count in
       post(#""feeds":[\#(list(count) { #"{"name":"f\#($0)"}"# })]"#)
     },
@@ -73,7 +73,7 @@ struct RecordLimitTests {
       post(#""counters":{\#(list(count) { #""c\#($0)":1"# })}"#)
     },
     Limit("media", 100, unit: "elements") { count in
-      post(#""media":[\#(list(count) { #"{"kind":"image","url":"u\#($0)"}"# })]"#)
+      post(#""media":[\#(list(count) { #"{"kind":"image","url":"/u\#($0)"}"# })]"#)
     },
   ]
 
@@ -117,7 +117,7 @@ struct RecordLimitTests {
 
   @Test(arguments: ranges)
   func `a figure of a media file is in its range`(field: String, range: ClosedRange<Int>) {
-    func json(_ value: Int) -> String { Self.media(#""url":"u","\#(field)":\#(value)"#) }
+    func json(_ value: Int) -> String { Self.media(#""url":"/u","\#(field)":\#(value)"#) }
     for value in [range.lowerBound, range.lowerBound + 1, range.upperBound] {
       #expect(throws: Never.self) { try RecordDecoderTests.decode(json(value)) }
     }

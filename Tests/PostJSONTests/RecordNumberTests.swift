@@ -10,7 +10,7 @@ struct RecordNumberTests {
     "1e-99999999999999999999", "10000000000000000999",
   ])
   func `a number that is no whole one of 64 bits is refused with its field`(_ number: String) {
-    let file = RecordLimitTests.media(#""url":"u","bytes":\#(number)"#)
+    let file = RecordLimitTests.media(#""url":"/u","bytes":\#(number)"#)
     #expect(
       RecordErrorTests.message(Array(file.utf8)) == "media[0].bytes: is not a whole number")
     let rank = RecordLimitTests.post(#""feeds":[{"name":"f","rank":\#(number)}]"#)

@@ -29,7 +29,7 @@ extension TestRandom {
         Timestamp(microseconds: Int64($0))
       },
       author: recordAuthor(),
-      url: recordText(), thumbnail: recordText(),
+      url: recordURL(), thumbnail: recordURL(),
       tags: list { _ in recordText() }.compactMap { $0 },
       counters: list {
         Counter(recordName($0), number(-RecordLimits.number...RecordLimits.number))
@@ -37,8 +37,8 @@ extension TestRandom {
       extra: recordExtra(),
       media: list { _ in
         Media(
-          kind: one(of: MediaKind.allCases), url: recordName(), alt: recordText(),
-          poster: recordText(), mimeType: recordText(),
+          kind: one(of: MediaKind.allCases), url: "/-\(recordName())", alt: recordText(),
+          poster: recordURL(), mimeType: recordText(),
           codec: recordText(), width: perhaps(1...RecordLimits.pixels),
           height: perhaps(1...RecordLimits.pixels),
           durationMilliseconds: perhaps(0...RecordLimits.number),
@@ -47,9 +47,14 @@ extension TestRandom {
       })
   }
 
+  /// A path, or a URL of any scheme, of characters that none may hold, too.
+  private mutating func recordURL() -> String? {
+    recordText().map { one(of: ["/-", "https://media.example/", "x-y.z+1:"]) + $0 }
+  }
+
   private mutating func recordAuthor() -> Author? {
     let author = Author(
-      id: once(in: 3) ? nil : recordName(), name: recordText(), avatar: recordText(),
+      id: once(in: 3) ? nil : recordName(), name: recordText(), avatar: recordURL(),
       extra: recordExtra())
     return author == Author() ? nil : author
   }

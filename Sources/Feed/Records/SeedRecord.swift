@@ -54,6 +54,8 @@ public enum RecordLimits {
   public static let mediaTypeBytes = 4_096
   /// A URL, in bytes of UTF-8.
   public static let urlBytes = 8_192
+  /// The same in an item: percent-encoded, with version and signature.
+  public static let servedURLBytes = 3 * urlBytes + 208
   /// A post's text, in bytes of UTF-8.
   public static let textBytes = 262_144
   /// A counter's name, in characters.

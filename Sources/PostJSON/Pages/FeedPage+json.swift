@@ -55,8 +55,8 @@ extension FeedItem {
         language: try fields.text("language", limit: .bytes(RecordLimits.languageBytes)),
         publishedAt: try fields.time("publishedAt"),
         author: try fields.author(known: nil),
-        url: try fields.text("url", limit: .bytes(RecordLimits.urlBytes)),
-        thumbnail: try fields.text("thumbnail", limit: .bytes(RecordLimits.urlBytes)),
+        url: try fields.text("url", limit: .bytes(RecordLimits.servedURLBytes)),
+        thumbnail: try fields.text("thumbnail", limit: .bytes(RecordLimits.servedURLBytes)),
         tags: try fields.list("tags", limit: RecordLimits.tags) { value throws(RecordError) in
           try value.checkedText(.characters(RecordLimits.tagCharacters))
         },
@@ -78,9 +78,9 @@ extension FeedMedia {
     let bytes = try fields.number("bytes", in: 0...RecordLimits.fileBytes)
     let media = Media(
       kind: try fields.option("kind"),
-      url: try fields.name("url", limit: .bytes(RecordLimits.urlBytes)),
+      url: try fields.name("url", limit: .bytes(RecordLimits.servedURLBytes)),
       alt: try fields.text("alt", limit: .characters(RecordLimits.altCharacters)),
-      poster: try fields.text("poster", limit: .bytes(RecordLimits.urlBytes)),
+      poster: try fields.text("poster", limit: .bytes(RecordLimits.servedURLBytes)),
       mimeType: try fields.text("mimeType", limit: .bytes(RecordLimits.mediaTypeBytes)),
       codec: try fields.text("codec", limit: .bytes(RecordLimits.mediaTypeBytes)),
       width: try fields.number("width", in: 1...RecordLimits.pixels),
@@ -105,7 +105,7 @@ extension FeedVariant {
     let bytes = try fields.number("bytes", in: 0...RecordLimits.fileBytes)
     guard let bytes else { throw fields.error("bytes", "is missing") }
     self.init(
-      url: try fields.name("url", limit: .bytes(RecordLimits.urlBytes)),
+      url: try fields.name("url", limit: .bytes(RecordLimits.servedURLBytes)),
       mimeType: try fields.text("mimeType", limit: .bytes(RecordLimits.mediaTypeBytes)),
       width: try fields.number("width", in: 1...RecordLimits.pixels),
       height: try fields.number("height", in: 1...RecordLimits.pixels), bytes: bytes,
