@@ -133,8 +133,8 @@ let package = Package(
     module(
       "SQLiteStore",
       [
-        "Feed", "Prefetch", "Catalog", "PostJSON", "System", "RowStore", "Migrations", sqlite,
-        sqliteC,
+        "Feed", "Prefetch", "Catalog", "PostJSON", "System", "CLinux", "RowStore", "Migrations",
+        sqlite, sqliteC,
       ]),
     module(
       "PostgresStore",

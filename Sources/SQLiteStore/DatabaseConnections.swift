@@ -41,6 +41,7 @@ final class DatabaseConnections: Sendable {
   init(path: String, options: DatabaseFile.Options) throws {
     self.path = path
     self.options = options
+    LogCheck.surviveCuts
     let pagesInLog = PagesInLog()
     var configuration = DatabaseFile.configuration(options)
     configuration.prepareDatabase { database in pagesInLog.follow(database) }
@@ -90,11 +91,14 @@ final class DatabaseConnections: Sendable {
   ///   `StoreError.replaced`: then nothing is in the file that the path leads to.
   func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
     let result = try pool.write { database in
-      try watch.look(database)
-      return try body(database)
+      try watch.lookAtWrite(database)
+      let result = try body(database)
+      // Once the write's frames follow those that were hurt, the WAL's ends no longer tell.
+      try watch.lookAtWrite(database)
+      return result
     }
     // It may have happened meanwhile.
-    try pool.writeWithoutTransaction(watch.look)
+    try pool.writeWithoutTransaction(watch.lookAtWrite)
     checkpointWhereDue()
     return result
   }
@@ -109,15 +113,38 @@ final class DatabaseConnections: Sendable {
   /// See `Vacuum`. The WAL holds the whole database afterwards.
   func vacuum() throws { try pool.vacuum() }
 
+  private func lookForTheLastTime(_ database: Database) throws {
+    try watch.look(database)
+    try withBusyTimeout(Self.checkpointWaitMilliseconds, database) {
+      do {
+        try database.execute(sql: "BEGIN IMMEDIATE")
+      } catch is DatabaseError {
+        // Who writes has the file open, and brings the WAL in when that ends. Where it is anything else,
+        // closing tells.
+        return
+      }
+      defer { if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") } }
+      try watch.lookAtWholeLog(database, isLast: true)
+    }
+  }
+
   /// Closes all connections; the last one to a file brings the WAL in and removes it. Where another file is
-  /// there now, they are left to the end of the process: it would be brought into that.
+  /// there now, or one of the files is hurt, they are left to the end of the process: what is no longer its WAL
+  /// would be brought into a database.
+  ///
+  /// - Throws: `DatabaseError`; `StoreError.hurt` where nobody was told that before.
   func close() throws {
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
+    let isKnown = watch.isKnownReplaced
     do {
-      try pool.writeWithoutTransaction(watch.look)
+      try pool.writeWithoutTransaction(lookForTheLastTime)
     } catch StoreError.replaced {
       _ = Unmanaged.passRetained(self)
       return
+    } catch let error as StoreError where error.isHurt {
+      _ = Unmanaged.passRetained(self)
+      if isKnown { return }
+      throw error
     } catch is StoreError {
       // SQLite sees itself that there is no such file, and has the WAL open still.
     }
@@ -159,7 +186,7 @@ extension DatabaseConnections {
         }
         // SQLite may have ended it itself (https://sqlite.org/lang_transaction.html, section 2.4).
         defer { if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") } }
-        try watch.look(database)
+        try watch.lookAtWholeLog(database)
         return try checkpointWithWriteLock()
       }
     }

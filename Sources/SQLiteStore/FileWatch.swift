@@ -4,23 +4,55 @@ import Synchronization
 import System
 
 /// Sees whether a database's file is still the one that was opened, and its WAL and the WAL's index are:
-/// not deleted, not moved, not another one in their place or copied over them. What is written then is gone
-/// at the latest when the program ends, or damages what was put there.
+/// not deleted, not moved, not another one in their place or copied over them, not cut off. What is written
+/// then is gone at the latest when the program ends, or damages what was put there.
 ///
 /// Which file a path leads to, stat(2) says. What was copied over it is told by its header
 /// (https://sqlite.org/fileformat2.html#the_database_header): each database of ours has a number in the
 /// field of the user version, a backup another than what it is a copy of, and the counter of changes
 /// never falls. The header is read by the connection's own descriptor: to open and close the file once
 /// more would give up the locks that this process has on it (https://sqlite.org/howtocorrupt.html,
-/// section 2.2).
+/// section 2.2). The WAL is held against its index (`LogCheck`), which says how much of it there has to be.
 final class FileWatch: Sendable {
   private struct State {
     var database: FileStatus.Number?
+    var rights: Rights?
     /// The WAL and its index, as they were opened.
-    var companions: [(path: String, number: FileStatus.Number)] = []
-    var modified: Moment?
+    var companions: [Companion] = []
+    /// The database as it was seen last.
+    var seen: Seen?
+    /// The WAL as it was when it was held against its index.
+    var seenLog: Seen?
+    /// How much of the WAL need not be read again before a checkpoint.
+    var wholeLog: LogCheck.Prefix?
     var header: Header?
     var problem: StoreError?
+  }
+
+  private struct Companion {
+    let path: String
+    let number: FileStatus.Number
+    let isIndex: Bool
+    var rights: Rights
+    /// The index never becomes smaller: it is mapped as large as it was.
+    var leastBytes = 0
+  }
+
+  private struct Rights: Equatable {
+    let owner: UInt32
+    let group: UInt32
+    let permissions: UInt32
+
+    init(_ status: FileStatus) {
+      (owner, group, permissions) = (status.owner, status.group, status.permissions)
+    }
+  }
+
+  private struct Seen: Equatable {
+    let bytes: Int
+    let modified: Moment
+
+    init(_ status: FileStatus) { (bytes, modified) = (status.bytes, status.modified) }
   }
 
   private let path: String
@@ -43,14 +75,23 @@ final class FileWatch: Sendable {
     state.withLock { state in
       let status = Self.status(path)
       state.database = status?.number
-      state.modified = status?.modified
-      state.companions = ["-wal", "-shm"].compactMap { companion in
-        let path = file + companion
-        return Self.status(path).map { (path, $0.number) }
+      state.rights = status.map(Rights.init)
+      state.seen = status.map(Seen.init)
+      state.companions = ["-wal", "-shm"].compactMap { ending in
+        let path = file + ending
+        return Self.status(path).map { status in
+          let isIndex = ending == "-shm"
+          return Companion(
+            path: path, number: status.number, isIndex: isIndex, rights: Rights(status),
+            leastBytes: isIndex ? status.bytes : 0)
+        }
       }
       state.header = Header(database)
     }
   }
+
+  /// Whether something was noticed that stays.
+  var isKnownReplaced: Bool { isReplaced.load(ordering: .relaxed) }
 
   /// - Throws: what was noticed before and stays: cheap enough for every read.
   func requireKnown() throws {
@@ -60,29 +101,92 @@ final class FileWatch: Sendable {
 
   /// Looks.
   ///
-  /// - Throws: `StoreError.gone`, which ends when the file is there again, and `StoreError.replaced` and
-  ///   `StoreError.companionGone`, which stay.
-  func look(_ database: Database) throws {
+  /// - Throws: `StoreError.gone`, which ends when the file is there again, and `StoreError.replaced`,
+  ///   `StoreError.companionGone` and `StoreError.hurt`, which stay.
+  func look(_ database: Database) throws { try look(database, isWriting: false) }
+
+  /// The same before a write and after it: the WAL is held against its index whatever its times say.
+  func lookAtWrite(_ database: Database) throws { try look(database, isWriting: true) }
+
+  private func look(_ database: Database, isWriting: Bool) throws {
     try state.withLock { state in
+      if isWriting { state.seenLog = nil }
       if let problem = state.problem { throw problem }
       guard let known = state.database else { return }
       guard let status = Self.status(path) else { throw StoreError.gone(path: path) }
       if status.number != known {
         throw replaced(&state)
       }
-      for (path, number) in state.companions
-      where Self.status(path)?.number != number {
-        throw stays(StoreError.companionGone(path: path), &state)
-      }
+      if Rights(status) != state.rights { try requireRights(path, database) }
+      try lookAtCompanions(&state, database)
       // Nobody has written to it.
-      if status.modified == state.modified { return }
+      if Seen(status) == state.seen { return }
       guard let header = state.header else { return }
       // Once more where a checkpoint may have been writing it.
       guard let now = header.successor(database) ?? header.successor(database) else {
         throw replaced(&state, isSameFile: true)
       }
       state.header = now
-      state.modified = status.modified
+      // A checkpoint that makes the file smaller has said so in its header before; one that makes it larger
+      // may be at work where the write lock is not held.
+      if let seen = state.seen, status.bytes < seen.bytes, status.bytes < now.bytes {
+        let problem = StoreError.hurt(path: path)
+        throw database.isInsideTransaction ? stays(problem, &state) : problem
+      }
+      state.seen = Seen(status)
+    }
+  }
+
+  private func lookAtCompanions(_ state: inout State, _ database: Database) throws {
+    for index in state.companions.indices {
+      let companion = state.companions[index]
+      guard let status = Self.status(companion.path), status.number == companion.number else {
+        throw stays(.companionGone(path: companion.path), &state)
+      }
+      if Rights(status) != companion.rights { try requireRights(companion.path, database) }
+      if status.bytes < companion.leastBytes { throw stays(.hurt(path: companion.path), &state) }
+      if companion.isIndex {
+        state.companions[index].leastBytes = status.bytes
+      } else if Seen(status) != state.seenLog {
+        state.seenLog = nil
+      }
+    }
+    guard let check = LogCheck(database) else { return }
+    if check.isIndexCutOff { throw stays(.hurt(path: file + "-shm"), &state) }
+    guard state.seenLog == nil, let log = state.companions.first(where: { !$0.isIndex }),
+      let status = Self.status(log.path)
+    else { return }
+    guard check.isPlausible() else { throw stays(.hurt(path: log.path), &state) }
+    state.seenLog = Seen(status)
+  }
+
+  /// Who took a right away means it, though what is open can still be used: writes end with the right to
+  /// write.
+  private func requireRights(_ file: String, _ database: Database) throws {
+    let isWriting = database.isInsideTransaction
+    do throws(SystemError) {
+      try FileSystem.require(isWriting ? [.reading, .writing] : .reading, file)
+    } catch {
+      throw isWriting
+        ? StoreError.readOnly(path: path)
+        : StoreError.cannotOpen(path: file, reason: error.reason)
+    }
+  }
+
+  /// Looks, and reads the WAL before it is brought into the database.
+  ///
+  /// - Parameter isLast: all of it is read, and not only what has come since the last time.
+  /// - Throws: what `look` throws.
+  func lookAtWholeLog(_ database: Database, isLast: Bool = false) throws {
+    try look(database)
+    try state.withLock { state in
+      guard let log = state.companions.first(where: { !$0.isIndex }),
+        let check = LogCheck(database)
+      else { return }
+      if isLast { state.wholeLog = nil }
+      guard check.isWhole(beyond: &state.wholeLog) else {
+        throw stays(.hurt(path: log.path), &state)
+      }
     }
   }
 
@@ -120,6 +224,8 @@ private struct Header: Equatable {
   let changes: UInt32
   let number: UInt32
   let application: UInt32
+  /// How large the file is once all pages are in it.
+  let bytes: Int
 
   private static let byteCount = 100
   private static let magic = Array("SQLite format 3\u{0}".utf8)
@@ -127,17 +233,20 @@ private struct Header: Equatable {
   /// The header of the file as it lies on the disk; nil where that is not one of SQLite's.
   init?(_ database: Database) {
     var file: UnsafeMutablePointer<sqlite3_file>?
-    var bytes = [UInt8](repeating: 0, count: Self.byteCount)
+    var header = [UInt8](repeating: 0, count: Self.byteCount)
     // A connection that was closed has none.
     guard let connection = database.sqliteConnection,
       sqlite3_file_control(
         connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
       let file, let read = file.pointee.pMethods?.pointee.xRead,
-      read(file, &bytes, CInt(bytes.count), 0) == SQLITE_OK, bytes.starts(with: Self.magic)
+      read(file, &header, CInt(header.count), 0) == SQLITE_OK, header.starts(with: Self.magic)
     else { return nil }
     func field(_ start: Int) -> UInt32 {
-      bytes[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
+      header[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
+    // 1 for 65 536, which does not fit.
+    let pageBytes = Int(field(16) >> 16)
+    bytes = Int(field(28)) * (pageBytes == 1 ? 65_536 : pageBytes)
     changes = field(24)
     number = field(60)
     application = field(68)

@@ -36,6 +36,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case replaced(path: String, keptWAL: String?)
   /// The WAL or its index was deleted or moved while the database was open.
   case companionGone(path: String)
+  /// One of the files was cut off, emptied or written over while the database was open.
+  case hurt(path: String)
   /// The run was taken for one that is over, and what it held back is dropped.
   case runDropped(path: String)
   case damaged(path: String, reason: String)
@@ -51,14 +53,21 @@ extension StoreError: StoreFailure {
     case .tooManyWrites: .tooManyWrites
     case .closed: .closed
     case .full: .full
-    case .gone, .replaced, .companionGone: .unavailable
+    case .gone, .replaced, .companionGone, .hurt, .cannotOpen: .unavailable
     case .runDropped: .importDropped
     case .readOnly: .readOnly
-    case .cannotOpen, .missing, .notADatabase, .foreign, .editedMigration, .unknownMigration,
+    case .missing, .notADatabase, .foreign, .editedMigration, .unknownMigration,
       .newerDatabase, .pendingMigrations, .migrationFailed, .notPermitted, .inUse,
       .damaged, .database:
       .other
     }
+  }
+}
+
+extension StoreError {
+  /// One of the files is not as it was written.
+  var isHurt: Bool {
+    if case .hurt = self { true } else { false }
   }
 }
 
@@ -105,6 +114,9 @@ extension StoreError: CustomStringConvertible {
     case .companionGone(let path):
       "\(path) was deleted or moved while the database was open: nothing more is written or read; end this "
         + "program in good order, which brings in what it still holds, and start again"
+    case .hurt(let path):
+      "\(path) was cut off or written over while the database was open: nothing more is written or read, and "
+        + "what was written lately may be lost; stop this program, start again, and run `lookahead check`"
     case .damaged(let path, let reason): "the database \(path) is damaged: \(reason)"
     case .database(let path, let code, let message):
       "SQLite says of \(path): \(message) (code \(code))"

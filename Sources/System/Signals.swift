@@ -19,11 +19,13 @@ public enum Signals {
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 
-  /// Blocks every signal in this thread: none is handled here, and above all SIGPIPE, which the kernel sends
+  /// Blocks every signal in this thread but SIGBUS, which is its own (`lookahead_map_file`): none is handled
+  /// here, and above all SIGPIPE, which the kernel sends
   /// to the thread that writes to a broken pipe, stays pending.
   public static func blockAll() {
     var set = sigset_t()
     sigfillset(&set)
+    sigdelset(&set, SIGBUS)
     pthread_sigmask(SIG_BLOCK, &set, nil)
   }
 

@@ -18,6 +18,7 @@
 #include <netinet/tcp.h>
 
 #include "Child.h"
+#include "Mapping.h"
 
 /* Declared only under _GNU_SOURCE, which would make other types differ from Glibc's module. */
 extern int accept4(int, struct sockaddr *, socklen_t *, int);

@@ -1,0 +1,207 @@
+import CLinux
+import GRDB
+import GRDBSQLite
+
+/// Holds a database's WAL against its index, which says how many frames of it are committed: SQLite
+/// itself believes the index, and reads what lies at a frame's place whatever that is. Of a WAL that was
+/// cut off or written over, it would bring zeros and garbage into the database, and what is written to
+/// it, nobody finds after the next start (https://sqlite.org/walformat.html).
+///
+/// The files are read by the connection's own descriptors, and the index where SQLite has mapped it.
+struct LogCheck {
+  private let database: UnsafeMutablePointer<sqlite3_file>
+  private let log: UnsafeMutablePointer<sqlite3_file>
+
+  private static let headerBytes = 32
+  private static let frameHeaderBytes = 24
+  /// The index is mapped in regions of so many bytes.
+  private static let regionBytes = 32_768
+  /// What comes before the pages' numbers in the first of them: the head twice, and how far checkpoints are.
+  private static let (indexHeadBytes, indexStartBytes) = (48, 136)
+  private static let magic: UInt32 = 0x377f_0682
+
+  /// Of a connection that has opened the WAL; nil for others.
+  init?(_ connection: Database) {
+    func file(_ which: CInt) -> UnsafeMutablePointer<sqlite3_file>? {
+      var file: UnsafeMutablePointer<sqlite3_file>?
+      guard let connection = connection.sqliteConnection,
+        sqlite3_file_control(connection, "main", which, &file) == SQLITE_OK,
+        file?.pointee.pMethods != nil
+      else { return nil }
+      return file
+    }
+    guard let database = file(SQLITE_FCNTL_FILE_POINTER),
+      let log = file(SQLITE_FCNTL_JOURNAL_POINTER)
+    else { return nil }
+    (self.database, self.log) = (database, log)
+  }
+
+  /// So far the WAL is as it was written: a check begins behind that.
+  struct Prefix {
+    fileprivate var salts: UInt64
+    fileprivate var frames: Int
+    fileprivate var sum: Sum
+  }
+
+  /// Whether the WAL begins and ends as its index says. That costs two reads, and holds while others write.
+  func isPlausible() -> Bool {
+    for _ in 0..<3 {
+      // One that is being written, or is SQLite's to make anew.
+      guard let head = head(), head.frames > 0 else { return true }
+      if hasEnds(head) { return true }
+      // Others may have begun the WAL anew meanwhile.
+      if self.head() == head { return false }
+    }
+    return true
+  }
+
+  /// Whether each frame is as it was written, and the index says of each which page it is. With the write
+  /// lock held, or where nobody else writes.
+  ///
+  /// - Parameter known: what need not be read again, and is more when this returns.
+  func isWhole(beyond known: inout Prefix?) -> Bool {
+    guard let head = head() else { return false }
+    guard head.frames > 0 else { return true }
+    guard hasEnds(head), let start = read(Self.headerBytes, at: 0) else { return false }
+    var prefix = Prefix(
+      salts: head.salts, frames: 0,
+      sum: Sum(first: start.bigEndian(24), second: start.bigEndian(28)))
+    if let known, known.salts == head.salts, known.frames <= head.frames { prefix = known }
+    let isBigEndian = start.bigEndian(0) & 1 == 1
+    while prefix.frames < head.frames {
+      let offset = Self.headerBytes + prefix.frames * head.frameBytes
+      guard let frame = read(head.frameBytes, at: offset), frame.word64(8) == head.salts,
+        page(ofFrame: prefix.frames) == frame.bigEndian(0)
+      else { return false }
+      prefix.sum.add(frame, 0..<8, isBigEndian: isBigEndian)
+      prefix.sum.add(frame, Self.frameHeaderBytes..<frame.count, isBigEndian: isBigEndian)
+      guard prefix.sum == Sum(first: frame.bigEndian(16), second: frame.bigEndian(20)) else {
+        return false
+      }
+      prefix.frames += 1
+    }
+    known = prefix
+    return prefix.sum == head.sum
+  }
+
+  /// Whether the index was cut off: SQLite goes on with zeros in its place (`lookahead_map_file`).
+  var isIndexCutOff: Bool { region(0).map { lookahead_was_cut_off($0) != 0 } ?? false }
+
+  /// Has SQLite map the index so that the process outlives that being cut off. Before the first is mapped.
+  static let surviveCuts: Void = {
+    let map:
+      @convention(c) (
+        UnsafeMutableRawPointer?, Int, CInt, CInt, CInt, off_t
+      ) -> UnsafeMutableRawPointer? = lookahead_map_file
+    let unmap: @convention(c) (UnsafeMutableRawPointer?, Int) -> CInt = lookahead_unmap_file
+    guard let system = sqlite3_vfs_find(nil), let set = system.pointee.xSetSystemCall else {
+      return
+    }
+    // SQLite calls them as what they are (https://sqlite.org/c3ref/vfs.html).
+    _ = set(system, "mmap", unsafeBitCast(map, to: sqlite3_syscall_ptr.self))
+    _ = set(system, "munmap", unsafeBitCast(unmap, to: sqlite3_syscall_ptr.self))
+  }()
+
+  private func hasEnds(_ head: Head) -> Bool {
+    let last = Self.headerBytes + (head.frames - 1) * head.frameBytes
+    guard let start = read(Self.headerBytes, at: 0), start.bigEndian(0) & ~1 == Self.magic,
+      start.word64(16) == head.salts,
+      let frame = read(Self.frameHeaderBytes, at: last), frame.word64(8) == head.salts,
+      Sum(first: frame.bigEndian(16), second: frame.bigEndian(20)) == head.sum,
+      page(ofFrame: head.frames - 1) == frame.bigEndian(0), let end = fileBytes()
+    else { return false }
+    return end >= last + head.frameBytes
+  }
+}
+
+// MARK: The index
+
+extension LogCheck {
+  /// What the index says of the WAL.
+  private struct Head: Equatable {
+    let frames: Int
+    let pageBytes: Int
+    let sum: Sum
+    let salts: UInt64
+
+    var frameBytes: Int { LogCheck.frameHeaderBytes + pageBytes }
+  }
+
+  /// The head, which stands there twice; nil while somebody writes it, or where somebody spoilt it.
+  private func head() -> Head? {
+    guard let region = region(0) else { return nil }
+    let bytes = Array(UnsafeRawBufferPointer(start: region, count: Self.indexHeadBytes * 2))
+    guard bytes[..<Self.indexHeadBytes] == bytes[Self.indexHeadBytes...], bytes[12] == 1 else {
+      return nil
+    }
+    var sum = Sum(first: 0, second: 0)
+    sum.add(bytes, 0..<40, isBigEndian: false)
+    guard sum == Sum(first: bytes.word(40), second: bytes.word(44)) else { return nil }
+    let size = Int(bytes.word(12) >> 16)
+    return Head(
+      frames: Int(bytes.word(16)), pageBytes: size & 0xfe00 + (size & 1) << 16,
+      sum: Sum(first: bytes.word(24), second: bytes.word(28)), salts: bytes.word64(32))
+  }
+
+  /// Which page a frame is, the first one's number being 0.
+  private func page(ofFrame frame: Int) -> UInt32? {
+    let word = frame + Self.indexStartBytes / 4
+    // Half of a region are numbers, half is a table of hashes.
+    let words = Self.regionBytes / 8
+    return region(word / words)?.load(fromByteOffset: word % words * 4, as: UInt32.self)
+  }
+
+  private func region(_ number: Int) -> UnsafeMutableRawPointer? {
+    guard let map = database.pointee.pMethods.pointee.xShmMap else { return nil }
+    var region: UnsafeMutableRawPointer?
+    let code = map(database, CInt(number), CInt(Self.regionBytes), 0, &region)
+    return code == SQLITE_OK ? region : nil
+  }
+}
+
+// MARK: The WAL
+
+extension LogCheck {
+  private func read(_ count: Int, at offset: Int) -> [UInt8]? {
+    guard let read = log.pointee.pMethods.pointee.xRead else { return nil }
+    var bytes = [UInt8](repeating: 0, count: count)
+    return read(log, &bytes, CInt(count), Int64(offset)) == SQLITE_OK ? bytes : nil
+  }
+
+  private func fileBytes() -> Int? {
+    var bytes: Int64 = 0
+    guard let size = log.pointee.pMethods.pointee.xFileSize, size(log, &bytes) == SQLITE_OK else {
+      return nil
+    }
+    return Int(bytes)
+  }
+
+  /// SQLite's check sum of the WAL (https://sqlite.org/fileformat2.html#walcksm).
+  fileprivate struct Sum: Equatable {
+    var first: UInt32
+    var second: UInt32
+
+    mutating func add(_ bytes: [UInt8], _ range: Range<Int>, isBigEndian: Bool) {
+      bytes.withUnsafeBytes { bytes in
+        for offset in stride(from: range.lowerBound, to: range.upperBound, by: 8) {
+          let words = bytes.loadUnaligned(fromByteOffset: offset, as: SIMD2<UInt32>.self)
+          first &+= (isBigEndian ? words[0].bigEndian : words[0].littleEndian) &+ second
+          second &+= (isBigEndian ? words[1].bigEndian : words[1].littleEndian) &+ first
+        }
+      }
+    }
+  }
+}
+
+extension [UInt8] {
+  /// In the order of this machine, as the index has them.
+  fileprivate func word(_ start: Int) -> UInt32 {
+    withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: UInt32.self) }
+  }
+
+  fileprivate func word64(_ start: Int) -> UInt64 {
+    withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start, as: UInt64.self) }
+  }
+
+  fileprivate func bigEndian(_ start: Int) -> UInt32 { UInt32(bigEndian: word(start)) }
+}
