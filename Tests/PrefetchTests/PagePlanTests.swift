@@ -62,6 +62,17 @@ struct PagePlanTests {
         == ["0.0: 1000000 active", "1.0: 100000 whole"])
   }
 
+  @Test func `an item with nothing to load takes a leading place, and no cost`() {
+    let empty = [Samples.post(.text), Samples.post(.webapp), Samples.post(.ad)]
+    let items = [Self.image] + empty + [Self.image, Self.image]
+    var policy = Samples.weighted5
+    policy.strategy = .weighted(leading: 4, maxCost: 1)
+    #expect(Self.plan(items, policy) == Self.plan([Self.image] + empty + [Self.image], policy))
+    #expect(Self.plan(items, policy).count == 2)
+    policy.strategy = .weighted(leading: 3, maxCost: 1)
+    #expect(Self.plan(items, policy).count == 1)
+  }
+
   @Test func `weighted goes no further than the leading items, and text weighs nothing`() {
     let text = Samples.post(.text)
     var policy = Samples.weighted5
