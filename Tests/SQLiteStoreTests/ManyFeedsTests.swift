@@ -37,7 +37,8 @@ import Testing
       }
       try fresh.close()
     }
-    #expect(try writer.check().isEmpty, TestRandom.replay)
+    // Rows of old rankings go a few at a time: some may be there still.
+    #expect(try writer.check().allSatisfy { $0.severity == .note }, TestRandom.replay)
   }
 
   private func change(_ store: SQLiteStore, _ random: inout TestRandom) throws {

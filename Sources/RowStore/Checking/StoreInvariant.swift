@@ -86,8 +86,7 @@ extension StoreInvariant {
 
   private static let rowsAreOfKeptRankings = StoreInvariant(
     """
-    rows of rankings that are not kept are left of a prune that was killed; \
-    `lookahead prune --kept-rankings` removes them
+    rows of rankings that are no longer kept are still there; `lookahead prune --kept-rankings` removes them
     """,
     severity: .note,
     sql: """
