@@ -340,7 +340,7 @@ def check_hostile(program, folder):
          "media": [{"kind": "image", "url": "https://elsewhere.example/a.jpg"},
                    {"kind": "image", "url": "javascript:1"}, {"kind": "image", "url": "/media/none.jpg"}]},
         {"id": "d", "type": "video", "feeds": [{"name": evil, "rank": 4}],
-         "media": [{"kind": "video", "url": "//elsewhere.example/x.mp4", "bytes": 10**12, "durationMs": 0}]},
+         "media": [{"kind": "video", "url": "https://elsewhere.example/x.mp4", "bytes": 10**12, "durationMs": 0}]},
         {"id": "e", "type": "carousel", "feeds": [{"name": evil, "rank": 5}], "publishedAt": "0001-01-01T00:00:00Z"},
     ]
     with tempfile.TemporaryDirectory() as scratch:
