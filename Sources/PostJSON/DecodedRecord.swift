@@ -100,6 +100,10 @@ struct DecodedRecord {
   }
 
   private static func placement(_ value: JSONValue) throws(RecordError) -> Placement {
+    if let name = value.text?.excerpt(characters: JSONPath.shownCharacters) {
+      throw value.error(
+        "is a text; the feed is named by an object: \"feeds\":[{\"name\":\"\(name)\"}]")
+    }
     let fields = try RecordFields(value, known: ["name", "rank"])
     return Placement(
       feed: try fields.name("name", limit: .bytes(RecordLimits.feedNameBytes)),

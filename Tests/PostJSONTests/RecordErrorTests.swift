@@ -56,6 +56,9 @@ struct RecordErrorTests {
       #"feed: is a text; a post is put into it by "feeds":[{"name":"news"}], and a record of the feed "#
         + #"itself is {"feed":{"name":"news"}}"#),
     Case(
+      with: #""feeds":[{"name":"f"},"x"]"#,
+      #"feeds[1]: is a text; the feed is named by an object: "feeds":[{"name":"x"}]"#),
+    Case(
       with: #""feeds":[{"name":"f"},{"name":"g","title":"G"}]"#,
       "feeds[1].title: unknown field; the known ones are name, rank"),
     Case(
@@ -81,7 +84,7 @@ struct RecordErrorTests {
     Case(with: #""author":"Ann""#, "author: is not an object"),
     Case(with: #""author":[]"#, "author: is not an object"),
     Case(with: #""feeds":{"name":"f"}"#, "feeds: is not a list"),
-    Case(with: #""feeds":["featured"]"#, "feeds[0]: is not an object"),
+    Case(with: #""feeds":[1]"#, "feeds[0]: is not an object"),
     Case(with: #""feeds":[{"name":"f","rank":"1"}]"#, "feeds[0].rank: is not a whole number"),
     Case(with: #""tags":"a,b""#, "tags: is not a list"),
     Case(with: #""tags":["a",2]"#, "tags[1]: is not a text"),

@@ -106,11 +106,21 @@ struct Problem: Error, Sendable {
     self.parameter = parameter
   }
 
+  /// 404; who looks for where items are written is told.
+  static func unknownRoute(_ path: String) -> Problem {
+    let isItems = path == "/v1/items" || path == "/v1/items/"
+    let remedy =
+      isItems ? ": PUT /v1/items/{id} writes an item, POST /v1/import writes many" : ""
+    return Problem(.unknownRoute, .notFound, "There is no route \(path)\(remedy).")
+  }
+
   /// 405 with the methods that the route has.
   static func methodNotAllowed(_ method: Method, _ path: String, allowed: [Method]) -> Problem {
+    let methods = allowed.map(\.rawValue).joined(separator: ", ")
     var problem = Problem(
-      .methodNotAllowed, .methodNotAllowed, "\(path) has no \(method.rawValue).")
-    problem.fields.append("Allow", allowed.map(\.rawValue).joined(separator: ", "))
+      .methodNotAllowed, .methodNotAllowed,
+      "\(path) has no \(method.rawValue); it has \(methods).")
+    problem.fields.append("Allow", methods)
     return problem
   }
 

@@ -88,7 +88,7 @@ struct Application: Handler {
       case .notFound where request.path == "*":
         call.respond(Self.options(request, allowed: Route.router.methods))
       case .notFound:
-        throw Problem(.unknownRoute, .notFound, "There is no route \(request.path).")
+        throw Problem.unknownRoute(request.path)
       case .malformedPath(let error):
         throw error
       case .methodNotAllowed(let allowed):

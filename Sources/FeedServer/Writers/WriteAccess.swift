@@ -17,8 +17,8 @@ final class WriteAccess: Sendable {
     guard !tokens.isEmpty else {
       return .failure(
         Problem(
-          .writesOff, .forbidden, "Writes are off: the server was started without a token for them."
-        ))
+          .writesOff, .forbidden,
+          "Writes are off: the server was started without a token for them (--write-token-file)."))
     }
     guard let presented = Bearer.credentials(fields) else {
       return .failure(
