@@ -22,8 +22,7 @@ public enum SQLiteLibrary {
   /// What it is, and what is done about it, for a person.
   public static var summary: String {
     hasLogResetRace
-      ? "SQLite \(version), which can lose writes where a checkpoint meets a commit (the WAL-reset bug): "
-        + "every checkpoint holds the write lock, which keeps them apart"
+      ? "SQLite \(version); its WAL-reset bug loses nothing here, since every checkpoint holds the write lock"
       : "SQLite \(version), without the WAL-reset bug; every checkpoint holds the write lock all the same"
   }
 }

@@ -182,16 +182,16 @@ struct StartCheck {
             + "(--record-limit-bytes \(record))"))
     }
     let connections = configuration.application.server.maximumConnections
-    let sending = configuration.application.mediaRoot == nil ? 0 : connections
+    // Media files get what connections leave: fewer than there are connections is a limit, and no alarm.
+    let sending = configuration.application.mediaRoot == nil ? 0 : Self.leastMediaFiles
     let needed = connections + sending + otherDescriptors
     if needed > descriptorLimit {
       let files = sending > 0 ? ", \(sending) for the media files that are being sent" : ""
-      let bound = sending > 0 ? "; beyond \(openMediaFiles) such files a request is 503" : ""
       findings.append(
         .warning(
           "--maximum-connections \(connections) needs \(needed) open files (\(connections) for "
             + "connections\(files), \(otherDescriptors) for all else), and the process may have "
-            + "\(descriptorLimit) (ulimit -n)\(bound)"))
+            + "\(descriptorLimit) (ulimit -n)"))
     }
     return findings
   }
