@@ -17,17 +17,24 @@ public struct DatabaseAddress: Hashable, Sendable {
   private let saysServer: Bool
 
   /// Whether the text is meant for the address of a database, and not for a file: it has a scheme, of whatever kind,
-  /// or is a list of pairs of which one has a word of libpq's. What is meant and cannot be read is refused, for it may
+  /// says USER:PASSWORD@, or is a list of pairs of which one has a word of libpq's or a password's. What is meant and cannot be read is refused, for it may
   /// hold a password, which would become a file's name.
   public static func isMeant(by text: String) -> Bool {
     let text = text.trimmingPrefix { $0.isWhitespace }
-    if text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*:\/\//) != nil { return true }
-    let words = text.matches(of: /(?:^|\s)(\w+)\s*=/)
+    // Other programs' addresses begin by two schemes: jdbc:postgresql://.
+    if text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.:\-]*:\/\//) != nil { return true }
+    if text.prefixMatch(of: /(?i)postgres(ql)?:/) != nil { return true }
+    if text.prefixMatch(of: /[^\/]+:.*@/) != nil { return true }
+    // They are parted by semicolons elsewhere: Server=h;Pwd=….
+    let words = text.matches(of: /(?:^|[\s;])(\w+)\s*=/)
     // A path may hold anything behind its first slash.
     guard let first = words.first, !text[..<first.range.lowerBound].contains("/") else {
       return false
     }
-    return words.contains { keywords.contains($0.output.1.lowercased()) }
+    return words.contains {
+      let word = $0.output.1.lowercased()
+      return keywords.contains(word) || ["pwd", "passwd", "pass"].contains(word)
+    }
   }
 
   /// libpq's words for what an address says.

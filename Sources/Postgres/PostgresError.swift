@@ -46,7 +46,7 @@ extension PostgresError: CustomStringConvertible {
     switch self {
     case .unreadableAddress:
       "the address of the database is none that libpq understands: it is postgres://USER@HOST:PORT/NAME, "
-        + "or like service=NAME"
+        + "or like service=NAME; a file of such a name is written ./NAME"
     case .cannotConnect(let reason): "cannot connect: \(reason)"
     case .lost(let reason): "the connection was lost: \(reason)"
     case .server(let message):

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Backups
 import SQLiteStore
+import Service
 
 struct BackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -23,6 +24,7 @@ struct BackupCommand: ParsableCommand {
 
   mutating func validate() throws {
     guard !file.isEmpty else { throw ValidationError("FILE: the path is empty") }
+    try StoreLocation.requirePath(file, named: "FILE")
     if file.hasSuffix(Backup.compressedSuffix), !compress {
       throw ValidationError("\(file) ends in .gz: give --compress, or another name")
     }

@@ -78,6 +78,17 @@ struct StandbyOptions: ParsableArguments {
 }
 
 extension StoreLocation {
+  /// Throws where an argument for a file is the address of a database, which may hold a password.
+  ///
+  /// - Throws: `ValidationError`.
+  static func requirePath(_ text: String, named name: String) throws {
+    guard case .sqlite? = try? StoreLocation(text) else {
+      throw ValidationError(
+        "\(name): this is the address of a database, and no file; a file of such a name is written ./NAME"
+      )
+    }
+  }
+
   /// What an option names.
   ///
   /// - Throws: `ValidationError`.

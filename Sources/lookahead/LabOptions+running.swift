@@ -81,8 +81,8 @@ extension LabOptions {
 
   func write(_ results: ExperimentResults) {
     switch format {
-    case .table: print(results.table(margin: Double(margin)), terminator: "")
-    case .csv: print(results.csv, terminator: "")
+    case .table: printText(results.table(margin: Double(margin)))
+    case .csv: printText(results.csv)
     case .json: print(String(decoding: results.json(margin: Double(margin)), as: UTF8.self))
     }
   }
@@ -90,8 +90,8 @@ extension LabOptions {
   func write(_ tuning: Tuning, _ evidence: TuningEvidence) {
     let margin = Double(margin)
     switch format {
-    case .table: print(tuning.table(margin: margin), terminator: "")
-    case .csv: print(tuning.csv, terminator: "")
+    case .table: printText(tuning.table(margin: margin))
+    case .csv: printText(tuning.csv)
     case .json: print(String(decoding: tuning.json(evidence, margin: margin), as: UTF8.self))
     }
   }

@@ -103,7 +103,7 @@ struct LabValidateCommand: ParsableCommand {
     if json {
       print(String(decoding: validation.json, as: UTF8.self))
     } else {
-      print(validation.table, terminator: "")
+      printText(validation.table)
     }
     if !validation.holds { throw ExitCode.failure }
   }

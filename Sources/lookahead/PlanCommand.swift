@@ -1,7 +1,7 @@
 import ArgumentParser
 import Feed
-import Foundation
 import PostJSON
+import System
 
 struct PlanCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -38,8 +38,9 @@ struct PlanCommand: ParsableCommand {
 
 /// The lines of a file, those without anything passed over.
 private struct PlanLines {
-  private let file: FileHandle
+  private let file: Descriptor
   private let name: String
+  private static let readBytes = 1 << 16
   private var buffer: [UInt8] = []
   /// Up to where the buffer has no line's end.
   private var scanned = 0
@@ -52,10 +53,10 @@ private struct PlanLines {
       file = .standardInput
       return
     }
-    do {
-      file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+    do throws(SystemError) {
+      file = try Descriptor(path)
     } catch {
-      throw PlanError("\(path): cannot be read")
+      throw PlanError("\(path): cannot be read: \(error.reason)")
     }
   }
 
@@ -74,7 +75,12 @@ private struct PlanLines {
         throw error("the line has more than \(PlanLimits.lineBytes) bytes")
       }
       // What is there, and not as much as was asked for: a program at the other end waits for an answer.
-      let read = file.availableData
+      let read: [UInt8]
+      do throws(SystemError) {
+        read = try file.readNext(atMost: Self.readBytes)
+      } catch {
+        throw PlanError("\(name): cannot be read: \(error.reason)")
+      }
       isAtEnd = read.isEmpty
       buffer += read
     }

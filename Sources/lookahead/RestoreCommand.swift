@@ -1,6 +1,7 @@
 import ArgumentParser
 import Backups
 import SQLiteStore
+import Service
 
 struct RestoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -18,6 +19,8 @@ struct RestoreCommand: ParsableCommand {
 
   @Flag(help: "Replace the database where there is one.")
   var overwrite = false
+
+  mutating func validate() throws { try StoreLocation.requirePath(backup, named: "BACKUP") }
 
   func run() throws {
     let meter = ProgressMeter()

@@ -44,7 +44,7 @@ struct ServeCommand: ParsableCommand {
     let service = try FeedService(configuration, logger: logger)
     let port = try service.start()
     let host = settings.listening.urlHost
-    print("serving \(configuration.location.name) on http://\(host):\(port)/")
+    announce("serving \(configuration.location.name) on http://\(host):\(port)/", logger)
     tellManager("READY=1", logger)
     if service.hasNoFeeds {
       printError(
@@ -58,6 +58,15 @@ struct ServeCommand: ParsableCommand {
     tellManager("STOPPING=1", logger)
     service.drain()
     try service.wait()
+  }
+
+  /// Says where the server answers. Where nobody can read that, the server answers all the same, and ends well.
+  private func announce(_ line: String, _ logger: Logger) {
+    do throws(SystemError) {
+      try StandardStream.output.write(Array((line.escapedForTerminal() + "\n").utf8))
+    } catch {
+      if error.code != EPIPE { logger.warning("\(error)") }
+    }
   }
 
   /// A service manager that waits for the start hears of it: systemd's `Type=notify`.

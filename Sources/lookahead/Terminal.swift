@@ -13,6 +13,9 @@ func print(_ text: String) {
   try? printBytes(Array((text.escapedForTerminal() + "\n").utf8))
 }
 
+/// A text of several lines on standard output, as it is.
+func printText(_ text: String) { try? printBytes(Array(text.utf8)) }
+
 /// Bytes on standard output, as they are.
 ///
 /// - Throws: `SystemError`, once and from then on, so that whoever has much more to write stops.

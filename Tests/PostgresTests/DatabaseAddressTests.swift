@@ -50,7 +50,8 @@ import Testing
   @Test(arguments: [
     "feeds.sqlite", "/var/lib/x", "postgres", "hosts=1", "./dbname=x", "-",
     "/data/my user=1.sqlite",
-    "a b.sqlite", "user",
+    "a b.sqlite", "user", "a:b.sqlite", "me@home.sqlite", "feeds=old.sqlite", "file:feeds.sqlite",
+    "./u:p@h",
   ])
   func `a path is no address`(_ text: String) {
     #expect(!DatabaseAddress.isMeant(by: text))
@@ -66,7 +67,10 @@ import Testing
 
   @Test(arguments: [
     "Postgres://u:s3cret@h/d", " postgres://u:s3cret@h/d", "postgre://u:s3cret@h/d",
-    "mysql://u:s3cret@h/d", "usr=la password=s3cret", "user=la passwort=s3cret host=h",
+    "mysql://u:s3cret@h/d", "u:s3cret@h/d", "u:s/3cret@h/d", "postgres:u:s3cret@h",
+    "Server=h;Pwd=s3cret",
+    "jdbc:postgresql://h/d?password=s3cret", "usr=la password=s3cret",
+    "user=la passwort=s3cret host=h",
   ])
   func `what looks like an address and is none is refused, and not shown`(_ text: String) {
     #expect(DatabaseAddress.isMeant(by: text))
