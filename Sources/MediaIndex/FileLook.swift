@@ -52,14 +52,22 @@ struct FileLook: Sendable {
       }
       return try outcome(of: file, segments, path, urls)
     } catch let error as MediaError {
+      // Another server of the same files may still have it.
+      let gone: [String] =
+        if case .notFound = error {
+          urls.filter { $0.utf8.starts(with: MediaAddresses.servedPrefix.utf8) }
+        } else { [] }
       return .failed(
-        path: path, reason: MediaWalk.WalkProblem.media(error).description, urls: urls, sha256: nil)
+        path: path, reason: MediaWalk.WalkProblem.media(error).description, urls: urls,
+        unavailableURLs: gone, sha256: nil)
     } catch ProbeError.cancelled {
       return .waiting(urls: [])
     } catch ProbeError.changed where settlingMilliseconds > 0 {
       return .waiting(urls: urls)
     } catch let error as ProbeError {
-      return .failed(path: path, reason: error.description, urls: urls, sha256: nil)
+      return .failed(
+        path: path, reason: error.description, urls: urls,
+        unavailableURLs: error.isOfBrokenFile ? urls : [], sha256: nil)
     } catch let error as SystemError {
       return .failed(path: path, reason: error.reason, urls: urls, sha256: nil)
     } catch {
@@ -165,7 +173,9 @@ struct FileLook: Sendable {
       case .changed: desk.release(sha256)
       default: desk.finish(sha256, .failure(error))
       }
-      return .failed(path: path, reason: error.description, urls: urls, sha256: sha256)
+      return .failed(
+        path: path, reason: error.description, urls: urls,
+        unavailableURLs: error.isOfBrokenFile ? urls : [], sha256: sha256)
     }
   }
 }
@@ -183,6 +193,21 @@ extension OpenFile {
     "m4v", "mov", "webm", "mkv", "ogv", "avi", "ts", "3gp", "mp3", "m4a", "aac", "wav", "flac",
     "ogg", "opus", "mka",
   ]
+}
+
+extension ProbeError {
+  /// Whether the file itself is broken: not one that this machine, in its limits, cannot make out.
+  fileprivate var isOfBrokenFile: Bool {
+    switch self {
+    case .cutShort, .undecodable: true
+    case .format(let error):
+      switch error.reason {
+      case .empty, .cutShort, .malformed: true
+      case .unknownFormat, .unsupported, .tooMany: false
+      }
+    case .system, .notAFile, .changed, .cancelled, .decodingTimedOut, .unbelievable, .remote: false
+    }
+  }
 }
 
 extension MediaType {

@@ -1,4 +1,5 @@
 import Catalog
+import Feed
 import MediaProbe
 import System
 
@@ -12,6 +13,7 @@ struct MediaBatch {
   private let believesGone: () -> Bool
   private var media: [KnownMedia] = []
   private var outdated: [String] = []
+  private var unavailable: [String] = []
   private var digests: [[UInt8]] = []
   private var files = 0
   private var lastWrite = MonotonicClock.nanoseconds
@@ -54,9 +56,11 @@ struct MediaBatch {
       addition.passedOver += 1
       outdated += urls
     case .known(let finding): add(finding, onRemark)
-    case .failed(let path, let reason, let urls, let sha256):
+    case .failed(let path, let reason, let urls, let unavailableURLs, let sha256):
       addition.failed += 1
-      outdated += urls
+      let isUnavailable = Set(unavailableURLs.map(ByteText.init))
+      outdated += urls.filter { !isUnavailable.contains(ByteText($0)) }
+      unavailable += unavailableURLs
       if let sha256 { digests.append(sha256) }
       onRemark(.problem(path: path, reason: reason))
     case .stopped(let error): throw error
@@ -99,10 +103,12 @@ struct MediaBatch {
     if !isDry {
       try store.keep(media)
       try forget(outdated)
+      try keepUnavailable()
     }
     for digest in digests { desk.release(digest) }
     media = []
     outdated = []
+    unavailable = []
     digests = []
     files = 0
   }
@@ -110,6 +116,17 @@ struct MediaBatch {
   /// Forgets what lies at none of these places any longer.
   mutating func forgetGone(_ sweep: MediaSweep, _ targets: [MediaTarget]) throws {
     try sweep.forEachGone(below: targets) { urls in try forget(urls) }
+  }
+
+  /// Keeps that there is nothing to load, in place of what was known.
+  private mutating func keepUnavailable() throws {
+    let known = try zip(unavailable, store.media(at: unavailable)).filter {
+      $0.1?.truth.isUnavailable != true
+    }
+    // Asked after the files were found missing: a mount may go at any moment of a run.
+    guard !known.isEmpty, believesGone() else { return }
+    try store.keep(known.map { KnownMedia(url: $0.0, truth: .unavailable) })
+    addition.forgotten += known.filter { $0.1 != nil }.count
   }
 
   private mutating func forget(_ urls: [String]) throws {

@@ -13,8 +13,11 @@ enum MediaOutcome: Sendable {
   case passedOver(urls: [String])
   /// It is known now.
   case known(Finding)
-  /// Nothing can be told of it. What was known at its URLs is not true any longer.
-  case failed(path: String, reason: String, urls: [String], sha256: [UInt8]?)
+  /// Nothing can be told of it. What was known at its URLs is not true any longer; at some of them it is known
+  /// that there is nothing to load.
+  case failed(
+    path: String, reason: String, urls: [String], unavailableURLs: [String] = [],
+    sha256: [UInt8]?)
   /// The store failed: the run is over.
   case stopped(any Error)
 

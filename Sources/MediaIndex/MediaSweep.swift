@@ -36,7 +36,8 @@ struct MediaSweep {
   ) throws -> String? {
     let page = try store.media(after: url, limit: Self.pageFiles)
     let ours = page.prefix { $0.url.utf8.starts(with: prefix.utf8) }
-    let gone = ours.map(\.url).filter { url in
+    // That there is nothing is known of a file that posts name.
+    let gone = ours.lazy.filter { !$0.truth.isUnavailable }.map(\.url).filter { url in
       guard let segments = addresses.segments(of: url),
         folders.contains(where: { folder in
           // By bytes: another spelling of the same letters is another name.
@@ -45,7 +46,7 @@ struct MediaSweep {
       else { return false }
       return isGone(segments)
     }
-    if !gone.isEmpty { try body(gone) }
+    if !gone.isEmpty { try body(Array(gone)) }
     return ours.count == Self.pageFiles ? ours.last?.url : nil
   }
 

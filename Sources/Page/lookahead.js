@@ -31,6 +31,7 @@
  * @property {{thumbhash?: string, color?: string}} [placeholder]
  * @property {Start} [start]
  * @property {Variant[]} [variants]
+ * @property {boolean} [unavailable] known to be gone or broken: nothing of it is loaded
  *
  * @typedef {object} Item An item of a page.
  * @property {string} id
@@ -684,6 +685,7 @@ function contentRange(field) {
  * @returns {[number, number][] | null}
  */
 export function startOf({ kind, bytes, start }, downlink, unknownStartBytes = 204_800) {
+  if (bytes === 0) return [];
   if (kind === 'image') return bytes === undefined ? null : [[0, bytes]];
   const end = bytes ?? Infinity;
   if (!start || bytes === undefined) return [[0, Math.min(unknownStartBytes, end)]];
@@ -1196,7 +1198,7 @@ export class Prefetcher extends EventTarget {
       const common = { kind: one.kind, durationMs: one.durationMs };
       const original = {
         ...common, key: one.id, url: this.#href(one.url), mimeType: one.mimeType ?? '',
-        bytes: one.bytes, start: one.start,
+        bytes: one.unavailable ? 0 : one.bytes, start: one.start,
       };
       const variants = (one.variants ?? []).map((variant, index) => ({
         ...common, key: `${one.id}:${index}`, url: this.#href(variant.url),

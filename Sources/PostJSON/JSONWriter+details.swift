@@ -150,7 +150,7 @@ extension JSONWriter {
     member("alt", file.alt, of: posts)
     picture("poster", file.poster, of: posts, naming)
     var isSeen = false
-    if let index = file.truth {
+    if let index = file.truth, !truths[index].isUnavailable {
       itemMembers(of: truths[index], naming, entirely: entirely)
       isSeen = truths[index].placeholder != nil
     } else {
@@ -158,7 +158,8 @@ extension JSONWriter {
       member("codec", file.codec, of: posts)
       numbers(
         width: file.width, height: file.height, durationMilliseconds: load.durationMilliseconds,
-        bytes: load.bytes)
+        bytes: file.truth == nil ? load.bytes : nil)
+      if file.truth != nil { literal(capacity: 24) { $0.append(#","unavailable":true"#) } }
     }
     // What somebody has seen of the file goes before what its origin says.
     if let index = file.placeholder, !isSeen {

@@ -138,7 +138,8 @@ import Testing
     #expect(seeded.errorLines == ["\(root)/missing.mp4: no such file"])
     let store = try SQLiteStore(path: program.database)
     let known = try store.media(after: nil, limit: 10).map(\.url)
-    #expect(known == ["/media/a b.mp4", "/media/a%20b.mp4", "/media/a%20b.mp4?v=2"])
+    #expect(
+      known == ["/media/a b.mp4", "/media/a%20b.mp4", "/media/a%20b.mp4?v=2", "/media/missing.mp4"])
     try store.close()
     try copy("loom/0.mp4", to: "missing.mp4")
     let again = try program.run(

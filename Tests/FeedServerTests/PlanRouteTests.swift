@@ -52,6 +52,55 @@ import Testing
     try client.request("POST", "/v1/plan", ["Content-Type": "application/json"], body: body)
   }
 
+  @Test func `what is known to be gone is unavailable, costs nothing and is in no plan`() throws {
+    let store = ModelStore()
+    let kinds: [(String, PostType, MediaKind)] = [
+      ("v", .video, .video), ("i", .image, .image), ("s", .audio, .audio), ("w", .video, .video),
+    ]
+    try store.load(
+      kinds.enumerated().map { rank, item in
+        let media = Media(kind: item.2, url: "/media/\(item.0)", width: 640, bytes: 9_000)
+        return .post(
+          Post(id: item.0, type: item.1, media: [media]),
+          placements: [Placement(feed: "f", rank: rank)])
+      })
+    let service = try RunningServer(on: store)
+    let client = try service.client()
+    func planned() throws -> [String] {
+      let page = try client.get("/rp/?feed=f&network=wifi").json
+      let plan = (page["prefetch"] as? [String: Any])?["plan"] as? [[String: Any]] ?? []
+      return plan.compactMap { $0["media"] as? String }
+    }
+    func fetched() throws -> [String] {
+      let state: [String: Any] = [
+        "at": 1_000, "items": kinds.map(\.0), "active": "v",
+        "strategy": ["name": "weighted", "parameters": ["leading": 3, "maxCost": 2]],
+      ]
+      let body = try JSONSerialization.data(withJSONObject: state)
+      let answer = try Self.post(client, String(decoding: body, as: UTF8.self))
+      #expect(answer.status == 200, "\(answer.text)")
+      return (answer.json["actions"] as? [[String: Any]] ?? []).compactMap { $0["key"] as? String }
+    }
+    #expect(try planned() == ["v.0", "i.0", "s.0", "w.0"])
+    let urls = ["/media/v", "/media/i", "/media/s"]
+    try store.keep(urls.map { KnownMedia(url: $0, truth: .unavailable) })
+    #expect(try planned() == ["w.0"])
+    #expect(try Set(fetched()) == ["w.0"])
+    for (id, type, kind) in kinds.prefix(3) {
+      let text = try client.get("/v1/items/\(id)").text
+      #expect(
+        text.contains(
+          #""kind":"\#(kind.rawValue)","url":"/media/\#(id)","width":640,"unavailable":true}]"#),
+        "\(text)")
+      #expect(text.contains(#""type":"\#(type.rawValue)""#))
+      #expect(text.contains(#""minimumBytes":0,"entireBytes":0}"#), "\(text)")
+      let record = try client.get("/v1/items/\(id)/record").text
+      #expect(record.contains(#""bytes":9000"#) && !record.contains("unavailable"))
+    }
+    try store.forget(urls)
+    #expect(try planned() == ["v.0", "i.0", "s.0", "w.0"])
+  }
+
   @Test func `the vectors' moments, items named by their ids alone, get the same answers`() throws {
     let service = try Self.service()
     let client = try service.client()

@@ -53,7 +53,11 @@ import Testing
     try store.close()
   }
 
-  @Test func `what changed is looked at again, and what is gone or broken is forgotten`() throws {
+  @Test
+  func
+    `what changed is looked at again, and what is gone is forgotten, what is broken unavailable`()
+    throws
+  {
     for name in ["in/a.mp4", "in/b.mp4", "in/c.webp", "out/d.mp4"] {
       try media.copy(
         name.hasSuffix("webp") ? "first-ferry/thumbnail.webp" : "loom/0.mp4", to: name,
@@ -74,7 +78,8 @@ import Testing
     #expect(part.addition == MediaAddition(probed: 1, failed: 1, forgotten: 2))
     #expect(part.remarks.count == 1 && part.remarks[0].hasPrefix("in/b.mp4: "))
     let after = try media.known(store)
-    #expect(after.keys.sorted() == ["/media/in/a.mp4", "/media/out/d.mp4"])
+    #expect(after.keys.sorted() == ["/media/in/a.mp4", "/media/in/b.mp4", "/media/out/d.mp4"])
+    #expect(after["/media/in/b.mp4"] == .unavailable)
     #expect(after["/media/in/a.mp4"]?.mimeType == "image/gif")
     #expect(after["/media/out/d.mp4"] == before["/media/out/d.mp4"])
     // A file alone says nothing of others either.

@@ -1,4 +1,5 @@
 import Foundation
+import Prefetch
 import PrefetchClient
 import Testing
 
@@ -113,6 +114,26 @@ struct FeedSessionTests {
     #expect(await ids(session) == (30..<60).map { "p\($0)" })
     try await session.previous()
     #expect(await ids(session) == (20..<50).map { "p\($0)" })
+  }
+
+  @Test
+  func `URLs are taken as they were sent, and of a file that is unavailable nothing is loaded`()
+    throws
+  {
+    let long = "/media/" + String(repeating: "%C3%BC", count: 4_000)
+    let text = """
+      {"feed":{"name":"a","total":1,"ranking":1},"items":[{"id":"x","type":"video",
+      "author":{"avatar":"old.jpg"},"url":"\(long)","media":[{"id":"x.0","kind":"video",
+      "url":"\(long)","unavailable":true},{"id":"x.1","kind":"image","url":"/a"}],
+      "prefetch":{"weight":2,"minimumBytes":0,"entireBytes":0}}],
+      "paging":{"offset":0,"ranking":1,"next":null,"prev":null,"newer":"c"},
+      "prefetch":{"network":"3g","policy":"p","nextPageAt":null}}
+      """
+    let item = try #require(try FeedPage(json: Array(text.utf8)).items.first)
+    #expect(item.post.media[0].url == long && item.post.author?.avatar == "old.jpg")
+    #expect(item.media.map(\.isUnavailable) == [true, false])
+    let files = PrefetchItem(item, url: { $0 }).media.map { $0.files[0].load }
+    #expect(files.map(\.bytes) == [0, nil] && files.map(\.kind) == [.video, .image])
   }
 
   @Test(arguments: [

@@ -78,11 +78,13 @@ import Testing
     let url = try #require(known["immutableUrl"] as? String)
     #expect(known["mimeType"] as? String == "video/mp4" && known["placeholder"] != nil)
     #expect(try service.client().get(url).status == 200)
+    try waitUntil { try item(service, "b.mp4")["unavailable"] as? Bool == true }
     #expect(try item(service, "b.mp4")["bytes"] == nil)
 
     // The same content elsewhere is not decoded again.
     try copy("loom/0.mp4", to: "b.mp4")
     try waitUntil { try item(service, "b.mp4")["bytes"] != nil }
+    #expect(try item(service, "b.mp4")["unavailable"] == nil)
     #expect(try looks(service, "probed") == 1 && looks(service, "recognized") == 1)
 
     try copy("kite-day/0.gif", to: "a.mp4")
@@ -90,8 +92,9 @@ import Testing
     #expect(try service.client().get(url).status == 404)
 
     try FileManager.default.removeItem(atPath: root + "/b.mp4")
-    try waitUntil { try item(service, "b.mp4")["bytes"] == nil }
+    try waitUntil { try item(service, "b.mp4")["unavailable"] as? Bool == true }
     try rounds(service, 1)
+    #expect(try item(service, "b.mp4")["unavailable"] as? Bool == true)
     #expect(try files(service, "known") == 1 && files(service, "broken") == 0)
     #expect(try looks(service, "probed") == 2)
   }
@@ -101,8 +104,10 @@ import Testing
     try copy("loom/0.mp4", to: "a.mp4", prefix: 9_000)
     try copy("loom/0.mp4", to: "b.mp4")
     try Data("words".utf8).write(to: URL(fileURLWithPath: root + "/README"))
-    let service = try RunningService([record("b.mp4")], configure: configure)
+    let service = try RunningService(
+      [record("a.mp4"), record("b.mp4")], configure: configure)
     try waitUntil { try files(service, "broken") == 1 }
+    try waitUntil { try item(service, "a.mp4")["unavailable"] as? Bool == true }
     try rounds(service, 2)
     #expect(try looks(service, "failed") == 1 && looks(service, "probed") == 1)
     #expect(try files(service, "known") == 1 && files(service, "other") == 1)

@@ -63,6 +63,27 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `that files are unavailable is kept, until something is known of one`(
+    _ kind: StoreKind
+  ) throws {
+    let test = try loaded(kind)
+    let store = test.store
+    let gone = Self.urls.map { KnownMedia(url: $0, truth: .unavailable) }
+    try store.keep(gone)
+    #expect(try store.media(at: Self.urls) == gone.map { $0 })
+    let item = try #require(try store.item(withID: "p3"))
+    #expect(item.truths == [.unavailable, .unavailable, .unavailable])
+    #expect(item.post.media.map(\.bytes) == [7, 7, 7])
+    let posts = try store.posts(try store.cut(PageQuery(feed: "a")).posts)
+    #expect(posts.mediaLoads[0].bytes == 0)
+    let known = KnownMedia(url: Self.urls[0], truth: Self.truth(100))
+    try store.keep([known])
+    try store.forget([Self.urls[1]])
+    #expect(try store.media(at: Self.urls) == [known, nil, gone[2]])
+    try test.expectSound()
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `files of ours that posts name are told once each, in order`(_ kind: StoreKind) throws {
     let test = try loaded(kind)
     #expect(try test.store.namedMedia(after: nil, limit: 9) == [Self.urls[0], Self.urls[2]])

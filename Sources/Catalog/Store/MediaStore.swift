@@ -18,7 +18,7 @@ public struct KnownMedia: Hashable, Sendable {
     self.changedNanoseconds = changedNanoseconds
   }
 
-  /// Of what the truth is true: a content is the same wherever it lies, what a validator stands for is not.
+  /// Of what the truth is true: a content is the same wherever it lies, and so is nothing; what a validator stands for is not.
   ///
   /// - Throws: `MediaStoreError` where the truth has no version, or cannot be true.
   public func versionKey() throws(MediaStoreError) -> String {
@@ -29,7 +29,7 @@ public struct KnownMedia: Hashable, Sendable {
       throw MediaStoreError.impossible(url: url, problem: "its variants \(words)")
     }
     switch truth.version {
-    case .content: return truth.version!.text
+    case .content, .unavailable: return truth.version!.text
     case .entityTag, .modified: return "\(truth.version!.text) \(url)"
     case nil: throw MediaStoreError.noVersion(url: url)
     }

@@ -108,7 +108,12 @@ extension FlatPosts {
     // Where there is one there is one of most files.
     if truths.isEmpty { truths.reserveCapacity(media.capacity) }
     media[media.count - 1].truth = truths.count
-    mediaLoads[mediaLoads.count - 1] = MediaLoad(truth)
+    let last = mediaLoads.count - 1
+    if truth.isUnavailable {
+      mediaLoads[last] = .unavailable(mediaLoads[last].kind)
+    } else {
+      mediaLoads[last] = MediaLoad(truth)
+    }
     truths.append(truth)
   }
 

@@ -70,6 +70,13 @@ public struct MediaTruth: Hashable, Sendable {
     self.variants = variants
   }
 
+  /// What is known of a file that is gone or broken: that there is nothing of it to load.
+  public static let unavailable = MediaTruth(
+    kind: .image, bytes: 0, mimeType: "application/octet-stream", version: .unavailable)
+
+  /// Whether the file is known to be gone or broken. What its record says of it is all that there is to say.
+  public var isUnavailable: Bool { version == .unavailable }
+
   /// The same without its variants: what is true of the version alone.
   public var alone: MediaTruth {
     var truth = self

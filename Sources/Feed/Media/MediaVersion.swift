@@ -6,11 +6,13 @@ public enum MediaVersion: Hashable, Sendable {
   case entityTag(String)
   /// A URL's time of change as its server writes it (RFC 9110 section 8.8.2).
   case modified(String)
+  /// There is no file, or none that can be shown.
+  case unavailable
 
   /// How many bytes of UTF-8 a text of it has at the most.
   public static let textBytes = 1_024
 
-  /// `sha256:9f86…`, `etag:"…"` or `modified:Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// `sha256:9f86…`, `etag:"…"`, `modified:Sun, 06 Nov 1994 08:49:37 GMT` or `unavailable:`.
   public var text: String {
     switch self {
     case .content(let sha256):
@@ -21,6 +23,7 @@ public enum MediaVersion: Hashable, Sendable {
       return String(decoding: text, as: UTF8.self)
     case .entityTag(let tag): return "etag:\(tag)"
     case .modified(let time): return "modified:\(time)"
+    case .unavailable: return "unavailable:"
     }
   }
 
@@ -39,6 +42,7 @@ public enum MediaVersion: Hashable, Sendable {
       guard value.utf8.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") else { return nil }
       self = .entityTag(value)
     case "modified" where !value.isEmpty: self = .modified(value)
+    case "unavailable" where value.isEmpty: self = .unavailable
     default: return nil
     }
   }
@@ -49,6 +53,7 @@ public enum MediaVersion: Hashable, Sendable {
     case (.content(let digest), .content(let other)): digest == other
     case (.entityTag(let text), .entityTag(let other)): text.isSame(as: other)
     case (.modified(let text), .modified(let other)): text.isSame(as: other)
+    case (.unavailable, .unavailable): true
     default: false
     }
   }

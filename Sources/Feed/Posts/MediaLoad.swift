@@ -66,6 +66,9 @@ public struct MediaLoad: Hashable, Sendable {
       timing: truth.start, width: variants.isEmpty ? nil : truth.width, variants: variants)
   }
 
+  /// Of a file that is known to be gone or broken there is nothing to load.
+  public static func unavailable(_ kind: MediaKind) -> MediaLoad { MediaLoad(kind: kind, bytes: 0) }
+
   /// What decides of this file.
   public init(_ media: Media) {
     self.init(

@@ -107,6 +107,7 @@ public struct Media: Hashable, Sendable {
 extension Media {
   /// The same file as somebody has seen it who looked into it: what is known goes before what its origin says.
   public func known(_ truth: MediaTruth) -> Media {
+    if truth.isUnavailable { return self }
     var media = self
     media.kind = MediaLoad(truth).kind
     media.mimeType = truth.mimeType

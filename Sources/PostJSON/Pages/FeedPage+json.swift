@@ -94,7 +94,8 @@ extension FeedMedia {
       id: try fields.name("id", limit: .bytes(RecordLimits.urlBytes)),
       expiresAt: try fields.time("expiresAt"), hasSound: try fields.boolean("hasSound"),
       timing: try fields.timing(fileBytes: bytes),
-      variants: try fields.list("variants", limit: RecordLimits.media, FeedVariant.init))
+      variants: try fields.list("variants", limit: RecordLimits.media, FeedVariant.init),
+      isUnavailable: try fields.boolean("unavailable") ?? false)
     return (media, known)
   }
 }

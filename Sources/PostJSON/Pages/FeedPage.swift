@@ -71,6 +71,8 @@ public struct FeedMedia: Hashable, Sendable {
   public var timing: MediaTiming?
   /// Other files that show the same in fewer bytes.
   public var variants: [FeedVariant]
+  /// Whether the server knows that the file is gone or broken: there is nothing to load.
+  public var isUnavailable: Bool
 }
 
 /// A file that shows the same as another one in fewer bytes.

@@ -74,8 +74,9 @@ extension PrefetchEngine {
     var state = ItemState(
       id: item.id, type: item.type, media: media, expiresAt: item.expiresAtMilliseconds,
       survival: item.survival.sane)
-    // What has nothing to load weighs nothing.
-    state.weight = loads.isEmpty ? 0 : costs.hint(for: load).weight
+    // As in a page's plan, what has nothing to load weighs nothing.
+    let hint = costs.hint(for: load)
+    state.weight = loads.isEmpty || hint.minimumBytes == 0 ? 0 : hint.weight
     if let old, old.media.map(\.slots) == media.map(\.slots) {
       (state.media, state.isReady, state.decodesFrom) = (old.media, old.isReady, old.decodesFrom)
     }

@@ -15,9 +15,11 @@ extension PrefetchItem {
       guard let key = url(media.url) else { return nil }
       let original = PrefetchFile(
         key: key,
-        load: MediaLoad(
-          kind: media.kind, bytes: media.bytes, durationMilliseconds: media.durationMilliseconds,
-          timing: known.timing))
+        load: known.isUnavailable
+          ? .unavailable(media.kind)
+          : MediaLoad(
+            kind: media.kind, bytes: media.bytes,
+            durationMilliseconds: media.durationMilliseconds, timing: known.timing))
       let variants = known.variants.sorted { $0.bytes > $1.bytes }.compactMap { variant in
         url(variant.url).map {
           PrefetchFile(

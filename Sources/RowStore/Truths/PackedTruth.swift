@@ -124,6 +124,7 @@ extension PackedWriter {
     case .modified(let time):
       append(2)
       append(time)
+    case .unavailable: append(3)
     }
   }
 
@@ -207,10 +208,11 @@ extension PackedReader {
 
   private mutating func version() throws(PackedError) -> MediaVersion {
     let texts = 1...MediaVersion.textBytes
-    switch try number("version", in: 0...2) {
+    switch try number("version", in: 0...3) {
     case 0: return .content(sha256: try copied(32))
     case 1: return .entityTag(try text("version", bytes: texts))
-    default: return .modified(try text("version", bytes: texts))
+    case 2: return .modified(try text("version", bytes: texts))
+    default: return .unavailable
     }
   }
 
