@@ -124,6 +124,12 @@ public struct MediaProbe: Sendable {
   private func look(
     at file: OpenFile, _ structure: MediaStructure, into report: inout ProbeReport
   ) throws(ProbeError) {
+    defer { if !structure.start.isStartable { report.notes.append(.tablesBehind) } }
+    // A decoder would take what is encrypted for broken, or show what it is not.
+    if structure.isEncrypted {
+      report.notes.append(.encrypted)
+      return
+    }
     let size = try size(of: file, structure, into: &report)
     let frame = try FrameDecoder(tools: tools, settings: settings)
       .firstFrame(of: file, structure, size)
@@ -136,7 +142,6 @@ public struct MediaProbe: Sendable {
     {
       report.truth.missingDecoder = .heifConvert
     }
-    if !structure.start.isStartable { report.notes.append(.tablesBehind) }
   }
 }
 

@@ -13,6 +13,7 @@ extension MediaTruth {
       frameCount: structure.kind == .animation ? structure.frameCount : nil,
       durationMilliseconds: structure.durationMilliseconds.map { Int($0) },
       start: MediaTiming(structure.start))
+    isEncrypted = structure.isEncrypted
   }
 }
 

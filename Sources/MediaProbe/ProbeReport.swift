@@ -18,6 +18,8 @@ public struct ProbeReport: Sendable, Hashable {
 public enum ProbeNote: Sendable, Hashable {
   /// What a player needs first stands at the file's end: it starts when nearly all is there.
   case tablesBehind
+  /// It takes a key to decode it.
+  case encrypted
   /// Without ffmpeg nobody knows whether the first frame decodes, nor what it looks like.
   case noFFmpeg
   /// Without ffprobe there is nothing to hold the structure against.
@@ -53,6 +55,8 @@ extension ProbeNote: CustomStringConvertible {
     case .tablesBehind:
       "moov stands behind the media data, so no head of the file starts it; "
         + "lookahead media faststart FILE mends that without loss"
+    case .encrypted:
+      "it is encrypted: whether its first frame decodes is not known, nor a placeholder"
     case .noFFmpeg:
       "ffmpeg is not installed: whether the first frame decodes is not known, nor a placeholder"
     case .noFFprobe: "ffprobe is not installed: its structure is held against nothing"

@@ -90,6 +90,10 @@ extension JSONWriter {
       key("hasSound")
       boolean(hasSound)
     }
+    if truth.isEncrypted {
+      key("encrypted")
+      boolean(true)
+    }
     if entirely {
       member("width", truth.width)
       member("height", truth.height)

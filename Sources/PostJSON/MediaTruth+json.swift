@@ -3,7 +3,7 @@ import JSON
 
 extension MediaTruth {
   fileprivate static let known = [
-    "bytes", "codec", "durationMs", "frames", "hasSound", "height", "kind", "mimeType",
+    "bytes", "codec", "durationMs", "encrypted", "frames", "hasSound", "height", "kind", "mimeType",
     "placeholder", "soundCodec", "start", "undecoded", "version", "width",
   ]
 
@@ -45,6 +45,7 @@ extension MediaTruth {
         ? MediaPlaceholder(json: fields.value("placeholder")) : nil,
       start: try fields.has("start") ? Self.timing(fields.value("start"), size) : nil,
       version: try Self.version(fields))
+    isEncrypted = try fields.boolean("encrypted") ?? false
     missingDecoder = try Self.missingDecoder(fields)
     if let placeholder, !placeholder.isWhole {
       throw fields.error("placeholder", "has no thumbhash, or no color")

@@ -83,6 +83,9 @@ struct DecoderTests {
       arguments: "-c:v libsvtav1 -preset 12 -b:v 300k \(aac) -movflags +faststart"),
     Recipe(name: "MPEG-4.mp4", arguments: "-c:v mpeg4 -bf 2 \(aac) -movflags +faststart"),
     Recipe(
+      name: "Theora.ogv", arguments: "-c:v libtheora -b:v 300k -g 25 -c:a libvorbis"),
+    Recipe(name: "Theora without sound.ogv", arguments: "-c:v libtheora -b:v 300k -g 8 -an"),
+    Recipe(
       name: "tables behind the data.mp4", arguments: "\(h264) \(aac)"),
   ]
 
@@ -109,10 +112,12 @@ struct DecoderTests {
   }
 
   /// What is decoded of the first so many bytes.
-  static func frames(_ bytes: [UInt8], prefix: Int64) throws -> Set<FFmpeg.Frame> {
+  static func frames(
+    _ bytes: [UInt8], prefix: Int64, decryptionKey: String? = nil
+  ) throws -> Set<FFmpeg.Frame> {
     let path = folder.file("cut")
     try Data(bytes.prefix(Int(clamping: prefix))).write(to: URL(fileURLWithPath: path))
-    return Set(FFmpeg.frames(of: path))
+    return Set(FFmpeg.frames(of: path, decryptionKey: decryptionKey))
   }
 
   /// What is decoded where these bytes alone are there, each in its place.
@@ -162,6 +167,27 @@ struct DecoderTests {
     try Self.checkCurve(found, whole, bytes)
   }
 
+  @Test(arguments: ["frames in another order.mp4", "all key frames.mp4", "no sound.mp4"])
+  func `of an encrypted file the head and the curve decode with its key`(_ name: String) throws {
+    let key = "76a6c65c5ea762046bd749a2e632ccbb"
+    let clear = try Self.file(try #require(Self.recipes.first { $0.name == name }))
+    let path = Self.folder.file("encrypted, " + name)
+    try FFmpeg.run([
+      "-i", clear, "-c", "copy", "-movflags", "+faststart", "-encryption_scheme", "cenc-aes-ctr",
+      "-encryption_key", key, "-encryption_kid", "a7e61c373e219033c21091fa607bf3b8", path,
+    ])
+    let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+    let whole = FFmpeg.frames(of: path, decryptionKey: key)
+    let found = try MediaStructure(reading: BytesInMemory(bytes))
+    #expect(found.isEncrypted && found.videoCodec == "h264" && found.start.isStartable)
+    let needed = try Self.firstMoment(whole)
+    let head = found.start.headBytes
+    #expect(try needed.isSubset(of: Self.frames(bytes, prefix: head, decryptionKey: key)))
+    #expect(
+      try !needed.isSubset(of: Self.frames(bytes, prefix: head * 95 / 100, decryptionKey: key)))
+    try Self.checkCurve(found, whole, bytes, decryptionKey: key)
+  }
+
   @Test(
     .enabled(if: SharedMedia.arePresent, "the real media are not beside the project"),
     arguments: SharedMedia.videos)
@@ -188,14 +214,15 @@ struct DecoderTests {
 
   /// What is to be shown up to each time of the curve is decoded of the bytes that it has for it.
   private static func checkCurve(
-    _ found: MediaStructure, _ whole: [FFmpeg.Frame], _ bytes: [UInt8]
+    _ found: MediaStructure, _ whole: [FFmpeg.Frame], _ bytes: [UInt8],
+    decryptionKey: String? = nil
   ) throws {
     let origin = whole.map(\.seconds).min() ?? 0
     #expect(!found.start.curve.isEmpty)
     for point in found.start.curve {
       let end = Double(point.milliseconds) / 1000
       let shown = Set(whole.filter { $0.seconds - origin < end - 0.0006 })
-      let there = try Self.frames(bytes, prefix: point.bytes)
+      let there = try Self.frames(bytes, prefix: point.bytes, decryptionKey: decryptionKey)
       #expect(shown.isSubset(of: there), "\(shown.subtracting(there).count) up to \(end) s")
     }
   }

@@ -31,6 +31,17 @@ import Testing
     #expect(try Self.probe.probe(file: copy.file("other-name.gif")) == report)
   }
 
+  @Test func `an encrypted clip says so, tells its start and has no placeholder`() throws {
+    let report = try Self.probe.probe(file: MadeMedia.encryptedClip)
+    let (truth, clear) = (report.truth, try Self.probe.probe(file: MadeMedia.clip).truth)
+    #expect(report.notes == [.encrypted])
+    #expect(truth.isEncrypted && !clear.isEncrypted && truth.placeholder == nil)
+    #expect(truth.codec == "h264" && truth.soundCodec == "aac")
+    #expect([truth.width, truth.height] == [160, 90])
+    #expect(truth.start?.isStartable == true && truth.start?.curve.isEmpty == false)
+    #expect(Rendition.ladder(of: truth).isEmpty)
+  }
+
   @Test func `a clip with its tables behind looks the same, and says how it is mended`() throws {
     let report = try Self.probe.probe(file: MadeMedia.clipWithTablesBehind)
     #expect(report.notes == [.tablesBehind])

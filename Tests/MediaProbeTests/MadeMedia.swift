@@ -55,6 +55,14 @@ enum MadeMedia {
     ])
   /// A transport stream, whose structure is not read here.
   static let transportStream = make("clip.ts", ["-i", clip, "-c", "copy"])
+  /// The same clip, pictures and sound encrypted (CENC), its tables in front.
+  static let encryptedClip = make(
+    "cenc.mp4",
+    [
+      "-i", clip, "-c", "copy", "-movflags", "+faststart", "-encryption_scheme", "cenc-aes-ctr",
+      "-encryption_key", "76a6c65c5ea762046bd749a2e632ccbb", "-encryption_kid",
+      "a7e61c373e219033c21091fa607bf3b8",
+    ])
   static let sound = make("tone.mp3", ["-f", "lavfi", "-i", "sine=d=2"])
   static let webM = make(
     "clip.webm",

@@ -58,6 +58,7 @@ package enum FFmpeg {
   /// without a time or a place are left out.
   package static func packets(of file: String) throws -> [Packet] {
     var packets: [Packet] = []
+    let pages = try pageEnds(ofOgg: file)
     for kind in ["V:0", "a:0"] {
       let text = try run(
         path!.replacing("ffmpeg", with: "ffprobe"),
@@ -73,23 +74,43 @@ package enum FFmpeg {
         packets.append(
           Packet(
             stream: stream, seconds: seconds, isDiscarded: fields[4].contains("D"),
-            end: position + size))
+            end: max(position + size, pages[position] ?? 0)))
       }
     }
     return packets
+  }
+
+  /// Where the pages of an Ogg file end, by where they begin (RFC 3533 section 6): ffprobe tells of a packet where
+  /// its page begins, and a page is read as a whole. Nothing of other files.
+  private static func pageEnds(ofOgg file: String) throws -> [Int64: Int64] {
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+    var ends: [Int64: Int64] = [:]
+    var page = 0
+    while page + 27 <= bytes.count, bytes[page..<page + 4].elementsEqual("OggS".utf8) {
+      let segments = bytes[page + 27..<min(bytes.count, page + 27 + Int(bytes[page + 26]))]
+      let end = segments.endIndex + segments.reduce(0) { $0 + Int($1) }
+      ends[Int64(page)] = Int64(end)
+      page = end
+    }
+    return ends
   }
 
   /// All that it decodes of a file. What makes its answer honest about files that are cut off: it throws away
   /// packets that are not there as a whole (`discardcorrupt`), and neither invents frames nor moves them to
   /// another time (`passthrough`, `copyts`, the time base of the file). Of a file with holes it would say
   /// more than the pipe of its errors holds: it says nothing.
-  package static func frames(of file: String) -> [Frame] {
+  ///
+  /// - Parameter decryptionKey: of an encrypted file, in hexadecimal digits.
+  package static func frames(of file: String, decryptionKey: String? = nil) -> [Frame] {
     let text =
-      (try? run([
-        "-v", "quiet", "-fflags", "+discardcorrupt", "-copyts", "-i", file, "-vsync", "passthrough",
-        "-enc_time_base", "-1", "-map", "0:v:0?", "-map", "0:a:0?", "-c:a", "pcm_s16le", "-f",
-        "framemd5", "-",
-      ])) ?? ""
+      (try? run(
+        [
+          "-v", "quiet", "-fflags", "+discardcorrupt", "-copyts",
+        ] + (decryptionKey.map { ["-decryption_key", $0] } ?? []) + [
+          "-i", file, "-vsync", "passthrough", "-enc_time_base", "-1", "-map", "0:v:0?", "-map",
+          "0:a:0?", "-c:a", "pcm_s16le", "-f",
+          "framemd5", "-",
+        ])) ?? ""
     var pictures: Set<Substring> = []
     var secondsPerTick: [Substring: Double] = [:]
     var frames: [Frame] = []

@@ -42,6 +42,7 @@ extension MediaTruth {
           neededRanges: isStartable ? [] : [0..<10, 50..<100],
           scanEnds: random.once(in: 2) ? [] : [10, 60, 100], curve: points, lead: rows)),
       version: maybe(random.one(of: versions)))
+    truth.isEncrypted = random.once(in: 4)
     truth.missingDecoder = maybe(random.one(of: MissingDecoder.allCases))
     return truth
   }

@@ -146,7 +146,8 @@ struct MovieFile {
       orientation: orientation, hasAlpha: movie.hasAlpha, frameCount: meter.frameCount,
       durationMilliseconds: duration, videoCodec: entry?.codec,
       audioCodec: movie.sound?.entry.codec, layout: layout, start: start,
-      flaws: missing.map { [.cutShort(neededBytes: $0)] } ?? [])
+      flaws: missing.map { [.cutShort(neededBytes: $0)] } ?? [],
+      isEncrypted: [movie.picture, movie.sound].contains { $0?.entry.isEncrypted == true })
   }
 
   private func kind(_ movie: Movie) -> MediaStructure.Kind {

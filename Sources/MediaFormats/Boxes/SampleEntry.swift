@@ -9,6 +9,8 @@ struct SampleEntry {
   /// How many bytes the length of each part of a sample has, of H.264 and HEVC.
   private(set) var lengthBytes: Int?
   let isSound: Bool
+  /// Whether samples are encrypted, or some of them (ISO/IEC 23001-7): the codec is what they are below that.
+  private(set) var isEncrypted: Bool
   /// Of sound in QuickTime's way: how many bytes so many samples take.
   private(set) var soundPacket: (samples: Int, bytes: Int)?
 
@@ -26,6 +28,7 @@ struct SampleEntry {
     var entry = try fields.part(Int(box.contentBytes), in: place)
     isSound = !isPicture
     codec = Self.codec(box.name)
+    isEncrypted = box.name == "encv" || box.name == "enca"
     if isPicture { try readPicture(&entry) } else { try readSound(&entry) }
   }
 
@@ -98,6 +101,7 @@ struct SampleEntry {
 
   /// What an encrypted entry was before (section 8.12.2).
   private mutating func readOriginal(_ fields: FieldReader) throws {
+    isEncrypted = true
     guard var original = try BoxContent(fields).first("frma") else { return }
     codec = Self.codec(try original.code())
   }

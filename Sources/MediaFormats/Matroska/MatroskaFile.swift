@@ -261,7 +261,8 @@ struct MatroskaFile {
       start: meter.start(
         tables: 0..<firstCluster, fileBytes: reader.size,
         durationMilliseconds: missing == nil ? duration : nil),
-      flaws: missing.map { [.cutShort(neededBytes: $0)] } ?? [])
+      flaws: missing.map { [.cutShort(neededBytes: $0)] } ?? [],
+      isEncrypted: picture?.isEncrypted == true || sound?.isEncrypted == true)
   }
 
   /// What the file says that it lasts.

@@ -12,6 +12,7 @@ struct MatroskaTrack {
   /// How much of the sound's beginning is for the decoder alone.
   private(set) var delayNanoseconds: Int64 = 0
   private(set) var hasAlpha = false
+  private(set) var isEncrypted = false
   private(set) var orientation = PictureOrientation.upright
   private(set) var codedSize: PixelSize?
 
@@ -39,10 +40,21 @@ struct MatroskaTrack {
       case 0x56aa: delayNanoseconds = try content.ebmlUnsigned()
       case 0x63a2: configuration = content
       case 0xe0: try readPictures(content)
+      case 0x6d80: try readEncodings(content)
       default: break
       }
     }
     lengthBytes = configuration.flatMap { Self.lengthBytes(codec, $0) }
+  }
+
+  /// `ContentEncodings` (section 5.1.4.1.31): of several, one that encrypts.
+  private mutating func readEncodings(_ fields: FieldReader) throws {
+    try EBMLElement.forEach(fields) { identifier, content in
+      guard identifier == 0x6240 else { return }
+      try EBMLElement.forEach(content) { identifier, content in
+        if identifier == 0x5033, try content.ebmlUnsigned() == 1 { isEncrypted = true }
+      }
+    }
   }
 
   /// What is in `avcC` and `hvcC` boxes in other files.

@@ -7,8 +7,31 @@ struct Ogg {
     /// Of sound: how many of its counts make a second, and how many of them are for the decoder alone.
     var countsPerSecond: Int64 = 0
     var delay: Int64 = 0
-    /// Of pictures.
+    /// Of pictures: how long so many of them are shown, and how a page counts them.
     var size: PixelSize?
+    var frames: Frames?
+  }
+
+  /// How Theora counts frames (Theora I, sections 6.2 and A.2.3): in the upper bits those up to the last key frame,
+  /// in the lower ones those since.
+  private struct Frames {
+    let numerator: Int64
+    let denominator: Int64
+    let shift: Int64
+    /// Files from before version 3.2.1 count the frames before one, and not that one.
+    let uncounted: Int64
+
+    func count(at position: Int64) -> Int64 {
+      (position >> shift) &+ (position & (1 << shift - 1)) &+ uncounted
+    }
+
+    /// When so many frames have been shown, rounded down; nil where that is too large.
+    func microseconds(_ count: Int64) -> Int64? {
+      let (seconds, isTooLarge) = count.multipliedReportingOverflow(by: denominator)
+      guard !isTooLarge, seconds / numerator < 1 << 40 else { return nil }
+      let (whole, rest) = seconds.quotientAndRemainder(dividingBy: numerator)
+      return whole * 1_000_000 + rest * 1_000_000 / numerator
+    }
   }
 
   private let reader: ByteReader
@@ -19,6 +42,7 @@ struct Ogg {
   private var microseconds: Int64 = 0
   private var dataStart: Int64?
   private var count: Int64 = 0
+  private var frameCount: Int64 = 0
 
   static func structure(_ reader: ByteReader, _ type: MediaType) throws -> MediaStructure {
     var file = Ogg(reader: reader)
@@ -26,13 +50,17 @@ struct Ogg {
     let flaws: [MediaStructure.Flaw] = missingEnd.map { [.cutShort(neededBytes: $0)] } ?? []
     if let picture = file.picture {
       try picture.size?.check(reader.limits, at: 0, in: "page")
-      // Pictures count their time in a way of each codec's own: nothing is said but that all is enough.
       return MediaStructure(
         type: type, kind: .video, bytes: reader.size, codedSize: picture.size,
-        displaySize: picture.size, orientation: .upright, hasAlpha: false, frameCount: nil,
+        displaySize: picture.size, orientation: .upright, hasAlpha: false,
+        frameCount: file.frameCount > 0 ? Int(file.frameCount) : nil,
         durationMilliseconds: file.meter.durationMilliseconds, videoCodec: picture.codec,
         audioCodec: file.sound?.codec, layout: .stream,
-        start: .image(reader.size, scanEnds: []), flaws: flaws)
+        // Without a page of pictures nothing is said but that all is enough.
+        start: file.frameCount > 0
+          ? file.meter.start(tables: 0..<(file.dataStart ?? 0), fileBytes: reader.size)
+          : .whole(reader.size),
+        flaws: flaws)
     }
     guard let sound = file.sound, !file.meter.isEmpty else {
       if let missingEnd {
@@ -103,10 +131,21 @@ struct Ogg {
         sound: Stream(
           serial: serial, codec: "speex", countsPerSecond: Int64(try fields.littleEndian(4))))
     } else if packet.starts(with: [0x80] + Array("theora".utf8)) {
-      try fields.skip(14)
+      try fields.skip(7)
+      let version = Int64(try fields.number(3))
+      try fields.skip(4)
       let (width, height) = (Int(try fields.number(3)), Int(try fields.number(3)))
+      try fields.skip(2)
+      let (numerator, denominator) = (Int64(try fields.number(4)), Int64(try fields.number(4)))
+      try fields.skip(10)
+      let shift = Int64(try fields.number(2)) >> 5 & 31
       if picture == nil {
-        picture = Stream(serial: serial, codec: "theora", size: PixelSize(width, height))
+        picture = Stream(
+          serial: serial, codec: "theora", size: PixelSize(width, height),
+          frames: numerator > 0 && denominator > 0
+            ? Frames(
+              numerator: numerator, denominator: denominator, shift: shift,
+              uncounted: version < 0x03_0201 ? 1 : 0) : nil)
       }
     }
   }
@@ -119,6 +158,9 @@ struct Ogg {
   private mutating func add(
     _ serial: UInt32, _ position: Int64, _ offset: Int64, _ end: Int64
   ) throws {
+    if let frames = picture?.frames, serial == picture?.serial, position > 0 {
+      return try add(frames, upTo: position, offset, end)
+    }
     guard let sound, serial == sound.serial, position > 0 else {
       meter.extend(toByte: end)
       return
@@ -134,5 +176,22 @@ struct Ogg {
     if dataStart == nil { dataStart = offset }
     meter.add(time: microseconds, until: max(until, microseconds), end: end)
     microseconds = max(until, microseconds)
+  }
+
+  /// The frames that end on a page: the first of them is shown when those before are over.
+  private mutating func add(
+    _ frames: Frames, upTo position: Int64, _ offset: Int64, _ end: Int64
+  ) throws {
+    count += 1
+    try reader.limits.check(count, .samples, at: offset, in: "page")
+    let through = max(frames.count(at: position), frameCount)
+    guard let start = frames.microseconds(frameCount), let until = frames.microseconds(through)
+    else {
+      throw FormatError(.malformed("a page's position is too large"), at: offset, in: "page")
+    }
+    if dataStart == nil { dataStart = offset }
+    if frameCount == 0 { meter.addPicture(at: start) }
+    meter.add(time: start, until: until, end: end)
+    frameCount = through
   }
 }

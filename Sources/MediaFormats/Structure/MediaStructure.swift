@@ -63,6 +63,8 @@ public struct MediaStructure: Sendable, Hashable {
   public let start: MediaStart
   /// What is wrong with it.
   public let flaws: [Flaw]
+  /// Whether its pictures or its sound are encrypted: nothing is decoded of them without a key.
+  public internal(set) var isEncrypted = false
 
   /// Whether it has sound.
   public var hasSound: Bool { audioCodec != nil }

@@ -48,7 +48,7 @@ extension Rendition {
   /// What is to be made of a file of which this is known, the smallest first. Nothing of sound, of SVG, and
   /// of what FFmpeg does not read: a WebP animation, and one in AVIF.
   public static func ladder(of truth: MediaTruth) -> [Rendition] {
-    guard let width = truth.width, let height = truth.height else { return [] }
+    guard !truth.isEncrypted, let width = truth.width, let height = truth.height else { return [] }
     switch truth.kind {
     case .image where truth.mimeType != "image/svg+xml":
       return pictureWidths.filter { $0 < width }.compactMap {

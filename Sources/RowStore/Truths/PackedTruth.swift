@@ -69,7 +69,8 @@ private struct Parts: OptionSet {
   static let startable = Parts(rawValue: 1 << 11)
   static let version = Parts(rawValue: 1 << 12)
   static let withoutHEIFConvert = Parts(rawValue: 1 << 13)
-  static let all = 0...(1 << 14 - 1)
+  static let encrypted = Parts(rawValue: 1 << 14)
+  static let all = 0...(1 << 15 - 1)
 
   init(rawValue: Int) { self.rawValue = rawValue }
 
@@ -89,6 +90,7 @@ private struct Parts: OptionSet {
     if truth.start != nil { insert(.start) }
     if truth.start?.isStartable == true { insert(.startable) }
     if truth.version != nil { insert(.version) }
+    if truth.isEncrypted { insert(.encrypted) }
   }
 }
 
@@ -189,6 +191,7 @@ extension PackedReader {
       start: parts.contains(.start)
         ? try start(isStartable: parts.contains(.startable), fileBytes: bytes) : nil,
       version: parts.contains(.version) ? try version() : nil, variants: variants)
+    truth.isEncrypted = parts.contains(.encrypted)
     if parts.contains(.undecoded) {
       truth.missingDecoder = parts.contains(.withoutHEIFConvert) ? .heifConvert : .ffmpeg
     }
