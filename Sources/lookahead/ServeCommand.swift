@@ -22,8 +22,8 @@ struct ServeCommand: ParsableCommand {
   func run() throws {
     // Before any thread is started, so that every thread blocks them.
     Signals.block()
-    var configuration = try settings.configuration()
     let check = try settings.startCheck()
+    var configuration = check.configuration
     configuration.application.openMediaFiles = check.openMediaFiles
     let findings = check.findings
     let refusals = findings.filter { $0.severity == .refusal }.map(\.text)
@@ -39,7 +39,9 @@ struct ServeCommand: ParsableCommand {
       "lookahead_build_info", help: "Which program this is.")
     Meter(label: "lookahead_build_info", dimensions: version).set(1)
     let logger = Logger(label: "lookahead")
-    for finding in findings { logger.warning("\(finding.text)") }
+    for finding in findings {
+      logger.log(level: finding.severity == .note ? .info : .warning, "\(finding.text)")
+    }
 
     let service = try FeedService(configuration, logger: logger)
     let port = try service.start()

@@ -7,7 +7,7 @@ import System
 
 /// Finds settings that are safe each for itself and not together.
 struct StartCheck {
-  let configuration: FeedServiceConfiguration
+  private(set) var configuration: FeedServiceConfiguration
   var tokenFile: String?
   var signingKeyFile: String?
   var logFile: String?
@@ -17,6 +17,9 @@ struct StartCheck {
   /// How many descriptors the process may have.
   var descriptorLimit = Int.max
 
+  /// How many connections were wanted; nil where as many are allowed as descriptors are found for.
+  var unfittedConnections: Int?
+
   /// What can be reached from other machines wants a token that nobody guesses: 16 characters of
   /// base64 are 96 bits.
   private static let leastTokenCharacters = 16
@@ -24,6 +27,8 @@ struct StartCheck {
   private static let otherFieldBytes = 1_024
   /// However few descriptors there are, so many media files may be open.
   private static let leastMediaFiles = 16
+  /// Fewer connections are not allowed for lack of descriptors.
+  private static let leastConnections = 64
   /// The size of a page of 30 posts is some 16 KB, that of the largest ones more.
   private static let pageBytes = 1 << 16
 
@@ -39,6 +44,23 @@ struct StartCheck {
   var openMediaFiles: Int {
     let connections = configuration.application.server.maximumConnections
     return max(Self.leastMediaFiles, descriptorLimit - connections - otherDescriptors)
+  }
+
+  /// Descriptors for all but connections.
+  private var descriptorsBesideConnections: Int {
+    // Media files get what connections leave: fewer than there are connections is a limit, and no alarm.
+    let sending = configuration.application.mediaRoot == nil ? 0 : Self.leastMediaFiles
+    return sending + otherDescriptors
+  }
+
+  /// Lowers the number of connections that are allowed to what there are descriptors for: of a default.
+  mutating func fitConnections() {
+    let connections = configuration.application.server.maximumConnections
+    let most = descriptorLimit - descriptorsBesideConnections
+    // With fewer than that a server is of no use: then the warning says what is missing.
+    guard most < connections, most >= Self.leastConnections else { return }
+    unfittedConnections = connections
+    configuration.application.server.maximumConnections = most
   }
 
   var findings: [StartFinding] {
@@ -182,9 +204,14 @@ struct StartCheck {
             + "(--record-limit-bytes \(record))"))
     }
     let connections = configuration.application.server.maximumConnections
-    // Media files get what connections leave: fewer than there are connections is a limit, and no alarm.
+    if let unfittedConnections {
+      findings.append(
+        .note(
+          "--maximum-connections is \(connections) and not \(unfittedConnections): "
+            + "the process may have \(descriptorLimit) open files (ulimit -n)"))
+    }
     let sending = configuration.application.mediaRoot == nil ? 0 : Self.leastMediaFiles
-    let needed = connections + sending + otherDescriptors
+    let needed = connections + descriptorsBesideConnections
     if needed > descriptorLimit {
       let files = sending > 0 ? ", \(sending) for the media files that are being sent" : ""
       findings.append(
@@ -223,11 +250,16 @@ extension ServeSettings {
   /// - Throws: `ValidationError`.
   func startCheck() throws -> StartCheck {
     let arguments = CommandLine.arguments
-    return StartCheck(
+    var check = StartCheck(
       configuration: try configuration(), tokenFile: writes.writeTokenFile,
       signingKeyFile: media.mediaSigningKeyFile, logFile: log.logFile,
       isTokenAnArgument: Setting("write-token", secret: nil)
         .origin(arguments: arguments, environment: [:]) == .option,
       isRoot: User.isRoot, descriptorLimit: DescriptorLimit.raise())
+    let connections = Setting("maximum-connections", secret: nil)
+    let origin = connections.origin(
+      arguments: arguments, environment: ProcessInfo.processInfo.environment)
+    if origin == .default { check.fitConnections() }
+    return check
   }
 }

@@ -5,6 +5,8 @@ struct StartFinding: Equatable {
     case refusal
     /// It starts, and says this in its log.
     case warning
+    /// It starts, and a default fits what was found.
+    case note
   }
 
   /// Whether the server does not start.
@@ -16,6 +18,8 @@ struct StartFinding: Equatable {
   static func refusal(_ text: String) -> StartFinding {
     StartFinding(severity: .refusal, text: text)
   }
+
+  static func note(_ text: String) -> StartFinding { StartFinding(severity: .note, text: text) }
 
   static func warning(_ text: String) -> StartFinding {
     StartFinding(severity: .warning, text: text)

@@ -131,6 +131,21 @@ import Testing
     }
   }
 
+  @Test func `as many connections are allowed by default as there are descriptors for`() {
+    let cases: [(limit: Int, connections: Int, severities: [StartFinding.Severity])] = [
+      (.max, 10_000, []), (10_142, 10_000, []), (10_141, 9_999, [.note]), (1_024, 882, [.note]),
+      (206, 64, [.note]), (205, 10_000, [.warning]), (0, 10_000, [.warning]),
+    ]
+    for (limit, connections, severities) in cases {
+      var check = check { _ in }
+      check.descriptorLimit = limit
+      check.fitConnections()
+      #expect(
+        check.configuration.application.server.maximumConnections == connections, "\(limit)")
+      #expect(check.findings.map(\.severity) == severities, "\(limit) \(check.findings)")
+    }
+  }
+
   @Test func `a link does not hide where a file is`() throws {
     let folder = TemporaryFolder()
     let real = folder.file("real")
