@@ -205,7 +205,9 @@ extension ProbeError {
       case .empty, .cutShort, .malformed: true
       case .unknownFormat, .unsupported, .tooMany: false
       }
-    case .system, .notAFile, .changed, .cancelled, .decodingTimedOut, .unbelievable, .remote: false
+    case .system, .notAFile, .tooLarge, .readingTimedOut, .changed, .cancelled, .decodingTimedOut,
+      .unbelievable, .remote:
+      false
     }
   }
 }

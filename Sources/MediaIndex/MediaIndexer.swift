@@ -76,7 +76,7 @@ public struct MediaIndexer: Sendable {
       shelf: RenditionShelf(root: root, probe: probe, maker: maker, isDry: isDry), isAnew: isAnew,
       memory: memory, settlingMilliseconds: settlingMilliseconds)
     try startThreads(inbox) {
-      while let outcome = paced({ queue.next().map(look.outcome) }) {
+      while let outcome = paced({ look.nextOutcome(of: queue) }) {
         inbox.wait { inbox -> Void? in
           guard inbox.isClosed || inbox.outcomes.count < Self.waitingFiles else { return nil }
           return inbox.outcomes.append(outcome)
@@ -146,7 +146,27 @@ public struct MediaIndexer: Sendable {
 }
 
 extension FileLook {
-  fileprivate func outcome(of work: MediaQueue.Work) -> MediaOutcome {
+  /// What becomes of the next file: of a large one when there is no other left.
+  fileprivate func nextOutcome(of queue: MediaQueue) -> MediaOutcome? {
+    while let (work, isDue) = queue.next() {
+      if isDue || !isLarge(work) { return outcome(of: work) }
+      queue.postpone(work)
+    }
+    return nil
+  }
+
+  /// Reading all of it takes seconds.
+  private static let largeBytes = 256 << 20
+
+  private func isLarge(_ work: MediaQueue.Work) -> Bool {
+    switch work {
+    case .file(let segments, _), .namedByPost(let segments, _):
+      (try? root.status(of: segments)).map { $0.bytes > Self.largeBytes } ?? false
+    case .notServed, .problem, .stopped: false
+    }
+  }
+
+  private func outcome(of work: MediaQueue.Work) -> MediaOutcome {
     switch work {
     case .file(let segments, let isNamed): outcome(of: segments, isNamed: isNamed)
     case .namedByPost(let segments, let url): outcome(of: segments, isNamed: true, url: url)

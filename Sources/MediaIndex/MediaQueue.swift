@@ -4,7 +4,8 @@ import System
 
 /// Gives out the files of all that was named, one at a time, to whoever asks.
 ///
-/// Nothing is listed ahead: a file is looked for when somebody has time for it.
+/// Nothing is listed ahead: a file is looked for when somebody has time for it. Large files come last, so that
+/// the others do not wait for them.
 final class MediaQueue: Sendable {
   /// What is to be done.
   enum Work: Sendable {
@@ -24,8 +25,13 @@ final class MediaQueue: Sendable {
     var targets: ArraySlice<MediaTarget>
     var walk: MediaWalk?
     var named: NamedMedia?
+    /// Files that others go before.
+    var postponed: [Work] = []
     var isStopped = false
   }
+
+  /// So many files are kept for the end; one more is given out in its order.
+  private static let maximumPostponed = 4_096
 
   private let root: MediaRoot
   private let addresses: MediaAddresses
@@ -45,47 +51,57 @@ final class MediaQueue: Sendable {
   /// Gives out nothing more.
   func stop() { state.withLock { $0.isStopped = true } }
 
-  /// What comes next; nil at the end.
-  func next() -> Work? {
+  /// What comes next, and whether it was postponed or can no longer be; nil at the end.
+  func next() -> (work: Work, isDue: Bool)? {
     state.withLock { state in
-      while !state.isStopped {
-        if let step = state.walk?.next() {
-          switch step {
-          case .file(let segments): return .file(segments, isNamed: false)
-          case .notServed(let segments): return .notServed(segments)
-          case .passedOver: continue
-          case .problem(let path, let problem):
-            return .problem(path: path, reason: problem.description)
-          }
-        }
-        state.walk = nil
-        do {
-          if let url = try state.named?.next(from: store) {
-            guard let segments = addresses.segments(of: url) else { continue }
-            return .namedByPost(segments, url: url)
-          }
-        } catch {
-          state.isStopped = true
-          return .stopped(error)
-        }
-        state.named = nil
-        switch state.targets.popFirst() {
-        case .file(let segments): return .file(segments, isNamed: true)
-        case .namedByPosts: state.named = NamedMedia()
-        case .folder(let segments):
-          do throws(MediaError) {
-            state.walk = try MediaWalk(
-              root, below: segments, passingOver: RenditionShelf.folderName)
-          } catch {
-            return .problem(
-              path: segments.joined(separator: "/"),
-              reason: MediaWalk.WalkProblem.media(error).description)
-          }
-        case nil: return nil
+      if let work = next(&state) {
+        return (work, state.postponed.count >= Self.maximumPostponed)
+      }
+      return state.isStopped ? nil : state.postponed.popLast().map { ($0, true) }
+    }
+  }
+
+  /// Gives it out again when there is nothing else.
+  func postpone(_ work: Work) { state.withLock { $0.postponed.append(work) } }
+
+  private func next(_ state: inout State) -> Work? {
+    while !state.isStopped {
+      if let step = state.walk?.next() {
+        switch step {
+        case .file(let segments): return .file(segments, isNamed: false)
+        case .notServed(let segments): return .notServed(segments)
+        case .passedOver: continue
+        case .problem(let path, let problem):
+          return .problem(path: path, reason: problem.description)
         }
       }
-      return nil
+      state.walk = nil
+      do {
+        if let url = try state.named?.next(from: store) {
+          guard let segments = addresses.segments(of: url) else { continue }
+          return .namedByPost(segments, url: url)
+        }
+      } catch {
+        state.isStopped = true
+        return .stopped(error)
+      }
+      state.named = nil
+      switch state.targets.popFirst() {
+      case .file(let segments): return .file(segments, isNamed: true)
+      case .namedByPosts: state.named = NamedMedia()
+      case .folder(let segments):
+        do throws(MediaError) {
+          state.walk = try MediaWalk(
+            root, below: segments, passingOver: RenditionShelf.folderName)
+        } catch {
+          return .problem(
+            path: segments.joined(separator: "/"),
+            reason: MediaWalk.WalkProblem.media(error).description)
+        }
+      case nil: return nil
+      }
     }
+    return nil
   }
 }
 

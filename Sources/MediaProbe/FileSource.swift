@@ -32,14 +32,22 @@ final class FileSource: ByteSource {
 
   /// The SHA-256 of all of it.
   ///
-  /// - Throws: `ProbeError.changed` where it is no longer as it was when it was opened.
-  func digest(_ cancellation: Cancellation? = nil) throws(ProbeError) -> [UInt8] {
+  /// - Throws: `ProbeError.changed` where it is no longer as it was when it was opened, `tooLarge`,
+  ///   `readingTimedOut`, `cancelled`.
+  func digest(_ settings: ProbeSettings) throws(ProbeError) -> [UInt8] {
+    guard file.size <= settings.fileBytes else {
+      throw .tooLarge(bytes: file.size, limitBytes: settings.fileBytes)
+    }
+    let deadline = MonotonicClock.milliseconds + UInt64(settings.readMilliseconds)
+    let cancellation = settings.cancellation
+    var isLate = false
     var hash = SHA256()
     var offset = 0
     do throws(SystemError) {
       while offset < file.size {
         let piece = try file.read(at: offset, count: min(Self.pieceBytes, file.size - offset))
-        if piece.isEmpty || cancellation?.isCancelled == true { break }
+        isLate = MonotonicClock.milliseconds > deadline
+        if piece.isEmpty || isLate || cancellation?.isCancelled == true { break }
         hash.update(piece)
         offset += piece.count
       }
@@ -47,6 +55,7 @@ final class FileSource: ByteSource {
       throw .system(error)
     }
     guard cancellation?.isCancelled != true else { throw .cancelled }
+    guard !isLate else { throw .readingTimedOut(milliseconds: settings.readMilliseconds) }
     guard offset == file.size else { throw .changed }
     try requireUnchanged()
     return hash.finalize()

@@ -30,15 +30,15 @@ public struct MediaProbe: Sendable {
   public func probe(file path: String) throws(ProbeError) -> ProbeReport {
     let source = try FileSource(path: path)
     var report = try report(of: source, whole: source.file)
-    report.truth.version = .content(sha256: try source.digest())
+    report.truth.version = .content(sha256: try source.digest(settings))
     return report
   }
 
   /// The SHA-256 of all of an open file.
   ///
-  /// - Throws: `ProbeError.changed` where it was written to since it was opened.
+  /// - Throws: `ProbeError.changed` where it was written to since it was opened, `tooLarge`, `readingTimedOut`.
   public func digest(of file: OpenFile) throws(ProbeError) -> [UInt8] {
-    try FileSource(file).digest(settings.cancellation)
+    try FileSource(file).digest(settings)
   }
 
   /// What is known of an open file whose content has this SHA-256.

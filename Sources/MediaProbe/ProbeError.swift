@@ -11,6 +11,10 @@ public enum ProbeError: Error, Sendable {
   case format(FormatError)
   /// It ends before what it says it holds does: it would have `neededBytes` at least.
   case cutShort(bytes: Int, neededBytes: Int)
+  /// It is larger than what is looked into.
+  case tooLarge(bytes: Int, limitBytes: Int)
+  /// It could not be read to its end in time.
+  case readingTimedOut(milliseconds: Int)
   /// It was written to while it was read.
   case changed
   /// Nobody wants to know any more.
@@ -46,6 +50,10 @@ extension ProbeError: CustomStringConvertible {
     case .format(let error): error.description
     case .cutShort(let bytes, let neededBytes):
       "it is cut short: it has \(bytes) bytes and says that it has \(neededBytes) or more"
+    case .tooLarge(let bytes, let limitBytes):
+      "it has \(bytes) bytes, more than the limit of \(limitBytes) (--probe-file-bytes)"
+    case .readingTimedOut(let milliseconds):
+      "it was not read to its end within \(milliseconds) ms (--probe-read-timeout-milliseconds)"
     case .changed: "it was written to while it was read"
     case .cancelled: "it was given up"
     case .undecodable(let words): "its first frame cannot be decoded: \(words)"

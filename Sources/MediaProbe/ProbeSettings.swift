@@ -4,6 +4,10 @@ import System
 public struct ProbeSettings: Sendable, Hashable {
   /// How long decoding a file's first frame may take, and fetching all that is read of a URL: each.
   public var timeMilliseconds = 10_000
+  /// A larger file of this machine is not looked into.
+  public var fileBytes = 16 << 30
+  /// How long reading all of a file of this machine may take.
+  public var readMilliseconds = 120_000
   /// The address space of each program that is run: decoding needs some 300 MB of it whatever the file,
   /// most of which is never used.
   public var memoryBytes = 512 << 20

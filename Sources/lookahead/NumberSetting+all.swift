@@ -161,6 +161,9 @@ extension NumberSetting {
       "media-max-age-seconds", 0...tenYears, \.application.mediaMaxAgeSeconds,
       "How long a cache may keep a media file."),
     NumberSetting(
+      "media-compared-bytes", 0...gibibyte, \.application.mediaComparedBytes,
+      "A file of at most so many bytes is read for each answer to a URL that names its content."),
+    NumberSetting(
       "media-probe-cpu-percent", 0...100, \.mediaProbing.cpuPercent,
       "How much of one processor looking into new media files takes; 0 does not look."),
     NumberSetting(
@@ -255,6 +258,12 @@ extension NumberSetting {
     NumberSetting(
       "probe-timeout-milliseconds", 1...dayMilliseconds, default: probing.timeMilliseconds,
       "How long decoding a file's first frame may take, and fetching what is read of a URL."),
+    NumberSetting(
+      "probe-file-bytes", 1...tebibyte, default: probing.fileBytes,
+      "A larger file is not looked into."),
+    NumberSetting(
+      "probe-read-timeout-milliseconds", 1...dayMilliseconds,
+      default: probing.readMilliseconds, "How long reading all of a file may take."),
     NumberSetting(
       "probe-memory-bytes", (1 << 20)...tebibyte, default: probing.memoryBytes,
       "The address space of each program that decodes or fetches."),

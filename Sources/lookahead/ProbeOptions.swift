@@ -6,11 +6,17 @@ import MediaProbe
 struct DecodingOptions: ParsableArguments {
   @Option("probe-timeout-milliseconds") var probeTimeoutMilliseconds: Int
 
+  @Option("probe-file-bytes") var probeFileBytes: Int
+
+  @Option("probe-read-timeout-milliseconds") var probeReadTimeoutMilliseconds: Int
+
   @Option("probe-memory-bytes") var probeMemoryBytes: Int
 
   var settings: ProbeSettings {
     var settings = ProbeSettings()
     settings.timeMilliseconds = probeTimeoutMilliseconds
+    settings.fileBytes = probeFileBytes
+    settings.readMilliseconds = probeReadTimeoutMilliseconds
     settings.memoryBytes = probeMemoryBytes
     // By TMPDIR: a read-only root has no /tmp.
     settings.scratchFolder = NSTemporaryDirectory()

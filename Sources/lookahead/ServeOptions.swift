@@ -103,6 +103,7 @@ struct MediaOptions: ParsableArguments {
   var mediaRoot: String?
 
   @Option("media-max-age-seconds") var mediaMaxAgeSeconds: Int
+  @Option("media-compared-bytes") var mediaComparedBytes: Int
 
   @Option(
     help:

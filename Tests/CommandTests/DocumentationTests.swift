@@ -119,7 +119,7 @@ import Version
     let probe = try Self.help("probe")
     let probing = Self.defaults(
       Self.section("Looking into media files", upTo: "Keeping what is known of media files"))
-    #expect(probing.count == 6)
+    #expect(probing.count == 8)
     for (option, value) in probing {
       #expect(probe[option] == (value == "off" ? "" : value), "\(option)")
     }

@@ -112,18 +112,50 @@ import Testing
     #expect(missing.value("type") == "urn:lookahead:problem:unknown-media")
   }
 
-  @Test func `what the index says of a file is believed as long as the file looks so`() throws {
+  @Test func `a file that is written through a mapping is no longer what it was`() throws {
+    let content = DeliveredMedia.content(7)
+    let server = try media.server()
+    let client = try server.client()
+    let url = DeliveredMedia.url + "?version=" + DeliveredMedia.version(of: content)
+    // Mapped and dirty before: no later write has a new time of change.
+    let descriptor = open(media.path, O_RDWR)
+    defer { close(descriptor) }
+    let memory = try #require(
+      mmap(nil, content.count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0))
+    defer { munmap(memory, content.count) }
+    memory.storeBytes(of: content[100], toByteOffset: 100, as: UInt8.self)
+    let first = try client.get(url)
+    #expect(first.body == content)
+    #expect(first.fields["cache-control"] == "public, max-age=31536000, immutable")
+    memory.storeBytes(of: ~content[100], toByteOffset: 100, as: UInt8.self)
+    #expect(try client.get(url).status == 404)
+    #expect(try client.get(url, ["Range": "bytes=0-9"]).status == 404)
+    memory.storeBytes(of: content[100], toByteOffset: 100, as: UInt8.self)
+    #expect(try client.get(url).body == content)
+  }
+
+  @Test(arguments: [(-1, "max-age=2592000"), (0, "public, max-age=31536000, immutable")])
+  func `a file too large to be compared is promised for less`(more: Int, caching: String) throws {
+    let content = DeliveredMedia.content(7)
+    try media.index(as: content)
+    let server = try media.server { $0.mediaComparedBytes = content.count + more }
+    let answer = try server.client().get(
+      DeliveredMedia.url + "?version=" + DeliveredMedia.version(of: content))
+    #expect(answer.body == content && answer.fields["cache-control"] == caching)
+  }
+
+  @Test func `what the index says of a large file is believed as long as it looks so`() throws {
     let content = DeliveredMedia.content(7)
     // Told by the index alone: the bytes are others.
     let told = DeliveredMedia.version(of: [1])
     try media.index(as: [1])
     let url = DeliveredMedia.url + "?version="
-    let first = try media.server()
+    let first = try media.server { $0.mediaComparedBytes = 0 }
     #expect(try first.client().get(url + told).body == content)
     // Touched since, with all that can be set set back: it is read.
     usleep(20_000)
     try media.setModified()
-    let server = try media.server()
+    let server = try media.server { $0.mediaComparedBytes = 0 }
     let client = try server.client()
     #expect(try client.get(url + told).status == 404)
     #expect(try client.get(url + DeliveredMedia.version(of: content)).body == content)

@@ -59,12 +59,13 @@ struct MediaFolder {
   /// Runs an indexer on this folder, or what of it is named.
   func run(
     _ store: any MediaStore, _ names: [String]? = nil, baseURLs: [String] = [], jobs: Int = 2,
-    isAnew: Bool = false, adapt: (inout MediaIndexer) throws -> Void = { _ in }
+    isAnew: Bool = false, probe: MediaProbe = MediaProbe(),
+    adapt: (inout MediaIndexer) throws -> Void = { _ in }
   ) throws -> (addition: MediaAddition, remarks: [String]) {
     let root = try MediaRoot(path: path)
     var indexer = MediaIndexer(
       root: root, addresses: try MediaAddresses(baseURLs: baseURLs), store: store,
-      probe: MediaProbe(), jobs: jobs)
+      probe: probe, jobs: jobs)
     indexer.isAnew = isAnew
     try adapt(&indexer)
     var remarks: [String] = []

@@ -1,6 +1,8 @@
 import Feed
 import Foundation
 import Glibc
+import MediaFiles
+import MediaProbe
 import Synchronization
 import System
 import TestSupport
@@ -50,6 +52,41 @@ import Testing
     #expect(
       try media.run(store, ["later.mp4", "0.mp4"], jobs: 1, isAnew: true).addition
         == MediaAddition(probed: 1, recognized: 1))
+    try store.close()
+  }
+
+  @Test func `a large file is looked into after all others, and one beyond the limits not at all`()
+    throws
+  {
+    try media.write(Data("GIF89a".utf8), to: "0.gif")
+    truncate(media.file("0.gif"), 300 << 20)
+    try media.write(Data("GIF89a".utf8), to: "1.gif")
+    truncate(media.file("1.gif"), 200 << 30)
+    try media.write(Data("GIF89a".utf8), to: "2.gif")
+    try media.copy("loom/0.mp4", to: "3.mp4")
+    let store = try media.store()
+    let root = try MediaRoot(path: media.path)
+    let indexer = MediaIndexer(
+      root: root, addresses: try MediaAddresses(baseURLs: []), store: store, probe: MediaProbe(),
+      jobs: 1)
+    var remarks: [String] = []
+    let addition = try indexer.run(
+      [MediaTarget(path: media.path, in: root)], onRemark: { remarks.append($0.description) },
+      onProgress: { _ in })
+    #expect(addition == MediaAddition(probed: 1, failed: 3))
+    #expect(remarks.count == 3 && remarks[0].contains("2.gif") && remarks[2].contains("0.gif"))
+    #expect(
+      remarks[1].hasSuffix(
+        "1.gif: it has 214748364800 bytes, more than the limit of 17179869184 (--probe-file-bytes)"
+      ))
+    // Reading takes longer than it may.
+    var settings = ProbeSettings()
+    settings.readMilliseconds = 0
+    let hasty = try media.run(store, ["0.gif"], probe: MediaProbe(settings: settings))
+    #expect(
+      hasty.remarks == [
+        "0.gif: it was not read to its end within 0 ms (--probe-read-timeout-milliseconds)"
+      ])
     try store.close()
   }
 

@@ -6,11 +6,18 @@ import System
 
 /// Says which content a media file has just now.
 ///
-/// Theory of operation. A file is the same content as before where it is the same file with the same size and
-/// time of change, the one that nobody can set (`st_ctim`): of such a file the answer is in memory. Of another
-/// one, the store may say what was read of it when it had that time of change; else it is read now, by one
-/// thread alone. What is too large for that is not known before the index has it.
+/// Theory of operation. What is promised for a year has to be true: a file of at most `comparedBytes` is read for
+/// each answer, since a program that writes through `mmap` changes it without a new time (`st_ctim` is set when
+/// a page becomes dirty, on tmpfs never). A larger file is taken for the content that it had when it was the same
+/// file with the same size and time of change: in memory, as the store says, or as it is read now. Threads of
+/// their own read. What is too large for that is not known before the index has it.
 final class MediaVersions: Sendable {
+  /// A content, and whether the file has just been read for it.
+  struct Found: Sendable {
+    let content: ContentAddress
+    let isCompared: Bool
+  }
+
   /// Which file it is, and as of when.
   private struct Stamp: Hashable {
     let file: FileStatus.Number
@@ -27,37 +34,51 @@ final class MediaVersions: Sendable {
   /// What is known of so many files is some ten MB; then it is begun anew.
   private static let maximumFiles = 1 << 16
   /// So many requests wait for files to be read, each with its file open.
-  private static let maximumWaiting = 64
+  private static let maximumWaiting = 1_024
+  /// So many files are read at once.
+  private static let threads = 2
   /// A second or two of reading.
   static let maximumReadBytes = 1 << 30
 
   private let store: any MediaStore
+  private let comparedBytes: Int
   private let known = Mutex<[Stamp: ContentAddress]>([:])
-  private let readers = WorkerPool(threads: 1, limit: maximumWaiting)
+  private let readers = WorkerPool(threads: threads, limit: maximumWaiting)
 
-  init(store: any MediaStore) { self.store = store }
+  /// - Parameter comparedBytes: a file of at most so many bytes is read for each answer.
+  init(store: any MediaStore, comparedBytes: Int) {
+    self.store = store
+    self.comparedBytes = comparedBytes
+  }
 
-  /// Says which content the file has that lies at this path; nil where nobody knows: at once where that is in
+  /// Says which content the file has that lies at this path; nil where that is unknown: at once where that is in
   /// memory, else on another thread.
   ///
   /// - Throws: `Problem` 503 where too many wait.
   func whenKnown(
     _ file: OpenFile, _ segments: [String],
-    completion: @escaping @Sendable (Result<ContentAddress?, any Error>) -> Void
+    completion: @escaping @Sendable (Result<Found?, any Error>) -> Void
   ) throws {
+    let isCompared = file.size <= comparedBytes
     let stamp = Stamp(file)
-    if let address = known.withLock({ $0[stamp] }) { return completion(.success(address)) }
+    @Sendable func remembered() -> ContentAddress? {
+      isCompared ? nil : known.withLock { $0[stamp] }
+    }
+    if let content = remembered() {
+      return completion(.success(Found(content: content, isCompared: false)))
+    }
     let isTaken = readers.run { [self] in
       completion(
         Result {
+          if isCompared { return try read(file).map { Found(content: $0, isCompared: true) } }
           // Whoever waited before may have asked for the same.
-          if let address = known.withLock({ $0[stamp] }) { return address }
-          guard let address = try find(file, segments) else { return nil }
+          if let content = remembered() { return Found(content: content, isCompared: false) }
+          guard let content = try find(file, segments) else { return nil }
           known.withLock { known in
             if known.count >= Self.maximumFiles { known = [:] }
-            known[stamp] = address
+            known[stamp] = content
           }
-          return address
+          return Found(content: content, isCompared: false)
         })
     }
     guard isTaken else {
@@ -74,7 +95,10 @@ final class MediaVersions: Sendable {
     {
       return ContentAddress(sha256: sha256)
     }
-    guard file.size <= Self.maximumReadBytes else { return nil }
+    return file.size <= Self.maximumReadBytes ? try read(file) : nil
+  }
+
+  private func read(_ file: OpenFile) throws(ProbeError) -> ContentAddress? {
     do throws(ProbeError) {
       return ContentAddress(sha256: try MediaProbe().digest(of: file))
     } catch {

@@ -15,22 +15,22 @@ extension Application {
     let now = WallClock.now
     let secondsLeft = try media.signer?.secondsLeft(of: query, segments)
     let file = try open(segments, in: media)
-    let caching = media.caching(isImmutable: query.version != nil, secondsLeft: secondsLeft)
-    @Sendable func answer() throws -> Response {
+    @Sendable func answer(isImmutable: Bool) throws -> Response {
       let head = try file.read(at: 0, count: MediaType.headBytes)
       let type = MediaType(head: head, name: segments.last ?? "")
+      let caching = media.caching(isImmutable: isImmutable, secondsLeft: secondsLeft)
       return try MediaAnswer(file: file, type: type, caching: caching, now: now)
         .response(to: call.request)
     }
-    guard let version = query.version else { return call.respond(try answer()) }
+    guard let version = query.version else { return call.respond(try answer(isImmutable: false)) }
     try media.versions.whenKnown(file, segments) { found in
       call.answer {
-        guard try found.get() == version else {
+        guard let found = try found.get(), found.content == version else {
           throw Problem(
             .unknownMediaVersion, .notFound,
             "The file has another content than this URL names: take the one that the item has now.")
         }
-        return try answer()
+        return try answer(isImmutable: found.isCompared)
       }
     }
   }

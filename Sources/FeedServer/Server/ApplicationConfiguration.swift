@@ -54,6 +54,8 @@ public struct ApplicationConfiguration: Sendable {
   public var purgeKeys = 10_000
   /// How long a client may keep a media file without asking again.
   public var mediaMaxAgeSeconds = 30 * 86_400
+  /// A media file of at most so many bytes is read for each answer to a URL that names its content.
+  public var mediaComparedBytes = 16 << 20
   /// The keys of signed URLs, none of them empty: the first one signs, all are taken. Without any, URLs of media
   /// files are not signed.
   public var mediaSigningKeys: [[UInt8]] = []

@@ -103,7 +103,8 @@ extension ApplicationConfiguration {
 
   fileprivate func folder(_ root: MediaRoot, of store: any MediaStore) -> MediaFolder {
     var folder = MediaFolder(
-      root: root, maxAgeSeconds: mediaMaxAgeSeconds, versions: MediaVersions(store: store))
+      root: root, maxAgeSeconds: mediaMaxAgeSeconds,
+      versions: MediaVersions(store: store, comparedBytes: mediaComparedBytes))
     folder.maximumOpenFiles = openMediaFiles
     if !mediaSigningKeys.isEmpty {
       folder.signer = MediaSigner(

@@ -47,6 +47,11 @@ final class RemoteFile: ByteSource {
     self.client = client
     try Self.check(answer)
     let part = try Self.firstPart(answer)
+    guard part.size <= RecordLimits.fileBytes else {
+      throw RemoteError.badAnswer(
+        "its Content-Range says \(part.size) bytes, more than the limit of \(RecordLimits.fileBytes)"
+      )
+    }
     size = Int64(part.size)
     entityTag = try answer.field("etag").flatMap { $0.hasPrefix("\"") ? $0 : nil }
     modified = try answer.field("last-modified")
@@ -54,6 +59,12 @@ final class RemoteFile: ByteSource {
     version = texts.lazy.compactMap { $0.flatMap(MediaVersion.init(text:)) }.first
     scratch = try ScratchFile(folder: settings.scratchFolder)
     try keep(part.bytes, at: 0)
+    try proveSize()
+  }
+
+  /// Fetches the last byte: a size that an answer only names is no size.
+  private func proveSize() throws {
+    if size > Self.firstBytes { try fetch(Int(size) - 1..<Int(size)) }
   }
 
   /// What a first answer brings, and how large all of it is.
@@ -103,14 +114,18 @@ final class RemoteFile: ByteSource {
   }
 
   private func fetchMissing(_ range: Range<Int>) throws {
-    guard range.count <= limitBytes - fetchedBytes else {
+    // The last byte, by which the size is proved, is none of those.
+    guard range.count <= limitBytes + 1 - fetchedBytes else {
       throw RemoteError.tooMuchToRead(limitBytes: limitBytes)
     }
     let answer = try client.ask(for: range, ifRange: entityTag)
     switch answer.status {
     case 206: break
     // It had ranges before: another version is sent as a whole (RFC 9110 section 13.1.5).
-    case 200, 412, 416: throw RemoteError.changed
+    case 200, 412: throw RemoteError.changed
+    case 416:
+      throw RemoteError.badAnswer(
+        "it named \(size) bytes, and has none at \(range.lowerBound)-\(range.upperBound - 1)")
     default: throw RemoteError.status(answer.status)
     }
     try Self.check(answer)
