@@ -48,9 +48,11 @@ struct DecodedRecord {
 
   private static func id(_ fields: RecordFields, _ itemID: String?) throws(RecordError) -> String {
     guard let itemID, !fields.has("id") else {
-      return try fields.name("id", limit: .bytes(RecordLimits.idBytes))
+      return try fields.segmentName("id", limit: .bytes(RecordLimits.idBytes))
     }
-    if let problem = itemID.problem(.bytes(RecordLimits.idBytes)) ?? itemID.problemAsName {
+    if let problem = itemID.problem(.bytes(RecordLimits.idBytes)) ?? itemID.problemAsName
+      ?? itemID.problemAsSegment
+    {
       throw fields.error("id", problem)
     }
     return itemID
@@ -95,7 +97,7 @@ struct DecodedRecord {
   private static func feed(_ value: JSONValue) throws(RecordError) -> SeedRecord {
     let fields = try RecordFields(value, known: ["name", "title"])
     return .feed(
-      name: try fields.name("name", limit: .bytes(RecordLimits.feedNameBytes)),
+      name: try fields.segmentName("name", limit: .bytes(RecordLimits.feedNameBytes)),
       title: try fields.text("title", limit: .characters(RecordLimits.titleCharacters)))
   }
 
@@ -106,7 +108,7 @@ struct DecodedRecord {
     }
     let fields = try RecordFields(value, known: ["name", "rank"])
     return Placement(
-      feed: try fields.name("name", limit: .bytes(RecordLimits.feedNameBytes)),
+      feed: try fields.segmentName("name", limit: .bytes(RecordLimits.feedNameBytes)),
       rank: try fields.number("rank", in: SortKey.rankRange))
   }
 

@@ -76,6 +76,13 @@ struct RecordFields {
     return text
   }
 
+  /// A name that a path can have as its segment.
+  func segmentName(_ name: String, limit: TextLimit) throws(RecordError) -> String {
+    let text = try self.name(name, limit: limit)
+    if let problem = text.problemAsSegment { throw try value(name).error(problem) }
+    return text
+  }
+
   /// A whole number of the range.
   func number(_ name: String, in range: ClosedRange<Int>) throws(RecordError) -> Int? {
     guard let value = object.member(name) else { return nil }
@@ -215,6 +222,13 @@ extension String {
         isLetter($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
           || "+-.".utf8.contains($0)
       }
+  }
+
+  /// What is wrong with a name as a segment of a path: clients take `.` and `..` out of URLs, however they are
+  /// encoded (RFC 3986 section 5.2.4, https://url.spec.whatwg.org/#double-dot-path-segment).
+  var problemAsSegment: String? {
+    self == "." || self == ".."
+      ? "is \"\(self)\", which no URL can name: clients take it for a folder" : nil
   }
 
   /// What is wrong with it as a name.

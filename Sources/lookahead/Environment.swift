@@ -71,7 +71,8 @@ enum Environment {
 
   /// The variable of an option.
   static func variable(_ name: String) -> String {
-    "LOOKAHEAD_" + name.uppercased().replacingOccurrences(of: "-", with: "_")
+    // Asked for hundreds of times at each start: without Foundation's strings.
+    "LOOKAHEAD_" + String(name.uppercased().map { $0 == "-" ? "_" : $0 })
   }
 
   /// An empty variable is an unset one, as in a container's settings.

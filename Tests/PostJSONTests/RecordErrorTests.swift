@@ -144,6 +144,18 @@ struct RecordErrorTests {
     Case(#"{"id":"a\nb","type":"text"}"#, "id: holds a control character"),
     Case(#"{"id":"a\u007f","type":"text"}"#, "id: holds a control character"),
     Case(#"{"id":"a\u0000","type":"text"}"#, "id: holds a NUL character"),
+    Case(
+      #"{"id":".","type":"text"}"#,
+      #"id: is ".", which no URL can name: clients take it for a folder"#),
+    Case(
+      #"{"id":"..","type":"text"}"#,
+      #"id: is "..", which no URL can name: clients take it for a folder"#),
+    Case(
+      #"{"feed":{"name":".."}}"#,
+      #"feed.name: is "..", which no URL can name: clients take it for a folder"#),
+    Case(
+      with: #""feeds":[{"name":"."}]"#,
+      #"feeds[0].name: is ".", which no URL can name: clients take it for a folder"#),
     Case(#"{"feed":{"name":"a\tb"}}"#, "feed.name: holds a control character"),
     Case(with: #""feeds":[{"name":"\u001b"}]"#, "feeds[0].name: holds a control character"),
     Case(with: #""counters":{"a\n":1}"#, "counters.a\n: holds a control character"),

@@ -54,6 +54,24 @@ import Testing
     ("policy for all feeds", "DELETE FROM policy WHERE network = 'lte' AND feed IS NULL"),
   ]
 
+  @Test func `what was taken before it was refused is named, and is no error`() throws {
+    let folder = TemporaryFolder()
+    let store = try SQLiteStore(path: folder.file("feed.sqlite"))
+    let urls = ["/a.png", "a:b", "https://a.example/b", "a.png", "a/b.png"]
+    try store.load([
+      .post(
+        Post(
+          id: "..", type: .carousel, url: "x.html",
+          media: urls.map { Media(kind: .image, url: $0) }),
+        placements: [Placement(feed: "."), Placement(feed: "...")])
+    ])
+    let findings = try store.check()
+    #expect(findings.allSatisfy { $0.severity == .note })
+    let ends = findings.map { $0.text.split(separator: ": ", maxSplits: 1).last ?? "" }
+    #expect(
+      Set(ends) == ["item ..", "feed .", "item ..: a.png", "item ..: a/b.png", "item ..: x.html"])
+  }
+
   @Test(arguments: damages.indices)
   func `a broken invariant is found and named`(_ index: Int) throws {
     let folder = TemporaryFolder()

@@ -26,6 +26,8 @@ import referencing
 import referencing.jsonschema
 
 DOCUMENT = pathlib.Path(__file__).parents[2] / "Sources/FeedServer/openapi.json"
+# What HEAD and OPTIONS answer: apart, as clients made of the document would have a method for each.
+APART = pathlib.Path(__file__).parent / "head_and_options.json"
 REQUEST_ID = "check-answers/1"
 # On every answer, or of HTTP itself: said once in the description, or nowhere.
 COMMON = {
@@ -64,6 +66,11 @@ class Document:
     def __init__(self, path):
         self.bytes = path.read_bytes()
         self.root = json.loads(self.bytes)
+        apart = json.loads(APART.read_bytes())
+        for template, methods in apart["paths"].items():
+            self.root["paths"][template].update(methods)
+        for kind, parts in apart["components"].items():
+            self.root["components"][kind].update(parts)
         # Clients pass over members that they do not know, so that servers may have more; this server has none.
         resource = referencing.Resource(closed(self.root), referencing.jsonschema.DRAFT202012)
         self.registry = referencing.Registry().with_resource("urn:openapi", resource)

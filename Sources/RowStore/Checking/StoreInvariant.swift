@@ -82,7 +82,30 @@ extension StoreInvariant {
         """),
     everyAuthorHasAPost,
     rowsAreOfKeptRankings,
+    namesAreSegments,
+    urlsAreAbsolute,
   ]
+
+  private static let namesAreSegments = StoreInvariant(
+    "clients cannot ask for this, as they take its name for a folder; give it another name",
+    severity: .note,
+    sql: """
+      SELECT 'item ' || id FROM post WHERE id IN ('.', '..')
+      UNION ALL SELECT 'feed ' || name FROM feed WHERE name IN ('.', '..')
+      """)
+
+  /// Each URL begins with a scheme or a single slash; it is looked at by its slash and colon alone.
+  private static let urlsAreAbsolute = StoreInvariant(
+    "a URL is relative, so clients look for it below the feed's page; seed or PUT its item again with a path or URL",
+    severity: .note,
+    sql: """
+      SELECT 'item ' || id || ': ' || relative FROM (
+        SELECT post_id, url AS relative FROM media
+        UNION ALL SELECT post_id, poster FROM media
+        UNION ALL SELECT post_id, thumbnail FROM post
+        UNION ALL SELECT post_id, url FROM post) AS urls JOIN post USING (post_id)
+      WHERE relative NOT LIKE '/%' AND relative NOT LIKE '%:%'
+      """)
 
   private static let rowsAreOfKeptRankings = StoreInvariant(
     """
