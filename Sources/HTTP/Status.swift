@@ -64,6 +64,8 @@ extension Status {
   public static let rangeNotSatisfiable = Status(code: 416, reason: "Range Not Satisfiable")
   /// 417
   public static let expectationFailed = Status(code: 417, reason: "Expectation Failed")
+  /// 421
+  public static let misdirectedRequest = Status(code: 421, reason: "Misdirected Request")
   /// 422
   public static let unprocessableContent = Status(code: 422, reason: "Unprocessable Content")
   /// 428

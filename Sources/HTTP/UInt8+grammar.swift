@@ -29,6 +29,11 @@ extension UInt8 {
     isIn(0x03FF_6000_0000_0000, 0x47FF_FFFE_87FF_FFFE)
   }
 
+  /// What a label of a host's name may hold: letters, digits, `-`, `_`.
+  var isInLabel: Bool {
+    isIn(0x03FF_2000_0000_0000, 0x07FF_FFFE_87FF_FFFE)
+  }
+
   /// `sub-delims` (RFC 3986 section 2.2): `!$&'()*+,;=`.
   var isSubDelimiter: Bool {
     isIn(0x2800_1FD2_0000_0000, 0)

@@ -42,6 +42,9 @@ final class Connection: EventHandler, @unchecked Sendable {
     registration = try owner.eventLoop.register(socket.descriptor, for: interest, self)
   }
 
+  /// The server's own address that the client reached.
+  var localAddress: IPAddress? { isClosed ? nil : socket.local }
+
   // MARK: What happens
 
   /// Begins to serve, or refuses.

@@ -41,6 +41,15 @@ public final class Responder: Sendable {
     body = nil
   }
 
+  /// The server's own address that the client reached. Only the thread that handed the request over may ask for it,
+  /// which is that of the connection's event loop; nil where there is none.
+  public var localAddress: IPAddress? {
+    guard case .connection(let connection, _) = destination, connection.loop.isCurrent else {
+      return nil
+    }
+    return connection.localAddress
+  }
+
   /// Answers the request. A second call does nothing.
   public func respond(_ response: consuming Response) {
     guard !isAnswered.exchange(true, ordering: .relaxed) else { return }

@@ -57,11 +57,18 @@ public struct Socket: Sendable, Hashable {
   }
 
   /// The peer's address (`getpeername(2)`); nil if the connection is gone already.
-  public var peer: IPAddress? {
+  public var peer: IPAddress? { address(getpeername) }
+
+  /// The address at this end (`getsockname(2)`).
+  public var local: IPAddress? { address(getsockname) }
+
+  private func address(
+    _ ask: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
+  ) -> IPAddress? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     return withUnsafeMutableBytes(of: &storage) { bytes in
-      let result = getpeername(
+      let result = ask(
         descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
       return result == 0 ? IPAddress(socketAddress: UnsafeRawBufferPointer(bytes)) : nil
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FeedServer
 import Foundation
 
 /// Where to listen, and with how many threads.
@@ -22,9 +23,35 @@ struct ListeningOptions: ParsableArguments {
       """)
   var publicUrl: String?
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      A host, or HOST:PORT, that requests for such feeds may name beside that of --public-url; may be given several \
+      times. Without any: the address that the client reached, and loopback names.
+      """, valueName: "host"))
+  var allowedHost: [String] = []
+
   mutating func validate() throws {
     publicUrl = publicUrl ?? Environment.text("public-url")
+    if allowedHost.isEmpty {
+      allowedHost = Environment.text("allowed-host", default: "").split(separator: ",")
+        .map { $0.filter { $0 != " " } }
+    }
     _ = try publicURL()
+    _ = try allowedHosts()
+  }
+
+  /// The hosts that requests may name.
+  ///
+  /// - Throws: `ValidationError`.
+  func allowedHosts() throws -> [HostAndPort] {
+    try allowedHost.map { text in
+      guard let host = HostAndPort(text) else {
+        throw ValidationError(
+          "--allowed-host: \"\(text)\" is not a host such as feeds.example or feeds.example:8080")
+      }
+      return host
+    }
   }
 
   /// The public URL, without a slash at the end.
@@ -34,6 +61,7 @@ struct ListeningOptions: ParsableArguments {
     guard let publicUrl, !publicUrl.isEmpty else { return nil }
     let parts = URLComponents(string: publicUrl)
     guard let parts, ["http", "https"].contains(parts.scheme), parts.host?.isEmpty == false,
+      parts.percentEncodedHost.flatMap({ HostAndPort($0) }) != nil,
       parts.user == nil, parts.query == nil, parts.fragment == nil,
       publicUrl.utf8.allSatisfy({ (0x21...0x7e).contains($0) && !"<>\"\\^`{|}".utf8.contains($0) })
     else {

@@ -32,6 +32,7 @@ struct ServeSettings: ParsableArguments {
     configuration.application.server.host = listening.host
     configuration.application.server.sharesPort = listening.sharePort
     configuration.application.publicURL = try listening.publicURL()
+    configuration.application.allowedHosts = try listening.allowedHosts()
     configuration.application.cacheKeyField = try caches.keyField()
     configuration.application.purgeTargets = try caches.targets()
     configuration.application.mediaRoot = media.mediaRoot

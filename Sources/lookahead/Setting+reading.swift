@@ -82,6 +82,8 @@ extension Setting {
     case let flag as Bool: self.init(name, flag)
     // What is empty says nothing, as in a variable.
     case let text as String: self.init(name, text.isEmpty ? nil : text)
+    case let texts as [String]:
+      self.init(name, texts.isEmpty ? nil : texts.joined(separator: ","))
     case let word as any RawRepresentable<String>: self.init(name, word.rawValue)
     default: self.init(name, nil as String?)
     }

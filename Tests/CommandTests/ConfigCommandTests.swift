@@ -31,15 +31,17 @@ import Testing
 
   @Test func `a value is shown with where it came from`() throws {
     let shown = try settings(
-      ["--port", "1", "--no-access-log", "--backups-kept=3"],
+      ["--port", "1", "--no-access-log", "--backups-kept=3", "--public-url", "http://a/"],
       environment: [
         "LOOKAHEAD_PORT": "2", "LOOKAHEAD_EVENT_LOOPS": "2", "LOOKAHEAD_HOST": "",
         "LOOKAHEAD_MEDIA_ROOT": "/media", "LOOKAHEAD_LOG_LEVEL": "debug",
+        "LOOKAHEAD_ALLOWED_HOST": "a.example, b.example:81",
       ])
     let cases: [(name: String, value: String, origin: String)] = [
       ("port", "1", "option"), ("access-log", "0", "option"), ("backups-kept", "3", "option"),
       ("event-loops", "2", "environment"), ("media-root", "/media", "environment"),
-      ("log-level", "debug", "environment"), ("host", "127.0.0.1", "default"),
+      ("log-level", "debug", "environment"), ("public-url", "http://a/", "option"),
+      ("allowed-host", "a.example,b.example:81", "environment"), ("host", "127.0.0.1", "default"),
       ("database", program.database, "environment"), ("log-file", "<null>", "default"),
     ]
     for (name, value, origin) in cases {

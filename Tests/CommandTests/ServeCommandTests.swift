@@ -137,6 +137,14 @@ import Testing
       (["serve", "--write-token-file", "/nope"], [:], "--write-token-file: /nope cannot be read"),
       (["serve", "--write-token", "a", "--write-token-file", "b"], [:], "exclude each other"),
       (["serve", "--trusted-proxies", "10.0.0.0/99"], [:], "--trusted-proxies: \"10.0.0.0/99\""),
+      (
+        ["serve", "--allowed-host", "http://a/"], [:], "--allowed-host: \"http://a/\" is not a host"
+      ),
+      (["serve"], ["LOOKAHEAD_ALLOWED_HOST": "a,b..c"], "--allowed-host: \"b..c\" is not a host"),
+      (
+        ["serve", "--public-url", "http://a..b/"], [:],
+        "--public-url: \"http://a..b/\" is not a URL"
+      ),
       (["serve", "--purge-url", "https://a/"], [:], "--purge-url: \"https://a/\" is not a URL"),
       (["serve", "--purge-url", "http://a/,b"], [:], "--purge-url: \"b\" is not a URL"),
       (["serve", "--surrogate-key-field", "ETag"], [:], "--surrogate-key-field: \"ETag\""),

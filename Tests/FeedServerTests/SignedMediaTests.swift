@@ -138,10 +138,10 @@ import Testing
             #expect(try client.get(#require(picture as? String)).status == 200)
           }
           // Other programs get no others.
-          let feed = try client.get("/v1/feeds/f/feed.json", ["Host": "h"])
+          let feed = try client.get("/v1/feeds/f/feed.json", ["Host": "h.localhost"])
           let attachments =
             (feed.json["items"] as? [[String: Any]])?.first?["attachments"] as? [[String: Any]]
-          #expect(attachments?.first?["url"] as? String == "http://h" + url)
+          #expect(attachments?.first?["url"] as? String == "http://h.localhost" + url)
         }
         if target == Self.page {
           if let last {

@@ -1,6 +1,7 @@
 import Feed
 import Foundation
 import Seeding
+import Sockets
 import TestSupport
 import Testing
 
@@ -16,7 +17,10 @@ import Testing
           id: "o d/d", type: .image, url: "/page", thumbnail: "/media/t.jpg",
           media: [Media(kind: .image, url: "/media/a b.jpg")]),
         placements: [Placement(feed: "a/b c")]),
-    ])
+    ]
+  ) {
+    $0.allowedHosts = ["feeds.example:81", "h.example", "localhost"].compactMap { HostAndPort($0) }
+  }
 
   private func items(_ answer: TestAnswer) -> [[String: Any]] { answer.value("items") ?? [] }
 
@@ -72,7 +76,9 @@ import Testing
 
   @Test func `URLs are absolute, and begin as the operator says`() throws {
     let store = Self.service.store
-    let named = try RunningServer(on: store) { $0.publicURL = "https://x.example/in" }
+    let named = try RunningServer(on: store) {
+      ($0.publicURL, $0.allowedHosts) = ("https://x.example/in", [HostAndPort("h.example")!])
+    }
     for (server, home) in [(Self.service, "http://h.example/"), (named, "https://x.example/in/")] {
       let answer = try server.client().get(
         "/v1/feeds/a%2Fb%20c/feed.json", ["Host": "h.example"])
@@ -87,6 +93,93 @@ import Testing
       let rss = try server.client().get("/v1/feeds/a%2Fb%20c/feed.xml", ["Host": "h.example"])
       #expect(
         String(decoding: rss.body, as: UTF8.self).contains("<link>\(home)page</link>"))
+    }
+  }
+
+  /// What `feed_url` begins with of an answer to a request that is sent as it is; nil where that is refused.
+  private func home(_ server: RunningServer, _ line: String, _ fields: String = "") throws
+    -> String?
+  {
+    let client = try server.client()
+    try client.send(Array("GET \(line)\r\n\(fields)\r\n".utf8))
+    let answer = try client.receive()
+    guard answer.status == 200 else {
+      #expect(answer.status == 421 && answer.fields["cache-control"] == "no-store")
+      #expect(answer.value("type") == "urn:lookahead:problem:misdirected-request")
+      return nil
+    }
+    let url: String = try #require(answer.value("feed_url"))
+    return url.replacing(Self.path.dropFirst(), with: "")
+  }
+
+  private static let path = "/v1/feeds/newest/feed.json"
+
+  @Test func `a host that is not allowed comes into no URL`() throws {
+    let store = Self.service.store
+    let plain = try RunningServer(on: store)
+    let everywhere = try RunningServer(on: store) { $0.server.host = "0.0.0.0" }
+    let named = try RunningServer(on: store) {
+      $0.allowedHosts = ["Feeds.Example.", "b.example:8080", "[::A]"].compactMap { HostAndPort($0) }
+    }
+    let published = try RunningServer(on: store) { $0.publicURL = "https://x.example:444/in" }
+    let both = try RunningServer(on: store) {
+      ($0.publicURL, $0.allowedHosts) = ("https://x.example", [HostAndPort("b.example")!])
+    }
+    let url = "https://x.example:444/in/"
+    let cases: [(RunningServer, host: String, home: String?)] = [
+      (plain, "localhost", "http://localhost/"), (plain, "LOCALHOST.:81", "http://localhost:81/"),
+      (plain, "a.localhost", "http://a.localhost/"), (plain, "127.0.0.1:9", "http://127.0.0.1:9/"),
+      (plain, "127.9.9.9", "http://127.9.9.9/"), (plain, "[::1]:8", "http://[::1]:8/"),
+      (plain, "[0:0:0:0:0:0:0:1]", "http://[::1]/"), (plain, "evil.example", nil),
+      (plain, "localhost.evil.example", nil), (plain, "notlocalhost", nil),
+      (plain, "10.1.2.3", nil),
+      (plain, "[::2]", nil), (plain, "0.0.0.0", nil), (plain, "2130706433", nil),
+      (plain, "127.1", nil),
+      (plain, "xn--bcher-kva.example", nil), (everywhere, "127.0.0.1", "http://127.0.0.1/"),
+      (everywhere, "evil.example", nil), (named, "feeds.EXAMPLE:123", "http://feeds.example:123/"),
+      (named, "feeds.example.", "http://feeds.example/"),
+      (named, "b.example:8080", "http://b.example:8080/"),
+      (named, "b.example", nil), (named, "b.example:80", nil),
+      (named, "[::000a]:1", "http://[::a]:1/"),
+      (named, "localhost", nil), (named, "127.0.0.1", nil), (named, "a.feeds.example", nil),
+      (published, "x.example", url), (published, "X.example.:9", url),
+      (published, "localhost", url),
+      (published, "evil.example", nil), (both, "x.example", "https://x.example/"),
+      (both, "b.example:5", "https://x.example/"), (both, "localhost", nil),
+    ]
+    for (server, host, home) in cases {
+      #expect(
+        try self.home(server, "\(Self.path) HTTP/1.1", "Host: \(host)\r\n") == home, "\(host)")
+      // The target's authority stands for the field.
+      let absolute = "http://\(host)\(Self.path) HTTP/1.1"
+      #expect(try self.home(server, absolute, "Host: localhost\r\n") == home, "\(host)")
+      #expect(
+        try self.home(server, "\(Self.path) HTTP/1.0", "Host: \(host)\r\n") == home, "\(host)")
+      for route in ["/healthz", "/rp/?feed=newest", "/v1/feeds/newest"] {
+        #expect(try server.client().get(route, ["Host": host]).status == 200, "\(route) \(host)")
+      }
+    }
+    #expect(try home(plain, "\(Self.path) HTTP/1.0") == nil)
+    #expect(try home(published, "\(Self.path) HTTP/1.0") == url)
+    let forwarded =
+      "Host: localhost\r\nX-Forwarded-Host: evil.example\r\nX-Forwarded-Proto: gopher\r\n"
+      + "Forwarded: host=evil.example\r\nX-Forwarded-Port: 1\r\n"
+    #expect(try home(plain, "\(Self.path) HTTP/1.1", forwarded) == "http://localhost/")
+    let xml = try plain.client()
+    #expect(try xml.get("/v1/feeds/newest/feed.xml", ["Host": "evil.example"]).status == 421)
+    #expect(try xml.request("HEAD", Self.path, ["Host": "evil.example"]).status == 421)
+    #expect(try xml.get(Self.path, ["Host": "$(x)"]).status == 400)
+  }
+
+  @Test func `the address that a client reached is allowed`() {
+    let hosts = AllowedHosts(publicURL: nil, named: [], listening: "lan.example")
+    let local = IPAddress("192.0.2.7")
+    for (host, home) in [
+      ("192.0.2.7:80", "http://192.0.2.7:80/"), ("[::ffff:192.0.2.7]", "http://192.0.2.7/"),
+      ("192.0.2.8", nil), ("lan.example", "http://lan.example/"), ("wan.example", nil),
+    ] {
+      #expect((try? hosts.home(forHost: host, at: local)) == home, "\(host)")
+      #expect((try? hosts.home(forHost: host, at: nil)) == (host == "lan.example" ? home : nil))
     }
   }
 

@@ -108,7 +108,23 @@ struct RequestParserTests {
 
   static let refusedHosts = [
     "", "a/b", "u@a", "a b", "a,b", "a:b", "a:99999", ":80", "[::1", "[]", "[::1]x", "a%2",
-    "\u{e4}",
+    "\u{e4}", "$(x)", "a..b", ".a", ".", "a.-b", "a-.b", "-", "javascript:", "a:", "a;b", "a%41",
+    "*", "a'",
+    String(repeating: "a", count: 64), String(repeating: "a", count: 300),
+    "a" + String(repeating: ".a", count: 127), "[1]", "[:::]", "[:::1]", "[1::2::3]",
+    "[1:2:3:4:5:6:7:8:9]",
+    "[1:2:3:4:5:6:7:8::]", "[1:2:3:4:5:6:7]", "[1:2:3:4:5:6:7:]", "[:1:2:3:4:5:6:7:8]", "[12345::]",
+    "[::1.2.3]", "[::256.0.0.1]", "[1.2.3.4]", "[::1%25lo]", "[v1.a]", "[::1]:", "::1",
+  ]
+
+  static let hosts = [
+    "a", "A.Example", "a.example.", "a.", "my_server:8080", "_a", "xn--bcher-kva.example", "1",
+    "127.0.0.1",
+    "a--b.c-d:65535", String(repeating: "a", count: 63), "a" + String(repeating: ".a", count: 126),
+    "a" + String(repeating: ".a", count: 126) + ".:1", "[::]", "[::1]", "[1::]", "[1::8]:0",
+    "[1:2:3:4:5:6:7:8]", "[1:2:3:4:5:6:7::]", "[::2:3:4:5:6:7:8]", "[FE80::abcd]",
+    "[::ffff:1.2.3.4]",
+    "[1:2:3:4:5:6:1.2.3.4]",
   ]
 
   static let refusedFraming: [Case] = [
@@ -178,6 +194,18 @@ struct RequestParserTests {
     let result = parsed([Array("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)])
     #expect(result.last?.hasPrefix("400 ") == true)
     #expect(result.count == 1)
+    if !host.utf8.contains(where: { "/ ".utf8.contains($0) }) {
+      let absolute = parsed([Array("GET http://\(host)/ HTTP/1.1\r\nHost: a\r\n\r\n".utf8)])
+      #expect(absolute.last?.hasPrefix("400 ") == true)
+    }
+  }
+
+  @Test(arguments: hosts)
+  func `a host is a name of the DNS or an address`(_ host: String) {
+    for target in ["/", "http://\(host)/"] {
+      let result = parsed([Array("GET \(target) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)])
+      #expect(result == ["GET / 1.1 @\(host) Host=\(host) |"])
+    }
   }
 
   @Test(arguments: [

@@ -67,7 +67,8 @@ def check_races(checks, program, folder, seed, count):
 
 
 def check_nginx(checks, program, folder):
-    server = Server(program, folder, 1, "--cache-max-age-seconds", "1")
+    # As docker/compose.yaml has it.
+    server = Server(program, folder, 1, "--cache-max-age-seconds", "1", "--public-url", "https://feeds.example")
     with server:
         try:
             with nginx.Nginx(folder, server.port) as front:

@@ -134,6 +134,20 @@ def streamed(nginx, server):
     require(took < 1, f"an event took {took:.1f} s")
 
 
+def unpoisoned(nginx, server):
+    """Whatever host somebody names, others get the document with the public URL."""
+    for count, path in enumerate(["/v1/feeds/featured/feed.json", "/v1/feeds/featured/feed.xml"]):
+        for host in ["evil.example", "localhost", "127.0.0.1:1", "feeds.example:1", "[::1]", "$(x)", "a..b", "javascript:",
+                     "a" * 300]:
+            target = f"{path}?limit={2 + count}"
+            attack = nginx.get(target, Host=host, X_Forwarded_Host="evil.example", X_Forwarded_Proto="gopher")
+            status, fields, body = nginx.get(target, Host="feeds.example")
+            require(attack[0] in (200, 400, 421), f"{host}: {attack[0]}")
+            require(status == 200 and b"https://feeds.example/v1/" in body, f"{host}: {status} {body[:200]}")
+            require(b"evil" not in body and b"localhost" not in body and b"127.0.0.1" not in body
+                    and b"feeds.example:" not in body, f"{host} is in {body[:400]}")
+
+
 def alone(nginx, server):
     """While the server is away, pages are shown as they were."""
     page = nginx.get(PAGE)[2]
@@ -146,7 +160,8 @@ def alone(nginx, server):
 
 
 CHECKS = [("a page is kept, and asked for anew", kept), ("many are one request", locked),
-          ("events go through", streamed), ("without its server", alone)]
+          ("events go through", streamed),
+          ("no client's host is shown to another", unpoisoned), ("without its server", alone)]
 
 
 def version():

@@ -6,7 +6,8 @@ vcl 4.1;
 #
 #   varnishd -a :80 -f /etc/varnish/default.vcl -p http_gzip_support=off -s malloc,1g
 #
-# The servers run with --purge-url http://THIS:80/ and --trusted-proxies THIS. Needs the modules xkey and var
+# The servers run with --purge-url http://THIS:80/, --trusted-proxies THIS, and --public-url with what clients call this,
+# so that no client's Host comes into what others are shown. Needs the modules xkey and var
 # (Debian: varnish-modules). http_gzip_support is off because the servers compress, brotli among the codings, each
 # with a validator of its own.
 

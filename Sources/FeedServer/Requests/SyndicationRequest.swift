@@ -12,15 +12,11 @@ struct SyndicationRequest {
   private let path: String
   private let parameters: Parameters
 
-  /// - Parameters:
-  ///   - publicURL: how clients reach the server, where that is set.
+  /// - Parameter home: what its URLs begin with, with a slash at the end.
   /// - Throws: `ParameterError`, `CursorError`.
-  init(
-    feed: String, route: Route, _ parameters: Parameters, _ request: Request, publicURL: String?
-  ) throws {
+  init(feed: String, route: Route, _ parameters: Parameters, home: String) throws {
     self.parameters = parameters
-    // Of HTTP/1.0 a request may name no host: then all are relative, as a last resort.
-    home = (publicURL ?? (request.host.isEmpty ? "" : "http://\(request.host)")) + "/"
+    self.home = home
     path = String(route.path.dropFirst()).replacing(
       "{feed}", with: PercentEncoding.encode(feed, for: .pathSegment))
     query = PageQuery(

@@ -8,8 +8,8 @@ import HTTP
 extension Application {
   /// A page of a feed as a JSON Feed or RSS, with absolute URLs; made anew for whoever asks, on a worker.
   func syndicate(_ feed: String, _ route: Route, _ parameters: Parameters, _ call: Call) throws {
-    let asked = try SyndicationRequest(
-      feed: feed, route: route, parameters, call.request, publicURL: publicURL)
+    let home = try hosts.home(forHost: call.request.host, at: call.responder.localAddress)
+    let asked = try SyndicationRequest(feed: feed, route: route, parameters, home: home)
     let isTaken = workers.run {
       call.attempt {
         let page = try syndicationPage(asked)

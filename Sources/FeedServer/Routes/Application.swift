@@ -21,8 +21,7 @@ struct Application: Handler {
   /// Reads figures: what is told of feeds grows with their number, and is asked for when all else is busy.
   let scrapes = WorkerPool(threads: 1, limit: 8)
   let caching: CachePolicy
-  /// How clients reach the server; nil where each request says so.
-  let publicURL: String?
+  let hosts: AllowedHosts
   let encoding: BodyEncoding
   let pages: Pages
   let events: FeedEvents

@@ -20,6 +20,9 @@ public struct ApplicationConfiguration: Sendable {
   /// How clients reach the server, without a slash at the end: what documents for readers of feeds name with
   /// a host begins so. Nil: `http` and the host that a request names.
   public var publicURL: String?
+  /// For which hosts, beside that of the public URL, such documents are answered; without any, for those of this
+  /// machine: the address that the client reached and loopback names.
+  public var allowedHosts: [HostAndPort] = []
   /// How large the stream of an import may be.
   public var importBytes = 1 << 40
   /// How many imports run at once; one more is answered with 503.

@@ -150,7 +150,10 @@ extension Application {
       store: store, readiness: readiness, workers: workers,
       imports: WorkerPool(
         threads: configuration.maximumImports, limit: configuration.maximumImports),
-      caching: caching, publicURL: configuration.publicURL,
+      caching: caching,
+      hosts: AllowedHosts(
+        publicURL: configuration.publicURL, named: configuration.allowedHosts,
+        listening: configuration.server.host),
       encoding: encoding,
       pages: Pages(
         kept: kept, maker: PageMaker(store: store, source: source), encoding: encoding,

@@ -1,0 +1,95 @@
+import HTTP
+import Sockets
+
+/// A host with the port behind it, in one spelling of the many that name it: in lower case, without a dot at the
+/// end, an address as it is usually written.
+public struct HostAndPort: Sendable, Hashable {
+  /// In brackets where it is an IPv6 address.
+  public let host: String
+  /// Nil where none is named.
+  public let port: UInt16?
+  /// The host, where it is an address and no name.
+  let address: IPAddress?
+
+  /// The host that is written like this (`feeds.example`, `feeds.example:8080`, `[::1]:80`); nil if it is none.
+  public init?(_ text: String) {
+    guard Authority.isWellFormed(text) else { return nil }
+    // Within brackets colons are the address's.
+    let end = text.lastIndex(of: ":").flatMap { text[$0...].contains("]") ? nil : $0 }
+    port = end.flatMap { UInt16(text[$0...].dropFirst()) }
+    var name = text[..<(end ?? text.endIndex)].lowercased()
+    if name.hasSuffix(".") { name.removeLast() }
+    address = IPAddress(name)
+    host = address.map { $0.isIPv4 ? $0.description : "[\($0)]" } ?? name
+  }
+
+  /// As it stands in a URL.
+  var text: String { port.map { "\(host):\($0)" } ?? host }
+
+  var isLoopback: Bool {
+    if let address { return Self.loopbacks.contains { $0.contains(address) } }
+    return host == "localhost" || host.hasSuffix(".localhost")
+  }
+
+  private static let loopbacks = ["127.0.0.0/8", "::1"].compactMap { IPAddressBlock($0) }
+}
+
+/// For which hosts documents are answered whose URLs are absolute.
+///
+/// Without a public URL these begin with the host that the request names, and a cache whose key leaves the host out
+/// hands them to everybody: so nobody may make up a host. What proxies say of it in other fields (`Forwarded`,
+/// `X-Forwarded-Host`) is not read.
+struct AllowedHosts: Sendable {
+  /// How clients reach the server, without a slash at the end; nil where it is as each request says.
+  let publicURL: String?
+  /// Those that the operator names, one without a port with any port. Where there are none, those of this machine:
+  /// the address that the client reached, the name that the server listens by, and loopback names.
+  let named: [HostAndPort]
+  private let listening: HostAndPort?
+  private let ofPublicURL: HostAndPort?
+
+  /// - Parameter listening: the name or address that the server listens by.
+  init(publicURL: String?, named: [HostAndPort], listening: String) {
+    self.publicURL = publicURL
+    self.named = named
+    self.listening = HostAndPort(listening.contains(":") ? "[\(listening)]" : listening)
+    ofPublicURL = publicURL.flatMap { url in
+      let authority = url.drop { $0 != "/" }.drop { $0 == "/" }.prefix { $0 != "/" }
+      return HostAndPort(String(authority))
+    }
+  }
+
+  /// What URLs begin with, with a slash at the end, in an answer to a request for this host, which came to this
+  /// address of the server.
+  ///
+  /// - Throws: `Problem` 421, RFC 9110 section 15.5.20.
+  func home(forHost text: String, at local: IPAddress?) throws(Problem) -> String {
+    // Of HTTP/1.0 a request may name no host.
+    guard !text.isEmpty else {
+      guard let publicURL else {
+        throw Problem(
+          .misdirectedRequest, .misdirectedRequest,
+          "The request names no host, which the URLs of this document begin with.")
+      }
+      return publicURL + "/"
+    }
+    guard let host = HostAndPort(text), allows(host, at: local) else {
+      throw Problem(
+        .misdirectedRequest, .misdirectedRequest,
+        "The URLs of this document begin with the host, and \(text) is none that is allowed: "
+          + "--allowed-host \(text) allows it, --public-url names the one for all.")
+    }
+    return (publicURL ?? "http://\(host.text)") + "/"
+  }
+
+  private func allows(_ host: HostAndPort, at local: IPAddress?) -> Bool {
+    if let ofPublicURL, host.host == ofPublicURL.host { return true }
+    guard named.isEmpty else {
+      return named.contains {
+        $0.host == host.host && ($0.port == nil || $0.port == host.port ?? 80)
+      }
+    }
+    return host.isLoopback || host.host == listening?.host
+      || host.address.map { $0 == local } ?? false
+  }
+}
