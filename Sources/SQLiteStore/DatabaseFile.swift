@@ -89,6 +89,7 @@ public enum DatabaseFile {
   /// How every connection of this program is set up: none of them checkpoints by itself, see
   /// `DatabaseConnections`.
   static func configuration(_ options: Options) -> Configuration {
+    FullDisk.isTold
     var configuration = Configuration()
     configuration.busyMode = .timeout(Double(options.busyTimeoutMilliseconds) / 1000)
     configuration.maximumReaderCount = options.readers

@@ -96,7 +96,8 @@ extension StoreError: CustomStringConvertible {
       "the database \(path) cannot be written: it or its folder is read-only"
     case .notPermitted(let path, let owner, let user):
       "\(path) belongs to user \(owner), and user \(user), as whom this program runs, may not use it"
-    case .full(let path): "the disk of the database \(path) is full; the last batch was undone"
+    case .full(let path):
+      "the disk of the database \(path) is full, or a quota is used up; the last batch was undone"
     case .busy(let path): "the database \(path) is locked by another process for too long"
     case .inUse(let path):
       "the database \(path) is in use: stop the server, and whatever else has it open"

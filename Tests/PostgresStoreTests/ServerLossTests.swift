@@ -67,3 +67,22 @@ struct ServerLossTests {
     try store.close()
   }
 }
+
+@Suite struct PostgresFailureKindTests {
+  @Test(arguments: [
+    (
+      "53100", "could not extend file \"base/5/16385\": No space left on device",
+      StoreFailureKind.full
+    ),
+    ("XX000", "could not extend file \"base/5/16385\": Disk quota exceeded", .full),
+    ("58030", "could not read block 3 in file \"base/5/16385\": Input/output error", .other),
+    ("XX000", "cache lookup failed for relation 16385", .other),
+    ("53200", "out of memory", .unavailable),
+  ])
+  func `what a server says of its disk is a full disk, a quota, or neither`(
+    sqlState: String, text: String, kind: StoreFailureKind
+  ) {
+    let message = ServerMessage(sqlState: sqlState, text: text)
+    #expect(PostgresStoreError.database(name: "db", .server(message)).kind == kind)
+  }
+}
