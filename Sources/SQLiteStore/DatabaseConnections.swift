@@ -145,8 +145,15 @@ final class DatabaseConnections: Sendable {
       _ = Unmanaged.passRetained(self)
       if isKnown { return }
       throw error
+    } catch StoreError.cannotOpen(let path, let reason) {
+      _ = Unmanaged.passRetained(self)
+      throw StoreError.cannotOpen(path: path, reason: reason)
     } catch is StoreError {
       // SQLite sees itself that there is no such file, and has the WAL open still.
+    } catch {
+      // Whether the WAL is whole could not be read: the next to open the database reads it, and its check sums.
+      _ = Unmanaged.passRetained(self)
+      throw error
     }
     try checkpointer.withLock { queue in
       try queue?.close()

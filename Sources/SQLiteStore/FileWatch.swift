@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import Glibc
 import Synchronization
 import System
 
@@ -73,20 +74,20 @@ final class FileWatch: Sendable {
   /// Takes the file as the connection has it for the one that has to stay.
   func begin(_ database: Database) {
     state.withLock { state in
-      let status = Self.status(path)
+      let status = try? Self.status(path)
       state.database = status?.number
       state.rights = status.map(Rights.init)
       state.seen = status.map(Seen.init)
       state.companions = ["-wal", "-shm"].compactMap { ending in
         let path = file + ending
-        return Self.status(path).map { status in
+        return (try? Self.status(path)).map { status in
           let isIndex = ending == "-shm"
           return Companion(
             path: path, number: status.number, isIndex: isIndex, rights: Rights(status),
             leastBytes: isIndex ? status.bytes : 0)
         }
       }
-      state.header = Header(database)
+      state.header = try? Header(database)
     }
   }
 
@@ -102,7 +103,8 @@ final class FileWatch: Sendable {
   /// Looks.
   ///
   /// - Throws: `StoreError.gone`, which ends when the file is there again, and `StoreError.replaced`,
-  ///   `StoreError.companionGone` and `StoreError.hurt`, which stay.
+  ///   `StoreError.companionGone` and `StoreError.hurt`, which stay. `StoreError.cannotOpen` and `DatabaseError`
+  ///   where the system does not say, which may pass.
   func look(_ database: Database) throws { try look(database, isWriting: false) }
 
   /// The same before a write and after it: the WAL is held against its index whatever its times say.
@@ -113,7 +115,7 @@ final class FileWatch: Sendable {
       if isWriting { state.seenLog = nil }
       if let problem = state.problem { throw problem }
       guard let known = state.database else { return }
-      guard let status = Self.status(path) else { throw StoreError.gone(path: path) }
+      guard let status = try Self.status(path) else { throw StoreError.gone(path: path) }
       if status.number != known {
         throw replaced(&state)
       }
@@ -123,7 +125,7 @@ final class FileWatch: Sendable {
       if Seen(status) == state.seen { return }
       guard let header = state.header else { return }
       // Once more where a checkpoint may have been writing it.
-      guard let now = header.successor(database) ?? header.successor(database) else {
+      guard let now = try header.successor(database) ?? header.successor(database) else {
         throw replaced(&state, isSameFile: true)
       }
       state.header = now
@@ -140,7 +142,7 @@ final class FileWatch: Sendable {
   private func lookAtCompanions(_ state: inout State, _ database: Database) throws {
     for index in state.companions.indices {
       let companion = state.companions[index]
-      guard let status = Self.status(companion.path), status.number == companion.number else {
+      guard let status = try Self.status(companion.path), status.number == companion.number else {
         throw stays(.companionGone(path: companion.path), &state)
       }
       if Rights(status) != companion.rights { try requireRights(companion.path, database) }
@@ -152,11 +154,11 @@ final class FileWatch: Sendable {
       }
     }
     guard let check = LogCheck(database) else { return }
-    if check.isIndexCutOff { throw stays(.hurt(path: file + "-shm"), &state) }
+    if try check.isIndexCutOff() { throw stays(.hurt(path: file + "-shm"), &state) }
     guard state.seenLog == nil, let log = state.companions.first(where: { !$0.isIndex }),
-      let status = Self.status(log.path)
+      let status = try Self.status(log.path)
     else { return }
-    guard check.isPlausible() else { throw stays(.hurt(path: log.path), &state) }
+    guard try check.isPlausible() else { throw stays(.hurt(path: log.path), &state) }
     state.seenLog = Seen(status)
   }
 
@@ -184,7 +186,7 @@ final class FileWatch: Sendable {
         let check = LogCheck(database)
       else { return }
       if isLast { state.wholeLog = nil }
-      guard check.isWhole(beyond: &state.wholeLog) else {
+      guard try check.isWhole(beyond: &state.wholeLog) else {
         throw stays(.hurt(path: log.path), &state)
       }
     }
@@ -192,7 +194,7 @@ final class FileWatch: Sendable {
 
   private func replaced(_ state: inout State, isSameFile: Bool = false) -> StoreError {
     // A link that leads elsewhere now leaves the database with its WAL where both are.
-    let isThere = !isSameFile && Self.status(file)?.number == state.database
+    let isThere = !isSameFile && (try? Self.status(file))?.number == state.database
     let keptWAL = isThere ? nil : keepLog(&state)
     return stays(.replaced(path: path, keptWAL: keptWAL), &state)
   }
@@ -208,7 +210,7 @@ final class FileWatch: Sendable {
   private func keepLog(_ state: inout State) -> String? {
     let log = file + "-wal"
     guard let known = state.companions.first(where: { $0.path == log })?.number,
-      Self.status(log)?.number == known
+      (try? Self.status(log))?.number == known
     else { return nil }
     // It tells what is in that WAL, and nobody is to join those who have it open.
     FileSystem.remove(file + "-shm")
@@ -216,7 +218,16 @@ final class FileWatch: Sendable {
     return (try? FileSystem.rename(log, to: kept)) == nil ? nil : kept
   }
 
-  private static func status(_ path: String) -> FileStatus? { try? FileStatus(path: path) }
+  /// nil where there is nothing: a disk that does not answer, or a folder that may not be entered, are another
+  /// matter, and may pass.
+  private static func status(_ path: String) throws -> FileStatus? {
+    do throws(SystemError) {
+      return try FileStatus(path: path)
+    } catch {
+      if error.code == ENOENT || error.code == ENOTDIR { return nil }
+      throw StoreError.cannotOpen(path: path, reason: error.reason)
+    }
+  }
 }
 
 /// What of a database's header tells it from others. A field is 0 as long as only the WAL has it.
@@ -231,15 +242,16 @@ private struct Header: Equatable {
   private static let magic = Array("SQLite format 3\u{0}".utf8)
 
   /// The header of the file as it lies on the disk; nil where that is not one of SQLite's.
-  init?(_ database: Database) {
+  ///
+  /// - Throws: `DatabaseError`: it cannot be read.
+  init?(_ database: Database) throws {
     var file: UnsafeMutablePointer<sqlite3_file>?
-    var header = [UInt8](repeating: 0, count: Self.byteCount)
     // A connection that was closed has none.
     guard let connection = database.sqliteConnection,
       sqlite3_file_control(
         connection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
-      let file, let read = file.pointee.pMethods?.pointee.xRead,
-      read(file, &header, CInt(header.count), 0) == SQLITE_OK, header.starts(with: Self.magic)
+      let file, file.pointee.pMethods != nil,
+      let header = try LogCheck.read(file, Self.byteCount, at: 0), header.starts(with: Self.magic)
     else { return nil }
     func field(_ start: Int) -> UInt32 {
       header[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
@@ -253,8 +265,10 @@ private struct Header: Equatable {
   }
 
   /// The header as it is now; nil where it is another database's.
-  func successor(_ database: Database) -> Header? {
-    guard let next = Header(database), next.changes >= changes,
+  ///
+  /// - Throws: `DatabaseError`: it cannot be read.
+  func successor(_ database: Database) throws -> Header? {
+    guard let next = try Header(database), next.changes >= changes,
       number == 0 || next.number == number,
       application == 0 || next.application == application
     else { return nil }

@@ -7,7 +7,8 @@ import GRDBSQLite
 /// cut off or written over, it would bring zeros and garbage into the database, and what is written to
 /// it, nobody finds after the next start (https://sqlite.org/walformat.html).
 ///
-/// The files are read by the connection's own descriptors, and the index where SQLite has mapped it.
+/// The files are read by the connection's own descriptors, and the index where SQLite has mapped it. What cannot be
+/// read, for an I/O error or for lack of memory, is not what was found to be wrong: then SQLite's error is thrown.
 struct LogCheck {
   private let database: UnsafeMutablePointer<sqlite3_file>
   private let log: UnsafeMutablePointer<sqlite3_file>
@@ -44,13 +45,15 @@ struct LogCheck {
   }
 
   /// Whether the WAL begins and ends as its index says. That costs two reads, and holds while others write.
-  func isPlausible() -> Bool {
+  ///
+  /// - Throws: `DatabaseError`.
+  func isPlausible() throws -> Bool {
     for _ in 0..<3 {
       // One that is being written, or is SQLite's to make anew.
-      guard let head = head(), head.frames > 0 else { return true }
-      if hasEnds(head) { return true }
+      guard let head = try head(), head.frames > 0 else { return true }
+      if try hasEnds(head) { return true }
       // Others may have begun the WAL anew meanwhile.
-      if self.head() == head { return false }
+      if try self.head() == head { return false }
     }
     return true
   }
@@ -59,10 +62,11 @@ struct LogCheck {
   /// lock held, or where nobody else writes.
   ///
   /// - Parameter known: what need not be read again, and is more when this returns.
-  func isWhole(beyond known: inout Prefix?) -> Bool {
-    guard let head = head() else { return false }
+  /// - Throws: `DatabaseError`.
+  func isWhole(beyond known: inout Prefix?) throws -> Bool {
+    guard let head = try head() else { return false }
     guard head.frames > 0 else { return true }
-    guard hasEnds(head), let start = read(Self.headerBytes, at: 0) else { return false }
+    guard try hasEnds(head), let start = try read(Self.headerBytes, at: 0) else { return false }
     var prefix = Prefix(
       salts: head.salts, frames: 0,
       sum: Sum(first: start.bigEndian(24), second: start.bigEndian(28)))
@@ -70,8 +74,8 @@ struct LogCheck {
     let isBigEndian = start.bigEndian(0) & 1 == 1
     while prefix.frames < head.frames {
       let offset = Self.headerBytes + prefix.frames * head.frameBytes
-      guard let frame = read(head.frameBytes, at: offset), frame.word64(8) == head.salts,
-        page(ofFrame: prefix.frames) == frame.bigEndian(0)
+      guard let frame = try read(head.frameBytes, at: offset), frame.word64(8) == head.salts,
+        try page(ofFrame: prefix.frames) == frame.bigEndian(0)
       else { return false }
       prefix.sum.add(frame, 0..<8, isBigEndian: isBigEndian)
       prefix.sum.add(frame, Self.frameHeaderBytes..<frame.count, isBigEndian: isBigEndian)
@@ -85,7 +89,11 @@ struct LogCheck {
   }
 
   /// Whether the index was cut off: SQLite goes on with zeros in its place (`lookahead_map_file`).
-  var isIndexCutOff: Bool { region(0).map { lookahead_was_cut_off($0) != 0 } ?? false }
+  ///
+  /// - Throws: `DatabaseError`.
+  func isIndexCutOff() throws -> Bool {
+    try region(0).map { lookahead_was_cut_off($0) != 0 } ?? false
+  }
 
   /// Has SQLite map the index so that the process outlives that being cut off. Before the first is mapped.
   static let surviveCuts: Void = {
@@ -102,15 +110,15 @@ struct LogCheck {
     _ = set(system, "munmap", unsafeBitCast(unmap, to: sqlite3_syscall_ptr.self))
   }()
 
-  private func hasEnds(_ head: Head) -> Bool {
+  private func hasEnds(_ head: Head) throws -> Bool {
     let last = Self.headerBytes + (head.frames - 1) * head.frameBytes
-    guard let start = read(Self.headerBytes, at: 0), start.bigEndian(0) & ~1 == Self.magic,
+    guard let start = try read(Self.headerBytes, at: 0), start.bigEndian(0) & ~1 == Self.magic,
       start.word64(16) == head.salts,
-      let frame = read(Self.frameHeaderBytes, at: last), frame.word64(8) == head.salts,
+      let frame = try read(Self.frameHeaderBytes, at: last), frame.word64(8) == head.salts,
       Sum(first: frame.bigEndian(16), second: frame.bigEndian(20)) == head.sum,
-      page(ofFrame: head.frames - 1) == frame.bigEndian(0), let end = fileBytes()
+      try page(ofFrame: head.frames - 1) == frame.bigEndian(0)
     else { return false }
-    return end >= last + head.frameBytes
+    return try fileBytes() >= last + head.frameBytes
   }
 }
 
@@ -128,8 +136,8 @@ extension LogCheck {
   }
 
   /// The head, which stands there twice; nil while somebody writes it, or where somebody spoilt it.
-  private func head() -> Head? {
-    guard let region = region(0) else { return nil }
+  private func head() throws -> Head? {
+    guard let region = try region(0) else { return nil }
     let bytes = Array(UnsafeRawBufferPointer(start: region, count: Self.indexHeadBytes * 2))
     guard bytes[..<Self.indexHeadBytes] == bytes[Self.indexHeadBytes...], bytes[12] == 1 else {
       return nil
@@ -144,35 +152,54 @@ extension LogCheck {
   }
 
   /// Which page a frame is, the first one's number being 0.
-  private func page(ofFrame frame: Int) -> UInt32? {
+  private func page(ofFrame frame: Int) throws -> UInt32? {
     let word = frame + Self.indexStartBytes / 4
     // Half of a region are numbers, half is a table of hashes.
     let words = Self.regionBytes / 8
-    return region(word / words)?.load(fromByteOffset: word % words * 4, as: UInt32.self)
+    return try region(word / words)?.load(fromByteOffset: word % words * 4, as: UInt32.self)
   }
 
-  private func region(_ number: Int) -> UnsafeMutableRawPointer? {
+  /// nil where the index is not as large as that.
+  private func region(_ number: Int) throws -> UnsafeMutableRawPointer? {
     guard let map = database.pointee.pMethods.pointee.xShmMap else { return nil }
     var region: UnsafeMutableRawPointer?
-    let code = map(database, CInt(number), CInt(Self.regionBytes), 0, &region)
-    return code == SQLITE_OK ? region : nil
+    try Self.check(map(database, CInt(number), CInt(Self.regionBytes), 0, &region))
+    return region
+  }
+
+  private static func check(_ code: CInt) throws {
+    guard code != SQLITE_OK else { return }
+    throw DatabaseError(
+      resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)))
   }
 }
 
 // MARK: The WAL
 
 extension LogCheck {
-  private func read(_ count: Int, at offset: Int) -> [UInt8]? {
-    guard let read = log.pointee.pMethods.pointee.xRead else { return nil }
-    var bytes = [UInt8](repeating: 0, count: count)
-    return read(log, &bytes, CInt(count), Int64(offset)) == SQLITE_OK ? bytes : nil
+  /// nil where the file ends before.
+  private func read(_ count: Int, at offset: Int) throws -> [UInt8]? {
+    try Self.read(log, count, at: offset)
   }
 
-  private func fileBytes() -> Int? {
+  /// Reads any file of SQLite's.
+  ///
+  /// - Returns: nil where the file ends before.
+  /// - Throws: `DatabaseError`.
+  static func read(
+    _ file: UnsafeMutablePointer<sqlite3_file>, _ count: Int, at offset: Int
+  ) throws -> [UInt8]? {
+    guard let read = file.pointee.pMethods.pointee.xRead else { return nil }
+    var bytes = [UInt8](repeating: 0, count: count)
+    let code = read(file, &bytes, CInt(count), Int64(offset))
+    if code == ResultCode.SQLITE_IOERR_SHORT_READ.rawValue { return nil }
+    try check(code)
+    return bytes
+  }
+
+  private func fileBytes() throws -> Int {
     var bytes: Int64 = 0
-    guard let size = log.pointee.pMethods.pointee.xFileSize, size(log, &bytes) == SQLITE_OK else {
-      return nil
-    }
+    try Self.check(log.pointee.pMethods.pointee.xFileSize(log, &bytes))
     return Int(bytes)
   }
 

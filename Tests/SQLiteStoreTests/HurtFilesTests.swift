@@ -39,6 +39,27 @@ import Testing
     }
   }
 
+  @Test(arguments: ["", "-wal"])
+  func `a file that cannot be read for a while is not taken for one that is hurt`(
+    file: String
+  ) throws {
+    let store = try SQLiteStore(path: path)
+    try store.load([.ranked("a", 1)])
+    try store.increment("a")
+    // The database's header is looked at where the file is another one by its times.
+    #expect(utimes(path, nil) == 0)
+    RefusedCalls.refuse(.reads, of: path + file, with: EIO)
+    defer { RefusedCalls.refuse(.reads, of: path + file, with: nil) }
+    let error = #expect(throws: StoreError.self) { try store.increment("a") }
+    #expect(error?.kind == .other)
+    RefusedCalls.refuse(.reads, of: path + file, with: nil)
+    try store.increment("a")
+    let counted = try #require(try store.post(withID: "a")?.counters.first?.value)
+    #expect(counted == 2 || counted == 3)
+    try store.close()
+    #expect(try SQLiteStore(path: path).post(withID: "a")?.counters.first?.value == counted)
+  }
+
   private static let hurts = [
     Hurt(file: "-wal", what: "emptied", size: { _ in 0 }),
     Hurt(file: "-wal", what: "cut to its head", size: { _ in 32 }),
