@@ -16,8 +16,12 @@ struct Program {
 
   var database: String { folder.file("feed.sqlite") }
 
-  /// Stands beside the bundle of the tests.
+  /// What `LOOKAHEAD_PROGRAM` names, which `script/test` has built for release; else it stands beside the bundle of
+  /// the tests.
   static let url: URL = {
+    if let path = ProcessInfo.processInfo.environment["LOOKAHEAD_PROGRAM"] {
+      return URL(fileURLWithPath: path)
+    }
     var folder = Bundle.main.bundleURL
     while folder.path != "/" {
       let candidate = folder.appendingPathComponent("lookahead")
