@@ -132,10 +132,10 @@ extension NumberSetting {
       "How often it is looked whether there is news for them."),
     NumberSetting(
       "worker-threads", 1...128, \.application.workerThreads,
-      "How many requests that take long run at once."),
+      "How many requests that take long run at once, beside one of each other kind."),
     NumberSetting(
       "worker-queue", 1...1_000_000, \.application.workerQueue,
-      "How many such requests run or wait; then 503."
+      "How many such requests run or wait, half of them of one client; then 503."
     ),
     NumberSetting(
       "drain-grace-milliseconds", 0...dayMilliseconds, \.application.drainGraceMilliseconds,

@@ -18,7 +18,7 @@ import Testing
 
   private static func key(_ number: Int) -> PageKey {
     PageKey(
-      isCompact: true, query: PageQuery(feed: "f", offset: number), network: "3g",
+      form: .compact, query: PageQuery(feed: "f", offset: number), network: "3g",
       isNetworkNamed: false, savesData: nil, bounds: PlanBounds(), coding: .identity, expires: nil)
   }
 

@@ -171,6 +171,54 @@ import Testing
     #expect(try xml.get(Self.path, ["Host": "$(x)"]).status == 400)
   }
 
+  @Test(arguments: ["feed.json", "feed.xml"])
+  func `a document is made once for each host and coding, until what it shows changes`(
+    _ name: String
+  ) throws {
+    let server = try RunningServer((0..<9).map { .timed("t\($0)", $0) })
+    let client = try server.client()
+    let target = "/v1/feeds/newest/\(name)?limit=8"
+    func made() throws -> String? {
+      try client.get("/metrics").text.firstMatch(of: /\nlookahead_pages_misses_total (\d+)/).map {
+        String($0.output.1)
+      }
+    }
+    func get(_ host: String, _ fields: [String: String] = [:]) throws -> TestAnswer {
+      try client.get(target, fields.merging(["Host": host]) { $1 })
+    }
+    let first = try get("localhost")
+    #expect(try made() == "1")
+    for coding in ["gzip", "br"] { _ = try get("localhost", ["Accept-Encoding": coding]) }
+    #expect(try made() == "3")
+    let tag = try #require(first.fields["etag"])
+    for _ in 0..<3 {
+      let again = try get("localhost")
+      #expect(again.body == first.body && again.fields["etag"] == tag)
+      for field in ["cache-control", "link", "content-type", "vary", "surrogate-key"] {
+        #expect(again.fields[field] == first.fields[field], "\(field)")
+      }
+      #expect(try get("LocalHost.").body == first.body)
+      #expect(try get("localhost", ["If-None-Match": tag]).status == 304)
+      #expect(try get("localhost", ["If-Match": "\"other\""]).status == 412)
+      #expect(try client.request("HEAD", target).fields["etag"] == tag)
+      #expect(
+        try get("localhost", ["Accept-Encoding": "gzip"]).fields["content-encoding"] == "gzip")
+      #expect(try get("evil.example").status == 421)
+    }
+    #expect(try made() == "3")
+    let other = try get("a.localhost:1")
+    #expect(other.text.contains("http://a.localhost:1/") && !other.text.contains("//localhost"))
+    #expect(try get("localhost").body == first.body)
+    // As another program reads it, from the limit that is not named.
+    #expect(try client.get("/v1/feeds/newest/\(name)").text.contains("limit=") == false)
+    #expect(try client.get("/v1/feeds/newest/\(name)?limit=30").text.contains("limit=30") == true)
+    #expect(try made() == "6")
+    try server.store.load([.timed("t99", 99)], batch: 1)
+    #expect(try get("localhost").text.contains("t99"))
+    #expect(try get("localhost").body != first.body)
+    #expect(try made() == "7")
+  }
+
   @Test func `the address that a client reached is allowed`() {
     let hosts = AllowedHosts(publicURL: nil, named: [], listening: "lan.example")
     let local = IPAddress("192.0.2.7")

@@ -26,6 +26,13 @@ import Testing
       let links: [String: String] = page.value("paging.links") ?? [:]
       targets += links.values
     }
+    for format in ["feed.json", "feed.xml"] {
+      targets += ["/v1/feeds/timed/\(format)?limit=5", "/v1/feeds/ranked/\(format)"]
+    }
+    let first = try client.get("/v1/feeds/timed/feed.json?limit=5")
+    if let next: String = first.value("next_url") {
+      targets.append(next.replacing("http://localhost", with: ""))
+    }
     return targets
   }
 

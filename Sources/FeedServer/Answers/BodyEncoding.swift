@@ -10,9 +10,9 @@ final class BodyEncoding: Sendable {
   /// A smaller body is sent as it is: it fits one packet, and the work is for nothing.
   private let minimumBytes: Int
   /// Where bodies are compressed.
-  private let workers: WorkerPool
+  private let workers: RequestWorkers
 
-  init(bodies: EncodedBodies, minimumBytes: Int, workers: WorkerPool) {
+  init(bodies: EncodedBodies, minimumBytes: Int, workers: RequestWorkers) {
     self.bodies = bodies
     self.minimumBytes = minimumBytes
     self.workers = workers
@@ -75,7 +75,7 @@ final class BodyEncoding: Sendable {
     }
     guard try head.tag.isNews(to: call.request) else { return call.respond(head.notModified) }
     // Once for each page that changed: too long for an event loop.
-    let isTaken = workers.run { [bodies] in
+    let isTaken = workers.run(for: call) { [bodies] in
       call.answer {
         let body = try call.timing.measure(.compress) {
           try bodies.make(representation.body, hash: (hash.high, hash.low), coding: coding)

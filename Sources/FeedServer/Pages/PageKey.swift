@@ -5,8 +5,15 @@ import Prefetch
 /// What a page's representation rests on beside the store: two requests with equal keys get equal
 /// bytes.
 struct PageKey: Hashable, Sendable {
-  /// Links lead to the route that was asked.
-  let isCompact: Bool
+  /// What it is written as.
+  enum Form: Hashable, Sendable {
+    /// Links lead to the route that was asked.
+    case compact, full
+    /// Of a JSON Feed or RSS, its own URL: from host to cursors, what a request says that decides about it.
+    case document(url: String)
+  }
+
+  let form: Form
   let query: PageQuery
   @ByBytes var network: String
   /// Whether links name the network.
@@ -27,7 +34,8 @@ struct RequestText: Hashable, Sendable {
   /// What a page depends on at the most; each page says in `Vary` on which of them it does.
   static let fields: [StaticString] = ["Accept-Encoding", "ECT", "Downlink", "RTT", "Save-Data"]
 
-  init(_ request: borrowing Request, expires: Int? = nil) {
+  /// - Parameter home: what URLs begin with, where the answer has absolute ones.
+  init(_ request: borrowing Request, expires: Int? = nil, home: String? = nil) {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(request.target.count + 64)
     bytes.append(contentsOf: request.target)
@@ -37,6 +45,7 @@ struct RequestText: Hashable, Sendable {
       request.fields.appendValues(of: field, to: &bytes)
     }
     if let expires { bytes.append(contentsOf: "\n\(expires)".utf8) }
+    if let home { bytes.append(contentsOf: "\n\(home)".utf8) }
     self.bytes = bytes
   }
 

@@ -12,13 +12,13 @@ final class Pages: Sendable {
   let maker: PageMaker
   private let encoding: BodyEncoding
   /// Where pages are made that take long.
-  private let workers: WorkerPool
+  private let workers: RequestWorkers
   private let caching: CachePolicy.Directive
   private let linking: MediaLinking
   private let requests: FeedRequests
 
   init(
-    kept: KeptPages, maker: PageMaker, encoding: BodyEncoding, workers: WorkerPool,
+    kept: KeptPages, maker: PageMaker, encoding: BodyEncoding, workers: RequestWorkers,
     caching: CachePolicy.Directive, linking: MediaLinking, requests: FeedRequests
   ) {
     self.kept = kept
@@ -47,7 +47,7 @@ final class Pages: Sendable {
       return try answer(page, coding, call)
     }
     if snapshot.isAtHand(asked.query) { return make(asked, snapshot, coding, call) }
-    guard workers.run({ [self] in make(asked, snapshot, coding, call) }) else {
+    guard workers.run(for: call, { [self] in make(asked, snapshot, coding, call) }) else {
       throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for the database.")
     }
   }

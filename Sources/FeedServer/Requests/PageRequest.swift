@@ -78,7 +78,7 @@ final class PageRequest: Sendable {
   /// What the page's representation rests on beside the store.
   func key(_ coding: ContentCoding) -> PageKey {
     PageKey(
-      isCompact: isCompact, query: query, network: network.profile.name,
+      form: isCompact ? .compact : .full, query: query, network: network.profile.name,
       isNetworkNamed: network.isNamed, savesData: savesData, bounds: bounds, coding: coding,
       expires: links.expires)
   }

@@ -1,12 +1,15 @@
 import Catalog
 import Feed
 import HTTP
+import Prefetch
 
 /// A request for a page of a feed in a format that readers of feeds know, and the URLs that such a page names.
 struct SyndicationRequest {
   static let parameters = ["limit", "after", "before"]
 
   let query: PageQuery
+  /// By which URLs it names files.
+  let links: MediaLinks
   /// Where this server is, with a slash at the end.
   let home: String
   private let path: String
@@ -14,7 +17,10 @@ struct SyndicationRequest {
 
   /// - Parameter home: what its URLs begin with, with a slash at the end.
   /// - Throws: `ParameterError`, `CursorError`.
-  init(feed: String, route: Route, _ parameters: Parameters, home: String) throws {
+  init(
+    feed: String, route: Route, _ parameters: Parameters, home: String, _ links: MediaLinks
+  ) throws {
+    self.links = links
     self.parameters = parameters
     self.home = home
     path = String(route.path.dropFirst()).replacing(
@@ -22,6 +28,13 @@ struct SyndicationRequest {
     query = PageQuery(
       feed: feed, start: try PageRequest.start(parameters),
       limit: try parameters.number("limit", in: PageRequest.limits) ?? PageRequest.defaultLimit)
+  }
+
+  /// What its representation rests on beside the store.
+  func key(_ coding: ContentCoding) -> PageKey {
+    PageKey(
+      form: .document(url: own), query: query, network: "", isNetworkNamed: false, savesData: nil,
+      bounds: PlanBounds(), coding: coding, expires: links.expires)
   }
 
   /// The feed's first document.

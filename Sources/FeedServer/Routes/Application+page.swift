@@ -32,7 +32,7 @@ extension Application {
 
   /// The report as it is now: the file may be made anew at any time.
   private func answer(_ report: LabReportFile, _ call: Call) throws {
-    let isTaken = workers.run {
+    let isTaken = workers.run(for: call) {
       call.attempt {
         let page = Representation(try report.read(), .report, caching: caching.files)
         encoding.answer(page, to: call)

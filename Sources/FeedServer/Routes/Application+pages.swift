@@ -105,7 +105,7 @@ extension Application {
     as representation: @escaping @Sendable (Known) throws -> Representation
   ) throws {
     if let known { return encoding.answer(try representation(known), to: call) }
-    let isTaken = workers.run {
+    let isTaken = workers.run(for: call) {
       call.attempt { encoding.answer(try representation(try read()), to: call) }
     }
     guard isTaken else {

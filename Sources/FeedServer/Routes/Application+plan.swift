@@ -18,7 +18,7 @@ extension Application {
     if let feed = request.feed, !snapshot.hasFeed(named: feed) { throw FeedError.unknownFeed(feed) }
     let policy = try request.policy(in: snapshot.policyBook)
     // Reads as many items as it names.
-    let isTaken = workers.run {
+    let isTaken = workers.run(for: call) {
       call.answer {
         var moment = request.snapshot
         moment.policy = policy

@@ -1,5 +1,5 @@
-import Compression
 import Catalog
+import Compression
 import Feed
 import HTTP
 import HTTPServer
@@ -16,7 +16,7 @@ import System
 struct Application: Handler {
   let store: any FeedStore & PolicyStore
   let readiness: Readiness
-  let workers: WorkerPool
+  let workers: RequestWorkers
   let imports: WorkerPool
   /// Reads figures: what is told of feeds grows with their number, and is asked for when all else is busy.
   let scrapes = WorkerPool(threads: 1, limit: 8)

@@ -138,8 +138,8 @@ extension Application {
       figures: figures)
     // Whole pages are what is asked for most; what is compressed is a third of the size.
     let bodiesBytes = configuration.encodedMemoryBytes / 4
-    let workers = WorkerPool(
-      threads: configuration.workerThreads, limit: configuration.workerQueue)
+    let workers = RequestWorkers(
+      threads: configuration.workerThreads, limit: configuration.workerQueue, clients: clients)
     let encoding = BodyEncoding(
       bodies: EncodedBodies(maximumBytes: bodiesBytes),
       minimumBytes: configuration.compressionMinimumBytes, workers: workers)
@@ -177,10 +177,7 @@ extension Application {
 
   /// Lets what it is made of register its figures.
   fileprivate func register(in registry: PrometheusRegistry) {
-    let workers = workers
-    registry.gauge(
-      "lookahead_workers", help: "Requests that workers have, running or waiting."
-    ) { workers.count }
+    workers.register(in: registry)
     encoding.bodies.register(in: registry)
     events.register(in: registry)
     feedRequests.register(in: registry, with: pages.kept)
