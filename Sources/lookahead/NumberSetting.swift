@@ -3,7 +3,7 @@ import Service
 /// What is known of an option whose value is a number: its row of the table `NumberSetting.all`.
 ///
 /// Its option, its variable, its default, its check, `config` and the service's configuration follow from
-/// it; README and the manual are held against it.
+/// it; docs/settings.md and the manual are held against it.
 struct NumberSetting: Sendable {
   /// Where the service's configuration has it.
   typealias Place = WritableKeyPath<FeedServiceConfiguration, Int> & Sendable

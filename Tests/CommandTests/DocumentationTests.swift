@@ -3,16 +3,27 @@ import TestSupport
 import Testing
 import Version
 
-/// What is not in the README does not exist for a user.
+/// What is not in the documents does not exist for a user.
 @Suite struct DocumentationTests {
-  static let readme = try! text("README.md")
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+  static let settings = try! text("docs/settings.md")
+  private static let api = try! text("docs/api.md")
 
   /// A file of the project.
   private static func text(_ path: String) throws -> String {
-    try String(
-      contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(path),
-      encoding: .utf8)
+    try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+  }
+
+  /// The document with the reference of a command, besides docs/settings.md.
+  private static func reference(of command: [String]) -> String {
+    switch command[0] {
+    case "seed": "docs/seeding.md"
+    case "probe", "media": "docs/media.md"
+    case "browse": "docs/client.md"
+    case "lab": "docs/lab.md"
+    default: "docs/settings.md"
+    }
   }
 
   @Test func `what names the release beside the program names the same one`() throws {
@@ -30,8 +41,10 @@ import Version
   ]
 
   @Test(arguments: commands)
-  func `every option of a command is in the README, with its variable`(_ command: [String]) throws {
-    #expect(Self.readme.contains("`" + command.joined(separator: " ")), "\(command)")
+  func `every option of a command is in its document, with its variable`(_ command: [String]) throws
+  {
+    #expect(Self.settings.contains("`" + command.joined(separator: " ")), "\(command)")
+    let document = try Self.settings + Self.text(Self.reference(of: command))
     let program = Program()
     let process = program.process(command + ["--help"])
     let output = try program.folder.write("", to: "help")
@@ -52,21 +65,20 @@ import Version
       "output", "csv", "without-grid", "undo", "together", "validation",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
-      #expect(Self.readme.contains("`--\(option)`"), "--\(option)")
+      #expect(document.contains("`--\(option)`"), "--\(option)")
       if without.contains(option) { continue }
       let variable = "LOOKAHEAD_" + option.uppercased().replacingOccurrences(of: "-", with: "_")
-      #expect(Self.readme.contains(variable), "\(variable)")
+      #expect(document.contains(variable), "\(variable)")
     }
   }
 
-  /// The text between two headings.
-  private static func section(_ heading: String, upTo next: String) -> Substring {
-    let start = readme.range(of: "\n### \(heading)\n")!.upperBound
-    let end = readme.range(of: "\n### \(next)\n") ?? readme.range(of: "\n## \(next)\n")!
-    return readme[start..<end.lowerBound]
+  /// The text below a heading of the second level, up to the next one.
+  private static func section(_ heading: String, of document: String) -> Substring {
+    let rest = document[document.range(of: "\n## \(heading)\n")!.upperBound...]
+    return rest[..<(rest.range(of: "\n## ")?.lowerBound ?? rest.endIndex)]
   }
 
-  /// The options of a section's table, and their defaults.
+  /// The options of a table, and their defaults.
   private static func defaults(_ section: Substring) -> [(option: String, value: String)] {
     section.matches(of: /\n\| `--([a-z-]+)` \| (?:`LOOKAHEAD_\w+`)? ?\| ([^|]*)\|/).map {
       (String($0.output.1), $0.output.2.trimmingCharacters(in: [" ", "`"]))
@@ -84,14 +96,14 @@ import Version
     }
   }
 
-  @Test func `every default of serve in the README is the one that config shows`() throws {
+  @Test func `every default of serve in the settings is the one that config shows`() throws {
     let outcome = try Program().run(
       "config", "--format", "json", environment: ["LOOKAHEAD_DATABASE": ""])
     let document = try JSONSerialization.jsonObject(with: Data(outcome.output.utf8))
     let list = try #require((document as? [String: Any])?["settings"] as? [[String: Any]])
     let settings = Dictionary(
       uniqueKeysWithValues: list.map { ($0["name"] as? String ?? "?", $0["value"] ?? NSNull()) })
-    let defaults = Self.defaults(Self.section("Serving", upTo: "Logs and figures"))
+    let defaults = Self.defaults(Self.section("Serving", of: Self.settings))
     #expect(defaults.count > 45)
     // What depends on where the program runs is said in words.
     let inWords = ["log-format"]
@@ -109,22 +121,24 @@ import Version
     }
   }
 
-  @Test func `every other default in the README is the one that the command's help names`() throws {
+  @Test func `every other default in the documents is the one that the command's help names`()
+    throws
+  {
     let seed = try Self.help("seed")
-    let defaults = Self.defaults(Self.section("Seeding", upTo: "Serving"))
+    let defaults = Self.defaults(Substring(try Self.text("docs/seeding.md")))
     #expect(defaults.count == 16)
     for (option, value) in defaults {
       #expect(seed[option] == (value == "off" ? "" : value), "\(option)")
     }
     let probe = try Self.help("probe")
     let probing = Self.defaults(
-      Self.section("Looking into media files", upTo: "Keeping what is known of media files"))
+      Self.section("Probe media files", of: try Self.text("docs/media.md")))
     #expect(probing.count == 8)
     for (option, value) in probing {
       #expect(probe[option] == (value == "off" ? "" : value), "\(option)")
     }
     // What stands in the text, for all commands or for one.
-    let others = Self.readme.matches(of: /`--([a-z-]+)`\s+\(`LOOKAHEAD_\w+`, `?([^)`]+)`?\)/)
+    let others = Self.settings.matches(of: /`--([a-z-]+)`\s+\(`LOOKAHEAD_\w+`, `?([^)`]+)`?\)/)
     #expect(others.count == 3)
     let health = try Self.help("health")
     for other in others {
@@ -133,7 +147,7 @@ import Version
     }
   }
 
-  @Test func `every route, parameter and problem of the API is in the README`() throws {
+  @Test func `every route, parameter and problem of the API is in docs/api.md`() throws {
     let program = Program()
     let server = try ServingProgram(program)
     let document = try TestClient(port: server.port).get("/openapi.json")
@@ -142,16 +156,74 @@ import Version
       // What holds for every path is said once.
       for method in operations.keys where !["parameters", "head", "options"].contains(method) {
         let route = "\(method.uppercased()) \(path)"
-        #expect(Self.readme.contains("`\(route)`"), "\(route)")
+        #expect(Self.api.contains("`\(route)`"), "\(route)")
       }
     }
     let parameters = document.text.matches(of: /"name": "(\w+)",\s*"in": "query"/)
       .map { String($0.output.1) }
     #expect(parameters.count > 10)
-    for name in Set(parameters) { #expect(Self.readme.contains("`\(name)`"), "\(name)") }
+    for name in Set(parameters) { #expect(Self.api.contains("`\(name)`"), "\(name)") }
     let problems = document.text.matches(of: /urn:lookahead:problem:([a-z-]+)/)
       .map { String($0.output.1) }
     #expect(problems.count > 10)
-    for problem in Set(problems) { #expect(Self.readme.contains("`\(problem)`"), "\(problem)") }
+    for problem in Set(problems) { #expect(Self.api.contains("`\(problem)`"), "\(problem)") }
+  }
+
+  /// The documents of the project: all of its files in Markdown, by their paths.
+  private static let documents: [String: String] = {
+    let files = FileManager.default.enumerator(
+      at: root, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)!
+    var documents: [String: String] = [:]
+    for case let file as URL in files where file.pathExtension == "md" {
+      let path = file.standardizedFileURL.path.dropFirst(root.standardizedFileURL.path.count + 1)
+      documents[String(path)] = try! String(contentsOf: file, encoding: .utf8)
+    }
+    return documents
+  }()
+
+  /// The anchors of a document's headings, as GitHub makes them.
+  private static func anchors(_ document: String) -> Set<String> {
+    var anchors: Set<String> = []
+    var isCode = false
+    for line in document.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line.drop(while: { $0 == " " }).hasPrefix("```") { isCode.toggle() }
+      guard !isCode, let heading = line.wholeMatch(of: /#+ (.+)/)?.output.1 else { continue }
+      let kept = heading.lowercased().filter { $0.isLetter || $0.isNumber || " -_".contains($0) }
+      var anchor = kept.replacing(" ", with: "-")
+      var count = 0
+      while !anchors.insert(anchor).inserted {
+        count += 1
+        anchor = kept.replacing(" ", with: "-") + "-\(count)"
+      }
+    }
+    return anchors
+  }
+
+  @Test func `every relative link in a document leads to a file, and to a heading of it`() throws {
+    #expect(Self.documents.count > 15)
+    var count = 0
+    for (path, text) in Self.documents {
+      for match in text.matches(of: /\]\(([^()\s]+)\)/) {
+        let target = String(match.output.1)
+        if target.contains(":") { continue }
+        count += 1
+        let parts = target.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let folder = (path as NSString).deletingLastPathComponent as NSString
+        let file =
+          parts[0].isEmpty
+          ? path : (folder.appendingPathComponent(String(parts[0])) as NSString).standardizingPath
+        let place = Self.root.appendingPathComponent(file).path
+        #expect(FileManager.default.fileExists(atPath: place), "\(path): \(target)")
+        guard parts.count == 2 else { continue }
+        let document = try #require(Self.documents[file], "\(path): \(target)")
+        #expect(Self.anchors(document).contains(String(parts[1])), "\(path): \(target)")
+      }
+    }
+    #expect(count > 100)
+  }
+
+  @Test func `the README fits into a sitting`() throws {
+    let lines = try Self.text("README.md").split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count <= 350)
   }
 }

@@ -108,9 +108,9 @@ import Testing
     #expect(byVariable.status == 64 && byVariable.errors.contains("LOOKAHEAD_EVENT_LOOPS: "))
   }
 
-  @Test func `the README shows every range`() throws {
+  @Test func `the settings show every range`() throws {
     var shown: [String: ClosedRange<Int>] = [:]
-    for line in DocumentationTests.readme.split(separator: "\n") {
+    for line in DocumentationTests.settings.split(separator: "\n") {
       guard let match = line.wholeMatch(of: /\| ([0-9]+) \| ([0-9]+) \| (.*) \|/),
         let least = Int(match.output.1), let most = Int(match.output.2), least <= most
       else { continue }

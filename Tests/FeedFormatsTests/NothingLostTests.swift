@@ -5,7 +5,7 @@ import PostJSON
 import TestSupport
 import Testing
 
-/// Whatever a sample says is in what comes of it, or the README names it as not kept.
+/// Whatever a sample says is in what comes of it, or docs/seeding.md names it as not kept.
 struct NothingLostTests {
   /// A value of a sample, and the member, element or attribute that it is of.
   private struct Said: Hashable {
@@ -84,7 +84,8 @@ struct NothingLostTests {
   }
 
   @Test(arguments: SampleTests.names.filter { $0 != "table.csv" })
-  func `what a sample says comes out, or is of a kind that the README names`(_ name: String) throws
+  func `what a sample says comes out, or is of a kind that the documentation names`(_ name: String)
+    throws
   {
     let format = try #require(Sample.formats.first { $0.name == name }?.format)
     let bytes = try Sample.bytes(name)

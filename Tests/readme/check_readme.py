@@ -29,6 +29,7 @@ from running import environment, wait_until  # noqa: E402
 
 NOT_HERE = {
     "script/test": "this runs within it",
+    "docker compose": "docker/test follows docker/README.md",
     "script/package": "docker/test-package builds and installs it",
     "sudo ": "docker/test-package does that",
     "https://example.com/": "another host",
@@ -180,7 +181,7 @@ class Reader:
 
 
 def files_of_ones_own(folder):
-    """Those that the README names and does not make."""
+    """Those that the documents name and do not make."""
     media = ROOT / "Fixtures/media"
     shutil.copy(media / "first-ferry/0.mp4", folder / "clip.mp4")
     shutil.copy(media / "herring-gull-portrait/0.jpg", folder / "photo.jpg")
