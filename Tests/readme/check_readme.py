@@ -2,7 +2,7 @@
 """README.md, typed in order by somebody who has a clone and an empty folder: check_readme.py PROGRAM.
 
 Every command of every block of `sh` runs in one shell, against the program that is named; blocks of `sh run` in
-docs/*.md run after them. A command has to end with status 0, or with the one that EXPECTED has, and to say what is
+docs/*.md run after them. docs/tutorial.md is typed by another one, into a folder of its own. A command has to end with status 0, or with the one that EXPECTED has, and to say what is
 expected there. What cannot run here stands in NOT_HERE, with the reason. A table whose line fits no command any more
 is an error.
 """
@@ -31,6 +31,8 @@ NOT_HERE = {
     "script/test": "this runs within it",
     "docker compose": "docker/test follows docker/README.md",
     "script/package": "docker/test-package builds and installs it",
+    "swift build": "the program is built already",
+    "python3 -m http.server": "it has no end, and the page is for a browser",
     "sudo ": "docker/test-package does that",
     "https://example.com/": "another host",
     "--allow-host media.example.org": "another host",
@@ -106,6 +108,12 @@ EXPECTED = {
     # Whether there is something better is the lab's to say, and whether the simulation holds takes real time.
     "lab apply better.json": ({0, 1}, holds("the policy of the feed featured on edge is|nothing better")),
     "lab validate": ({0, 1}, holds("rank correlation")),
+    "start.headBytes": lambda said: any(line.isdigit() for line in said.splitlines()),
+    "feed=harbour&limit=5' | jq '.prefetch": plan("3g"),
+    "--strategy endless --speed 10": holds(r"^endless on 3g: 20 items, "),
+    # Only the first item of all has nothing before it that could have loaded it.
+    "--strategy expected-wait --speed 10": lambda said: sum(
+        int(number) for number in re.search(r" (\d+) loaders on images, (\d+) on videos", said).groups()) <= 3,
     "lookahead config  ": holds(r"(?m)^port +\d+ +\[environment\]"),
     "lookahead config --format json": lambda said: json.loads(said)["settings"],
     "lookahead check": holds("ok|sound|no problem"),
@@ -145,6 +153,8 @@ class Reader:
         text = re.sub(r"(?<![\w./])/(srv|tmp)/", rf"{self.folder}/\1/", text)
         if text.startswith("script/server"):
             return self._serve(text.split("#")[0].split())
+        if text.startswith("lookahead serve"):
+            return self._serve([str(self.folder / ".build/release/lookahead"), *text.split("#")[0].split()[1:]])
         # It has no end.
         text = text.replace("curl -N ", "timeout 2 curl -sN ")
         said, failed = self.folder / "said", self.folder / "failed"
@@ -230,11 +240,9 @@ def judge(check, said):
         return False
 
 
-def main():
-    program = pathlib.Path(sys.argv[1]).resolve()
-    documents = [(ROOT / "README.md", "sh"), *((file, "sh run") for file in sorted((ROOT / "docs").glob("*.md")))]
-    commands = [command for file, info in documents for command in blocks.commands(file, info)]
-    failed, used, began = 0, set(), time.monotonic()
+def run(commands, program, used):
+    """Types commands into a fresh folder; how many failed."""
+    failed = 0
     with tempfile.TemporaryDirectory() as folder:
         reader = Reader(pathlib.Path(folder).resolve(), program)
         try:
@@ -261,6 +269,17 @@ def main():
                     break
         finally:
             reader.end()
+    return failed
+
+
+def main():
+    program = pathlib.Path(sys.argv[1]).resolve()
+    documents = [(ROOT / "README.md", "sh"), *((file, "sh run") for file in sorted((ROOT / "docs").glob("*.md")))]
+    reference = [command for file, info in documents for command in blocks.commands(file, info)]
+    tutorial = blocks.commands(ROOT / "docs/tutorial.md", "sh")
+    commands = [*reference, *tutorial]
+    used, began = set(), time.monotonic()
+    failed = run(tutorial, program, used) + run(reference, program, used)
     idle = [part for part in [*NOT_HERE, *EXPECTED] if part not in used]
     idle += [long for long, _ in SMALLER if not any(long in command.text for command in commands)]
     for part in idle:
