@@ -1,3 +1,28 @@
+// `MediaIndex` brings the two together: some threads each take the next file of a `MediaWalk`
+// (`MediaQueue`) and look into it no further than is needed (`FileLook`), and the thread that runs
+// them writes what they found out, many files in a transaction (`MediaBatch`). `ContentDesk` has a
+// content probed once, however many files have it; `MediaAddresses` are the URLs by which posts
+// may name a file; `MediaSweep` finds what is gone. Beside each file `RenditionShelf` looks for
+// its renditions, in the folder `_renditions` that the walk passes over, and where there is a
+// `RenditionMaker` has it make those that are missing: what is to be made follows from what is
+// known of the file (`Rendition.ladder`), what it is called from that and the file's content
+// (`RenditionName`), so that nothing has to be written down of what was made. `RenditionSweep`
+// removes those whose content is gone. A rendition is looked into as every file is, before it
+// bears its name, and is then a variant of its file. In a service `MediaKeeper` runs it again and
+// again: at a `MediaPace`, with a `MediaMemory` of what became of each file, so that what looks as
+// it did costs a look, and only where it has the `MediaLock` of the database.
+//
+// What is known of a file because somebody looked into it (`MediaTruth`) is kept beside posts, by
+// version: `media_truth` has it once for a content, `media_file` says which version lies at a URL
+// as posts name it (`MediaStore`). A page's posts are read with it, and their items are made of it
+// before what their records say; records, exports and the tags of writers know nothing of it. Its
+// variants, which show the same in fewer bytes, are what lies beside a URL and not what is true of
+// a version: `media_file` has them. `HintCosts.choice` is what chooses among them, in hints and
+// plans alike. Rows have it in a compact form with a check sum (`PackedTruth`), for it is read
+// with every page that is not kept. A row that cannot be read is as none, and `check` reports it.
+// When something becomes known, the posts that show the file are told as changed, which an index
+// of all URLs finds (a thirteenth of a database of 311 076 real posts).
+
 import Catalog
 import MediaFiles
 import MediaProbe

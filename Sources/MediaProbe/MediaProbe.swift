@@ -1,3 +1,18 @@
+// What a file holds is told by two: `MediaFormats` reads its structure, over a `ByteSource`,
+// bounded and without I/O, and `MediaProbe` brings the bytes and asks a decoder. A file of this
+// machine is a `FileSource`; a URL is a `RemoteFile`, whose pieces are fetched as they are asked
+// for (`RangeClient`, curl) and kept in a `ScratchFile`, each in its place, so that the decoder
+// reads them as if the file were there. `FrameDecoder` has ffmpeg decode the first frame: if it
+// cannot, the file is broken, whatever its structure says (`ProbeError`); what is not known, and
+// why, are notes (`ProbeNote`). `PictureFilter` has the frame made small and `PixelImage` turns
+// it, so that its ThumbHash is of the upright picture. `MediaTruth` holds all of it, `PostJSON`
+// writes it.
+//
+// Other programs are run by `System.ChildProcess` and nothing else: limits of time, memory and
+// output, no files but three streams (the second may be a file to be written), no sockets unless
+// they are to have them, and the end of the thread that waits is theirs. The library swift-
+// subprocess does not build beside a module called `System`, which it takes for Apple's.
+
 import Feed
 import MediaFormats
 import System

@@ -1,3 +1,16 @@
+// In PostgreSQL there are many writers, and numbers come before commits. The mark is a snapshot
+// (`pg_current_snapshot`), and what changed is what that does not show: each row of `change_log`,
+// and each new entry, has the number of its transaction, and is looked for from the oldest one
+// that was running then. `CommitOrderTests` commit in other orders than they began.
+// `PostgresListener` is woken by `NOTIFY`.
+//
+// A standby (`Standby`) is read for rows alone. Each look at the primary says how far its write-
+// ahead log went, so that a place in the log stands for a version of the catalog
+// (`ReplayedVersions`: pure); a standby says how far it has replayed before it takes the snapshot
+// of a read. What the journal has no change of since that version is as good as the primary's; for
+// all else the primary is asked. So what is kept of a standby's rows is never behind the store's
+// version, either (`StandbyTests`).
+
 import Catalog
 import Feed
 import Postgres

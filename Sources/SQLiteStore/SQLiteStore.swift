@@ -1,3 +1,9 @@
+// In SQLite the mark is the newest entry and the newest change: there is one writer, new entries
+// have ascending numbers, and everything else that happens to the order or to a post is written to
+// `change_log` by triggers, whichever program does it. A look is `PRAGMA data_version`. New posts
+// log nothing, so that loading them costs nothing: their entries are written last, and what has no
+// entry is on no page.
+
 import Catalog
 import GRDB
 import RowStore

@@ -1,3 +1,24 @@
+// `Seeder` first looks at all inputs (`InspectedInput`): what each is compressed with
+// (`Decompression`) and written in (`FeedFormat.guess`, by its first 16 KiB); one that cannot be
+// read stops the run before anything is loaded. Then each goes through its `RecordReader`, bytes
+// in and records out. Whatever the format, what comes out is the JSON of our own records, so that
+// there is one way from there: `RecordDecoder` on all cores, with the same limits and the same
+// words for what is wrong, and batches to the store. A reader of another format is a translation
+// (`MastodonStatus`, `RSSItem`, `CSVPost` …) around a splitter: `JSONReader` holds one JSON value,
+// `XMLFeedReader` one item, `CSVReader` one row. What a format has and records do not is counted
+// (`Omission`), never lost in silence.
+//
+// A sample of each is in `Fixtures/formats`, what comes of it in
+// `Tests/FeedFormatsTests/Expected`.
+//
+// `RecordSplitter` cuts the input into records, `RecordDecoder` reads them on all cores, while
+// `FeedImport` writes the batch before; one batch is one transaction, and two are in memory at the
+// most. Within a batch (`ImportBatch`) moves go before new entries, so that a new entry knows
+// whether its run ranks the feed anew: then it waits for the end, too. A run into a database
+// without posts makes those indexes last of which each post would change another page
+// (`LateIndexes`); nothing rests on them but time, and where the run was killed, whoever opens the
+// database next makes them.
+
 import Catalog
 import Feed
 import FeedFormats

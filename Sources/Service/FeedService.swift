@@ -1,3 +1,22 @@
+// `Backups.Backup` copies the database (`DatabaseCopy`: SQLite's backup interface within one read
+// transaction), reads the copy through, compresses it, and names it last (`PartialFile`).
+// `Restore` goes the other way, with SQLite's own lock bytes held (`DatabaseLock`) while the files
+// change places. In the service, `BackupKeeper` makes a numbered series of them, and one before a
+// migration; `WALKeeper` has the WAL (SQLite's write-ahead log) cut where it is idle or too large.
+// `DatabaseConnections` are all connections of a process to a database but those of pages and
+// copies: no connection brings the WAL in by itself, and whenever one does, the writer holds the
+// write lock (`CheckpointTests`, with a VFS that sees the locks, `WALLocks`). `FileWatch` sees
+// before and after each write, and with each refresh, that the file is still the one that was
+// opened. `Pruning` and `Vacuum` run beside servers, which hear of them through `change_log`.
+// `StartCheck` finds settings that are unsafe together, for `serve` and `config` alike.
+//
+// A number that can be set is a row of `NumberSetting.all` and a slot among the options; its
+// variable, default, check, place in the configuration and what `config` shows follow from the
+// row, and docs/settings.md is held against it. Whatever has figures registers them itself
+// (`register(in:)`), each with its help; what there is of each feed is bounded (`FeedFigures`: the
+// largest, `FeedRequests`: the busiest); `StoreRefresh` looks at what other processes wrote, and
+// takes policies only where all of them are understood (`PolicyError`).
+
 import Backups
 import Catalog
 import FeedServer

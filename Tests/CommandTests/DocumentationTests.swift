@@ -222,8 +222,11 @@ import Version
     #expect(count > 100)
   }
 
-  @Test func `the README fits into a sitting`() throws {
-    let lines = try Self.text("README.md").split(separator: "\n", omittingEmptySubsequences: false)
-    #expect(lines.count <= 350)
+  @Test func `the documents that everybody reads first stay short`() throws {
+    for (path, most) in [("README.md", 350), ("CONTRIBUTING.md", 250)] {
+      let lines = try Self.text(path).split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines.count <= most, "\(path)")
+    }
+    #expect(try Self.text("ARCHITECTURE.md").split(whereSeparator: \.isWhitespace).count <= 2500)
   }
 }

@@ -103,7 +103,7 @@ EXPECTED = {
     "-T posts.ndjson.gz": lambda said: json.loads(said)["refused"] == 0,
     "lookahead seed --feed harbour": holds(r"^\d+ added"),
     "lookahead probe clip.mp4": lambda said: [json.loads(line)["kind"] for line in said.splitlines()] == ["video", "image"],
-    "lookahead browse 'http": holds(r"on 3g: 5 items, \d+ loaders"),
+    "--items 1000 --pace 1s": holds(r"on 3g: 5 items, \d+ loaders"),
     "maxCost=3 --json": lambda said: json.loads(said)["items"] == 5,
     # Whether there is something better is the lab's to say, and whether the simulation holds takes real time.
     "lab apply better.json": ({0, 1}, holds("the policy of the feed featured on edge is|nothing better")),

@@ -1,3 +1,45 @@
+// A feed's order is (sort key, id). `SortKey` is one number: the rank, or else a number that falls
+// with the time, or else the largest. `feed_entry` has a row for an entry and the rankings
+// `since…until` in which it is shown. A move closes the row at the next ranking and opens another,
+// in the transaction that raises the feed's ranking: nobody ever sees or shares a ranking in the
+// making. So an old ranking costs the rows that moved and nothing more, and a walk goes on in the
+// ranking in which it began. Closed rows go when their last ranking is no longer kept
+// (`RankingRetention`).
+//
+// A single write moves its own entries. A run (`seed`, an import) keeps the places that it gives
+// to posts aside, in `pending_place` under its number (`RankingRun`), and applies them all when it
+// ends, on top of what others wrote meanwhile. What stands there belongs to that run alone; the
+// same input again starts anew, by comparing with what is shown. A run holds a lock on a byte of
+// the file `-runs` beside the database for as long as it lives (`RunLock`), whatever process it is
+// in: the next run that publishes a ranking drops the places of those that are over. Of these it
+// takes on the entries which go by time and are not where their posts' times say, because the
+// posts were stored with the batches.
+//
+// In memory, `OrderIndex` holds an order as sorted chunks with the offset at which each begins:
+// offset to entry, position to offset and total cost O(log n), and a change makes anew the chunk
+// that it hits and the list of chunks. It is a value: readers go on with theirs while the next is
+// made. An entry has 32 bytes and its id's own.
+//
+// The feeds themselves stand in a `FeedList`, by name, by number and in the order of their names:
+// trees and chunks that copies share, so that a change costs what it touches, however many feeds
+// there are. The change log says of each row which feed it is about.
+//
+// When a server starts, the store reads the names of the feeds, and of as many as a tenth of a
+// second is enough for the top and how many entries they have (`beginLoading`): first pages are
+// answered from that while the orders are being read, each from one index alone.
+//
+// A catalog (`FeedCatalog`: orders, policies) follows its store: `CatalogFollower` asks a
+// `CatalogSource` for what was committed since the mark of the last one, a value of the store's
+// own that nobody else reads anything into, and where that is no longer known loads all anew. Each
+// catalog that is published is a `StoreVersion`, and a journal (`ChangeJournal`) says which feeds,
+// posts and settings changed at which: whoever keeps what it read asks for the version first, and
+// later whether it still holds. By the time a version is seen, the journal has it; by the time a
+// write is answered, the version is there.
+//
+// A cursor (`Cursor+text.swift`) is the feed's hash, the ranking, a position and the top of what
+// the walk has seen, with a CRC-32, in base64url. It holds a position and not an item, so its
+// anchor may be deleted.
+
 import Feed
 
 /// A feed as it stands at one moment: its names and its order in the rankings that are at hand.

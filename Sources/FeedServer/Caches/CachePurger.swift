@@ -1,3 +1,12 @@
+// What is made of the database has keys (`CacheKey`): of its feeds, of its item, of all.
+// `CachePurger` looks as `FeedEvents` does at where the store is in its history, asks what changed
+// since (`FeedStore.changes`), and hands the keys of that (`changedKeys`) to each cache's
+// `PurgeQueue`: pure, bounded, each key a second time after a while. A thread for each cache sends
+// them (`FrontCache`). Each server purges what it has seen itself, at the same moments of the
+// clock as the others, so that no server has to know how far another one is. `docker/varnish` is
+// the other half: an answer that was being fetched when a purge came is out of date when it comes.
+// `Tests/front` races the two, and `docs/scale.md` says what they promise.
+
 import Catalog
 import Logging
 import Observability

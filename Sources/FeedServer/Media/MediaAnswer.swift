@@ -1,3 +1,15 @@
+// `MediaRoot` opens a path segment by segment, never through a link, and hands out the open file:
+// whatever is renamed or replaced meanwhile, what is checked is what is sent.
+// `MediaFormats.MediaType` looks at the first bytes. `MediaAnswer` evaluates preconditions and
+// ranges (both pure, in `HTTP`). A URL that names a content (`ContentAddress`) is answered where
+// `MediaVersions` says that the open file has it: from memory on the loop, else from the index or
+// by reading the file, on a thread of its own. `MediaSigner` signs URLs and looks at signatures.
+//
+// By which URLs items name files, `MediaLinks` says when they are encoded. Signed ones rest on the
+// second at which they expire, which is the same for all that are handed out within a step: it is
+// a part of `PageKey` and of `RequestText`, and the item file holds items of one such second at a
+// time. So nothing that is kept outlives its step, and nobody has to be told when one ends.
+
 import HTTP
 import HTTPServer
 import MediaFormats

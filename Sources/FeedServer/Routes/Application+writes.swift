@@ -1,3 +1,12 @@
+// Whether a body is read at all is decided by its head (`Application.bodyPolicy`): only with the
+// token. Bodies of single writes are collected, up to a limit; an import's is handed over as it
+// comes (`BodyStream`), and the connection reads no faster than the import takes. An import runs
+// `Seeder` on a thread of its own. A single write becomes an `ItemWrite` with its preconditions;
+// the store's writer takes all that wait, runs each in a savepoint of one transaction
+// (`WriteGroup`), publishes the rankings that moved, brings the catalog up to date, and then
+// answers each: durable, and seen by the next read. Where an `Idempotency-Key` came along, the
+// answer is kept beside it in the same savepoint.
+
 import Catalog
 import Feed
 import HTTP

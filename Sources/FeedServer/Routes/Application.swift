@@ -1,3 +1,48 @@
+// 1. `Sockets.EventLoop` waits in epoll on a thread of its own, with a short time slice
+//    (`Scheduling.prompt`): it gets its core as soon as there is something to do, whatever else
+//    works there; what takes long beside it, the refresh, `prune` and `media add`, has a long one
+//    and is nice (`Scheduling.background`). Each loop has its own listening socket
+//    (`SO_REUSEPORT`). Poll data carry a registration id, so a stale event cannot hit a reused
+//    descriptor.
+// 2. `HTTPServer.Connection` reads into the loop's one buffer, and asks its `ConnectionMachine`
+//    what to do with the bytes. The machine decides, without a socket or a clock: it has
+//    `HTTP.RequestParser` return events as values (need more bytes, a head, a piece of a body, an
+//    end, a failure), and returns actions, one at a time: give the application this request, give
+//    it these bytes of a body, write, wait for this until then, close. The connection does each,
+//    and tells the machine what came of it.
+// 3. `FeedServer.Application` looks whether such a request (`RequestText`) was answered with a
+//    page before that was kept and is what the store would give now (`KeptPages.find`): then the
+//    answer is sent as it lies there, head and all. That is the way of nearly every request.
+// 4. Otherwise it matches the route (`Route`), counts the client's requests where a rate is set
+//    (`RequestRate`), reads the parameters (`Parameters`, `PageRequest`, `NetworkChoice`), and
+//    `Pages` looks for the page by what they mean (`PageKey`). What has to load or compare
+//    rankings is handed to `RequestWorkers`, where those who wait take turns by kind and client
+//    (`TurnQueue`); everything else is answered on the loop. Feeds for other readers
+//    (`SyndicationRequest`) are kept like pages, by the host that `AllowedHosts` lets through,
+//    too; they are made by a worker, and written by `FeedFormats`.
+// 5. `PageMaker` makes the page from one `StoreSnapshot`, which the request took before anything
+//    else: the catalog, one immutable value with orders and policies of the same moment. It cuts
+//    the page out of the feed's `OrderIndex` (`FeedOrder.slice`: pure). `ItemSource` brings its
+//    items as bytes (`EncodedItems`), hints among them: out of the item file in one read, and from
+//    the store what is not there; then the page goes on where the store says that it has read
+//    them, on whichever thread. Mostly all is at hand, and the page made at once (`makeAtOnce`).
+//    What the page adds is the plan (`Prefetch.Policy`), cursors and links (`PageRequest.links`),
+//    and the JSON around the items (`JSONWriter.beginPage`, `endPage`). Its hash is that of the
+//    hashes of its parts, of which items bring theirs along. `Representation` adds validator and
+//    caching fields, `BodyEncoding` the coding. Compressed bodies are kept by the hash of their
+//    content (`EncodedBodies`); one that is not there is compressed by a worker.
+// 6. `Responder` brings the answer back to the loop from whichever thread, and the connection to
+//    its machine (`ExchangeQueue`, `OutputQueue`); answers leave in the order of the requests,
+//    head and body in one `sendmsg`, files by `sendfile`. Answers of several connections that are
+//    ready in one turn of the loop are written at its end (`ConnectionLoop.writeSoon`), after 400
+//    µs at the latest: a client on the same machine, such as a proxy, is woken once. An answer
+//    without an end (`ResponseStream`) is the last of its connection: the machine asks whoever
+//    makes it for more when all before was taken. Event streams are such: `FeedEvents` looks on a
+//    thread of its own whether a feed that somebody listens to has something newer, and wakes the
+//    connections (`FeedWatch`).
+// 7. When the last byte has been handed over, `ApplicationObserver` counts the request and writes
+//    its line.
+
 import Catalog
 import Compression
 import Feed

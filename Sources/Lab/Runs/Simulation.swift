@@ -1,3 +1,15 @@
+// `Lab` runs the engine of `Prefetch` against a simulated world. `Simulation` is one run: it asks
+// the `Link`, the viewer, the engine's timer and what plays which of them is next, moves there,
+// tells the engine, and does what it says. What follows from that is told after it, for the engine
+// takes its actions for done. `Link` is a fluid whose rates are constant between events; all its
+// amounts are whole numbers, so that a seed gives the same run on every machine. `LabRandom`
+// splits: viewer, network, feed and the engine's futures have numbers of their own, so that all
+// strategies see the same world. `Experiment` runs contestants on networks, repeat by repeat, on
+// as many threads as whoever calls it brings; of each run only its figures stay. `Experiment.tune`
+// finds the best of many settings on one half of the networks and judges it on the other;
+// `LabReport` writes what was measured as one page, `Markup` and `ChartFrame` draw it.
+// `SequentialInterval` and `Comparison` say what may be said of these.
+
 import Prefetch
 
 /// One run: a viewer scrolls a feed over a link, and the engine as it is shipped decides what is loaded.

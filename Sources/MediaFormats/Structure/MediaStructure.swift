@@ -1,3 +1,22 @@
+// `MediaFormats` reads what lies in a file, over a `ByteSource`: a file, or a URL by ranges. It
+// looks at the content alone, decodes nothing, asks for few pieces, and every count and size that
+// a file says is held against `MediaLimits` and the file's own length before anything rests on it.
+// `MediaStructure(reading:)` asks `MediaType` what it is and hands it to the reader of that
+// format. What needs bytes becomes a step, (time, end of the bytes that are needed by then),
+// whatever the format: `StartMeter` makes `headBytes`, `curve` and `lead` of all steps. A sample
+// needs the largest end of all that its track decodes before it, which covers reordered frames and
+// edits that begin between key frames; frames that a decoder passes over behind an open group's
+// key frame (`KeyFrame`) are no steps. `DecoderTests` hold that against FFmpeg: given the head it
+// decodes the first frame and the sound of that moment, given 5 % less it does not.
+// `FaststartPlan` says how a file is written with its tables in front.
+//
+// - tables: what a player must have before it plays anything: `moov`, Matroska's head.
+// - layout: where they lie: in front, behind, in each fragment (`MediaStructure.Layout`).
+// - step: from this time on, bytes up to this end are needed (`StartMeter`).
+// - head, curve, lead: to the first frame; to a time; before playback at a bandwidth
+//   (`MediaStart`).
+// - flaw, error: something could be said of the file all the same; nothing could (`FormatError`).
+
 /// What a media file's structure says of it: nothing is decoded, and nothing of the file's name is believed.
 public struct MediaStructure: Sendable, Hashable {
   /// What a file is to whoever looks at it.

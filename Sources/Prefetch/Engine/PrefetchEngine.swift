@@ -1,3 +1,17 @@
+// `PrefetchEngine` takes events and returns actions, each with its reason in numbers and words. It
+// holds facts and no plans: the list (`ItemList`), what is held of each file (`FileTable`,
+// `ByteRangeSet`), what is under way (`Transfer`), the network, where the person is. Each event
+// changes facts (`note`); then the strategy says what it would like, in order (`wants`); that
+// becomes ranges of files (`wishes`); and `reconcile` stops what nobody wishes and begins what is
+// neither there nor under way, within the limits (`PrefetchSettings`). What must hold of every
+// strategy holds in `reconcile` alone, so a strategy is a function from facts to a list and cannot
+// break it (`EnginePropertyTests`). The state is bounded and `Codable`.
+//
+// Ours, `expected-wait`, draws futures (`Futures`: how long items are looked at, where the person
+// turns) from random numbers kept in the state, and asks in each what one more step of waiting
+// would cost (`ExpectedWait`); that is held against the price of bytes that may turn out not to be
+// needed. `docs/engine.md` has the strategies and their numbers.
+
 import Feed
 
 /// Decides what of a feed is loaded, when and why: events in, actions out.

@@ -1,3 +1,12 @@
+// `PrefetchClient` is for apps and knows nothing of the server but its JSON (`FeedPage`, in
+// `PostJSON`). `Transport` is all that it needs of a network: URLSession in apps,
+// `SocketTransport` in `lookahead browse`. `RangeStore` (an actor) keeps what answers bring:
+// `KeptFiles` holds the limits, `FolderPieces` and `MemoryPieces` the bytes, `TransferTable` says
+// which request brings which byte, `RangeAnswer` what an answer may claim; the last two are pure.
+// `Prefetcher` tells the engine what happens, in the order in which it happened, and does what it
+// says; what comes from tasks goes through one stream. `Viewer` (module `Viewing`) looks at a feed
+// through it.
+
 import Feed
 import Foundation
 import PostJSON

@@ -1,3 +1,12 @@
+// What a write means is the same in every database: `WriteGroup`, `ImportBatch`, `RankingRun` work
+// on `StoreRows`, which says what rows there are and what becomes of them. `SQLiteRows` makes each
+// change at once. `PostgresRows` is a round trip away: it reads all that a group or a batch will
+// look at with one turn of statements (`prepare`), notes changes in memory (`PendingRows`, a
+// value: a write that fails leaves what was there before it), and writes them at the end
+// (`flush`), new rows by COPY. `PostgresWriter` makes the transactions, one after the other among
+// all programs, by a lock of the database; where a value of one write is refused, the group is
+// undone and each write made again alone.
+
 import Catalog
 import Feed
 
