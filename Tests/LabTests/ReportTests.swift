@@ -130,6 +130,61 @@ import Testing
     #expect(Self.html.contains(Self.validation.sentence))
   }
 
+  @Test func `a chart that stands alone is drawn for phones and for wide pages, others once`() {
+    let alone = Self.html.matches(of: #/<div class="(narrow|wide)"><svg viewBox="0 0 ([0-9]+)/#)
+      .map { "\($0.output.1) \($0.output.2)" }
+    // The run that is told; all others have one for each network.
+    #expect(alone == ["narrow 360", "wide 760"])
+    var experiment = Self.experiment
+    experiment.networks = [experiment.networks[0]]
+    let report = LabReport(
+      LabReport.Origin(feed: "", viewer: "", date: "", program: "", gigabyteCents: 1), experiment,
+      experiment.results(), prices: [], grid: nil, told: 3, margin: 2)
+    let page = report.html(styleHash: "")
+    #expect(page.matches(of: /<div class="wide">/).count == 4)
+    #expect(page.matches(of: /<div class="narrow">/).count == 4)
+  }
+
+  @Test func `what is not known says why, and tables scroll by keyboard`() {
+    #expect(SequentialInterval.fewestValues == 5)
+    #expect(Self.html.contains("<p>\(LabReport.unknownInterval)</p>"))
+    #expect(Self.html.contains("<td><abbr title=\"\(LabReport.unknownInterval)\">?</abbr>"))
+    #expect(!Self.html.contains("<td>?</td>"))
+    let regions = Self.html.matches(
+      of: /<div class="scroll" tabindex="0" role="region" aria-label="[^"]+">/)
+    #expect(regions.count == 2 && Self.html.matches(of: /<table>/).count == 2)
+  }
+
+  @Test(arguments: [ChartFrame.Size.narrow, .wide])
+  func `letters cover neither each other nor a point, however near these lie`(
+    _ size: ChartFrame.Size
+  ) {
+    let frame = ChartFrame(x: ChartAxis("x", upTo: 10), y: ChartAxis("y", upTo: 10), size)
+    var random = LabRandom(seed: 27)
+    for count in [1, 2, 11, 30] {
+      for spread in [0.0, 0.1, 1, 10] {
+        let points = (0..<count).map { _ in
+          ChartLabels.Point(
+            x: frame.place(x: Double.random(in: 0...1, using: &random) * spread),
+            y: frame.place(y: Double.random(in: 0...1, using: &random) * spread))
+        }
+        var labels = ChartLabels(frame, points: points)
+        let letters = (0..<count).map { LabReport.letter($0) }
+        let places = zip(letters, points).map { labels.place($0, beside: [$1]) }
+        let boxes = zip(letters, places).map { letter, place in
+          (x: place.x...(place.x + 7 * Double(letter.count)), y: (place.y - 8)...place.y)
+        }
+        for (index, box) in boxes.enumerated() {
+          #expect(box.x.lowerBound >= 0 && box.x.upperBound <= frame.width && box.y.lowerBound >= 0)
+          #expect(!points.contains { box.x.contains($0.x) && box.y.contains($0.y) })
+          #expect(
+            !boxes[..<index].contains { $0.x.overlaps(box.x) && $0.y.overlaps(box.y) },
+            "\(count) points within \(spread)")
+        }
+      }
+    }
+  }
+
   @Test func `it needs no other host and runs no script`() {
     #expect(Self.html.hasPrefix("<!DOCTYPE html>\n<html lang=\"en\">"))
     #expect(Self.html.contains("default-src 'none'; style-src 'sha256-HASH'; base-uri 'none'"))

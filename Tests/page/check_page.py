@@ -34,6 +34,13 @@ PHONE, DESKTOP = (390, 844), (1280, 860)
 FIRST = "[...document.querySelectorAll('.row.isActive .stage :is(img, video)')].some(one => one.complete || one.readyState > 1)"
 STATE = "({index: lookaheadPage.view.index, figures: lookaheadPage.view.lanes.map(lane => lane.prefetcher.figures)})"
 
+# What scrolls and neither has the focus nor anything that can have it.
+UNREACHABLE = """[...document.querySelectorAll('*')].filter(one => one.checkVisibility()
+  && (one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1)
+  && /auto|scroll/.test(getComputedStyle(one).overflow) && one.tabIndex < 0
+  && ![...one.querySelectorAll('*')].some(inner => inner.tabIndex >= 0 && inner.checkVisibility()))
+  .map(one => one.outerHTML.slice(0, 80))"""
+
 failures = []
 
 
@@ -191,6 +198,12 @@ def check_keyboard(server):
           .filter(one => one.checkVisibility() && one.tagName != 'CANVAS' && !one.closest('[aria-hidden]'))
           .filter(one => !(one.ariaLabel || one.textContent.trim() || one.labels?.length || one.alt !== undefined))
           .map(one => one.outerHTML)""")
+        stuck = []
+        for view in ("feed", "server", "lab"):
+            tab.evaluate(f"document.getElementById('tab-{view}').click()")
+            tab.wait(f"document.getElementById('view-{view}').textContent.length > 100")
+            stuck += tab.evaluate(UNREACHABLE)
+        expect(not stuck, f"everything that scrolls can be scrolled by keyboard {stuck or ''}")
         expect(not unnamed, f"everything that can be used has a name {unnamed or ''}")
         tab.judge("keyboard")
 
@@ -341,6 +354,9 @@ def check_hostile(program, folder):
                    {"kind": "image", "url": "javascript:1"}, {"kind": "image", "url": "/media/none.jpg"}]},
         {"id": "d", "type": "video", "feeds": [{"name": evil, "rank": 4}],
          "media": [{"kind": "video", "url": "https://elsewhere.example/x.mp4", "bytes": 10**12, "durationMs": 0}]},
+        {"id": "f", "type": "image", "title": "كتاب", "text": "שלום! (a)", "feeds": [{"name": evil, "rank": 0}],
+         "author": {"id": "r", "name": "נועה (1)"}, "publishedAt": "2026-10-01T08:00:00Z",
+         "media": [{"kind": "image", "url": "/media/herring-gull-portrait/0.jpg"}]},
         {"id": "e", "type": "carousel", "feeds": [{"name": evil, "rank": 5}], "publishedAt": "0001-01-01T00:00:00Z"},
     ]
     with tempfile.TemporaryDirectory() as scratch:
@@ -353,11 +369,17 @@ def check_hostile(program, folder):
             tab.allowed = ["404"]
             tab.open("/#network=as-is&strategy=plain&beside=ours")
             tab.wait("lookaheadPage.view?.index == 0", 10)
-            for index in range(5):
+            left = tab.evaluate("""[...document.querySelectorAll('.row.isActive .caption > *')].map(one => {
+              const range = document.createRange(); range.selectNodeContents(one);
+              return Math.round(range.getBoundingClientRect().left - one.parentElement.getBoundingClientRect().left) })""")
+            expect(len(left) == 3 and max(left) < 10, f"texts from right to left begin where the others do: {left}")
+            said = tab.evaluate("[...document.querySelectorAll('.row.isActive .by bdi')].map(one => one.textContent)")
+            expect(said[:2] == ["נועה (1)", "image"] and len(said) == 3, f"and are in order: {said}")
+            for index in range(6):
                 tab.evaluate(f"lookaheadPage.view.go({index}, false)")
                 time.sleep(0.3)
             tab.screenshot(folder / "hostile.png")
-            expect(tab.evaluate("lookaheadPage.view.index") == 4, "texts that mean harm can be scrolled")
+            expect(tab.evaluate("lookaheadPage.view.index") == 5, "texts that mean harm can be scrolled")
             expect(tab.evaluate("window.pwned === undefined && !document.querySelector('#feed script, a[href^=\"javascript\"]')"),
                    "and do none")
             tab.evaluate("document.getElementById('tab-lab').click()")

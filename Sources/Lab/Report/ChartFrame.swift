@@ -1,7 +1,14 @@
-/// A chart's place for its data: two axes from 0 with round numbers at their ticks. It is as wide as a phone's
-/// screen; wider pages show several side by side.
+/// A chart's place for its data: two axes from 0 with round numbers at their ticks.
 struct ChartFrame: Sendable {
-  static let width = 360.0
+  /// The size of a chart's drawing: that of a phone's screen, of which wider pages show several side by side, or,
+  /// where a chart stands alone, that of a wide page. The same letters are as large in both.
+  enum Size: Sendable {
+    case narrow, wide
+
+    var width: Double { self == .narrow ? 360 : 760 }
+  }
+
+  let width: Double
   let height: Double
   let left = 44.0
   let right = 18.0
@@ -10,12 +17,13 @@ struct ChartFrame: Sendable {
   let x: ChartAxis
   let y: ChartAxis
 
-  init(x: ChartAxis, y: ChartAxis, height: Double = 260) {
-    (self.x, self.y, self.height) = (x, y, height)
+  init(x: ChartAxis, y: ChartAxis, _ size: Size, height: Double? = nil) {
+    (self.x, self.y, width) = (x, y, size.width)
+    self.height = height ?? (size == .narrow ? 260 : 340)
   }
 
   func place(x value: Double) -> Double {
-    left + (Self.width - left - right) * x.share(value)
+    left + (width - left - right) * x.share(value)
   }
 
   func place(y value: Double) -> Double {
@@ -30,7 +38,7 @@ struct ChartFrame: Sendable {
     markup.element(
       "svg",
       [
-        "viewBox": "0 0 \(fixed(Self.width, 0)) \(fixed(height, 0))", "role": "img",
+        "viewBox": "0 0 \(fixed(width, 0)) \(fixed(height, 0))", "role": "img",
         "xmlns": "http://www.w3.org/2000/svg",
       ]
     ) { svg in
@@ -40,7 +48,7 @@ struct ChartFrame: Sendable {
         svg.mark(
           "line",
           [
-            "class": "grid", "x1": fixed(left, 0), "x2": fixed(Self.width - right, 0), "y1": at,
+            "class": "grid", "x1": fixed(left, 0), "x2": fixed(width - right, 0), "y1": at,
             "y2": at,
           ])
         svg.element(
@@ -57,7 +65,7 @@ struct ChartFrame: Sendable {
       }
       svg.element(
         "text",
-        ["class": "end name", "x": fixed(Self.width - right, 0), "y": fixed(height - 4, 0)],
+        ["class": "end name", "x": fixed(width - right, 0), "y": fixed(height - 4, 0)],
         x.name)
       svg.element("text", ["class": "name", "x": "2", "y": "10"], y.name)
       draw(&svg)
@@ -128,4 +136,89 @@ struct ChartAxis: Sendable {
   }
 
   func label(_ tick: Double) -> String { fixed(tick, decimals) }
+}
+
+/// Finds places for the letters of points, so that none covers another or a point.
+struct ChartLabels {
+  private struct Box {
+    let x: ClosedRange<Double>
+    let y: ClosedRange<Double>
+
+    func overlaps(_ other: Box) -> Bool { x.overlaps(other.x) && y.overlaps(other.y) }
+  }
+
+  /// Where a letter stands, and whether a line has to say to which point it belongs.
+  struct Place: Hashable {
+    let x: Double
+    /// Of its foot.
+    let y: Double
+    /// The point, where it is not beside the letter.
+    let from: Point?
+  }
+
+  struct Point: Hashable {
+    let x: Double
+    let y: Double
+  }
+
+  private var taken: [Box]
+  private let bounds: Box
+
+  private static let letterWidth = 7.5
+  private static let letterHeight = 10.0
+  private static let radius = 4.0
+  private static let steps = 40
+
+  /// No letters yet, and these points.
+  init(_ frame: ChartFrame, points: [Point] = []) {
+    bounds = Box(x: 0...frame.width, y: 0...(frame.height - frame.bottom))
+    taken = points.map {
+      Box(
+        x: ($0.x - Self.radius)...($0.x + Self.radius),
+        y: ($0.y - Self.radius)...($0.y + Self.radius))
+    }
+  }
+
+  /// The place of a letter beside one of these points, the first if that can be, and else further away.
+  mutating func place(_ letter: String, beside points: [Point]) -> Place {
+    let width = Self.letterWidth * Double(letter.utf8.count)
+    for step in 0..<Self.steps {
+      let distance = Self.radius + 1 + Double(step) * 6
+      for point in points {
+        for (right, down) in Self.directions {
+          // The corner or the middle of an edge that is nearest to the point.
+          let left = point.x + right * distance - (1 - right) / 2 * width
+          let foot = point.y + down * distance + (1 + down) / 2 * Self.letterHeight
+          let box = Box(x: left...(left + width), y: (foot - Self.letterHeight)...foot)
+          guard box.x.lowerBound >= bounds.x.lowerBound, box.x.upperBound <= bounds.x.upperBound,
+            box.y.lowerBound >= bounds.y.lowerBound, box.y.upperBound <= bounds.y.upperBound,
+            !taken.contains(where: box.overlaps)
+          else { continue }
+          taken.append(box)
+          return Place(x: left, y: foot - 1, from: step > 0 ? point : nil)
+        }
+      }
+    }
+    return Place(x: points[0].x + Self.radius, y: points[0].y - Self.radius, from: nil)
+  }
+
+  private static let directions: [(right: Double, down: Double)] = [
+    (1, -1), (1, 0), (1, 1), (0, -1), (0, 1), (-1, -1), (-1, 0), (-1, 1),
+  ]
+}
+
+extension Markup {
+  /// A letter of a chart at its place.
+  mutating func letter(_ letter: String, at place: ChartLabels.Place) {
+    if let point = place.from {
+      mark(
+        "line",
+        [
+          "class": "lead", "x1": fixed(point.x, 1), "y1": fixed(point.y, 1),
+          "x2": fixed(place.x + 3, 1), "y2": fixed(place.y - 4, 1),
+        ])
+    }
+    element(
+      "text", ["class": "key halo", "x": fixed(place.x, 1), "y": fixed(place.y, 1)], letter)
+  }
 }

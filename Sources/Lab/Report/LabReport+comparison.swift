@@ -7,28 +7,28 @@ extension LabReport {
         "p",
         "Loaders per 1000 items of each strategy, with the interval in which they lie; by their square roots."
       )
-      section.element("div", ["class": "charts"]) { charts in
-        for place in places { figure(&charts, place.name) { intervals(place) } }
-      }
+      charts(&section, places.map(\.name)) { intervals(places[$0], $1) }
     }
   }
 
   private static let rowHeight = 30.0
 
-  private func intervals(_ place: (name: String, network: Int?)) -> Markup {
+  private func intervals(
+    _ place: (name: String, network: Int?), _ size: ChartFrame.Size
+  ) -> Markup {
     let rows = results.contestants.indices.map {
       results.interval($0, on: place.network, .loaders)
     }
     let most = rows.map { $0.mean + ($0.halfWidth.isFinite ? $0.halfWidth : 0) }.max() ?? 1
     let frame = ChartFrame(
       x: ChartAxis(rootOf: "loaders per 1000", upTo: min(most, 1_000)), y: ChartAxis("", upTo: 1),
-      height: Double(rows.count) * Self.rowHeight + 50)
+      size, height: Double(rows.count) * Self.rowHeight + 50)
     let end = frame.place(x: frame.x.end)
     var svg = Markup()
     svg.element(
       "svg",
       [
-        "viewBox": "0 0 \(fixed(ChartFrame.width, 0)) \(fixed(frame.height, 0))", "role": "img",
+        "viewBox": "0 0 \(fixed(frame.width, 0)) \(fixed(frame.height, 0))", "role": "img",
         "xmlns": "http://www.w3.org/2000/svg",
       ]
     ) { svg in
@@ -89,13 +89,13 @@ extension LabReport {
         is a strategy whose loaders are short. Where people look at one item a second, nobody waits longer \
         than that second.
         """)
-      section.element("div", ["class": "charts"]) { charts in
-        for place in places { figure(&charts, place.name) { distribution(place) } }
-      }
+      charts(&section, places.map(\.name)) { distribution(places[$0], $1) }
     }
   }
 
-  private func distribution(_ place: (name: String, network: Int?)) -> Markup {
+  private func distribution(
+    _ place: (name: String, network: Int?), _ size: ChartFrame.Size
+  ) -> Markup {
     let lines = results.contestants.indices.map { contestant in
       Self.waitMeasures.map { step in
         (
@@ -109,7 +109,7 @@ extension LabReport {
     let shown = min(Self.waitMeasures.count, longest + 2)
     let frame = ChartFrame(
       x: ChartAxis("longer than so many ms", upTo: Self.waitMeasures[shown - 1].milliseconds),
-      y: ChartAxis("of 1000 items", upTo: lines.compactMap { $0.first?.y }.max() ?? 1))
+      y: ChartAxis("of 1000 items", upTo: lines.compactMap { $0.first?.y }.max() ?? 1), size)
     return frame.chart("Waits on \(place.name)") { svg in
       for (contestant, line) in lines.enumerated() {
         svg.element(
@@ -119,13 +119,17 @@ extension LabReport {
             "points": frame.line(Array(line.prefix(shown))),
           ]
         ) { $0.element("title", results.contestants[contestant]) }
-        let place = contestant % (shown - 1)
-        svg.element(
-          "text",
-          [
-            "class": "key", "x": fixed(frame.place(x: line[place].x) + 2, 1),
-            "y": fixed(frame.place(y: line[place].y) - 3, 1),
-          ], Self.letter(contestant))
+      }
+      var labels = ChartLabels(frame)
+      for (contestant, line) in lines.enumerated() {
+        // By turns at another point of the line, so that lines which begin together are told apart.
+        let points = line.prefix(shown - 1).map {
+          ChartLabels.Point(x: frame.place(x: $0.x), y: frame.place(y: $0.y))
+        }
+        let turn = contestant % points.count
+        let letter = Self.letter(contestant)
+        svg.letter(
+          letter, at: labels.place(letter, beside: Array(points[turn...] + points[..<turn])))
       }
     }
   }

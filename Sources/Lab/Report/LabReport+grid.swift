@@ -14,31 +14,27 @@ extension LabReport {
         "p",
         "Loaders per 1000 on \(grid.results.networks.joined(separator: ", ")): one map for each maximum cost; "
           + "redder is more, from \(fixed(least, 1)) to \(fixed(most, 1)).")
-      section.element("div", ["class": "charts"]) { charts in
-        for maxCost in maxCosts {
-          figure(&charts, "at most a cost of \(maxCost) at once") {
-            map(grid, maxCost, loaders, least, most)
-          }
-        }
-      }
+      let captions = maxCosts.map { "at most a cost of \($0) at once" }
+      charts(&section, captions) { map(grid, maxCosts[$0], loaders, least, most, $1) }
     }
   }
 
   private func map(
-    _ grid: Grid, _ maxCost: Int, _ loaders: [Double], _ least: Double, _ most: Double
+    _ grid: Grid, _ maxCost: Int, _ loaders: [Double], _ least: Double, _ most: Double,
+    _ size: ChartFrame.Size
   ) -> Markup {
     let places = grid.settings.indices.filter { grid.settings[$0].maxCost == maxCost }
     let videos = Set(places.map { grid.settings[$0].videoCost }).sorted()
     let images = Set(places.map { grid.settings[$0].imageCost }).sorted()
     let (left, top) = (64.0, 30.0)
-    let width = (ChartFrame.width - left - 4) / Double(max(1, images.count))
+    let width = (size.width - left - 4) / Double(max(1, images.count))
     let height = min(44, width)
     var svg = Markup()
     let all = top + height * Double(videos.count) + 4
     svg.element(
       "svg",
       [
-        "viewBox": "0 0 \(fixed(ChartFrame.width, 0)) \(fixed(all, 0))", "role": "img",
+        "viewBox": "0 0 \(fixed(size.width, 0)) \(fixed(all, 0))", "role": "img",
         "xmlns": "http://www.w3.org/2000/svg",
       ]
     ) { svg in

@@ -15,8 +15,11 @@ extension LabReport {
     h2 { font-size: 1.2rem; margin: 2.2rem 0 0.5rem; }
     p, li { max-width: 44rem; }
     .lead { font-size: 1.1rem; }
-    .charts { display: grid; gap: 1.2rem; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); }
-    .legend { columns: 12rem; margin: 0 0 1rem; padding-left: 2.2rem; }
+    .charts { display: grid; gap: 1.2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr)); }
+    .wide { display: none; }
+    .narrow { max-width: 30rem; }
+    @media (min-width: 42rem) { .wide { display: block; } .narrow { display: none; } }
+    .legend { columns: 16rem; overflow-wrap: anywhere; margin: 0 0 1rem; padding-left: 2.2rem; }
     figure { margin: 0; break-inside: avoid; }
     figcaption { color: var(--soft); font-size: 0.9rem; }
     svg { display: block; width: 100%; height: auto; }
@@ -26,6 +29,7 @@ extension LabReport {
     svg .name { font-style: italic; }
     svg .key { fill: var(--ink); }
     svg .halo { stroke: var(--paper); stroke-width: 3px; paint-order: stroke; }
+    svg .lead { stroke: var(--soft); stroke-width: 0.7; }
     svg .grid { stroke: var(--line); }
     svg .dot { fill: var(--dot); }
     svg .ours { fill: var(--ours); }
@@ -40,7 +44,9 @@ extension LabReport {
     svg .load { stroke: var(--load); stroke-width: 2.5; }
     svg .cut { stroke: var(--cut); stroke-width: 2.5; }
     svg .wait { stroke: var(--wait); stroke-width: 5; }
-    .scroll { overflow-x: auto; }
+    .scroll { overflow: auto; max-height: 34rem; border: 1px solid var(--line); border-radius: 0.4rem; }
+    .scroll:focus-visible { outline: 2px solid var(--front); outline-offset: 2px; }
+    .scroll th { position: sticky; top: 0; background: var(--paper); }
     table { border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
     th, td { padding: 0.25rem 0.6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
     th { color: var(--soft); font-weight: 600; }
@@ -48,7 +54,7 @@ extension LabReport {
     tr.ours td { color: var(--ours); }
     @media print { :root { --ink: #000; --soft: #444; --paper: #fff; --line: #bbb; --ours: #a00; --front: #04a;
       --dot: #444; --wait: #a00; --load: #04a; --cut: #850; color-scheme: light; }
-      body { font-size: 10pt; } main { max-width: none; padding: 0; } .scroll { overflow: visible; }
+      body { font-size: 10pt; } main { max-width: none; padding: 0; } .scroll { overflow: visible; max-height: none; border: 0; }
       table { font-size: 7pt; } th, td { padding: 0.1rem 0.2rem; } tr, section { break-inside: avoid; }
       h2, h3, h2 + p, tbody tr:nth-child(-n+4) { break-after: avoid; }
       .charts { grid-template-columns: repeat(2, 1fr); } .charts svg { max-height: 8.5cm; } }

@@ -7,7 +7,10 @@ extension LabReport {
         "p",
         "Means of \(results.repeats) runs; what each figure is, is in docs/lab.md of the project. The last "
           + "column holds each strategy against \(results.contestants[0]).")
-      section.element("div", ["class": "scroll"]) { scroll in
+      if places.contains(where: { hasUnknownInterval(on: $0.network) }) {
+        section.element("p", Self.unknownInterval)
+      }
+      section.element("div", Self.scroll("All figures")) { scroll in
         scroll.element("table") { table in
           table.element("thead") { $0.element("tr") { head(of: &$0) } }
           table.element("tbody") { body in
@@ -19,6 +22,22 @@ extension LabReport {
           }
         }
       }
+    }
+  }
+
+  /// The attributes of what scrolls by itself: by keyboard, too.
+  static func scroll(_ name: String) -> KeyValuePairs<String, String> {
+    ["class": "scroll", "tabindex": "0", "role": "region", "aria-label": name]
+  }
+
+  /// Why an interval is not known.
+  static let unknownInterval =
+    "A ? stands for an interval that is not known: of fewer than \(SequentialInterval.fewestValues) values none of "
+    + "95 % can be told. Of one network each run is a value, of all networks each network."
+
+  private func hasUnknownInterval(on network: Int?) -> Bool {
+    results.contestants.indices.contains {
+      !results.interval($0, on: network, .loaders).halfWidth.isFinite
     }
   }
 
@@ -39,7 +58,13 @@ extension LabReport {
       row.element("td", ["class": "text"], results.contestants[contestant])
       let loaders = results.interval(contestant, on: place.network, .loaders)
       row.element("td", ["data-measure": "loaders"], fixed(loaders.mean, 1))
-      row.element("td", loaders.halfWidth.isFinite ? fixed(loaders.halfWidth, 1) : "?")
+      row.element("td") { cell in
+        if loaders.halfWidth.isFinite {
+          cell.write(fixed(loaders.halfWidth, 1))
+        } else {
+          cell.element("abbr", ["title": Self.unknownInterval], "?")
+        }
+      }
       for column in ExperimentResults.columns {
         let mean = results.interval(contestant, on: place.network, column.measure).mean
         row.element(

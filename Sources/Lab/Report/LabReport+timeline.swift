@@ -13,20 +13,18 @@ extension LabReport {
         from item to item; blue is what was fetched of an item, ochre what was cancelled or given up, red how \
         long the viewer waited for it.
         """)
-      section.element("div", ["class": "charts"]) { charts in
-        figure(&charts, timelineName) { run() }
-      }
+      charts(&section, [timelineName]) { run($1) }
     }
   }
 
-  private func run() -> Markup {
+  private func run(_ size: ChartFrame.Size) -> Markup {
     let end = Self.shownMilliseconds
     let looks = timeline.looks.filter { $0.atMilliseconds < end }
     let fetches = timeline.fetches.filter { $0.fromMilliseconds < end }
     let last = max(looks.map(\.item).max() ?? 1, fetches.map(\.item).max() ?? 1)
     let frame = ChartFrame(
       x: ChartAxis("seconds", upTo: Double(end) / 1_000), y: ChartAxis("item", upTo: Double(last)),
-      height: 380)
+      size, height: 380)
     func seconds(_ milliseconds: Int) -> Double { Double(min(milliseconds, end)) / 1_000 }
     return frame.chart("A run of \(timelineName)") { svg in
       for fetch in fetches {

@@ -44,25 +44,39 @@ extension LabReport {
       section.element("ol", ["class": "legend", "type": "A"]) { list in
         for name in results.contestants { list.element("li", name) }
       }
-      section.element("div", ["class": "charts"]) { charts in
-        for place in places { figure(&charts, place.name) { tradeoff(place) } }
+      charts(&section, places.map(\.name)) { tradeoff(places[$0], $1) }
+    }
+  }
+
+  /// Charts with their captions, side by side; one alone has the width of the page.
+  func charts(
+    _ section: inout Markup, _ captions: [String], _ chart: (Int, ChartFrame.Size) -> Markup
+  ) {
+    section.element("div", ["class": "charts"]) { charts in
+      for (index, caption) in captions.enumerated() {
+        charts.element("figure") { figure in
+          if captions.count == 1 {
+            figure.element("div", ["class": "narrow"]) { $0.add(chart(index, .narrow)) }
+            figure.element("div", ["class": "wide"]) { $0.add(chart(index, .wide)) }
+          } else {
+            figure.add(chart(index, .narrow))
+          }
+          figure.element("figcaption", caption)
+        }
       }
     }
   }
 
-  /// A chart with its caption.
-  func figure(_ charts: inout Markup, _ caption: String, _ chart: () -> Markup) {
-    charts.element("figure") { figure in
-      figure.add(chart())
-      figure.element("figcaption", caption)
-    }
-  }
-
-  private func tradeoff(_ place: (name: String, network: Int?)) -> Markup {
+  private func tradeoff(
+    _ place: (name: String, network: Int?), _ size: ChartFrame.Size
+  ) -> Markup {
     let points = points(place.network, of: results)
     let frame = ChartFrame(
       x: ChartAxis("KB an item", upTo: points.map(\.kilobytes).max() ?? 1),
-      y: ChartAxis(rootOf: "loaders per 1000", upTo: points.map(\.loaders).max() ?? 1))
+      y: ChartAxis(rootOf: "loaders per 1000", upTo: points.map(\.loaders).max() ?? 1), size)
+    let places = points.map {
+      ChartLabels.Point(x: frame.place(x: $0.kilobytes), y: frame.place(y: $0.loaders))
+    }
     return frame.chart("Loaders against bytes on \(place.name)") { svg in
       svg.mark(
         "polyline",
@@ -78,19 +92,19 @@ extension LabReport {
             "points": frame.line(prices.map { (points[$0].kilobytes, points[$0].loaders) }),
           ])
       }
-      for point in points {
-        let (x, y) = (frame.place(x: point.kilobytes), frame.place(y: point.loaders))
+      for (point, place) in zip(points, places) {
         svg.element(
           "circle",
           [
-            "class": isOurs(point.contestant) ? "ours" : "dot", "cx": fixed(x, 1),
-            "cy": fixed(y, 1),
-            "r": "4",
+            "class": isOurs(point.contestant) ? "ours" : "dot", "cx": fixed(place.x, 1),
+            "cy": fixed(place.y, 1), "r": "4",
           ]
         ) { $0.element("title", words(point)) }
-        svg.element(
-          "text", ["class": "key", "x": fixed(x + 5, 1), "y": fixed(y - 4, 1)],
-          Self.letter(point.contestant))
+      }
+      var labels = ChartLabels(frame, points: places)
+      for (point, place) in zip(points, places) {
+        let letter = Self.letter(point.contestant)
+        svg.letter(letter, at: labels.place(letter, beside: [place]))
       }
     }
   }

@@ -8,7 +8,7 @@ extension LabReport {
         "p",
         "The same strategies for real, over sockets and a shaped link, beside the simulation: "
           + validation.sentence + ".")
-      section.element("div", ["class": "scroll"]) { scroll in
+      section.element("div", Self.scroll("Held against the client library")) { scroll in
         scroll.element("table") { table in
           table.element("tr") { row in
             row.element("th", ["class": "text"], "strategy")

@@ -60,6 +60,13 @@ public struct SequentialInterval: Hashable, Sendable {
     return deviation * (bound / n).squareRoot()
   }
 
+  /// From so many values on intervals of 95 % are finite.
+  public static let fewestValues: Int = {
+    var interval = SequentialInterval(leastDeviation: 1)
+    while !interval.halfWidth.isFinite { interval.add(0) }
+    return interval.count
+  }()
+
   /// The variance of the effect, in standard deviations, that the test looks for: large ones.
   private static let priorVariance = 1.0
 }

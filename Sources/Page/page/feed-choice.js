@@ -39,9 +39,10 @@ export class FeedChoice {
       const { feeds, total, paging } = await answer.json();
       this.note.textContent = `${count(total)} ${total === 1 ? 'feed' : 'feeds'}`;
       this.list.replaceChildren(...feeds.map((/** @type {any} */ feed) => h('li', {}, h(
-        'button', { type: 'button', dir: 'auto', onclick: () => this.#take(feed.name) },
-        h('strong', {}, feed.title ?? feed.name),
-        h('span', {}, feed.title ? `${feed.name}, ` : '', `${count(feed.total)} items`)))));
+        'button', { type: 'button', onclick: () => this.#take(feed.name) },
+        h('strong', {}, h('bdi', {}, feed.title ?? feed.name)),
+        h('span', {}, feed.title ? h('bdi', {}, feed.name) : null, feed.title ? ', ' : null,
+          `${count(feed.total)} items`)))));
       for (const [button, link] of [[this.back, paging.links.prev], [this.next, paging.links.next]]) {
         button.disabled = !link;
         button.onclick = () => void this.#load(link);

@@ -238,7 +238,7 @@ export class FeedView extends EventTarget {
     const title = h('h2', { id: `title-${index}`, dir: 'auto' }, item.title ?? item.type);
     const row = h('article', { class: 'row', tabIndex: -1, 'aria-labelledby': `title-${index}` },
       h('div', { class: 'frames' }, ...frames.map((frame) => frame.element)),
-      h('div', { class: 'caption' }, title, h('p', { class: 'by', dir: 'auto' }, byline(item)),
+      h('div', { class: 'caption' }, title, h('p', { class: 'by' }, ...byline(item)),
         item.text && item.media?.length ? h('p', { class: 'text', dir: 'auto' }, item.text) : null,
         link(item)));
     this.#place(row, index);
@@ -261,13 +261,18 @@ export class FeedView extends EventTarget {
   }
 }
 
-/** @param {import('../lookahead.js').Item} item */
+/**
+ * Who, what, when: each by itself, so that a name from right to left orders nothing but itself.
+ *
+ * @param {import('../lookahead.js').Item} item
+ */
 function byline({ author, publishedAt, counters = {}, type }) {
   const time = publishedAt ? new Date(publishedAt) : null;
   const date = time && !Number.isNaN(time.getTime())
     ? time.toLocaleDateString(undefined, { year: 'numeric', month: 'short', day: 'numeric' }) : null;
   const likes = counters.likes === undefined ? null : `${count(counters.likes)} likes`;
-  return [author?.name ?? author?.id, type, date, likes].filter(Boolean).join(' · ');
+  return [author?.name ?? author?.id, type, date, likes].filter(Boolean)
+    .flatMap((part, index) => [index > 0 ? ' · ' : null, h('bdi', {}, part)]);
 }
 
 /**

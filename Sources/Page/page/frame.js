@@ -21,6 +21,8 @@ export class Frame {
       h('span', {}, 'Loader'));
     this.chip = h('span', { class: 'chip', hidden: true });
     this.element = h('div', { class: 'frame' }, this.strip, this.ring, this.chip);
+    /** @type {HTMLElement | null} where the item is a text */
+    this.words = null;
     this.#fill();
   }
 
@@ -29,7 +31,8 @@ export class Frame {
     const media = item.media ?? [];
     this.#slides = media.map((_, index) => new Slide(this.lane.prefetcher, item, index));
     if (media.length === 0) {
-      this.strip.append(h('div', { class: 'slide words' }, h('p', {}, item.text ?? item.title ?? item.type)));
+      this.words = h('div', { class: 'slide words' }, h('p', { dir: 'auto' }, item.text ?? item.title ?? item.type));
+      this.strip.append(this.words);
     }
     this.strip.append(...this.#slides.map((slide) => slide.element));
     if (media.length > 1) {
@@ -58,11 +61,21 @@ export class Frame {
   update() {
     const { prefetcher } = this.lane;
     for (const slide of this.#slides) slide.update();
+    this.#letScroll();
     const isHere = prefetcher.feed.items.includes(this.item) || prefetcher.media(this.id).length > 0
       || (this.item.media ?? []).length === 0;
     const waits = this.#isActive && !this.#slides[0]?.isElsewhere && !(isHere && prefetcher.isReady(this.id));
     this.ring.hidden = !waits;
     this.element.classList.toggle('isWaiting', waits);
+  }
+
+  /** A text that is longer than its place is scrolled by keyboard, too. */
+  #letScroll() {
+    const { words } = this;
+    if (!words || words.tabIndex === 0 || words.scrollHeight <= words.clientHeight) return;
+    words.tabIndex = 0;
+    words.setAttribute('role', 'group');
+    words.setAttribute('aria-label', `The text of ${this.item.title ?? this.item.type}`);
   }
 
   /**

@@ -18,10 +18,10 @@ export class Inspector {
    */
   constructor(place, view, editor) {
     this.view = view;
-    this.figures = h('div', { class: 'table' });
+    this.figures = h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': 'What it came to' });
     this.hint = h('dl', { class: 'facts' });
     this.window = h('div', { class: 'window' });
-    this.history = h('div', { class: 'history' });
+    this.history = h('div', { class: 'history', tabIndex: 0, role: 'region', 'aria-label': 'What was done, and why' });
     const part = (/** @type {string} */ title, /** @type {string} */ help, /** @type {Node} */ body) => h('section', {},
       h('h3', {}, title), h('p', { class: 'help' }, help), body);
     place.replaceChildren(
@@ -107,7 +107,7 @@ export class Inspector {
       }
       if (variants) facts.push(['smaller files', variants.map((one) => size(one.bytes)).join(', ')]);
     }
-    this.hint.replaceChildren(...facts.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))));
+    this.hint.replaceChildren(...facts.map(([name, value]) => h('div', {}, h('dt', {}, h('bdi', {}, name)), h('dd', {}, h('bdi', {}, value)))));
   }
 
   #drawWindow() {
@@ -132,7 +132,7 @@ export class Inspector {
     this.history.replaceChildren(...this.view.lanes.map((lane) => h('div', { class: 'lane' },
       h('h4', {}, lane.title), h('ol', {}, ...lane.history.slice(0, 40).map(
         ({ at, kind, text, why }) => h('li', { class: kind }, h('span', { class: 'at' }, `${(at / 1000).toFixed(1)} s`),
-          h('span', { class: 'what' }, `${kind} ${text}`), h('span', { class: 'why' }, why)))))));
+          h('span', { class: 'what' }, `${kind} `, h('bdi', {}, text)), h('span', { class: 'why', dir: 'auto' }, why)))))));
   }
 }
 

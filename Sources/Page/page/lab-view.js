@@ -62,7 +62,8 @@ export class LabView {
     const own = (feedsWithPolicies ?? []).includes(feed);
     this.policies.replaceChildren(
       h('p', { class: 'note' },
-        feed ? `Of the feed “${feed}”${own ? ', which has its own' : ': those of all feeds'}.` : 'Of all feeds.',
+        ...feed ? ['Of the feed “', h('bdi', {}, feed), `”${own ? ', which has its own' : ': those of all feeds'}.`]
+          : ['Of all feeds.'],
         ' A policy says what a page’s plan loads ahead, and what items cost.'),
       ...(problem
         ? [h('p', { class: 'problem' }, `A policy is not understood: ${problem.detail}`)] : []),
@@ -78,9 +79,10 @@ export class LabView {
       ['policy', policy.name], ['strategy', policy.strategy], ['with', parameters || 'nothing to tune'],
       ['items a minute', String(policy.itemsPerMinute)], ['next page', `after ${policy.nextPagePercent} %`],
     ];
-    const small = h('small', {}, isDefault ? `${name}, where nothing is known` : name);
-    return h('article', { class: 'card' }, h('h3', {}, `${title} `, small),
-      h('dl', { class: 'facts' }, ...facts.map(([key, value]) => h('div', {}, h('dt', {}, key), h('dd', {}, value)))),
+    const small = h('small', {}, h('bdi', {}, name), isDefault ? ', where nothing is known' : null);
+    return h('article', { class: 'card' }, h('h3', {}, h('bdi', {}, title), ' ', small),
+      h('dl', { class: 'facts' }, ...facts.map(
+        ([key, value]) => h('div', {}, h('dt', {}, key), h('dd', {}, h('bdi', {}, value))))),
       h('h4', {}, 'Evidence'), evidence ? tree(evidence) : h('p', { class: 'note' }, policy.evidence === undefined
         ? 'None is kept: it is the first policy, or was written by hand.' : 'None.'));
   }

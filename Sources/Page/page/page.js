@@ -103,7 +103,7 @@ class Page {
     document.body.classList.add('isEmpty');
     this.#say(h('div', {}, h('strong', {}, 'The database has no feed yet.'),
       h('span', {}, ' Load the examples, or posts of your own, into the file that the server was given:'),
-      h('pre', {}, `${seed}\n${seed} posts.ndjson`),
+      h('pre', { tabIndex: 0 }, `${seed}\n${seed} posts.ndjson`),
       h('span', {}, 'This page shows them as soon as they are there.')));
     setTimeout(() => void this.begin(), EMPTY_MS);
   }
@@ -134,7 +134,7 @@ class Page {
     if (!CHOICES.has(chosen.beside)) chosen.beside = 'nothing';
     const address = new URLSearchParams(chosen);
     history.replaceState(null, '', `#${address}`);
-    byId('choose-feed').textContent = chosen.feed;
+    byId('choose-feed').replaceChildren(h('bdi', {}, chosen.feed));
     for (const name of /** @type {const} */ (['network', 'strategy', 'beside'])) byId(name).value = chosen[name];
     this.#end();
     const names = [chosen.strategy, chosen.beside].filter((name) => CHOICES.has(name));

@@ -25,7 +25,7 @@ export class ServerView {
     this.note = h('p', { class: 'note', role: 'status' });
     this.tiles = h('dl', { class: 'tiles' });
     this.chart = h('canvas', { class: 'chart', role: 'img', 'aria-label': 'Requests a second, lately' });
-    this.routes = h('div', { class: 'table' });
+    this.routes = h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': 'By route' });
     place.append(this.note, this.tiles, this.chart, h('h2', {}, 'By route'), this.routes);
   }
 
