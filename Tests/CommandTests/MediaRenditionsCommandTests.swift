@@ -27,7 +27,9 @@ import Testing
     #expect(dry.errorLines == ["\(root)/a b.jpg: would be made 320 × 400, image/webp"])
     #expect(made().isEmpty)
     let first = try program.run("media", "renditions", root)
-    #expect(first.status == 0 && first.errors.isEmpty, "\(first.errors)")
+    // One that takes long says how far it is.
+    let problems = first.errorLines.filter { !$0.contains(" renditions made, ") }
+    #expect(first.status == 0 && problems.isEmpty, "\(first.errors)")
     #expect(first.output.hasPrefix("2 probed") && first.output.hasSuffix("renditions: 1 made\n"))
     #expect(made().count == 1)
     let second = try program.run("media", "renditions", root)

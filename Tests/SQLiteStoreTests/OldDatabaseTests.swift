@@ -24,7 +24,7 @@ import Testing
             VALUES ('a', 'image', 'A', 1, '["t"]'), ('b', 'video', NULL, 2, NULL),
               ('c', 'text', 'C', NULL, NULL);
           INSERT INTO media (post_id, ordinal, kind, url, bytes)
-            VALUES (1, 0, 'image', 'u', 7), (2, 0, 'video', 'v', NULL);
+            VALUES (1, 0, 'image', '/u', 7), (2, 0, 'video', '/v', NULL);
           INSERT INTO feed_entry (feed_id, post_id, sort_key, id, since) SELECT 1, post_id,
             9223372036854775807, id, 1 FROM post
           """)
@@ -39,8 +39,8 @@ import Testing
     let old = [
       Post(
         id: "a", type: .image, title: "A", author: Author(id: "x", name: "X"), tags: ["t"],
-        media: [Media(kind: .image, url: "u", bytes: 7)]),
-      Post(id: "b", type: .video, author: Author(id: "x"), media: [Media(kind: .video, url: "v")]),
+        media: [Media(kind: .image, url: "/u", bytes: 7)]),
+      Post(id: "b", type: .video, author: Author(id: "x"), media: [Media(kind: .video, url: "/v")]),
       Post(id: "c", type: .text, title: "C"),
     ]
     #expect(try store.posts([1, 2, 3]).allPosts == old)
@@ -53,7 +53,7 @@ import Testing
       extra: extra,
       media: [
         Media(
-          kind: .audio, url: "w", alt: "Rain", poster: "/p",
+          kind: .audio, url: "/w", alt: "Rain", poster: "/p",
           placeholder: MediaPlaceholder(thumbHash: [1, 2, 3, 4, 5]), extra: extra)
       ])
     // Of the same id and name, and yet another author.

@@ -65,8 +65,8 @@ import Testing
     let store = test.store
     let first = Post(
       id: "a", type: .image, title: "old", author: Author(id: "x", name: "X"), tags: ["t"],
-      media: [Media(kind: .image, url: "u"), Media(kind: .video, url: "v")])
-    let second = Post(id: "a", type: .video, text: "new", media: [Media(kind: .video, url: "w")])
+      media: [Media(kind: .image, url: "/u"), Media(kind: .video, url: "/v")])
+    let second = Post(id: "a", type: .video, text: "new", media: [Media(kind: .video, url: "/w")])
     try store.load([
       .post(first, placements: [Placement(feed: "one", rank: 3)]),
       .post(second, placements: [Placement(feed: "two")]),
@@ -160,7 +160,7 @@ import Testing
     let posts = ["\u{e9}", "e\u{301}"].map { text in
       Post(
         id: "a", type: .image, title: text, author: Author(id: text, name: text), tags: [text],
-        media: [Media(kind: .image, url: text)])
+        media: [Media(kind: .image, url: "/" + text)])
     }
     for post in posts {
       try store.load([.post(post, placements: [])])

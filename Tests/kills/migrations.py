@@ -7,7 +7,7 @@ from checks import require
 from commands import DATABASE, Command
 from program import dump
 
-MIGRATIONS = pathlib.Path(__file__).parents[2] / "Migrations"
+MIGRATIONS = pathlib.Path(__file__).parents[2] / "Migrations" / "sqlite"
 
 
 class Migrate(Command):

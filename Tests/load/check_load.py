@@ -50,6 +50,7 @@ def main(program, seconds=30):
         for name, request in [("silent", None), ("served once", floods.REQUEST)]:
             checks.run(
                 f"idle connections, {name}", floods.idle_connections, program, folder, 5000, request)
+        checks.run("a silent listener among a thousand", floods.silent_listener, program, folder, 1000, 100)
         checks.run("connections past the limit", floods.too_many_connections, program, folder, 20_000)
         checks.run(
             "descriptors run out", floods.exhausted_descriptors, program, folder, 200, 300)

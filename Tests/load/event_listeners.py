@@ -28,11 +28,11 @@ def resident(pid):
         return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
-def put(port, name, rank):
+def put(port, name, rank, token=TOKEN):
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}/v1/items/{name}", method="PUT",
         data=json.dumps({"type": "image", "feeds": [{"name": "live", "rank": rank}]}).encode(),
-        headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"})
+        headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"})
     urllib.request.urlopen(request).close()
 
 

@@ -9,12 +9,15 @@ import subprocess
 import sys
 import time
 
+import event_listeners
 from checks import Skipped, require
-from running import RunningServer, wait_until
+from running import RunningServer, TOKEN, wait_until
 
 FLOOD = pathlib.Path(__file__).parent / "flood.py"
 REQUEST = b"GET /rp/?feed=featured&limit=1 HTTP/1.1\r\nHost: flood\r\n\r\n"
 MAXIMUM_CONNECTIONS = 10_000
+# How much a server may grow by while one of its listeners reads nothing.
+SILENT_BYTES = 16 << 20
 
 
 def connect(port, timeout=10):
@@ -53,6 +56,36 @@ def idle_connections(program, folder, count, request):
         require(closed, f"{server.open_descriptors()} descriptors after all were closed")
         require(server.terminate() == 0, "the server did not end with status 0")
         return f"{count} connections, {resident:.0f} bytes resident, {private:.0f} private each"
+
+
+def silent_listener(program, folder, count, writes):
+    """Of so many who listen to a feed's events one reads nothing: the others hear of each write, and it costs
+    no more memory than its socket has."""
+    need_descriptors(2 * count + 500)
+    with RunningServer(program, folder, "--event-listeners", str(count), "--log-level", "warning") as server:
+        event_listeners.put(server.port, "first", writes + 1, TOKEN)
+        silent = socket.socket()
+        silent.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        silent.connect(("127.0.0.1", server.port))
+        silent.sendall(b"GET /v1/feeds/live/events HTTP/1.1\r\nHost: silent\r\n\r\n")
+        clients = event_listeners.Clients(server.port, count - 1)
+        clients.ask()
+        require(clients.read(b"retry: ", 60)[1] == 0, "not all were let in")
+        resident, slowest = server.resident_bytes(), 0
+        for number in range(writes):
+            event_listeners.put(server.port, f"news-{number}", writes - number, TOKEN)
+            _, missed, seconds = clients.read(b"event: newer", 30)
+            require(missed == 0, f"write {number}: {missed} heard nothing for 30 s")
+            slowest = max(slowest, seconds)
+        grown = server.resident_bytes() - resident
+        require(grown < SILENT_BYTES, f"{grown} bytes more after {writes} writes")
+        require(server.get("/healthz")[0] == 200, "not served beside them")
+        clients.close()
+        silent.close()
+        require(wait_until(lambda: server.open_descriptors() < 100, 20), "connections are left")
+        require(server.terminate() == 0, "the server did not end with status 0")
+        return (f"{count} listeners, {writes} writes: each heard by all others after {slowest * 1000:.0f} ms at the "
+                f"most, {grown / 1e6:.1f} MB more")
 
 
 def too_many_connections(program, folder, count):
