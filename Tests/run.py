@@ -23,6 +23,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 ENDED = re.compile(r'Test run with (\d+) tests? in (\d+) suites?')
 
 
+# What waits longest for programs, decoders, simulations and other databases: not for the hand.
+SLOW = {'CommandTests', 'LabTests', 'MediaFormatsTests', 'MediaProbeTests', 'PostgresStoreTests', 'PrefetchClientTests',
+        'SeedingTests', 'ServiceTests', 'StoreContractTests'}
 # A target with more source than this is run in parts, by its suites.
 PART_BYTES = 60_000
 
@@ -114,6 +117,7 @@ def main():
     parser.add_argument('targets', nargs='*', help='folders of Tests; all, if none is named')
     parser.add_argument('--jobs', type=int, default=4, help='processes at a time')
     parser.add_argument('--silence-seconds', type=int, default=1200, help='what is silent for so long is ended')
+    parser.add_argument('--quick', action='store_true', help='without the slowest targets')
     arguments = parser.parse_args()
 
     folder = ROOT / '.build/tests'
@@ -124,7 +128,8 @@ def main():
     unknown = set(arguments.targets) - names
     if unknown:
         parser.error(f'no target {", ".join(sorted(unknown))}')
-    made = [part for name in arguments.targets or names for part in parts(name, arguments.bundle, folder)]
+    made = [part for name in arguments.targets or names - (SLOW if arguments.quick else set())
+            for part in parts(name, arguments.bundle, folder)]
     waiting = collections.deque(sorted(made, key=lambda part: part.size, reverse=True))
     done, lock, began = [], threading.Lock(), time.monotonic()
 
