@@ -4,24 +4,33 @@ import PackageDescription
 /// Every target of ours: Swift 6 language mode (the default of these tools), warnings are errors.
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
+/// A module of the program: its tests see its internals in release builds, too, so that one build serves the program
+/// and its tests. No flag may be added to what other packages build (the library products, and what they stand on).
+let testable: [SwiftSetting] =
+  strict + [.unsafeFlags(["-enable-testing"], .when(configuration: .release))]
+
 /// The same for what every request goes through many times: in release builds whether two accesses to a
-/// class's property overlap is looked at by the compiler alone. Debug builds look while they run, too, and
-/// so do all tests and sanitizers; it took a tenth of a request's instructions.
+/// class's property overlap is looked at by the compiler alone. Debug builds, sanitizers among them, look while they
+/// run, too; it took a tenth of a request's instructions.
 let served: [SwiftSetting] =
-  strict + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
+  testable + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
 /// A module of ours.
 func module(
-  _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = strict
+  _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = testable
 ) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
+
+/// Tests: never optimised, as that takes longer than it saves.
+let unoptimized: [SwiftSetting] =
+  strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 /// The tests of a module of ours.
 func tests(
   _ name: String, _ dependencies: [Target.Dependency], excluding files: [String] = []
 ) -> Target {
-  .testTarget(name: name, dependencies: dependencies, exclude: files, swiftSettings: strict)
+  .testTarget(name: name, dependencies: dependencies, exclude: files, swiftSettings: unoptimized)
 }
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -75,9 +84,9 @@ let package = Package(
     module("HTTPServer", ["Sockets", "System", "HTTP", deque, logging], served),
 
     // The domain: no I/O, no clock.
-    module("CivilTime"),
-    module("Feed", ["CivilTime"]),
-    module("Prefetch", ["Feed"]),
+    module("CivilTime", [], strict),
+    module("Feed", ["CivilTime"], strict),
+    module("Prefetch", ["Feed"], strict),
     module("ThumbHash"),
     // SHA-256 and HMAC, from libcrypto.
     module("SHA2", ["CCrypto"]),
@@ -111,11 +120,11 @@ let package = Package(
     .target(
       name: "Page", dependencies: ["CEmbedded"], exclude: ["lookahead.js", "page"],
       swiftSettings: strict),
-    module("JSON"),
-    module("PostJSON", ["Feed", "Prefetch", "JSON"]),
+    module("JSON", [], strict),
+    module("PostJSON", ["Feed", "Prefetch", "JSON"], strict),
     // The client library, for apps; URLSession apart, so that what has its own sockets does not link it.
-    module("PrefetchClient", ["Feed", "Prefetch", "PostJSON", "JSON"]),
-    module("PrefetchURLSession", ["PrefetchClient"]),
+    module("PrefetchClient", ["Feed", "Prefetch", "PostJSON", "JSON"], strict),
+    module("PrefetchURLSession", ["PrefetchClient"], strict),
     // A headless viewer on it.
     module(
       "Viewing", ["PrefetchClient", "Prefetch", "JSON", "Feed", "Sockets", "System"]),
@@ -150,7 +159,7 @@ let package = Package(
         "MediaIndex", "Observability", "Page", "CEmbedded", "CXXHash", "SHA2", logging, metrics,
       ],
       exclude: ["openapi.json"],
-      swiftSettings: strict),
+      swiftSettings: testable),
     module(
       "Service",
       [
@@ -168,24 +177,24 @@ let package = Package(
         "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
         arguments, "SHA2", logging, metrics,
       ],
-      swiftSettings: strict),
+      swiftSettings: testable),
 
     // Tests, and what they share.
     .target(name: "CLockShim", path: "Tests/CLockShim"),
     .target(
       name: "TestSupport", dependencies: ["Feed", "Catalog"], path: "Tests/TestSupport",
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .target(
       name: "SQLiteTestSupport", dependencies: ["CLockShim", sqliteC],
-      path: "Tests/SQLiteTestSupport", swiftSettings: strict),
+      path: "Tests/SQLiteTestSupport", swiftSettings: unoptimized),
     .target(
       name: "PostgresTestSupport", dependencies: ["TestSupport"], path: "Tests/PostgresTestSupport",
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     tests("PostgresTests", ["Postgres", "PostgresTestSupport", "TestSupport"]),
     tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
     .target(
       name: "ModelStore", dependencies: ["Feed", "Prefetch", "Catalog"], path: "Tests/ModelStore",
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     tests("FeedTests", ["Feed", "TestSupport"]),
     tests("ThumbHashTests", ["ThumbHash", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),

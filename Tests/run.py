@@ -39,8 +39,10 @@ class Part:
         self.selection = selection
         self.bundle = bundle
         self.log = folder / f'{name}.log'
+        self.is_slow = name.split('-')[0] in SLOW
         self.tests = 0
         self.seconds = 0.0
+        self.processor_seconds = 0.0
         self.is_silent = False
         self.status = None
 
@@ -54,17 +56,19 @@ class Part:
                 [self.bundle, '--testing-library', 'swift-testing', '--parallel', *self.selection],
                 cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
             while True:
-                try:
-                    self.status = process.wait(timeout=1)
+                ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+                if ended:
+                    self.status = process.returncode = os.waitstatus_to_exitcode(status)
+                    self.processor_seconds = usage.ru_utime + usage.ru_stime
                     break
-                except subprocess.TimeoutExpired:
-                    now = time.monotonic()
-                    grown = self.log.stat().st_size
-                    if grown != size:
-                        size, last = grown, now
-                    elif now - last > silence_seconds:
-                        self.is_silent = True
-                        process.send_signal(signal.SIGKILL)
+                time.sleep(0.2)
+                now = time.monotonic()
+                grown = self.log.stat().st_size
+                if grown != size:
+                    size, last = grown, now
+                elif now - last > silence_seconds and not self.is_silent:
+                    self.is_silent = True
+                    process.send_signal(signal.SIGKILL)
         self.seconds = time.monotonic() - began
         for match in ENDED.finditer(self.text()):
             self.tests = int(match[1])
@@ -130,7 +134,7 @@ def main():
         parser.error(f'no target {", ".join(sorted(unknown))}')
     made = [part for name in arguments.targets or names - (SLOW if arguments.quick else set())
             for part in parts(name, arguments.bundle, folder)]
-    waiting = collections.deque(sorted(made, key=lambda part: part.size, reverse=True))
+    waiting = collections.deque(sorted(made, key=lambda part: (part.is_slow, part.size), reverse=True))
     done, lock, began = [], threading.Lock(), time.monotonic()
 
     def work():
@@ -143,7 +147,8 @@ def main():
             with lock:
                 done.append(part)
                 verdict = 'ok    ' if part.is_passed else 'FAILED'
-                print(f'{verdict}  {part.name}: {part.tests} tests, {part.seconds:.0f} s', flush=True)
+                print(f'{verdict}  {part.name}: {part.tests} tests, {part.seconds:.0f} s, '
+                      f'{part.processor_seconds:.0f} s of a processor', flush=True)
                 if not part.is_passed:
                     reason = 'silent' if part.is_silent else f'status {part.status}'
                     print(f'        {reason}, see {part.log.relative_to(ROOT)}', flush=True)

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Feed
+import Feed
 
 @Suite struct FeedListCursorTests {
   @Test(arguments: TestRandom.seeds)

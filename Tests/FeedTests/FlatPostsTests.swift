@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Feed
+import Feed
 
 struct FlatPostsTests {
   static func text(_ random: inout TestRandom) -> String {

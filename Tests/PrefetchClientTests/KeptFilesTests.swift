@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import PrefetchClient
+import PrefetchClient
 
 /// What a folder holds after its process, or its machine, has ended anywhere.
 struct KeptFilesTests {

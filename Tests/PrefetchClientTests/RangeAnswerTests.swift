@@ -1,6 +1,6 @@
 import Testing
 
-@testable import PrefetchClient
+import PrefetchClient
 
 struct RangeAnswerTests {
   private static let tag = ("ETag", "\"a\"")

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import PrefetchClient
+import PrefetchClient
 @testable import Viewing
 
 struct AnswerReaderTests {

@@ -57,8 +57,9 @@ class Trying:
 
     def round(self, kind, error, number=None):
         number = number or self.random.randint(1, self.calls[kind])
-        # Nobody is interrupted for ever: who is tries again.
-        most = 50 if error == "EINTR" else ALWAYS
+        # No call is interrupted for ever, and no output that poll(2) calls ready refuses each write: the program
+        # tries again.
+        most = 50 if error == "EINTR" or (kind, error) == ("write", "EAGAIN") else ALWAYS
         fault = Fault(kind, error, number, self.random.choice([1, 1, 2, most]))
         self.rounds += 1
         try:

@@ -51,6 +51,9 @@ def main(program, seconds=30):
             checks.run(
                 f"idle connections, {name}", floods.idle_connections, program, folder, 5000, request)
         checks.run("a silent listener among a thousand", floods.silent_listener, program, folder, 1000, 100)
+        for count in [16, 200]:
+            checks.run("a plan beside heavy documents", floods.heavy_documents, program, folder, count)
+        checks.run("a hundred thousand files", floods.many_files, program, folder, 100_000)
         checks.run("connections past the limit", floods.too_many_connections, program, folder, 20_000)
         checks.run(
             "descriptors run out", floods.exhausted_descriptors, program, folder, 200, 300)

@@ -2,9 +2,12 @@
 
 import collections
 import json
+import multiprocessing
 import pathlib
 import resource
+import selectors
 import socket
+import statistics
 import subprocess
 import sys
 import time
@@ -18,6 +21,9 @@ REQUEST = b"GET /rp/?feed=featured&limit=1 HTTP/1.1\r\nHost: flood\r\n\r\n"
 MAXIMUM_CONNECTIONS = 10_000
 # How much a server may grow by while one of its listeners reads nothing.
 SILENT_BYTES = 16 << 20
+# And while it looks at very many files, and misses half of them.
+MANY_FILES_BYTES = 100 << 20
+SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="30"><title>{title}</title></svg>\n'
 
 
 def connect(port, timeout=10):
@@ -86,6 +92,98 @@ def silent_listener(program, folder, count, writes):
         require(server.terminate() == 0, "the server did not end with status 0")
         return (f"{count} listeners, {writes} writes: each heard by all others after {slowest * 1000:.0f} ms at the "
                 f"most, {grown / 1e6:.1f} MB more")
+
+
+def read_documents(port, count, seconds):
+    """So many connections that each ask for a document of 4 MB again as soon as they have it."""
+    request = b"GET /v1/feeds/heavy/feed.json?limit=100 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    selector, end = selectors.DefaultSelector(), time.monotonic() + seconds
+    for _ in range(count):
+        connection = connect(port)
+        connection.sendall(request)
+        # What is left of the answer; nothing is known of it yet.
+        selector.register(connection, selectors.EVENT_READ, [None])
+    while time.monotonic() < end:
+        for key, _ in selector.select(0.1):
+            data, left = key.fileobj.recv(1 << 20), key.data
+            if left[0] is None:
+                head, _, data = data.partition(b"\r\n\r\n")
+                left[0] = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
+            left[0] -= len(data)
+            if left[0] == 0:
+                left[0] = None
+                key.fileobj.sendall(request)
+
+
+def heavy_documents(program, folder, count, seconds=10):
+    """How long a plan of one item takes while so many connections read documents of 4 MB."""
+    record = {"type": "text", "text": "word " * 8_000, "feeds": [{"name": "heavy"}]}
+    source = pathlib.Path(folder) / "heavy.ndjson"
+    source.write_text("".join(json.dumps({**record, "id": f"h{number}"}) + "\n" for number in range(100)))
+    state = {"feed": "heavy", "items": ["h0"], "active": "h0", "hasNext": True}
+    with RunningServer(program, folder) as server:
+        server.command("seed", str(source))
+        require(wait_until(lambda: server.get("/v1/feeds/heavy")[0] == 200, 5), "the feed is not there")
+
+        def plan():
+            start = time.monotonic()
+            status, _, body = server.ask("POST", "/v1/plan", state)
+            require(status == 200, f"a plan is {status}: {body[:200]}")
+            return 1000 * (time.monotonic() - start)
+
+        alone = [plan() for _ in range(100)]
+        reader = multiprocessing.Process(target=read_documents, args=(server.port, count, seconds), daemon=True)
+        reader.start()
+        beside = []
+        while reader.is_alive():
+            beside.append(plan())
+            time.sleep(0.01)
+        reader.join()
+        require(reader.exitcode == 0, "the documents were not served")
+        require(server.terminate() == 0, "the server did not end with status 0")
+        return (f"{count} connections, {len(beside)} plans: {statistics.median(beside):.1f} ms, {max(beside):.0f} ms at "
+                f"the most; alone {statistics.median(alone):.1f} ms, {max(alone):.0f} ms")
+
+
+def many_files(program, folder, count):
+    """A media root of so many files, each shown by a post: what it takes to know them all and to look at them every five
+    seconds; a file that changes and one that goes are found, and so are half of all."""
+    media, source = pathlib.Path(folder) / "many", pathlib.Path(folder) / "many.ndjson"
+    files = [f"{number // 1000:03d}/{number}.svg" for number in range(count)]
+    with open(source, "w") as posts:
+        for number, file in enumerate(files):
+            (media / file).parent.mkdir(parents=True, exist_ok=True)
+            (media / file).write_text(SVG.format(width=40, title=number))
+            posts.write(json.dumps({
+                "id": f"f{number}", "type": "image", "media": [{"kind": "image", "url": f"/media/{file}"}],
+                "feeds": [{"name": "many", "rank": number}]}) + "\n")
+    with RunningServer(program, folder, "--media-probe-interval-seconds", "5", media=media) as server:
+        server.terminate()
+        server.command("seed", str(source))
+        start = time.monotonic()
+        server.command("media", "add", "--media-root", str(media), str(media))
+        seconds = time.monotonic() - start
+        server.start()
+
+        def shown(number):
+            return json.loads(server.get(f"/v1/items/f{number}")[2])["media"][0]
+
+        require(shown(count - 1)["width"] == 40, "a file is not known")
+        resident = server.resident_bytes()
+        (media / files[1]).write_text(SVG.format(width=77, title="new"))
+        (media / files[2]).unlink()
+        require(wait_until(lambda: shown(1)["width"] == 77, 120, 0.5), "a file that changed is not looked at")
+        require(wait_until(lambda: "unavailable" in shown(2), 120, 0.5), "a file that went is not missed")
+        for number in range(3, count // 2):
+            (media / files[number]).unlink()
+        gone = [3, count // 4, count // 2 - 1]
+        found = wait_until(lambda: all("unavailable" in shown(number) for number in gone), 240, 1)
+        require(found, "half of all files went, and are not missed")
+        require("unavailable" not in shown(count // 2), "a file that is there is missed")
+        grown = server.resident_bytes() - resident
+        require(grown < MANY_FILES_BYTES, f"{grown} bytes more after some looks at {count} files")
+        require(server.terminate() == 0, "the server did not end with status 0")
+        return f"{count} files known in {seconds:.0f} s; {resident / 1e6:.0f} MB, {grown / 1e6:.0f} MB more in the end"
 
 
 def too_many_connections(program, folder, count):

@@ -47,8 +47,8 @@ class RunningServer:
     def command(self, *arguments):
         """Runs another command of the program on the database; its output."""
         done = subprocess.run(
-            [self.program, arguments[0], "--database", str(self.database), *arguments[1:]],
-            capture_output=True, text=True, timeout=300)
+            [self.program, *arguments], env=environment(LOOKAHEAD_DATABASE=str(self.database)), capture_output=True,
+            text=True, timeout=300)
         if done.returncode != 0:
             raise RuntimeError(f"lookahead {arguments[0]}: {done.stdout}{done.stderr}")
         return done.stdout.strip()

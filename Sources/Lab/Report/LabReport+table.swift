@@ -42,7 +42,7 @@ extension LabReport {
   }
 
   private func head(of row: inout Markup) {
-    for title in ["network", "", "strategy"] { row.element("th", ["class": "text"], title) }
+    for title in ["network", "letter", "strategy"] { row.element("th", ["class": "text"], title) }
     for title in ["loaders", "±"] + ExperimentResults.columns.map(\.title) {
       row.element("th", title)
     }

@@ -1,11 +1,18 @@
 /// A file of which bytes are kept: where it is from, and which version of it.
-struct KeptFile: Hashable {
+package struct KeptFile: Hashable {
   /// Its URL.
-  let url: String
+  package let url: String
   /// The version of which the bytes are.
-  let version: FileVersion
+  package let version: FileVersion
   /// Its `Content-Type`.
-  let mimeType: String?
+  package let mimeType: String?
+
+  /// A file of this version.
+  package init(url: String, version: FileVersion, mimeType: String?) {
+    self.url = url
+    self.version = version
+    self.mimeType = mimeType
+  }
 }
 
 extension KeptFile {

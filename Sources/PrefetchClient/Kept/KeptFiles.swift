@@ -1,11 +1,11 @@
 /// The files of which bytes are kept: within limits, those used longest ago go first.
-struct KeptFiles {
+package struct KeptFiles {
   /// A file, and what is there of it.
-  struct Entry {
+  package struct Entry {
     let number: Int
-    let file: KeptFile
+    package let file: KeptFile
     /// What can be read.
-    fileprivate(set) var held: ByteRangeSet
+    package fileprivate(set) var held: ByteRangeSet
     /// What takes room.
     fileprivate var written: ByteRangeSet
     fileprivate var lastUse: Int
@@ -18,16 +18,16 @@ struct KeptFiles {
   private var uses = 0
   private let limits: RangeStoreLimits
   /// How many bytes take room.
-  private(set) var bytes = 0
+  package private(set) var bytes = 0
 
   /// Files in memory, none yet.
-  init(limits: RangeStoreLimits) {
+  package init(limits: RangeStoreLimits) {
     storage = MemoryPieces()
     self.limits = limits
   }
 
   /// The files of the folder.
-  init(folder: String, limits: RangeStoreLimits) throws(RangeStoreError) {
+  package init(folder: String, limits: RangeStoreLimits) throws(RangeStoreError) {
     let (pieces, found) = try FolderPieces.open(folder)
     storage = pieces
     self.limits = limits
@@ -46,15 +46,15 @@ struct KeptFiles {
   }
 
   /// How many files there are.
-  var count: Int { entries.count }
+  package var count: Int { entries.count }
 
   /// The file of this URL, and what is there of it.
-  subscript(url: String) -> Entry? { entries[url] }
+  package subscript(url: String) -> Entry? { entries[url] }
 
   // MARK: Use
 
   /// The file is in use: it stays as long as it is.
-  mutating func pin(_ url: String) {
+  package mutating func pin(_ url: String) {
     pins[url, default: 0] += 1
     guard let number = entries[url]?.number else { return }
     uses += 1
@@ -63,7 +63,7 @@ struct KeptFiles {
   }
 
   /// One use has ended.
-  mutating func unpin(_ url: String) {
+  package mutating func unpin(_ url: String) {
     guard let count = pins[url] else { return }
     pins[url] = count > 1 ? count - 1 : nil
   }
@@ -73,7 +73,7 @@ struct KeptFiles {
   /// From now on it is this version of the file that is kept; bytes of another one go.
   ///
   /// - Throws: `RangeStoreError.notKept` where there is no room.
-  mutating func begin(_ file: KeptFile) throws(RangeStoreError) {
+  package mutating func begin(_ file: KeptFile) throws(RangeStoreError) {
     if let entry = entries[file.url] {
       if entry.file.version == file.version { return }
       remove(entry)
@@ -96,7 +96,7 @@ struct KeptFiles {
   ///
   /// - Returns: how many that were.
   /// - Throws: `RangeStoreError.notKept` where there is no room: less or nothing of them is kept.
-  mutating func keep(
+  package mutating func keep(
     _ bytes: [UInt8], at offset: Int, of url: String
   ) throws(RangeStoreError) -> Int {
     guard let entry = entries[url] else { return 0 }
@@ -126,7 +126,7 @@ struct KeptFiles {
   }
 
   /// The bytes of the range; `nil` where not all are there, or it turns out that they are not.
-  mutating func read(_ range: Range<Int>, of url: String) -> [UInt8]? {
+  package mutating func read(_ range: Range<Int>, of url: String) -> [UInt8]? {
     guard let entry = entries[url], entry.held.contains(range) else { return nil }
     do throws(RangeStoreError) {
       switch try storage.read(range, of: entry.number) {
@@ -141,7 +141,7 @@ struct KeptFiles {
   }
 
   /// Lets go of bytes of a file; of the file where none are left.
-  mutating func discard(_ range: Range<Int>, of url: String) {
+  package mutating func discard(_ range: Range<Int>, of url: String) {
     guard let entry = entries[url] else { return }
     var held = entry.held
     held.remove(range)

@@ -38,7 +38,7 @@ extension FileVersion.Validator {
   ///
   /// A time of change is one where it lies a second or more before the time of the answer (RFC 9110 section
   /// 8.8.2.2): in the second in which a file changes it may change again.
-  init?(_ fields: TransportFields) {
+  package init?(_ fields: TransportFields) {
     if let tag = fields["etag"], !tag.hasPrefix("W/"), tag.utf8.count >= 2, tag.hasPrefix("\""),
       tag.hasSuffix("\""), tag.utf8.count <= Self.textBytes
     {

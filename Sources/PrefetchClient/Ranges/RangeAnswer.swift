@@ -3,15 +3,15 @@
 /// What it refuses: a 206 that is no single range, that begins elsewhere or ends later than was asked for,
 /// whose lengths contradict each other (RFC 9110 sections 14.4 and 15.3.7), and any content coding, because
 /// ranges of a coding are no ranges of the file.
-struct RangeAnswer: Equatable {
+package struct RangeAnswer: Equatable {
   /// Which bytes of the file the body holds; its end is `nil` where the answer does not say.
-  let start: Int
-  let end: Int?
+  package let start: Int
+  package let end: Int?
   /// The file's size; `nil` where the answer does not say.
-  let fileBytes: Int?
+  package let fileBytes: Int?
   /// Which version of the file; `nil` where the answer has no strong validator, or no size.
-  let version: FileVersion?
-  let mimeType: String?
+  package let version: FileVersion?
+  package let mimeType: String?
 
   /// No file is larger (2 ^ 46 bytes): offsets can be added without overflow.
   static let fileByteLimit = 1 << 46
@@ -19,7 +19,7 @@ struct RangeAnswer: Equatable {
   /// - Parameters:
   ///   - start: the first byte that was asked for.
   ///   - end: the end of the range that was asked for; `nil` for the file's.
-  init(
+  package init(
     status: Int, fields: TransportFields, start wantedStart: Int, end wantedEnd: Int?
   ) throws(RangeStoreError) {
     if let coding = fields["content-encoding"], coding.lowercased() != "identity" {

@@ -1,15 +1,15 @@
 /// A request for bytes of a file, under way or about to be: it has a reader for as long as it lives.
-struct Transfer {
-  let id: Int
-  let url: String
+package struct Transfer {
+  package let id: Int
+  package let url: String
   /// The byte that comes next.
-  var position: Int
+  package var position: Int
   /// Behind the last one that is wanted; another transfer may have taken over the rest.
-  var end: Int
+  package var end: Int
   /// Of several that wait, the greatest goes first.
-  var priority: RangePriority
+  package var priority: RangePriority
   /// Who wants it: readings by their numbers.
-  var readings: Set<Int>
+  package var readings: Set<Int>
 }
 
 /// How urgent bytes are.
@@ -28,11 +28,14 @@ public enum RangePriority: Int, Comparable, Sendable {
 }
 
 /// The transfers under way: pure. No two of them bring the same byte of a file.
-struct TransferTable {
-  private(set) var transfers: [Int: Transfer] = [:]
+package struct TransferTable {
+  package private(set) var transfers: [Int: Transfer] = [:]
   private var lastID = 0
 
-  subscript(id: Int) -> Transfer? { transfers[id] }
+  /// None is under way.
+  package init() {}
+
+  package subscript(id: Int) -> Transfer? { transfers[id] }
 
   /// Has the reading wait for the byte at `position`, which is not there: it joins the transfer that brings it
   /// soon, or is given a new one.
@@ -41,7 +44,7 @@ struct TransferTable {
   ///   - end: no byte from there on is wanted, or the first one that is there already.
   ///   - joinBytes: the most that a transfer may have to bring before that byte.
   /// - Returns: the new transfer, which is to be begun.
-  mutating func want(
+  package mutating func want(
     _ position: Int, to end: Int, of url: String, by reading: Int, priority: RangePriority,
     joinBytes: Int
   ) -> Transfer? {
@@ -68,19 +71,19 @@ struct TransferTable {
   /// Bytes up to there have come.
   ///
   /// - Returns: whether it brings more.
-  mutating func advance(_ id: Int, to position: Int) -> Bool {
+  package mutating func advance(_ id: Int, to position: Int) -> Bool {
     guard let transfer = transfers[id] else { return false }
     transfers[id]?.position = max(transfer.position, position)
     return max(transfer.position, position) < transfer.end
   }
 
   /// The transfer is no longer under way.
-  mutating func remove(_ id: Int) { transfers[id] = nil }
+  package mutating func remove(_ id: Int) { transfers[id] = nil }
 
   /// The reading wants nothing any more.
   ///
   /// - Returns: the transfers that nobody wants now; they are no longer in the table.
-  mutating func leave(_ reading: Int) -> [Transfer] {
+  package mutating func leave(_ reading: Int) -> [Transfer] {
     var left: [Transfer] = []
     for transfer in transfers.values where transfer.readings.contains(reading) {
       transfers[transfer.id]?.readings.remove(reading)

@@ -4,8 +4,8 @@ import Synchronization
 public final class AnswerPipe: TransportBody {
   /// What is known before the body.
   public struct Head: Sendable {
-    let status: Int
-    let fields: TransportFields
+    package let status: Int
+    package let fields: TransportFields
 
     /// A head of these parts.
     public init(status: Int, fields: TransportFields) {
