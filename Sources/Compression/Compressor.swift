@@ -1,3 +1,5 @@
+import CBrotli
+import CZlib
 import HTTP
 
 /// Encodes a body as a whole in a content coding (RFC 9110 section 8.4.1).
@@ -58,5 +60,86 @@ public struct Compressor: Sendable {
     case .gzip: try gzip(bytes)
     case .brotli: try brotli(bytes)
     }
+  }
+}
+
+extension Compressor {
+  /// The smallest window is 1 KB; 4 MB is the largest used here, so that decoders stay small.
+  private static let brotliWindowBits = 10...22
+
+  /// The bytes as one brotli stream (RFC 7932).
+  func brotli(_ bytes: [UInt8]) throws(CompressionError) -> [UInt8] {
+    let bound = BrotliEncoderMaxCompressedSize(bytes.count)
+    let result = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bound) {
+      output -> [UInt8]? in
+      var count = output.count
+      let isDone = BrotliEncoderCompress(
+        Int32(brotliQuality), Int32(Self.windowBits(fitting: bytes.count)), BROTLI_MODE_TEXT,
+        bytes.count, bytes, &count, output.baseAddress)
+      return isDone == BROTLI_TRUE ? [UInt8](output[..<count]) : nil
+    }
+    // With the greatest size at hand, memory is all that can be missing.
+    guard let result else { throw .outOfMemory(.brotli) }
+    return result
+  }
+
+  /// The binary logarithm of the smallest window that reaches over so many bytes; a window is 16
+  /// bytes shorter than its power of two (RFC 7932 section 9.1).
+  static func windowBits(fitting count: Int) -> Int {
+    brotliWindowBits.first { count <= 1 << $0 - 16 } ?? brotliWindowBits.upperBound
+  }
+}
+
+extension Compressor {
+  /// 32 KB, deflate's largest window, plus 16, which asks zlib for gzip's framing.
+  private static let gzipWindowBits: Int32 = 15 + 16
+  /// zlib's own default: 256 KB of state with the window above.
+  private static let memoryLevel: Int32 = 8
+  /// Where a gzip header names the system, and its word for an unknown one (RFC 1952 section 2.3.1).
+  private static let systemOffset = 9
+  private static let unknownSystem: UInt8 = 255
+
+  /// The bytes as one gzip member (RFC 1952).
+  func gzip(_ bytes: [UInt8]) throws(CompressionError) -> [UInt8] {
+    // zlib's state points back at the stream, so the stream must not move.
+    let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+    stream.initialize(to: z_stream())
+    defer { stream.deallocate() }
+    try Self.check(
+      deflateInit2_(
+        stream, Int32(gzipLevel), Z_DEFLATED, Self.gzipWindowBits, Self.memoryLevel,
+        Z_DEFAULT_STRATEGY, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)), is: Z_OK)
+    defer { deflateEnd(stream) }
+
+    let bound = Int(deflateBound(stream, UInt(bytes.count)))
+    let (result, status) = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bound) {
+      let status = Self.deflateWhole(bytes, to: $0, stream)
+      return ([UInt8]($0[..<Int(stream.pointee.total_out)]), status)
+    }
+    // Within its bound, deflate ends in one call.
+    try Self.check(status, is: Z_STREAM_END)
+    return result
+  }
+
+  private static func deflateWhole(
+    _ bytes: [UInt8], to output: UnsafeMutableBufferPointer<UInt8>,
+    _ stream: UnsafeMutablePointer<z_stream>
+  ) -> Int32 {
+    bytes.withUnsafeBufferPointer { input in
+      // zlib's interface has no const, but it only reads its input.
+      stream.pointee.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+      stream.pointee.avail_in = UInt32(input.count)
+      stream.pointee.next_out = output.baseAddress
+      stream.pointee.avail_out = UInt32(output.count)
+      let status = deflate(stream, Z_FINISH)
+      // zlib leaves the header's time at 0, but names the system that it was built for.
+      if status == Z_STREAM_END { output[systemOffset] = unknownSystem }
+      return status
+    }
+  }
+
+  private static func check(_ status: Int32, is expected: Int32) throws(CompressionError) {
+    guard status != Z_MEM_ERROR else { throw .outOfMemory(.gzip) }
+    guard status == expected else { throw .failed(.gzip, status: status) }
   }
 }

@@ -104,3 +104,93 @@ extension GzipError: CustomStringConvertible {
     }
   }
 }
+
+/// Makes one gzip member (RFC 1952) of bytes that come piece by piece, in the memory of one piece and
+/// 256 KB.
+///
+/// Not `Sendable`: one thread at a time feeds it.
+public final class GzipEncoder {
+  private let stream: GzipStream
+
+  /// An encoder at a level of zlib, 1 (fast) to 9 (dense).
+  ///
+  /// - Throws: `GzipError.outOfMemory`.
+  public init(level: Int = 5) throws(GzipError) {
+    precondition((1...9).contains(level), "not a level of gzip: \(level)")
+    // 32 KB, deflate's largest window, plus 16, which asks zlib for gzip's framing; 8 is zlib's own
+    // memory level.
+    stream = try GzipStream(
+      begin: {
+        deflateInit2_(
+          $0, Int32(level), Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+          Int32(MemoryLayout<z_stream>.size))
+      }, end: { deflateEnd($0) })
+  }
+
+  /// Takes the next bytes, and hands out what is ready.
+  ///
+  /// - Throws: `GzipError`, and what `output` throws.
+  public func encode(
+    _ bytes: [UInt8], _ output: (ArraySlice<UInt8>) throws -> Void
+  ) throws {
+    _ = try stream.run(bytes[...], { deflate($0, Z_NO_FLUSH) }, output)
+  }
+
+  /// Hands out the rest. Nothing may come after.
+  ///
+  /// - Throws: `GzipError`, and what `output` throws.
+  public func finish(_ output: (ArraySlice<UInt8>) throws -> Void) throws {
+    _ = try stream.run([], { deflate($0, Z_FINISH) }, output)
+  }
+}
+
+/// Reads gzip (RFC 1952, several members too) that comes piece by piece, and hands out what it stands
+/// for in pieces, however much that is.
+///
+/// Not `Sendable`: one thread at a time feeds it.
+public final class GzipDecoder {
+  private let stream: GzipStream
+  /// A member has begun and not ended.
+  private var isWithinMember = false
+  private var hasBegun = false
+
+  /// How a gzip file begins (RFC 1952 section 2.3.1).
+  public static let magic: [UInt8] = [0x1f, 0x8b]
+
+  /// A decoder at the beginning of a stream.
+  ///
+  /// - Throws: `GzipError.outOfMemory`.
+  public init() throws(GzipError) {
+    stream = try GzipStream(
+      begin: {
+        inflateInit2_($0, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
+      }, end: { inflateEnd($0) })
+  }
+
+  /// Takes the next bytes, and hands out what they stand for.
+  ///
+  /// - Throws: `GzipError`, and what `output` throws.
+  public func decode(
+    _ bytes: [UInt8], _ output: (ArraySlice<UInt8>) throws -> Void
+  ) throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      (isWithinMember, hasBegun) = (true, true)
+      let (status, taken) = try stream.run(
+        rest, { inflate($0, Z_NO_FLUSH) }, output)
+      rest = rest.dropFirst(taken)
+      if status == Z_STREAM_END {
+        isWithinMember = false
+        // Another member may follow (RFC 1952 section 2.2).
+        try stream.call { inflateReset($0) }
+      }
+    }
+  }
+
+  /// Sees that the stream is whole.
+  ///
+  /// - Throws: `GzipError.cutShort`.
+  public func finish() throws(GzipError) {
+    if isWithinMember || !hasBegun { throw .cutShort }
+  }
+}

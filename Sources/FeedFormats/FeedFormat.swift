@@ -1,3 +1,6 @@
+import Feed
+import PostJSON
+
 /// What an input of posts is written in.
 public enum FeedFormat: String, CaseIterable, Sendable {
   /// Our own records: NDJSON, or one JSON array.
@@ -86,5 +89,63 @@ public struct FormatSettings: Sendable {
     self.columns = columns
     self.feed = feed
     self.titlesFeed = titlesFeed
+  }
+}
+
+/// Why something of another format is no post.
+struct FormatError: Error, CustomStringConvertible {
+  /// A sentence without its end.
+  let description: String
+
+  init(_ description: String) { self.description = description }
+
+  /// The time that a text says; nil where there is no text.
+  static func time(
+    _ text: String?, _ field: String, _ zone: LocalTimeZone
+  ) throws(FormatError) -> Timestamp? {
+    guard let text else { return nil }
+    guard let time = FeedDate.time(text, zone) else {
+      throw FormatError(
+        "\(field): \"\(text.prefix(60))\" is no time such as 2012-07-28T23:05:56Z, 2012-07-28 23:05:56, "
+          + "Sat, 28 Jul 2012 23:05:56 GMT or 1343516756")
+    }
+    return time
+  }
+}
+
+/// What a part of an input came to: records of ours, and what of it they have no field for.
+struct Translation {
+  let settings: FormatSettings
+  private(set) var records: [RawRecord] = []
+  var omissions = Omissions()
+  /// Whether the title of the document was handed out.
+  private var isTitled = false
+
+  init(_ settings: FormatSettings) { self.settings = settings }
+
+  /// A post, which its reader will find within the limits or not.
+  mutating func add(_ post: Post, _ placements: [Placement] = [], line: Int) {
+    let record = SeedRecord.post(post, placements: placements)
+    records.append(RawRecord(line: line, content: .success(record.json)))
+  }
+
+  /// What no post can be made of.
+  mutating func refuse(_ problem: String, line: Int) {
+    records.append(RawRecord(line: line, problem: problem))
+  }
+
+  /// The title of the document: that of the feed, where one is named; the first one counts.
+  mutating func title(_ title: String?, line: Int) {
+    guard settings.titlesFeed, !isTitled, let title, let feed = settings.feed else { return }
+    isTitled = true
+    let record = SeedRecord.feed(name: feed, title: title)
+    records.append(RawRecord(line: line, content: .success(record.json)))
+  }
+
+  /// Hands out what there is, and forgets it.
+  mutating func flush(_ emit: (RawRecord) throws -> Void) rethrows {
+    let records = records
+    self.records.removeAll(keepingCapacity: true)
+    for record in records { try emit(record) }
   }
 }

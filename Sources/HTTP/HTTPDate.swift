@@ -27,3 +27,104 @@ public enum HTTPDate {
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 }
+
+extension HTTPDate {
+  /// The seconds since 1970 of a date that is written as IMF-fixdate or in one of the two obsolete
+  /// forms, RFC 850's and that of `asctime` (RFC 9110 section 5.6.7); nil if it is none of them, or
+  /// if there is no such date.
+  ///
+  /// The form is taken as strictly as the grammar has it, case included. The name of the day need
+  /// not be the right one for the date. Second 60, which the grammar allows for leap seconds, is
+  /// the first second of the next minute. A year of two digits is the latest one with these digits
+  /// that lies no more than 50 years after now.
+  public static func parse(_ text: some StringProtocol, nowSecondsSince1970: Int) -> Int? {
+    let scanner = Scanner(rest: Substring(text).utf8)
+    return fixdate(scanner) ?? rfc850(scanner, nowSecondsSince1970) ?? asctime(scanner)
+  }
+
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`
+  private static func fixdate(_ start: Scanner) -> Int? {
+    var scanner = start
+    guard scanner.index(in: weekdays) != nil, scanner.skip(", "),
+      let day = scanner.number(digits: 2), scanner.skip(" "),
+      let month = scanner.index(in: months), scanner.skip(" "),
+      let year = scanner.number(digits: 4), scanner.skip(" "),
+      let second = scanner.secondOfDay(), scanner.skip(" GMT"), scanner.rest.isEmpty
+    else { return nil }
+    return seconds(year: year, month: month + 1, day: day, second: second)
+  }
+
+  /// `Sunday, 06-Nov-94 08:49:37 GMT`
+  private static func rfc850(_ start: Scanner, _ nowSecondsSince1970: Int) -> Int? {
+    var scanner = start
+    guard scanner.index(in: longWeekdays) != nil, scanner.skip(", "),
+      let day = scanner.number(digits: 2), scanner.skip("-"),
+      let month = scanner.index(in: months), scanner.skip("-"),
+      let yearOfCentury = scanner.number(digits: 2), scanner.skip(" "),
+      let second = scanner.secondOfDay(), scanner.skip(" GMT"), scanner.rest.isEmpty
+    else { return nil }
+    let now = CivilTime(secondsSince1970: clamped(nowSecondsSince1970))
+    let secondOfToday = now.hour * 3600 + now.minute * 60 + now.second
+    let lastYear = now.year + 50
+    var year = lastYear - ((lastYear - yearOfCentury) % 100 + 100) % 100
+    if year == lastYear, (month + 1, day, second) > (now.month, now.day, secondOfToday) {
+      year -= 100
+    }
+    return seconds(year: year, month: month + 1, day: day, second: second)
+  }
+
+  /// `Sun Nov  6 08:49:37 1994`
+  private static func asctime(_ start: Scanner) -> Int? {
+    var scanner = start
+    guard scanner.index(in: weekdays) != nil, scanner.skip(" "),
+      let month = scanner.index(in: months), scanner.skip(" "),
+      let day = scanner.number(digits: scanner.skip(" ") ? 1 : 2), scanner.skip(" "),
+      let second = scanner.secondOfDay(), scanner.skip(" "),
+      let year = scanner.number(digits: 4), scanner.rest.isEmpty
+    else { return nil }
+    return seconds(year: year, month: month + 1, day: day, second: second)
+  }
+
+  private static let longWeekdays = [
+    "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday",
+  ]
+
+  private static func seconds(year: Int, month: Int, day: Int, second: Int) -> Int? {
+    CivilTime.daysSince1970(year: year, month: month, day: day).map { $0 * 86_400 + second }
+  }
+
+  /// Reads a date from its front.
+  private struct Scanner {
+    var rest: Substring.UTF8View
+
+    /// Skips `text`, if it is what comes next.
+    mutating func skip(_ text: String) -> Bool {
+      guard rest.starts(with: text.utf8) else { return false }
+      rest = rest.dropFirst(text.utf8.count)
+      return true
+    }
+
+    /// Skips one of the names, none of which begins another.
+    mutating func index(in names: [String]) -> Int? {
+      for (index, name) in names.enumerated() where skip(name) { return index }
+      return nil
+    }
+
+    /// Exactly so many digits.
+    mutating func number(digits count: Int) -> Int? {
+      let digits = rest.prefix(count)
+      guard digits.count == count, digits.allSatisfy(\.isDigit) else { return nil }
+      rest = rest.dropFirst(count)
+      return digits.reduce(0) { 10 * $0 + Int($1 - 0x30) }
+    }
+
+    /// `time-of-day`: two digits each for hour, minute and second.
+    mutating func secondOfDay() -> Int? {
+      guard let hour = number(digits: 2), hour < 24, skip(":"),
+        let minute = number(digits: 2), minute < 60, skip(":"),
+        let second = number(digits: 2), second <= 60
+      else { return nil }
+      return 3600 * hour + 60 * minute + second
+    }
+  }
+}

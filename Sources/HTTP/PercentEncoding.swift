@@ -113,3 +113,79 @@ extension UInt8 {
     isSubDelimiter || self == UInt8(ascii: ":") || self == UInt8(ascii: "@")
   }
 }
+
+/// The segments of a path (RFC 3986 section 3.3).
+public enum PathSegments {
+  /// Whether nothing in the raw path is percent-encoded that never need be (RFC 3986 section 2.3):
+  /// letters, digits, `-`, `.`, `_`. (Some clients encode `~`.) Such a path is another spelling of one
+  /// that rules may have been written for.
+  public static func isPlainlySpelt(_ path: some StringProtocol) -> Bool {
+    var rest = path.utf8[...]
+    while let percent = rest.firstIndex(of: UInt8(ascii: "%")) {
+      let digits = rest[percent...].dropFirst().prefix(2).compactMap(\.hexadecimalValue)
+      rest = rest[percent...].dropFirst()
+      guard digits.count == 2 else { continue }
+      let byte = digits[0] << 4 | digits[1]
+      if byte.isUnreserved, byte != UInt8(ascii: "~") { return false }
+    }
+    return true
+  }
+
+  /// The path's segments: split first, then each decoded once, so that an encoded slash stays
+  /// inside its segment. A trailing slash gives an empty last segment; `/` gives one empty segment.
+  public static func split(
+    _ path: some StringProtocol
+  ) throws(PercentEncodingError) -> [String] {
+    var segments: [String] = []
+    var offset = 0
+    for piece in path.utf8.dropFirst().split(
+      separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    {
+      offset += 1
+      do throws(PercentEncodingError) {
+        segments.append(try PercentEncoding.decode(Array(piece)[...], plusIsSpace: false))
+      } catch {
+        throw PercentEncodingError(reason: error.reason, offset: offset + error.offset)
+      }
+      offset += piece.count
+    }
+    return segments
+  }
+}
+
+/// Why text cannot be percent-decoded, and where.
+public struct PercentEncodingError: Error, Sendable, Hashable {
+  /// What is wrong.
+  public enum Reason: Sendable, Hashable {
+    /// `%` without two hexadecimal digits behind it.
+    case malformedEscape
+    /// `%00`, which no name here holds and which ends a string in C.
+    case nul
+    /// The decoded bytes are not UTF-8.
+    case invalidUTF8
+  }
+
+  /// What is wrong.
+  public let reason: Reason
+  /// The offset in bytes, in the encoded text, at which it goes wrong.
+  public let offset: Int
+
+  /// An error at an offset of the encoded text.
+  public init(reason: Reason, offset: Int) {
+    self.reason = reason
+    self.offset = offset
+  }
+}
+
+extension PercentEncodingError: CustomStringConvertible {
+  /// What is wrong, as a clause.
+  public var description: String {
+    let what =
+      switch reason {
+      case .malformedEscape: "a % without two hexadecimal digits"
+      case .nul: "an encoded NUL"
+      case .invalidUTF8: "bytes that are not UTF-8"
+      }
+    return "\(what) at offset \(offset)"
+  }
+}

@@ -167,3 +167,223 @@ public struct RequestParser: Sendable {
     return .end(trailers: trailers)
   }
 }
+
+extension RequestParser {
+  /// Where the body ends (RFC 9112 section 6.3), or why that cannot be said.
+  func messageFraming() throws(ProtocolError) -> Request.BodyFraming {
+    guard head.hasTransferEncoding else {
+      return head.contentLength.map { .length($0) } ?? .none
+    }
+    // RFC 9112 section 6.1: both may be a smuggling attempt and "ought to be handled as an error".
+    if head.contentLength != nil { throw .contentLengthWithTransferEncoding }
+    if head.minorVersion == 0 { throw .transferEncodingInOldVersion }
+    if let coding = head.unknownCoding { throw .unknownTransferCoding(coding) }
+    guard head.isChunked else { throw .malformedTransferEncoding("(empty)") }
+    return .chunked
+  }
+
+  /// Digits only; a list of equal numbers is refused as well (RFC 9112 section 6.3, point 5).
+  func contentLength(
+    _ bytes: Span<UInt8>, _ value: Range<Int>
+  ) throws(ProtocolError) -> Int {
+    var length = 0
+    for index in value {
+      let (product, overflows) = length.multipliedReportingOverflow(by: 10)
+      let (sum, overflowsToo) = product.addingReportingOverflow(Int(bytes[index] &- 0x30))
+      guard bytes[index].isDigit, !overflows, !overflowsToo else {
+        throw .malformedContentLength(bytes.text(value))
+      }
+      length = sum
+    }
+    guard !value.isEmpty else { throw .malformedContentLength("(empty)") }
+    return length
+  }
+
+  /// One `Transfer-Encoding` line: `chunked` must come once and last (RFC 9112 section 6.1).
+  mutating func noteTransferEncoding(
+    _ bytes: Span<UInt8>, _ value: Range<Int>
+  ) throws(ProtocolError) {
+    head.hasTransferEncoding = true
+    var isMalformed = false
+    bytes.forEachListMember(value) { member in
+      if head.isChunked || !member.allSatisfy({ bytes[$0].isTokenCharacter }) {
+        isMalformed = true
+      } else if bytes.equalsIgnoringCase(member, "chunked") {
+        head.isChunked = true
+      } else if head.unknownCoding == nil {
+        head.unknownCoding = bytes.text(member)
+      }
+    }
+    if isMalformed { throw .malformedTransferEncoding(bytes.text(value)) }
+  }
+}
+
+extension Span where Element == UInt8 {
+  /// Visits the members of a comma-separated list, trimmed, empty ones left out
+  /// (RFC 9110 section 5.6.1).
+  func forEachListMember(_ range: Range<Int>, _ visit: (Range<Int>) -> Void) {
+    var start = range.lowerBound
+    while start <= range.upperBound {
+      var end = start
+      while end < range.upperBound, self[end] != UInt8(ascii: ",") { end += 1 }
+      var first = start
+      var last = end
+      while first < last, self[first].isOptionalWhitespace { first += 1 }
+      while last > first, self[last - 1].isOptionalWhitespace { last -= 1 }
+      if first < last { visit(first..<last) }
+      start = end + 1
+    }
+  }
+}
+
+extension RequestParser {
+  /// How many empty lines are ignored before a request line (RFC 9112 section 2.2).
+  static let ignoredEmptyLines = 4
+
+  /// Reads the request line (RFC 9112 section 3).
+  mutating func requestLine(_ bytes: Span<UInt8>, _ position: inout Int) -> Event? {
+    guard position < bytes.count else { return .needMoreBytes }
+    let first = bytes[position]
+    if first == .carriageReturn {
+      guard position + 1 < bytes.count else { return .needMoreBytes }
+      guard bytes[position + 1] == .lineFeed, emptyLines < Self.ignoredEmptyLines else {
+        return fail(.malformedRequestLine)
+      }
+      emptyLines += 1
+      position += 2
+      return nil
+    }
+    // What cannot be a request (a TLS hello, an answer) is refused at its first byte.
+    guard first.isTokenCharacter else {
+      return fail(first == .lineFeed ? .bareLineFeed : .malformedRequestLine)
+    }
+    switch line(bytes, position) {
+    case .partial(let length):
+      // One more for a CR that is there while its LF is not.
+      if length > limits.requestLineBytes + 1 { return tooLong() }
+      return .needMoreBytes
+    case .bareLineFeed(let length):
+      return length > limits.requestLineBytes + 1 ? tooLong() : fail(.bareLineFeed)
+    case .complete(let range):
+      if range.count > limits.requestLineBytes { return tooLong() }
+      do throws(ProtocolError) {
+        try parseRequestLine(bytes, range)
+      } catch {
+        return fail(error)
+      }
+      head.fieldsStart = lineStart
+      phase = .fields
+      return nil
+    }
+  }
+
+  private mutating func tooLong() -> Event {
+    fail(.requestLineTooLong(limitBytes: limits.requestLineBytes))
+  }
+
+  private mutating func parseRequestLine(
+    _ bytes: Span<UInt8>, _ line: Range<Int>
+  ) throws(ProtocolError) {
+    var methodEnd = line.lowerBound
+    while methodEnd < line.upperBound, bytes[methodEnd].isTokenCharacter { methodEnd += 1 }
+    guard methodEnd < line.upperBound else { throw .malformedRequestLine }
+    guard methodEnd > line.lowerBound, bytes[methodEnd] == .space else { throw .malformedMethod }
+
+    let targetStart = methodEnd + 1
+    let targetEnd = min(bytes.firstIndex(of: .space, from: targetStart), line.upperBound)
+    // Looked at many at once: nearly all are visible.
+    var (controls, foreignBits): (UInt8, UInt8) = (0, 0)
+    bytes.extracting(targetStart..<targetEnd).withUnsafeBufferPointer { target in
+      for byte in target {
+        controls |= (byte < 0x20 ? 1 : 0) | (byte == 0x7F ? 1 : 0)
+        foreignBits |= byte & 0x80
+      }
+    }
+    if controls != 0 { throw .malformedTarget("holds a control character") }
+    let hasForeignBytes = foreignBits != 0
+    guard targetEnd < line.upperBound, targetEnd > targetStart else { throw .malformedRequestLine }
+    head.minorVersion = try version(bytes, (targetEnd + 1)..<line.upperBound)
+    // RFC 3986 has only ASCII in a URI; RFC 1945 section 3.2.1 has "national" octets as well.
+    if hasForeignBytes, head.minorVersion > 0 {
+      throw .malformedTarget("holds bytes that are not ASCII")
+    }
+
+    let methodRange = line.lowerBound..<methodEnd
+    if let method = Method(bytes, methodRange) {
+      head.method = method
+    } else {
+      head.unknownMethod = bytes.text(methodRange)
+    }
+    try parseTarget(bytes, targetStart..<targetEnd)
+  }
+
+  /// `HTTP/` digit `.` digit (RFC 9112 section 2.3): any minor version from 1 on is read as 1.1.
+  private func version(
+    _ bytes: Span<UInt8>, _ range: Range<Int>
+  ) throws(ProtocolError) -> Int {
+    let start = range.lowerBound
+    guard range.count == 8, bytes.equals(start..<(start + 5), "HTTP/"), bytes[start + 5].isDigit,
+      bytes[start + 6] == UInt8(ascii: "."), bytes[start + 7].isDigit
+    else { throw .malformedVersion }
+    let major = Int(bytes[start + 5] - 0x30)
+    let minor = Int(bytes[start + 7] - 0x30)
+    guard major == 1 else { throw .unsupportedVersion(major: major, minor: minor) }
+    return min(minor, 1)
+  }
+}
+
+extension RequestParser {
+  /// Reads the request target in any of its four forms (RFC 9112 section 3.2).
+  mutating func parseTarget(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(ProtocolError) {
+    if head.method == .connect { throw .connectRefused }
+    let first = bytes[range.lowerBound]
+    if first == UInt8(ascii: "/") {
+      takeTarget(bytes.copy(range))
+    } else if first == UInt8(ascii: "*"), range.count == 1 {
+      guard head.method == .options else {
+        throw .malformedTarget("is an asterisk, which only OPTIONS may have")
+      }
+      takeTarget([first])
+    } else {
+      try parseAbsoluteForm(bytes, range)
+    }
+  }
+
+  private mutating func takeTarget(_ target: [UInt8]) {
+    head.pathEnd = target.firstIndex(of: UInt8(ascii: "?")) ?? target.count
+    head.target = target
+  }
+
+  /// `http://authority/path?query` (RFC 9112 section 3.2.2): the authority replaces `Host`.
+  private mutating func parseAbsoluteForm(
+    _ bytes: Span<UInt8>, _ range: Range<Int>
+  ) throws(ProtocolError) {
+    var start = range.lowerBound
+    if range.count > 7, bytes.equalsIgnoringCase(start..<(start + 7), "http://") {
+      start += 7
+    } else if range.count > 8, bytes.equalsIgnoringCase(start..<(start + 8), "https://") {
+      start += 8
+    } else {
+      throw .malformedTarget("is neither a path nor an http or https URI")
+    }
+    var end = start
+    while end < range.upperBound, bytes[end] != UInt8(ascii: "/"), bytes[end] != UInt8(ascii: "?"),
+      bytes[end] != UInt8(ascii: "#")
+    {
+      end += 1
+    }
+    guard Authority.isWellFormed(bytes, start..<end) else {
+      throw .malformedTarget("has a malformed authority")
+    }
+    head.authority = bytes.text(start..<end)
+    let rest = bytes.copy(end..<range.upperBound)
+    if rest.first == UInt8(ascii: "/") {
+      takeTarget(rest)
+    } else if rest.isEmpty, head.method == .options {
+      // RFC 9112 section 3.2.4: an OPTIONS without a path is about the server as a whole.
+      takeTarget([UInt8(ascii: "*")])
+    } else {
+      takeTarget([UInt8(ascii: "/")] + rest)
+    }
+  }
+}

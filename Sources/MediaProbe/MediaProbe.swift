@@ -1,3 +1,7 @@
+import Feed
+import MediaFormats
+import System
+
 // What a file holds is told by two: `MediaFormats` reads its structure, over a `ByteSource`,
 // bounded and without I/O, and `MediaProbe` brings the bytes and asks a decoder. A file of this
 // machine is a `FileSource`; a URL is a `RemoteFile`, whose pieces are fetched as they are asked
@@ -12,10 +16,6 @@
 // output, no files but three streams (the second may be a file to be written), no sockets unless
 // they are to have them, and the end of the thread that waits is theirs. The library swift-
 // subprocess does not build beside a module called `System`, which it takes for Apple's.
-
-import Feed
-import MediaFormats
-import System
 
 /// Finds out about media files what clients cannot know.
 ///
@@ -192,5 +192,66 @@ extension MediaStructure {
       ? [0..<Int(isImage ? bytes : start.headBytes)]
       : start.neededRanges.map { Int($0.lowerBound)..<Int($0.upperBound) }
     return pieces.reduce(0) { $0 + $1.count } <= limitBytes ? pieces : nil
+  }
+}
+
+/// What probing a file may cost, and which URLs may be asked.
+public struct ProbeSettings: Sendable, Hashable {
+  /// How long decoding a file's first frame may take, and fetching all that is read of a URL: each.
+  public var timeMilliseconds = 10_000
+  /// A larger file of this machine is not looked into.
+  public var fileBytes = 16 << 30
+  /// How long reading all of a file of this machine may take.
+  public var readMilliseconds = 120_000
+  /// The address space of each program that is run: decoding needs some 300 MB of it whatever the file,
+  /// most of which is never used.
+  public var memoryBytes = 512 << 20
+  /// How much of one URL is read.
+  public var remoteBytes = 32 << 20
+  /// Where pieces of URLs are kept while they are looked at, in files without a name.
+  public var scratchFolder = "/tmp"
+  /// The hosts that URLs may name: without any, none.
+  public var allowedHosts: [HostPattern] = []
+  /// Whether hosts may be this machine or in its networks.
+  public var allowsPrivateAddresses = false
+  /// By which all that is under way is given up; nil for never.
+  public var cancellation: Cancellation?
+  /// Whether what is read here of a file is held against what ffprobe says, packet by packet.
+  public var checksWithFFprobe = false
+
+  /// The settings as they usually are.
+  public init() {}
+}
+
+/// The programs that decode and that fetch, as Debian's packages `ffmpeg`, `curl` and
+/// `libheif-examples` bring them. Each may be
+/// missing: then what it would have told is not known, and that is said.
+public struct MediaTools: Sendable, Hashable {
+  /// Decodes.
+  public var ffmpeg: String?
+  /// Lists streams and packets.
+  public var ffprobe: String?
+  /// Fetches.
+  public var curl: String?
+  /// Decodes images of the HEIF family with all that belongs to them.
+  public var heifConvert: String?
+
+  /// Programs at these paths.
+  public init(
+    ffmpeg: String? = nil, ffprobe: String? = nil, curl: String? = nil, heifConvert: String? = nil
+  ) {
+    self.ffmpeg = ffmpeg
+    self.ffprobe = ffprobe
+    self.curl = curl
+    self.heifConvert = heifConvert
+  }
+
+  /// Those in the folders of `PATH`.
+  public static func installed() -> MediaTools {
+    MediaTools(
+      ffmpeg: ChildProcess.path(ofProgram: "ffmpeg"),
+      ffprobe: ChildProcess.path(ofProgram: "ffprobe"),
+      curl: ChildProcess.path(ofProgram: "curl"),
+      heifConvert: ChildProcess.path(ofProgram: "heif-convert"))
   }
 }

@@ -122,3 +122,234 @@ public final class Connection: @unchecked Sendable {
 
   deinit { PQfinish(handle) }
 }
+
+/// Rows that are brought into a table.
+extension Connection {
+  /// What is handed to libpq at once.
+  private static let copyChunkBytes = 1 << 20
+
+  /// Brings rows into a table (https://www.postgresql.org/docs/15/libpq-copy.html).
+  ///
+  /// - Parameter table: the table and its columns, `post (post_id, id)`, a text of the program's own.
+  /// - Throws: `PostgresError`.
+  public func copy(_ rows: CopyRows, into table: String) throws(PostgresError) {
+    guard !isLost else { throw .lost(reason: "it was given up before") }
+    guard rows.count > 0 else { return }
+    guard PQsendQuery(handle, "COPY \(table) FROM STDIN (FORMAT binary)") == 1 else { throw lost() }
+    var deadline = Self.deadline(after: limitMilliseconds)
+    guard let begun = try nextResult(deadline) else { throw .unexpected("no answer to COPY") }
+    defer { PQclear(begun) }
+    guard PQresultStatus(begun) == PGRES_COPY_IN else {
+      let error = Self.error(begun)
+      try finish(deadline)
+      throw noted(error)
+    }
+    let bytes = rows.finished
+    var sent = 0
+    while sent < bytes.count {
+      let count = min(Self.copyChunkBytes, bytes.count - sent)
+      let outcome = bytes.withUnsafeBytes { buffer in
+        PQputCopyData(
+          handle, buffer.baseAddress!.advanced(by: sent).assumingMemoryBound(to: CChar.self),
+          Int32(count))
+      }
+      if outcome < 0 { throw lost() }
+      if outcome == 1 { sent += count }
+      deadline = Self.deadline(after: limitMilliseconds)
+      try flush(deadline)
+    }
+    guard PQputCopyEnd(handle, nil) == 1 else { throw lost() }
+    try finish(deadline)
+  }
+}
+
+/// What becomes of a connection on which something went wrong.
+extension Connection {
+  func lost() -> PostgresError {
+    giveUp(.lost(reason: Self.line(PQerrorMessage(handle))))
+  }
+
+  func giveUp(_ error: PostgresError) -> PostgresError {
+    isLost = true
+    return error
+  }
+
+  /// A server that goes says so with an error; the connection is of no more use.
+  func noted(_ error: PostgresError) -> PostgresError {
+    guard PQstatus(handle) == CONNECTION_BAD || error.isEndOfSession else { return error }
+    return giveUp(.lost(reason: error.description))
+  }
+
+  static func error(_ result: OpaquePointer) -> PostgresError {
+    func field(_ code: Character) -> String {
+      PQresultErrorField(result, Int32(code.asciiValue!)).map { String(cString: $0) } ?? ""
+    }
+    let sqlState = field("C")
+    guard !sqlState.isEmpty else { return .lost(reason: line(PQresultErrorMessage(result))) }
+    return .server(
+      ServerMessage(
+        sqlState: sqlState, text: field("M"), detail: field("D"), constraint: field("n")))
+  }
+
+  /// libpq's message in one line.
+  static func line(_ message: UnsafePointer<CChar>?) -> String {
+    let text = message.map { String(cString: $0) } ?? ""
+    let lines = text.split(separator: "\n").map { $0.drop { $0 == "\t" || $0 == " " } }
+    return lines.isEmpty ? "no reason was given" : lines.joined(separator: "; ")
+  }
+}
+
+extension PostgresError {
+  /// The server ends, is not there yet, or takes no writes any longer: another connection may find better.
+  var isEndOfSession: Bool {
+    switch self {
+    case .server(let message):
+      // 25006: what was the primary is none any longer.
+      message.sqlStateClass == "08" || message.sqlState == "25006"
+        || message.sqlStateClass == "57" && message.sqlState != "57014"
+    case .lost: true
+    case .unreadableAddress, .cannotConnect, .unexpected, .tooLarge: false
+    }
+  }
+}
+
+/// What a server says that was not asked.
+extension Connection {
+  /// Waits until the server tells of something that this connection listens to (`LISTEN`), or the time is over.
+  ///
+  /// - Returns: whether it did; all that it told is taken.
+  /// - Throws: `PostgresError.lost`.
+  public func waitForNotification(atMostMilliseconds limit: Int) throws(PostgresError) -> Bool {
+    guard !isLost else { throw .lost(reason: "it was given up before") }
+    if takeNotifications() { return true }
+    guard poll(Int16(POLLIN), atMost: .milliseconds(limit)) != nil else { return false }
+    guard PQconsumeInput(handle) == 1 else { throw lost() }
+    return takeNotifications()
+  }
+
+  /// Whether the server is still there, as far as can be seen without asking it.
+  var isThere: Bool {
+    guard !isLost else { return false }
+    guard let ready = poll(Int16(POLLIN), atMost: .zero) else { return true }
+    if ready != 0, PQconsumeInput(handle) != 1 { isLost = true }
+    return !isLost
+  }
+
+  private func takeNotifications() -> Bool {
+    var isAny = false
+    while let notification = PQnotifies(handle) {
+      PQfreemem(notification)
+      isAny = true
+    }
+    return isAny
+  }
+}
+
+extension Connection {
+  /// How a transaction begins.
+  public enum TransactionKind: String, Sendable {
+    case writing = "BEGIN"
+    /// Sees the database as of its first statement.
+    case reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+  }
+
+  /// What the statements answer, all of them as of one moment, in one round trip.
+  ///
+  /// - Throws: `PostgresError`.
+  public func read(_ statements: [Statement]) throws(PostgresError) -> [Rows] {
+    do throws(PostgresError) {
+      let kind = Statement(TransactionKind.reading.rawValue)
+      return Array(try run([kind] + statements + [Statement("COMMIT")])[1...statements.count])
+    } catch {
+      if !isLost { _ = try? run("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// The same, and what a statement answers before all that: in the same round trip, but in a transaction of its own.
+  /// What it tells of how far the server has come, the others see.
+  ///
+  /// - Throws: `PostgresError`.
+  public func read(_ statements: [Statement], after first: Statement) throws(PostgresError) -> (
+    first: Rows, rows: [Rows]
+  ) {
+    do throws(PostgresError) {
+      let (before, end) = (Statement(TransactionKind.writing.rawValue), Statement("COMMIT"))
+      let kind = Statement(TransactionKind.reading.rawValue)
+      let answers = try run([before, first, end, kind] + statements + [end])
+      return (answers[1], Array(answers[4..<4 + statements.count]))
+    } catch {
+      if !isLost { _ = try? run("ROLLBACK") }
+      throw error
+    }
+  }
+
+  /// Runs the body within a transaction, which is undone where that throws.
+  ///
+  /// - Throws: `PostgresError`, what the body throws.
+  public func transaction<Result>(
+    _ kind: TransactionKind = .writing, _ body: () throws -> Result
+  ) throws -> Result {
+    try run(kind.rawValue)
+    do {
+      let result = try body()
+      try run("COMMIT")
+      return result
+    } catch {
+      if !isLost { _ = try? run("ROLLBACK") }
+      throw error
+    }
+  }
+}
+
+/// Waiting for the server, in poll(2) and never in libpq.
+extension Connection {
+  typealias MonotonicDeadline = ContinuousClock.Instant
+
+  static func deadline(after milliseconds: Int) -> MonotonicDeadline {
+    .now + .milliseconds(milliseconds)
+  }
+
+  /// The next result of what was sent, `nil` behind the last of a statement.
+  func nextResult(_ deadline: MonotonicDeadline) throws(PostgresError) -> OpaquePointer? {
+    try flush(deadline)
+    while PQisBusy(handle) == 1 {
+      try wait(Int16(POLLIN), deadline)
+      guard PQconsumeInput(handle) == 1 else { throw lost() }
+    }
+    return PQgetResult(handle)
+  }
+
+  /// Hands all that is to be sent to the system. The server may have to be read from before it takes more.
+  func flush(_ deadline: MonotonicDeadline) throws(PostgresError) {
+    while true {
+      switch PQflush(handle) {
+      case 0: return
+      case 1:
+        if try wait(Int16(POLLIN | POLLOUT), deadline) & Int16(POLLIN) != 0 {
+          guard PQconsumeInput(handle) == 1 else { throw lost() }
+        }
+      default: throw lost()
+      }
+    }
+  }
+
+  /// - Returns: what the socket is ready for.
+  @discardableResult
+  private func wait(_ events: Int16, _ deadline: MonotonicDeadline) throws(PostgresError) -> Int16 {
+    while true {
+      let left = deadline - .now
+      guard left > .zero else { throw giveUp(.lost(reason: "the server gave no answer in time")) }
+      if let ready = poll(events, atMost: left) { return ready }
+    }
+  }
+
+  /// - Returns: what the socket is ready for; `nil` where the time is over, or a signal came.
+  func poll(_ events: Int16, atMost time: Duration) -> Int16? {
+    var descriptor = pollfd(fd: PQsocket(handle), events: events, revents: 0)
+    // Rounded up: less than a millisecond is not none.
+    let milliseconds = time == .zero ? 0 : min(time / .milliseconds(1), 60_000).rounded(.up)
+    guard Glibc.poll(&descriptor, 1, Int32(milliseconds)) > 0 else { return nil }
+    return descriptor.revents
+  }
+}

@@ -1,3 +1,9 @@
+import Catalog
+import Feed
+import Postgres
+import RowStore
+import System
+
 // In PostgreSQL there are many writers, and numbers come before commits. The mark is a snapshot
 // (`pg_current_snapshot`), and what changed is what that does not show: each row of `change_log`,
 // and each new entry, has the number of its transaction, and is looked for from the oldest one
@@ -10,12 +16,6 @@
 // of a read. What the journal has no change of since that version is as good as the primary's; for
 // all else the primary is asked. So what is kept of a standby's rows is never behind the store's
 // version, either (`StandbyTests`).
-
-import Catalog
-import Feed
-import Postgres
-import RowStore
-import System
 
 /// Posts, feeds and policies in a PostgreSQL database, for as many servers as are wanted: none of them keeps anything
 /// that is not in it.
@@ -193,4 +193,172 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
   /// It is durable whatever becomes of this: who would be told of a failure would write again. The next refresh makes
   /// up for it, and says what is wrong if it is still so.
   func followOwnWrite() { _ = try? refresh() }
+}
+
+extension PostgresStore {
+  /// Checks the invariants that SQL cannot declare. Each says the first twenty of its findings. Whether the server's
+  /// files are whole, `pg_amcheck` and its check sums say.
+  ///
+  /// - Returns: what was found; nothing where all is well.
+  /// - Throws: `PostgresStoreError`.
+  public func check() throws -> [CheckFinding] {
+    try withStoreErrors(name) {
+      // What is asked goes over all rows.
+      let connection = try Connection(
+        address, .init(statementMilliseconds: 0, planning: .asUsual))
+      return try connection.transaction(.reading) {
+        let broken = try Self.invariants.flatMap { invariant in
+          try invariant.findings { sql in
+            let rows = try connection.run(sql)
+            return (0..<rows.count).compactMap { rows.text($0, 0) }
+          }
+        }
+        return try PackedColumn.all.reduce(into: broken) { findings, column in
+          findings += try connection.findings(in: column)
+        }
+      }
+    }
+  }
+
+  static let invariants: [StoreInvariant] =
+    [.entryRepeatsPost(isOther: "IS DISTINCT FROM")] + StoreInvariant.common + [
+      .rankingIsFinished(
+        places: "SELECT 1 FROM pending_place WHERE pending_place.feed_id = feed.feed_id")
+    ]
+}
+
+extension Connection {
+  /// The first findings in a column, within a transaction.
+  fileprivate func findings(in column: PackedColumn) throws -> [CheckFinding] {
+    try run(script: "DECLARE packed NO SCROLL CURSOR FOR \(column.sql)")
+    var findings: [CheckFinding] = []
+    var isMore = true
+    while isMore, findings.count < StoreInvariant.findingLimit {
+      let rows = try run("FETCH 1000 FROM packed")
+      findings += (0..<rows.count).lazy
+        .compactMap { column.finding(rows.text($0, 0) ?? "", rows.bytes($0, 1)) }
+        .prefix(StoreInvariant.findingLimit - findings.count)
+      isMore = rows.count == 1_000
+    }
+    try run(script: "CLOSE packed")
+    return findings
+  }
+}
+
+extension PostgresStore: DatabaseStore {
+  /// See `DatabaseStore`.
+  public var kind: String { "postgres" }
+
+  /// See `DatabaseStore`.
+  public var hearsOfChanges: Bool { true }
+
+  /// See `DatabaseStore`.
+  public var outlivesDatabase: Bool { true }
+
+  /// PostgreSQL's version, as it says it.
+  ///
+  /// - Throws: `PostgresStoreError`.
+  public func software() throws -> String {
+    try read { "PostgreSQL \(try $0.run("SHOW server_version").text(0, 0) ?? "")" }
+  }
+
+  /// The tables that a server writes to and this role may not change, in `schema`; and whether its
+  /// transactions only read.
+  private static let missingRights = """
+    SELECT current_setting('transaction_read_only') = 'on', current_user::text,
+      (SELECT string_agg(name, ', ' ORDER BY name) FROM unnest(ARRAY['author', 'change_log',
+        'change_log_floor', 'feed', 'feed_entry', 'idempotency_key', 'media', 'media_file',
+        'media_truth', 'pending_place', 'post', 'ranking_floor', 'ranking_run',
+        'replaced_ranking']) AS name
+      WHERE NOT (has_table_privilege(name, 'INSERT') AND has_table_privilege(name, 'UPDATE')
+        AND has_table_privilege(name, 'DELETE')))
+    """
+
+  /// See `DatabaseStore`.
+  ///
+  /// - Throws: `PostgresStoreError`.
+  public func writeProblem() throws -> String? {
+    try read { connection in
+      let rows = try connection.run(Self.missingRights)
+      let role = rows.text(0, 1) ?? ""
+      if rows.boolean(0, 0) { return "transactions of the role \(role) are read-only" }
+      return rows.text(0, 2).map {
+        "the role \(role) lacks INSERT, UPDATE or DELETE on \($0); docs/postgres.md has the GRANT"
+      }
+    }
+  }
+
+  private static let mediaLock =
+    "SELECT pg_try_advisory_lock('media_file'::regclass::oid::int4, 0)"
+
+  /// See `DatabaseStore`. The lock goes with its connection.
+  ///
+  /// - Throws: `PostgresStoreError`.
+  public func lockMedia() throws -> (any Sendable)? {
+    try withStoreErrors(name) {
+      let connection = try Connection(address, .init(connectSeconds: connections.connectSeconds))
+      return try connection.run(Self.mediaLock).boolean(0, 0) ? connection : nil
+    }
+  }
+}
+
+extension PostgresSchema: DatabaseSchema {}
+
+extension PostgresStore {
+  /// Begins a run of records. Nothing is written or locked until its first batch.
+  public func beginImport() -> any FeedImport { PostgresImport(self) }
+
+  /// Changes one item, and returns at once; see `FeedStore.write`.
+  ///
+  /// What waits goes into one transaction, so that a server that is far away is waited for once a group and not once
+  /// a write. `completion` is called on the writer's thread, which waits for it: it hands its news on,
+  /// and does not close the store. A write that cannot be taken is told so before this returns.
+  public func write(
+    _ write: ItemWrite,
+    completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
+  ) {
+    add(.item(write, completion))
+  }
+
+  /// Changes one feed, and returns at once; see `FeedStore.write`.
+  public func write(
+    _ write: FeedWrite,
+    completion: @escaping @Sendable (Result<FeedOutcome, any Error>) -> Void
+  ) {
+    add(.feed(write, completion))
+  }
+
+  private func add(_ waiting: WaitingWrite) {
+    do {
+      try writes.add(waiting) { try self.commit($0) }
+    } catch {
+      switch error {
+      case .full:
+        waiting.fail(PostgresStoreError.tooManyWrites(limit: options.maximumWaitingWrites))
+      case .closed: waiting.fail(PostgresStoreError.closed(name: name))
+      }
+    }
+  }
+
+  private func commit(_ waiting: [WaitingWrite]) throws -> [WaitingWrite.Telling] {
+    defer { followOwnWrite() }
+    do {
+      return try run(waiting)
+    } catch let error as PostgresError where waiting.count > 1 && error.isAboutData {
+      // The group fails as a whole: each again alone, so that what the server refuses is one write's own.
+      return waiting.flatMap { write -> [WaitingWrite.Telling] in
+        do {
+          return try withStoreErrors(name) { try run([write]) }
+        } catch {
+          return [{ write.fail(error) }]
+        }
+      }
+    } catch {
+      return try withStoreErrors(name) { throw error }
+    }
+  }
+
+  private func run(_ waiting: [WaitingWrite]) throws -> [WaitingWrite.Telling] {
+    try writer.transaction { rows in try WriteGroup(rows: rows, options: options).run(waiting) }
+  }
 }

@@ -1,12 +1,15 @@
+import Catalog
+import Feed
+import Foundation
+import GRDB
+import RowStore
+import System
+
 // In SQLite the mark is the newest entry and the newest change: there is one writer, new entries
 // have ascending numbers, and everything else that happens to the order or to a post is written to
 // `change_log` by triggers, whichever program does it. A look is `PRAGMA data_version`. New posts
 // log nothing, so that loading them costs nothing: their entries are written last, and what has no
 // entry is on no page.
-
-import Catalog
-import GRDB
-import RowStore
 
 /// Posts, feeds and policies in a SQLite file: the default store.
 ///
@@ -98,5 +101,282 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
       try readers.close()
       try pool.close()
     }
+  }
+}
+
+extension SQLiteStore: DatabaseStore {
+  /// Where the file is.
+  public var name: String { path }
+
+  /// See `DatabaseStore`.
+  public var kind: String { "sqlite" }
+
+  /// SQLite's version, and what is to be known of it.
+  public func software() -> String { SQLiteLibrary.summary }
+
+  /// None: a file that may not be written is not opened.
+  public func writeProblem() -> String? { nil }
+
+  /// A look at the file costs next to nothing: nobody tells of writes.
+  public var hearsOfChanges: Bool { false }
+
+  /// A file that is gone, or another's, is one that this server alone has lost.
+  public var outlivesDatabase: Bool { false }
+
+  /// Returns at once.
+  public func waitForChanges(atMostMilliseconds limit: Int) {}
+
+  /// See `DatabaseStore.prune`.
+  ///
+  /// - Throws: `StoreError`, `FeedError.unknownFeed`.
+  public func prune(
+    _ rule: PruningRule, isDryRun: Bool, onProgress: (PruningSummary) -> Void
+  ) throws -> PruningSummary {
+    try Pruning(self, rule: rule, isDryRun: isDryRun).run(onProgress: onProgress)
+  }
+
+  /// See `DatabaseStore.lockMedia`.
+  ///
+  /// - Throws: `SystemError` where the file cannot be made.
+  public func lockMedia() throws -> (any Sendable)? {
+    try MediaLock(path: MediaLock.path(ofDatabase: path))
+  }
+}
+
+/// The schema of a SQLite file.
+public struct SQLiteSchema: DatabaseSchema {
+  private let path: String
+  private let file: DatabaseFile.Options
+
+  /// The schema of the file at the path.
+  public init(path: String, file: DatabaseFile.Options = DatabaseFile.Options()) {
+    (self.path, self.file) = (path, file)
+  }
+
+  /// See `DatabaseSchema`.
+  ///
+  /// - Throws: `StoreError`.
+  public func migrate() throws -> [String] { try Schema.migrate(path: path, options: file) }
+
+  /// See `DatabaseSchema`.
+  ///
+  /// - Throws: `StoreError`.
+  public func status() throws -> [MigrationStatus] { try Schema.status(path: path, options: file) }
+
+  /// See `DatabaseSchema`.
+  ///
+  /// - Throws: `StoreError`.
+  public func verify() throws { try Schema.verify(path: path, options: file) }
+}
+
+extension SQLiteStore {
+  /// Posts are read in portions within one snapshot, so that the memory of an export is bounded and
+  /// what it writes belongs together.
+  private static let portion = 500
+
+  /// Hands out everything as records, in canonical order: the feeds that have a title by name, then
+  /// the posts by id, each with its places in the current rankings.
+  ///
+  /// - Throws: `StoreError`, and what `body` throws.
+  public func exportRecords(_ body: (SeedRecord) throws -> Void) throws {
+    try withStoreErrors(path: path) {
+      try pool.read { database in
+        let feeds = try Row.fetchAll(
+          database, sql: "SELECT name, title FROM feed WHERE title IS NOT NULL ORDER BY name")
+        for feed in feeds { try body(.feed(name: feed[0], title: feed[1])) }
+
+        let reader = PostReader(database: database)
+        var lastID = ""
+        while true {
+          let posts = try reader.posts(afterID: lastID, limit: Self.portion)
+          for index in posts.posts.indices {
+            let item = try reader.item(
+              .init(number: posts.posts[index].number, post: posts.post(at: index)))
+            try body(.post(item.post, placements: item.placements))
+          }
+          guard let last = posts.posts.last else { return }
+          lastID = posts.string(last.id)
+        }
+      }
+    }
+  }
+}
+
+extension SQLiteStore {
+  /// How many bytes the database and its write-ahead log have (https://sqlite.org/wal.html); 0 where
+  /// there is no such file.
+  public var fileBytes: (database: Int, writeAheadLog: Int) {
+    (Self.size(pool.file), Self.size(pool.file + "-wal"))
+  }
+
+  private static func size(_ path: String) -> Int { (try? FileStatus(path: path).bytes) ?? 0 }
+}
+
+extension SQLiteStore {
+  /// The item with this id, read from the file; `nil` where there is none.
+  ///
+  /// - Throws: `StoreError`.
+  public func item(withID id: String) throws -> StoredItem? {
+    try withStoreErrors(path: path) {
+      try readers.read { database, _ in
+        let reader = PostReader(database: database)
+        let media = MediaTable(database)
+        return try reader.post(withID: id).map(reader.item).map { item in
+          StoredItem(
+            post: item.post, placements: item.placements,
+            truths: try item.post.media.map { try media.media(at: $0.url)?.truth })
+        }
+      }
+    }
+  }
+}
+
+extension PostReader {
+  static let placementsOfPost = """
+    SELECT feed.name, feed_entry.rank FROM feed_entry JOIN feed USING (feed_id)
+    WHERE feed_entry.post_id = ? AND feed_entry.until IS NULL
+    """
+
+  /// The feeds in which a post is, as everybody sees them, in the order of their names.
+  func placements(ofPost number: Int64) throws -> [Placement] {
+    let statement = try database.cachedStatement(sql: Self.placementsOfPost)
+    return try Row.fetchAll(statement, arguments: [number])
+      .map { Placement(feed: $0[0], rank: $0[1]) }
+      .sorted { $0.feed.utf8.lexicographicallyPrecedes($1.feed.utf8) }
+  }
+
+  /// A post with its feeds.
+  func item(_ stored: StoredPost) throws -> StoredItem {
+    StoredItem(post: stored.post, placements: try placements(ofPost: stored.number))
+  }
+}
+
+extension SQLiteStore: TableStore {
+  /// How many rows are handed out at a time.
+  private static let rowsAtOnce = 2_000
+
+  /// See `TableStore`.
+  ///
+  /// - Throws: `StoreError`, what `body` throws.
+  public func readTables(_ body: (StoreTable, [[TableValue]]) throws -> Void) throws {
+    try withStoreErrors(path: path) {
+      try pool.read { database in
+        for table in StoreTable.all {
+          var rows: [[TableValue]] = []
+          let cursor = try Row.fetchCursor(
+            database, sql: "SELECT \(table.columnList) FROM \(table.name)")
+          while let row = try cursor.next() {
+            rows.append(try table.columns.indices.map { try Self.value(row[$0] as DatabaseValue) })
+            if rows.count == Self.rowsAtOnce {
+              try body(table, rows)
+              rows.removeAll(keepingCapacity: true)
+            }
+          }
+          if !rows.isEmpty { try body(table, rows) }
+        }
+      }
+    }
+  }
+
+  private static func value(_ stored: DatabaseValue) throws -> TableValue {
+    switch stored.storage {
+    case .null: .null
+    case .int64(let number): .integer(number)
+    case .string(let text): .text(Array(text.utf8))
+    case .blob(let data): .bytes(Array(data))
+    case .double: throw RowError("a row holds a number that is not whole")
+    }
+  }
+
+  /// See `TableStore`.
+  ///
+  /// - Throws: `StoreNotEmpty`, `StoreError`, what `fill` throws.
+  public func writeTables(
+    _ fill: ((StoreTable, [[TableValue]]) throws -> Void) throws -> Void
+  ) throws {
+    try withStoreErrors(path: path) {
+      try pool.write { database in
+        let isEmpty = "SELECT NOT EXISTS (SELECT 1 FROM post) AND NOT EXISTS (SELECT 1 FROM feed)"
+        guard try Bool.fetchOne(database, sql: isEmpty) ?? false else {
+          throw StoreNotEmpty(name: path)
+        }
+        for statement in StoreTable.makingRoom { try database.execute(sql: statement) }
+        try fill { table, rows in
+          let places = table.columns.map { _ in "?" }.joined(separator: ", ")
+          let statement = try database.cachedStatement(
+            sql: "INSERT INTO \(table.name) (\(table.columnList)) VALUES (\(places))")
+          for row in rows {
+            try statement.execute(arguments: StatementArguments(row.map(Self.stored)))
+          }
+        }
+        try ChangeLog(database: database).trim()
+      }
+    }
+    followOwnWrite()
+  }
+
+  private static func stored(_ value: TableValue) -> DatabaseValue {
+    switch value {
+    case .null: .null
+    case .integer(let number): number.databaseValue
+    case .text(let bytes): String(decoding: bytes, as: UTF8.self).databaseValue
+    case .bytes(let bytes): Data(bytes).databaseValue
+    }
+  }
+}
+
+extension SQLiteStore {
+  /// Begins a run of records. Nothing is written or locked until its first batch.
+  public func beginImport() -> any FeedImport { SQLiteImport(self) }
+
+  /// Changes one item, and returns at once; see `FeedStore.write`.
+  ///
+  /// What waits goes into one transaction, so that a slow disk is waited for once a group and not once
+  /// a write. `completion` is called on the writer's thread, which waits for it: it hands its news on,
+  /// and does not close the store. A write that cannot be taken is told so before this returns, with
+  /// `StoreError.tooManyWrites` or `StoreError.closed`.
+  public func write(
+    _ write: ItemWrite,
+    completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
+  ) {
+    add(.item(write, completion))
+  }
+
+  /// Changes one feed, and returns at once; see `FeedStore.write`.
+  public func write(
+    _ write: FeedWrite,
+    completion: @escaping @Sendable (Result<FeedOutcome, any Error>) -> Void
+  ) {
+    add(.feed(write, completion))
+  }
+
+  private func add(_ waiting: WaitingWrite) {
+    do {
+      try writes.add(waiting) { try self.commit($0) }
+    } catch {
+      switch error {
+      case .full: waiting.fail(StoreError.tooManyWrites(limit: options.maximumWaitingWrites))
+      case .closed: waiting.fail(StoreError.closed(path: path))
+      }
+    }
+  }
+
+  private func commit(_ waiting: [WaitingWrite]) throws -> [WaitingWrite.Telling] {
+    let tellings = try withStoreErrors(path: path) {
+      try pool.write { database in
+        try WriteGroup(rows: SQLiteRows(database: database, path: path), options: options)
+          .run(waiting)
+      }
+    }
+    followOwnWrite()
+    return tellings
+  }
+
+  /// Brings the catalog up to what was just written.
+  ///
+  /// It is durable whatever becomes of this: who would be told of a failure would write again. The next
+  /// refresh makes up for it, and says what is wrong if it is still so.
+  func followOwnWrite() {
+    _ = try? refresh()
   }
 }

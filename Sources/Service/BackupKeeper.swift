@@ -1,5 +1,6 @@
 import Backups
 import CoreMetrics
+import Foundation
 import Logging
 import Observability
 import SQLiteStore
@@ -179,5 +180,53 @@ final class BackupKeeper: Sendable {
       secondsSince1970: newest.modifiedSecondsSince1970, bytes: newest.bytes,
       durationSeconds: durationSeconds)
     state.withLock { $0.last = figures }
+  }
+}
+
+/// Why the database was not migrated.
+struct MigrationWithoutBackup: Error, CustomStringConvertible {
+  let migrations: [String]
+  let reason: any Error
+
+  var description: String {
+    "the database has to be migrated (\(migrations.joined(separator: ", "))), and the backup before "
+      + "that failed; nothing was changed: \(reason)"
+  }
+}
+
+extension BackupKeeper {
+  /// A migration cannot be undone: the way back is the backup before it, which is made here where there
+  /// is something to migrate.
+  ///
+  /// - Throws: `MigrationWithoutBackup`, `StoreError`.
+  func makeBeforeMigration(_ logger: Logger) throws {
+    guard FileManager.default.fileExists(atPath: database) else { return }
+    let migrations = try Schema.status(path: database, options: options)
+    let pending = migrations.filter { $0.appliedAt == nil }.map(\.name)
+    guard !pending.isEmpty, pending.count < migrations.count else { return }
+    do {
+      let report = try make()
+      noteNewest()
+      logger.notice("backup made before a migration", metadata: ["file": "\(report.path)"])
+    } catch {
+      throw MigrationWithoutBackup(migrations: pending, reason: error)
+    }
+  }
+}
+
+/// How a service backs its database up by itself.
+public struct BackupSettings: Sendable, Hashable {
+  /// The folder of the backups: of this database's and no other's.
+  public var folder: String
+  /// The time from one backup to the next.
+  public var intervalSeconds = 86_400
+  /// How many are kept.
+  public var kept = 7
+  /// Whether they are made as gzip.
+  public var isCompressed = true
+
+  /// The defaults, into this folder.
+  public init(folder: String) {
+    self.folder = folder
   }
 }

@@ -1,3 +1,15 @@
+import Backups
+import Catalog
+import FeedServer
+import Foundation
+import Logging
+import MediaFiles
+import Observability
+import PostgresStore
+import RowStore
+import SQLiteStore
+import System
+
 // `Backups.Backup` copies the database (`DatabaseCopy`: SQLite's backup interface within one read
 // transaction), reads the copy through, compresses it, and names it last (`PartialFile`).
 // `Restore` goes the other way, with SQLite's own lock bytes held (`DatabaseLock`) while the files
@@ -16,17 +28,6 @@
 // (`register(in:)`), each with its help; what there is of each feed is bounded (`FeedFigures`: the
 // largest, `FeedRequests`: the busiest); `StoreRefresh` looks at what other processes wrote, and
 // takes policies only where all of them are understood (`PolicyError`).
-
-import Backups
-import Catalog
-import FeedServer
-import Logging
-import MediaFiles
-import Observability
-import PostgresStore
-import RowStore
-import SQLiteStore
-import System
 
 /// The composition root: a store, what keeps it in order, and the application on it, for the program and
 /// for its end-to-end tests alike.
@@ -133,5 +134,42 @@ public final class FeedService: Sendable {
     refresher.stop()
     fileCare?.stop()
     try store.close()
+  }
+}
+
+/// Every setting of the service.
+public struct FeedServiceConfiguration: Sendable {
+  /// The database; made and migrated as needed.
+  public let location: StoreLocation
+  /// Of the application and its server; its files lie beside a database that is a file.
+  public var application: ApplicationConfiguration
+  /// How the database is opened; the service itself sets how many connections read.
+  public var opening = StoreOpening()
+
+  /// How often the database is looked at for what other processes wrote: a page is behind by no more
+  /// than this and the time that it takes to read the change. Where others can wake this one, it looks by itself a
+  /// good deal less often.
+  public var refreshIntervalMilliseconds = 20
+  /// How often the size of the write-ahead log is looked at.
+  public var checkpointIntervalSeconds = 10
+  /// How it looks into the files of its media root, where it has one.
+  public var mediaProbing = MediaProbing()
+  /// How the service backs its database up; nil where it does not.
+  public var backups: BackupSettings?
+
+  /// The defaults, on this database.
+  public init(_ location: StoreLocation) {
+    self.location = location
+    application = ApplicationConfiguration(
+      scratchFolder: location.path.map(Self.folder) ?? NSTemporaryDirectory())
+  }
+
+  /// The defaults, on the SQLite file at this path.
+  public init(databasePath: String) { self.init(.sqlite(path: databasePath)) }
+
+  private static func folder(of path: String) -> String {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    return parts.isEmpty
+      ? "." : parts.count == 1 && parts[0].isEmpty ? "/" : parts.joined(separator: "/")
   }
 }

@@ -267,3 +267,51 @@ public final class EventLoop: @unchecked Sendable {
     assert(isCurrent || thread.load(ordering: .relaxed) == 0, "not on the event loop's thread")
   }
 }
+
+/// What a descriptor is watched for, and what it is ready for.
+public struct Interest: OptionSet, Sendable, Hashable {
+  /// The bits, as `epoll_ctl(2)` has them.
+  public let rawValue: UInt32
+
+  /// From the bits.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// There is something to read, or the end, or a connection to accept.
+  public static let readable = Interest(rawValue: lookahead_epoll_in)
+  /// There is room to write.
+  public static let writable = Interest(rawValue: lookahead_epoll_out)
+  /// Both directions are closed, or there is an error; always watched for.
+  public static let hangup = Interest(rawValue: lookahead_epoll_hangup)
+}
+
+/// Whatever is behind a descriptor at an event loop. Called on the loop's thread only.
+public protocol EventHandler: AnyObject {
+  /// The descriptor is ready, as the loop's level-triggered watch found it.
+  func ready(for readiness: Interest)
+  /// The deadline has passed that `EventLoop.setDeadline` set last.
+  func deadlinePassed()
+}
+
+/// Names one registration at an event loop; a later one in the same slot has another generation.
+///
+/// It travels as the poll data of the descriptor, so that an event that was waiting when its
+/// descriptor was closed never reaches the connection that got the same number.
+public struct Registration: Sendable, Hashable {
+  let slot: UInt32
+  let generation: UInt32
+
+  /// Names nothing.
+  public static let none = Registration(slot: .max, generation: 0)
+
+  init(slot: UInt32, generation: UInt32) {
+    self.slot = slot
+    self.generation = generation
+  }
+
+  init(pollData: UInt64) {
+    slot = UInt32(truncatingIfNeeded: pollData)
+    generation = UInt32(truncatingIfNeeded: pollData >> 32)
+  }
+
+  var pollData: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
+}

@@ -1,4 +1,6 @@
 import ArgumentParser
+import MediaIndex
+import MediaProbe
 import Service
 
 struct MediaAddCommand: ParsableCommand {
@@ -25,5 +27,92 @@ struct MediaAddCommand: ParsableCommand {
     var configuration = FeedServiceConfiguration(try options.location())
     Setting.apply(Setting.list(of: self), to: &configuration)
     try files.run(configuration) { $0.isAnew = again }
+  }
+}
+
+struct MediaCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "media", abstract: "Look after media files.",
+    subcommands: [MediaAddCommand.self, MediaRenditionsCommand.self, MediaFaststartCommand.self])
+}
+
+struct MediaFaststartCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "faststart",
+    abstract: "Bring the tables of MP4 and MOV files to their front, so that they start at once.",
+    discussion: """
+      Nothing is coded anew, and no sample changes. A file is written anew beside itself, read through, and \
+      then takes its own place at once: a run that is killed leaves it as it was. A file whose tables are in \
+      front already stays as it is. What is wrong with a file is reported as FILE: what is wrong, and the \
+      exit status is then 1.
+      """)
+
+  @Argument(help: "MP4 and MOV files.")
+  var files: [String]
+
+  @Option(help: "Writes the new file here, and leaves the one file as it is.")
+  var output: String?
+
+  mutating func validate() throws {
+    guard output == nil || files.count == 1 else {
+      throw ValidationError("--output takes one file, not \(files.count)")
+    }
+  }
+
+  func run() throws {
+    var hasFailed = false
+    for file in files {
+      do {
+        let bytes = try Faststart.rewrite(file, to: output)
+        let text =
+          bytes.map { "\(output ?? file): its tables are in front now, \($0) bytes" }
+          ?? "\(file): its tables are in front already"
+        print(text.escapedForTerminal())
+      } catch {
+        hasFailed = true
+        printError("\(file): \(error)")
+      }
+    }
+    if hasFailed { throw ExitCode.failure }
+  }
+}
+
+struct MediaRenditionsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "renditions",
+    abstract: "Make smaller files that show the same, beside the originals.",
+    discussion: """
+      Of a picture one in WebP of each of the widths 320, 640 and 1280 that it has more of; of a GIF or APNG a \
+      WebP animation no wider than 640; of a video two in H.264 and AAC, of fewer lines and bits, with their \
+      tables in front and a key frame every two seconds; of sound nothing. They lie in the folder _renditions \
+      beside the original, and bear its content's hash: a run that was killed goes on, the same run twice makes \
+      nothing, and those of a content that is gone are removed. One that would save less than a tenth of \
+      the bytes is not kept. What media add does is done, too: posts that name the original show its renditions \
+      from then on as its variants. Nothing of the original changes. What is wrong with a file is reported as \
+      FILE: what is wrong, and the exit status is then 1.
+      """)
+
+  @OptionGroup var files: MediaFilesOptions
+
+  @OptionGroup var options: DatabaseOptions
+
+  @Option("rendition-timeout-milliseconds") var renditionTimeoutMilliseconds: Int
+
+  @Option("rendition-memory-bytes") var renditionMemoryBytes: Int
+
+  @Flag(help: "Say what would be made, and write nothing.")
+  var dryRun = false
+
+  func run() throws {
+    var configuration = FeedServiceConfiguration(try options.location())
+    Setting.apply(Setting.list(of: self), to: &configuration)
+    try files.run(configuration) { indexer in
+      var limits = RenditionMaker.Limits()
+      limits.timeMilliseconds = renditionTimeoutMilliseconds
+      limits.memoryBytes = renditionMemoryBytes
+      indexer.maker = try RenditionMaker(
+        probe: MediaProbe(settings: files.decoding.settings), limits: limits)
+      indexer.isDry = dryRun
+    }
   }
 }

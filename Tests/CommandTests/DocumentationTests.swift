@@ -225,6 +225,23 @@ import Version
     #expect(count > 100)
   }
 
+  @Test func `every Swift file that a document names is there`() throws {
+    var names: Set<String> = ["Package.swift"]
+    for folder in ["Sources", "Tests", "Migrations"] {
+      let files = FileManager.default.enumerator(
+        at: Self.root.appendingPathComponent(folder), includingPropertiesForKeys: nil)
+      for case let file as URL in try #require(files) { names.insert(file.lastPathComponent) }
+    }
+    var count = 0
+    for (path, text) in Self.documents {
+      for match in text.matches(of: /[\w+]+\.swift\b/) {
+        count += 1
+        #expect(names.contains(String(match.output)), "\(path): \(match.output)")
+      }
+    }
+    #expect(count > 20)
+  }
+
   @Test func `the documents that everybody reads first stay short`() throws {
     for (path, most) in [("README.md", 350), ("CONTRIBUTING.md", 250)] {
       let lines = try Self.text(path).split(separator: "\n", omittingEmptySubsequences: false)

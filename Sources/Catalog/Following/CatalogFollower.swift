@@ -162,3 +162,156 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
     return new
   }
 }
+
+// MARK: What is asked
+
+extension CatalogFollower {
+  /// The version of the catalog that was published last; `start` before the first.
+  public var version: StoreVersion { memory.version }
+
+  /// See `FeedStore.isUnchanged`.
+  public func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
+    memory.isUnchanged(feed: feed, posts: posts, since: version)
+  }
+
+  /// Whether these posts are what they were at `version`; where that is no longer known, they are not.
+  public func isUnchanged(posts: [Int64], since version: StoreVersion) -> Bool {
+    memory.isUnchanged(posts: posts, since: version)
+  }
+
+  /// See `FeedStore.changedPosts`.
+  public func changedPosts(since version: StoreVersion) -> [Int64]? {
+    memory.changedPosts(since: version)
+  }
+
+  /// See `FeedStore.changes`.
+  public func changes(since version: StoreVersion) -> StoreDifference? {
+    memory.changes(since: version)
+  }
+
+  /// See `FeedStore.isAtHand`. Before the catalog is read, nothing is.
+  public func isAtHand(_ query: PageQuery) -> Bool { memory.catalog?.isAtHand(query) ?? false }
+
+  /// See `FeedStore.feed(named:)`.
+  public func feed(named name: String) throws -> FeedSummary? {
+    guard let feed = try latest().feeds[name] else { return nil }
+    if let summary = feed.summary { return summary }
+    do {
+      return try whole().feeds[name]?.summary ?? held(name).catalog.feeds[name]?.summary
+    } catch FeedError.unknownFeed {
+      return nil
+    }
+  }
+
+  /// See `FeedStore.feeds(_:)`.
+  public func feeds(_ query: FeedListQuery) throws -> FeedListPage {
+    if let page = try latest().feeds.page(query) { return page }
+    while true {
+      let feeds = try whole().feeds
+      if let page = feeds.page(query) { return page }
+      // What is known of a feed stays when its order goes.
+      for name in feeds.unread(query) {
+        do { _ = try held(name) } catch FeedError.unknownFeed { continue }
+      }
+    }
+  }
+
+  /// The store as of the last refresh: taking it costs a lock for the time of copying a reference.
+  ///
+  /// - Throws: what the source throws where the catalog has yet to be read.
+  public func snapshot() throws -> any StoreSnapshot {
+    CatalogSnapshot(cutter: self, published: try publishedLatest())
+  }
+
+  /// A page from this catalog; where it does not have the feed's order, from a later one that has.
+  ///
+  /// - Throws: `FeedError` for what the store does not have, what the source throws.
+  public func cut(_ query: PageQuery, from known: FeedCatalog) throws -> PageCut {
+    guard let feed = known.feeds[query.feed] else { throw FeedError.unknownFeed(query.feed) }
+    guard feed.isHeld || feed.hasInTop(query) else {
+      if let cut = try windowCut(query, of: feed, known.version) { return cut }
+      guard known.isWhole else { return try cut(query, from: whole()) }
+      return try cut(query, from: held(query.feed).catalog)
+    }
+    if let needs = feed.needs(of: query) { return try cut(query, from: feed, needs, known.version) }
+    return try feed.cut(query, asOf: known.version)
+  }
+
+  /// The page, cut from a window that is read for it, while the order is read behind it; `nil` where it
+  /// takes the order.
+  ///
+  /// - Parameter version: the catalog's. The window may be of a later moment: then the page is told that it
+  ///   is out of date as soon as the catalog is there, too.
+  private func windowCut(
+    _ query: PageQuery, of feed: FeedCatalog.Entry, _ version: StoreVersion
+  ) throws -> PageCut? {
+    let ranking = feed.order.ranking
+    guard let window = query.window(ranking: ranking),
+      let read = try readParts(
+        self, feed.needs(.window(window.place, rows: window.rows))
+      ).current, read.feed.ranking == ranking
+    else { return nil }
+    // Where others are read already, as all are after a start, whoever asks next sees to it.
+    _ = loading.run { _ = try? self.held(query.feed) }
+    let order = FeedOrder(read.feed, read.order)
+    return PageCut(
+      feed: FeedSummary(
+        name: order.name, title: order.title, total: read.order.count, ranking: ranking,
+        newestPublishedAt: read.order.newestPublishedAt),
+      slice: try order.slice(query), version: version)
+  }
+
+  /// The catalog with this feed's order, which is read where it is not there: that takes no lock but for the
+  /// moment in which what was written meanwhile is taken in.
+  private func held(_ name: String) throws -> PublishedCatalog {
+    try holding.withLock { _ in
+      while true {
+        let published = try publishedWhole()
+        guard let feed = published.catalog.feeds[name] else { throw FeedError.unknownFeed(name) }
+        if feed.isHeld { return published }
+        if let read = try readParts(self, feed.needs(.whole)).current,
+          let held = try following.withLock({ try hold(feed.feedID, read, &$0) })
+        {
+          return held
+        }
+        // The feed is gone; another one may have its name.
+        try refresh()
+      }
+    }
+  }
+
+  /// The catalog with the order that was read; `nil` where the feed is gone.
+  private func hold(
+    _ feedID: Int64, _ read: ReadOrder<Mark>, _ following: inout Following
+  ) throws -> PublishedCatalog? {
+    guard let known = memory.catalog, let mark = following.mark else {
+      preconditionFailure("an order is held before the catalog is read")
+    }
+    let (update, entry, now) = try following.source.read { reader in
+      let now = try reader.mark()
+      let update = now == mark ? nil : try reader.update(known, from: mark, to: now)
+      let feed = (update?.catalog ?? known).feeds[id: feedID]
+      return (update, try feed.map { try reader.entry($0.state, from: read, to: now) }, now)
+    }
+    if let update { publish(update, now, &following) }
+    return entry.map(memory.hold)
+  }
+
+  /// A page of this feed, with what is read for it.
+  private func cut(
+    _ query: PageQuery, from feed: FeedCatalog.Entry, _ needs: PageNeeds, _ version: StoreVersion
+  ) throws -> PageCut {
+    let parts = try readParts(self, needs)
+    keep(parts, ofFeed: needs.feed)
+    return try feed.cut(
+      query, position: parts.position, orders: parts.orders, asOf: version)
+  }
+
+  /// Only if nothing was written meanwhile: a later refresh would not know what the orders lack.
+  private func keep(_ parts: PageParts<Mark>, ofFeed name: String) {
+    guard let mark = parts.mark, let published = published.withLock({ $0 }),
+      published.mark == mark
+    else { return }
+    memory.keep(parts.orders, ofFeed: name, asOf: published.version)
+  }
+}

@@ -1,3 +1,5 @@
+import Feed
+
 // A feed's order is (sort key, id). `SortKey` is one number: the rank, or else a number that falls
 // with the time, or else the largest. `feed_entry` has a row for an entry and the rankings
 // `since…until` in which it is shown. A move closes the row at the next ranking and opens another,
@@ -39,8 +41,6 @@
 // A cursor (`Cursor+text.swift`) is the feed's hash, the ranking, a position and the top of what
 // the walk has seen, with a CRC-32, in base64url. It holds a position and not an item, so its
 // anchor may be deleted.
-
-import Feed
 
 /// A feed as it stands at one moment: its names and its order in the rankings that are at hand.
 public struct FeedOrder: Sendable {
@@ -315,5 +315,51 @@ extension Int {
   fileprivate func saturatingAdd(_ other: Int) -> Int {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? .max : sum
+  }
+}
+
+extension FeedOrder {
+  /// Goes on to what the store has: the feed's rankings, and changes in the order in which they happened.
+  ///
+  /// Each position's last change decides, so that an entry which came and went leaves no trace.
+  mutating func apply(_ changes: [EntryChange], ranking: Int, oldestRanking: Int) {
+    // A ranking starts as a copy of the one before it, from which it differs only by changes that
+    // touch it: those are among `changes`, or were when the copy was made.
+    if orders[ranking] == nil {
+      let latest = orders.keys.filter { $0 < ranking }.max()
+      orders[ranking] = latest.flatMap { orders[$0] } ?? OrderIndex()
+    }
+    for shown in Array(orders.keys) {
+      if shown < oldestRanking || shown > ranking {
+        orders[shown] = nil
+      } else {
+        orders[shown]?.apply(changes, ranking: shown)
+      }
+    }
+    self.ranking = ranking
+    self.oldestRanking = oldestRanking
+    letGo()
+  }
+}
+
+extension OrderIndex {
+  fileprivate mutating func apply(_ changes: [EntryChange], ranking: Int) {
+    // New entries alone, which is what a seed brings, take the place of nothing.
+    guard changes.contains(where: { $0.old != nil }) else {
+      let added = changes.filter { $0.new?.contains(ranking) ?? false }.map(\.entry)
+      if !added.isEmpty { apply(removals: [], insertions: added) }
+      return
+    }
+    var last: [Position: OrderEntry?] = [:]
+    last.reserveCapacity(changes.count)
+    for change in changes {
+      if change.new?.contains(ranking) ?? false {
+        last[change.entry.position] = .some(change.entry)
+      } else if change.old?.contains(ranking) ?? false {
+        last[change.entry.position] = .some(nil)
+      }
+    }
+    guard !last.isEmpty else { return }
+    apply(removals: Array(last.keys), insertions: last.values.compactMap { $0 })
   }
 }

@@ -83,3 +83,57 @@ extension FeedStore {
     completion(Result { try item(withID: id) })
   }
 }
+
+/// What a whole import did to the store.
+public struct ImportSummary: Hashable, Sendable {
+  /// Records whose post or feed was not there before.
+  public var added = 0
+  /// Records that changed what was there.
+  public var changed = 0
+  /// Records that say what was there already.
+  public var unchanged = 0
+  /// Feeds that were ranked anew, in the order of their names.
+  @ByBytes public var rankedAnew: [String] = []
+
+  /// A summary of a run that has done nothing yet.
+  public init() {}
+}
+
+/// A run of records into the store.
+public protocol FeedImport: AnyObject, Sendable {
+  /// Writes the records, all or none of them, durably.
+  ///
+  /// - Throws: what the store throws; then nothing of these records is in it.
+  func write(_ records: [SeedRecord]) throws
+  /// Makes the new order of feeds that were ranked anew the current one.
+  ///
+  /// - Returns: what the whole run did.
+  /// - Throws: what the store throws.
+  func finish() throws -> ImportSummary
+}
+
+/// Why a store cannot do now what it is asked, as far as whoever asks has to tell it apart.
+public enum StoreFailureKind: Sendable {
+  /// Others write, for longer than was waited.
+  case busy
+  /// As many writes wait as may.
+  case tooManyWrites
+  /// It was closed.
+  case closed
+  /// There is no room for more.
+  case full
+  /// What it stands on is not what was opened: nothing is written.
+  case unavailable
+  /// The program may not write to it: its rights do not allow that, or what it lies on.
+  case readOnly
+  /// The places that an import kept aside for its end are gone: it has to be sent again.
+  case importDropped
+  /// Anything else: it is the store's own fault, or whoever runs it has to mend it.
+  case other
+}
+
+/// What a store says of its own failure. Its description is for whoever runs the store.
+public protocol StoreFailure: Error {
+  /// Why it cannot do now what it was asked.
+  var kind: StoreFailureKind { get }
+}

@@ -56,3 +56,42 @@ public protocol PolicyStore: Sendable {
   /// - Throws: what the store throws where it has yet to be read.
   func snapshot() throws -> any StoreSnapshot
 }
+
+/// What is different in a store since a version.
+public struct StoreDifference: Equatable, Sendable {
+  /// The names of the feeds whose order, title, ranking or total changed, those that are gone and names that were
+  /// given up among them; in no order.
+  public let feeds: [String]
+  /// The posts whose content changed or that went, each once. New posts are not among them.
+  public let posts: [Int64]
+  /// The networks or policies changed.
+  public let areSettings: Bool
+
+  /// Changes of these.
+  public init(feeds: [String] = [], posts: [Int64] = [], areSettings: Bool = false) {
+    self.feeds = feeds
+    self.posts = posts
+    self.areSettings = areSettings
+  }
+}
+
+/// A point in a store's history: greater whenever anything that is read may have changed.
+///
+/// It counts within one process and means nothing to another, or after a restart.
+public struct StoreVersion: Hashable, Comparable, Sendable {
+  /// Rises, not always by one.
+  public let number: UInt64
+
+  /// The version of this number.
+  public init(number: UInt64) {
+    self.number = number
+  }
+
+  /// Before anything was read.
+  public static let start = StoreVersion(number: 0)
+
+  /// Whether the left one is older.
+  public static func < (left: StoreVersion, right: StoreVersion) -> Bool {
+    left.number < right.number
+  }
+}

@@ -200,3 +200,50 @@ public struct Placement: Hashable, Sendable {
     self.rank = rank
   }
 }
+
+/// What an origin says that this program does not understand: a JSON object, which comes out as it went in,
+/// its members in their order, its numbers and texts as they were written. Only white space between its tokens
+/// is gone.
+public struct Extra: Hashable, Sendable {
+  /// The object's JSON, UTF-8 without white space between tokens; never `{}`, which says nothing.
+  @ByBytes public private(set) var json: String
+
+  /// The object of this JSON, which somebody has read: `PostJSON` reads what is not known to be one.
+  public init(checkedJSON json: String) { self.json = json }
+}
+
+/// Tags of languages: `en`, `pt-BR`, `zh-Hant-TW`.
+public enum LanguageTag {
+  /// Whether a text has the form of a tag (RFC 5646 section 2.1): subtags of one to eight letters and digits, with
+  /// hyphens between them, the first one of letters. Whether there is such a language is not looked up.
+  public static func isWellFormed(_ text: String) -> Bool {
+    let subtags = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard text.utf8.count <= RecordLimits.languageBytes, let first = subtags.first else {
+      return false
+    }
+    return first.allSatisfy(isLetter)
+      && subtags.allSatisfy { subtag in
+        (1...8).contains(subtag.count)
+          && subtag.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) }
+      }
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
+}
+
+/// An item as the store has it: its post, and the feeds in which that is.
+public struct StoredItem: Sendable, Hashable {
+  /// The post.
+  public let post: Post
+  /// Its feeds in the order of their names, as the current ranking of each has it.
+  public let placements: [Placement]
+  /// What is known of its files, in their order, where the store was asked for that: no part of its record.
+  public let truths: [MediaTruth?]
+
+  /// An item of these parts.
+  public init(post: Post, placements: [Placement], truths: [MediaTruth?] = []) {
+    self.post = post
+    self.placements = placements
+    self.truths = truths
+  }
+}

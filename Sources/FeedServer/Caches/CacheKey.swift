@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import HTTP
 
@@ -59,4 +60,80 @@ extension CacheKeyField {
     case .these(let keys): value.append(text: self.value(keys))
     }
   }
+}
+
+/// The field in which answers have their keys, and purges name them.
+public struct CacheKeyField: Equatable, Sendable {
+  /// Its name.
+  public let name: String
+  /// What stands between two keys: `Cache-Tag` and `Edge-Cache-Tag` are lists with commas, all others have spaces.
+  let separator: String
+
+  /// What Fastly reads, and docker/varnish.vcl.
+  public static let surrogateKey = CacheKeyField("Surrogate-Key", separator: " ")
+
+  /// Names as long as this are no names.
+  private static let nameBytes = 1...64
+  /// Answers have these with another meaning.
+  private static let taken = [
+    "accept-ranges", "access-control-allow-origin", "access-control-expose-headers", "age", "allow",
+    "cache-control", "connection", "content-encoding", "content-length", "content-location",
+    "content-range", "content-security-policy", "content-type", "cross-origin-opener-policy",
+    "date", "etag", "expires", "host", "last-modified", "link", "location", "referrer-policy",
+    "retry-after", "server", "server-timing", "set-cookie", "trailer", "transfer-encoding",
+    "upgrade", "user-agent", "vary", "x-content-type-options", "x-request-id",
+  ]
+
+  private init(_ name: String, separator: String) {
+    self.name = name
+    self.separator = separator
+  }
+
+  /// The field of this name; nil where it is none that keys can have.
+  public init?(name: String) {
+    let lowercased = name.lowercased()
+    guard Self.nameBytes.contains(name.utf8.count), name.utf8.allSatisfy(\.isTokenCharacter),
+      !Self.taken.contains(lowercased)
+    else { return nil }
+    let isTag = ["cache-tag", "edge-cache-tag"].contains(lowercased)
+    self.init(name, separator: isTag ? "," : " ")
+  }
+
+  /// The keys as one value.
+  func value(_ keys: [String]) -> String { keys.joined(separator: separator) }
+}
+
+extension FeedStore {
+  /// The keys of all answers that a change since `version` may have made old; for threads that may wait.
+  ///
+  /// Purging goes by feed: a post that changed stands for the feeds it is in now, and those that it left or came
+  /// to have changed themselves.
+  ///
+  /// - Throws: what the store throws.
+  func changedKeys(since version: StoreVersion) throws -> Set<String> {
+    guard let changes = changes(since: version), !changes.areSettings,
+      changes.posts.count <= CacheKey.lookups
+    else { return [CacheKey.all] }
+    guard !changes.feeds.isEmpty || !changes.posts.isEmpty else { return [] }
+    var keys: Set = [CacheKey.loose]
+    if !changes.feeds.isEmpty { keys.insert(CacheKey.feeds) }
+    for feed in changes.feeds { keys.insert(CacheKey.feed(feed)) }
+    for start in stride(from: 0, to: changes.posts.count, by: CacheKey.postsAtOnce) {
+      let end = min(start + CacheKey.postsAtOnce, changes.posts.count)
+      let posts = try posts(Array(changes.posts[start..<end]))
+      for post in posts.posts {
+        for placement in try item(withID: posts.string(post.id))?.placements ?? [] {
+          keys.insert(CacheKey.feed(placement.feed))
+        }
+      }
+    }
+    return keys
+  }
+}
+
+extension CacheKey {
+  /// Of how many posts the feeds are looked up; where more have changed at once, everything has.
+  fileprivate static let lookups = 5_000
+  /// How many are read at once.
+  fileprivate static let postsAtOnce = 100
 }

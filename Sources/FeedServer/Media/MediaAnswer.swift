@@ -1,3 +1,8 @@
+import HTTP
+import HTTPServer
+import MediaFormats
+import System
+
 // `MediaRoot` opens a path segment by segment, never through a link, and hands out the open file:
 // whatever is renamed or replaced meanwhile, what is checked is what is sent.
 // `MediaFormats.MediaType` looks at the first bytes. `MediaAnswer` evaluates preconditions and
@@ -9,11 +14,6 @@
 // second at which they expire, which is the same for all that are handed out within a step: it is
 // a part of `PageKey` and of `RequestText`, and the item file holds items of one such second at a
 // time. So nothing that is kept outlives its step, and nobody has to be told when one ends.
-
-import HTTP
-import HTTPServer
-import MediaFormats
-import System
 
 /// What a media file is answered with.
 struct MediaAnswer {
@@ -133,5 +133,32 @@ struct MediaAnswer {
 
   private func contentRange(_ range: Range<Int>) -> String {
     "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
+  }
+}
+
+/// What the URL of a media file says beside its path.
+struct MediaQuery {
+  static let parameters = ["version", "expires", "signature"]
+
+  /// The content that it is the URL of; nil for whatever lies there.
+  let version: ContentAddress?
+  /// The second since 1970 from which on it does not hold.
+  let expires: Int?
+  let signature: String?
+
+  private static let seconds = 0...(1 << 53)
+
+  /// - Throws: `ParameterError`.
+  init(_ parameters: Parameters) throws(ParameterError) {
+    version = try parameters["version"].map { text throws(ParameterError) in
+      guard let version = ContentAddress(text: text) else {
+        throw ParameterError(
+          parameter: "version",
+          problem: "is not 32 hexadecimal digits in lower case: \"\(text.prefix(40))\"")
+      }
+      return version
+    }
+    expires = try parameters.number("expires", in: Self.seconds)
+    signature = parameters["signature"]
   }
 }

@@ -1,3 +1,17 @@
+import Catalog
+import Compression
+import Feed
+import Glibc
+import HTTP
+import HTTPServer
+import Logging
+import MediaFiles
+import MediaFormats
+import PostJSON
+import Prefetch
+import Seeding
+import System
+
 // 1. `Sockets.EventLoop` waits in epoll on a thread of its own, with a short time slice
 //    (`Scheduling.prompt`): it gets its core as soon as there is something to do, whatever else
 //    works there; what takes long beside it, the refresh, `prune` and `media add`, has a long one
@@ -42,16 +56,6 @@
 //    connections (`FeedWatch`).
 // 7. When the last byte has been handed over, `ApplicationObserver` counts the request and writes
 //    its line.
-
-import Catalog
-import Compression
-import Feed
-import HTTP
-import HTTPServer
-import Logging
-import Prefetch
-import Seeding
-import System
 
 /// Answers requests from a store: the way from a route to bytes.
 ///
@@ -231,5 +235,168 @@ struct Application: Handler {
     }
     fields.appendCORS()
     return Response(.noContent, fields: fields)
+  }
+}
+
+// MARK: Events
+
+extension Application {
+  /// Says when a feed has something newer, for as long as the client listens.
+  ///
+  /// - Throws: `CursorError` where `before` holds none. What a browser sends as `Last-Event-ID` when it
+  ///   connects anew is never refused, as it would then give up: a cursor that is none is behind.
+  func listen(to feed: String, _ parameters: Parameters, _ call: Call) throws {
+    var position = FeedEvents.Position.now
+    if let seen = try PageRequest.cursor("before", parameters) { position = .seen(seen) }
+    if let last = call.request.fields.combined("Last-Event-ID") {
+      position = .returning(try? Cursor(text: last))
+    }
+    events.listen(to: feed, from: position) { stream in
+      call.answer {
+        let stream = try stream.get()
+        feedRequests.note(feed)
+        var fields: Fields = [
+          "Content-Type": "text/event-stream", "Cache-Control": "no-store",
+          // nginx hands on what comes as it comes.
+          "X-Accel-Buffering": "no",
+        ]
+        fields.appendCORS()
+        return Response(.ok, fields: fields, body: [.stream(stream)])
+      }
+    }
+  }
+}
+
+// MARK: Writes of feeds
+
+extension Application {
+  /// `PUT` of a feed's record: 201 where it makes the feed, 204 where it gives it a title. With another
+  /// name than the path's the feed gets that name.
+  func putFeed(_ name: String, _ call: Call) throws {
+    let writer = try call.writer()
+    try BodyType.record.check(call.request.fields)
+    // The path's name has the same limits as one in a record.
+    guard case .feed(let newName, let title) = try RecordDecoder().decode(call.request.body) else {
+      throw RecordError(field: "feed", problem: "is missing: the record is not a feed's")
+    }
+    guard (1...RecordLimits.feedNameBytes).contains(name.utf8.count) else {
+      throw FeedError.unknownFeed(name)
+    }
+    try writer.check(feed: name)
+    try writer.check(feed: newName)
+    let isSame = newName.utf8.elementsEqual(name.utf8)
+    let path = "/v1/feeds/\(PercentEncoding.encode(newName, for: .pathSegment))"
+    write(name, isSame ? .put(title: title) : .rename(to: newName, title: title), call) { outcome in
+      switch outcome {
+      case .created: Response(.created, fields: ["Location": path])
+      case .renamed: Response(.noContent, fields: ["Content-Location": path])
+      case .replaced, .deleted: Response(.noContent)
+      }
+    }
+  }
+
+  /// `DELETE` of a feed; its items stay.
+  func deleteFeed(_ name: String, _ call: Call) throws {
+    try call.writer().check(feed: name)
+    write(name, .delete, call) { _ in Response(.noContent) }
+  }
+
+  private func write(
+    _ name: String, _ change: FeedWrite.Change, _ call: Call,
+    _ response: @escaping @Sendable (FeedOutcome) -> Response
+  ) {
+    let write = FeedWrite(
+      name: name, change: change,
+      condition: WritePreconditions(call.request).feedCondition)
+    let start = MonotonicClock.nanoseconds
+    store.write(write) { result in
+      figures.writes.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))
+      call.answer {
+        var response = response(try result.get())
+        response.fields.append("Cache-Control", "no-store")
+        return response
+      }
+    }
+  }
+}
+
+extension Application {
+  /// A file, or ranges of it (RFC 9110 section 14); where the URL names its content, that or nothing.
+  func mediaFile(_ path: String, _ parameters: Parameters, _ call: Call) throws {
+    guard let media else { throw MediaError.notFound(.noSuchFile) }
+    let segments = try PathSegments.split("/" + path)
+    guard PathSegments.isPlainlySpelt(path) else { throw MediaError.notFound(.noSuchFile) }
+    let query = try MediaQuery(parameters)
+    let now = WallClock.now
+    let secondsLeft = try media.signer?.secondsLeft(of: query, segments)
+    let file = try open(segments, in: media)
+    @Sendable func answer(isImmutable: Bool) throws -> Response {
+      let head = try file.read(at: 0, count: MediaType.headBytes)
+      let type = MediaType(head: head, name: segments.last ?? "")
+      let caching = media.caching(isImmutable: isImmutable, secondsLeft: secondsLeft)
+      return try MediaAnswer(file: file, type: type, caching: caching, now: now)
+        .response(to: call.request)
+    }
+    guard let version = query.version else { return call.respond(try answer(isImmutable: false)) }
+    try media.versions.whenKnown(file, segments) { found in
+      call.answer {
+        guard let found = try found.get(), found.content == version else {
+          throw Problem(
+            .unknownMediaVersion, .notFound,
+            "The file has another content than this URL names: take the one that the item has now.")
+        }
+        return try answer(isImmutable: found.isCompared)
+      }
+    }
+  }
+
+  private func open(_ segments: [String], in media: MediaFolder) throws -> OpenFile {
+    guard OpenFile.openCount < media.maximumOpenFiles else {
+      throw MediaError.exhausted(
+        SystemError(call: "openat", purpose: "open one media file more", code: EMFILE))
+    }
+    do {
+      let file = try media.root.open(segments)
+      try MediaFolder.check(file)
+      return file
+    } catch MediaError.notFound(.tooLarge) {
+      logger.warning("media file too large", metadata: ["path": "\(segments)"])
+      throw MediaError.notFound(.tooLarge)
+    } catch MediaError.denied(let cause) {
+      // To the client it is not there; the operator has to hear why.
+      logger.warning("media file not readable: \(cause)")
+      throw MediaError.denied(cause)
+    }
+  }
+}
+
+/// The page that `lookahead lab report` wrote last, in the file of `--lab-report`.
+struct LabReportFile: Sendable {
+  /// What it is called among the page's files.
+  static let name = "lab-report.html"
+  static let path = "/page/\(name)"
+  /// A larger file is no report.
+  static let maximumBytes = 32 << 20
+
+  let file: String
+
+  /// What is in it now.
+  ///
+  /// - Throws: `Problem` 404 where there is none, or none yet; `SystemError` where it cannot be read.
+  func read() throws -> [UInt8] {
+    let descriptor: Descriptor
+    do throws(SystemError) {
+      descriptor = try Descriptor(file, .withoutWaiting)
+    } catch {
+      guard error.code == ENOENT else { throw error }
+      throw Self.none("There is no report of the lab yet.")
+    }
+    guard let file = OpenFile(descriptor) else { throw Self.none("The lab's report is no file.") }
+    guard file.size <= Self.maximumBytes else { throw Self.none("The lab's report is too large.") }
+    return try file.read(at: 0, count: file.size)
+  }
+
+  private static func none(_ words: String) -> Problem {
+    Problem(.unknownRoute, .notFound, words)
   }
 }

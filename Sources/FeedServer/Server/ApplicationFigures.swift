@@ -1,10 +1,11 @@
 import Compression
 import CoreMetrics
-import struct Catalog.ImportSummary
 import HTTP
 import HTTPServer
 import Observability
 import Synchronization
+import System
+import struct Catalog.ImportSummary
 
 /// What the application counts, through swift-metrics, and shows at `/metrics`.
 final class ApplicationFigures: Sendable {
@@ -129,5 +130,91 @@ final class ApplicationFigures: Sendable {
         "Content-Type": PrometheusRegistry.contentType, "Cache-Control": "no-store",
         "X-Content-Type-Options": "nosniff",
       ], bytes: registry.text())
+  }
+}
+
+/// Counts what the server does, and writes a line for each request.
+///
+/// An object: each answer takes a reference to it.
+final class ApplicationObserver: ServerObserver {
+  private let figures: ApplicationFigures
+  /// `nil`: no lines.
+  private let log: LogSink?
+  private let clients: ClientAddresses
+
+  /// - Parameter log: where the lines go; nil where there are none.
+  init(figures: ApplicationFigures, log: LogSink?, clients: ClientAddresses) {
+    self.figures = figures
+    self.log = log
+    self.clients = clients
+  }
+
+  func noted(_ event: ServerEvent) { figures.note(event) }
+
+  func finished(_ request: FinishedRequest) {
+    figures.note(request)
+    guard let log else { return }
+    let client = clients.address(forwardedFor: request.forwardedFor, peer: request.peer)
+    log.append(
+      RequestLine(
+        method: request.method?.rawValue ?? "-", path: request.path, route: request.route,
+        status: request.status.code, bytes: request.bytes, microseconds: request.microseconds,
+        requestID: request.requestID, client: client?.description ?? "-", user: request.user),
+      nanosecondsSince1970: WallClock.exactNow.nanosecondsSince1970)
+  }
+}
+
+extension EncodedBodies {
+  func register(in registry: PrometheusRegistry) {
+    registry.gauge(
+      "lookahead_encoded_bodies_bytes", help: "Memory that compressed bodies take."
+    ) { self.figures.bytes }
+    registry.total(
+      "lookahead_encoded_bodies_hits_total", help: "Compressed bodies that were at hand."
+    ) { self.figures.hits }
+    registry.total(
+      "lookahead_encoded_bodies_misses_total", help: "Compressed bodies that were not."
+    ) { self.figures.misses }
+    registry.total(
+      "lookahead_encoded_bodies_evictions_total", help: "Compressed bodies that had to make room."
+    ) { self.figures.evictions }
+  }
+}
+
+extension KeptPages {
+  func register(in registry: PrometheusRegistry) {
+    registry.gauge("lookahead_pages_bytes", help: "Memory that whole pages take.") {
+      self.figures.bytes
+    }
+    registry.total("lookahead_pages_hits_total", help: "Pages that were at hand whole.") {
+      self.figures.hits
+    }
+    registry.total("lookahead_pages_misses_total", help: "Pages that had to be made.") {
+      self.figures.misses
+    }
+    registry.total("lookahead_pages_evictions_total", help: "Pages that had to make room.") {
+      self.figures.evictions
+    }
+  }
+}
+
+extension ItemFile {
+  func register(in registry: PrometheusRegistry) {
+    registry.gauge("lookahead_item_file_bytes", help: "Length of the file of encoded items.") {
+      self.figures.bytes
+    }
+    registry.gauge("lookahead_item_file_items", help: "Items that it holds.") { self.figures.items }
+    registry.total("lookahead_item_file_hits_total", help: "Items of pages that were in it.") {
+      self.figures.hits
+    }
+    registry.total("lookahead_item_file_misses_total", help: "Items of pages that were not.") {
+      self.figures.misses
+    }
+    registry.total("lookahead_item_file_renewals_total", help: "Times that it was begun anew.") {
+      self.figures.renewals
+    }
+    registry.total(
+      "lookahead_item_file_failures_total", help: "Times that it could not be written or read."
+    ) { self.figures.failures }
   }
 }

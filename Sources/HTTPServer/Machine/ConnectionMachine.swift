@@ -143,3 +143,243 @@ struct ConnectionMachine {
     request = nil
   }
 }
+
+extension ConnectionMachine {
+  /// What a connection waits for, which decides what happens when that takes too long.
+  enum Waiting: Hashable {
+    /// Nothing: it is closed.
+    case nothing
+    /// The client, to end its side.
+    case end
+    /// The client, to take output.
+    case delivery
+    /// The client, to send more of a body.
+    case body
+    /// The application, to take more of a body.
+    case room
+    /// The client, to send the rest of a head.
+    case head
+    /// The application, to answer the oldest request.
+    case answer
+    /// The client, to send a request.
+    case request
+    /// Whoever makes an answer as it leaves.
+    case stream
+    /// The event loop.
+    case turn
+  }
+
+  /// What is waited for first.
+  var waiting: Waiting {
+    if isClosed { return .nothing }
+    if isLingering { return .end }
+    if !output.isEmpty { return .delivery }
+    if case .open(.body(let body)) = stage {
+      if body.isPaused { return .room }
+      // Before `100 Continue` come the answers to the requests before.
+      if !body.awaitsContinue || exchanges.count == 1 { return .body }
+    }
+    if isStreaming { return .stream }
+    if case .open(.head(.some)) = stage { return .head }
+    if exchanges.isEmpty { return .request }
+    return exchanges.firstOwedSinceMilliseconds == nil ? .turn : .answer
+  }
+
+  /// When that has taken too long.
+  func deadlineMilliseconds(_ around: inout Surroundings) -> UInt64 {
+    switch waiting {
+    case .nothing, .turn:
+      return around.after(milliseconds: around.configuration.answerTimeoutMilliseconds)
+    case .end:
+      guard case .lingering(let end, _) = stage else { return around.nowMilliseconds }
+      return end
+    case .delivery:
+      return deliveryMilliseconds + UInt64(around.configuration.writeStallTimeoutMilliseconds)
+    case .body:
+      guard case .open(.body(let body)) = stage else { return around.nowMilliseconds }
+      return body.deadlineMilliseconds(&around)
+    case .room:
+      guard case .open(.body(let body)) = stage else { return around.nowMilliseconds }
+      return body.lastMilliseconds + UInt64(around.configuration.answerTimeoutMilliseconds)
+    case .head:
+      guard case .open(.head(let since?)) = stage else { return around.nowMilliseconds }
+      return since + UInt64(around.configuration.headerReadTimeoutMilliseconds)
+    case .answer:
+      let since = exchanges.firstOwedSinceMilliseconds ?? around.nowMilliseconds
+      return since + UInt64(around.configuration.answerTimeoutMilliseconds)
+    case .stream:
+      return activeMilliseconds + UInt64(around.configuration.streamIdleMilliseconds)
+    case .request:
+      if let drainStartMilliseconds {
+        return drainStartMilliseconds + UInt64(around.configuration.drainSilenceMilliseconds)
+      }
+      return activeMilliseconds + UInt64(around.configuration.idleTimeoutMilliseconds)
+    }
+  }
+
+  /// It is late: what was waited for may have taken too long.
+  ///
+  /// - Parameter unacknowledgedBytes: how many bytes of what was written the client has not confirmed.
+  mutating func deadlinePassed(unacknowledgedBytes: Int, _ around: inout Surroundings) {
+    guard around.nowMilliseconds >= deadlineMilliseconds(&around) else { return }
+    switch waiting {
+    case .nothing, .turn:
+      break
+    case .end, .request:
+      close(isCutOff: false)
+    case .delivery:
+      if !takesEnough(unacknowledgedBytes: unacknowledgedBytes, &around) { close(isCutOff: true) }
+    case .body:
+      guard case .open(.body(var body)) = stage, body.use == .discarded else {
+        return refuseMessage(.bodyTimedOut, &around)
+      }
+      body.giveUp()
+      stage = .open(.body(body))
+    case .room:
+      refuseMessage(.answerTimedOut, &around)
+    case .head:
+      refuseMessage(.headerTimedOut, &around)
+    case .stream:
+      (isStreamWoken, isStreamIdle) = (true, true)
+      // Should nothing come of it, it is as late as this again.
+      activeMilliseconds = around.nowMilliseconds
+    case .answer:
+      failed(exchanges.firstNumber, .answerTimedOut)
+    }
+  }
+
+  /// Whether the client has taken enough of the output since that was last looked at; looks again
+  /// from now on.
+  ///
+  /// What counts is what the client has acknowledged: a socket is writable again only when a good
+  /// part of its buffer is free, which for a slow client takes longer than any time-out.
+  private mutating func takesEnough(
+    unacknowledgedBytes: Int, _ around: inout Surroundings
+  ) -> Bool {
+    let configuration = around.configuration
+    let taken = output.writtenCount - unacknowledgedBytes
+    let needed =
+      configuration.minimumAnswerBytesPerSecond * configuration.writeStallTimeoutMilliseconds / 1000
+    defer {
+      deliveredCount = taken
+      deliveryMilliseconds = around.nowMilliseconds
+    }
+    return taken - deliveredCount >= max(1, needed)
+  }
+}
+
+extension ConnectionMachine {
+  /// Puts the answers that are ready into `output`, in order, as far as there is room.
+  mutating func queueAnswers(hasMoreInput: Bool, _ around: inout Surroundings) {
+    while !output.isFull {
+      // While draining, the last request that is here is the connection's last.
+      let mayBeLast =
+        drainStartMilliseconds != nil && exchanges.count == 1 && awaitsHead && !hasMoreInput
+      guard let (exchange, response) = exchanges.popFirstReady() else {
+        return queueContinue(&around)
+      }
+      let isLast = !exchange.keepsAlive || mayBeLast
+      queue(response, of: exchange, isLast: isLast, &around)
+      if stream != nil {
+        exchanges.removeAll()
+        return leaveOpen(for: .streaming, .disconnected)
+      }
+      if isLast {
+        exchanges.removeAll()
+        return leaveOpen(for: .closing, .disconnected)
+      }
+    }
+  }
+
+  /// Tells a client that waits for it to send its body, once all answers before are on their way.
+  private mutating func queueContinue(_ around: inout Surroundings) {
+    guard case .open(.body(var body)) = stage, body.awaitsContinue, exchanges.count == 1 else {
+      return
+    }
+    body.toldToContinue(nowMilliseconds: around.nowMilliseconds)
+    stage = .open(.body(body))
+    beginDelivery(&around)
+    output.append(ResponseHead.continue)
+  }
+
+  private mutating func queue(
+    _ response: borrowing Response, of exchange: borrowing Exchange, isLast: Bool,
+    _ around: inout Surroundings
+  ) {
+    let sendsBody = !exchange.isHead && !response.status.forbidsBody
+    stream = sendsBody ? response.stream : nil
+    isStreamWoken = stream != nil
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(
+      ResponseHead.reservedBytes + (response.preparedHead?.count ?? response.fields.byteCount)
+        + (sendsBody ? OutputQueue.copiedBytes(of: response.body) : 0))
+    writeHead(of: response, isHead: exchange.isHead, to: &bytes)
+    ResponseHead.writeEnd(
+      to: &bytes,
+      persistence: isLast || stream != nil
+        ? .closed : exchange.keepsOldVersion ? .keptExplicitly : .kept,
+      dateLine: around.dateLine, requestID: exchange.requestID)
+    beginDelivery(&around)
+    let start = output.writtenCount + output.byteCount
+    output.append(bytes, then: sendsBody && stream == nil ? response.body : [])
+    guard around.isObserved else { return }
+    departures.append(
+      Departure(
+        beginsAt: start,
+        endsAt: stream == nil ? output.writtenCount + output.byteCount : .max,
+        startNanoseconds: exchange.startNanoseconds,
+        request: FinishedRequest(response, of: exchange)))
+  }
+
+  /// Appends the head up to what differs from one answer to the next.
+  private func writeHead(of response: borrowing Response, isHead: Bool, to bytes: inout [UInt8]) {
+    if let prepared = response.preparedHead {
+      bytes.append(contentsOf: prepared)
+      return
+    }
+    let saysNoLength =
+      response.status.forbidsBody || (isHead && response.saysLength) || response.stream != nil
+    let head = ResponseHead(
+      status: response.status, fields: response.fields,
+      contentLength: saysNoLength ? nil : response.bodyLength)
+    head.writeStart(to: &bytes)
+  }
+
+  /// From now on the client is to take what waits.
+  mutating func beginDelivery(_ around: inout Surroundings) {
+    guard output.isEmpty else { return }
+    deliveryMilliseconds = around.nowMilliseconds
+    deliveredCount = output.writtenCount
+  }
+
+  /// Whether an answer has left whole, or will not any more: that of a closed connection.
+  var hasDeparted: Bool {
+    guard let end = departures.first?.endsAt else { return false }
+    return isClosed || end <= output.writtenCount
+  }
+
+  /// Takes the oldest of the answers that have departed, where one has: what to tell of it.
+  mutating func takeDeparted(nowNanoseconds: UInt64) -> FinishedRequest? {
+    guard hasDeparted, var departure = departures.popFirst() else { return nil }
+    departure.request.bytes = max(
+      0, min(output.writtenCount, departure.endsAt) - departure.beginsAt)
+    departure.request.microseconds = Int((nowNanoseconds - departure.startNanoseconds) / 1000)
+    return departure.request
+  }
+}
+
+extension Response {
+  /// Whether the application says itself how long the body would be: an answer to HEAD may do so
+  /// without having the body.
+  fileprivate var saysLength: Bool { body.isEmpty && fields.contains("Content-Length") }
+}
+
+extension FinishedRequest {
+  fileprivate init(_ response: borrowing Response, of exchange: borrowing Exchange) {
+    self.init(
+      method: exchange.method, target: exchange.target, pathEnd: exchange.pathEnd,
+      route: response.route, user: response.user, status: response.status, bytes: 0,
+      microseconds: 0,
+      requestID: exchange.requestID, peer: nil, forwardedFor: exchange.forwardedFor)
+  }
+}

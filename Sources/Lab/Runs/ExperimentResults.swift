@@ -1,3 +1,5 @@
+import JSON
+
 /// What an experiment has measured: the same bytes for the same seed, on however many threads it ran.
 public struct ExperimentResults: Hashable, Sendable {
   /// The contestants' names.
@@ -59,4 +61,139 @@ public struct ExperimentResults: Hashable, Sendable {
     if let network { return values(contestant, on: network, measure).map { [$0] } }
     return networks.indices.map { values(contestant, on: $0, measure) }
   }
+}
+
+/// Results as people and programs read them.
+extension ExperimentResults {
+  static let columns: [(title: String, measure: RunFigures.Measure, decimals: Int)] = [
+    ("images", .imageLoaders, 1), ("videos", .videoLoaders, 1), ("pages", .pageLoaders, 1),
+    ("wait ms", .waitMilliseconds, 0), ("p95 ms", .waitP95Milliseconds, 0),
+    ("stalls", .stalls, 1), ("still ms", .stalledMilliseconds, 0), ("KB/item", .kilobytes, 1),
+    ("wasted %", .wastedPercent, 1), ("requests", .requests, 0),
+  ]
+
+  /// The rows of a table: each network's, and of several networks all together.
+  var places: [(name: String, network: Int?)] {
+    let each = networks.enumerated().map { (name: $1, network: Int?.some($0)) }
+    return networks.count > 1 ? each + [(name: "all", network: nil)] : each
+  }
+
+  /// A table for people: loaders per 1000 items with their 95 % intervals, what else was measured, and how each
+  /// contestant compares with the first.
+  public func table(margin: Double) -> String { table(margin: margin, of: nil) }
+
+  func table(margin: Double, of use: RunUse?) -> String {
+    let first = use.map { "network (\($0.rawValue))" } ?? "network"
+    var rows = [
+      [first, "strategy", "loaders", "±"] + Self.columns.map(\.title) + ["vs first"]
+    ]
+    for place in places {
+      for contestant in contestants.indices {
+        let loaders = interval(contestant, on: place.network, .loaders)
+        rows.append(
+          [
+            place.name, contestants[contestant], fixed(loaders.mean, 1),
+            loaders.halfWidth.isFinite ? fixed(loaders.halfWidth, 1) : "?",
+          ]
+            + Self.columns.map {
+              fixed(interval(contestant, on: place.network, $0.measure).mean, $0.decimals)
+            }
+            + [
+              contestant == 0
+                ? "" : comparison(contestant, on: place.network, margin: margin).verdict.rawValue
+            ])
+      }
+    }
+    return Self.aligned(rows, texts: [0, 1, rows[0].count - 1])
+  }
+
+  /// Columns of the same width: texts to the left, numbers to the right.
+  static func aligned(_ rows: [[String]], texts: Set<Int>) -> String {
+    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      var line = ""
+      for (column, cell) in row.enumerated() {
+        let space = String(repeating: " ", count: widths[column] - cell.count)
+        line += (column > 0 ? "  " : "") + (texts.contains(column) ? cell + space : space + cell)
+      }
+      while line.last == " " { line.removeLast() }
+      return line + "\n"
+    }.joined()
+  }
+
+  /// Every measure of every run, as RFC 4180 has it, with a line of names first.
+  public var csv: String { csv(of: nil) }
+
+  /// - Parameter use: what the runs were for: a column of its own, where it is said.
+  func csv(of use: RunUse?, hasHead: Bool = true) -> String {
+    let measures = RunFigures.Measure.allCases
+    var text = ""
+    if hasHead {
+      text =
+        ((use == nil ? [] : ["use"]) + ["network", "strategy", "repeat"] + measures.map(\.rawValue))
+        .joined(separator: ",") + "\r\n"
+    }
+    for network in networks.indices {
+      for contestant in contestants.indices {
+        for number in 0..<repeats {
+          let run = runs[(contestant * networks.count + network) * repeats + number]
+          let cells =
+            (use.map { [$0.rawValue] } ?? []) + [
+              Self.quoted(networks[network]), Self.quoted(contestants[contestant]), String(number),
+            ]
+          text += (cells + measures.map { fixed(run[$0], 3) }).joined(separator: ",") + "\r\n"
+        }
+      }
+    }
+    return text
+  }
+
+  private static func quoted(_ text: String) -> String {
+    guard text.utf8.contains(where: { [0x22, 0x2c, 0x0a, 0x0d].contains($0) }) else { return text }
+    return "\""
+      + text.split(separator: "\"", omittingEmptySubsequences: false)
+      .joined(separator: "\"\"") + "\""
+  }
+
+  /// Means and intervals as JSON: a list of rows, one for each network and strategy.
+  public func json(margin: Double) -> [UInt8] {
+    var writer = JSONWriter(capacity: 4_096)
+    writer.array { writer in
+      for place in places {
+        for contestant in contestants.indices {
+          writer.object { writer in
+            writer.member("network", place.name)
+            writer.member("strategy", contestants[contestant])
+            for measure in RunFigures.Measure.allCases {
+              let interval = interval(contestant, on: place.network, measure)
+              writer.key(text: measure.rawValue)
+              writer.object { writer in
+                writer.key("mean")
+                writer.raw(fixed(interval.mean, 3).utf8)
+                guard interval.halfWidth.isFinite else { return }
+                writer.key("halfWidth")
+                writer.raw(fixed(interval.halfWidth, 3).utf8)
+              }
+            }
+            guard contestant > 0 else { return }
+            writer.member(
+              "verdict",
+              comparison(contestant, on: place.network, margin: margin).verdict.rawValue)
+          }
+        }
+      }
+    }
+    return writer.bytes
+  }
+}
+
+/// A number with so many decimals, rounded; the same text on every machine.
+func fixed(_ number: Double, _ decimals: Int) -> String {
+  var scale = 1
+  for _ in 0..<decimals { scale *= 10 }
+  let scaled = (number * Double(scale)).rounded()
+  guard let whole = Int(exactly: scaled) else { return String(number) }
+  let digits = String(whole.magnitude % UInt(scale) + UInt(scale)).dropFirst()
+  return (whole < 0 ? "-" : "") + String(whole.magnitude / UInt(scale))
+    + (decimals > 0 ? "." + digits : "")
 }

@@ -1,3 +1,5 @@
+import JSON
+
 /// A better setting, found on some networks and judged on others.
 public struct Tuning: Sendable {
   /// What was asked for.
@@ -102,5 +104,116 @@ extension ExperimentResults {
         currentKilobytes: current)
     }
     return contestants.indices.sorted { (scores[$0], $0) < (scores[$1], $1) }
+  }
+}
+
+/// A tuning as people and programs read it.
+extension Tuning {
+  /// Two tables, and between them what was found.
+  public func table(margin: Double) -> String {
+    tuned.table(margin: margin, of: .tuning) + "\n" + objective.words + "\n"
+      + sentence(margin: margin) + "\n\n" + judged.table(margin: margin, of: .judging)
+  }
+
+  /// Every measure of every run; the first column says whether it was for tuning or for judging.
+  public var csv: String {
+    tuned.csv(of: .tuning) + judged.csv(of: .judging, hasHead: false)
+  }
+
+  /// What was found and on what it rests, and the means of all settings.
+  public func json(_ evidence: TuningEvidence, margin: Double) -> [UInt8] {
+    var writer = JSONWriter(capacity: 8_192)
+    writer.object { writer in
+      writer.key("evidence")
+      writer.raw(evidence.json)
+      writer.key("tuning")
+      writer.raw(tuned.json(margin: margin))
+      writer.key("judging")
+      writer.raw(judged.json(margin: margin))
+    }
+    return writer.bytes
+  }
+}
+
+/// What runs were for.
+enum RunUse: String {
+  case tuning, judging
+}
+
+extension Experiment {
+  /// Successive halving over common random numbers: all settings are run once, the best third of them twice more,
+  /// of these the best third four times more, and so on until those that are left have had all repeats. What is
+  /// compared has seen the same viewers, so that a few runs tell far settings apart (Jamieson, Talwalkar,
+  /// "Non-stochastic best arm identification and hyperparameter optimization", 2016).
+  ///
+  /// - Returns: which contestants are left, the first (the current setting) among them, and what all of
+  ///   their repeats measured; and how many runs it took.
+  func search(
+    _ objective: Objective, _ perform: Performer,
+    progress: @escaping @Sendable (Int) -> Void = { _ in }
+  ) -> (kept: [Int], results: ExperimentResults, runs: Int) {
+    var kept = Array(contestants.indices)
+    var results: ExperimentResults?
+    var (done, more, runs) = (0, 1, 0)
+    while done < repeats {
+      if let last = results, kept.count > Self.leastKept {
+        let best = last.ranked(objective).prefix(max(Self.leastKept, (kept.count + 2) / 3))
+        let places = Set(best).union([0]).sorted()
+        results = last.only(places)
+        kept = places.map { kept[$0] }
+      }
+      // The last ones have all that is left.
+      if kept.count <= Self.leastKept + 1 { more = repeats - done }
+      var part = self
+      part.contestants = kept.map { contestants[$0] }
+      part.firstRepeat = firstRepeat + done
+      part.repeats = min(more, repeats - done)
+      let before = runs
+      let measured = part.results(perform) { progress(before + $0) }
+      results = results?.followed(by: measured) ?? measured
+      runs += part.runCount
+      done += part.repeats
+      more *= 2
+    }
+    return (kept, results!, runs)
+  }
+
+  /// So many settings have all repeats, beside the current one.
+  private static let leastKept = 3
+}
+
+/// What makes one setting better than another: what is to be little.
+public enum Objective: Hashable, Sendable {
+  /// Loaders per 1000, of the settings that take no more bytes than the current one.
+  case withinCurrentBytes
+  /// Loaders per 1000, of the settings that take no more than so many kilobytes (1000 bytes) an item.
+  case within(kilobytes: Double)
+  /// A sum: loaders per 1000, and so many more for each megabyte an item.
+  case weighted(loadersPerMegabyte: Double)
+
+  /// How good a setting is, and less is better: of two that take too much, the one that takes less.
+  func score(loaders: Double, kilobytes: Double, currentKilobytes: Double) -> Double {
+    switch self {
+    case .withinCurrentBytes: Self.limited(loaders, kilobytes, limit: currentKilobytes)
+    case .within(let limit): Self.limited(loaders, kilobytes, limit: limit)
+    case .weighted(let price): loaders + price * kilobytes / 1_000
+    }
+  }
+
+  private static func limited(_ loaders: Double, _ kilobytes: Double, limit: Double) -> Double {
+    kilobytes <= limit ? loaders : tooMuch + kilobytes
+  }
+
+  /// More loaders than there can be.
+  private static let tooMuch = 1e6
+
+  /// What it asks for, in words.
+  public var words: String {
+    switch self {
+    case .withinCurrentBytes: "fewest loaders per 1000 with no more bytes than the current setting"
+    case .within(let limit): "fewest loaders per 1000 within \(fixed(limit, 1)) KB an item"
+    case .weighted(let price):
+      "least sum of loaders per 1000 and \(fixed(price, 1)) for each megabyte an item"
+    }
   }
 }

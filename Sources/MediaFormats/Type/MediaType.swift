@@ -43,3 +43,274 @@ public struct MediaType: Sendable, Hashable {
     self.isPassive = isPassive
   }
 }
+
+extension MediaType {
+  /// Images with a signature of their own (WHATWG MIME Sniffing section 6.1; ISO/IEC 18181-2 for
+  /// JPEG XL). APNG has the signature of PNG, and browsers take it as such.
+  static func image(_ head: MediaHead) -> MediaType? {
+    if head.number(at: 0, width: 3) == 0xff_d8ff { return .passive("image/jpeg") }
+    if head.number(at: 0, width: 8) == 0x8950_4e47_0d0a_1a0a { return .passive("image/png") }
+    if head.holds("GIF87a") || head.holds("GIF89a") { return .passive("image/gif") }
+    if head.holds("RIFF"), head.holds("WEBPVP", at: 8) { return .passive("image/webp") }
+    if isJPEGXL(head) { return .passive("image/jxl") }
+    return isBitmap(head) ? .passive("image/bmp") : nil
+  }
+
+  private static func isJPEGXL(_ head: MediaHead) -> Bool {
+    let isCodestream = head.number(at: 0, width: 2) == 0xff0a
+    let isContainer =
+      head.number(at: 0, width: 4) == 12 && head.holds("JXL ", at: 4)
+      && head.number(at: 8, width: 4) == 0x0d0a_870a
+    return isCodestream || isContainer
+  }
+
+  /// `BM` alone begins many a text; so the reserved bytes have to be zero as well, and the size of
+  /// the second header (little-endian) that of one of its versions.
+  private static func isBitmap(_ head: MediaHead) -> Bool {
+    guard head.holds("BM"), head.number(at: 6, width: 4) == 0, let size = head[14] else {
+      return false
+    }
+    return [12, 40, 52, 56, 64, 108, 124].contains(size) && head.number(at: 15, width: 3) == 0
+  }
+}
+
+extension MediaType {
+  /// The ISO base media family, by the brands of its first box (ISO/IEC 14496-12 section 4.3): the
+  /// major brand where it says enough, or else the first of the compatible ones that does.
+  static func isoMedia(_ head: MediaHead, _ name: MediaName) -> MediaType? {
+    guard head.holds("ftyp", at: 4), let size = head.number(at: 0, width: 4),
+      size >= 16, size % 4 == 0, let major = head.code(at: 8)
+    else { return nil }
+    // Behind the major brand is its version, then the compatible ones.
+    let end = min(Int(size), head.count)
+    let brands = [major] + stride(from: 16, to: end, by: 4).compactMap(head.code(at:))
+    for brand in brands {
+      if let type = type(ofBrand: brand, name) { return type }
+    }
+    return generalImage(brands)
+  }
+
+  /// The type that a brand stands for by itself (the register of brands at mp4ra.org).
+  private static func type(ofBrand brand: String, _ name: MediaName) -> MediaType? {
+    switch brand {
+    case "avif", "avis": .passive("image/avif")
+    case "heic", "heix", "heim", "heis": .passive("image/heic")
+    case "hevc", "hevx", "hevm", "hevs": .passive("image/heic-sequence")
+    case "M4A ", "M4B ", "M4P ", "F4A ", "F4B ": .passive("audio/mp4")
+    case "M4V ", "M4VH", "M4VP", "F4V ", "F4P ": .passive("video/mp4")
+    // General ones: they do not say whether there is a picture.
+    case "isom", "iso2", "iso3", "iso4", "iso5", "iso6", "iso7", "iso8", "iso9", "isoa", "isob",
+      "isoc", "mp41", "mp42", "mp71", "avc1", "mmp4", "MSNV", "dash", "msdh", "msix", "cmfc",
+      "cmf2", "cmff", "cmfs":
+      .passive(name.ends(in: "m4a", "m4b") ? "audio/mp4" : "video/mp4")
+    case "qt  ": .passive("video/quicktime")
+    case "3g2a", "3g2b", "3g2c": .passive("video/3gpp2")
+    case _ where ["3gp", "3gr", "3gs", "3ge", "3gg"].contains(brand.prefix(3)):
+      .passive("video/3gpp")
+    default: nil
+    }
+  }
+
+  /// An image of the HEIF family whose coding none of its brands names (ISO/IEC 23008-12).
+  private static func generalImage(_ brands: [String]) -> MediaType? {
+    if brands.contains("mif1") { return .passive("image/heif") }
+    return brands.contains("msf1") ? .passive("image/heif-sequence") : nil
+  }
+}
+
+extension MediaType {
+  /// WebM and Matroska, told apart by the EBML header (RFC 9559 section 27 has the types). Whether
+  /// there is a picture is said far behind it, so the name may say that there is none.
+  static func matroska(_ head: MediaHead, _ name: MediaName) -> MediaType? {
+    switch EBMLHeader(head)?.documentType {
+    case "webm": .passive(name.ends(in: "weba") ? "audio/webm" : "video/webm")
+    case "matroska": .passive(name.ends(in: "mka") ? "audio/matroska" : "video/matroska")
+    default: nil
+    }
+  }
+}
+
+extension MediaType {
+  /// What a stream's first packet says of its codec, and the offset at which it says so.
+  private typealias CodecMark = (text: String, offset: Int)
+
+  /// Theora, Dirac, VP8, and OGM's video.
+  private static let pictures: [CodecMark] = [
+    ("theora", 1), ("BBCD\0", 0), ("OVP80", 0), ("\u{1}video\0", 0),
+  ]
+  private static let sounds: [CodecMark] = [
+    ("vorbis", 1), ("OpusHead", 0), ("FLAC", 1), ("Speex   ", 0),
+  ]
+
+  /// Ogg, by the codecs that its first pages announce (RFC 3533 section 6, RFC 5334 section 10): a
+  /// picture in any of them makes it a video. The name decides where no codec is known.
+  static func ogg(_ head: MediaHead, _ name: MediaName) -> MediaType? {
+    guard head.holds("OggS\0") else { return nil }
+    let packets = firstPackets(head)
+    let announces = { (marks: [CodecMark]) in
+      packets.contains { packet in
+        marks.contains { head.holds($0.text, at: packet + $0.offset) }
+      }
+    }
+    if announces(pictures) { return .passive("video/ogg") }
+    if announces(sounds) || name.ends(in: "oga", "ogg", "opus", "spx") {
+      return .passive("audio/ogg")
+    }
+    return .passive(name.ends(in: "ogv") ? "video/ogg" : "application/ogg")
+  }
+
+  /// The offsets of the streams' first packets: each stream's first page is flagged as such (2), and
+  /// all of them come before any other page.
+  private static func firstPackets(_ head: MediaHead) -> [Int] {
+    var packets: [Int] = []
+    var page = 0
+    while head.holds("OggS\0", at: page), let flags = head[page + 5], flags & 2 != 0,
+      let segmentCount = head[page + 26].map(Int.init)
+    {
+      let segmentBytes = (0..<segmentCount).map { Int(head[page + 27 + $0] ?? 0) }
+      packets.append(page + 27 + segmentCount)
+      page += 27 + segmentCount + segmentBytes.reduce(0, +)
+    }
+    return packets
+  }
+}
+
+extension MediaType {
+  /// Files from before the `ftyp` box: QuickTime's, and the first MP4 files, which only the name
+  /// tells from them (QuickTime File Format, "Movie Atoms"). Padding may come before the movie.
+  static func quickTime(_ head: MediaHead, _ name: MediaName) -> MediaType? {
+    var offset = 0
+    while let code = head.code(at: offset + 4), let size = head.number(at: offset, width: 4) {
+      switch code {
+      case "moov", "mdat":
+        // 0 is until the file's end, 1 says that a longer size follows.
+        guard size <= 1 || size >= 8 else { return nil }
+        return .passive(name.ends(in: "mp4", "m4v") ? "video/mp4" : "video/quicktime")
+      case "wide", "free", "skip", "pnot":
+        guard size >= 8 else { return nil }
+        offset += Int(size)
+      default: return nil
+      }
+    }
+    return nil
+  }
+}
+
+extension MediaType {
+  /// Sound that is in no container of the other families (WHATWG MIME Sniffing section 6.2).
+  static func sound(_ head: MediaHead, _ name: MediaName) -> MediaType? {
+    if head.holds("RIFF"), head.holds("WAVE", at: 8) { return .passive("audio/wav") }
+    // The first block is the stream's description, which is 34 bytes long (RFC 9639 section 8.2).
+    if head.holds("fLaC"), let block = head.number(at: 4, width: 4), block & 0x7fff_ffff == 34 {
+      return .passive("audio/flac")
+    }
+    if isTagged(head) { return .passive(type(ofTaggedFile: name)) }
+    if holdsTwoFrames(head, MPEGFrame.layer3) { return .passive("audio/mpeg") }
+    return holdsTwoFrames(head, MPEGFrame.adts) ? .passive("audio/aac") : nil
+  }
+
+  /// Whether it begins with an ID3 tag: a version, flags, and a size of seven bits a byte
+  /// (id3.org, ID3v2.4.0 section 3.1).
+  private static func isTagged(_ head: MediaHead) -> Bool {
+    guard head.holds("ID3"), let version = head[3], let size = head.number(at: 6, width: 4) else {
+      return false
+    }
+    return (2...4).contains(version) && size & 0x8080_8080 == 0
+  }
+
+  /// Behind the tag, which may be as long as a picture, is MP3 unless the name says otherwise.
+  private static func type(ofTaggedFile name: MediaName) -> String {
+    if name.ends(in: "aac") { return "audio/aac" }
+    return name.ends(in: "flac") ? "audio/flac" : "audio/mpeg"
+  }
+
+  /// Whether a frame begins the file, and another one follows it at once: the few bits by which one
+  /// is known are found by chance too easily.
+  private static func holdsTwoFrames(
+    _ head: MediaHead, _ frame: (ArraySlice<UInt8>) -> MPEGFrame?
+  ) -> Bool {
+    guard let first = frame(head.bytes) else { return false }
+    return frame(head.bytes.dropFirst(first.bytes)) != nil
+  }
+}
+
+extension MediaType {
+  /// An MPEG transport stream: packets of 188 bytes, each with 0x47 in front (ISO/IEC 13818-1
+  /// section 2.4.3.2). All that the head has must have it, and there must be three.
+  static func transportStream(_ head: MediaHead) -> MediaType? {
+    let packets = stride(from: 0, to: head.count, by: 188)
+    guard head.count > 2 * 188, packets.allSatisfy({ head[$0] == 0x47 }) else { return nil }
+    return .passive("video/mp2t")
+  }
+
+  /// Playlists (RFC 8216 section 4) and subtitles (the file format of WebVTT): text, but of a kind
+  /// that runs nothing.
+  static func text(_ head: MediaHead) -> MediaType? {
+    if begins(head, with: "#EXTM3U", at: 0) { return .passive("application/vnd.apple.mpegurl") }
+    let mark = head.number(at: 0, width: 3) == 0xef_bbbf ? 3 : 0
+    return begins(head, with: "WEBVTT", at: mark) ? .passive("text/vtt") : nil
+  }
+
+  /// Whether `word` stands at `offset`, and the line ends or goes on with a space behind it.
+  private static func begins(_ head: MediaHead, with word: String, at offset: Int) -> Bool {
+    guard head.holds(word, at: offset) else { return false }
+    guard let next = head[offset + word.utf8.count] else { return true }
+    return [0x09, 0x0a, 0x0d, 0x20].contains(next)
+  }
+}
+
+/// The first bytes of a file, read without ever leaving them: what lies behind their end is nil or
+/// no match.
+struct MediaHead {
+  let bytes: ArraySlice<UInt8>
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes.prefix(MediaType.headBytes) }
+
+  var count: Int { bytes.count }
+
+  /// The byte at an offset of zero or more.
+  subscript(offset: Int) -> UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+  /// Whether these characters stand at `offset`.
+  func holds(_ text: String, at offset: Int = 0) -> Bool {
+    offset <= bytes.count && bytes[offset...].starts(with: text.utf8)
+  }
+
+  /// The unsigned number in `width` bytes (8 at the most), the most significant one first.
+  func number(at offset: Int, width: Int) -> UInt64? {
+    guard offset >= 0, width <= bytes.count - offset else { return nil }
+    return bytes[offset..<offset + width].reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// The four-character code at `offset`, as ISO base media files have it.
+  func code(at offset: Int) -> String? {
+    guard offset >= 0, 4 <= bytes.count - offset else { return nil }
+    return String(decoding: bytes[offset..<offset + 4], as: UTF8.self)
+  }
+
+  /// Whether this is markup as a browser would see it: the first byte that is neither a byte order
+  /// mark nor whitespace is `<` (WHATWG MIME Sniffing section 7.1).
+  var beginsLikeMarkup: Bool {
+    let marks: [[UInt8]] = [[0xef, 0xbb, 0xbf], [0xfe, 0xff], [0xff, 0xfe]]
+    let mark = marks.first(where: bytes.starts(with:)) ?? []
+    let text = bytes.dropFirst(mark.count).drop { [0x09, 0x0a, 0x0c, 0x0d, 0x20].contains($0) }
+    return text.first == UInt8(ascii: "<")
+  }
+}
+
+/// A file's name, of which only the extension tells anything.
+struct MediaName {
+  /// What stands behind the last dot, in lower case (ASCII); empty if there is no dot.
+  let fileExtension: String
+
+  init(_ name: String) {
+    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else {
+      fileExtension = ""
+      return
+    }
+    fileExtension = String(name[name.utf8.index(after: dot)...]).lowercased()
+  }
+
+  /// Whether the extension is one of these.
+  func ends(in extensions: String...) -> Bool { extensions.contains(fileExtension) }
+}

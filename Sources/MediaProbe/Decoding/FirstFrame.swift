@@ -197,3 +197,78 @@ struct OpenFileSource: ByteSource {
     try file.read(at: Int(offset), count: count)
   }
 }
+
+/// What FFmpeg writes to its standard error, for a person: bytes of a stranger's file may stand in it.
+struct FFmpegWords {
+  /// The first line, without who says it and of which file: `moov atom not found`.
+  let first: String
+  private let all: String
+
+  /// How much of it is shown, in characters.
+  private static let shownCharacters = 160
+
+  init(_ errors: [UInt8]) {
+    all = String(decoding: errors, as: UTF8.self)
+    var line = all.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+    // `[mov,mp4,m4a,3gp,3g2,mj2 @ 0x5644e2d95d40] `
+    if line.hasPrefix("["), let end = line.firstRange(of: "] ") {
+      line.removeSubrange(..<end.upperBound)
+    }
+    line = line.replacing("file:/dev/fd/0: ", with: "")
+    first = line.isEmpty ? "nothing is said" : String(line.prefix(Self.shownCharacters))
+  }
+
+  var isEmpty: Bool { all.isEmpty }
+
+  /// It is this FFmpeg that cannot do it, not the file that cannot be done.
+  var tellsOfMissingDecoder: Bool {
+    [
+      "Decoder (codec", "Unknown decoder", "not implemented", "not currently supported",
+      "error while loading shared libraries",
+    ].contains { all.contains($0) }
+  }
+
+  /// It wanted more memory than it may have.
+  var tellsOfMissingMemory: Bool {
+    [
+      "Cannot allocate memory", "Failed to allocate", "failed to allocate",
+      // The dynamic linker's.
+      "failed to map segment",
+    ].contains { all.contains($0) }
+  }
+}
+
+/// FFmpeg's reader of a format. It is named, so that FFmpeg takes no file for what it is not: a playlist that
+/// is called a video would have it open other files.
+struct Demuxer {
+  /// As `ffmpeg -f` has it.
+  let name: String
+
+  /// The one for files of this type; nil where none is to read them, as SVG, which is never drawn.
+  init?(_ type: MediaType, isAnimated: Bool = false) {
+    switch type.value {
+    case "image/jpeg": name = "jpeg_pipe"
+    case "image/png": name = isAnimated ? "apng" : "png_pipe"
+    case "image/gif": name = "gif"
+    case "image/webp": name = "webp_pipe"
+    case "image/bmp": name = "bmp_pipe"
+    case "image/avif", "image/heic", "image/heif", "image/heic-sequence", "image/heif-sequence",
+      "video/mp4", "audio/mp4", "video/quicktime", "video/3gpp", "video/3gpp2":
+      name = "mov"
+    case "video/webm", "audio/webm", "video/matroska", "audio/matroska": name = "matroska"
+    case "audio/mpeg": name = "mp3"
+    case "audio/aac": name = "aac"
+    case "audio/flac": name = "flac"
+    case "audio/wav": name = "wav"
+    case "application/ogg", "audio/ogg", "video/ogg": name = "ogg"
+    case "video/mp2t": name = "mpegts"
+    default: return nil
+    }
+  }
+
+  /// The arguments with which FFmpeg's programs read their standard input as such a file, from its beginning
+  /// and anywhere in it, and nothing else: no name of a file reaches them.
+  var inputArguments: [String] {
+    ["-protocol_whitelist", "file", "-f", name, "-i", "file:/dev/fd/0"]
+  }
+}

@@ -1,4 +1,5 @@
 import Feed
+import JSON
 
 /// A page of a feed as a client gets it.
 public struct FeedPage: Hashable, Sendable {
@@ -89,4 +90,144 @@ public struct FeedVariant: Hashable, Sendable {
   public var bytes: Int
   /// How many of its bytes start it, and play it how far, as far as the page says it.
   public var timing: MediaTiming?
+}
+
+extension FeedPage {
+  /// The page that the bytes are the JSON of. Members that this program does not know are passed over: a
+  /// newer server may send them. What it knows has to be there and to be what it should be.
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  public init(json: [UInt8]) throws(RecordError) {
+    let document: JSONDocument
+    do throws(JSONError) {
+      document = try JSONDocument(json)
+    } catch {
+      throw RecordError(field: "", problem: "is not JSON: \(error)")
+    }
+    let page = try RecordFields(document.root, known: nil)
+    let feed = try RecordFields(page.value("feed"), known: nil)
+    let paging = try RecordFields(page.value("paging"), known: nil)
+    self.init(
+      feed: try feed.name("name", limit: .bytes(RecordLimits.feedNameBytes)),
+      title: try feed.text("title", limit: .characters(RecordLimits.titleCharacters)),
+      total: try feed.count("total"), offset: try paging.count("offset"),
+      ranking: try feed.count("ranking"),
+      items: try page.list("items", limit: Self.itemLimit, FeedItem.init),
+      next: try paging.cursor("next"), previous: try paging.cursor("prev"),
+      newer: try paging.name("newer", limit: .bytes(RecordLimits.urlBytes)),
+      prefetch: try Prefetch(page.value("prefetch")))
+  }
+
+  /// How many items a page has at the most, of any server.
+  public static let itemLimit = 1_000
+}
+
+extension FeedPage.Prefetch {
+  fileprivate init(_ value: JSONValue) throws(RecordError) {
+    let fields = try RecordFields(value, known: nil)
+    self.init(
+      network: try fields.name("network", limit: .bytes(RecordLimits.urlBytes)),
+      policy: try fields.name("policy", limit: .bytes(RecordLimits.urlBytes)),
+      nextPageAt: fields.isNull("nextPageAt") ? nil : try fields.count("nextPageAt"))
+  }
+}
+
+extension FeedItem {
+  fileprivate init(_ value: JSONValue) throws(RecordError) {
+    let fields = try RecordFields(value, known: nil)
+    let media = try fields.list("media", limit: RecordLimits.media, FeedMedia.read)
+    let cost = try RecordFields(fields.value("prefetch"), known: nil)
+    self.init(
+      post: Post(
+        id: try fields.name("id", limit: .bytes(RecordLimits.idBytes)),
+        type: try fields.option("type"),
+        title: try fields.text("title", limit: .characters(RecordLimits.titleCharacters)),
+        text: try fields.text("text", limit: .bytes(RecordLimits.textBytes)),
+        language: try fields.text("language", limit: .bytes(RecordLimits.languageBytes)),
+        publishedAt: try fields.time("publishedAt"),
+        author: try fields.author(known: nil),
+        url: try fields.text("url", limit: .bytes(RecordLimits.servedURLBytes)),
+        thumbnail: try fields.text("thumbnail", limit: .bytes(RecordLimits.servedURLBytes)),
+        tags: try fields.list("tags", limit: RecordLimits.tags) { value throws(RecordError) in
+          try value.checkedText(.characters(RecordLimits.tagCharacters))
+        },
+        counters: try fields.has("counters")
+          ? DecodedRecord.counters(fields.value("counters")) : [],
+        extra: try fields.extra("extra"),
+        media: media.map(\.0)),
+      media: media.map(\.1),
+      cost: Cost(
+        weight: try cost.count("weight"), minimumBytes: try cost.count("minimumBytes"),
+        entireBytes: try cost.count("entireBytes"),
+        isEstimated: try cost.boolean("estimated") ?? false))
+  }
+}
+
+extension FeedMedia {
+  fileprivate static func read(_ value: JSONValue) throws(RecordError) -> (Media, FeedMedia) {
+    let fields = try RecordFields(value, known: nil)
+    let bytes = try fields.number("bytes", in: 0...RecordLimits.fileBytes)
+    let media = Media(
+      kind: try fields.option("kind"),
+      url: try fields.name("url", limit: .bytes(RecordLimits.servedURLBytes)),
+      alt: try fields.text("alt", limit: .characters(RecordLimits.altCharacters)),
+      poster: try fields.text("poster", limit: .bytes(RecordLimits.servedURLBytes)),
+      mimeType: try fields.text("mimeType", limit: .bytes(RecordLimits.mediaTypeBytes)),
+      codec: try fields.text("codec", limit: .bytes(RecordLimits.mediaTypeBytes)),
+      width: try fields.number("width", in: 1...RecordLimits.pixels),
+      height: try fields.number("height", in: 1...RecordLimits.pixels),
+      durationMilliseconds: try fields.number("durationMs", in: 0...RecordLimits.number),
+      bytes: bytes,
+      placeholder: try fields.has("placeholder")
+        ? MediaPlaceholder(json: fields.value("placeholder"), known: nil) : nil,
+      extra: try fields.extra("extra"))
+    let known = FeedMedia(
+      id: try fields.name("id", limit: .bytes(RecordLimits.urlBytes)),
+      expiresAt: try fields.time("expiresAt"), hasSound: try fields.boolean("hasSound"),
+      timing: try fields.timing(fileBytes: bytes),
+      variants: try fields.list("variants", limit: RecordLimits.media, FeedVariant.init),
+      isUnavailable: try fields.boolean("unavailable") ?? false)
+    return (media, known)
+  }
+}
+
+extension FeedVariant {
+  fileprivate init(_ value: JSONValue) throws(RecordError) {
+    let fields = try RecordFields(value, known: nil)
+    let bytes = try fields.number("bytes", in: 0...RecordLimits.fileBytes)
+    guard let bytes else { throw fields.error("bytes", "is missing") }
+    self.init(
+      url: try fields.name("url", limit: .bytes(RecordLimits.servedURLBytes)),
+      mimeType: try fields.text("mimeType", limit: .bytes(RecordLimits.mediaTypeBytes)),
+      width: try fields.number("width", in: 1...RecordLimits.pixels),
+      height: try fields.number("height", in: 1...RecordLimits.pixels), bytes: bytes,
+      timing: try fields.timing(fileBytes: bytes))
+  }
+}
+
+extension RecordFields {
+  /// A count that has to be there.
+  fileprivate func count(_ name: String) throws(RecordError) -> Int {
+    guard let count = try number(name, in: 0...RecordLimits.number) else {
+      throw error(name, "is missing")
+    }
+    return count
+  }
+
+  /// A cursor; `nil` where it is null, or not there.
+  fileprivate func cursor(_ name: String) throws(RecordError) -> String? {
+    isNull(name) ? nil : try text(name, limit: .bytes(RecordLimits.urlBytes))
+  }
+
+  fileprivate func isNull(_ name: String) -> Bool {
+    guard has(name), let value = try? value(name) else { return true }
+    return value.kind == .null
+  }
+
+  /// The member `start` of a file of so many bytes.
+  fileprivate func timing(fileBytes: Int?) throws(RecordError) -> MediaTiming? {
+    guard has("start") else { return nil }
+    guard let fileBytes else { throw error("bytes", "is missing beside start") }
+    return try MediaTruth.timing(value("start"), fileBytes, known: nil)
+  }
 }

@@ -1,6 +1,7 @@
 import Catalog
 import Feed
 import Postgres
+import Prefetch
 import RowStore
 
 /// Reads what catalogs are made of, and what has changed since, within one snapshot of the database.
@@ -116,4 +117,256 @@ struct PostgresCatalogReader: CatalogReader {
     guard rows.count > 0, let key = rows.integer(0, 0) else { return nil }
     return Position(key: SortKey(rawValue: key), id: id)
   }
+}
+
+/// What was committed between two moments.
+///
+/// Rows get their numbers before they are committed, and whoever went by the greatest number that was seen would lose
+/// those that are committed later. So each row of the change log, and each new entry, has the number of its
+/// transaction, and what is asked for is what the old snapshot does not show: from its oldest running transaction on,
+/// by an index, all that was not committed then. What runs now is not shown by the new snapshot either, and comes with
+/// a later one. Nothing waits for a transaction that takes long; as long as it does, some rows behind it are looked
+/// at again.
+extension PostgresCatalogReader {
+  static let isKnown = """
+    SELECT pg_snapshot_xmax($1::text::pg_snapshot) <= pg_snapshot_xmax($2::text::pg_snapshot)
+      AND NOT EXISTS (SELECT 1 FROM change_log_floor
+        WHERE transaction >= pg_snapshot_xmin($1::text::pg_snapshot))
+    """
+
+  private static let isUnseen = """
+    transaction >= pg_snapshot_xmin($1::text::pg_snapshot)
+      AND NOT pg_visible_in_snapshot(transaction, $1::text::pg_snapshot)
+    """
+
+  static let changesAfter = """
+    SELECT sort_key, id, post_id, published_at, since, until, feed_id, new_since, new_until, kind
+    FROM change_log WHERE \(isUnseen) ORDER BY change_id
+    """
+
+  static let entriesAfter = """
+    SELECT sort_key, id, post_id, published_at, since, until, feed_id
+    FROM feed_entry WHERE \(isUnseen) ORDER BY entry_id
+    """
+
+  func changes(from old: Mark, to new: Mark) throws -> StoreChanges? {
+    guard old.history == new.history, let before = old.snapshot, let now = new.snapshot else {
+      return nil
+    }
+    let snapshot = [Parameter.text(before)]
+    let answers = try connection.run([
+      Statement(Self.isKnown, snapshot + [.text(now)]),
+      Statement(Self.changesAfter, snapshot), Statement(Self.entriesAfter, snapshot),
+    ])
+    guard answers[0].boolean(0, 0) else { return nil }
+    var changes = StoreChanges()
+    for index in 0..<answers[1].count {
+      try changes.add(logged: RowValues(rows: answers[1], row: index))
+    }
+    for index in 0..<answers[2].count {
+      let row = RowValues(rows: answers[2], row: index)
+      changes.entries.append(
+        EntryChange(
+          feedID: try row.integer(6), entry: try row.entry(), old: nil,
+          new: row.rankings(since: 4, until: 5)))
+    }
+    return changes
+  }
+}
+
+extension StoreChanges {
+  /// Adds a row of the change log.
+  fileprivate mutating func add(logged row: RowValues) throws {
+    switch try row.name(9) {
+    case "entry":
+      entries.append(
+        EntryChange(
+          feedID: try row.integer(6), entry: try row.entry(),
+          old: row.rankings(since: 4, until: 5), new: row.rankings(since: 7, until: 8)))
+    case "feed": feeds.insert(try row.integer(6))
+    case "post": posts.insert(try row.integer(2))
+    default: areSettings = true
+    }
+  }
+}
+
+extension RowValues {
+  /// The entry of the columns sort_key, id, post_id, published_at.
+  func entry() throws -> OrderEntry {
+    OrderEntry(
+      position: try position(0), post: try integer(2),
+      publishedAt: optional(3).map(Timestamp.init(microseconds:)))
+  }
+
+  /// Of this column, a sort_key, and of the one behind it, an id.
+  func position(_ column: Int) throws -> Position {
+    Position(key: SortKey(rawValue: try integer(column)), id: try name(column + 1))
+  }
+
+  /// The rankings in these columns; `nil` where there are none.
+  fileprivate func rankings(since: Int, until: Int) -> RankingInterval? {
+    optional(since).map { RankingInterval(since: Int($0), until: optional(until).map(Int.init)) }
+  }
+}
+
+extension PostgresCatalogReader {
+  static let networks = """
+    SELECT name, title, downlink_kbps, uplink_kbps, round_trip_ms, loss_percent, effective_type,
+      is_default
+    FROM network_profile ORDER BY name
+    """
+  static let policies =
+    "SELECT feed, network, \(PolicyColumns.all.map { "\"\($0)\"" }.joined(separator: ", ")) FROM policy"
+
+  /// - Throws: `PolicyError` for the first policy whose strategy this program does not know.
+  func policyBook() throws -> PolicyBook {
+    let rows = try connection.run([
+      Statement(Self.networks), Statement(Self.policies), Statement(AppliedPolicies.evidence),
+    ])
+    let networks = try (0..<rows[0].count).map { index in
+      let row = RowValues(rows: rows[0], row: index)
+      return NetworkProfile(
+        name: try row.name(0), title: try row.name(1), downlinkKbps: Int(try row.integer(2)),
+        uplinkKbps: Int(try row.integer(3)), roundTripMilliseconds: Int(try row.integer(4)),
+        lossPercent: Int(try row.integer(5)), effectiveType: row.string(6),
+        isDefault: try row.integer(7) == 1)
+    }
+    let policies = try (0..<rows[1].count).map { index in
+      let row = RowValues(rows: rows[1], row: index)
+      return (
+        PolicyBook.Key(feed: row.string(0), network: try row.name(1)), try Self.policy(row)
+      )
+    }
+    return PolicyBook(
+      networks: networks, policies: Dictionary(policies, uniquingKeysWith: { _, last in last }),
+      evidence: try AppliedPolicies.evidence(rows[2]))
+  }
+
+  private static func policy(_ row: RowValues) throws -> Policy {
+    // Behind the feed and the network stand the texts and then the numbers.
+    func number(_ index: Int) throws -> Int {
+      Int(try row.integer(2 + PolicyColumns.texts.count + index))
+    }
+    return Policy(
+      name: try row.name(2),
+      strategy: try PolicyColumns.strategy(
+        name: row.name(3), parameters: row.name(4), feed: row.string(0), network: row.name(1)),
+      trailing: try number(0), imageWeight: try number(1), videoWeight: try number(2),
+      webappWeight: try number(3), adWeight: try number(4), textWeight: try number(5),
+      carouselVisibleParts: try number(6), videoStartBytes: try number(7),
+      videoBytes: try number(8), videoKbps: try number(9), imageBytes: try number(10),
+      webappBytes: try number(11), nextPagePercent: try number(12),
+      itemsPerMinute: try number(13))
+  }
+}
+
+/// Windows of orders: each statement begins at its place in the index of the order and ends with its rows.
+/// Entries of other rankings that lie between them are stepped over. A window is one round trip.
+extension PostgresCatalogReader {
+  private static let isShown = """
+    feed_id = $1::int8 AND since <= $2::int8 AND (until IS NULL OR until > $2::int8)
+    """
+  private static let shown = """
+    SELECT sort_key, id, post_id, published_at FROM feed_entry WHERE \(isShown)
+    """
+  static let windowAtOffset = shown + " ORDER BY sort_key, id LIMIT $3::int8 OFFSET $4::int8"
+  static let windowBelow =
+    shown + " AND (sort_key, id) > ($3::int8, $4::text) ORDER BY sort_key, id LIMIT $5::int8"
+  static let windowFrom =
+    shown + " AND (sort_key, id) >= ($3::int8, $4::text) ORDER BY sort_key, id LIMIT $5::int8"
+  static let windowAbove =
+    shown
+    + " AND (sort_key, id) < ($3::int8, $4::text) ORDER BY sort_key DESC, id DESC LIMIT $5::int8"
+  /// Counted in the index.
+  static let countThrough =
+    entryCount + " AND (sort_key, id) <= ($3::int8, $4::text)"
+  static let countAbove =
+    entryCount + " AND (sort_key, id) < ($3::int8, $4::text)"
+
+  func window(of feed: FeedState, at place: OrderWindow.Place, rows: Int) throws -> OrderWindow {
+    let shown: [Parameter] = [.integer(feed.id), .integer(feed.ranking)]
+    func at(_ position: Position) -> [Parameter] {
+      shown + [.integer(position.key.rawValue), .text(position.id)]
+    }
+    let limit = Parameter.integer(Int64(rows))
+    let common = [
+      Statement(Self.entryCount, shown),
+      Statement(Self.windowAtOffset, shown + [.integer(Int64(1)), .integer(Int64(0))]),
+    ]
+    let own: [Statement]
+    switch place {
+    case .offset(let start):
+      own = [Statement(Self.windowAtOffset, shown + [limit, .integer(Int64(start))])]
+    case .below(let position):
+      own = [
+        Statement(Self.windowBelow, at(position) + [limit]),
+        Statement(Self.countThrough, at(position)),
+      ]
+    case .above(let position):
+      own = [
+        Statement(Self.windowAbove, at(position) + [limit]),
+        Statement(Self.countAbove, at(position)),
+        Statement(Self.windowFrom, at(position) + [.integer(Int64(1))]),
+      ]
+    }
+    let answers = try connection.run(common + own)
+    let count = Int(answers[0].integer(0, 0) ?? 0)
+    var entries = try Self.entries(answers[2])
+    let offset: Int
+    switch place {
+    case .offset(let start): offset = min(start, count)
+    case .below: offset = Int(answers[3].integer(0, 0) ?? 0)
+    case .above:
+      offset = Int(answers[3].integer(0, 0) ?? 0) - entries.count
+      entries = entries.reversed() + (try Self.entries(answers[4]))
+    }
+    return OrderWindow(
+      first: try Self.entries(answers[1]).first, offset: offset, entries: entries, count: count)
+  }
+
+  private static func entries(_ rows: Rows) throws -> [OrderEntry] {
+    try (0..<rows.count).map { try RowValues(rows: rows, row: $0).entry() }
+  }
+}
+
+/// The connection by which the catalog follows the database.
+struct PostgresCatalogSource: CatalogSource {
+  private let name: String
+  /// Of one connection, so that what is read later is not before what was read earlier.
+  private let connections: ConnectionPool
+  /// Is told how far the primary had come.
+  private let standby: Standby?
+  /// What the database held when it was read last.
+  private var seen: PostgresCatalogReader.Mark?
+
+  init(name: String, connections: ConnectionPool, standby: Standby?) {
+    self.name = name
+    self.connections = connections
+    self.standby = standby
+  }
+
+  mutating func read<Result>(_ body: (PostgresCatalogReader) throws -> Result) throws -> Result {
+    try withStoreErrors(name) {
+      let (result, moment) = try connections.run { connection in
+        try connection.transaction(.reading) {
+          let moment = try PostgresCatalogReader.moment(connection)
+          return (try body(PostgresCatalogReader(connection: connection)), moment)
+        }
+      }
+      seen = moment.mark
+      standby?.note(primary: moment.position)
+      return result
+    }
+  }
+
+  /// A look costs a round trip.
+  ///
+  /// - Throws: `PostgresStoreError`.
+  mutating func mayHaveChanged() throws -> Bool {
+    try withStoreErrors(name) {
+      try connections.run { try PostgresCatalogReader.moment($0).mark } != seen
+    }
+  }
+
+  mutating func close() { connections.close() }
 }

@@ -77,3 +77,73 @@ public enum PrefetchReason: Hashable, Sendable, Codable {
     case visible, display, preload
   }
 }
+
+extension PrefetchReason: CustomStringConvertible {
+  /// For example `41 KB of the item 2 below: 0.31 s of waiting at 62 %, 4.7 s a megabyte, above the price of
+  /// 1.5`.
+  public var description: String {
+    switch self {
+    case .activeStart(let missing): "\(size(missing)) are missing of what starts the active item"
+    case .activeRest(let missing?): "the active item's other \(size(missing))"
+    case .activeRest(nil): "the active item to its end, wherever that is"
+    case .near(let distance, let bytes): "\(size(bytes)) of the item \(place(distance))"
+    case .weighed(let distance, let cost, let most):
+      "the item \(place(distance)): with it a cost of \(cost), of \(most) that are carried"
+    case .inRange(let range, let distance): "the item \(place(distance)), in the \(range) range"
+    case .stage(let distance, let milliseconds):
+      "\(seconds(milliseconds)) of the item \(place(distance))"
+    case .target(let distance): "the scroll stops at the item \(place(distance))"
+    case .expectedWait(let distance, let bytes, let wait, let chance, let ratio, let price):
+      "\(size(bytes)) of the item \(place(distance)): \(seconds(wait)) of waiting at \(chance) %, "
+        + "\(seconds(ratio)) a megabyte, above the price of \(hundredths(price))"
+    case .outOfWindow(let distance): "the item \(place(distance)) is no longer loaded ahead"
+    case .enough: "what was wanted of it is there"
+    case .yields: "the active item needs the link"
+    case .wantedAgain(let distance): "the item \(place(distance)) is wanted again"
+    case .expired: "the item's addresses are no longer good"
+    case .allowance(let bytes, let restraint):
+      "no more than \(size(bytes)) may be loaded ahead" + (restraint.map { " (\($0))" } ?? "")
+    case .background: "the app is out of sight"
+    case .offline: "there is no network"
+    case .gone: "the item has left the list"
+    case .share(let seen, let all, let percent): "\(seen) of \(all) items seen: \(percent) %"
+    case .itemsLeft(let count): "\(count) items are left below"
+    case .end: "the end of the list is reached"
+    case .stopOutside(let distance): "the scroll stops \(place(distance)), outside of the list"
+    case .bytes(let held, let needed): "\(size(held)) of \(size(needed)) are there"
+    case .decoded(let milliseconds): "the decoder had its \(milliseconds) ms"
+    case .full(let held, let limit): "\(size(held)) are held, more than \(size(limit))"
+    case .files(let count, let limit): "\(count) files are held, more than \(limit)"
+    case .memoryWarning: "the system wants memory back"
+    case .changed: "the file is another one now"
+    case .due: "nothing is due before"
+    case .decoding: "the decoder is done then"
+    case .retry(let attempts): "attempt \(attempts) failed"
+    case .expiry: "an address is good until then"
+    }
+  }
+
+  private func place(_ distance: Int) -> String {
+    switch distance {
+    case 0: "at hand"
+    case 1...: "\(distance) below"
+    default: "\(distance.magnitude) above"
+    }
+  }
+
+  private func size(_ bytes: Int) -> String {
+    bytes < 10_000
+      ? "\(bytes) B"
+      : bytes < 10_000_000 ? "\((bytes + 500) / 1_000) KB" : "\((bytes + 500_000) / 1_000_000) MB"
+  }
+
+  private func seconds(_ milliseconds: Int) -> String { hundredths(milliseconds) + " s" }
+
+  /// Thousandths as a decimal number of two places.
+  private func hundredths(_ thousandths: Int) -> String {
+    let rounded = (Int(thousandths.magnitude) + 5) / 10
+    let digits = String(rounded % 100)
+    return (thousandths < 0 ? "−" : "") + "\(rounded / 100)."
+      + (digits.count == 1 ? "0" + digits : digits)
+  }
+}

@@ -1,5 +1,6 @@
 import Feed
 import Prefetch
+import Synchronization
 
 /// How many bytes of each file came, and how many of them somebody looked at. Bounded: of very many files
 /// those that were met first are summed up.
@@ -57,5 +58,52 @@ extension MediaLoad {
     guard kind.plays else { return .max }
     if let duration = durationMilliseconds, duration <= milliseconds { return .max }
     return bytes(throughMilliseconds: max(milliseconds, 0)) ?? .max
+  }
+}
+
+/// Counts what crosses the network for media, as the store says it: at once, so that whoever has read bytes finds
+/// them counted.
+final class MediaTraffic: Sendable {
+  private let counts = Mutex((requests: 0, bytes: 0))
+
+  var requests: Int { counts.withLock { $0.requests } }
+  var bytes: Int { counts.withLock { $0.bytes } }
+
+  func count(_ event: RangeStoreEvent) {
+    counts.withLock { counts in
+      switch event {
+      case .asked: counts.requests += 1
+      case .arrived(_, let range, _): counts.bytes += range.count
+      case .answered, .ended: break
+      }
+    }
+  }
+}
+
+/// What a viewing came to: the statistics line of a measuring stand.
+public struct ViewingFigures: Hashable, Sendable {
+  /// Items that the person looked at.
+  public var items = 0
+  /// Of these, pictures that were not whole when they became active.
+  public var imageLoaders = 0
+  /// Of these, clips short of what starts them.
+  public var videoLoaders = 0
+  /// How long the person looked at loaders, together.
+  public var waitMilliseconds = 0
+  /// Bytes of media and of pages.
+  public var bytes = 0
+  /// Of those of media, bytes of items that were not looked at, and of clips beyond what was watched.
+  public var wastedBytes = 0
+  /// Requests for media and for pages.
+  public var requests = 0
+  /// Of these, for pages.
+  public var pageRequests = 0
+
+  /// No viewing.
+  public init() {}
+
+  /// Loaders per thousand items that were looked at.
+  public var loadersPerThousand: Double {
+    items == 0 ? 0 : Double(imageLoaders + videoLoaders) * 1_000 / Double(items)
   }
 }

@@ -1,3 +1,5 @@
+import Feed
+
 /// What a schema cannot declare of a store's rows, and `check` asks.
 package struct StoreInvariant: Sendable {
   /// What holds, in a line.
@@ -144,5 +146,55 @@ extension StoreInvariant {
     StoreInvariant(
       "a re-ranking is unfinished; if no seed is at work, seed the same input again to finish it",
       severity: .note, sql: "SELECT name FROM feed WHERE EXISTS (\(places))")
+  }
+}
+
+/// What a check of the database found.
+public struct CheckFinding: Hashable, Sendable {
+  /// Whether something is wrong, or merely unfinished.
+  public enum Severity: String, Sendable {
+    case error, note
+  }
+
+  /// How bad it is.
+  public let severity: Severity
+  /// The rule that is broken, and by what: a line for a person.
+  public let text: String
+
+  package init(severity: Severity, text: String) {
+    self.severity = severity
+    self.text = text
+  }
+}
+
+/// A column with packed bytes, of which the database itself knows nothing.
+package struct PackedColumn: Sendable {
+  /// Selects of each row what it is called, and its bytes.
+  package let sql: String
+  private let look: @Sendable (UnsafeBufferPointer<UInt8>) throws(PackedError) -> String?
+
+  /// What is known of media files.
+  package static let all = [
+    PackedColumn(sql: "SELECT version, truth FROM media_truth") { bytes throws(PackedError) in
+      try PackedTruth.truth(in: bytes).problem.map { field, words in "\(field) \(words)" }
+    },
+    PackedColumn(sql: "SELECT url, variants FROM media_file WHERE variants IS NOT NULL") {
+      bytes throws(PackedError) in
+      MediaVariant.problem(try PackedTruth.variants(in: bytes)).map { "its variants \($0)" }
+    },
+  ]
+
+  /// What is wrong with a row: its bytes cannot be read, or say what cannot be; nothing where all is well.
+  package func finding(_ name: String, _ bytes: UnsafeBufferPointer<UInt8>?) -> CheckFinding? {
+    let problem: String?
+    do throws(PackedError) {
+      problem = try look(bytes ?? UnsafeBufferPointer(start: nil, count: 0))
+    } catch {
+      problem = "\(error)"
+    }
+    return problem.map {
+      CheckFinding(
+        severity: .error, text: "what is known of media files can be read: \(name): \($0)")
+    }
   }
 }

@@ -134,3 +134,227 @@ extension SQLiteRows {
     try execute(Self.deleteKeysBeyond, [count, limit])
   }
 }
+
+extension SQLiteRows {
+  func post(withID id: String) throws -> StoredPost? {
+    try PostReader(database: database).post(withID: id)
+  }
+
+  func placements(of post: StoredPost) throws -> [Placement] {
+    try PostReader(database: database).placements(ofPost: post.number)
+  }
+
+  static let deletePost = "DELETE FROM post WHERE post_id = ?"
+  static let updateCounters = "UPDATE post SET counters = ? WHERE post_id = ?"
+
+  func set(_ counters: [Counter], of post: StoredPost) throws {
+    try execute(Self.updateCounters, [JSONText.text(counters), post.number])
+  }
+
+  func delete(_ post: StoredPost) throws { try execute(Self.deletePost, [post.number]) }
+
+  func insert(_ post: Post) throws -> Int64 {
+    try execute(
+      """
+      INSERT INTO post (type, title, text, language, published_at, author_id, url, thumbnail, tags,
+        counters, extra, id)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """, try values(of: post))
+    let number = database.lastInsertedRowID
+    try insertMedia(of: post, number)
+    return number
+  }
+
+  func update(_ stored: StoredPost, to post: Post, isRun: Bool) throws {
+    try execute(
+      """
+      UPDATE post SET type = ?, title = ?, text = ?, language = ?, published_at = ?, author_id = ?,
+        url = ?, thumbnail = ?, tags = ?, counters = ?, extra = ? WHERE id = ?
+      """, try values(of: post))
+    if let old = stored.post.author, old != post.author {
+      // Of a run there may be thousands such: without the index each would read all posts.
+      if isRun { try LateIndexes.make(database) }
+      try execute(
+        """
+        DELETE FROM author WHERE \(Self.isAuthor)
+          AND NOT EXISTS (SELECT 1 FROM post WHERE post.author_id = author.author_id)
+        """, Self.key(of: old))
+    }
+    if stored.post.media != post.media {
+      try execute("DELETE FROM media WHERE post_id = ?", [stored.number])
+      try insertMedia(of: post, stored.number)
+    }
+  }
+
+  private func values(of post: Post) throws -> [any Bindable] {
+    [
+      post.type.rawValue, post.title, post.text, post.language, post.publishedAt?.microseconds,
+      try post.author.map(authorNumber), post.url, post.thumbnail, JSONText.text(post.tags),
+      JSONText.text(post.counters), post.extra?.json, post.id,
+    ]
+  }
+
+  /// As the index `author_by_id` has its columns.
+  private static let isAuthor = """
+    coalesce(id, '') = ? AND coalesce(name, '') = ? AND coalesce(avatar, '') = ?
+      AND coalesce(extra, '') = ?
+    """
+  static let authorNumber = "SELECT author_id FROM author WHERE \(isAuthor)"
+
+  private static func key(of author: Author) -> [any Bindable] {
+    [author.id ?? "", author.name ?? "", author.avatar ?? "", author.extra?.json ?? ""]
+  }
+
+  private func authorNumber(_ author: Author) throws -> Int64 {
+    if let found = try number(Self.authorNumber, Self.key(of: author)) { return found }
+    try execute(
+      "INSERT INTO author (id, name, avatar, extra) VALUES (?, ?, ?, ?)",
+      [author.id, author.name, author.avatar, author.extra?.json])
+    return database.lastInsertedRowID
+  }
+
+  private func insertMedia(of post: Post, _ number: Int64) throws {
+    for (ordinal, media) in post.media.enumerated() {
+      try execute(
+        """
+        INSERT INTO media
+          (post_id, ordinal, kind, url, alt, poster, mime_type, codec, width, height, duration_ms,
+            bytes, placeholder, extra)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        [
+          number, ordinal, media.kind.rawValue, media.url, media.alt, media.poster, media.mimeType,
+          media.codec, media.width, media.height, media.durationMilliseconds, media.bytes,
+          JSONText.text(media.placeholder), media.extra?.json,
+        ])
+    }
+  }
+}
+
+extension SQLiteRows {
+  func beginRun() throws -> StartedRun {
+    try execute("INSERT INTO ranking_run DEFAULT VALUES")
+    let number = database.lastInsertedRowID
+    return StartedRun(number: number, lock: try RunLock(run: number, path: path))
+  }
+
+  static let isRunKnown = "SELECT EXISTS (SELECT 1 FROM ranking_run WHERE run_id = ?)"
+
+  func isKnown(_ run: Int64) throws -> Bool { try row(Self.isRunKnown, [run])?[0] ?? false }
+
+  func isAtWork(_ run: Int64) -> Bool { RunLock.isHeld(run: run, path: path) }
+
+  func runs(besides run: Int64) throws -> [Int64] {
+    try rows("SELECT run_id FROM ranking_run WHERE run_id <> ?", [run]).map { $0[0] }
+  }
+
+  // Left to itself, SQLite reads all that the run has kept aside.
+  static let ranksOfPost = """
+    SELECT feed_id, rank FROM pending_place INDEXED BY pending_place_by_post
+    WHERE post_id = ? AND run_id = ?
+    """
+
+  func ranks(ofPost number: Int64, inRun run: Int64) throws -> [(feedID: Int64, rank: Int?)] {
+    try rows(Self.ranksOfPost, [number, run]).map { ($0[0], $0[1]) }
+  }
+
+  func keepPlace(ofPost number: Int64, inFeed feed: Int64, rank: Int?, run: Int64) throws {
+    try execute(
+      "INSERT OR REPLACE INTO pending_place (run_id, feed_id, post_id, rank) VALUES (?, ?, ?, ?)",
+      [run, feed, number, rank])
+  }
+
+  static let forgetPlace =
+    "DELETE FROM pending_place WHERE run_id = ? AND feed_id = ? AND post_id = ?"
+
+  func forgetPlace(ofPost number: Int64, inFeed feed: Int64, run: Int64) throws {
+    try execute(Self.forgetPlace, [run, feed, number])
+  }
+
+  func feeds(ofRun run: Int64) throws -> [Int64] {
+    try rows("SELECT DISTINCT feed_id FROM pending_place WHERE run_id = ?", [run]).map { $0[0] }
+  }
+
+  /// See `SortKey`.
+  static func key(rank: String) -> String {
+    "coalesce(\(rank), (1 << 62) - post.published_at, 9223372036854775807)"
+  }
+
+  static let takeTimes = """
+    INSERT OR IGNORE INTO pending_place (run_id, feed_id, post_id, rank)
+    SELECT ?, place.feed_id, place.post_id, NULL FROM pending_place AS place
+    CROSS JOIN post ON post.post_id = place.post_id
+    CROSS JOIN feed_entry AS entry INDEXED BY feed_entry_by_post
+      ON entry.post_id = place.post_id AND entry.feed_id = place.feed_id AND entry.until IS NULL
+    WHERE place.run_id = ? AND entry.rank IS NULL AND entry.sort_key <> \(key(rank: "NULL"))
+    """
+
+  func takeTimes(from other: Int64, to run: Int64) throws {
+    try execute(Self.takeTimes, [run, other])
+  }
+
+  // CROSS JOIN: in the order in which the tables stand, each by the post's number.
+  static let closeMoved = """
+    UPDATE feed_entry SET until = ? WHERE entry_id IN (
+      SELECT entry.entry_id FROM pending_place AS place
+      CROSS JOIN post ON post.post_id = place.post_id
+      CROSS JOIN feed_entry AS entry INDEXED BY feed_entry_by_post
+        ON entry.post_id = place.post_id AND entry.feed_id = place.feed_id AND entry.until IS NULL
+      WHERE place.run_id = ? AND place.feed_id = ?
+        AND (entry.rank IS NOT place.rank OR entry.sort_key <> \(key(rank: "place.rank"))))
+    """
+
+  func closeMoved(byRun run: Int64, inFeed feed: Int64, at ranking: Int) throws -> Bool {
+    try execute(Self.closeMoved, [ranking, run, feed])
+    return database.changesCount > 0
+  }
+
+  static let openPlaces = """
+    INSERT INTO feed_entry (feed_id, post_id, sort_key, id, published_at, rank, since)
+    SELECT place.feed_id, place.post_id, \(key(rank: "place.rank")), post.id, post.published_at,
+      place.rank, ?
+    FROM pending_place AS place CROSS JOIN post ON post.post_id = place.post_id
+    WHERE place.run_id = ? AND place.feed_id = ?
+      AND NOT EXISTS (SELECT 1 FROM feed_entry AS entry INDEXED BY feed_entry_by_post
+        WHERE entry.post_id = place.post_id AND entry.feed_id = place.feed_id
+          AND entry.until IS NULL)
+    """
+
+  func openPlaces(ofRun run: Int64, inFeed feed: Int64, since ranking: Int) throws {
+    try execute(Self.openPlaces, [ranking, run, feed])
+  }
+
+  func dropPlaces(ofRun run: Int64, inFeed feed: Int64) throws {
+    try execute("DELETE FROM pending_place WHERE run_id = ? AND feed_id = ?", [run, feed])
+  }
+
+  func drop(_ run: Int64) throws {
+    try execute("DELETE FROM pending_place WHERE run_id = ?", [run])
+    try execute("DELETE FROM ranking_run WHERE run_id = ?", [run])
+  }
+
+  /// The file of the locks goes where there is no run.
+  func runIsOver() throws {
+    let areNone = try
+      !(Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM ranking_run)") ?? true)
+    if areNone { RunLock.removeFile(path: path) }
+  }
+}
+
+/// What happened to the order of feeds, for the readers that follow it.
+struct ChangeLog {
+  let database: Database
+
+  /// How many rows are kept: a reader that is further behind reads all anew.
+  private static let keptChanges = 200_000
+
+  static let trimming = """
+    DELETE FROM change_log
+    WHERE change_id <= (SELECT max(change_id) FROM change_log) - \(keptChanges)
+    """
+
+  /// Lets go of the rows that are no longer kept.
+  func trim() throws {
+    try database.cachedStatement(sql: Self.trimming).execute()
+  }
+}
