@@ -15,12 +15,43 @@ let testable: [SwiftSetting] =
 let served: [SwiftSetting] =
   testable + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
-/// A module of ours.
-func module(
-  _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = testable
-) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+/// A floor of the house: a folder of Sources. A module depends on modules of its own floor and of those above it in
+/// this file, which `MapTests` hold.
+struct Floor {
+  let name: String
+
+  /// Where a module lies.
+  func path(_ module: String) -> String { "Sources/\(name)/\(module)" }
+
+  /// A module of ours.
+  func module(
+    _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = testable,
+    excluding files: [String] = []
+  ) -> Target {
+    .target(
+      name: name, dependencies: dependencies, path: path(name), exclude: files,
+      swiftSettings: settings)
+  }
+
+  /// A few lines of C.
+  func c(_ name: String) -> Target { .target(name: name, path: path(name)) }
+
+  /// A library of the system.
+  func library(_ name: String, _ pkgConfig: String, package: String) -> Target {
+    .systemLibrary(name: name, path: path(name), pkgConfig: pkgConfig, providers: [.apt([package])])
+  }
 }
+
+let base = Floor(name: "base")
+let http = Floor(name: "http")
+let domain = Floor(name: "domain")
+let media = Floor(name: "media")
+let formats = Floor(name: "formats")
+let stores = Floor(name: "stores")
+let client = Floor(name: "client")
+let lab = Floor(name: "lab")
+let server = Floor(name: "server")
+let command = Floor(name: "command")
 
 /// Tests: never optimised, as that takes longer than it saves.
 let unoptimized: [SwiftSetting] =
@@ -60,113 +91,109 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
   ],
   targets: [
+    // Base: what any program could use.
     // What Swift's Glibc overlay does not show, and a header-only hash.
-    .target(name: "CLinux"),
-    .target(name: "CXXHash"),
+    base.c("CLinux"),
+    base.c("CXXHash"),
     // The files that the program carries: the page, the API's description, migrations.
-    .target(name: "CEmbedded"),
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .systemLibrary(
-      name: "CBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
-    .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
-    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-    .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
-
-    // Which release and commit this is; the plugin writes the latter.
-    .plugin(name: "CommitPlugin", capability: .buildTool()),
-    .target(name: "Version", swiftSettings: strict, plugins: ["CommitPlugin"]),
-
-    // The network, from descriptors up to routes.
-    module("System", ["CLinux", deque], served),
-    module("Sockets", ["System", "CLinux"], served),
-    module("HTTP", ["CivilTime"]),
-    module("HTTPServer", ["Sockets", "System", "HTTP", deque, logging], served),
-
-    // The domain: no I/O, no clock.
-    module("CivilTime", [], strict),
-    module("Feed", ["CivilTime"], strict),
-    module("Prefetch", ["Feed"], strict),
-    module("ThumbHash"),
+    base.c("CEmbedded"),
+    base.library("CCrypto", "libcrypto", package: "libssl-dev"),
+    base.module("System", ["CLinux", deque], served),
+    base.module("CivilTime", [], strict),
+    base.module("JSON", [], strict),
     // SHA-256 and HMAC, from libcrypto.
-    module("SHA2", ["CCrypto"]),
+    base.module("SHA2", ["CCrypto"]),
+    base.module("Observability", ["System", "CivilTime", "JSON", logging, metrics]),
+    // Which release and commit this is; the plugin writes the latter. By itself, as each commit builds it again.
+    .plugin(name: "CommitPlugin", capability: .buildTool()),
+    .target(
+      name: "Version", path: base.path("Version"), swiftSettings: strict, plugins: ["CommitPlugin"]),
 
-    // What a link is like: profiles and recorded traces.
-    module("LinkModel", ["Prefetch", "JSON"]),
+    // HTTP: the network, from descriptors up to routes, and content codings.
+    http.library("CZlib", "zlib", package: "zlib1g-dev"),
+    http.library("CBrotli", "libbrotlienc", package: "libbrotli-dev"),
+    http.library("CZstd", "libzstd", package: "libzstd-dev"),
+    http.module("Sockets", ["System", "CLinux"], served),
+    http.module("HTTP", ["CivilTime"]),
+    http.module("HTTPServer", ["Sockets", "System", "HTTP", deque, logging], served),
+    http.module("Compression", ["HTTP", "CZlib", "CBrotli", "CZstd"]),
 
-    // A slow network, for tests, the lab and the client's `--network`.
-    module("ShapedLink", ["LinkModel", "Sockets", "System", deque]),
+    // Domain: feeds and prefetching, and what any store stands on.
+    domain.module("Feed", ["CivilTime"], strict),
+    domain.module("Prefetch", ["Feed"], strict),
+    domain.module("PostJSON", ["Feed", "Prefetch", "JSON"], strict),
+    domain.module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
 
-    // What any store stands on.
-    module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
-
-    // What the server needs beside: content codings, files, logs and figures.
-    module("Compression", ["HTTP", "CZlib", "CBrotli", "CZstd"]),
-    module("MediaFiles", ["System"]),
-    module("MediaFormats"),
-    module("Observability", ["System", "CivilTime", "JSON", logging, metrics]),
-    module(
+    // Media: what lies in files, and what is known of them.
+    media.module("MediaFormats"),
+    media.module("ThumbHash"),
+    media.module("MediaFiles", ["System"]),
+    media.module(
       "MediaProbe",
       ["MediaFormats", "Feed", "JSON", "ThumbHash", "Sockets", "System", "SHA2"]),
+    media.module(
+      "MediaIndex",
+      ["Feed", "Catalog", "HTTP", "MediaFiles", "MediaFormats", "MediaProbe", "System"]),
 
-    // The measuring stand: viewers, links and runs that are simulated.
-    module("Lab", ["Feed", "Prefetch", "LinkModel", "PostJSON", "JSON"]),
+    // Formats: content of others, into a store and out of it.
+    formats.library("CExpat", "expat", package: "libexpat1-dev"),
+    formats.module("FeedFormats", ["CivilTime", "Feed", "JSON", "PostJSON", "CExpat", "CXXHash"]),
+    formats.module(
+      "Seeding", ["Feed", "Catalog", "PostJSON", "FeedFormats", "Compression", "System"]),
 
-    // The adapters around the domain, the application, and the composition root.
+    // Stores: what stores of rows share, SQLite, PostgreSQL, backups.
+    stores.library("CPostgres", "libpq", package: "libpq-dev"),
     .target(
       name: "Migrations", dependencies: ["CEmbedded"], path: "Migrations",
       exclude: ["sqlite", "postgres"], swiftSettings: strict),
-    // The page to look at, and the client library for browsers.
-    .target(
-      name: "Page", dependencies: ["CEmbedded"], exclude: ["lookahead.js", "page"],
-      swiftSettings: strict),
-    module("JSON", [], strict),
-    module("PostJSON", ["Feed", "Prefetch", "JSON"], strict),
-    // The client library, for apps; URLSession apart, so that what has its own sockets does not link it.
-    module("PrefetchClient", ["Feed", "Prefetch", "PostJSON", "JSON"], strict),
-    module("PrefetchURLSession", ["PrefetchClient"], strict),
-    // A headless viewer on it.
-    module(
-      "Viewing", ["PrefetchClient", "Prefetch", "JSON", "Feed", "Sockets", "System"]),
-    module(
-      "MediaIndex",
-      ["Feed", "Catalog", "HTTP", "MediaFiles", "MediaFormats", "MediaProbe", "System"]),
-    module("FeedFormats", ["CivilTime", "Feed", "JSON", "PostJSON", "CExpat", "CXXHash"]),
-    module("Seeding", ["Feed", "Catalog", "PostJSON", "FeedFormats", "Compression", "System"]),
-    // PostgreSQL's client library.
-    module("Postgres", ["CPostgres", "System"]),
-    // What stores of rows share, and the stores.
-    module(
+    stores.module("Postgres", ["CPostgres", "System"]),
+    stores.module(
       "RowStore",
       ["Feed", "Prefetch", "Catalog", "JSON", "PostJSON", "System", "Migrations", "CXXHash"]),
-    module(
+    stores.module(
       "SQLiteStore",
       [
         "Feed", "Prefetch", "Catalog", "PostJSON", "System", "CLinux", "RowStore", "Migrations",
         sqlite, sqliteC,
       ]),
-    module(
+    stores.module(
       "PostgresStore",
       [
         "Feed", "Prefetch", "Catalog", "System", "RowStore", "Migrations", "Postgres",
       ]),
-    module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
-    .target(
-      name: "FeedServer",
-      dependencies: [
+    stores.module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
+
+    // Client: the library for apps; URLSession apart, so that what has its own sockets does not link it.
+    client.module("PrefetchClient", ["Feed", "Prefetch", "PostJSON", "JSON"], strict),
+    client.module("PrefetchURLSession", ["PrefetchClient"], strict),
+    // A headless viewer on it.
+    client.module(
+      "Viewing", ["PrefetchClient", "Prefetch", "JSON", "Feed", "Sockets", "System"]),
+
+    // Lab: viewers, links and runs that are simulated, and a slow network for tests and `--network`.
+    lab.module("LinkModel", ["Prefetch", "JSON"]),
+    lab.module("ShapedLink", ["LinkModel", "Sockets", "System", deque]),
+    lab.module("Lab", ["Feed", "Prefetch", "LinkModel", "PostJSON", "JSON"]),
+
+    // Server: the page, the application, and the composition root.
+    server.module("Page", ["CEmbedded"], excluding: ["lookahead.js", "page"]),
+    server.module(
+      "FeedServer",
+      [
         "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
         "Seeding", "FeedFormats", "JSON", "Compression", "MediaFiles", "MediaFormats", "MediaProbe",
         "MediaIndex", "Observability", "Page", "CEmbedded", "CXXHash", "SHA2", logging, metrics,
       ],
-      exclude: ["openapi.json"],
-      swiftSettings: testable),
-    module(
+      excluding: ["openapi.json"]),
+    server.module(
       "Service",
       [
         "FeedServer", "RowStore", "SQLiteStore", "Postgres", "PostgresStore", "Prefetch", "Backups",
         "System", "Catalog",
         "MediaFiles", "MediaProbe", "MediaIndex", "Observability", logging, metrics,
       ]),
+
+    // Command: the program.
     .executableTarget(
       name: "lookahead",
       dependencies: [
@@ -177,7 +204,7 @@ let package = Package(
         "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
         arguments, "SHA2", logging, metrics,
       ],
-      swiftSettings: testable),
+      path: command.path("lookahead"), swiftSettings: testable),
 
     // Tests, and what they share.
     .target(name: "CLockShim", path: "Tests/CLockShim"),

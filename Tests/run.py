@@ -7,6 +7,7 @@ other along. A process that says nothing for a long time is ended, with the name
 is the only limit of time on a test, as a limit on each would count its waiting for a core.
 
     Tests/run.py BUNDLE [TARGET...]
+    Tests/run.py --repeat 10 --beside 8 BUNDLE    ten times, beside eight processes that never rest
 """
 import argparse
 import collections
@@ -28,6 +29,12 @@ SLOW = {'CommandTests', 'LabTests', 'MediaFormatsTests', 'MediaProbeTests', 'Pos
         'SeedingTests', 'ServiceTests', 'StoreContractTests'}
 # A target with more source than this is run in parts, by its suites.
 PART_BYTES = 60_000
+# Spins until its standard input ends.
+BUSY = """
+import sys, threading
+threading.Thread(target=lambda: (sys.stdin.read(), __import__('os')._exit(0)), daemon=True).start()
+while True: pass
+"""
 
 
 class Part:
@@ -121,6 +128,8 @@ def main():
     parser.add_argument('targets', nargs='*', help='folders of Tests; all, if none is named')
     parser.add_argument('--jobs', type=int, default=6, help='processes at a time')
     parser.add_argument('--silence-seconds', type=int, default=1200, help='what is silent for so long is ended')
+    parser.add_argument('--repeat', type=int, default=1, help='how many times; the first that fails is the last')
+    parser.add_argument('--beside', type=int, default=0, help='processes that keep the machine busy meanwhile')
     parser.add_argument('--quick', action='store_true', help='without the slowest targets')
     arguments = parser.parse_args()
 
@@ -132,6 +141,23 @@ def main():
     unknown = set(arguments.targets) - names
     if unknown:
         parser.error(f'no target {", ".join(sorted(unknown))}')
+    # A file's end tells them that this process has ended, however it did.
+    busy = [subprocess.Popen([sys.executable, '-c', BUSY], stdin=subprocess.PIPE) for _ in range(arguments.beside)]
+    status = 0
+    for number in range(1, arguments.repeat + 1):
+        if arguments.repeat > 1:
+            print(f'run {number} of {arguments.repeat}', flush=True)
+        status = run(arguments, names, folder)
+        if status != 0:
+            break
+    for process in busy:
+        process.kill()
+        process.wait()
+    return status
+
+
+def run(arguments, names, folder):
+    """Runs the tests once; the exit status."""
     made = [part for name in arguments.targets or names - (SLOW if arguments.quick else set())
             for part in parts(name, arguments.bundle, folder)]
     waiting = collections.deque(sorted(made, key=lambda part: (part.is_slow, part.size), reverse=True))

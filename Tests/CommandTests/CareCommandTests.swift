@@ -54,7 +54,7 @@ import Testing
     eventually { text(log).contains("/v1/feeds") }
     try FileManager.default.moveItem(atPath: log, toPath: log + ".1")
     kill(server.process.processIdentifier, SIGHUP)
-    eventually { text(log).contains("opened anew") }
+    eventually { text(log).contains("log reopened") }
     #expect(try client.get("/v1/networks").status == 200)
     eventually { text(log).contains("/v1/networks") }
     #expect(text(log).contains("/v1/networks") && !text(log).contains("/v1/feeds"))

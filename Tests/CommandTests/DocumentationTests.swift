@@ -29,7 +29,8 @@ import Version
   @Test func `what names the release beside the program names the same one`() throws {
     let number = ProgramVersion.number
     #expect(try Self.text("docker/Dockerfile").contains("ARG VERSION=\(number)\n"))
-    #expect(try Self.text("Sources/FeedServer/openapi.json").contains(#""version": "\#(number)","#))
+    let openAPI = try Self.text("Sources/server/FeedServer/openapi.json")
+    #expect(openAPI.contains(#""version": "\#(number)","#))
   }
 
   private static let commands = [

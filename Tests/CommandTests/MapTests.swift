@@ -45,7 +45,8 @@ import Testing
     var imports: [String: Set<String>] = ["Migrations": ["CEmbedded"]]
     let files = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)!
     for case let file as URL in files where file.pathExtension == "swift" {
-      let module = file.path.dropFirst(sources.path.count + 1).prefix { $0 != "/" }
+      // Behind its floor.
+      let module = file.path.dropFirst(sources.path.count + 1).split(separator: "/")[1]
       let text = try! String(contentsOf: file, encoding: .utf8)
       let names = text.matches(
         of: /^(?:\w+ )?import (?:struct |class |enum |func |protocol )?(\w+)/
@@ -83,6 +84,27 @@ import Testing
     }
   }
 
+  @Test func `a module imports from its own floor and from those below`() throws {
+    let package = try String(
+      contentsOf: Self.root.appendingPathComponent("Package.swift"), encoding: .utf8)
+    let floors = package.matches(of: /let (\w+) = Floor\(/).map { String($0.output.1) }
+    let folders = try FileManager.default.contentsOfDirectory(
+      atPath: Self.root.appendingPathComponent("Sources").path)
+    #expect(Set(folders) == Set(floors))
+    var heights = ["Migrations": 0]
+    for (height, floor) in floors.enumerated() {
+      let modules = try FileManager.default.contentsOfDirectory(
+        atPath: Self.root.appendingPathComponent("Sources/\(floor)").path)
+      for module in modules { heights[module] = height }
+    }
+    for (module, imported) in Self.imports {
+      let height = try #require(heights[module])
+      for name in imported {
+        #expect(heights[name] ?? 0 <= height, "\(module) imports \(name)")
+      }
+    }
+  }
+
   @Test func `each target names what its files import`() throws {
     let declared = try Self.declaredDependencies(in: "Package.swift")
     for (module, imported) in Self.imports {
@@ -109,7 +131,7 @@ import Testing
       products[String(match.output.1)] = String(match.output.2)
     }
     let targets = package.matches(
-      of: /(?:module\(|arget\(\s*name:)\s*"(\w+)"(?:,\s*(?:dependencies: )?\[([^\]]*)\])?/)
+      of: /(?:\.module\(|arget\(\s*name:)\s*"(\w+)"(?:,\s*(?:dependencies: )?\[([^\]]*)\])?/)
     var declared: [String: Set<String>] = [:]
     for match in targets {
       let names = (match.output.2 ?? "").split { ", \n".contains($0) }.map { name in

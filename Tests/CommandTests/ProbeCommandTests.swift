@@ -69,7 +69,8 @@ import Testing
     let refused = try program.run("probe", url)
     #expect(refused.status == 1 && refused.output.isEmpty)
     #expect(refused.errors.contains("--allow-host 127.0.0.1 allows it"))
-    let other = try program.run("probe", "--allow-host", "127.0.0.1", url)
+    let other = try program.run(
+      "probe", "--probe-timeout-milliseconds", "600000", "--allow-host", "127.0.0.1", url)
     #expect(other.errors.contains("--allow-private-addresses allows it"))
     let arguments = ["probe", "--allow-private-addresses", url]
     let allowed = try program.run(

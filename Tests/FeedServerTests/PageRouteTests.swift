@@ -100,7 +100,7 @@ import Testing
   @Test func `every file beside the page is carried by the program`() throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("Sources/Page")
+      .appendingPathComponent("Sources/server/Page")
     let names = try FileManager.default.contentsOfDirectory(
       atPath: folder.appendingPathComponent("page").path)
     #expect(Set(names) == Set(PageFile.parts.keys).union(["index.html"]))

@@ -7,24 +7,36 @@ let instrumented: [SwiftSetting] = [
   .treatAllWarnings(as: .error), .unsafeFlags(["-sanitize=fuzzer,address"]),
 ]
 
-/// One of the project's modules; `Sources` links to the project's.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: instrumented)
+/// A floor of the project's modules; `Sources` links to the project's.
+struct Floor {
+  let name: String
+
+  func path(_ module: String) -> String { "Sources/\(name)/\(module)" }
+
+  func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: path(name), swiftSettings: instrumented)
+  }
 }
+
+let base = Floor(name: "base")
+let http = Floor(name: "http")
+let domain = Floor(name: "domain")
+let media = Floor(name: "media")
+let formats = Floor(name: "formats")
 
 let package = Package(
   name: "fuzz",
   targets: [
-    module("CivilTime"),
-    module("HTTP", ["CivilTime"]),
-    module("Feed", ["CivilTime"]),
-    module("JSON"),
-    module("Prefetch", ["Feed"]),
-    module("PostJSON", ["Feed", "Prefetch", "JSON"]),
-    module("MediaFormats"),
-    .target(name: "CXXHash"),
-    .systemLibrary(name: "CExpat", pkgConfig: "expat"),
-    module("FeedFormats", ["CivilTime", "Feed", "JSON", "PostJSON", "CExpat", "CXXHash"]),
+    base.module("CivilTime"),
+    http.module("HTTP", ["CivilTime"]),
+    domain.module("Feed", ["CivilTime"]),
+    base.module("JSON"),
+    domain.module("Prefetch", ["Feed"]),
+    domain.module("PostJSON", ["Feed", "Prefetch", "JSON"]),
+    media.module("MediaFormats"),
+    .target(name: "CXXHash", path: base.path("CXXHash")),
+    .systemLibrary(name: "CExpat", path: formats.path("CExpat"), pkgConfig: "expat"),
+    formats.module("FeedFormats", ["CivilTime", "Feed", "JSON", "PostJSON", "CExpat", "CXXHash"]),
 
     // What must hold for any bytes; the tests of the modules replay the corpus through it.
     .target(

@@ -8,8 +8,15 @@ import Testing
 
 /// URLs are read by ranges, as little as tells, from hosts that are allowed.
 @Suite struct RemoteProbeTests {
-  private static let probe: MediaProbe = {
+  /// No test is about how fast the machine is.
+  private static var patient: ProbeSettings {
     var settings = ProbeSettings()
+    settings.timeMilliseconds = 600_000
+    return settings
+  }
+
+  private static let probe: MediaProbe = {
+    var settings = patient
     settings.allowedHosts = [HostPattern("127.0.0.1")!]
     settings.allowsPrivateAddresses = true
     return MediaProbe(settings: settings)
@@ -176,7 +183,7 @@ import Testing
     #expect(
       Self.problem(server.url, by: strict)
         == "the host 127.0.0.1 is not allowed; --allow-host 127.0.0.1 allows it")
-    var settings = ProbeSettings()
+    var settings = Self.patient
     settings.allowedHosts = [HostPattern("*")!]
     let open = MediaProbe(settings: settings)
     for host in ["127.0.0.1", "localhost", "[::1]", "[64:ff9b::7f00:1]"] {
@@ -197,7 +204,7 @@ import Testing
   }
 
   @Test func `no more of a URL is read than may be`() throws {
-    var settings = ProbeSettings()
+    var settings = Self.patient
     settings.allowedHosts = [HostPattern("*")!]
     settings.allowsPrivateAddresses = true
     settings.remoteBytes = 65_536

@@ -10,10 +10,14 @@ import Testing
   private static func lines(ofModulesBut excluded: Set<String>) throws -> [(
     file: String, text: String
   )] {
-    let modules = try FileManager.default.contentsOfDirectory(atPath: sources.path)
-      .filter { !excluded.contains($0) }
-    return try modules.flatMap { module in
-      let folder = sources.appendingPathComponent(module)
+    let floors = try FileManager.default.contentsOfDirectory(atPath: sources.path)
+    let modules = try floors.flatMap { floor in
+      try FileManager.default.contentsOfDirectory(
+        atPath: sources.appendingPathComponent(floor).path
+      ).map { (floor, $0) }
+    }
+    return try modules.filter { !excluded.contains($0.1) }.flatMap { floor, module in
+      let folder = sources.appendingPathComponent("\(floor)/\(module)")
       let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String }
       return try (files ?? []).filter { $0.hasSuffix(".swift") }.flatMap { file in
         try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)

@@ -85,6 +85,31 @@ import Testing
     #expect(eventually { !isRunning() })
   }
 
+  @Test func `time in which others have the processors does not count`() throws {
+    let busy = (0..<2 * ProcessInfo.processInfo.activeProcessorCount).map { _ in
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      process.arguments = ["-c", "ulimit -t 60; while :; do :; done"]
+      return process
+    }
+    for process in busy { try process.run() }
+    defer {
+      for process in busy {
+        // Whatever signals other tests block here, it inherits.
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+      }
+    }
+    var limits = Self.limits
+    limits.timeMilliseconds = 500
+    // Less than half a second of work, which has a twentieth of a processor.
+    let outcome = try Self.shell(
+      "/usr/bin/renice -n 10 $$ >/dev/null; i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; echo done",
+      limits)
+    #expect(outcome.end == .exited(0))
+    #expect(Self.text(outcome.output) == "done\n")
+  }
+
   @Test func `what it leaves running is ended and not waited for`() throws {
     let outcome = try Self.shell("/bin/sleep 1000 & echo done")
     #expect(outcome.end == .exited(0))

@@ -25,7 +25,7 @@ import openapi_spec_validator
 import referencing
 import referencing.jsonschema
 
-DOCUMENT = pathlib.Path(__file__).parents[2] / "Sources/FeedServer/openapi.json"
+DOCUMENT = pathlib.Path(__file__).parents[2] / "Sources/server/FeedServer/openapi.json"
 # What HEAD and OPTIONS answer: apart, as clients made of the document would have a method for each.
 APART = pathlib.Path(__file__).parent / "head_and_options.json"
 REQUEST_ID = "check-answers/1"

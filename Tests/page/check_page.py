@@ -557,7 +557,7 @@ def check_types():
     if not shutil.which("tsc"):
         print("     skipped: there is no tsc to check the types (Debian's node-typescript)")
         return
-    source = ROOT / "Sources/Page"
+    source = ROOT / "Sources/server/Page"
     done = subprocess.run(
         ["tsc", "--noEmit", "--allowJs", "--checkJs", "--strict", "--target", "es2022", "--module", "es2022",
          "--moduleResolution", "node", "--lib", "es2022,dom,dom.iterable", str(source / "lookahead.js"),

@@ -15,10 +15,10 @@ struct CopyCommand: ParsableCommand {
       and the same command begins anew. What FROM gets meanwhile is not in TO: stop its writers first.
       """)
 
-  @Argument(help: "The database to be copied.")
+  @Argument(help: "Database to copy.")
   var from: String
 
-  @Argument(help: "The database that becomes the same.")
+  @Argument(help: "Database to copy into.")
   var to: String
 
   @Option("busy-timeout-milliseconds") var busyTimeoutMilliseconds: Int

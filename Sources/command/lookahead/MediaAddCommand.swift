@@ -20,7 +20,7 @@ struct MediaAddCommand: ParsableCommand {
 
   @OptionGroup var options: DatabaseOptions
 
-  @Flag(help: "Decode every file again, whatever is known: for what a newer ffmpeg can tell.")
+  @Flag(help: "Decode every file again, to use a newer ffmpeg.")
   var again = false
 
   func run() throws {
@@ -50,7 +50,7 @@ struct MediaFaststartCommand: ParsableCommand {
   @Argument(help: "MP4 and MOV files.")
   var files: [String]
 
-  @Option(help: "Writes the new file here, and leaves the one file as it is.")
+  @Option(help: "Write the new file here, and leave the old one as it is.")
   var output: String?
 
   mutating func validate() throws {
@@ -100,7 +100,7 @@ struct MediaRenditionsCommand: ParsableCommand {
 
   @Option("rendition-memory-bytes") var renditionMemoryBytes: Int
 
-  @Flag(help: "Say what would be made, and write nothing.")
+  @Flag(help: "Print what would be made, and write nothing.")
   var dryRun = false
 
   func run() throws {

@@ -12,7 +12,7 @@ struct MediaFilesOptions: ParsableArguments {
   @Argument(help: "Files and folders in the media root.")
   var paths: [String]
 
-  @Option(help: "The folder of the files under /media/; by default the one that is named.")
+  @Option(help: "Folder of the files under /media/; by default the named one.")
   var mediaRoot: String?
 
   @Option(

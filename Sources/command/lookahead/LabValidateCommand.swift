@@ -29,13 +29,13 @@ struct LabValidateCommand: ParsableCommand {
   @Option(help: "The network profile.")
   var network = "3g"
 
-  @Option(help: "How long each item is looked at: 1s, 500ms.")
+  @Option(help: "Time for which each item is looked at: 1s, 500ms.")
   var pace = "1s"
 
-  @Option(help: "How many times faster the link and the person are, 1 to 100.")
+  @Option(help: "Factor by which the link and the person are faster, 1 to 100.")
   var speed = 1
 
-  @Option(help: "How many strategies run at once.")
+  @Option(help: "Number of strategies that run at once.")
   var together = 10
 
   @Flag(help: "Write both figures of each strategy as JSON, for lab report.")

@@ -50,7 +50,7 @@ struct SeedCommand: ParsableCommand {
 
   @Option("generate") var generate: Int?
 
-  @Option(help: "The same number makes the same posts.")
+  @Option(help: "Seed of generated posts: the same number generates the same posts.")
   var randomSeed = Environment.number("random-seed", default: UInt64(1))
 
   mutating func validate() throws {

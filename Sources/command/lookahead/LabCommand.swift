@@ -27,7 +27,7 @@ struct LabRunCommand: ParsableCommand {
   @OptionGroup var strategies: LabStrategies
   @OptionGroup var options: LabOptions
 
-  @Flag(help: "Tell the first strategy's first run on the first network, event by event, instead.")
+  @Flag(help: "Print the first strategy's first run on the first network instead, event by event.")
   var explain = false
 
   mutating func validate() throws {
@@ -61,7 +61,7 @@ struct LabSweepCommand: ParsableCommand {
 
   @OptionGroup var grid: LabGridOptions
 
-  @Flag(help: "Find the best setting with fewer runs than the whole grid.")
+  @Flag(help: "Find the best setting with fewer runs than the whole grid takes.")
   var search = false
 
   @Option("budget-kilobytes") var budgetKilobytes: Int?

@@ -80,283 +80,289 @@ extension NumberSetting {
   static let all: [NumberSetting] = [
     NumberSetting(
       "busy-timeout-milliseconds", 0...dayMilliseconds, \.opening.file.busyTimeoutMilliseconds,
-      "How long to wait for another process that writes."),
+      "Time to wait for another process that writes."),
 
     // Listening.
-    NumberSetting("port", 0...65_535, \.portNumber, "The port; 0 lets the system pick one."),
+    NumberSetting("port", 0...65_535, \.portNumber, "Port to listen on; 0 lets the system choose."),
     NumberSetting(
-      "event-loops", 1...128, \.application.server.eventLoops, "Threads that serve connections."),
+      "event-loops", 1...128, \.application.server.eventLoops,
+      "Number of threads that serve connections."),
 
     // Limits of messages.
     NumberSetting(
       "request-line-bytes", 1...(1 << 20), \.application.server.limits.requestLineBytes,
-      "The request line; then 414."),
+      "Maximum length of the request line; a longer one gets 414."),
     NumberSetting(
       "header-block-bytes", 1...(1 << 20), \.application.server.limits.headerBlockBytes,
-      "The header fields together; then 431."),
+      "Maximum length of all header fields together; more gets 431."),
     NumberSetting(
       "header-fields", 1...10_000, \.application.server.limits.headerFields,
-      "Header fields; then 431."),
+      "Maximum number of header fields; more gets 431."),
     NumberSetting(
       "discarded-body-bytes", 0...gibibyte, \.application.server.discardedBodyBytes,
-      "A body for which the route has no use; then the connection ends."),
+      "Maximum length of a body that the route does not read; a longer one closes the connection."),
     NumberSetting(
       "pipelining-depth", 1...10_000, \.application.server.pipeliningDepth,
-      "Requests of one connection that wait for their answers; then reading pauses."),
+      "Maximum number of unanswered requests on a connection; reading pauses until one is answered."
+    ),
 
     // Limits of connections.
     NumberSetting(
       "maximum-connections", 1...1_000_000, \.application.server.maximumConnections,
-      "Connections at once; then 503."),
+      "Maximum number of connections; one more gets 503."),
     NumberSetting(
       "header-read-timeout-milliseconds", 1...dayMilliseconds,
       \.application.server.headerReadTimeoutMilliseconds,
-      "A request's head from its first byte on; then 408."),
+      "Time for a request's head, from its first byte; then 408."),
     NumberSetting(
       "minimum-body-bytes-per-second", 0...gibibyte, \.application.server.minimumBodyBytesPerSecond,
-      "How fast a body must come on average; else 408."),
+      "Minimum average rate of a body; a slower one gets 408."),
     NumberSetting(
       "body-read-timeout-milliseconds", 1...dayMilliseconds,
       \.application.server.bodyReadTimeoutMilliseconds,
-      "Silence within a body; then 408."),
+      "Time without a byte within a body; then 408."),
     NumberSetting(
       "idle-timeout-milliseconds", 1...dayMilliseconds,
       \.application.server.idleTimeoutMilliseconds,
-      "A connection without a request; then it is closed."),
+      "Time until a connection without a request is closed."),
     NumberSetting(
       "write-stall-timeout-milliseconds", 1...dayMilliseconds,
       \.application.server.writeStallTimeoutMilliseconds,
-      "In how long a client must take --minimum-answer-bytes-per-second."),
+      "Time over which --minimum-answer-bytes-per-second is averaged."),
     NumberSetting(
       "minimum-answer-bytes-per-second", 0...gibibyte,
       \.application.server.minimumAnswerBytesPerSecond,
-      "How fast an answer must be taken on average; else the client is cut off."),
+      "Minimum average rate at which a client reads an answer; a slower one is disconnected."),
     NumberSetting(
       "held-answer-bytes", 1...tebibyte, \.application.server.heldAnswerBytes,
-      "Memory, of each event loop, for answers that clients do not take; then 503."),
+      "Memory of each event loop for answers that clients have not read yet; beyond it, 503."),
     NumberSetting(
       "answer-timeout-milliseconds", 1...dayMilliseconds,
       \.application.server.answerTimeoutMilliseconds,
-      "How long an answer may take to be made; then 503."),
+      "Time to make an answer; then 503."),
     NumberSetting(
       "drain-timeout-milliseconds", 0...dayMilliseconds,
       \.application.server.drainTimeoutMilliseconds,
-      "Requests in flight after SIGTERM; then they are cut."),
+      "Time for requests in flight after SIGTERM; then their connections are closed."),
 
     NumberSetting(
       "stream-idle-milliseconds", 1...dayMilliseconds, \.application.server.streamIdleMilliseconds,
-      "How long nothing may be sent to a client that listens for events; then a comment is."),
+      "Time without an event after which a listener is sent a comment."),
 
     // Clients.
     // At most one a nanosecond can be counted.
     NumberSetting(
       "requests-per-second", 0...1_000_000_000, \.application.requestsPerSecond,
-      "Requests a second for each client address; then 429. 0 does not count."),
+      "Maximum requests a second for each client address; more get 429. 0 sets no limit."),
     NumberSetting(
       "request-burst", 1...1_000_000_000, \.application.requestBurst,
-      "Requests that a client may make at once, where they are counted."),
+      "Requests that a client may make at once within --requests-per-second."),
     NumberSetting(
       "rate-limit-clients", 1...100_000_000, \.application.rateLimitClients,
-      "Clients that are told apart; the others share one count."),
+      "Number of client addresses with a count of their own; all others share one."),
 
     // Pages.
     NumberSetting(
       "cache-max-age-seconds", 0...tenYears, \.application.cacheMaxAgeSeconds,
-      "How long a cache may keep an answer."),
+      "Time for which a cache may keep an answer."),
     NumberSetting(
       "cache-stale-while-revalidate-seconds", 0...tenYears,
       \.application.cacheStaleWhileRevalidateSeconds,
-      "How long after that it may show it while it asks again."),
+      "Time after that in which a cache may serve the answer while it revalidates."),
     NumberSetting(
       "encoded-memory-bytes", 0...tebibyte, \.application.encodedMemoryBytes,
-      "Memory for encoded pages; with 0 none is kept there."),
+      "Memory for encoded pages; 0 keeps none."),
     NumberSetting(
       "item-file-bytes", 0...tebibyte, \.application.itemFileBytes,
-      "Length of the file of encoded items beside the database; with 0 there is none."),
+      "Maximum length of the file of encoded items beside the database; 0 makes no file."),
     NumberSetting(
       "order-memory-bytes", 1 << 20...tebibyte, \.opening.options.orderMemoryBytes,
-      "Memory for the orders of feeds, about; those of others are read when they are asked for."),
+      "Approximate memory for the orders of feeds; the least recently used are evicted."),
     NumberSetting(
       "compression-minimum-bytes", 0...gibibyte, \.application.compressionMinimumBytes,
-      "From how many bytes on an answer is compressed."),
+      "Minimum length of an answer to compress."),
     NumberSetting(
       "refresh-interval-milliseconds", 1...dayMilliseconds, \.refreshIntervalMilliseconds,
-      "How often the database is looked at for what other processes wrote."),
+      "Interval at which the server looks for writes of other processes."),
     NumberSetting(
       "event-listeners", 0...1_000_000, \.application.eventListeners,
-      "Clients that listen for events; then 503."),
+      "Maximum number of clients that listen for events; one more gets 503."),
     NumberSetting(
       "event-look-milliseconds", 1...dayMilliseconds, \.application.eventLookMilliseconds,
-      "How often it is looked whether there is news for them."),
+      "Interval at which the server looks for news for them."),
     NumberSetting(
       "worker-threads", 1...128, \.application.workerThreads,
-      "How many requests that take long run at once, beside one of each other kind."),
+      "Number of long requests that run at once, beside one of each other kind."),
     NumberSetting(
       "worker-queue", 1...1_000_000, \.application.workerQueue,
-      "How many such requests run or wait, half of them of one client; then 503."
+      "Maximum number of long requests that run or wait, half of them from one client; then 503."
     ),
     NumberSetting(
       "drain-grace-milliseconds", 0...dayMilliseconds, \.application.drainGraceMilliseconds,
-      "How long requests are still accepted after SIGTERM, with /readyz at 503."),
+      "Time after SIGTERM in which requests are still accepted while /readyz says 503."),
 
     // Caches in front.
     NumberSetting(
       "purge-interval-milliseconds", 0...dayMilliseconds,
       \.application.purgeIntervalMilliseconds,
-      "How often at the most a cache is told what changed."),
+      "Minimum interval between two purges of a cache."),
     NumberSetting(
       "purge-again-milliseconds", 0...dayMilliseconds, \.application.purgeAgainMilliseconds,
-      "When it is told the same again, because of answers that were on their way; 0: never."),
+      "Time after which a purge is repeated, for answers that were in flight; 0 repeats none."),
     NumberSetting(
       "purge-timeout-milliseconds", 1...dayMilliseconds, \.application.purgeTimeoutMilliseconds,
-      "How long it may take to connect to a cache, and to answer; then it is tried again."),
+      "Time to connect to a cache, and for its answer; then the purge is tried again."),
     NumberSetting(
       "purge-keys", 1...1_000_000, \.application.purgeKeys,
-      "Keys that wait for a cache; if more do, it is told to forget everything."),
+      "Maximum number of keys that wait for a cache; beyond it, everything is purged."),
 
     // Media.
     NumberSetting(
       "media-max-age-seconds", 0...tenYears, \.application.mediaMaxAgeSeconds,
-      "How long a cache may keep a media file."),
+      "Time for which a cache may keep a media file."),
     NumberSetting(
       "media-compared-bytes", 0...gibibyte, \.application.mediaComparedBytes,
-      "A file of at most so many bytes is read for each answer to a URL that names its content."),
+      "Maximum length of a file that is read for each answer to a URL that names its content."),
     NumberSetting(
       "media-probe-cpu-percent", 0...100, \.mediaProbing.cpuPercent,
-      "How much of one processor looking into new media files takes; 0 does not look."),
+      "Share of one processor for probing new media files; 0 probes none."),
     NumberSetting(
       "media-probe-interval-seconds", 1...day, \.mediaProbing.intervalSeconds,
-      "How often the media root is gone through for what is new or changed."),
+      "Interval at which the media root is scanned for new and changed files."),
     NumberSetting(
       "media-url-seconds", 1...tenYears, \.application.mediaURLSeconds,
-      "How long a signed URL holds at the least."),
+      "Minimum time for which a signed URL is valid."),
     NumberSetting(
       "media-url-step-seconds", 1...day, \.application.mediaURLStepSeconds,
-      "For how long the signed URLs that are handed out stay the same."),
+      "Time for which the server hands out the same signed URLs."),
 
     // Writes.
     NumberSetting(
       "body-bytes", 1...gibibyte, \.application.server.limits.bodyBytes,
-      "The body of a single write; then 413."
+      "Maximum length of the body of a single write; a longer one gets 413."
     ),
     NumberSetting(
-      "import-bytes", 1...(1 << 50), \.application.importBytes, "The body of an import; then 413."),
+      "import-bytes", 1...(1 << 50), \.application.importBytes,
+      "Maximum length of the body of an import; a longer one gets 413."),
     NumberSetting(
-      "maximum-imports", 1...64, \.application.maximumImports, "Imports at once; then 503."),
+      "maximum-imports", 1...64, \.application.maximumImports,
+      "Maximum number of imports at once; one more gets 503."),
     NumberSetting(
       "maximum-waiting-writes", 1...1_000_000, \.opening.options.maximumWaitingWrites,
-      "Single writes that wait for the database; then 503."),
+      "Maximum number of single writes that wait for the database; one more gets 503."),
     NumberSetting(
       "idempotency-keep-seconds", 1...tenYears, \.opening.options.idempotencyKeepSeconds,
-      "How long an Idempotency-Key is remembered."),
+      "Time for which an Idempotency-Key is kept."),
     NumberSetting(
       "maximum-idempotency-keys", 1...1_000_000_000, \.opening.options.maximumIdempotencyKeys,
-      "How many of them are remembered."),
+      "Maximum number of Idempotency-Keys that are kept; the oldest are deleted."),
 
     // Loading.
     NumberSetting(
       "batch-records", 1...1_000_000, \.application.seeder.batchRecords,
-      "So many records of a seed or an import make a transaction."),
+      "Number of records of a seed or an import in one transaction."),
     NumberSetting(
       "record-limit-bytes", 1...gibibyte, \.application.seeder.recordLimitBytes,
-      "A record may have so many bytes; then it is refused."),
+      "Maximum length of a record; a longer one is refused."),
     NumberSetting(
       "document-limit-bytes", 1...gibibyte, \.application.seeder.documentLimitBytes,
-      "A JSON document of another format that is read as a whole may have so many bytes."),
+      "Maximum length of a JSON document of another format that is read as a whole."),
     NumberSetting(
       "decompressed-bytes", 1...(1 << 50), \.application.seeder.decompressedLimitBytes,
-      "A compressed input may stand for so many bytes."),
+      "Maximum length of a compressed input after decompression."),
     NumberSetting(
       "kept-rankings", 1...1_000_000, \.opening.options.keptRankings,
-      "So many rankings of a feed are kept for the cursors that name them."),
+      "Number of rankings of a feed that are kept for the cursors that name them."),
     NumberSetting(
       "kept-rankings-seconds", 0...tenYears, \.opening.options.keptRankingsSeconds,
-      "How long a ranking is kept after it was the current one, beyond that number."),
+      "Time for which further rankings are kept after they were current."),
     NumberSetting(
       "maximum-kept-moves", 1...1_000_000_000, \.opening.options.maximumKeptMoves,
-      "Moves of entries that are kept for that, at the most."),
+      "Maximum number of moved entries that are kept for old rankings."),
 
     // Care of the database.
     NumberSetting(
       "backup-interval-seconds", 1...tenYears, default: backups.intervalSeconds,
-      "The time from one backup to the next."),
+      "Interval between two backups."),
     NumberSetting(
       "backups-kept", 1...1_000_000, default: backups.kept,
-      "So many backups are kept; the oldest go."),
+      "Number of backups that are kept; the oldest are deleted."),
     NumberSetting(
       "wal-limit-bytes", (1 << 20)...tebibyte, \.opening.file.logLimitBytes,
-      "A larger write-ahead log is brought into the database and cut."),
+      "Length of the write-ahead log beyond which it is checkpointed and truncated."),
     NumberSetting(
       "checkpoint-interval-seconds", 1...day, \.checkpointIntervalSeconds,
-      "How often the write-ahead log is looked at."),
+      "Interval at which the length of the write-ahead log is checked."),
 
     // Log and figures.
     NumberSetting(
       "feed-figures", 0...10_000, \.application.feedFigures,
-      "Of how many feeds /metrics tells items (the largest) and requests (the busiest)."),
+      "Number of feeds in /metrics: the largest by items and the busiest by requests."),
     NumberSetting(
       "log-buffer-bytes", 4_096...gibibyte, default: LogSink.defaultMaximumBytes,
-      "Lines that wait to be written; then they are dropped and counted."),
+      "Memory for log lines that wait to be written; more are dropped and counted."),
 
     // Of other commands.
     NumberSetting(
       "generate", 1...1_000_000_000, default: nil,
-      "Make up so many posts instead of reading files."),
+      "Number of posts to generate instead of reading files."),
     // Times before the year 0 cannot be told.
     NumberSetting(
-      "older-than", 0...700_000, default: nil, "Posts published so many days ago or earlier go."),
+      "older-than", 0...700_000, default: nil,
+      "Delete posts that were published this many days ago or earlier."),
     NumberSetting(
       "keep-posts", 0...1_000_000_000, default: nil,
-      "So many posts stay at the top of each feed, however old they are."),
+      "Number of posts to keep at the top of each feed, whatever their age."),
     NumberSetting(
       "timeout-milliseconds", 1...dayMilliseconds, default: 2_000,
-      "How long connecting and answering may take together."),
+      "Time for connecting and the answer together."),
 
     // Of looking into media files.
     NumberSetting(
       "probe-timeout-milliseconds", 1...dayMilliseconds, default: probing.timeMilliseconds,
-      "How long decoding a file's first frame may take, and fetching what is read of a URL."),
+      "Time to decode a file's first frame, and to fetch what is read of a URL."),
     NumberSetting(
       "probe-file-bytes", 1...tebibyte, default: probing.fileBytes,
-      "A larger file is not looked into."),
+      "Maximum length of a file that is probed."),
     NumberSetting(
       "probe-read-timeout-milliseconds", 1...dayMilliseconds,
-      default: probing.readMilliseconds, "How long reading all of a file may take."),
+      default: probing.readMilliseconds, "Time to read all of a file."),
     NumberSetting(
       "probe-memory-bytes", (1 << 20)...tebibyte, default: probing.memoryBytes,
-      "The address space of each program that decodes or fetches."),
+      "Address space of each program that decodes or fetches."),
     NumberSetting(
       "probe-url-bytes", 65_536...tebibyte, default: probing.remoteBytes,
-      "How much of one URL is read."),
+      "Maximum number of bytes that are read of one URL."),
     NumberSetting(
       "rendition-timeout-milliseconds", 1...dayMilliseconds, default: renditions.timeMilliseconds,
-      "How long making one rendition may take."),
+      "Time to make one rendition."),
     NumberSetting(
       "rendition-memory-bytes", (1 << 20)...tebibyte, default: renditions.memoryBytes,
-      "The address space of each program that makes a rendition."),
+      "Address space of each program that makes a rendition."),
     NumberSetting(
       "jobs", 1...256, default: ProcessInfo.processInfo.activeProcessorCount,
-      "How many files are looked into, or simulations run, at once."),
+      "Number of files that are probed, or simulations that run, at once."),
 
     // Of the lab.
     NumberSetting(
-      "items", 1...100_000, default: 1_000, "How many items a simulated viewer looks at."),
+      "items", 1...100_000, default: 1_000, "Number of items that a simulated viewer looks at."),
     NumberSetting(
-      "repeats", 1...10_000, default: 10, "How many runs each strategy has on each network."),
+      "repeats", 1...10_000, default: 10, "Number of runs of each strategy on each network."),
     NumberSetting(
       "precision", 1...1_000, default: nil,
-      "Repeats go on until loaders per 1000 are known so closely, at most to 1000."),
+      "Repeat until the confidence interval of loaders per 1000 is this narrow, at most 1000 times."
+    ),
     NumberSetting(
       "budget-kilobytes", 0...1_000_000_000, default: nil,
-      "The best setting has no more kilobytes an item; else no more than the current one."),
+      "Maximum kilobytes an item of the best setting; without it, those of the current setting."),
     NumberSetting(
       "megabyte-loaders", 0...1_000_000, default: nil,
-      "The best setting has the least sum: a megabyte an item counts as so many loaders per 1000."),
+      "Rate settings by a sum: a megabyte an item counts as this many loaders per 1000."),
     NumberSetting(
       "gigabyte-cents", 0...1_000_000, default: 500,
-      "What a gigabyte costs whoever loads it, in hundredths of money, for the report."),
-    NumberSetting("seed", 0...1_000_000_000, default: 1, "What all random numbers come from."),
+      "Price of a gigabyte in cents, for the report."),
+    NumberSetting("seed", 0...1_000_000_000, default: 1, "Seed of all random numbers."),
     NumberSetting(
-      "margin", 0...1_000, default: 2, "How many loaders per 1000 items are no difference."),
+      "margin", 0...1_000, default: 2, "Difference in loaders per 1000 items that does not count."),
   ]
 }

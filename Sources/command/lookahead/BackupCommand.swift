@@ -14,12 +14,12 @@ struct BackupCommand: ParsableCommand {
 
   @OptionGroup var options: DatabaseOptions
 
-  @Argument(help: "The backup to be made.")
+  @Argument(help: "Backup to write.")
   var file: String
 
   @Flag("compress", "As gzip; the name then ends in .gz.") var compress: Bool
 
-  @Flag(help: "Replace the file where there is one.")
+  @Flag(help: "Replace an existing file.")
   var overwrite = false
 
   mutating func validate() throws {
@@ -61,7 +61,7 @@ struct RestoreCommand: ParsableCommand {
   @Argument(help: "The backup, compressed or not.")
   var backup: String
 
-  @Flag(help: "Replace the database where there is one.")
+  @Flag(help: "Replace an existing database.")
   var overwrite = false
 
   mutating func validate() throws { try StoreLocation.requirePath(backup, named: "BACKUP") }

@@ -14,7 +14,8 @@ import Glibc
 public struct ChildProcess: Sendable {
   /// What a child may use. What it is given is checked by whoever lets users choose it.
   public struct Limits: Sendable, Hashable {
-    /// From its start to its end, in time and in processor time (`RLIMIT_CPU`).
+    /// From its start to its end, without the time in which it waits for a processor; and in processor time
+    /// (`RLIMIT_CPU`).
     public var timeMilliseconds: Int
     /// Its address space (`RLIMIT_AS`).
     public var memoryBytes: Int

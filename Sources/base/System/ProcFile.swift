@@ -50,6 +50,17 @@ public enum ProcessorTime {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
+  /// For how long a process was ready to run and no processor was free: of its threads, the one that waited most
+  /// (`/proc/PID/task/TID/schedstat`; sched-stats.txt of the kernel's documentation). 0 where the kernel does not say.
+  static func waitingMilliseconds(ofProcess process: pid_t) -> UInt64 {
+    let threads = "/proc/\(process)/task"
+    let times = ((try? FileSystem.names(in: threads)) ?? []).map { thread in
+      ProcFile.read("\(threads)/\(thread)/schedstat").split(separator: " ").dropFirst().first
+        .flatMap { UInt64($0) } ?? 0
+    }
+    return (times.max() ?? 0) / 1_000_000
+  }
+
   /// For the children of this process that have ended (`getrusage(2)`).
   public static var childrenNanoseconds: UInt64 {
     var usage = rusage()

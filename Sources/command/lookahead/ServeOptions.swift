@@ -18,16 +18,16 @@ struct ListeningOptions: ParsableArguments {
 
   @Option(
     help: """
-      How clients reach the server: what feeds for other readers (JSON Feed, RSS) name begins so. Without it, \
-      http and the host that the request names.
+      URL under which clients reach the server; URLs in JSON Feed and RSS begin with it. Without it, they begin \
+      with http and the host that the request names.
       """)
   var publicUrl: String?
 
   @Option(
     help: ArgumentHelp(
       """
-      A host, or HOST:PORT, that requests for such feeds may name beside that of --public-url; may be given several \
-      times. Without any: the address that the client reached, and loopback names.
+      Host, or HOST:PORT, that requests for such feeds may name beside that of --public-url; may be repeated. \
+      Without it: the address that the client reached, and loopback names.
       """, valueName: "host"))
   var allowedHost: [String] = []
 
@@ -105,7 +105,7 @@ struct PageOptions: ParsableArguments {
 
   @Option(
     help: """
-      The file of the lab's last report, which the page shows; it may be made anew at any time.
+      File of the lab's last report, which the page shows; it may be replaced at any time.
       """)
   var labReport: String?
 
@@ -127,7 +127,7 @@ struct PageOptions: ParsableArguments {
 
 /// Where the media files are, how long they are kept, and who gets them.
 struct MediaOptions: ParsableArguments {
-  @Option(help: "The folder of the files under /media/; without one there are none.")
+  @Option(help: "Folder of the files under /media/; without it, no files are served.")
   var mediaRoot: String?
 
   @Option("media-max-age-seconds") var mediaMaxAgeSeconds: Int
@@ -135,7 +135,7 @@ struct MediaOptions: ParsableArguments {
 
   @Option(
     help:
-      "The file of keys, one a line, that sign URLs of media files; without one, none is signed.")
+      "File of keys, one a line, that sign URLs of media files; without it, none is signed.")
   var mediaSigningKeyFile: String?
 
   @Option("media-url-seconds") var mediaUrlSeconds: Int

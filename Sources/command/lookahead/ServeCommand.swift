@@ -93,7 +93,7 @@ struct ServeCommand: ParsableCommand {
       let tokens = check.configuration.application.writeTokens
       service.replace(writeTokens: tokens)
       logger.notice(
-        "write tokens read anew",
+        "write tokens read again",
         metadata: ["names": "\(tokens.map(\.name).joined(separator: ","))"])
     } catch {
       logger.error("the write tokens stay as they were: \(error)")
@@ -105,7 +105,7 @@ struct ServeCommand: ParsableCommand {
     guard let file else { return }
     do {
       try file.reopen()
-      logger.notice("log opened anew")
+      logger.notice("log reopened")
     } catch {
       logger.error("\(error)")
     }

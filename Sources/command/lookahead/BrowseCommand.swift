@@ -27,10 +27,10 @@ struct BrowseCommand: ParsableCommand {
   @Option(help: "The feed's name, where the URL does not say it.")
   var feed: String?
 
-  @Option(help: "How many items are looked at.")
+  @Option(help: "Number of items to look at.")
   var items = 1_000
 
-  @Option(help: "How long each is looked at: 1s, 500ms.")
+  @Option(help: "Time for which each item is looked at: 1s, 500ms.")
   var pace = "1s"
 
   @Option(
@@ -45,7 +45,7 @@ struct BrowseCommand: ParsableCommand {
   )
   var network: String?
 
-  @Option(help: "How many times faster the link and the person are, 1 to 100.")
+  @Option(help: "Factor by which the link and the person are faster, 1 to 100.")
   var speed = 1
 
   @Option(help: "Keeps ranges of files in this folder, for the next time; otherwise in memory.")

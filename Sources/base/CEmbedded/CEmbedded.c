@@ -6,112 +6,112 @@
 #include <string.h>
 
 static const unsigned char openapi_json[] = {
-#embed "../FeedServer/openapi.json"
+#embed "../../server/FeedServer/openapi.json"
 };
 static const unsigned char lookahead_js[] = {
-#embed "../Page/lookahead.js"
+#embed "../../server/Page/lookahead.js"
 };
 static const unsigned char page_dom_js[] = {
-#embed "../Page/page/dom.js"
+#embed "../../server/Page/page/dom.js"
 };
 static const unsigned char page_editor_js[] = {
-#embed "../Page/page/editor.js"
+#embed "../../server/Page/page/editor.js"
 };
 static const unsigned char page_feed_choice_js[] = {
-#embed "../Page/page/feed-choice.js"
+#embed "../../server/Page/page/feed-choice.js"
 };
 static const unsigned char page_feed_view_js[] = {
-#embed "../Page/page/feed-view.js"
+#embed "../../server/Page/page/feed-view.js"
 };
 static const unsigned char page_frame_js[] = {
-#embed "../Page/page/frame.js"
+#embed "../../server/Page/page/frame.js"
 };
 static const unsigned char page_icon_svg[] = {
-#embed "../Page/page/icon.svg"
+#embed "../../server/Page/page/icon.svg"
 };
 static const unsigned char page_index_html[] = {
-#embed "../Page/page/index.html"
+#embed "../../server/Page/page/index.html"
 };
 static const unsigned char page_inspector_js[] = {
-#embed "../Page/page/inspector.js"
+#embed "../../server/Page/page/inspector.js"
 };
 static const unsigned char page_lab_view_js[] = {
-#embed "../Page/page/lab-view.js"
+#embed "../../server/Page/page/lab-view.js"
 };
 static const unsigned char page_lane_js[] = {
-#embed "../Page/page/lane.js"
+#embed "../../server/Page/page/lane.js"
 };
 static const unsigned char page_link_js[] = {
-#embed "../Page/page/link.js"
+#embed "../../server/Page/page/link.js"
 };
 static const unsigned char page_metrics_js[] = {
-#embed "../Page/page/metrics.js"
+#embed "../../server/Page/page/metrics.js"
 };
 static const unsigned char page_page_css[] = {
-#embed "../Page/page/page.css"
+#embed "../../server/Page/page/page.css"
 };
 static const unsigned char page_page_js[] = {
-#embed "../Page/page/page.js"
+#embed "../../server/Page/page/page.js"
 };
 static const unsigned char page_server_view_js[] = {
-#embed "../Page/page/server-view.js"
+#embed "../../server/Page/page/server-view.js"
 };
 static const unsigned char page_slide_js[] = {
-#embed "../Page/page/slide.js"
+#embed "../../server/Page/page/slide.js"
 };
 static const unsigned char page_tabs_js[] = {
-#embed "../Page/page/tabs.js"
+#embed "../../server/Page/page/tabs.js"
 };
 static const unsigned char page_thumbhash_js[] = {
-#embed "../Page/page/thumbhash.js"
+#embed "../../server/Page/page/thumbhash.js"
 };
 static const unsigned char sqlite_0001_feeds_sql[] = {
-#embed "../../Migrations/sqlite/0001-feeds.sql"
+#embed "../../../Migrations/sqlite/0001-feeds.sql"
 };
 static const unsigned char sqlite_0002_first_policies_sql[] = {
-#embed "../../Migrations/sqlite/0002-first-policies.sql"
+#embed "../../../Migrations/sqlite/0002-first-policies.sql"
 };
 static const unsigned char sqlite_0003_writes_sql[] = {
-#embed "../../Migrations/sqlite/0003-writes.sql"
+#embed "../../../Migrations/sqlite/0003-writes.sql"
 };
 static const unsigned char sqlite_0004_post_changes_sql[] = {
-#embed "../../Migrations/sqlite/0004-post-changes.sql"
+#embed "../../../Migrations/sqlite/0004-post-changes.sql"
 };
 static const unsigned char sqlite_0005_order_alone_sql[] = {
-#embed "../../Migrations/sqlite/0005-order-alone.sql"
+#embed "../../../Migrations/sqlite/0005-order-alone.sql"
 };
 static const unsigned char sqlite_0006_rankings_sql[] = {
-#embed "../../Migrations/sqlite/0006-rankings.sql"
+#embed "../../../Migrations/sqlite/0006-rankings.sql"
 };
 static const unsigned char sqlite_0007_strategies_sql[] = {
-#embed "../../Migrations/sqlite/0007-strategies.sql"
+#embed "../../../Migrations/sqlite/0007-strategies.sql"
 };
 static const unsigned char sqlite_0008_many_feeds_sql[] = {
-#embed "../../Migrations/sqlite/0008-many-feeds.sql"
+#embed "../../../Migrations/sqlite/0008-many-feeds.sql"
 };
 static const unsigned char sqlite_0009_media_truth_sql[] = {
-#embed "../../Migrations/sqlite/0009-media-truth.sql"
+#embed "../../../Migrations/sqlite/0009-media-truth.sql"
 };
 static const unsigned char sqlite_0010_media_variants_sql[] = {
-#embed "../../Migrations/sqlite/0010-media-variants.sql"
+#embed "../../../Migrations/sqlite/0010-media-variants.sql"
 };
 static const unsigned char sqlite_0011_engine_strategies_sql[] = {
-#embed "../../Migrations/sqlite/0011-engine-strategies.sql"
+#embed "../../../Migrations/sqlite/0011-engine-strategies.sql"
 };
 static const unsigned char sqlite_0012_packed_media_truth_sql[] = {
-#embed "../../Migrations/sqlite/0012-packed-media-truth.sql"
+#embed "../../../Migrations/sqlite/0012-packed-media-truth.sql"
 };
 static const unsigned char sqlite_0013_extra_and_sound_sql[] = {
-#embed "../../Migrations/sqlite/0013-extra-and-sound.sql"
+#embed "../../../Migrations/sqlite/0013-extra-and-sound.sql"
 };
 static const unsigned char sqlite_0014_applied_policies_sql[] = {
-#embed "../../Migrations/sqlite/0014-applied-policies.sql"
+#embed "../../../Migrations/sqlite/0014-applied-policies.sql"
 };
 static const unsigned char sqlite_0015_compared_checks_sql[] = {
-#embed "../../Migrations/sqlite/0015-compared-checks.sql"
+#embed "../../../Migrations/sqlite/0015-compared-checks.sql"
 };
 static const unsigned char postgres_0001_store_sql[] = {
-#embed "../../Migrations/postgres/0001-store.sql"
+#embed "../../../Migrations/postgres/0001-store.sql"
 };
 
 static const EmbeddedFile files[] = {

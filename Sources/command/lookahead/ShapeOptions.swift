@@ -20,7 +20,7 @@ struct ShapeOptions: ParsableArguments {
       valueName: "column=field"))
   var map: [ColumnMapping] = []
 
-  @Option(help: "The feed of posts whose records name none.")
+  @Option(help: "Feed of posts whose records name no feed.")
   var feed: String?
 
   @Option(

@@ -5,7 +5,7 @@ import Service
 
 /// How the database is looked after while it is served.
 struct CareOptions: ParsableArguments {
-  @Option(help: "The folder of scheduled backups; without one there are none.")
+  @Option(help: "Folder of scheduled backups; without it, none are made.")
   var backupFolder: String?
 
   @Option("backup-interval-seconds") var backupIntervalSeconds: Int
@@ -41,7 +41,7 @@ struct LogOptions: ParsableArguments {
   @Option(help: "text or json; by default text on a terminal and json elsewhere.")
   var logFormat: LogFormat?
 
-  @Option(help: "Where the log goes instead of standard error; SIGHUP opens it anew.")
+  @Option(help: "File of the log instead of standard error; SIGHUP reopens it.")
   var logFile: String?
 
   @Flag("access-log", default: true, "A line for each request, at the level info.")

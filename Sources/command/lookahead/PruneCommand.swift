@@ -19,14 +19,14 @@ struct PruneCommand: ParsableCommand {
   @Option("older-than", valueName: "days") var olderThan: Int?
   @Option("keep-posts") var keepPosts: Int?
 
-  @Option(help: "Only posts of this feed, and only from there.")
+  @Option(help: "Delete only posts of this feed, and only from this feed.")
   var feed: String?
 
   @Option(
-    "kept-rankings", help: "So many rankings of each feed stay; without it, all that are kept.")
+    "kept-rankings", help: "Number of old rankings of each feed to keep; without it, all.")
   var keptRankings: Int?
 
-  @Flag(help: "Say what would go, and change nothing.")
+  @Flag(help: "Print what would be deleted, and change nothing.")
   var dryRun = false
 
   mutating func validate() throws {

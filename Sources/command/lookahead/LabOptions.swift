@@ -62,7 +62,7 @@ struct LabOptions: ParsableArguments {
 
   @OptionGroup var feed: LabFeedOptions
 
-  @Flag(help: "The server tells nothing about files: the policy's guesses apply.")
+  @Flag(help: "Simulate a server that knows nothing of files: the policy's guesses apply.")
   var withoutHints = false
 
   @Option("items") var items: Int
@@ -72,7 +72,7 @@ struct LabOptions: ParsableArguments {
   @Option("precision") var precision: Int?
   @Option("jobs") var jobs: Int
 
-  @Option(help: "How results are written: table, csv or json.")
+  @Option(help: "Format of the results: table, csv or json.")
   var format = Format.table
 
   /// Checks the numbers of a command.

@@ -17,16 +17,16 @@ struct LabApplyCommand: ParsableCommand {
       was something.
       """)
 
-  @Argument(help: "What lab sweep --format json wrote; - for standard input.")
+  @Argument(help: "Output of lab sweep --format json; - for standard input.")
   var file: String?
 
-  @Option(help: "The feed; without it, all feeds that have no policy of their own.")
+  @Option(help: "Feed; without it, all feeds without a policy of their own.")
   var feed: String?
 
   @Option(help: "The network profile.")
   var network: String
 
-  @Flag(help: "Put back what stood there before the last setting was applied.")
+  @Flag(help: "Restore the policy from before the last setting was applied.")
   var undo = false
 
   @OptionGroup var options: DatabaseOptions

@@ -11,7 +11,7 @@ struct HealthCommand: ParsableCommand {
       status: 0 the answer was 200, 1 it was another, or there was none.
       """)
 
-  @Option(help: "What to ask; by default http://127.0.0.1:8080/readyz.")
+  @Option(help: "URL to ask; by default http://127.0.0.1:8080/readyz.")
   var url: String?
 
   @Option("timeout-milliseconds") var timeoutMilliseconds: Int

@@ -16,19 +16,19 @@ struct LabReportCommand: ParsableCommand {
       it went, and all figures. --csv writes these beside it, run by run.
       """)
 
-  @Option(help: ArgumentHelp("The page that is written.", valueName: "file"))
+  @Option(help: ArgumentHelp("Page to write.", valueName: "file"))
   var output = "lab.html"
 
   @Option(
-    help: ArgumentHelp("Where the page's figures are written, run by run.", valueName: "file"))
+    help: ArgumentHelp("File for the page's figures, run by run.", valueName: "file"))
   var csv: String?
 
   @Option(
-    help: ArgumentHelp("What lab validate --json wrote: the page shows it, too.", valueName: "file")
+    help: ArgumentHelp("Output of lab validate --json to show on the page.", valueName: "file")
   )
   var validation: String?
 
-  @Flag(help: "No map of the grid: it takes most of the time.")
+  @Flag(help: "Leave out the map of the grid, which takes most of the time.")
   var withoutGrid = false
 
   @Option("gigabyte-cents") var gigabyteCents: Int

@@ -4,7 +4,7 @@ import Foundation
 
 /// Who may write, and how much.
 struct WriteOptions: ParsableArguments {
-  @Option(help: "The token that writers send; without one, writes are off. Others see arguments.")
+  @Option(help: "Token that writers send; without it, writes are off. Other users see arguments.")
   var writeToken: String?
 
   @Option(
