@@ -140,7 +140,7 @@ extension BrowsePlan {
 
   private func rangeStore(_ transport: SocketTransport) throws(BrowseError) -> RangeStore {
     var limits = RangeStoreLimits()
-    // The engine tries again by itself, on the viewing's own clock.
+    // The engine retries on its own, on the viewing's own clock.
     limits.retries = 1
     limits.retryMilliseconds /= speed
     do throws(RangeStoreError) {
@@ -179,7 +179,7 @@ extension BrowsePlan {
 }
 
 extension Policy.Strategy {
-  /// Every strategy that there is, with the numbers that hold where nobody says others: the articles'.
+  /// Every strategy, with the articles' default numbers.
   static let usual: [Policy.Strategy] = [
     .plain(leading: 5), .weighted(leading: 10, maxCost: 5), .standard(leading: 3), .endless,
     .thresholdFixed(percent: 70), .thresholdDynamic(percent: 70),

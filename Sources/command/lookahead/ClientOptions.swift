@@ -1,7 +1,7 @@
 import ArgumentParser
 import Sockets
 
-/// How often each client may ask, and how clients are told apart.
+/// How often each client may ask, and how clients are distinguished.
 struct ClientOptions: ParsableArguments {
   @Option("requests-per-second") var requestsPerSecond: Int
   @Option("request-burst") var requestBurst: Int

@@ -18,10 +18,10 @@ struct DatabaseOptions: ParsableArguments {
   /// - Throws: `ValidationError`, which does not repeat what may hold a password.
   func location() throws -> StoreLocation { try StoreLocation(option: database) }
 
-  /// The file.
+  /// Returns the file.
   ///
   /// - Parameter instead: what does for PostgreSQL what the command does for a file.
-  /// - Throws: `ValidationError` where it is none.
+  /// - Throws: `ValidationError` if the database is not a file.
   func path(instead: String) throws -> String {
     let location = try location()
     guard let path = location.path else {
@@ -35,7 +35,7 @@ struct DatabaseOptions: ParsableArguments {
     DatabaseFile.Options(busyTimeoutMilliseconds: busyTimeoutMilliseconds)
   }
 
-  /// The store, which has to be there and up to date.
+  /// Opens the store, which must exist and be up to date.
   ///
   /// - Parameter changesMuch: the command writes a great deal.
   func openExisting(changesMuch: Bool = false) throws -> any DatabaseStore {

@@ -8,7 +8,7 @@ import Synchronization
 /// An option's default is read when its command is declared, where nothing can be thrown; what could
 /// not be read is kept and thrown when the command validates its arguments.
 enum Environment {
-  /// Read once: Foundation makes the dictionary anew whenever it is asked.
+  /// Read once: Foundation builds the dictionary again on each call.
   private static let variables = ProcessInfo.processInfo.environment
   private static let problems = Mutex<[String: String]>([:])
 

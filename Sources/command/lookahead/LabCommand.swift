@@ -13,7 +13,7 @@ struct LabCommand: ParsableCommand {
     ])
 }
 
-/// Runs each strategy so many times on each network.
+/// Runs each strategy a given number of times on each network.
 struct LabRunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",

@@ -74,7 +74,7 @@ struct LabFeedOptions: ParsableArguments {
 
   // MARK: The database
 
-  /// Opens the database; whoever does closes it.
+  /// Opens the database; the caller closes it.
   func store() throws -> any DatabaseStore { try database.openExisting() }
 
   private func itemsOfDatabase(_ name: String) throws -> [PrefetchItem] {

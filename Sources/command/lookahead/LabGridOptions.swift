@@ -60,7 +60,7 @@ struct LabGridOptions: ParsableArguments {
 
   /// Ours at each price.
   ///
-  /// - Parameter usual: the prices where nobody says any.
+  /// - Parameter usual: the default prices.
   func priced(isHinted: Bool, usual: String? = nil) throws -> [Contestant] {
     let prices = try (price ?? usual).map { try Self.numbers($0, 0...1_000_000, "price") } ?? []
     return try prices.map {

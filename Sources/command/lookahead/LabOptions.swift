@@ -88,7 +88,7 @@ struct LabOptions: ParsableArguments {
       contestants: contestants, networks: try profiles(known()) + traces(),
       feed: source.feed, viewer: try viewer(), items: items, repeats: repeats, seed: UInt64(seed))
     if !source.looks.isEmpty, watch == nil {
-      // Whoever was watched looked at so many items and no more.
+      // The recorded viewer looked at this many items and no more.
       experiment.viewer = .replaying(source.looks)
       experiment.items = min(items, source.looks.count)
     }

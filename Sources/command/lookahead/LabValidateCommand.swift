@@ -140,7 +140,7 @@ extension LabValidateCommand {
     }
   }
 
-  /// Looks at the feed with every plan, so many at once.
+  /// Looks at the feed with every plan, `together` plans at once.
   private static func browse(
     _ plans: [BrowsePlan], together: Int, progress: @escaping @Sendable (Int) -> Void
   ) async throws -> [Measured] {

@@ -42,7 +42,7 @@ struct MediaFilesOptions: ParsableArguments {
     }
   }
 
-  /// Looks into the files, and keeps what is known of them in the database.
+  /// Inspects the files, and stores the facts about them in the database.
   ///
   /// - Parameter adapt: says what else is to be done.
   func run(

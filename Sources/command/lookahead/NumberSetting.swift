@@ -5,10 +5,10 @@ import Observability
 import SQLiteStore
 import Service
 
-/// What is known of an option whose value is a number: its row of the table `NumberSetting.all`.
+/// The facts about an option whose value is a number: its row of the table `NumberSetting.all`.
 ///
 /// Its option, its variable, its default, its check, `config` and the service's configuration follow from
-/// it; docs/settings.md and the manual are held against it.
+/// it; tests compare docs/settings.md and the manual with it.
 struct NumberSetting: Sendable {
   /// Where the service's configuration has it.
   typealias Place = WritableKeyPath<FeedServiceConfiguration, Int> & Sendable
@@ -17,9 +17,9 @@ struct NumberSetting: Sendable {
   let name: String
   /// What it may be.
   let range: ClosedRange<Int>
-  /// What it is where nobody says; nil where nothing is then.
+  /// The default; nil if there is none.
   let fallback: Int?
-  /// Nil where whoever has the option puts it in its place.
+  /// Nil if the owner of the option applies the value itself.
   let place: Place?
   /// What `--help` says of it.
   let help: String

@@ -33,7 +33,7 @@ struct ProbeCommand: ParsableCommand {
       do throws(ProbeError) {
         let isURL = file.firstRange(of: "://") != nil
         let report = try isURL ? probe.probe(url: file) : probe.probe(file: file)
-        // A file beside it may still be of use to whoever reads standard error.
+        // A file beside it may still be useful to a reader of standard error.
         try? printBytes(Self.line(file, report))
       } catch {
         hasFailed = true

@@ -3,9 +3,9 @@ import Seeding
 /// Counts what is wrong with records, so that the first few of a kind are shown and the rest are counted:
 /// one mistake in a program makes a million bad records.
 struct ProblemTally {
-  /// So many of a kind are shown.
+  /// The number of problems of a kind that are shown.
   static let shownOfKind = 20
-  /// So many kinds are told apart; all others are one.
+  /// The number of kinds that are distinguished; all others count as one.
   private static let maximumKinds = 100
 
   private var kinds: [String: Int] = [:]

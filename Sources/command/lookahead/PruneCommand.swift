@@ -49,7 +49,7 @@ struct PruneCommand: ParsableCommand {
   }
 
   func run() throws {
-    // Nobody waits for it, and the servers of this machine have answers to give.
+    // No client waits for it, and the servers of this machine have answers to give.
     CurrentThread.schedule(.background)
     let meter = ProgressMeter()
     let store = try options.openExisting(changesMuch: true)

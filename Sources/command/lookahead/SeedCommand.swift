@@ -108,7 +108,7 @@ struct SeedCommand: ParsableCommand {
     }
   }
 
-  /// Looks into the files that posts name, and keeps what is known of them.
+  /// Inspects the files that posts name, and stores the facts about them.
   private func look(into root: MediaRoot, _ store: any DatabaseStore) throws {
     let indexer = MediaIndexer(
       root: root, addresses: MediaAddresses.served, store: store,

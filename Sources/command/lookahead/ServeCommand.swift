@@ -62,7 +62,7 @@ struct ServeCommand: ParsableCommand {
     try service.wait()
   }
 
-  /// Says where the server answers. Where nobody can read that, the server answers all the same, and ends well.
+  /// Prints where the server answers. If no process can read that, the server still answers, and ends well.
   private func announce(_ line: String, _ logger: Logger) {
     do throws(SystemError) {
       try StandardStream.output.write(Array((line.escapedForTerminal() + "\n").utf8))
@@ -81,8 +81,8 @@ struct ServeCommand: ParsableCommand {
     }
   }
 
-  /// Who has changed the file of tokens says so by SIGHUP. One that would not let the server start leaves
-  /// the tokens of before in force.
+  /// An operator who has changed the file of tokens sends SIGHUP. If the server could not start with the new file,
+  /// the previous tokens stay in force.
   private func readTokens(for service: FeedService, _ logger: Logger) {
     guard settings.writes.writeTokenFile != nil else { return }
     do {
@@ -100,7 +100,7 @@ struct ServeCommand: ParsableCommand {
     }
   }
 
-  /// Who has moved the log away says so by SIGHUP; without a file that means nothing.
+  /// An operator who has moved the log away sends SIGHUP; without a log file the signal means nothing.
   private func reopen(_ file: LogFile?, _ logger: Logger) {
     guard let file else { return }
     do {

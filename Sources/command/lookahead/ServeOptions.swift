@@ -125,7 +125,7 @@ struct PageOptions: ParsableArguments {
   mutating func validate() throws { labReport = labReport ?? Environment.text("lab-report") }
 }
 
-/// Where the media files are, how long they are kept, and who gets them.
+/// Where the media files are, how long they are cached, and which clients get them.
 struct MediaOptions: ParsableArguments {
   @Option(help: "Folder of the files under /media/; without it, no files are served.")
   var mediaRoot: String?
@@ -149,7 +149,7 @@ struct MediaOptions: ParsableArguments {
     mediaSigningKeyFile = mediaSigningKeyFile ?? Environment.text("media-signing-key-file")
   }
 
-  /// So many keys are tried at the most.
+  /// The maximum number of keys that are tried.
   private static let maximumKeys = 8
   /// 128 bits as hexadecimal digits.
   private static let leastKeyCharacters = 32

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Service
 
-/// All that `serve` can be told: the same for who serves and for who only asks what would be.
+/// All settings of `serve`: the same for a server and for a command that only shows them.
 struct ServeSettings: ParsableArguments {
   @OptionGroup var database: DatabaseOptions
   @OptionGroup var standby: StandbyOptions

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Service
 
-/// One setting of `serve`: its value, and who said so.
+/// One setting of `serve`: its value, and where the value comes from.
 struct Setting {
   /// Where a value comes from; what stands further down comes first.
   enum Origin: String, Sendable {
@@ -15,7 +15,7 @@ struct Setting {
     case number(Int)
     case flag(Bool)
     case text(String)
-    /// Nobody is shown what it is.
+    /// Its value is never shown.
     case secret(isSet: Bool)
     /// Not set.
     case none
@@ -41,13 +41,13 @@ struct Setting {
     (self.name, self.value) = (name, .secret(isSet: secret != nil))
   }
 
-  /// What is known of it, where it is a number.
+  /// Its row, if it is a number.
   var row: NumberSetting? { NumberSetting.named(name) }
 
   /// The environment's name for it.
   var variable: String { Environment.variable(name) }
 
-  /// Who said so, given the program's arguments and environment: an empty variable says nothing.
+  /// Where its value comes from, given the program's arguments and environment: an empty variable counts as unset.
   func origin(arguments: [String], environment: [String: String]) -> Origin {
     let isOption = arguments.contains {
       $0 == "--\(name)" || $0 == "--no-\(name)" || $0.hasPrefix("--\(name)=")
@@ -98,10 +98,10 @@ extension OptionGroup: SettingHolder {
 }
 
 extension Setting {
-  /// Whose value nobody is shown.
+  /// Settings whose value is never shown.
   private static let secrets: Set = ["write-token"]
 
-  /// Which may hold a password, that nobody is shown.
+  /// Settings that may hold a password, which is never shown.
   private static let addresses: Set = ["database", "standby-database"]
 
   /// Every option of parsed arguments, in the order of their help.
@@ -180,10 +180,10 @@ extension Option where Value == Int {
 }
 
 extension Option where Value == Int? {
-  /// The option of a row of `NumberSetting.all` that nothing stands for where it is not given: it has no
-  /// variable, since each run has to be told anew.
+  /// The option of a row of `NumberSetting.all` that has no default and no variable, since each run must be
+  /// given it again.
   ///
-  /// - Parameter help: what this command does with it, where that is not what others do.
+  /// - Parameter help: what this command does with it, if that differs from other commands.
   init(_ name: String, valueName: String? = nil, help: String? = nil) {
     guard let row = NumberSetting.named(name) else {
       preconditionFailure("--\(name) has no row")
@@ -203,7 +203,7 @@ extension Option where Value == String {
 }
 
 extension Flag where Value == Bool {
-  /// A flag with its variable, that is off unless somebody says otherwise.
+  /// A flag with its variable; it is off by default.
   init(_ name: String, _ help: String) {
     self.init(
       wrappedValue: Environment.flag(name, default: false), name: .customLong(name),

@@ -72,6 +72,6 @@ extension LocalTimeZone: ExpressibleByArgument {
 }
 
 extension ColumnMapping: ExpressibleByArgument {
-  /// The mapping that an argument is; nil where it is none.
+  /// The mapping that an argument describes; nil if it is invalid.
   public init?(argument: String) { try? self.init(argument) }
 }

@@ -20,12 +20,12 @@ struct StartCheck {
   /// How many connections were wanted; nil where as many are allowed as descriptors are found for.
   var unfittedConnections: Int?
 
-  /// What can be reached from other machines wants a token that nobody guesses: 16 characters of
+  /// A server that other machines can reach needs a token that cannot be guessed: 16 characters of
   /// base64 are 96 bits.
   private static let leastTokenCharacters = 16
   /// How much of a request's header is left to its other fields, and to the name of the token's.
   private static let otherFieldBytes = 1_024
-  /// However few descriptors there are, so many media files may be open.
+  /// However few descriptors there are, this many media files may be open.
   private static let leastMediaFiles = 16
   /// Fewer connections are not allowed for lack of descriptors.
   private static let leastConnections = 64
@@ -85,7 +85,7 @@ struct StartCheck {
     return !["127.0.0.0/8", "::1"].contains { IPAddressBlock($0)?.contains(address) ?? false }
   }
 
-  /// Whoever asks gets every file beneath the media folder.
+  /// The server gives every client every file beneath the media folder.
   private var mediaFindings: [StartFinding] {
     guard let root = configuration.application.mediaRoot.map(Self.resolved) else { return [] }
     let files = [
@@ -103,7 +103,7 @@ struct StartCheck {
     }
   }
 
-  /// Nobody is to be handed a page whose URLs no longer hold.
+  /// No client may get a page whose URLs are no longer valid.
   private var signingFindings: [StartFinding] {
     guard !configuration.application.mediaSigningKeys.isEmpty else { return [] }
     var findings: [StartFinding] = []

@@ -9,7 +9,7 @@ private let failure = Mutex<SystemError?>(nil)
 /// A line on standard output, for a person: in this module every `print` is this one, so that what a
 /// stranger's names hold never reaches a terminal as it is.
 func print(_ text: String) {
-  // `main` says at the end what became of it: what the command does besides goes on.
+  // `main` reports a failure at the end: the command's other work continues.
   try? printBytes(Array((text.escapedForTerminal() + "\n").utf8))
 }
 
@@ -18,7 +18,7 @@ func printText(_ text: String) { try? printBytes(Array(text.utf8)) }
 
 /// Bytes on standard output, as they are.
 ///
-/// - Throws: `SystemError`, once and from then on, so that whoever has much more to write stops.
+/// - Throws: `SystemError`, once and from then on, so that a caller with much more to write stops.
 func printBytes(_ bytes: [UInt8]) throws(SystemError) {
   if let failure = failure.withLock({ $0 }) { throw failure }
   do throws(SystemError) {
@@ -29,18 +29,18 @@ func printBytes(_ bytes: [UInt8]) throws(SystemError) {
   }
 }
 
-/// A line on standard error, for a person; lost where nobody can be told.
+/// A line on standard error, for a person; lost if standard error cannot be written.
 func printError(_ text: String) {
   writeError(text.escapedForTerminal() + "\n")
 }
 
-/// A text on standard error, as it is; lost where nobody can be told.
+/// A text on standard error, as it is; lost if standard error cannot be written.
 func writeError(_ text: String) {
   try? StandardStream.error.write(Array(text.utf8))
 }
 
-/// Ends the program where standard output could not be written: quietly where nobody read it any more, as other
-/// programs do, else with status 1.
+/// Ends the program if standard output could not be written: quietly if its reader has closed it, as other
+/// programs do, otherwise with status 1.
 func exitIfOutputFailed() {
   guard let failure = failure.withLock({ $0 }) else { return }
   if failure.code == EPIPE { Signals.endByBrokenPipe() }

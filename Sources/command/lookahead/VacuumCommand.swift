@@ -41,7 +41,7 @@ struct CheckCommand: ParsableCommand {
     commandName: "check",
     abstract: "Check the database: SQLite's integrity and foreign keys, and our own invariants.")
 
-  /// So many feeds are named, the rest is counted.
+  /// The number of feeds that are named; the rest is counted.
   private static let namedFeeds = 30
 
   @OptionGroup var options: DatabaseOptions

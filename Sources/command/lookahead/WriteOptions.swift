@@ -2,7 +2,7 @@ import ArgumentParser
 import FeedServer
 import Foundation
 
-/// Who may write, and how much.
+/// Which clients may write, and how much.
 struct WriteOptions: ParsableArguments {
   @Option(help: "Token that writers send; without it, writes are off. Other users see arguments.")
   var writeToken: String?

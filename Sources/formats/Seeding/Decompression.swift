@@ -4,7 +4,7 @@ import Compression
 enum Decompression: Sendable {
   case none, gzip, zstandard
 
-  /// So many bytes of an input tell.
+  /// The number of an input's bytes that identify its compression.
   static let tellingBytes = 4
 
   /// How the bytes at the start of an input are to be read.

@@ -3,7 +3,7 @@ import FeedFormats
 
 /// An input whose beginning has been looked at: it can be read, and what it is written in is known.
 public struct InspectedInput: Sendable {
-  /// The input, which was read as far as `start` goes.
+  /// The input, of which `start` has been read.
   let input: SeedInput
   /// What it is written in.
   public let format: FeedFormat

@@ -9,7 +9,7 @@ public struct PostGenerator: Sequence, IteratorProtocol, Sendable {
   private var random: SplitMix64
   private var made = 0
 
-  /// A generator of so many posts.
+  /// Creates a generator of `count` posts.
   public init(count: Int, seed: UInt64) {
     self.count = count
     random = SplitMix64(state: seed)
@@ -29,7 +29,7 @@ public struct PostGenerator: Sequence, IteratorProtocol, Sendable {
   private static let start: Int64 = 1_704_067_200
   private static let secondsApart = 97
 
-  /// The next post with its places, `g1` first; `nil` when so many were made.
+  /// The next post with its places, `g1` first; `nil` after the last one.
   public mutating func next() -> SeedRecord? {
     guard made < count else { return nil }
     made += 1

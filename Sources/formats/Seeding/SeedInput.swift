@@ -53,8 +53,8 @@ public struct SeedInput: Sendable {
 
   /// The next bytes; `nil` at the end.
   ///
-  /// - Parameter count: so many of a file at the most; another source gives what it has.
-  /// - Throws: `SeedInputError` of a file, and of another source what that throws.
+  /// - Parameter count: the maximum number of bytes from a file; another source gives what it has.
+  /// - Throws: `SeedInputError` for a file, and for another source its own errors.
   func read(atMost count: Int = chunkBytes) throws -> [UInt8]? {
     switch source {
     case .file(let file): try read(file, count)

@@ -13,11 +13,11 @@
 //
 // `RecordSplitter` cuts the input into records, `RecordDecoder` reads them on all cores, while
 // `FeedImport` writes the batch before; one batch is one transaction, and two are in memory at the
-// most. Within a batch (`ImportBatch`) moves go before new entries, so that a new entry knows
-// whether its run ranks the feed anew: then it waits for the end, too. A run into a database
+// most. Within a batch (`ImportBatch`) moves are applied before new entries, so that a new entry
+// knows whether its run ranks the feed again: then it waits for the end, too. A run into a database
 // without posts makes those indexes last of which each post would change another page
-// (`LateIndexes`); nothing rests on them but time, and where the run was killed, whoever opens the
-// database next makes them.
+// (`LateIndexes`); only time depends on them, and if the run was killed, the next process that
+// opens the database makes them.
 
 import Catalog
 import Feed
@@ -64,9 +64,9 @@ public struct SeedReport: Sendable {
   public var omissions = Omissions()
 }
 
-/// A run was told to stop at the first bad record, and met one.
+/// A run that should stop at the first bad record met one.
 ///
-/// What stood before it is in the store; a feed that it ranked anew shows its old order until a run is
+/// The records before it are in the store; a feed that the run ranked again shows its old order until a run is
 /// finished.
 public struct SeedStopped: Error {
   /// What stopped it.
@@ -79,16 +79,16 @@ public struct SeedStopped: Error {
 /// it is written, and no more than that is ever in memory. A batch is one transaction. Bad records are
 /// reported and left out; the good ones around them are written.
 public struct Seeder: Sendable {
-  /// So many records make a transaction.
+  /// The number of records in a transaction.
   public var batchRecords: Int
-  /// Or fewer, if they have so many bytes: what a run holds in memory is bounded, however large its
-  /// records are.
+  /// A smaller batch ends at this many bytes: the memory of a run is bounded, however large its records
+  /// are.
   public var batchBytes: Int
-  /// A record may have so many bytes.
+  /// The maximum bytes of a record.
   public var recordLimitBytes: Int
-  /// A JSON document of another format, which is read as a whole, may have so many bytes.
+  /// The maximum bytes of a JSON document of another format, which is read as a whole.
   public var documentLimitBytes = FormatSettings.defaultDocumentLimitBytes
-  /// A compressed input may stand for so many bytes.
+  /// The maximum bytes that a compressed input may expand to.
   public var decompressedLimitBytes = 64 << 30
   /// Stops at the first bad record.
   public var isStrict: Bool
@@ -147,7 +147,7 @@ public struct Seeder: Sendable {
     onProblem: (SeedProblem) -> Void, onProgress: (SeedProgress) -> Void
   ) throws -> SeedReport {
     let writer = BatchWriter(try store.beginImport())
-    // Whatever ends the run, no write goes on behind it.
+    // Whatever ends the run, no write continues behind it.
     defer { try? writer.wait() }
     var run = Run()
     for input in inputs {
@@ -202,7 +202,7 @@ public struct Seeder: Sendable {
     onProgress: (SeedProgress) -> Void
   ) throws -> SeedReport {
     let writer = BatchWriter(try store.beginImport())
-    // Whatever ends the run, no write goes on behind it.
+    // Whatever ends the run, no write continues behind it.
     defer { try? writer.wait() }
     var progress = SeedProgress()
     var batch: [SeedRecord] = []
@@ -260,7 +260,7 @@ public struct Seeder: Sendable {
     return record
   }
 
-  /// After so many records others that wait for a core get it, such as a server's event loop.
+  /// After this many records the run yields its core to others, such as a server's event loop.
   private static let recordsPerTurn = 8
 
   /// Decodes on every core.
@@ -296,7 +296,7 @@ public struct Seeder: Sendable {
   }
 }
 
-/// Writes batches on a thread of its own, one at a time: handing over the next waits for the last.
+/// Writes batches on a thread of its own, one at a time: passing on the next waits for the last.
 private final class BatchWriter: Sendable {
   private let run: any FeedImport
   private let thread = WorkerPool(threads: 1, limit: 1)

@@ -35,7 +35,7 @@ final class ContentDesk: Sendable {
     entries.notify()
   }
 
-  /// Forgets the content: the store has it, or nobody wants to know any more.
+  /// Forgets the content: the store has it, or no caller needs it any more.
   func release(_ sha256: [UInt8]) {
     entries.withLock { entries in entries[sha256] = nil }
     entries.notify()

@@ -14,18 +14,18 @@ struct FileLook: Sendable {
   let probe: MediaProbe
   let desk: ContentDesk
   let shelf: RenditionShelf
-  /// Whether each file is probed anew, whatever is known.
+  /// Whether each file is probed again, whatever is known.
   let isAnew: Bool
-  /// What became of files before; nil where nobody remembers.
+  /// The outcomes of files in earlier runs; nil if they are not remembered.
   let memory: MediaMemory?
   /// A file that changed so shortly ago may be one that is being written.
   let settlingMilliseconds: Int
 
-  /// What becomes of the file with these path segments, which a post may name in a way of its own.
+  /// The outcome of the file with these path segments, which a post may name by a URL of its own.
   func outcome(of segments: [String], isNamed: Bool, url: String? = nil) -> MediaOutcome {
     let path = root.path + "/" + segments.joined(separator: "/")
     guard let memory else { return outcome(of: segments, path, isNamed, url) }
-    // Without a status it fails, and in the same way as long as there is none.
+    // Without a status it fails, and in the same way until it has one.
     let stamp = (try? root.status(of: segments)).map(MediaMemory.stamp) ?? MediaMemory.absent
     let name = url ?? path
     if let fate = memory.fate(of: name, stamp) { return .remembered(fate) }
@@ -75,8 +75,8 @@ struct FileLook: Sendable {
     }
   }
 
-  /// What becomes of a file that looks as it did when it was read: nothing where each of its URLs has what is
-  /// known of it, and its renditions are those that it had. Nil where it has to be read.
+  /// The outcome of a file that is unchanged since it was read: nothing if the facts are stored for each of its
+  /// URLs, and its renditions are those that it had. Nil if it must be read.
   private func outcome(
     of segments: [String], _ path: String, _ urls: [String], _ status: FileStatus,
     asKnown known: [KnownMedia?]

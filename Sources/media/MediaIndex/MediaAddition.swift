@@ -42,7 +42,7 @@ public struct MediaAddition: Sendable, Hashable {
 public enum MediaRemark: Sendable, CustomStringConvertible {
   /// Nothing could be told of it: a clause that says why.
   case problem(path: String, reason: String)
-  /// Something is to be known besides.
+  /// An additional note about a file.
   case note(path: String, ProbeNote)
   /// This would be made of it.
   case plan(path: String, Rendition)

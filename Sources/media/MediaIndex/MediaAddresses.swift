@@ -1,10 +1,10 @@
 import HTTP
 
-/// By which URLs posts name the files of a media root.
+/// The URLs by which posts name the files of a media root.
 ///
-/// A URL is a file's only if whoever serves the files reads it as that file's. Of those there are several,
+/// A URL is a file's only if the server of the files reads it as that file's. A file has several such URLs,
 /// which differ in what they percent-encode: RFC 3986 has characters that may be encoded or not, and people
-/// write names as they are. Which of them a post has, to the byte, nobody knows beforehand: a file has each
+/// write names as they are. Which of them a post has, to the byte, is unknown beforehand: a file has each
 /// that is common.
 public struct MediaAddresses: Sendable, Hashable {
   /// What the server puts in front of a path.
@@ -18,9 +18,9 @@ public struct MediaAddresses: Sendable, Hashable {
 
   private init(prefixes: [String]) { self.prefixes = prefixes }
 
-  /// Those of the server itself, and of other servers of the same files.
+  /// The URLs of the server itself, and of other servers of the same files.
   ///
-  /// - Throws: `MediaAddressError` for a URL that is none, or is no folder's.
+  /// - Throws: `MediaAddressError` for a URL that is invalid, or is not a folder's.
   public init(baseURLs: [String]) throws(MediaAddressError) {
     for url in baseURLs {
       let hasHost = ["http://", "https://"].contains { prefix in
@@ -54,7 +54,7 @@ public struct MediaAddresses: Sendable, Hashable {
     return prefix + segments.map(Self.spellings[0]).joined(separator: "/")
   }
 
-  /// The path segments of the file that a URL names, whatever query it has; nil where it is none of these.
+  /// The path segments of the file that a URL names, whatever query it has; nil if it is not one of these URLs.
   public func segments(of url: String) -> [String]? {
     guard let prefix = prefixes.first(where: { url.utf8.starts(with: $0.utf8) }) else { return nil }
     let path = url.utf8.dropFirst(prefix.utf8.count)
@@ -63,9 +63,9 @@ public struct MediaAddresses: Sendable, Hashable {
     return try? PathSegments.split("/" + String(Substring(path)))
   }
 
-  /// How a name is written: with all that a segment may hold (RFC 3986 section 3.3), as `encodeURI` of
+  /// The spellings of a name: with all that a segment may hold (RFC 3986 section 3.3), as `encodeURI` of
   /// JavaScript has it; with `unreserved` characters alone (section 2.3), as `quote` of Python; and with no
-  /// more encoded than has to be so that a client reads the name out of it, as people write names.
+  /// more encoded than a client needs to read the name out of it, as people write names.
   private static let spellings: [@Sendable (String) -> String] = [
     { PercentEncoding.encode($0, for: .pathSegment) },
     { PercentEncoding.encode($0, for: .queryValue) },

@@ -113,7 +113,7 @@ struct MediaBatch {
     files = 0
   }
 
-  /// Forgets what lies at none of these places any longer.
+  /// Forgets the facts about files that are gone below these targets.
   mutating func forgetGone(_ sweep: MediaSweep, _ targets: [MediaTarget]) throws {
     try sweep.forEachGone(below: targets) { urls in try forget(urls) }
   }

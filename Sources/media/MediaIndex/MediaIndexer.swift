@@ -6,7 +6,7 @@
 // its renditions, in the folder `_renditions` that the walk passes over, and where there is a
 // `RenditionMaker` has it make those that are missing: what is to be made follows from what is
 // known of the file (`Rendition.ladder`), what it is called from that and the file's content
-// (`RenditionName`), so that nothing has to be written down of what was made. `RenditionSweep`
+// (`RenditionName`), so that nothing must be recorded of what was made. `RenditionSweep`
 // removes those whose content is gone. A rendition is looked into as every file is, before it
 // bears its name, and is then a variant of its file. In a service `MediaKeeper` runs it again and
 // again: at a `MediaPace`, with a `MediaMemory` of what became of each file, so that what looks as
@@ -28,11 +28,11 @@ import MediaFiles
 import MediaProbe
 import System
 
-/// Finds out what is to be known of the files of a media root, and keeps it in a store.
+/// Inspects the files of a media root, and stores the facts about them.
 ///
-/// Theory of operation. Some threads each take the next file (`MediaQueue`), look into it (`FileLook`), and
-/// say what became of it. The thread that runs all this writes that to the store, many files in a
-/// transaction: so many, or what there is after a second. What it has not written yet is bounded, and a
+/// Theory of operation. Some threads each take the next file (`MediaQueue`), inspect it (`FileLook`), and
+/// report the outcome. The thread that runs all this writes that to the store, many files in a
+/// transaction: a full batch, or what there is after a second. What it has not written yet is bounded, and a
 /// process that is killed loses no more than that: the next run finds the rest unchanged. When all folders
 /// have been gone through, what the store knows of files below them that are gone is forgotten
 /// (`MediaSweep`). Renditions are looked for beside each file (`RenditionShelf`), and made there where that
@@ -44,7 +44,7 @@ public struct MediaIndexer: Sendable {
   let probe: MediaProbe
   /// How many files are looked into at once.
   public var jobs: Int
-  /// Whether each file is probed anew, whatever is known.
+  /// Whether each file is probed again, whatever is known.
   public var isAnew = false
   /// Makes the renditions that are not there; nil where those that are there do.
   public var maker: RenditionMaker?
@@ -52,21 +52,21 @@ public struct MediaIndexer: Sendable {
   public var isDry = false
   /// How much of a processor it takes; nil for as much as there is.
   public var pace: MediaPace?
-  /// What became of files in earlier runs; nil where nobody remembers.
+  /// The outcomes of files in earlier runs; nil if they are not remembered.
   public var memory: MediaMemory?
   /// A file that changed so shortly ago is left for a later run.
   public var settlingMilliseconds = 0
   /// Whether what is known is forgotten, too, where there is no file at all: as below a mount that is not there.
   public var believesEmptyFolders = true
 
-  /// So many files make a transaction.
+  /// The number of files in a transaction.
   static let batchFiles = 64
   /// Or what there is after so long.
   static let batchMilliseconds = 1_000
-  /// So many files wait to be written at the most; then nobody looks into more.
+  /// The maximum number of files that wait to be written; at that number the threads inspect no more.
   static let waitingFiles = 256
 
-  /// An indexer of a root's files, with so many threads, 1 or more.
+  /// Creates an indexer of a root's files, with this many threads, 1 or more.
   public init(
     root: MediaRoot, addresses: MediaAddresses, store: any MediaStore, probe: MediaProbe, jobs: Int
   ) {
@@ -82,7 +82,7 @@ public struct MediaIndexer: Sendable {
   private struct Inbox: Sendable {
     var outcomes: [MediaOutcome] = []
     var threads: Int
-    /// Whether nobody takes anything any more, so that there is nothing to wait for.
+    /// Whether no thread takes files any more, so that there is nothing to wait for.
     var isClosed = false
   }
 
@@ -135,7 +135,7 @@ public struct MediaIndexer: Sendable {
         batch.addRemoved(try sweep.removeStale(below: targets))
       }
     } catch {
-      // The threads end with the file that each has, and nobody waits for anybody.
+      // Each thread ends with its current file, and no thread waits for another.
       queue.stop()
       inbox.withLock { $0.isClosed = true }
       inbox.notify()
@@ -145,7 +145,7 @@ public struct MediaIndexer: Sendable {
     return batch.addition
   }
 
-  /// Does a piece of work at the pace that is wanted; nil where there is none, or nothing more is to be done.
+  /// Does a piece of work at the set pace; nil if there is no work, or the run is ending.
   private func paced(_ work: () -> MediaOutcome?) -> MediaOutcome? {
     guard let pace else { return work() }
     return pace.isStopped ? nil : pace.work(work)

@@ -2,10 +2,10 @@ import MediaFiles
 import Synchronization
 import System
 
-/// What became of files when they were looked at last, for runs that follow each other: a file that looks as it
-/// did costs no more than that look, whether it is known, broken or no media file at all.
+/// The outcomes of files when they were last inspected, for runs that follow each other: an unchanged file costs
+/// no more than reading its status, whether it is known, broken or not a media file at all.
 ///
-/// Of each file it keeps two hashes, of its name and of what it looks like; so many files, and of one more nothing.
+/// For each file it keeps two hashes, of its name and of its status; the number of files is limited.
 public final class MediaMemory: Sendable {
   /// What became of a file.
   public enum Fate: Sendable {
@@ -21,7 +21,7 @@ public final class MediaMemory: Sendable {
 
   private let entries = Mutex<[Int: Entry]>([:])
 
-  /// Nothing is known of any file.
+  /// Creates an empty memory.
   public init() {}
 
   /// How many files are remembered.

@@ -31,7 +31,7 @@ enum MediaOutcome: Sendable {
     }
   }
 
-  /// What is known of a file now.
+  /// The facts that are now known about a file.
   struct Finding: Sendable {
     let path: String
     /// One for each of its URLs.

@@ -1,7 +1,7 @@
 import System
 
-/// How much of one processor runs may take: after each piece of work whoever did it rests, until the time that
-/// it took of processors, for programs that it ran, too, is no more than that share of all time.
+/// How much of one processor runs may take: after each piece of work its thread rests, until the processor time
+/// that it took, with that of the programs that it ran, is no more than that share of all time.
 public final class MediaPace: Sendable {
   private struct State: Sendable {
     var isStopped = false
@@ -12,7 +12,7 @@ public final class MediaPace: Sendable {
 
   /// Of shorter rests several are made one.
   private static let leastRestNanoseconds = 5_000_000
-  /// A clock that jumps makes nobody rest for longer.
+  /// A clock that jumps makes no thread rest for longer.
   private static let longestRestNanoseconds = 600 * 1_000_000_000
 
   private let percent: Int

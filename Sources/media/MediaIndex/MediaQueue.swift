@@ -2,10 +2,10 @@ import Catalog
 import MediaFiles
 import System
 
-/// Gives out the files of all that was named, one at a time, to whoever asks.
+/// Gives out the files of all named targets, one at a time, to the threads that ask.
 ///
-/// Nothing is listed ahead: a file is looked for when somebody has time for it. Large files come last, so that
-/// the others do not wait for them.
+/// Nothing is listed ahead: the queue looks for a file when a thread has time for it. Large files come last, so
+/// that the others do not wait for them.
 final class MediaQueue: Sendable {
   /// What is to be done.
   enum Work: Sendable {
@@ -30,7 +30,7 @@ final class MediaQueue: Sendable {
     var isStopped = false
   }
 
-  /// So many files are kept for the end; one more is given out in its order.
+  /// The maximum number of files kept for the end; one more is given out in its order.
   private static let maximumPostponed = 4_096
 
   private let root: MediaRoot

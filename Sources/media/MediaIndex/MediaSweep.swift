@@ -8,7 +8,7 @@ struct MediaSweep {
   let store: any MediaStore
   let pace: MediaPace?
 
-  /// So many files are looked at between two reads of the store.
+  /// The number of files that are checked between two reads of the store.
   private static let pageFiles = 512
 
   /// Calls the body with URLs of files below these folders that are there no more, some at a time.

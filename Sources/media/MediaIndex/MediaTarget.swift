@@ -32,7 +32,7 @@ public enum MediaTarget: Hashable, Sendable {
     let segments = rest.split(separator: slash).map { String(Substring($0)) }
     self = status.isFolder ? .folder(segments) : .file(segments)
     do throws(MediaError) {
-      // A folder that nobody is served from, such as a hidden one, has nothing to add.
+      // A folder that is not served, such as a hidden one, has nothing to add.
       switch self {
       case .folder: try root.requireFolder(segments)
       case .file, .namedByPosts: _ = try root.status(of: segments)

@@ -18,7 +18,7 @@ struct RenditionShelf: Sendable {
 
   /// What there is of a file.
   struct Found {
-    /// The renditions' path segments, and what is known of them; the smallest first.
+    /// The renditions' path segments, and the facts about them; the smallest first.
     var files: [(segments: [String], truth: MediaTruth)] = []
     var renditions: MediaOutcome.Renditions
   }
@@ -112,7 +112,7 @@ struct RenditionShelf: Sendable {
     do throws(RenditionError) {
       return try probe.look(at: file, rendition, of: original).map(Place.there) ?? .noUse
     } catch {
-      // Whoever makes renditions makes it anew.
+      // The maker of renditions makes it again.
       if maker != nil { return .missing }
       throw error
     }
@@ -141,8 +141,8 @@ struct RenditionShelf: Sendable {
     return file
   }
 
-  /// Makes a rendition: it comes to bear its name whole and on the disk, or not at all, and who may read the
-  /// original may read it. Nil where it is no use, which is written down.
+  /// Makes a rendition: it gets its name when it is whole and on the disk, or not at all, and readers of the
+  /// original may read it. Nil if it is of no use, which is recorded.
   private func make(
     _ rendition: Rendition, named name: String, in folder: OpenFolder, of file: OpenFile,
     _ original: MediaTruth, _ maker: RenditionMaker

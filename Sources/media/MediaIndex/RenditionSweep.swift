@@ -11,7 +11,7 @@ struct RenditionSweep {
   let addresses: MediaAddresses
   let store: any MediaStore
 
-  /// So many names of a folder are read at a time.
+  /// The number of names of a folder that are read at a time.
   private static let namesAtOnce = 512
 
   /// Removes what is stale below these folders. What cannot be looked at stays.
@@ -79,7 +79,7 @@ struct RenditionSweep {
     return isKnown && isWhole ? contents : nil
   }
 
-  /// Whether it could be removed: nobody is making it.
+  /// Whether it could be removed: no process is making it.
   private func removeUnlessLocked(
     _ text: String, _ name: RenditionName, in folder: OpenFolder
   ) -> Bool {

@@ -7,8 +7,8 @@ import SQLiteStore
 import Synchronization
 import System
 
-/// Makes the scheduled backups, on a thread of its own. A failure is logged and counted, and keeps
-/// nobody from being served.
+/// Makes the scheduled backups, on a thread of its own. A failure is logged and counted, and does not
+/// stop the service.
 final class BackupKeeper: Sendable {
   /// What happened to one.
   enum Outcome: String, CaseIterable, Sendable {
@@ -26,7 +26,7 @@ final class BackupKeeper: Sendable {
 
   /// Of the newest backup.
   struct Figures: Sendable {
-    /// When it was made; 0 where there is none.
+    /// When it was made; 0 if there is no backup.
     var secondsSince1970 = 0
     var bytes = 0
     /// How long it took; 0 where another program made it.
@@ -93,9 +93,9 @@ final class BackupKeeper: Sendable {
       backup, secondsSince1970: WallClock.secondsSince1970, keeping: settings.kept)
   }
 
-  /// Makes backups from now on, on a thread of its own.
+  /// Starts the thread that makes backups.
   ///
-  /// - Throws: `SystemError` where the system has none.
+  /// - Throws: `SystemError` if the system has no thread.
   func start() throws(SystemError) {
     let task = PeriodicTask(
       firstPauseMilliseconds: { [self] in secondsUntilDue(after: noteKnown()) * 1000 },
@@ -127,8 +127,8 @@ final class BackupKeeper: Sendable {
       })
   }
 
-  /// Makes the backup that is due, unless another server of the same database has; returns after how many
-  /// seconds, by the clock that nobody sets, to look again.
+  /// Makes the due backup, unless another server of the same database has made it; returns after how many
+  /// seconds, by the monotonic clock, to check again.
   private func look() -> Int {
     let known = state.withLock { $0.known }
     let found = noteKnown()
@@ -214,7 +214,7 @@ extension BackupKeeper {
   }
 }
 
-/// How a service backs its database up by itself.
+/// The settings of a service's scheduled backups.
 public struct BackupSettings: Sendable, Hashable {
   /// The folder of the backups: of this database's and no other's.
   public var folder: String

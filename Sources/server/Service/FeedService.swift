@@ -16,10 +16,10 @@ import System
 // change places. In the service, `BackupKeeper` makes a numbered series of them, and one before a
 // migration; `WALKeeper` has the WAL (SQLite's write-ahead log) cut where it is idle or too large.
 // `DatabaseConnections` are all connections of a process to a database but those of pages and
-// copies: no connection brings the WAL in by itself, and whenever one does, the writer holds the
-// write lock (`CheckpointTests`, with a VFS that sees the locks, `WALLocks`). `FileWatch` sees
+// copies: no connection checkpoints automatically, and during every checkpoint the writer holds
+// the write lock (`CheckpointTests`, with a VFS that sees the locks, `WALLocks`). `FileWatch` checks
 // before and after each write, and with each refresh, that the file is still the one that was
-// opened. `Pruning` and `Vacuum` run beside servers, which hear of them through `change_log`.
+// opened. `Pruning` and `Vacuum` run beside servers, which learn of them through `change_log`.
 // `StartCheck` finds settings that are unsafe together, for `serve` and `config` alike.
 //
 // A number that can be set is a row of `NumberSetting.all` and a slot among the options; its
@@ -41,8 +41,8 @@ public final class FeedService: Sendable {
   private let fileCare: FileCare?
   private let mediaKeeper: MediaKeeper?
 
-  /// A store that is told of changes is looked at by itself only every so many intervals, of so long at the most: for
-  /// what it was not told.
+  /// If the store is told of changes, the service checks it only once in this many intervals, each counted as at
+  /// most this long: for what the store was not told.
   private static let (deafIntervals, longestDeafMilliseconds) = (25, 1_000)
 
   /// Opens and migrates the database.
@@ -93,7 +93,7 @@ public final class FeedService: Sendable {
     tellWriteProblem(settings.writeTokens)
   }
 
-  /// Who has a token learns with the first write what the log says here already: rights may come later.
+  /// Logs at the start what a token's holder learns only with the first write: rights may come later.
   private func tellWriteProblem(_ tokens: [WriteToken]) {
     guard !tokens.isEmpty, let problem = try? store.writeProblem() else { return }
     logger.error("writes are refused (403): \(problem)")
@@ -128,7 +128,7 @@ public final class FeedService: Sendable {
 
   /// Waits until a drain is done, and closes the database.
   public func wait() throws {
-    // It would take processors from requests in flight, and nobody waits for it.
+    // It would take processors from requests in flight, and no client waits for it.
     mediaKeeper?.stop()
     application.wait()
     refresher.stop()
@@ -146,8 +146,8 @@ public struct FeedServiceConfiguration: Sendable {
   /// How the database is opened; the service itself sets how many connections read.
   public var opening = StoreOpening()
 
-  /// How often the database is looked at for what other processes wrote: a page is behind by no more
-  /// than this and the time that it takes to read the change. Where others can wake this one, it looks by itself a
+  /// How often the service checks the database for other processes' writes: a page is behind by no more
+  /// than this and the time that it takes to read the change. If others can wake this process, it checks a
   /// good deal less often.
   public var refreshIntervalMilliseconds = 20
   /// How often the size of the write-ahead log is looked at.

@@ -9,11 +9,11 @@ import RowStore
 import Synchronization
 import System
 
-/// Finds out what is to be known of the files of the media root, and of what is new or changed there again and
-/// again, on a thread that gives way to all others.
+/// Inspects the files of the media root, and the new and changed files there again and again, on a
+/// thread that gives way to all others.
 ///
-/// Of several servers of a database one does so at a time: the one that has the lock (`DatabaseStore.lockMedia`). A failure is
-/// logged and keeps nobody from being served.
+/// Of several servers of a database, one does so at a time: the one that has the lock
+/// (`DatabaseStore.lockMedia`). A failure is logged and does not stop the service.
 final class MediaKeeper: Sendable {
   /// What became of a file that was read.
   enum Outcome: String, CaseIterable, Sendable {

@@ -26,7 +26,7 @@ public enum StoreLocation: Hashable, Sendable {
     }
   }
 
-  /// Where the file is; `nil` where it is none.
+  /// The path of the file; `nil` if the store is not a file.
   public var path: String? {
     switch self {
     case .sqlite(let path): path
@@ -66,7 +66,7 @@ public struct StoreOpening: Sendable {
     }
   }
 
-  /// The store, which has to be there and up to date; nothing is changed in it.
+  /// Opens the store, which must exist and be up to date; this changes nothing in it.
   ///
   /// - Throws: `StoreError`, `PostgresStoreError`.
   public func open(existing location: StoreLocation) throws -> any DatabaseStore {

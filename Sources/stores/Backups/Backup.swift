@@ -33,7 +33,7 @@ public final class Backup: Sendable {
 
   /// What is put behind the name of a compressed one.
   public static let compressedSuffix = ".gz"
-  /// After so many bytes the disk is waited for, so that the writes of others, which wait for the disk
+  /// After this many bytes the copy waits for the disk, so that other processes' writes, which wait for the disk
   /// as well, find little before them.
   private static let bytesBetweenSyncs = 16 << 20
 
@@ -180,7 +180,7 @@ public final class Backup: Sendable {
 extension Backup {
   /// Reads a backup through as it lies, with its check sum, and writes nothing.
   ///
-  /// - Returns: what is in it; nil where the file is no sealed backup, or there is none.
+  /// - Returns: what is in it; nil if the file is not a sealed backup, or is absent.
   /// - Throws: `BackupError.checksumDiffers`, `StoreError`, `SystemError`.
   public static func examine(_ path: String) throws -> DatabaseCopy.Report? {
     guard let file = try sealed(path) else { return nil }

@@ -2,9 +2,9 @@ import SQLiteStore
 
 /// Why a backup was not made or not restored.
 public enum BackupError: Error, Equatable, Sendable {
-  /// There is a file already, and nobody said that it may go.
+  /// The file already exists, and the caller did not allow overwriting it.
   case exists(path: String)
-  /// The backup would take the place of its own database.
+  /// The backup would replace its own database.
   case isTheDatabase(path: String)
   /// Somebody is making the same file.
   case isBeingMade(path: String)

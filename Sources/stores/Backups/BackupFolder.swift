@@ -58,7 +58,7 @@ public struct BackupFolder: Sendable {
     return "\(path)/\(name.text)"
   }
 
-  /// Makes the next backup of the series, and lets go of the oldest beyond so many.
+  /// Makes the next backup of the series, and deletes the oldest beyond `kept`.
   ///
   /// - Throws: what `Backup.make` throws, and `BackupError.isBeingMade` where another program makes
   ///   one of the folder.
@@ -66,7 +66,7 @@ public struct BackupFolder: Sendable {
     -> Backup.Report
   {
     precondition(kept >= 1, "no backup would be kept")
-    // Whoever else makes one waits for its turn, or finds that it is made.
+    // Another process that makes one waits for its turn, or finds that it is made.
     let lock = try Descriptor(path, .folder)
     guard lock.tryLock() else { throw BackupError.isBeingMade(path: path) }
     return try withExtendedLifetime(lock) {
@@ -97,16 +97,16 @@ public struct BackupSchedule: Hashable, Sendable {
   /// The time from one backup to the next.
   public var intervalSeconds: Int
 
-  /// A backup every so many seconds.
+  /// Creates a schedule with a backup every `intervalSeconds` seconds.
   public init(intervalSeconds: Int) {
     precondition(intervalSeconds >= 1, "an interval of no time")
     self.intervalSeconds = intervalSeconds
   }
 
-  /// How long to wait, given how old the newest backup is; nil where there is none.
+  /// How long to wait, given the age of the newest backup; nil if there is no backup.
   ///
-  /// A clock that was set back makes the newest one come from the future: then nobody knows how old it
-  /// is, and another is due, which the clock dates as it now is.
+  /// After a clock was set back, the newest one comes from the future: then its age is unknown, and another
+  /// is due, which the clock dates as it now is.
   public func secondsUntilDue(newestAgeSeconds age: Int?) -> Int {
     guard let age, age >= 0 else { return 0 }
     return max(0, intervalSeconds - age)

@@ -14,7 +14,7 @@ public struct BackupName: Hashable, Sendable {
   /// Whether it is gzip.
   public let isCompressed: Bool
 
-  /// The name of a backup that is begun so many seconds after 1970.
+  /// The name of a backup that begins at this time.
   init(series: String, number: Int, secondsSince1970: Int, isCompressed: Bool) {
     self.series = series
     self.number = number
@@ -22,7 +22,7 @@ public struct BackupName: Hashable, Sendable {
     self.isCompressed = isCompressed
   }
 
-  /// The name that is written like this; nil if it is none of the series.
+  /// The name that is written like this; nil if it is not a name of the series.
   init?(_ text: String, series: String) {
     guard text.hasPrefix(series + "-"),
       let match = text.dropFirst(series.count + 1)

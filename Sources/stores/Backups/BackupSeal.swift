@@ -20,7 +20,7 @@ struct BackupSeal: Equatable {
   /// The least size of a page (https://sqlite.org/fileformat2.html, section 1.3.2).
   private static let leastPageBytes = 512
 
-  /// The seal of the first so many bytes of a file.
+  /// The seal of the first `databaseBytes` bytes of a file.
   init(of file: Descriptor, databaseBytes: Int) throws {
     self.databaseBytes = databaseBytes
     var sum: [UInt8] = []
@@ -43,7 +43,7 @@ struct BackupSeal: Equatable {
     (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
   }
 
-  /// The seal as it is written; what is left of its bytes is zero, and has to be.
+  /// The bytes of the seal; the unused ones are zero, and must be.
   var bytes: [UInt8] {
     let content = Self.magic + Self.littleEndian(UInt64(databaseBytes)) + checksum
     return content + [UInt8](repeating: 0, count: Self.byteCount - content.count)
@@ -58,7 +58,7 @@ struct BackupSeal: Equatable {
 
   /// What a file's end says of it.
   enum Finding: Equatable {
-    /// It is whole to the bit: a database of so many bytes.
+    /// It is whole to the bit: a database of this many bytes.
     case whole(databaseBytes: Int)
     /// It has no seal: a backup of an earlier version, or a database that was used since.
     case none

@@ -1,11 +1,11 @@
 import SQLiteStore
 import System
 
-/// A file in the making, beside where it will be: it comes to bear its name whole, on the disk, and at
+/// A file in the making, beside its later place: it gets its name when it is whole and on the disk, at
 /// once, or not at all.
 ///
-/// It is locked (`flock(2)`) while it is being made, so that two who make the same file find each
-/// other, and what a killed one left behind is told from what is alive.
+/// It is locked (`flock(2)`) while it is being made, so that two processes that make the same file find each
+/// other, and the leftover of a killed process can be told from a live file.
 final class PartialFile {
   /// The name under which it is made.
   let path: String
@@ -42,7 +42,7 @@ final class PartialFile {
       guard file.tryLock() else {
         throw BackupError.isBeingMade(path: destination)
       }
-      // Who held the lock until now may have given the file its name.
+      // The previous holder of the lock may have given the file its name.
       let opened = try file.status.number
       if let named = try? FileStatus(path: path).number, named == opened { return file }
     }
@@ -64,7 +64,7 @@ final class PartialFile {
     Self.removeCompanions(of: path)
   }
 
-  /// Removes what a killed program left at this path; `false` where somebody is making it.
+  /// Removes what a killed program left at this path; `false` if a process is making it.
   @discardableResult
   static func removeStale(_ path: String) -> Bool {
     guard let file = try? Descriptor(path, [.readingAndWriting, .notThroughLink]), file.tryLock()

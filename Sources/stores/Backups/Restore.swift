@@ -3,11 +3,11 @@ import Glibc
 import SQLiteStore
 import System
 
-/// Puts a backup in a database's place.
+/// Replaces a database with a backup.
 ///
-/// The backup is unpacked beside the database and read through first; only then is the database, if
-/// there is one, replaced: at once, and while nobody has it open. A crash at any moment leaves the old
-/// database or the new one.
+/// The backup is unpacked beside the database and read through first; only then does it replace the
+/// database, if there is one: at once, and while no process has it open. A crash at any moment leaves the
+/// old database or the new one.
 public struct Restore {
   /// What was restored.
   public struct Report: Sendable {
@@ -117,7 +117,7 @@ public struct Restore {
     }
   }
 
-  /// Who restores as root leaves the database to whom it, or its folder, belongs: else the server
+  /// A restore as root gives the database to the owner of the old one, or of its folder: otherwise the server
   /// could not write it.
   private func giveOwner(_ partial: PartialFile) throws(SystemError) {
     let existing = try? FileStatus(path: database)

@@ -11,8 +11,8 @@ import System
 /// that is silent is given up whatever the network does. A connection that is given up is never used again.
 ///
 /// `@unchecked`: libpq takes a connection from any thread, one at a time
-/// (https://www.postgresql.org/docs/15/libpq-threading.html). Whoever has one has it alone: `ConnectionPool` lends
-/// it to one, and others keep theirs in a lock.
+/// (https://www.postgresql.org/docs/15/libpq-threading.html). A connection has one user at a time: `ConnectionPool`
+/// lends it to one caller, and other owners keep theirs in a lock.
 public final class Connection: @unchecked Sendable {
   /// How connections are made, and how long they wait.
   public struct Options: Hashable, Sendable {
@@ -22,7 +22,7 @@ public final class Connection: @unchecked Sendable {
     public var statementMilliseconds: Int
     /// What the server may take longer than it was told before it is given up.
     public var graceMilliseconds = 5_000
-    /// Which server it has to be.
+    /// The kind of server that is required.
     public var server: Server
     /// How the server plans statements.
     public var planning: Planning
@@ -51,7 +51,7 @@ public final class Connection: @unchecked Sendable {
     case standby
   }
 
-  /// So long for a statement without a limit of its own, such as an index that is made.
+  /// The limit for a statement without a limit of its own, such as one that builds an index.
   private static let unlimitedMilliseconds = 24 * 3_600_000
 
   let handle: OpaquePointer
@@ -79,7 +79,7 @@ public final class Connection: @unchecked Sendable {
       settings.append(("connect_timeout", "\(options.connectSeconds)"))
     }
     settings.append(("dbname", address.text))
-    // What stands later goes before: these hold whatever the address says.
+    // Later settings take precedence: these hold whatever the address says.
     settings.append(("client_encoding", "UTF8"))
     if let attributes = address.sessionAttributes(options.server) {
       settings.append(("target_session_attrs", attributes))
@@ -92,7 +92,7 @@ public final class Connection: @unchecked Sendable {
     plansUntil = options.planning == .byIndexesKept ? .now + planLife : nil
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
     PQsetnonblocking(handle, 1)
-    // Whoever waits for a transaction that was begun and forgotten would wait for ever.
+    // Without this limit, a waiter for an abandoned transaction would wait for ever.
     try run(
       script: """
         SET statement_timeout = \(options.statementMilliseconds);
@@ -174,7 +174,7 @@ extension Connection {
     return error
   }
 
-  /// A server that goes says so with an error; the connection is of no more use.
+  /// Gives the connection up if the error ends its session, as when a server shuts down.
   func noted(_ error: PostgresError) -> PostgresError {
     guard PQstatus(handle) == CONNECTION_BAD || error.isEndOfSession else { return error }
     return giveUp(.lost(reason: error.description))
@@ -204,7 +204,7 @@ extension PostgresError {
   var isEndOfSession: Bool {
     switch self {
     case .server(let message):
-      // 25006: what was the primary is none any longer.
+      // 25006: the former primary is a primary no longer.
       message.sqlStateClass == "08" || message.sqlState == "25006"
         || message.sqlStateClass == "57" && message.sqlState != "57014"
     case .lost: true
@@ -266,8 +266,8 @@ extension Connection {
     }
   }
 
-  /// The same, and what a statement answers before all that: in the same round trip, but in a transaction of its own.
-  /// What it tells of how far the server has come, the others see.
+  /// The same, and before all that the answer of another statement: in the same round trip, but in a transaction of its
+  /// own. The others see at least the state that it reports for the server.
   ///
   /// - Throws: `PostgresError`.
   public func read(_ statements: [Statement], after first: Statement) throws(PostgresError) -> (
@@ -320,7 +320,7 @@ extension Connection {
     return PQgetResult(handle)
   }
 
-  /// Hands all that is to be sent to the system. The server may have to be read from before it takes more.
+  /// Sends all pending bytes to the system. The server may have to be read from before it takes more.
   func flush(_ deadline: MonotonicDeadline) throws(PostgresError) {
     while true {
       switch PQflush(handle) {

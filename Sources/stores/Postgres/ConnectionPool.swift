@@ -1,11 +1,11 @@
 import System
 
-/// A bounded number of connections to a database, opened as they are needed and kept. One that is lost is
-/// replaced; while none can be made, whoever asks is told so at once (`Outage`).
+/// A bounded number of connections to a database, opened on demand and kept. A lost connection is replaced; while none
+/// can be made, callers get the error at once (`Outage`).
 public final class ConnectionPool: Sendable {
   private struct State {
     var idle: [Connection] = []
-    /// How many more may be taken: who finds none waits.
+    /// How many more may be taken: at zero, a caller waits.
     var free: Int
     var isClosed = false
   }
@@ -16,7 +16,7 @@ public final class ConnectionPool: Sendable {
   private let outage: Outage
   private let state: Monitor<State>
 
-  /// A pool of so many connections at the most.
+  /// Creates a pool of at most this many connections.
   ///
   /// - Parameter outage: shared by those who connect to the same server.
   public init(
@@ -30,7 +30,7 @@ public final class ConnectionPool: Sendable {
     state = Monitor(State(free: limit))
   }
 
-  /// Runs the body with a connection that nobody else has meanwhile. Where the server ended the connection before
+  /// Runs the body with a connection that no other caller has meanwhile. If the server ended the connection before
   /// it said anything, the body is run once more with another one.
   ///
   /// - Throws: `PostgresError`, what the body throws.
@@ -78,7 +78,7 @@ public final class ConnectionPool: Sendable {
     }
   }
 
-  /// Closes the connections that nobody has: who asks next connects anew.
+  /// Closes the idle connections: the next caller connects again.
   public func closeIdle() { state.withLock { $0.idle = [] } }
 
   private func giveBack(_ connection: Connection?) {
@@ -89,7 +89,7 @@ public final class ConnectionPool: Sendable {
     state.notify()
   }
 
-  /// Waits for those who have a connection, and closes all.
+  /// Waits for the callers that have a connection, and closes all.
   public func close() {
     state.withLock { state in
       state.isClosed = true

@@ -17,7 +17,7 @@ public struct CopyRows: Sendable {
   /// How many bytes they have.
   public var byteCount: Int { writer.bytes.count }
 
-  /// Begins a row of so many values.
+  /// Begins a row of this many values.
   public mutating func beginRow(columns: Int16) {
     writer.append(columns)
     count += 1

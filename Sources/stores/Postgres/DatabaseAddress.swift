@@ -17,7 +17,8 @@ public struct DatabaseAddress: Hashable, Sendable {
   private let saysServer: Bool
 
   /// Whether the text is meant for the address of a database, and not for a file: it has a scheme, of whatever kind,
-  /// says USER:PASSWORD@, or is a list of pairs of which one has a word of libpq's or a password's. What is meant and cannot be read is refused, for it may
+  /// says USER:PASSWORD@, or is a list of pairs of which one has a word of libpq's or a password's. What is meant and
+  /// cannot be read is refused, for it may
   /// hold a password, which would become a file's name.
   public static func isMeant(by text: String) -> Bool {
     let text = text.trimmingPrefix { $0.isWhitespace }
@@ -80,8 +81,8 @@ public struct DatabaseAddress: Hashable, Sendable {
     saysServer = values["target_session_attrs"] != nil || values["service"] != nil
   }
 
-  /// What libpq is told of which server it has to be (`target_session_attrs`); `nil` where it goes by the address and
-  /// the environment.
+  /// The kind of server that libpq must require (`target_session_attrs`); `nil` if the address and the environment
+  /// decide.
   func sessionAttributes(_ server: Connection.Server) -> String? {
     switch server {
     case .writable: "read-write"

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// That no connection can be made to a server, as far as is known: why, and when somebody tries again. Pools of the same
-/// server share one: what one of them finds out, the others know, and of all who ask one tries.
+/// The knowledge that a server is unreachable: why, and when the next attempt is due. Pools of the same server share
+/// one: what one pool finds out, the others know, and of all callers one tries.
 public final class Outage: Sendable {
   private struct State {
     var failure: PostgresError?
@@ -36,8 +36,8 @@ public final class Outage: Sendable {
     }
   }
 
-  /// Connects, where that is not known to be in vain: then whoever asks is told so at once, but for one each time that
-  /// a pause is over.
+  /// Connects unless that is known to be in vain: then callers get the error at once, except one each time that a pause
+  /// is over.
   ///
   /// - Throws: `PostgresError`.
   func connect(_ body: () throws(PostgresError) -> Connection) throws(PostgresError) -> Connection {
@@ -57,7 +57,7 @@ public final class Outage: Sendable {
       return connection
     } catch {
       state.withLock { state in
-        // Those who tried at once failed for one reason: the pause does not grow for each of them.
+        // Concurrent attempts failed for one reason: the pause does not grow for each of them.
         if state.failure == nil || state.isTrying {
           state.nextAttempt = .now + state.pause
           state.pause = min(state.pause * 2, Self.longestPause)

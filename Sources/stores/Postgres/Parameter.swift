@@ -85,12 +85,12 @@ extension Connection {
   /// look for a few rows would go over the whole table, right after the first seed. By indexes they do not: nothing is
   /// forbidden by that, a statement that has no other way takes it.
   public enum Planning: Hashable, Sendable {
-    /// As for everybody: for what goes over whole tables.
+    /// The server's usual settings: for statements that read whole tables.
     case asUsual
-    /// By indexes, and anew each time: for what fills tables.
+    /// By indexes, planned each time: for statements that fill tables.
     case byIndexes
-    /// By indexes, and anew after a while (`Options.planLifeMilliseconds`): for what is asked often, of which planning
-    /// would be half the work.
+    /// By indexes, planned again after a while (`Options.planLifeMilliseconds`): for frequent statements, of which
+    /// planning would be half the work.
     case byIndexesKept
 
     /// Statements that say so to the server.
@@ -102,7 +102,7 @@ extension Connection {
       }
     }
 
-    // What is left of the ways to join goes row by row, with an index. Costs that are made up are worth no compiler.
+    // The remaining join methods work row by row, with an index. Made-up costs are not worth compiling for.
     private static let indexes = """
       SET enable_seqscan = off; SET enable_bitmapscan = off;
       SET enable_hashjoin = off; SET enable_mergejoin = off;
@@ -111,7 +111,7 @@ extension Connection {
       """
   }
 
-  /// Has plans made anew that are older than they may be. Within a transaction, which may have failed, they stay.
+  /// Discards plans that are older than they may be. Within a transaction, which may have failed, they stay.
   func forgetOldPlans() throws(PostgresError) {
     guard let end = plansUntil, end < .now, PQtransactionStatus(handle) == PQTRANS_IDLE else {
       return

@@ -1,7 +1,7 @@
 /// What went wrong with a PostgreSQL server, or on the way to it.
 public enum PostgresError: Error, Hashable, Sendable {
-  /// The text that names the database is none that libpq understands. What it says is left out: it may hold
-  /// a password.
+  /// libpq does not understand the text that names the database. The message leaves the text out: it may hold a
+  /// password.
   case unreadableAddress
   /// No connection came about.
   case cannotConnect(reason: String)
@@ -25,7 +25,7 @@ public struct ServerMessage: Hashable, Sendable {
   public let text: String
   /// More of it, such as which key is there already; empty where nothing is said.
   public let detail: String
-  /// The constraint that is broken; empty where it is none.
+  /// The constraint that was violated; empty if there is none.
   public let constraint: String
 
   /// A message with these fields.

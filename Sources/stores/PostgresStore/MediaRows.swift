@@ -3,7 +3,7 @@ import Feed
 import Postgres
 import RowStore
 
-/// The tables of what is known of media files.
+/// The tables of the facts about media files.
 struct MediaRows: KnownMediaRows {
   let connection: Connection
 
@@ -66,8 +66,8 @@ struct MediaRows: KnownMediaRows {
     }
   }
 
-  /// What a row says in these columns. Nil where this program would not have written it: that is as if nothing
-  /// were known; `check` reports it. Variants that cannot be read are as none.
+  /// The facts in these columns of a row. Nil if this program would not have written the row: it is treated as
+  /// unknown; `check` reports it. Unreadable variants are treated as absent.
   static func truth(
     _ row: RowValues, at column: Int, variantsAt variants: Int? = nil
   ) -> MediaTruth? {
@@ -132,7 +132,7 @@ extension MediaRows {
     try connection.run("DELETE FROM media_file WHERE url = $1::text", [.text(url)]).changedCount > 0
   }
 
-  /// Tells those who keep pages which posts show these files.
+  /// Tells callers that cache pages which posts show these files.
   func tell(_ urls: [String]) throws {
     if !urls.isEmpty { try connection.run(Self.tellPosts, [.texts(urls.map { $0 })]) }
   }

@@ -12,7 +12,7 @@ final class PostgresImport: FeedImport {
     var summary = ImportSummary()
     /// What the run keeps aside for its end, once it does.
     var run: StartedRun?
-    /// The feeds that it ranks anew.
+    /// The feeds that it ranks again.
     var feeds: Set<Int64> = []
     var net = NetChanges()
   }

@@ -1,8 +1,8 @@
 import Postgres
 import System
 
-/// Hears of what others wrote (https://www.postgresql.org/docs/15/sql-listen.html). What it misses while it has no
-/// connection is found by whoever looks at the database anyway.
+/// Receives notifications of other processes' writes (https://www.postgresql.org/docs/15/sql-listen.html). What it
+/// misses without a connection is found by the regular looks at the database.
 final class PostgresListener: Sendable {
   private struct State {
     var connection: Connection?

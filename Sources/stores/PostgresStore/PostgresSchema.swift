@@ -2,8 +2,8 @@ import Migrations
 import Postgres
 import RowStore
 
-/// The schema of a database, for the `migrate` commands and whoever opens it: each migration in a transaction of its
-/// own, with a check sum, never backwards. One program at a time: the others wait, and find it done.
+/// The schema of a database, for the `migrate` commands and for every process that opens it: each migration in its
+/// own transaction, with a check sum, never backwards. One program at a time: the others wait, and find it done.
 public struct PostgresSchema: Sendable {
   private let address: DatabaseAddress
   private let history: MigrationHistory
@@ -16,17 +16,17 @@ public struct PostgresSchema: Sendable {
     history = MigrationHistory(migrations)
   }
 
-  /// Who migrates holds this lock of the database, whatever schema it is in: there is no table yet whose number
-  /// it could be.
+  /// A migrating process holds this lock of the database, whatever schema it is in: there is no table yet that could
+  /// give it a number.
   private static let lock = "SELECT pg_advisory_xact_lock(491913175, 1)"
 
-  /// Applies what is pending, making the tables where there are none.
+  /// Applies the pending migrations, and creates the tables if they are absent.
   ///
   /// - Returns: the names of the migrations that were applied.
   /// - Throws: `PostgresStoreError`; a migration that fails leaves no trace, the ones before it stay.
   public func migrate() throws -> [String] {
     try withConnection { connection in
-      // What is up to date is not written to: whoever reads may have no right to.
+      // An up-to-date schema is not written to: a process that only reads may lack the right.
       let records = try verified(connection)
       var applied: [String] = []
       for migration in history.pending(records) where try apply(migration, connection) {

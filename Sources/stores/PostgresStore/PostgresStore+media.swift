@@ -2,7 +2,7 @@ import Catalog
 import Feed
 import RowStore
 
-/// What is known of media files.
+/// The facts about media files.
 extension PostgresStore: MediaStore {
   /// See `MediaStore`.
   ///

@@ -5,8 +5,8 @@ import RowStore
 
 /// What the catalog answers: the order of every feed, and what changed.
 extension PostgresStore {
-  /// Reads the tops of feeds, so that first pages can be answered, and goes on to read the rest on a
-  /// thread of the store's own; what needs more waits for that, and so does a write before it is answered.
+  /// Reads the tops of feeds, so that first pages can be answered, and then reads the rest on a thread of the
+  /// store's own. Requests that need more wait for that, and so does a write before it is answered.
   ///
   /// - Throws: `PostgresStoreError`.
   public func beginLoading() throws {
@@ -37,12 +37,12 @@ extension PostgresStore {
   /// - Throws: `PostgresStoreError` where the catalog has yet to be read.
   public func feeds(_ query: FeedListQuery) throws -> FeedListPage { try follower.feeds(query) }
 
-  /// The feed of this name as of the last refresh; `nil` where there is none.
+  /// The feed of this name as of the last refresh; `nil` if it does not exist.
   ///
   /// - Throws: `PostgresStoreError` where the catalog has yet to be read.
   public func feed(named name: String) throws -> FeedSummary? { try follower.feed(named: name) }
 
-  /// The page can be read at once: its rankings are in memory, and none has to be compared with another.
+  /// Whether the page can be read at once: its rankings are in memory, and none must be compared with another.
   public func isAtHand(_ query: PageQuery) -> Bool { follower.isAtHand(query) }
 
   /// A page of a feed without its posts, from the catalog as of the last refresh.
@@ -70,8 +70,8 @@ extension PostgresStore {
     follower.changes(since: version)
   }
 
-  /// The posts with these numbers, in this order, as the database has them now, or a standby that has them no older than
-  /// the catalog.
+  /// The posts with these numbers, in this order, as the database has them now, or a standby that has them no older
+  /// than the catalog.
   ///
   /// - Throws: `PostgresStoreError`.
   public func posts(_ numbers: [Int64]) throws -> FlatPosts {
@@ -96,9 +96,9 @@ extension PostgresStore {
     ]
   }
 
-  /// What those answered, and the number of the post; `nil` where there is none.
+  /// The answer's item and the number of its post; `nil` if there is no post.
   static func item(_ rows: [Rows]) throws -> (number: Int64, item: StoredItem)? {
-    // What is known of a file is no part of the post's record.
+    // The facts about a file are not part of the post's record.
     let flat = try PostRows.posts(rows[0], rows[1])
     guard flat.count > 0 else { return nil }
     let places = try (0..<rows[2].count).map { index in

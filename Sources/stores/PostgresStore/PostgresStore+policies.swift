@@ -64,7 +64,7 @@ struct AppliedPolicies: PolicyRows {
     return rows.count == 0 ? nil : rows.text(0, 0)
   }
 
-  /// A row like the one for all feeds, or where there is none with the usual numbers.
+  /// Adds a copy of the row for all feeds, or, if that is absent, a row with the usual numbers.
   func add(_ key: PolicyKey) throws {
     let copied = try connection.run(
       """

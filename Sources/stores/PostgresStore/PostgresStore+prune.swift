@@ -3,11 +3,11 @@ import Postgres
 import RowStore
 import System
 
-/// Lets go of old posts and of old rankings, a batch a transaction, while others read and write.
+/// Deletes old posts and old rankings, one batch per transaction, while others read and write.
 extension PostgresStore {
   /// How many posts a transaction looks at.
   private static let batch: Int64 = 1_000
-  /// Others have their turn for so many times as long as a transaction took.
+  /// The pause for other writers, as a multiple of the transaction's time.
   private static let pauseFactor = 1
 
   /// See `DatabaseStore.prune`.

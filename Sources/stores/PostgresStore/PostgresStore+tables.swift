@@ -2,7 +2,7 @@ import Postgres
 import RowStore
 
 extension PostgresStore: TableStore {
-  /// So many rows are handed out at a time.
+  /// The number of rows that are handed out at a time.
   private static let portion = 2_000
 
   /// See `TableStore`.

@@ -10,24 +10,24 @@ import System
 // that was running then. `CommitOrderTests` commit in other orders than they began.
 // `PostgresListener` is woken by `NOTIFY`.
 //
-// A standby (`Standby`) is read for rows alone. Each look at the primary says how far its write-
-// ahead log went, so that a place in the log stands for a version of the catalog
+// The store reads only rows from a standby (`Standby`). Each look at the primary says how far its
+// write-ahead log went, so that a place in the log stands for a version of the catalog
 // (`ReplayedVersions`: pure); a standby says how far it has replayed before it takes the snapshot
-// of a read. What the journal has no change of since that version is as good as the primary's; for
-// all else the primary is asked. So what is kept of a standby's rows is never behind the store's
+// of a read. Rows without a change in the journal since that version equal the primary's; the
+// store asks the primary for all others. So cached rows of a standby are never behind the store's
 // version, either (`StandbyTests`).
 
-/// Posts, feeds and policies in a PostgreSQL database, for as many servers as are wanted: none of them keeps anything
-/// that is not in it.
+/// Posts, feeds and policies in a PostgreSQL database, for any number of servers: no server keeps anything that is
+/// not in it.
 ///
-/// Theory of operation. The order of every feed is held in memory (`CatalogFollower`); a page is cut out of that, and
-/// only the page's posts are asked for, on threads of the store's own. What others write reaches the catalog by
-/// `refresh()`, for which the database wakes whoever listens (`PostgresListener`); a write through this store does so
+/// Theory of operation. Memory holds the order of every feed (`CatalogFollower`); the store cuts a page out of that,
+/// and queries only the page's posts, on threads of its own. Other processes' writes reach the catalog by
+/// `refresh()`, for which the database wakes every listener (`PostgresListener`); a write through this store refreshes
 /// before it returns.
 ///
-/// All who write with this program, on whichever machine, do so one after the other, by a lock of the database. Single
-/// writes wait in a queue for this process's writer, which takes all that wait into one transaction: a second of many
-/// single writes is a few transactions.
+/// All writers of this program, on whichever machine, write one after the other, by a lock of the database. Single
+/// writes wait in a queue for this process's writer, which takes all waiting writes into one transaction: a second of
+/// many single writes is a few transactions.
 public final class PostgresStore: FeedStore, PolicyStore, Sendable {
   /// How the store is set up beside what every store has.
   public struct Connections: Hashable, Sendable {
@@ -70,7 +70,7 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
   private let waiting: WorkerPool
   private let listener: PostgresListener
 
-  /// So many questions of event loops wait at the most.
+  /// The maximum number of event-loop reads that wait.
   private static let waitingQuestions = 10_000
 
   /// Opens the database at this address, making and migrating its tables as needed.
@@ -190,8 +190,8 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
 
   /// Brings the catalog up to what was just written.
   ///
-  /// It is durable whatever becomes of this: who would be told of a failure would write again. The next refresh makes
-  /// up for it, and says what is wrong if it is still so.
+  /// The write is durable even if this fails: a client that got the error would write again. The next refresh catches
+  /// up, and throws if the cause persists.
   func followOwnWrite() { _ = try? refresh() }
 }
 
@@ -203,7 +203,7 @@ extension PostgresStore {
   /// - Throws: `PostgresStoreError`.
   public func check() throws -> [CheckFinding] {
     try withStoreErrors(name) {
-      // What is asked goes over all rows.
+      // The query reads all rows.
       let connection = try Connection(
         address, .init(statementMilliseconds: 0, planning: .asUsual))
       return try connection.transaction(.reading) {
@@ -291,7 +291,7 @@ extension PostgresStore: DatabaseStore {
   private static let mediaLock =
     "SELECT pg_try_advisory_lock('media_file'::regclass::oid::int4, 0)"
 
-  /// See `DatabaseStore`. The lock goes with its connection.
+  /// See `DatabaseStore`. The lock ends with its connection.
   ///
   /// - Throws: `PostgresStoreError`.
   public func lockMedia() throws -> (any Sendable)? {
@@ -310,9 +310,9 @@ extension PostgresStore {
 
   /// Changes one item, and returns at once; see `FeedStore.write`.
   ///
-  /// What waits goes into one transaction, so that a server that is far away is waited for once a group and not once
-  /// a write. `completion` is called on the writer's thread, which waits for it: it hands its news on,
-  /// and does not close the store. A write that cannot be taken is told so before this returns.
+  /// All waiting writes go into one transaction, so that a distant server costs one wait per group and not one per
+  /// write. `completion` is called on the writer's thread, which waits for it: it must only pass its result on, and
+  /// must not close the store. If a write cannot be taken, `completion` gets the error before this returns.
   public func write(
     _ write: ItemWrite,
     completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void

@@ -30,7 +30,7 @@ public enum PostgresStoreError: Error, Hashable, Sendable {
 }
 
 extension PostgresStoreError: StoreFailure {
-  /// What it comes to for whoever asked.
+  /// What it means for the caller.
   public var kind: StoreFailureKind {
     switch self {
     case .database(_, let error): Self.kind(error)
@@ -54,7 +54,7 @@ extension PostgresStoreError: StoreFailure {
     // A lock that was waited for too long, a statement that took too long, others that were in the way.
     case (_, "55P03"), (_, "57014"), ("40", _): .busy
     case (_, "53100"): .full
-    // It has no state of its own for a quota (`errcode_for_file_access`), and the system's words for it.
+    // PostgreSQL has no SQLSTATE for a quota (`errcode_for_file_access`), and uses the system's words for it.
     case ("XX", _) where message.text.hasSuffix("Disk quota exceeded"): .full
     case ("08", _), ("53", _), ("57", _), (_, "25006"): .unavailable
     default: .other

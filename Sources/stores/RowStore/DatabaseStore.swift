@@ -4,7 +4,7 @@ import Prefetch
 
 /// A store in a database, with all that the program does with one: the same for every database.
 ///
-/// Beside the errors that a method names, each throws what its store says of its own failure.
+/// Besides the errors that a method names, each throws the store's own failures.
 public protocol DatabaseStore: FeedStore, PolicyStore, MediaStore, TableStore {
   /// Which database it is, as a person may be told: without a password.
   var name: String { get }
@@ -14,10 +14,10 @@ public protocol DatabaseStore: FeedStore, PolicyStore, MediaStore, TableStore {
   func software() throws -> String
   /// Why this program may not write to the database, as far as its rights tell; `nil` where it may.
   func writeProblem() throws -> String?
-  /// Reads the tops of feeds, so that first pages can be answered, and goes on to read the rest on a thread of the
+  /// Reads the tops of feeds, so that first pages can be answered, and then reads the rest on a thread of the
   /// store's own.
   func beginLoading() throws
-  /// Whether others who write can wake `waitForChanges`; else it returns at once.
+  /// Whether other writers can wake `waitForChanges`; otherwise it returns at once.
   var hearsOfChanges: Bool { get }
   /// Whether what is in memory is to be answered while the database cannot be reached: other servers of it are in the
   /// same position.
@@ -28,7 +28,7 @@ public protocol DatabaseStore: FeedStore, PolicyStore, MediaStore, TableStore {
   ///
   /// - Returns: what was found; nothing where all is well.
   func check() throws -> [CheckFinding]
-  /// Lets go of old posts and rankings, while others read and write.
+  /// Deletes old posts and rankings, while others read and write.
   ///
   /// - Parameters:
   ///   - isDryRun: only count.
@@ -60,7 +60,7 @@ public protocol DatabaseStore: FeedStore, PolicyStore, MediaStore, TableStore {
 
 /// The schema of a database, for the `migrate` commands.
 public protocol DatabaseSchema: Sendable {
-  /// Applies what is pending, making the database's tables where there are none.
+  /// Applies the pending migrations, and creates the database's tables if they are absent.
   ///
   /// - Returns: the names of the migrations that were applied.
   func migrate() throws -> [String]

@@ -4,8 +4,8 @@ import System
 /// How a store is set up, whatever database it is in. Every number must be 1 or more; only
 /// `keptRankingsSeconds` may be 0.
 public struct StoreOptions: Sendable {
-  /// How many rankings of a feed are kept, the current one among them: as long as its ranking is
-  /// kept, a cursor goes on.
+  /// How many rankings of a feed are kept, the current one among them: a cursor works as long as its
+  /// ranking is kept.
   public var keptRankings: Int
   /// How long a ranking is kept after it was the current one, even beyond that number.
   public var keptRankingsSeconds: Int
@@ -18,13 +18,13 @@ public struct StoreOptions: Sendable {
   public var maximumWritesInGroup: Int
   /// How long an idempotency key is kept.
   public var idempotencyKeepSeconds: Int
-  /// How many idempotency keys are kept; the oldest goes first.
+  /// How many idempotency keys are kept; the oldest are deleted first.
   public var maximumIdempotencyKeys: Int
-  /// How many changes of posts are remembered, for those who keep what they read and ask what of it
-  /// still holds; whoever asks for an older one is told that anything may have changed.
+  /// How many changes of posts are remembered, for callers that cache what they read and ask what is still
+  /// valid. A caller that asks for an older change is told that anything may have changed.
   public var journalledChanges: Int
-  /// What the feeds' orders may take in memory, about; beyond that those go that nobody has asked for for
-  /// the longest, and are read again when somebody does.
+  /// About how much memory the feeds' orders may take; beyond that the least recently used orders are
+  /// evicted, and read again on demand.
   public var orderMemoryBytes: Int
   /// How many entries of each feed are read before anything else, by `beginLoading`, for the first
   /// pages that are asked for.
@@ -118,22 +118,22 @@ extension Timestamp {
   }
 }
 
-/// Which posts and rankings a prune lets go.
+/// Which posts and rankings a prune deletes.
 ///
-/// A post goes when it is older than `publishedBefore` and, in every feed that it is in, beyond the
-/// first `keptPosts`; of these two, what is not given does not matter. A post without a time is never
-/// older. With a feed, posts only leave that feed; who then is in none goes.
+/// A post is deleted when it is older than `publishedBefore` and, in every feed that it is in, beyond the
+/// first `keptPosts`; a condition that is nil does not count. A post without a time is never older. With a
+/// feed, posts are only removed from that feed; a post that is then in no feed is deleted.
 public struct PruningRule: Sendable {
   /// Posts published before this.
   public var publishedBefore: Timestamp?
-  /// So many posts stay at the top of each feed, however old they are.
+  /// The number of posts that stay at the top of each feed, however old they are.
   public var keptPosts: Int?
   /// Only posts of this feed, and only from there.
   public var feed: String?
-  /// So many rankings of each feed stay; nil leaves them alone.
+  /// The number of rankings of each feed that stay; nil leaves rankings alone.
   public var keptRankings: Int?
 
-  /// A rule by which nothing goes.
+  /// Creates a rule that deletes nothing.
   public init() {}
 }
 

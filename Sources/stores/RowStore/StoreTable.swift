@@ -74,7 +74,7 @@ public struct StoreTable: Hashable, Sendable {
     StoreTable("media_file", "url #truth_id #modified_ns %variants"),
   ]
 
-  /// What makes room for another store's rows, in the order in which nothing refers to what goes.
+  /// The statements that make room for another store's rows, ordered so that no row refers to a deleted one.
   package static let makingRoom = all.filter(\.hasFirstRows).reversed().map {
     "DELETE FROM \($0.name)"
   }
@@ -104,7 +104,7 @@ public protocol TableStore: Sendable {
   func writeTables(_ fill: ((StoreTable, [[TableValue]]) throws -> Void) throws -> Void) throws
 }
 
-/// A store that was to become another one has posts or feeds of its own.
+/// The store that should become a copy of another one already has posts or feeds.
 public struct StoreNotEmpty: Error, Hashable, CustomStringConvertible {
   /// The store.
   public let name: String

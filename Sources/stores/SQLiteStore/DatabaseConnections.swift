@@ -5,18 +5,18 @@ import Synchronization
 /// A process's connections to a database: one that writes, a few that read, and one that does nothing
 /// but bring the write-ahead log into the database.
 ///
-/// Theory of operation. SQLite 3.7.0 to 3.51.2 can lose committed writes: where one connection begins a
-/// checkpoint while another commits and begins the WAL anew, the former may go on with what it knew of
-/// the old WAL and note pages of the new one as brought in that are not
-/// (https://sqlite.org/wal.html#walresetbug). The WAL is only ever begun anew by who holds the write
-/// lock. So no connection of ours checkpoints by itself, and whenever one does, the write lock is ours:
-/// the writer begins a transaction, the other connection brings in what it can without waiting for
-/// anybody (`PASSIVE`), and the transaction ends without having written. The other modes of a
-/// checkpoint will not do: they take the checkpoint's lock first, and where the write lock is not to be
-/// had they go on without it.
+/// Theory of operation. SQLite 3.7.0 to 3.51.2 can lose committed writes: if one connection begins a
+/// checkpoint while another commits and restarts the WAL, the former may use what it knew of the old WAL
+/// and mark pages of the new one as checkpointed that are not
+/// (https://sqlite.org/wal.html#walresetbug). Only a connection that holds the write lock restarts the
+/// WAL. So no connection of ours checkpoints automatically, and during every checkpoint the write lock is
+/// ours: the writer begins a transaction, the other connection checkpoints what it can without waiting
+/// for any other (`PASSIVE`), and the transaction ends without having written. The other checkpoint modes
+/// will not do: they take the checkpoint's lock first, and if they cannot get the write lock, they
+/// continue without it.
 ///
-/// What SQLite itself brings in when the last connection to a file closes needs none of this: it does
-/// that with the whole file locked, which nobody else can have open then.
+/// The checkpoint that SQLite makes when the last connection to a file closes needs none of this: SQLite
+/// locks the whole file for it, so that no other process can have it open.
 final class DatabaseConnections: Sendable {
   /// What was opened.
   let path: String
@@ -35,7 +35,7 @@ final class DatabaseConnections: Sendable {
   /// the next write here, brings the WAL in as well.
   private static let checkpointWaitMilliseconds = 20
 
-  /// Opens the file, which is made where there is none.
+  /// Opens the file; it is created if it does not exist.
   ///
   /// - Throws: `DatabaseError`.
   init(path: String, options: DatabaseFile.Options) throws {
@@ -60,8 +60,8 @@ final class DatabaseConnections: Sendable {
     pool.writeWithoutTransaction { watch.begin($0) }
   }
 
-  /// Gives a database its number, by which it is told from others, where it has none yet; a disk that is
-  /// full keeps nobody from reading.
+  /// Gives a database without a number one that identifies it. A full disk does not keep readers from
+  /// reading.
   private func number() {
     let isNew = try? pool.writeWithoutTransaction { database in
       guard try Int.fetchOne(database, sql: "PRAGMA user_version") == 0 else { return false }
@@ -119,8 +119,8 @@ final class DatabaseConnections: Sendable {
       do {
         try database.execute(sql: "BEGIN IMMEDIATE")
       } catch is DatabaseError {
-        // Who writes has the file open, and brings the WAL in when that ends. Where it is anything else,
-        // closing tells.
+        // The process that writes has the file open, and checkpoints the WAL when it closes it. Closing reports
+        // any other cause.
         return
       }
       defer { if database.isInsideTransaction { try? database.execute(sql: "ROLLBACK") } }
@@ -128,11 +128,11 @@ final class DatabaseConnections: Sendable {
     }
   }
 
-  /// Closes all connections; the last one to a file brings the WAL in and removes it. Where another file is
-  /// there now, or one of the files is hurt, they are left to the end of the process: what is no longer its WAL
-  /// would be brought into a database.
+  /// Closes all connections; the last one to a file checkpoints the WAL and removes it. If another file is
+  /// there now, or one of the files is damaged, they stay open until the process ends: closing would
+  /// checkpoint a foreign WAL into a database.
   ///
-  /// - Throws: `DatabaseError`; `StoreError.hurt` where nobody was told that before.
+  /// - Throws: `DatabaseError`; `StoreError.hurt` if no caller has got that error before.
   func close() throws {
     guard !isClosed.exchange(true, ordering: .relaxed) else { return }
     let isKnown = watch.isKnownReplaced
@@ -159,7 +159,7 @@ final class DatabaseConnections: Sendable {
       try queue?.close()
       queue = nil
     }
-    // Who only reads cannot remove the WAL.
+    // A process that only reads cannot remove the WAL.
     pool.invalidateReadOnlyConnections()
     try pool.close()
   }
@@ -213,12 +213,12 @@ extension DatabaseConnections {
     }
   }
 
-  /// Brings the WAL into the database, and cuts its file, which has a page then.
+  /// Checkpoints the WAL, and cuts its file to one page.
   ///
-  /// A WAL that was brought in is begun anew by the next write, and cut by that to the connection's
-  /// limit: the write that changes nothing is this one's.
+  /// The next write restarts a checkpointed WAL, and that cuts it to the connection's limit: this method
+  /// makes that write, which changes nothing.
   ///
-  /// - Returns: whether all of it could be brought in, and nobody wrote or read meanwhile.
+  /// - Returns: whether the whole WAL was checkpointed, and no connection wrote or read meanwhile.
   /// - Throws: `DatabaseError`.
   func cutLog(waiting milliseconds: Int) throws -> Bool {
     guard try checkpoint(waiting: milliseconds) == .whole else { return false }
@@ -242,13 +242,13 @@ extension DatabaseConnections {
     }
   }
 
-  /// So many pages after it was brought in whole, or begun anew, the WAL is brought in with each write until
-  /// it is whole again. SQLite by itself does that with each write while the WAL has so many pages
-  /// (https://sqlite.org/wal.html, section 2.1); but while others read, a WAL that is in the database goes
-  /// on growing, and here who writes waits meanwhile.
+  /// Once the WAL has `logPagesBeforeCheckpoint` pages since it was checkpointed whole or restarted, each
+  /// write checkpoints it until it is whole again. SQLite's own rule checkpoints with each write while the
+  /// WAL has that many pages (https://sqlite.org/wal.html, section 2.1); but while others read, a checkpointed
+  /// WAL keeps growing, and here the writer waits meanwhile.
   ///
-  /// What was written is written, whatever becomes of this: the next write tries again, and who looks at
-  /// the WAL says what is wrong.
+  /// The commit stands, whatever the checkpoint's outcome: the next write tries again, and the periodic look
+  /// at the WAL reports what is wrong.
   private func checkpointWhereDue() {
     guard pagesInLog.countSinceWhole >= options.logPagesBeforeCheckpoint else { return }
     let count = pagesInLog.count
@@ -268,7 +268,7 @@ extension DatabaseConnections {
 
 /// How many pages the WAL had after the last commit of a connection.
 ///
-/// The hook takes the place of SQLite's own, which is what checkpoints by itself
+/// The hook replaces SQLite's own, which checkpoints automatically
 /// (https://sqlite.org/c3ref/wal_hook.html).
 private final class PagesInLog: Sendable {
   private let pages = Atomic<Int>(0)
@@ -277,17 +277,17 @@ private final class PagesInLog: Sendable {
 
   var count: Int { pages.load(ordering: .relaxed) }
 
-  /// How many pages have come since all were in the database, or the WAL was begun anew.
+  /// How many pages were added since all were in the database, or the WAL was restarted.
   var countSinceWhole: Int {
     let (count, whole) = (count, whole.load(ordering: .relaxed))
     return count < whole ? count : count - whole
   }
 
-  /// All of so many pages are in the database.
+  /// Records that all of the `count` pages are in the database.
   func noteWhole(_ count: Int) { whole.store(count, ordering: .relaxed) }
 
-  /// The connection has to be closed before this goes: whoever opens it holds this in its configuration,
-  /// which it keeps for longer than its connections.
+  /// The connection must be closed before this object is released: the opener holds it in its
+  /// configuration, which it keeps for longer than its connections.
   func follow(_ database: Database) {
     sqlite3_wal_hook(
       database.sqliteConnection,

@@ -7,16 +7,16 @@ import Synchronization
 /// By SQLite's backup interface (https://sqlite.org/backup.html), page by page, within one read
 /// transaction on the source: with the write-ahead log neither the writer nor the readers wait for
 /// that, and the copy is the database as it was at one moment after the beginning, however much is
-/// written meanwhile. Without that transaction every write of another process would make the copy
-/// begin anew. `VACUUM INTO` would hold the same transaction longer, since it builds every index
-/// again, and would hide damage to an index that a copy brings to light.
+/// written meanwhile. Without that transaction every write of another process would restart the copy.
+/// `VACUUM INTO` would hold the same transaction longer, since it builds every index again, and would
+/// hide damage to an index that a copy brings to light.
 ///
-/// The price is that the WAL cannot be begun anew until the copy is done, so that it grows by what is
+/// The price is that the WAL cannot be restarted until the copy is done, so that it grows by what is
 /// written in that time.
 public final class DatabaseCopy: Sendable {
   /// Where it is copied from.
   public let source: String
-  /// Where to: a file of which nobody knows, made or written over.
+  /// The target: a file unknown to other processes; it is created or overwritten.
   public let target: String
   private let options: DatabaseFile.Options
   private let state = Mutex(State())
@@ -56,7 +56,7 @@ public final class DatabaseCopy: Sendable {
       }
       defer { try? targetQueue.close() }
       try targetQueue.writeWithoutTransaction { target in
-        // What is unfinished is thrown away, so that nothing has to be undone.
+        // An unfinished copy is deleted, so that nothing must be undone.
         try target.execute(sql: "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF")
         try sourceQueue.read { source in
           // A transaction begins with its first read (https://sqlite.org/lang_transaction.html).
@@ -98,7 +98,7 @@ public final class DatabaseCopy: Sendable {
   private var isCancelled: Bool { state.withLock { $0.isCancelled } }
 }
 
-/// A copy was given up because somebody asked for it.
+/// A copy was stopped on request.
 public struct DatabaseCopyCancelled: Error {
   /// The only one.
   public init() {}
@@ -107,7 +107,7 @@ public struct DatabaseCopyCancelled: Error {
 // MARK: Verification
 
 extension DatabaseCopy {
-  /// What is known of a copy that was read through.
+  /// The facts about a copy that was read through.
   public struct Report: Sendable {
     /// What the check found.
     public let findings: [CheckFinding]

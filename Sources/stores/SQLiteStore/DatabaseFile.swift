@@ -9,8 +9,8 @@ public enum DatabaseFile {
   /// Stands in the file's header (https://sqlite.org/fileformat2.html#application_id): "LkAh".
   public static let applicationID: Int32 = 0x4c6b_4168
 
-  /// Gives a database a number of its own, by which it is told from others (`FileWatch`): the user
-  /// version, which means nothing to SQLite (https://sqlite.org/pragma.html#pragma_user_version).
+  /// Returns a new number that identifies a database (`FileWatch`): the user version, which means nothing
+  /// to SQLite (https://sqlite.org/pragma.html#pragma_user_version).
   static func newNumber() -> String {
     "PRAGMA user_version = \(Int32.random(in: 1...Int32.max))"
   }
@@ -61,7 +61,7 @@ public enum DatabaseFile {
     }
   }
 
-  /// Opens the database, making it where there is none, after seeing that it is ours.
+  /// Checks that the file is ours and opens it; creates it if it does not exist.
   ///
   /// WAL, so that readers and the writer do not wait for each other; `synchronous = FULL`, so that
   /// what was answered survives a power cut (https://sqlite.org/pragma.html#pragma_synchronous).
@@ -86,7 +86,7 @@ public enum DatabaseFile {
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 
-  /// How every connection of this program is set up: none of them checkpoints by itself, see
+  /// The configuration of every connection of this program: no connection checkpoints automatically, see
   /// `DatabaseConnections`.
   static func configuration(_ options: Options) -> Configuration {
     FullDisk.isTold
@@ -122,7 +122,7 @@ public enum DatabaseFile {
     guard !status.isFolder else {
       throw StoreError.cannotOpen(path: path, reason: "it is a folder")
     }
-    // The WAL and the index beside it are written even by who only reads.
+    // Even a process that only reads writes the WAL and the index beside it.
     try requireAccess(folder, [.writing, .entering], database: path)
     // Before SQLite opens it: the index would get the file's mode, and would have it still when the
     // file has another.
@@ -159,8 +159,8 @@ public enum DatabaseFile {
       where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK
       || error.extendedResultCode == .SQLITE_READONLY_RECOVERY
     {
-      // A program was killed in the middle of a transaction: until that is undone, which whoever
-      // opens the file does (https://sqlite.org/lockingv3.html, section 4.2), nobody can read it.
+      // A program was killed in the middle of a transaction. Nothing can read the file until that is undone,
+      // and opening the file does so (https://sqlite.org/lockingv3.html, section 4.2).
       return try owner(path: path, isReadOnly: false)
     }
   }

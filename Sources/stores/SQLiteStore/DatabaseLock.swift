@@ -7,8 +7,8 @@ import System
 /// It locks the bytes that SQLite itself locks, whatever the file holds: those of the file
 /// (https://sqlite.org/fileformat2.html#the_lock_byte_page), of which a connection in WAL mode shares
 /// one for as long as it is open, and the one of the WAL's index that says somebody uses it
-/// (https://sqlite.org/walformat.html, section 2.3.1). So nobody has to speak SQLite, which a damaged
-/// file could not answer.
+/// (https://sqlite.org/walformat.html, section 2.3.1). So the lock needs no SQLite connection, which a
+/// damaged file could not serve.
 public final class DatabaseLock {
   private var files: [Descriptor] = []
 
@@ -19,7 +19,7 @@ public final class DatabaseLock {
 
   /// Locks what there is of the database at the path.
   ///
-  /// - Throws: `StoreError.inUse` where somebody has it open, `StoreError.cannotOpen`.
+  /// - Throws: `StoreError.inUse` if a process has it open, `StoreError.cannotOpen`.
   public init(path: String) throws {
     try lock(path, Self.fileLocks, database: path)
     try lock(path + "-shm", Self.indexLocks, database: path)
@@ -45,7 +45,7 @@ extension DatabaseFile {
   /// Brings all that the WAL holds into the file and leaves it without companions, so that it stands
   /// for itself. A file that SQLite cannot read any more stays as it is.
   ///
-  /// - Throws: `StoreError.inUse` where somebody has it open, and what else keeps it from being done.
+  /// - Throws: `StoreError.inUse` if a process has it open, and what else keeps it from being done.
   public static func fold(path: String) throws {
     do {
       try withStoreErrors(path: path) {

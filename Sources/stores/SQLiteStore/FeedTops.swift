@@ -61,7 +61,7 @@ struct FeedTops {
 
   private func changedFeeds(_ database: Database) throws -> Set<Int64> {
     guard let changeSequence,
-      // The change log is cut from its old end: who missed rows reads all anew.
+      // The change log is cut from its old end: a reader that missed rows reads everything again.
       let oldest = try Int64.fetchOne(database.cachedStatement(sql: Self.oldestChange)),
       oldest <= changeSequence + 1
     else { return feeds }

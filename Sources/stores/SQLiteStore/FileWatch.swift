@@ -13,7 +13,7 @@ import System
 /// field of the user version, a backup another than what it is a copy of, and the counter of changes
 /// never falls. The header is read by the connection's own descriptor: to open and close the file once
 /// more would give up the locks that this process has on it (https://sqlite.org/howtocorrupt.html,
-/// section 2.2). The WAL is held against its index (`LogCheck`), which says how much of it there has to be.
+/// section 2.2). `LogCheck` compares the WAL with its index, which says how much of the WAL there must be.
 final class FileWatch: Sendable {
   private struct State {
     var database: FileStatus.Number?
@@ -121,7 +121,7 @@ final class FileWatch: Sendable {
       }
       if Rights(status) != state.rights { try requireRights(path, database) }
       try lookAtCompanions(&state, database)
-      // Nobody has written to it.
+      // No process has written to it.
       if Seen(status) == state.seen { return }
       guard let header = state.header else { return }
       // Once more where a checkpoint may have been writing it.
@@ -162,8 +162,8 @@ final class FileWatch: Sendable {
     state.seenLog = Seen(status)
   }
 
-  /// Who took a right away means it, though what is open can still be used: writes end with the right to
-  /// write.
+  /// An operator who removes a right means it, though the open descriptors still work: writes end when the
+  /// right to write is removed.
   private func requireRights(_ file: String, _ database: Database) throws {
     let isWriting = database.isInsideTransaction
     do throws(SystemError) {
@@ -205,14 +205,14 @@ final class FileWatch: Sendable {
     return problem
   }
 
-  /// The WAL that is there belongs to the database that was: whoever opens the new one would bring it
+  /// The existing WAL belongs to the old database: a process that opens the new one would checkpoint it
   /// into that.
   private func keepLog(_ state: inout State) -> String? {
     let log = file + "-wal"
     guard let known = state.companions.first(where: { $0.path == log })?.number,
       (try? Self.status(log))?.number == known
     else { return nil }
-    // It tells what is in that WAL, and nobody is to join those who have it open.
+    // It describes that WAL, and no process may join those that have it open.
     FileSystem.remove(file + "-shm")
     let kept = log + Self.keptWALSuffix
     return (try? FileSystem.rename(log, to: kept)) == nil ? nil : kept
@@ -276,12 +276,12 @@ private struct Header: Equatable {
   }
 }
 
-/// How who changes much shares the file with others that write.
+/// How a process with many changes shares the file with other writers.
 ///
-/// Who waits for SQLite's lock looks only now and then whether it is free
-/// (https://sqlite.org/c3ref/busy_timeout.html). As long as somebody writes, transactions are short and the
-/// lock is free for three quarters of the time, so that they are in at the second look. Else it is for a
-/// fifth: who comes then waits for some looks, once.
+/// A process that waits for SQLite's lock polls it only now and then
+/// (https://sqlite.org/c3ref/busy_timeout.html). As long as another process writes, transactions are short
+/// and the lock is free for three quarters of the time, so that a waiting process gets it at the second
+/// poll. Otherwise it is free for a fifth: a process that comes then waits for some polls, once.
 struct OtherWriters {
   /// The file's data version, which another connection's writes change.
   private var version: Int64?
@@ -290,7 +290,7 @@ struct OtherWriters {
 
   private static let rememberedSeconds = 1
 
-  /// Sees, at the start of a transaction, whether somebody has written since the last one.
+  /// Checks, at the start of a transaction, whether another process has written since the last one.
   mutating func look(_ database: Database, now: ContinuousClock.Instant) throws {
     let version = try Int64.fetchOne(database.cachedStatement(sql: "PRAGMA data_version"))
     if self.version != nil, version != self.version { seen = now }

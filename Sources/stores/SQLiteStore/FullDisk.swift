@@ -4,10 +4,10 @@ import Synchronization
 
 /// Has SQLite say `SQLITE_FULL` wherever the system has no room for what is written.
 ///
-/// SQLite itself takes only `ENOSPC` of a write for a full disk. A quota that is used up (`EDQUOT`), and a disk
-/// that is found to be full when the file is synced, cut or mapped, are I/O errors to it like any other, and
-/// by the time an error is thrown its `errno` is lost: `sqlite3_system_errno` has none of a commit. So a VFS
-/// over the system's looks at `errno` as each call fails.
+/// SQLite itself treats only `ENOSPC` of a write as a full disk. An exhausted quota (`EDQUOT`), and a full disk
+/// that is detected when the file is synced, cut or mapped, are I/O errors to it like any other, and by the
+/// time an error is thrown its `errno` is lost: `sqlite3_system_errno` has no value for a commit. So a VFS
+/// over the system's checks `errno` as each call fails.
 enum FullDisk {
   /// Holds of all files that are opened from now on.
   static let isTold: Void = install()

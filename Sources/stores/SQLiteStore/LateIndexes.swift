@@ -4,10 +4,10 @@ import GRDB
 /// pages, of authors where posts are made up and of files' URLs where they are real, more than half of all that it
 /// writes; and the trigger that would look there for each new author.
 ///
-/// Nothing else rests on it but time: whoever writes meanwhile, in this process or another, finds an author's
-/// posts by reading them all, and whoever has to tell which posts show many files makes the indexes first. Where a
-/// load was killed, whoever next opens the database to write makes them, and so do a prune and the next run that
-/// ends; as long as the load is at work, which a lock says, nobody else does.
+/// Only time depends on them: a process that writes meanwhile finds an author's posts by reading all posts,
+/// and an operation that must find the posts which show many files makes the indexes first. If a load was
+/// killed, the next process that opens the database to write makes them; so do a prune and the next run that
+/// ends. While the load is at work, which a lock says, no other process makes them.
 struct LateIndexes {
   let database: Database
   let path: String
@@ -42,7 +42,7 @@ struct LateIndexes {
   func drop() throws -> RunLock? {
     let isEmpty = "SELECT NOT EXISTS (SELECT 1 FROM post) AND NOT EXISTS (SELECT 1 FROM author)"
     guard try Bool.fetchOne(database, sql: isEmpty) ?? false else { return nil }
-    // Somebody else may be loading, who has yet to write his first post.
+    // Another process may be loading that has not yet written its first post.
     guard !isLoading else { return nil }
     let lock = try RunLock(run: RunLock.load, path: path)
     try database.execute(
@@ -69,7 +69,7 @@ struct LateIndexes {
     return true
   }
 
-  /// Makes what is missing where nobody is loading any longer who would.
+  /// Makes what is missing unless a load is at work that will make it.
   func makeUnlessLoading() throws {
     guard try Self.areMissing(database), !isLoading else { return }
     try Self.make(database)

@@ -2,10 +2,10 @@ import CLinux
 import GRDB
 import GRDBSQLite
 
-/// Holds a database's WAL against its index, which says how many frames of it are committed: SQLite
-/// itself believes the index, and reads what lies at a frame's place whatever that is. Of a WAL that was
-/// cut off or written over, it would bring zeros and garbage into the database, and what is written to
-/// it, nobody finds after the next start (https://sqlite.org/walformat.html).
+/// Compares a database's WAL with its index, which says how many frames of it are committed: SQLite itself
+/// believes the index, and reads what lies at a frame's place whatever that is. From a WAL that was
+/// truncated or overwritten, it would checkpoint zeros and garbage into the database, and what is written
+/// to such a WAL is lost at the next start (https://sqlite.org/walformat.html).
 ///
 /// The files are read by the connection's own descriptors, and the index where SQLite has mapped it. What cannot be
 /// read, for an I/O error or for lack of memory, is not what was found to be wrong: then SQLite's error is thrown.
@@ -15,7 +15,7 @@ struct LogCheck {
 
   private static let headerBytes = 32
   private static let frameHeaderBytes = 24
-  /// The index is mapped in regions of so many bytes.
+  /// The index is mapped in regions of this many bytes.
   private static let regionBytes = 32_768
   /// What comes before the pages' numbers in the first of them: the head twice, and how far checkpoints are.
   private static let (indexHeadBytes, indexStartBytes) = (48, 136)
@@ -49,19 +49,19 @@ struct LogCheck {
   /// - Throws: `DatabaseError`.
   func isPlausible() throws -> Bool {
     for _ in 0..<3 {
-      // One that is being written, or is SQLite's to make anew.
+      // The head is being written, or SQLite will write it again.
       guard let head = try head(), head.frames > 0 else { return true }
       if try hasEnds(head) { return true }
-      // Others may have begun the WAL anew meanwhile.
+      // Another connection may have restarted the WAL meanwhile.
       if try self.head() == head { return false }
     }
     return true
   }
 
-  /// Whether each frame is as it was written, and the index says of each which page it is. With the write
-  /// lock held, or where nobody else writes.
+  /// Whether each frame is as it was written, and the index names the right page for each. Requires the write
+  /// lock, or that no other process writes.
   ///
-  /// - Parameter known: what need not be read again, and is more when this returns.
+  /// - Parameter known: the prefix that need not be read again; it is longer when this returns.
   /// - Throws: `DatabaseError`.
   func isWhole(beyond known: inout Prefix?) throws -> Bool {
     guard let head = try head() else { return false }
@@ -88,7 +88,7 @@ struct LogCheck {
     return prefix.sum == head.sum
   }
 
-  /// Whether the index was cut off: SQLite goes on with zeros in its place (`lookahead_map_file`).
+  /// Whether the index was truncated: SQLite continues with zeros in its place (`lookahead_map_file`).
   ///
   /// - Throws: `DatabaseError`.
   func isIndexCutOff() throws -> Bool {

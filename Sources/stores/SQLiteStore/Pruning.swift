@@ -3,13 +3,13 @@ import GRDB
 import RowStore
 import System
 
-/// Lets go of old posts and of old rankings, a batch a transaction, while others read and write.
+/// Deletes old posts and old rankings, one batch per transaction, while others read and write.
 ///
-/// A post goes when it is older than `publishedBefore` and, in every feed that it is in, beyond the
-/// first `keptPosts`; of these two, what is not given does not matter. A post without a time is never
-/// older. With a feed, posts only leave that feed; who then is in none goes.
+/// A post is deleted when it is older than `publishedBefore` and, in every feed that it is in, beyond the
+/// first `keptPosts`; a condition that is nil does not count. A post without a time is never older. With a
+/// feed, posts are only removed from that feed; a post that is then in no feed is deleted.
 ///
-/// Posts go in the order of their numbers, which is that of the tables.
+/// Posts are deleted in the order of their numbers, which is that of the tables.
 public struct Pruning {
   private let store: SQLiteStore
   private let rule: PruningRule
@@ -41,7 +41,7 @@ public struct Pruning {
     pause: (Int) -> Void = { CurrentThread.rest(nanoseconds: UInt64($0) * 1_000) },
     onProgress: (PruningSummary) -> Void = { _ in }
   ) throws -> PruningSummary {
-    // Without them each post that goes would read all others.
+    // Without the indexes, deleting each post would read all others.
     if !isDryRun { store.pool.makeLateIndexes() }
     var summary = PruningSummary()
     var others = OtherWriters()
@@ -91,7 +91,7 @@ public struct Pruning {
     if isDryRun {
       return try withStoreErrors(path: store.path) { try store.pool.read { try body($0, others) } }
     }
-    // From when the lock is held: who waits long for others owes them nothing for that.
+    // Counted from when the lock is held: a long wait for other writers does not count.
     var start = ContinuousClock.now
     let result = try withStoreErrors(path: store.path) {
       try store.pool.write { database in

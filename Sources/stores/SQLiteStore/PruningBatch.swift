@@ -2,7 +2,7 @@ import Feed
 import GRDB
 import RowStore
 
-/// What goes of some posts, within one transaction.
+/// What a prune deletes of some posts, within one transaction.
 struct PruningBatch {
   let database: Database
   let rule: PruningRule
@@ -18,11 +18,11 @@ struct PruningBatch {
     let isInFeed: Bool
   }
 
-  /// So many posts at the most go with one statement; then it is seen whether the transaction has had its
-  /// time.
+  /// The maximum number of posts that one statement deletes; after it, the batch checks whether the
+  /// transaction has had its time.
   private static let stepPosts = 64
 
-  /// Whether a post is in a feed matters only to who goes by its place alone.
+  /// Whether a post is in a feed matters only if the rule is by place alone.
   static let posts = """
     SELECT post_id, post_id, published_at,
       ?2 OR EXISTS (SELECT 1 FROM feed_entry WHERE feed_entry.post_id = post.post_id)
@@ -94,7 +94,7 @@ struct PruningBatch {
     if let before = rule.publishedBefore {
       guard let time = candidate.publishedAt, time < before.microseconds else { return false }
     }
-    // By its place alone nothing goes that has none.
+    // A rule by place alone does not delete posts without a place.
     guard rule.publishedBefore != nil || candidate.isInFeed else { return false }
     return !tops.contains(candidate.post)
   }

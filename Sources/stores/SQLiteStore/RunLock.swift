@@ -1,12 +1,12 @@
 import Glibc
 import System
 
-/// Says that a run of records is at work, for as long as its program lives and no longer: others look
-/// whether its lock is held before they take its ranking for one that nobody will finish.
+/// Says that a run of records is at work, for as long as its program lives and no longer: other processes
+/// check whether its lock is held before they treat its ranking as abandoned.
 ///
-/// Runs lock the byte of their number in a file beside the database, which is there while runs are, and a load
-/// that makes its indexes last (`LateIndexes`) the byte of none. The file is made and removed under the
-/// database's write lock.
+/// A run locks the byte of its number in a file beside the database, which exists while runs exist. A load
+/// that makes its indexes last (`LateIndexes`) locks the byte of 0, which no run has. The file is created and removed
+/// under the database's write lock.
 final class RunLock: Sendable {
   /// No run has this number.
   static let load: Int64 = 0
@@ -37,25 +37,25 @@ final class RunLock: Sendable {
     }
   }
 
-  /// The same for all who open the database, by whatever links.
+  /// The same path for all processes that open the database, by whatever links.
   private static func file(_ path: String) -> String { DatabaseFile.resolvingLinks(path) + "-runs" }
 
   private static func byte(_ run: Int64) -> Range<Int> { Int(run)..<Int(run) + 1 }
 }
 
-/// Says that a server looks into the media files of a database, for as long as it lives and no longer.
+/// Says that a server reads the media files of a database, for as long as it lives and no longer.
 ///
-/// It is a lock on an empty file beside the database, which stays there: removing it while another server opens it
-/// would give each a lock of its own.
+/// It is a lock on an empty file beside the database, which is never removed: removing it while another server
+/// opens it would give each server its own lock.
 final class MediaLock: Sendable {
   private let file: Descriptor
 
-  /// The same for all who open the database, by whatever links.
+  /// The same path for all processes that open the database, by whatever links.
   static func path(ofDatabase path: String) -> String {
     (FileSystem.resolvingLinks(path) ?? path) + "-media"
   }
 
-  /// Nil where somebody else has it.
+  /// Nil if another process has it.
   ///
   /// - Throws: `SystemError` where the file cannot be made.
   init?(path: String) throws(SystemError) {

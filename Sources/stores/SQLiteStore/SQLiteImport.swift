@@ -13,12 +13,12 @@ final class SQLiteImport: FeedImport {
     var summary = ImportSummary()
     /// What the run keeps aside for its end, once it does.
     var run: StartedRun?
-    /// The feeds that it ranks anew.
+    /// The feeds that it ranks again.
     var feeds: Set<Int64> = []
     var net = NetChanges()
     /// Nothing is written yet.
     var isNew = true
-    /// The run makes indexes at its end, and nobody else meanwhile.
+    /// The run makes indexes at its end, and no other process meanwhile.
     var load: RunLock?
   }
 

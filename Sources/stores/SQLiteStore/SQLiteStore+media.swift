@@ -4,7 +4,7 @@ import Foundation
 import GRDB
 import RowStore
 
-/// What is known of media files.
+/// The facts about media files.
 extension SQLiteStore: MediaStore {
   /// See `MediaStore`.
   ///
@@ -73,7 +73,7 @@ extension SQLiteStore: MediaStore {
   }
 }
 
-/// The tables of what is known of media files.
+/// The tables of the facts about media files.
 struct MediaTable: KnownMediaRows {
   private let database: Database
 
@@ -126,9 +126,9 @@ struct MediaTable: KnownMediaRows {
     }
   }
 
-  /// What a row says in these columns. Nil where this program would not have written it: that is as if nothing
-  /// were known, so that pages go on and the next look at the file mends it; `check` reports it.
-  /// Variants that cannot be read are as none.
+  /// The facts in these columns of a row. Nil if this program would not have written the row: it is treated as
+  /// unknown, so that pages still work and the next look at the file repairs it; `check` reports it.
+  /// Unreadable variants are treated as absent.
   static func truth(
     _ row: RowReader, at column: Int32, variantsAt variantsColumn: Int32? = nil
   ) -> MediaTruth? {
@@ -181,7 +181,7 @@ extension MediaTable {
     SELECT 'post', post_id FROM json_each(?) CROSS JOIN media ON url = json_each.value
     """
 
-  /// Tells those who keep pages which posts show these files.
+  /// Tells callers that cache pages which posts show these files.
   func tell(_ urls: [String]) throws {
     guard !urls.isEmpty else { return }
     // Or each time all files would be read, with the write lock held, which a load waits for only so long.

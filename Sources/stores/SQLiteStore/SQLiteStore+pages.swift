@@ -3,8 +3,8 @@ import Feed
 
 /// What the catalog answers: the order of every feed, and what changed.
 extension SQLiteStore {
-  /// Reads the tops of feeds, so that first pages can be answered, and goes on to read the rest on a
-  /// thread of the store's own; what needs more waits for that, and so does a write before it is answered.
+  /// Reads the tops of feeds, so that first pages can be answered, and then reads the rest on a thread of
+  /// the store's own. Requests that need more wait for that, and so does a write before it is answered.
   ///
   /// Without it everything is read when it is first needed.
   ///
@@ -32,18 +32,18 @@ extension SQLiteStore {
   /// - Throws: `StoreError` where the catalog has yet to be read.
   public func feeds(_ query: FeedListQuery) throws -> FeedListPage { try follower.feeds(query) }
 
-  /// The feed of this name as of the last refresh; `nil` where there is none. Without its newest time
-  /// as long as only its top is read.
+  /// The feed of this name as of the last refresh; `nil` if it does not exist. It has no newest time while
+  /// only its top is read.
   ///
   /// - Throws: `StoreError` where the catalog has yet to be read.
   public func feed(named name: String) throws -> FeedSummary? {
     try follower.feed(named: name)
   }
 
-  /// The page can be read at once: its rankings are in memory, and none has to be compared with another.
+  /// Whether the page can be read at once: its rankings are in memory, and none must be compared with another.
   ///
-  /// What the store does not have is at hand, too, and refused at once: but for a ranking that another
-  /// process may have made since the last refresh. Before the catalog is read, nothing is.
+  /// A request for what the store does not have is at hand, too, and refused at once, except for a ranking that
+  /// another process may have made since the last refresh. Before the catalog is read, nothing is at hand.
   public func isAtHand(_ query: PageQuery) -> Bool { follower.isAtHand(query) }
 
   /// A page of a feed without its posts, from the catalog as of the last refresh.

@@ -60,7 +60,7 @@ struct AppliedPolicies: PolicyRows {
       arguments: [key.feed, key.network])
   }
 
-  /// A row like the one for all feeds, or where there is none with the usual numbers.
+  /// Adds a copy of the row for all feeds, or, if that is absent, a row with the usual numbers.
   func add(_ key: PolicyKey) throws {
     try database.execute(
       sql: """

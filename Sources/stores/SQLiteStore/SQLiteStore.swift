@@ -18,8 +18,8 @@ import System
 /// and processes write reaches the catalog by `refresh()`, which reads the new entries and the change log
 /// since the last time; a write through this store does so before it returns.
 ///
-/// Single writes wait in a queue for the one writer, which takes all that wait into one transaction
-/// (`WriteGroup`), each in a savepoint of its own.
+/// Single writes wait in a queue for the one writer, which takes all waiting writes into one transaction
+/// (`WriteGroup`), each in its own savepoint.
 public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// Where the file is.
   public let path: String
@@ -111,13 +111,13 @@ extension SQLiteStore: DatabaseStore {
   /// See `DatabaseStore`.
   public var kind: String { "sqlite" }
 
-  /// SQLite's version, and what is to be known of it.
+  /// SQLite's version, and its known problems.
   public func software() -> String { SQLiteLibrary.summary }
 
   /// None: a file that may not be written is not opened.
   public func writeProblem() -> String? { nil }
 
-  /// A look at the file costs next to nothing: nobody tells of writes.
+  /// False: checking the file costs next to nothing, and no process announces writes.
   public var hearsOfChanges: Bool { false }
 
   /// A file that is gone, or another's, is one that this server alone has lost.
@@ -213,7 +213,7 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore {
-  /// The item with this id, read from the file; `nil` where there is none.
+  /// The item with this id, read from the file; `nil` if it does not exist.
   ///
   /// - Throws: `StoreError`.
   public func item(withID id: String) throws -> StoredItem? {
@@ -331,10 +331,10 @@ extension SQLiteStore {
 
   /// Changes one item, and returns at once; see `FeedStore.write`.
   ///
-  /// What waits goes into one transaction, so that a slow disk is waited for once a group and not once
-  /// a write. `completion` is called on the writer's thread, which waits for it: it hands its news on,
-  /// and does not close the store. A write that cannot be taken is told so before this returns, with
-  /// `StoreError.tooManyWrites` or `StoreError.closed`.
+  /// All waiting writes go into one transaction, so that a slow disk costs one wait per group and not one per
+  /// write. `completion` is called on the writer's thread, which waits for it: it must only pass its result on,
+  /// and must not close the store. If a write cannot be taken, `completion` gets `StoreError.tooManyWrites` or
+  /// `StoreError.closed` before this returns.
   public func write(
     _ write: ItemWrite,
     completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
@@ -374,8 +374,8 @@ extension SQLiteStore {
 
   /// Brings the catalog up to what was just written.
   ///
-  /// It is durable whatever becomes of this: who would be told of a failure would write again. The next
-  /// refresh makes up for it, and says what is wrong if it is still so.
+  /// The write is durable even if this fails: a client that got the error would write again. The next
+  /// refresh catches up, and throws if the cause persists.
   func followOwnWrite() {
     _ = try? refresh()
   }

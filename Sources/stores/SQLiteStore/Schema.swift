@@ -4,7 +4,7 @@ import RowStore
 
 /// The schema of a database, for the `migrate` commands.
 public enum Schema {
-  /// Applies what is pending, making the database where there is none.
+  /// Applies the pending migrations; creates the database if it does not exist.
   ///
   /// - Returns: the names of the migrations that were applied.
   /// - Throws: `StoreError`.
@@ -47,8 +47,8 @@ public enum SQLiteLibrary {
   /// Its release: `3.40.1`.
   public static var version: String { String(cString: sqlite3_libversion()) }
 
-  /// Whether it can lose committed writes where one connection begins a checkpoint while another begins
-  /// the WAL anew (https://sqlite.org/wal.html#walresetbug).
+  /// Whether SQLite can lose committed writes when one connection begins a checkpoint while another restarts
+  /// the WAL (https://sqlite.org/wal.html#walresetbug).
   public static var hasLogResetRace: Bool { hasLogResetRace(Int(sqlite3_libversion_number())) }
 
   /// The same of a release, as `sqlite3_libversion_number()` writes it: 3.40.1 is 3040001.

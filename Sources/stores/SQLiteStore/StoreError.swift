@@ -23,7 +23,7 @@ public enum StoreError: Error, Equatable, Sendable {
   case notPermitted(path: String, owner: UInt32, user: UInt32)
   case full(path: String)
   case busy(path: String)
-  /// Another connection has the database open, where it has to be alone.
+  /// Another connection has the database open, where exclusive use is required.
   case inUse(path: String)
   /// As many writes wait as may; this one was not taken.
   case tooManyWrites(limit: Int)
@@ -46,7 +46,7 @@ public enum StoreError: Error, Equatable, Sendable {
 }
 
 extension StoreError: StoreFailure {
-  /// What it comes to for whoever asked.
+  /// What it means for the caller.
   public var kind: StoreFailureKind {
     switch self {
     case .busy: .busy

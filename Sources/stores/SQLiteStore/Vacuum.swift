@@ -14,11 +14,11 @@ public struct Vacuum {
     public let fileBytes: Int
     /// What of it is in use: about what it will have.
     public let usedBytes: Int
-    /// What is free on the disk, for who is not root.
+    /// The free bytes on the disk for users other than root.
     public let freeBytes: Int
 
-    /// The new content is written twice before the old one goes: to a temporary file, and to the
-    /// write-ahead log; and a little more, since pages are laid out anew.
+    /// The new content is written twice before the old one is removed: to a temporary file, and to the
+    /// write-ahead log; and a little more, since pages are laid out again.
     public var neededBytes: Int { usedBytes * 2 + usedBytes / 10 + (1 << 20) }
   }
 
@@ -69,7 +69,7 @@ public struct Vacuum {
     let connections = try DatabaseFile.open(path: path, options: options)
     try withStoreErrors(path: path) {
       try connections.vacuum()
-      // Readers may keep the WAL from being brought in now; then somebody does it later.
+      // Readers may prevent the checkpoint now; then a later one succeeds.
       _ = try connections.cutLog(waiting: options.busyTimeoutMilliseconds)
       try connections.close()
     }

@@ -2,17 +2,17 @@ import GRDB
 import Synchronization
 import System
 
-/// Keeps a store's write-ahead log from growing for ever.
+/// Keeps a store's write-ahead log from growing without limit.
 ///
-/// Theory of operation (https://sqlite.org/wal.html, section 2.2). Whoever writes brings the WAL into the
-/// database from a thousand pages on (`DatabaseConnections`), and the next write begins it anew, which
-/// it can only do at a moment in which nobody reads from it. Under steady load such moments may be rare,
-/// and the WAL's file never shrinks by itself. So somebody looks at it now and then: a WAL that is
-/// larger than its limit, or that nobody has written to since the last look, is brought into the
-/// database and cut to a page, if nobody writes or reads at that moment.
+/// Theory of operation (https://sqlite.org/wal.html, section 2.2). Writers checkpoint the WAL into the
+/// database from a thousand pages on (`DatabaseConnections`), and the next write restarts it, which is
+/// possible only at a moment when no connection reads from it. Under steady load such moments may be rare,
+/// and the WAL's file never shrinks on its own. So a thread checks it now and then: a WAL that is larger
+/// than its limit, or that was not written since the last check, is checkpointed into the database and cut
+/// to a page, if no connection writes or reads at that moment.
 ///
-/// A reader that goes on and on (an export into a pipe that nobody reads) holds the WAL for as long:
-/// nothing but its end helps, and whoever looks is told.
+/// An endless reader (an export into a pipe that no process reads) holds the WAL for as long as it runs:
+/// only its end helps, and the caller of the check is told.
 public final class WriteAheadLog: Sendable {
   /// What a look came to.
   public enum Outcome: Sendable, Equatable {
@@ -30,7 +30,7 @@ public final class WriteAheadLog: Sendable {
 
   /// How long to wait for other processes that write.
   private static let waitMilliseconds = 100
-  /// A WAL of so many bytes is not worth being cut: one that was has a page, and its head.
+  /// A WAL of at most this many bytes is not worth cutting: one that was cut has a page, and its head.
   static let smallBytes = 1 << 17
 
   /// The WAL of the store's database.

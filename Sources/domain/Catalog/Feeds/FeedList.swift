@@ -3,8 +3,8 @@ import HashTreeCollections
 
 /// The feeds of a catalog: by name, by the store's number, and in the order of their names.
 ///
-/// A value, as the catalog is: a change of one feed makes anew what leads to it, which grows with the
-/// logarithm of their number, and copies share the rest.
+/// A value, as the catalog is: a change of one feed copies only the path that leads to it, which grows with
+/// the logarithm of the number of feeds. Copies share the rest.
 public struct FeedList: Sendable {
   private var byName: TreeDictionary<ByteText, FeedCatalog.Entry> = [:]
   private var names: TreeDictionary<Int64, ByteText> = [:]
@@ -17,7 +17,7 @@ public struct FeedList: Sendable {
   /// No feeds.
   init() {}
 
-  /// These feeds, each with a name and a number of its own.
+  /// Creates the list from feeds with distinct names and numbers.
   init(_ entries: [FeedCatalog.Entry]) {
     for entry in entries {
       let name = ByteText(entry.order.name)
@@ -69,8 +69,7 @@ public struct FeedList: Sendable {
     sorted.remove(name)
   }
 
-  /// Lets go of the orders that nobody has asked for for the longest until all take no more than this, but
-  /// for the last one.
+  /// Evicts the least recently used orders until all take no more than this many bytes. The last one stays.
   mutating func letGo(downTo bytes: Int) {
     let longestFirst = held.compactMap { self[id: $0] }.sorted { $0.askedTurn < $1.askedTurn }
     for entry in longestFirst.dropLast() where heldBytes > bytes {
@@ -90,7 +89,7 @@ extension FeedList {
     return FeedListPage(feeds: summaries, total: count, next: next, previous: previous)
   }
 
-  /// The names of the feeds on that page of which nobody has read how many entries they have.
+  /// The names of the feeds on that page whose entry count was never read.
   func unread(_ query: FeedListQuery) -> [String] {
     names(query).names.filter { byName[$0]?.extent == nil }.map(\.text)
   }

@@ -6,7 +6,7 @@ public struct FeedListQuery: Hashable, Sendable {
   public let after: FeedListCursor?
   /// Only those above it: without `after`, the last of these.
   public let before: FeedListCursor?
-  /// So many at the most.
+  /// The maximum number of feeds returned.
   public let limit: Int
 
   /// The first feeds, those below or above a cursor, or the gap between two.
@@ -41,10 +41,10 @@ public struct FeedListPage: Sendable {
 }
 
 extension FeedStore {
-  /// So many feeds are read at once.
+  /// The number of feeds read at once.
   private static var portion: Int { 1_000 }
 
-  /// Every feed, in the order of their names, a portion at a time: for who goes over all of them.
+  /// Returns every feed in the order of names, and reads them a portion at a time.
   public func feeds() throws -> [FeedSummary] {
     var feeds: [FeedSummary] = []
     var next: FeedListCursor? = .start

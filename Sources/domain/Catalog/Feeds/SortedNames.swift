@@ -2,7 +2,7 @@ import Feed
 
 /// Names in the order of their bytes.
 ///
-/// A value: a change makes anew the chunk that it hits and the list of chunks, and copies share the rest.
+/// A value: a change copies the chunk that it hits and the list of chunks. Copies share the rest.
 struct SortedNames: Sendable {
   /// Chunks are split beyond this; they are filled to half.
   static let chunkCapacity = 512
@@ -30,7 +30,7 @@ struct SortedNames: Sendable {
   }
 
   mutating func insert(_ name: ByteText) {
-    // What is below the last name of all goes into the last chunk.
+    // A name below the last name of all is added to the last chunk.
     let hit = min(chunks.partition { $0[$0.count - 1] < name }, chunks.count - 1)
     guard hit >= 0 else { return chunks.append([name]) }
     let index = chunks[hit].partition { $0 < name }
@@ -71,7 +71,7 @@ extension SortedNames {
     return Place(chunk: chunk, index: chunks[chunk].partition(isAbove))
   }
 
-  /// So many names further, or `limit` where that comes first.
+  /// Returns the place `count` names further down, or `limit` if that comes first.
   func place(_ count: Int, below place: Place, limit: Place) -> Place {
     var (chunk, index, rest) = (place.chunk, place.index, count)
     while chunk < limit.chunk, rest >= chunks[chunk].count - index {
@@ -81,7 +81,7 @@ extension SortedNames {
     return min(Place(chunk: chunk, index: index + rest), limit)
   }
 
-  /// So many names back, or `limit` where that comes first.
+  /// Returns the place `count` names further up, or `limit` if that comes first.
   func place(_ count: Int, above place: Place, limit: Place) -> Place {
     var (chunk, index, rest) = (place.chunk, place.index, count)
     while rest > index, chunk > limit.chunk {

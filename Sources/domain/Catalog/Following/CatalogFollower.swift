@@ -2,14 +2,15 @@ import Feed
 import Synchronization
 import System
 
-/// Follows a store: holds its catalog in memory, brings it up to what was written, by whichever process,
-/// and knows what changed at which version.
+/// Follows a store: holds its catalog in memory, applies the writes of every process, and records what
+/// changed at which version.
 ///
-/// Theory of operation. A catalog is one immutable value, published as the next version; who reads works
-/// from one of them. A refresh asks the source whether anything may be new, and if so for what was
-/// committed since the mark of the last one; where that is no longer known, all is read anew. Beside the
-/// catalog stands a journal of what changed at which version, so that whoever keeps pages knows which of
-/// them still hold. Until everything is read, the tops of the feeds may stand in (`beginLoading`).
+/// Theory of operation. A catalog is one immutable value, published as the next version; a reader works
+/// on one version. A refresh asks the source whether anything may be new, and if so for what was
+/// committed since the last mark. If the source no longer knows that, the follower reads everything again.
+/// Beside the catalog, a journal records what changed at which version, so that a caller that caches pages
+/// knows which are still valid. Until everything is read, the tops of the feeds may stand in
+/// (`beginLoading`).
 public final class CatalogFollower<Source: CatalogSource>: Sendable {
   /// How much of the store has been read.
   public typealias Mark = Source.Reader.Mark
@@ -32,7 +33,7 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   /// One refresh at a time.
   let following: Mutex<Following>
   let published = Mutex<Published?>(nil)
-  /// One order is read at a time, beside refreshes: who waits for the same one finds it.
+  /// Only one order is read at a time, beside refreshes: a caller that waited for the same order finds it.
   let holding = Mutex(())
   let readParts: ReadParts
   /// Reads what `beginLoading` leaves to be read.
@@ -42,8 +43,8 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   ///
   /// - Parameters:
   ///   - journalledChanges: how many changes of posts are remembered.
-  ///   - orderMemoryBytes: what the orders of feeds may take in memory, about; beyond that those go that
-  ///     nobody has asked for for the longest, and are read again when somebody does.
+  ///   - orderMemoryBytes: about how much memory the orders of feeds may take; beyond that the least
+  ///     recently used orders are evicted, and read again on demand.
   public init(
     _ source: Source, journalledChanges: Int, orderMemoryBytes: Int,
     readParts: @escaping ReadParts
@@ -53,9 +54,9 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
     self.readParts = readParts
   }
 
-  /// Reads the names of the feeds and the tops of as many as that takes a moment for, so that first pages
-  /// can be answered, and goes on to read the rest on a thread of its own; what needs more waits for that,
-  /// and so does a refresh.
+  /// Reads the names of the feeds, and the tops of as many as it can in a moment, so that first pages
+  /// can be answered. Then it reads the rest on a separate thread. Requests that need more, and refreshes,
+  /// wait for that.
   ///
   /// Without it everything is read when it is first needed.
   ///
@@ -73,7 +74,7 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
       }
       publish(CatalogUpdate(catalog: tops, changes: nil), mark, &following)
     }
-    // Where this fails, or the system has no thread for it, whoever needs the rest tries again and is told.
+    // If this fails, or the system has no thread for it, the next caller that needs the rest tries again.
     _ = loading.run { _ = try? self.whole() }
   }
 
@@ -209,7 +210,7 @@ extension CatalogFollower {
     while true {
       let feeds = try whole().feeds
       if let page = feeds.page(query) { return page }
-      // What is known of a feed stays when its order goes.
+      // The facts about a feed stay when its order is evicted.
       for name in feeds.unread(query) {
         do { _ = try held(name) } catch FeedError.unknownFeed { continue }
       }
@@ -251,7 +252,7 @@ extension CatalogFollower {
         self, feed.needs(.window(window.place, rows: window.rows))
       ).current, read.feed.ranking == ranking
     else { return nil }
-    // Where others are read already, as all are after a start, whoever asks next sees to it.
+    // If other orders are being read, as after a start, the next request triggers this one.
     _ = loading.run { _ = try? self.held(query.feed) }
     let order = FeedOrder(read.feed, read.order)
     return PageCut(

@@ -4,7 +4,7 @@ import Synchronization
 /// The catalog that was published last, and what had changed by then: what readers ask.
 final class CatalogMemory: Sendable {
   private struct State {
-    /// `nil` until it is read for the first time: who only writes has no use for it.
+    /// `nil` until the first read: a process that only writes does not need it.
     var published: PublishedCatalog?
     var journal: ChangeJournal
 

@@ -11,7 +11,7 @@ public protocol CatalogReader {
   func mark() throws -> Mark
   /// Every feed, in any order.
   func feeds() throws -> [FeedState]
-  /// The feed that has this number; `nil` where there is none.
+  /// The feed that has this number; `nil` if it does not exist.
   func feed(_ id: Int64) throws -> FeedState?
   /// The profiles and policies that are written.
   ///

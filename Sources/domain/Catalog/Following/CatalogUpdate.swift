@@ -5,8 +5,8 @@ import Prefetch
 struct CatalogUpdate {
   /// The catalog as the store has it now.
   var catalog: FeedCatalog
-  /// What is different in it, and which posts changed; `nil` where the catalog was read anew, so that
-  /// anything may be.
+  /// The differences in it, and the posts that changed; `nil` if the catalog was read again in full, so
+  /// that anything may have changed.
   var changes: Changes?
   /// What was committed is nothing that a catalog is made of, such as what others keep in the same database.
   var isNothing = false
@@ -25,8 +25,8 @@ struct CatalogUpdate {
 extension CatalogReader {
   /// The catalog: all feeds, and the orders of as many as there is room for.
   ///
-  /// - Parameter known: the book that stays in force where the written one is not understood; nil where
-  ///   there is none.
+  /// - Parameter known: the book that stays in force if the stored one is not understood; nil if there is
+  ///   no such book.
   func load(knowing known: PolicyBook?, limitBytes: Int) throws -> FeedCatalog {
     var catalog = FeedCatalog(isWhole: true, limitBytes: limitBytes)
     catalog.policyBook = try book(knowing: known)
@@ -84,8 +84,8 @@ extension CatalogReader {
     FeedCatalog.Entry(feedID: feed.id, order: FeedOrder(feed, nil))
   }
 
-  /// The feed, which is like this at the reader's moment, with its order, which was read at another moment
-  /// and is brought up to this one; where that cannot be, it is read anew.
+  /// The feed as it is at the reader's moment, with its order. The order was read at another moment and is
+  /// brought up to this one; if that is impossible, it is read again.
   func entry(_ feed: FeedState, from read: ReadOrder<Mark>, to now: Mark) throws
     -> FeedCatalog.Entry
   {
@@ -158,7 +158,7 @@ extension CatalogReader {
 }
 
 extension FeedCatalog.Entry {
-  /// The feed as it is after the changes: its orders, where they are there, else what is known of it.
+  /// The feed after the changes: with its orders if they are loaded, otherwise with its known extent.
   fileprivate func brought(to feed: FeedState, by changes: [EntryChange]) -> FeedCatalog.Entry {
     guard isHeld else {
       let extent = feed.ranking == order.ranking ? extent : nil

@@ -46,14 +46,14 @@ struct FeedExtent: Equatable, Sendable {
 /// What readers hold in memory of a store as it was at one moment: every feed, the orders of those for which
 /// there is room, the network profiles and the policies.
 public struct FeedCatalog: Sendable {
-  /// A feed, its store's number of it, and what lists say of it. An object, so that whoever looks a feed up
+  /// A feed, its store's number of it, and its summary for lists. An object, so that looking a feed up
   /// copies nothing.
   public final class Entry: Sendable {
     /// The store's number of the feed.
     public let feedID: Int64
     /// The feed's order.
     public let order: FeedOrder
-    /// Of the current order, or of what it was when it was let go of; `nil` as long as nobody read it.
+    /// The extent of the current order, or of the order when it was evicted; `nil` until it is first read.
     let extent: FeedExtent?
     /// About what it takes in memory, with all of its orders.
     let heldBytes: Int
@@ -80,7 +80,7 @@ public struct FeedCatalog: Sendable {
       self.lastAsked = Atomic(lastAsked)
     }
 
-    /// What lists say of it; `nil` as long as nobody read its order.
+    /// Its summary for lists; `nil` until its order is first read.
     public var summary: FeedSummary? {
       extent.map {
         FeedSummary(
@@ -99,7 +99,7 @@ public struct FeedCatalog: Sendable {
     /// When it was last asked for.
     var askedTurn: UInt64 { lastAsked.load(ordering: .relaxed) }
 
-    /// A page of it was asked for. Mostly that is known: then nobody else's memory is written to.
+    /// Records that a page of it was requested. Writes shared memory only if that is not yet recorded.
     func noteAsked(in turn: UInt64) {
       if askedTurn != turn { lastAsked.store(turn, ordering: .relaxed) }
     }
@@ -133,9 +133,9 @@ public struct FeedCatalog: Sendable {
   /// Another order may be read into memory.
   var hasRoom: Bool { feeds.heldBytes < limitBytes }
 
-  /// Lets go of the orders that nobody has asked for for the longest, where they take more than they may:
-  /// down to seven eighths, so that not each order that is read sends one away. The one that was asked
-  /// for last stays, however large it is.
+  /// Evicts the least recently used orders if all take more than their limit: down to seven eighths of it,
+  /// so that not every order that is read evicts one. The most recently used order stays, however large it
+  /// is.
   mutating func letGo() {
     guard feeds.heldBytes > limitBytes else { return }
     feeds.letGo(downTo: limitBytes / 8 * 7)
@@ -152,7 +152,7 @@ extension FeedOrder {
 }
 
 extension FeedCatalog {
-  /// The page, where nothing has to be read for it, as mostly: else nil, and nothing is said of it.
+  /// Cuts the page if that needs no read, as is usual; otherwise returns nil.
   ///
   /// - Throws: `FeedError` for what the catalog does not have.
   func cutAtHand(_ query: PageQuery) throws -> PageCut? {
@@ -164,7 +164,7 @@ extension FeedCatalog {
     return try feed.cut(query, asOf: version)
   }
 
-  /// The page can be cut at once, or refused: its rankings are there, and none has to be compared with
+  /// Whether the page can be cut or refused at once: its rankings are loaded, and none must be compared with
   /// another.
   public func isAtHand(_ query: PageQuery) -> Bool {
     guard let feed = feeds[query.feed] else { return true }
@@ -256,13 +256,13 @@ protocol CatalogCutter: AnyObject, Sendable {
 
 extension CatalogFollower: CatalogCutter {}
 
-/// A catalog as it was published: one object for all who read it.
+/// A published catalog: one object for all readers.
 final class PublishedCatalog: Sendable {
   let catalog: FeedCatalog
   init(_ catalog: FeedCatalog) { self.catalog = catalog }
 }
 
-/// The catalog that was published last, and who reads what it does not hold. Two references, so that a
+/// The last published catalog, and the reader for what it does not hold. Two references, so that a
 /// request which takes one allocates nothing for it.
 struct CatalogSnapshot: StoreSnapshot {
   let cutter: any CatalogCutter

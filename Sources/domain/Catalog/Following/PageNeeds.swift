@@ -72,7 +72,7 @@ struct ReadOrder<Mark: Equatable & Sendable>: Sendable {
 public struct PageParts<Mark: Equatable & Sendable>: Sendable {
   let position: Position?
   let orders: [Int: OrderIndex]
-  /// When the orders were read; `nil` where there are none.
+  /// When the orders were read; `nil` if there are no orders.
   let mark: Mark?
   /// The current order, or what was asked for of it; `nil` where nothing was, and where there is no such feed.
   let current: ReadOrder<Mark>?

@@ -4,7 +4,7 @@ import Feed
 public struct RankingInterval: Hashable, Sendable {
   /// The first one.
   public let since: Int
-  /// The one in which it is no longer; `nil` where it goes on.
+  /// The first ranking without the entry; `nil` if the entry is still shown.
   public let until: Int?
 
   /// The rankings from `since` up to but without `until`.
@@ -44,7 +44,7 @@ public struct EntryChange: Sendable {
     self.new = new
   }
 
-  /// Whoever reads the current ranking or an older one sees a difference. The same rankings twice are a
+  /// Whether readers of the current ranking or an older one see a difference. The same rankings twice are a
   /// new time.
   func isSeen(upTo ranking: Int) -> Bool {
     old == new || old?.seen(upTo: ranking) != new?.seen(upTo: ranking)

@@ -3,40 +3,40 @@ import Feed
 // A feed's order is (sort key, id). `SortKey` is one number: the rank, or else a number that falls
 // with the time, or else the largest. `feed_entry` has a row for an entry and the rankings
 // `since…until` in which it is shown. A move closes the row at the next ranking and opens another,
-// in the transaction that raises the feed's ranking: nobody ever sees or shares a ranking in the
-// making. So an old ranking costs the rows that moved and nothing more, and a walk goes on in the
-// ranking in which it began. Closed rows go when their last ranking is no longer kept
+// in the transaction that raises the feed's ranking: no client ever sees or shares an unfinished
+// ranking. So an old ranking costs only the rows that moved, and a walk continues in the ranking
+// in which it began. Closed rows are deleted when their last ranking is no longer kept
 // (`RankingRetention`).
 //
 // A single write moves its own entries. A run (`seed`, an import) keeps the places that it gives
 // to posts aside, in `pending_place` under its number (`RankingRun`), and applies them all when it
-// ends, on top of what others wrote meanwhile. What stands there belongs to that run alone; the
-// same input again starts anew, by comparing with what is shown. A run holds a lock on a byte of
-// the file `-runs` beside the database for as long as it lives (`RunLock`), whatever process it is
-// in: the next run that publishes a ranking drops the places of those that are over. Of these it
-// takes on the entries which go by time and are not where their posts' times say, because the
+// ends, on top of what others wrote meanwhile. Those rows belong to that run alone; the same input
+// again starts over, by comparing with what is shown. A run holds a lock on a byte of the file
+// `-runs` beside the database for as long as it lives (`RunLock`), whatever process it is in: the
+// next run that publishes a ranking drops the places of runs that are over. From these it takes
+// over the entries that are ordered by time and are not where their posts' times say, because the
 // posts were stored with the batches.
 //
 // In memory, `OrderIndex` holds an order as sorted chunks with the offset at which each begins:
-// offset to entry, position to offset and total cost O(log n), and a change makes anew the chunk
-// that it hits and the list of chunks. It is a value: readers go on with theirs while the next is
-// made. An entry has 32 bytes and its id's own.
+// offset to entry, position to offset and total cost O(log n), and a change copies the chunk that
+// it hits and the list of chunks. It is a value: readers keep theirs while the next is made. An
+// entry has 32 bytes and the bytes of its id.
 //
-// The feeds themselves stand in a `FeedList`, by name, by number and in the order of their names:
-// trees and chunks that copies share, so that a change costs what it touches, however many feeds
-// there are. The change log says of each row which feed it is about.
+// A `FeedList` holds the feeds by name, by number and in the order of their names: trees and
+// chunks that copies share, so that a change costs what it touches, however many feeds there are.
+// The change log says of each row which feed it is about.
 //
-// When a server starts, the store reads the names of the feeds, and of as many as a tenth of a
-// second is enough for the top and how many entries they have (`beginLoading`): first pages are
-// answered from that while the orders are being read, each from one index alone.
+// When a server starts, the store reads the names of the feeds and, for as many feeds as a tenth
+// of a second allows, the top and the entry count (`beginLoading`). These answer first pages while
+// the store reads the orders, each from one index alone.
 //
 // A catalog (`FeedCatalog`: orders, policies) follows its store: `CatalogFollower` asks a
-// `CatalogSource` for what was committed since the mark of the last one, a value of the store's
-// own that nobody else reads anything into, and where that is no longer known loads all anew. Each
-// catalog that is published is a `StoreVersion`, and a journal (`ChangeJournal`) says which feeds,
-// posts and settings changed at which: whoever keeps what it read asks for the version first, and
-// later whether it still holds. By the time a version is seen, the journal has it; by the time a
-// write is answered, the version is there.
+// `CatalogSource` for what was committed since the last mark, a value that is opaque to all but the
+// store. If the store no longer knows that, the follower loads everything again. Each published
+// catalog is a `StoreVersion`, and a journal (`ChangeJournal`) says which feeds, posts and settings
+// changed at which: a caller that caches what it reads asks for the version first, and later
+// whether its copy is still valid. By the time a version is seen, the journal has it; by the time
+// a write is answered, the version is there.
 //
 // A cursor (`Cursor+text.swift`) is the feed's hash, the ranking, a position and the top of what
 // the walk has seen, with a CRC-32, in base64url. It holds a position and not an item, so its
@@ -59,11 +59,11 @@ public struct FeedOrder: Sendable {
   }
   /// The current order. Every page takes it: it is looked for but once.
   public private(set) var current: OrderIndex
-  /// Of these, older ones that somebody asked for, the last one last.
+  /// Of these, the requested older ones, the most recent request last.
   private var asked: [Int] = []
 
-  /// So many of the newest older rankings stay at hand, and so many of those that were asked for: each
-  /// holds what it does not share with the next.
+  /// The number of the newest older rankings that stay in memory, and of the requested ones: each holds
+  /// what it does not share with the next.
   public static let olderAtHand = 16
 
   /// A feed with these rankings at hand.
@@ -78,7 +78,7 @@ public struct FeedOrder: Sendable {
     current = orders[ranking] ?? OrderIndex()
   }
 
-  /// Keeps the order of an older ranking at hand, for who goes on in it.
+  /// Keeps the order of an older ranking in memory, for clients that continue in it.
   public mutating func keep(_ index: OrderIndex, of ranking: Int) {
     orders[ranking] = index
     asked.removeAll { $0 == ranking }
@@ -86,7 +86,7 @@ public struct FeedOrder: Sendable {
     letGo()
   }
 
-  /// Lets go of the orders that are too many to be at hand.
+  /// Evicts the orders beyond the number that may stay in memory.
   public mutating func letGo() {
     asked = asked.filter { orders[$0] != nil && $0 < ranking }.suffix(Self.olderAtHand)
     guard orders.count > Self.olderAtHand + 1 else { return }
@@ -268,7 +268,7 @@ extension FeedOrder {
       ? .unknownRanking(role, ranking, feed: name) : .expiredRanking(role, ranking, feed: name)
   }
 
-  /// The ranking in which history goes on from the cursor.
+  /// The ranking in which history continues from the cursor.
   private func historyRanking(of cursor: Cursor, _ role: CursorRole) throws(FeedError) -> Int {
     try check(cursor, role)
     return switch cursor.view {
@@ -277,11 +277,11 @@ extension FeedOrder {
     }
   }
 
-  /// A page of the entries of ranking `to` that ranking `from` had not: the lowest ones above the
+  /// A page of the entries that ranking `to` has and ranking `from` lacks: the lowest ones above the
   /// anchor.
   ///
-  /// This is what pull-to-refresh shows of a feed that was ranked anew: positions of two rankings
-  /// cannot be compared, but what had not been there before is new.
+  /// Pull-to-refresh shows this for a feed that was ranked again: positions of two rankings cannot be
+  /// compared, but an entry that was absent before is new.
   private func arrivals(
     from: Int, to: Int, above anchor: Cursor.Anchor, offset: Int, limit: Int
   ) throws(FeedError) -> PageSlice {

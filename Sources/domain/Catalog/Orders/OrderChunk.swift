@@ -2,9 +2,9 @@ import Feed
 
 /// A run of an order's entries, a few hundred, that never changes: orders share it.
 ///
-/// An entry has 32 bytes and its id's own, however long that is: a `String` of more than fifteen bytes
-/// would be an allocation for each. They lie in columns: a chunk that nobody has asked for lately is in no
-/// cache, and whoever searches it waits for each line of memory that he touches.
+/// An entry has 32 bytes and the bytes of its id, however long that is: a `String` of more than fifteen
+/// bytes would be an allocation for each. Entries are stored in columns: a chunk that was not used lately is
+/// in no cache, and a search waits for each line of memory that it touches.
 final class OrderChunk: Sendable {
   /// An entry, but for its id's bytes: what chunks are made of.
   struct Entry {

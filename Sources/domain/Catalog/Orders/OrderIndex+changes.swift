@@ -3,8 +3,8 @@ import Feed
 extension OrderIndex {
   /// Takes out the entries at `removals` and puts in `insertions`, in this order.
   ///
-  /// A removal of what is not there, and an insertion of a position that is taken, change nothing:
-  /// changes can be replayed. Only the chunks that are hit are made anew.
+  /// Removing an absent entry, and inserting at a position that is taken, change nothing: changes can be
+  /// replayed. Only the chunks that are hit are copied.
   public mutating func apply(removals: [Position], insertions: [OrderEntry]) {
     precondition(isWhole, "a part of an order takes no changes")
     var changes = OrderChanges(removals: removals, insertions: insertions)
@@ -13,7 +13,7 @@ extension OrderIndex {
     var copied = 0
     while let position = changes.next {
       let hit = min(chunkIndex(holding: position), chunks.count - 1)
-      // What is below the last entry of all goes into the last chunk.
+      // An entry below the last entry of all is added to the last chunk.
       let chunk = hit < 0 ? nil : chunks[hit]
       if hit > copied { result.append(contentsOf: chunks[copied..<hit]) }
       let isLast = hit == chunks.count - 1
@@ -71,7 +71,7 @@ private struct OrderChanges {
     return merged.chunks
   }
 
-  /// Whether what is at the position goes.
+  /// Whether the entry at the position is removed.
   private mutating func takeRemovals(at position: Position) -> Bool {
     let first = removal
     while nextRemoval == position { removal += 1 }
@@ -92,7 +92,7 @@ private struct MergedEntries {
   private var entries: [OrderChunk.Entry] = []
   private var ids: [UInt8] = []
 
-  /// None yet, with room for so many and their ids.
+  /// Creates an empty list, with room for `count` entries and for the bytes of their ids.
   init(reservingEntries count: Int, bytes: Int) {
     entries.reserveCapacity(count)
     ids.reserveCapacity(bytes)

@@ -19,9 +19,9 @@ public struct OrderEntry: Hashable, Sendable {
 
 /// A feed's total order in memory: from offset to entry and from position to offset in O(log n).
 ///
-/// Theory of operation. The sorted entries are cut into chunks of a few hundred; beside them stands
+/// Theory of operation. The sorted entries are cut into chunks of a few hundred; a list beside them holds
 /// the offset at which each chunk starts. A look-up is a binary search over the chunks and one within
-/// a chunk. The index is a value: copying it shares every chunk, and a change makes anew the chunks it
+/// a chunk. The index is a value: copying it shares every chunk, and a change copies only the chunks it
 /// hits and the list of chunks, so that readers keep the order they started with while a writer makes
 /// the next one.
 ///

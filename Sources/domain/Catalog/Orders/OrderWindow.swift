@@ -5,7 +5,7 @@ import Feed
 public struct OrderWindow: Equatable, Sendable {
   /// Where it lies.
   public enum Place: Hashable, Sendable {
-    /// It begins so many entries below the top.
+    /// Begins this many entries below the top.
     case offset(Int)
     /// It begins below the position.
     case below(Position)

@@ -29,15 +29,15 @@ extension FeedStore {
     return FeedPage(feed: cut.feed, slice: cut.slice, posts: posts.allPosts)
   }
 
-  /// A page of a feed, and its posts with what is known of their files; as `page` reads it.
+  /// Reads a page of a feed, as `page` does, and its posts with the known facts about their files.
   ///
   /// - Throws: as `page` does.
   public func pagePosts(_ query: PageQuery) throws -> (cut: PageCut, posts: FlatPosts) {
     for attempt in 1... {
       let cut = try cut(query)
       let posts = try posts(cut.posts)
-      // Where deletions are faster than this reader, what is left of the page is right as far as it
-      // goes.
+      // If posts are deleted faster than this reader reads, the page is short, but the posts in it are
+      // right.
       if posts.count == cut.slice.count || attempt == 3 {
         return (cut, posts)
       }

@@ -2,24 +2,25 @@ import Feed
 
 /// Where posts and feeds are kept.
 ///
-/// What a feed's pages are made of is in memory, and so is what changed lately: whoever keeps pages
-/// compares versions to know whether they still hold. Beside the errors that a method names, each throws what its store says of its own failure.
+/// Memory holds the orders that pages are cut from, and the recent changes: a caller that caches pages
+/// compares versions to know whether they are still valid. Besides the errors that a method names, each
+/// throws the store's own failures.
 public protocol FeedStore: Sendable {
   /// A page of the list of feeds. It costs what the page has, however many feeds there are; as long as
   /// the store is not read whole, it may wait for that.
   func feeds(_ query: FeedListQuery) throws -> FeedListPage
-  /// The feed of this name; `nil` where there is none. It may wait in the same way.
+  /// The feed of this name; `nil` if it does not exist. It may wait in the same way.
   func feed(named name: String) throws -> FeedSummary?
-  /// Where the store is in its history: cheap enough to be asked for every request.
+  /// The store's version: cheap enough to read on every request.
   ///
-  /// Whoever keeps what was read asks for it before reading. A write of this process is answered, and
-  /// another's is seen by `refresh()`, only when it is greater.
+  /// A caller that caches what it reads asks for the version before it reads. The version rises before a
+  /// write of this process is answered, and before `refresh()` returns with another process's write.
   var version: StoreVersion { get }
   /// A page of a feed without its posts: read from memory where `isAtHand(query)`.
   ///
   /// - Throws: `FeedError` for what the store does not have.
   func cut(_ query: PageQuery) throws -> PageCut
-  /// The page can be cut at once: no order has to be loaded or compared for it.
+  /// Whether the page can be cut at once, without loading or comparing an order.
   func isAtHand(_ query: PageQuery) -> Bool
   /// The posts with these numbers, in this order, as they are now; those that are gone are left out. For
   /// threads that may wait.
@@ -41,7 +42,7 @@ public protocol FeedStore: Sendable {
   ///
   /// - Returns: whether `version` is greater now.
   @discardableResult func refresh() throws -> Bool
-  /// The item with this id; `nil` where there is none. For threads that may wait.
+  /// The item with this id; `nil` if it does not exist. For threads that may wait.
   func item(withID id: String) throws -> StoredItem?
   /// Hands out the same to `completion`, as `posts(_:completion:)` does.
   func item(
@@ -92,7 +93,7 @@ public struct ImportSummary: Hashable, Sendable {
   public var changed = 0
   /// Records that say what was there already.
   public var unchanged = 0
-  /// Feeds that were ranked anew, in the order of their names.
+  /// The feeds that were ranked again, in the order of their names.
   @ByBytes public var rankedAnew: [String] = []
 
   /// A summary of a run that has done nothing yet.
@@ -101,18 +102,18 @@ public struct ImportSummary: Hashable, Sendable {
 
 /// A run of records into the store.
 public protocol FeedImport: AnyObject, Sendable {
-  /// Writes the records, all or none of them, durably.
+  /// Writes all of the records durably, or none of them.
   ///
   /// - Throws: what the store throws; then nothing of these records is in it.
   func write(_ records: [SeedRecord]) throws
-  /// Makes the new order of feeds that were ranked anew the current one.
+  /// Publishes the new order of the feeds that were ranked again.
   ///
   /// - Returns: what the whole run did.
   /// - Throws: what the store throws.
   func finish() throws -> ImportSummary
 }
 
-/// Why a store cannot do now what it is asked, as far as whoever asks has to tell it apart.
+/// Why a store cannot do what was asked, as far as the caller must distinguish the cases.
 public enum StoreFailureKind: Sendable {
   /// Others write, for longer than was waited.
   case busy
@@ -126,13 +127,13 @@ public enum StoreFailureKind: Sendable {
   case unavailable
   /// The program may not write to it: its rights do not allow that, or what it lies on.
   case readOnly
-  /// The places that an import kept aside for its end are gone: it has to be sent again.
+  /// The places that an import kept aside for its end were dropped: the client must send the import again.
   case importDropped
-  /// Anything else: it is the store's own fault, or whoever runs it has to mend it.
+  /// Anything else: a fault of the store itself, or one that its operator must fix.
   case other
 }
 
-/// What a store says of its own failure. Its description is for whoever runs the store.
+/// A store's own failure. Its description is for the operator.
 public protocol StoreFailure: Error {
   /// Why it cannot do now what it was asked.
   var kind: StoreFailureKind { get }

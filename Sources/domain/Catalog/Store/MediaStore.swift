@@ -1,24 +1,25 @@
 import Feed
 
-/// A file at the URL by which posts name it, and what is known of it.
+/// A file at the URL by which posts name it, and the known facts about it.
 public struct KnownMedia: Hashable, Sendable {
   /// The URL, to the byte as posts have it: `/media/…` for a file of ours.
   @ByBytes public var url: String
-  /// What is known of it; it has a version. Its variants are those at this URL: another one of the same
+  /// The known facts; they have a version. The variants are those at this URL: another URL of the same
   /// content may have others.
   public var truth: MediaTruth
   /// When a file on a disk, or anything that is said of it, was last changed (`st_ctim` of stat(3type)), in
   /// nanoseconds since 1970; `nil` for others.
   public var changedNanoseconds: Int64?
 
-  /// What is known of the file at a URL.
+  /// Creates the facts about the file at a URL.
   public init(url: String, truth: MediaTruth, changedNanoseconds: Int64? = nil) {
     self.url = url
     self.truth = truth
     self.changedNanoseconds = changedNanoseconds
   }
 
-  /// Of what the truth is true: a content is the same wherever it lies, and so is nothing; what a validator stands for is not.
+  /// Of what the truth is true: a content is the same wherever it lies, and so is nothing; what a validator stands
+  /// for is not.
   ///
   /// - Throws: `MediaStoreError` where the truth has no version, or cannot be true.
   public func versionKey() throws(MediaStoreError) -> String {
@@ -36,9 +37,9 @@ public struct KnownMedia: Hashable, Sendable {
   }
 }
 
-/// What is wrong with something that is to be known of a media file.
+/// What is wrong with facts about a media file that a caller wants to store.
 public enum MediaStoreError: Error, Hashable, CustomStringConvertible {
-  /// Nobody could say later whether it still holds.
+  /// Without a version, later readers could not tell whether the facts are still valid.
   case noVersion(url: String)
   /// It can be true of no file, or is beyond what can be kept.
   case impossible(url: String, problem: String)
@@ -52,26 +53,26 @@ public enum MediaStoreError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// Where the truth about media files is kept, beside posts: by version, so that the same content in two
-/// places is kept once. Posts whose files are named so show it from then on, as if they had changed; their
-/// records stay as they are.
+/// Stores the facts about media files, beside posts: by version, so that the same content in two places is
+/// stored once. Posts that name such files show the facts from then on, and count as changed; their records
+/// stay as they are.
 ///
-/// For threads that may wait. Each method throws what the store says of its own failure.
+/// For threads that may wait. Each method throws the store's own failures.
 public protocol MediaStore: Sendable {
-  /// What is known of the files at these URLs, in their order; `nil` where nothing is.
+  /// The facts about the files at these URLs, in their order; `nil` for an unknown file.
   func media(at urls: [String]) throws -> [KnownMedia?]
-  /// What is known of a content, whichever file has it, without variants; `nil` where nothing is.
+  /// The facts about a content, whichever file has it, without variants; `nil` if it is unknown.
   func truth(ofContent sha256: [UInt8]) throws -> MediaTruth?
   /// Files in the order of their URLs' bytes, those behind `url`, or the first ones.
   func media(after url: String?, limit: Int) throws -> [KnownMedia]
   /// URLs by which posts name files of ours, each once: those that begin with `/`, in the order of their
   /// bytes, those behind `url`, or the first ones.
   func namedMedia(after url: String?, limit: Int) throws -> [String]
-  /// Keeps what is known of files, all of it or nothing, in place of what was known before. When it returns,
-  /// it is durable, and the next read shows it.
+  /// Replaces the facts about files, all of them or none. When it returns, the facts are durable, and the
+  /// next read shows them.
   ///
   /// - Throws: `MediaStoreError`.
   func keep(_ media: [KnownMedia]) throws
-  /// Forgets what is known of the files at these URLs.
+  /// Deletes the facts about the files at these URLs.
   func forget(_ urls: [String]) throws
 }

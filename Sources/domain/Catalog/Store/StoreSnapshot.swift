@@ -12,17 +12,17 @@ public protocol StoreSnapshot: Sendable {
   var isWhole: Bool { get }
   /// How many feeds there are.
   var feedCount: Int { get }
-  /// What is known of feeds without reading: of those whose orders were read, in any order.
+  /// The feeds known without reading: those whose orders were read, in any order.
   var knownFeeds: [FeedSummary] { get }
   /// What feeds take in memory.
   var orderMemory: OrderMemory { get }
   /// Whether there is a feed of this name.
   func hasFeed(named name: String) -> Bool
-  /// What is known of the feed of this name without reading; `nil` where nothing is.
+  /// The feed of this name if it is known without reading, otherwise `nil`.
   func knownFeed(named name: String) -> FeedSummary?
-  /// A page of the list of feeds, where nothing has to be read for it.
+  /// A page of the list of feeds if it needs no read, otherwise `nil`.
   func knownFeeds(_ query: FeedListQuery) -> FeedListPage?
-  /// The page can be cut at once: no order has to be loaded or compared for it.
+  /// Whether the page can be cut at once, without loading or comparing an order.
   func isAtHand(_ query: PageQuery) -> Bool
   /// The page, where it can be cut from what is in memory alone, as mostly; else nil, which says no more.
   ///
@@ -42,7 +42,7 @@ public struct OrderMemory: Equatable, Sendable {
   /// About what all feeds take, with their orders.
   public let bytes: Int
 
-  /// So many orders, and so many bytes.
+  /// Creates the memory use of this many orders, with this many bytes.
   public init(feeds: Int, bytes: Int) {
     self.feeds = feeds
     self.bytes = bytes

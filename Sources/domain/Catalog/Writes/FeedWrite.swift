@@ -28,7 +28,7 @@ public struct FeedWrite: Sendable {
   public let name: String
   /// What becomes of it.
   public let change: Change
-  /// Sees the feed as it is, `nil` where there is none; see `ItemWrite.condition`.
+  /// Receives the current feed, or `nil` if it does not exist; see `ItemWrite.condition`.
   public let condition: Condition?
 
   /// Decides whether a feed, as it is, may be changed.

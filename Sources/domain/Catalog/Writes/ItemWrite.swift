@@ -20,9 +20,9 @@ public struct ItemWrite: Sendable {
   public let change: Change
   /// Whether the writer may do this at all. Sees what `condition` sees, before it, and before a replay is answered.
   public let authorization: Condition?
-  /// Sees the item as it is, `nil` where there is none, in the transaction that would change it. What
-  /// it throws is the write's error, and then nothing is changed. Other writes wait meanwhile. Not asked for a
-  /// replay, whose condition held the first time.
+  /// Receives the current item, or `nil` if it does not exist, in the transaction that would change it. An
+  /// error that it throws becomes the write's error, and then nothing is changed. Other writes wait
+  /// meanwhile. A replay does not call it, because it held the first time.
   public let condition: Condition?
 
   /// Decides whether an item, as it is, may be changed.
@@ -48,8 +48,8 @@ public struct IdempotencyKey: Sendable, Hashable {
   public let text: String
   /// Whose key it is, the name of a token: two clients that number their requests 1, 2, 3 do not share them.
   public let owner: String
-  /// What the request asked for: the same key with another fingerprint is refused. Whoever makes the
-  /// key makes this, and keeps both short.
+  /// A digest of the request: the same key with another fingerprint is refused. The caller that makes the
+  /// key makes the fingerprint, and keeps both short.
   public let fingerprint: String
 
   /// The key of a request that asked for this.

@@ -47,7 +47,7 @@ public final class WriteQueue: Sendable {
     let work: WorkerPool.Work = {
       while let group = self.nextGroup() { Self.run(group, commit) }
     }
-    // Where the system has no thread for it, whoever gave the write is the writer.
+    // If the system has no thread for the work, the calling thread writes.
     if !thread.run(work) { work() }
   }
 

@@ -3,8 +3,8 @@ import HTTP
 import HTTPServer
 import System
 
-/// Gives each client a representation in the coding that it likes best (RFC 9110 section 12.5.3),
-/// compressed once for all who like it.
+/// Gives each client a representation in the coding that it prefers (RFC 9110 section 12.5.3),
+/// compressed once for all clients that prefer it.
 final class BodyEncoding: Sendable {
   let bodies: EncodedBodies
   /// A smaller body is sent as it is: it fits one packet, and the work is for nothing.

@@ -35,7 +35,7 @@ struct CachePolicy: Sendable {
 
   let pages: Directive
   let documents: Directive
-  /// Of files that belong together, of one version of the program: asked for anew each time, mostly with 304.
+  /// For files that belong together, of one version of the program: revalidated each time, mostly with 304.
   let files = Directive("no-cache")
 
   init(maxAgeSeconds: Int, staleWhileRevalidateSeconds: Int, keyField: CacheKeyField? = nil) {

@@ -112,7 +112,7 @@ struct Problem: Error, Sendable {
     self.parameter = parameter
   }
 
-  /// 404; who looks for where items are written is told.
+  /// 404; it also tells clients where items are written.
   static func unknownRoute(_ path: String) -> Problem {
     let isItems = path == "/v1/items" || path == "/v1/items/"
     let remedy =
@@ -170,8 +170,8 @@ extension Fields {
 extension Problem {
   /// The one place that maps errors to statuses.
   ///
-  /// What is nobody's fault but the server's is told to the client as that and nothing more; its cause
-  /// goes to the log.
+  /// The client learns of the server's own faults only that they are such; their cause is written to the
+  /// log.
   init(_ error: any Error) {
     switch error {
     case let problem as Problem: self = problem
@@ -291,14 +291,14 @@ extension Problem {
   }
 }
 
-/// The refused records of an import that its answer tells one by one: so many, and so many bytes, at the
-/// most, however much of the records their problems quote. The others are only counted.
+/// The refused records of an import that its answer lists one by one: at most a fixed number, and a fixed
+/// number of bytes, however much of the records their problems quote. The others are only counted.
 struct RefusalList {
   /// How many are told.
   static let maximumCount = 100
   /// How much of one problem is told.
   static let problemBytes = 500
-  /// How many bytes the problems have together; the one that goes beyond is the last.
+  /// How many bytes the problems have together; the one that exceeds it is the last.
   static let maximumBytes = 16_384
 
   private var refusals: [(line: Int, problem: String)] = []

@@ -14,10 +14,10 @@ struct Representation: Sendable {
   var links = LinkField.none
   /// By what caches in front are told to forget it, where it is of what may be kept.
   var cacheKeys = CacheKeys.none
-  /// The version of what is represented, for those who would change it: the first part of the
+  /// The version of what is represented, for clients that want to change it: the first part of the
   /// entity tag.
   var version: String?
-  /// The hash, where whoever made the body had it from the parts.
+  /// The hash, if the maker of the body had it from the parts.
   private let knownHash: ContentHash?
 
   /// - Parameter hash: that of the body's parts, where it has any; else the body's own is used.
@@ -42,7 +42,7 @@ struct Representation: Sendable {
     return EntityTag(coding == .identity ? tag : tag + "-" + coding.rawValue)
   }
 
-  /// The answer with what nobody is to keep.
+  /// The answer, with fields that forbid caching.
   var uncached: Response {
     var fields = caching.fields
     fields.append(type.fields)

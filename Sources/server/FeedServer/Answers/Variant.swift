@@ -20,7 +20,7 @@ struct VariantHead: Sendable {
   /// The answer with this body.
   func whole(_ body: [UInt8]) -> Response { Response(.ok, fields: fields, bytes: body) }
 
-  /// The answer to who has it already.
+  /// The answer to a client that already has it.
   var notModified: Response { Response(.notModified, fields: fields.prefix(sharedFields)) }
 }
 

@@ -89,7 +89,7 @@ public struct CacheKeyField: Equatable, Sendable {
     self.separator = separator
   }
 
-  /// The field of this name; nil where it is none that keys can have.
+  /// The field of this name; nil if keys cannot have it.
   public init?(name: String) {
     let lowercased = name.lowercased()
     guard Self.nameBytes.contains(name.utf8.count), name.utf8.allSatisfy(\.isTokenCharacter),

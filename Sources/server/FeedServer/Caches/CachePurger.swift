@@ -22,12 +22,12 @@ struct PurgeSettings: Sendable {
   let maximumKeys: Int
 }
 
-/// Has caches in front forget what changed, whoever changed it.
+/// Makes caches in front forget what changed, whichever process changed it.
 ///
-/// Theory of operation. One thread looks at where the store is in its history, often and for next to nothing, as
-/// `FeedEvents` does. Where that has moved, it asks what changed, and hands the keys of it to each cache's queue;
-/// then it waits for the interval, so that many changes are one purge. Each cache has a thread that sends its
-/// queue, so that one that does not answer holds up no other, and no write waits for any.
+/// Theory of operation. One thread reads the store's version, often and for next to nothing, as `FeedEvents` does.
+/// When the version has moved, the thread asks what changed, and adds the keys of it to each cache's queue; then it
+/// waits for the interval, so that many changes are one purge. Each cache has a thread that sends its
+/// queue, so that an unresponsive cache delays no other, and no write waits for any.
 ///
 /// Each server purges for itself: when it has seen a change, what it answers from then on has it. So what a cache
 /// was given by this server before, and may still be storing, is what this server's own purges are about, and

@@ -76,7 +76,7 @@ final class FrontCache: Sendable {
     state.notify()
   }
 
-  /// Sends what is due until `end()`; on a thread of its own.
+  /// Sends the due purges until `end()`; on a thread of its own.
   func run() {
     var pause: UInt64 = 0
     while case .send(let keys) = next() {

@@ -4,7 +4,7 @@ import System
 
 /// One request without a body, of whose answer the status is all that matters: a health check, a purge.
 public struct HTTPQuestion: Sendable {
-  /// What it goes to.
+  /// The target of the request.
   public let target: HTTPTarget
   private let method: String
   private let fields: [(name: String, value: String)]
@@ -22,8 +22,8 @@ public struct HTTPQuestion: Sendable {
     self.fields = fields
   }
 
-  /// The answer's status; 0 where what came back is not HTTP. It waits, but no longer than so many milliseconds from
-  /// when the host's address is known.
+  /// Returns the answer's status; 0 if the answer is not HTTP. It waits at most this many milliseconds from when
+  /// the host's address is known.
   ///
   /// - Throws: `SystemError`.
   public func ask(timeoutMilliseconds: Int) throws(SystemError) -> Int {
@@ -54,7 +54,7 @@ public struct HTTPQuestion: Sendable {
   }
 }
 
-/// What a short question goes to: an `http` URL in its parts (RFC 9110 section 4.2.1).
+/// The target of a short request: an `http` URL in its parts (RFC 9110 section 4.2.1).
 public struct HTTPTarget: Equatable, Sendable, CustomStringConvertible {
   /// The name or address to connect to.
   public let host: String
@@ -70,7 +70,7 @@ public struct HTTPTarget: Equatable, Sendable, CustomStringConvertible {
     self.target = target
   }
 
-  /// The URL's parts; nil if it is none of `http`, or without a host.
+  /// The URL's parts; nil if it is not an `http` URL, or has no host.
   public init?(url: String) {
     guard let parts = URLComponents(string: url), parts.scheme?.lowercased() == "http",
       let host = parts.percentEncodedHost, !host.isEmpty, parts.user == nil

@@ -1,9 +1,9 @@
 /// The keys that one cache is still to forget: pure, with the time as milliseconds that are handed in.
 ///
-/// Theory of operation. A key waits until it was taken as a part of a batch and the cache has answered. What was
-/// purged for a change is purged once more a while later: an answer that a server had made before the change
-/// may have come to the cache after the first purge, and nothing would remove it. Whatever happens, no more
-/// than so many keys are kept; where there are more, the key of all takes their place.
+/// Theory of operation. A key waits until a batch has taken it and the cache has answered. A key that was purged for
+/// a change is purged once more a while later: an answer that a server had made before the change may have reached
+/// the cache after the first purge, and nothing else would remove it. The queue never holds more than
+/// `maximumKeys` keys; beyond that, the key of all answers replaces them.
 struct PurgeQueue {
   private struct Wait {
     var since: UInt64
@@ -22,7 +22,7 @@ struct PurgeQueue {
   /// How often there were too many keys.
   private(set) var overflows = 0
 
-  /// What one request names takes so many bytes at the most, but for a single key: caches take lines of 8 KB.
+  /// The maximum size of one request's keys, unless it has a single key: caches take lines of 8 KB.
   static let batchBytes = 4_096
 
   init(maximumKeys: Int, againMilliseconds: Int) {
@@ -30,7 +30,7 @@ struct PurgeQueue {
     self.againMilliseconds = againMilliseconds
   }
 
-  /// How many keys have to be purged for the first time.
+  /// How many keys must be purged for the first time.
   var count: Int {
     waiting.count { !$0.value.isRepetition } + sending.count { !$0.value.isRepetition }
   }
@@ -53,7 +53,7 @@ struct PurgeQueue {
     bound()
   }
 
-  /// What is to be sent now. It has to be followed by `succeeded` or `failed`.
+  /// The keys to send now. The caller must follow with `succeeded` or `failed`.
   mutating func next(at now: UInt64) -> [String] {
     for (key, time) in again where time <= now {
       again[key] = nil
@@ -96,7 +96,7 @@ struct PurgeQueue {
     }
   }
 
-  /// It has not, or nobody knows.
+  /// The cache has not purged, or its outcome is unknown.
   mutating func failed() {
     for (key, wait) in sending { self.wait(key, wait) }
     sending = [:]

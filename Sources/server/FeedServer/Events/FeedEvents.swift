@@ -6,17 +6,17 @@ import Observability
 import System
 
 /// Tells clients that a feed has something newer than what they know: server-sent events (HTML Living
-/// Standard section 9.2), so that nobody has to poll.
+/// Standard section 9.2), so that no client must poll.
 ///
-/// Theory of operation. One thread looks at where the store is in its history, often and for next to nothing.
-/// Where that has moved, it asks for each feed that somebody listens to whether it has changed, and of one that
-/// has whether anything stands above the last `newer` cursor. Where something does, the listeners of that feed
-/// are woken, and each connection fetches the event, which was written once. A client that takes nothing misses
-/// no news: the next event that it takes says the same.
+/// Theory of operation. One thread reads the store's version, often and for next to nothing. When the version
+/// has moved, the thread asks for each feed with listeners whether it has changed, and for a changed feed whether
+/// anything stands above the last `newer` cursor. If so, it wakes the listeners of that feed, and each connection
+/// fetches the event, which was written once. A client that takes nothing misses no news: the next event that it
+/// takes says the same.
 ///
-/// Who comes is let in on the event loop that asks. What takes long, a ranking that has to be compared with
-/// another, has a thread of its own, on which as many may wait as may listen: a browser that is refused does not
-/// come back.
+/// The event loop that receives a request admits the client. Slow cases, where a ranking must be compared with
+/// another, have a thread of their own, and as many may wait for it as may listen: a browser that is refused does
+/// not come back.
 final class FeedEvents: Sendable {
   /// Where a client says that it is.
   enum Position: Sendable {
@@ -41,11 +41,11 @@ final class FeedEvents: Sendable {
     /// How many clients have each watch: those that are about to listen among them.
     var members: [ObjectIdentifier: Int] = [:]
     var listeners = 0
-    /// A watch has come that nobody has looked at: what changed while it was made may be missing in it.
+    /// A new watch was not checked yet: it may miss what changed while it was made.
     var hasNewWatch = false
     var isEnding = false
 
-    /// Who comes from now on gets another watch.
+    /// Removes the watch: later clients get another one.
     mutating func forget(_ watch: FeedWatch) {
       if watches[watch.feed] === watch { watches[ByteText(watch.feed)] = nil }
     }
@@ -57,7 +57,7 @@ final class FeedEvents: Sendable {
   /// How often the store is looked at.
   private let lookMilliseconds: Int
   private let state = Monitor(State())
-  /// Where those wait who are not let in at once.
+  /// The queue of clients that are not admitted at once.
   private let arrivals: WorkerPool
 
   init(store: any FeedStore & PolicyStore, maximumListeners: Int, lookMilliseconds: Int) {
@@ -75,8 +75,8 @@ final class FeedEvents: Sendable {
 
   // MARK: Listening
 
-  /// Hands out what a client gets that listens to a feed from now on, or why it gets nothing: `FeedError` where
-  /// there is no such feed, or the position is none of it, `Problem` 503 where too many listen.
+  /// Passes the stream of a new listener of a feed, or the error: `FeedError` if the feed does not exist or the
+  /// position is not one of it, `Problem` 503 if too many clients listen.
   ///
   /// - Parameter completion: called once, before this returns or on a thread that may wait.
   func listen(
@@ -103,7 +103,7 @@ final class FeedEvents: Sendable {
     Problem(.overloaded, .serviceUnavailable, "Too many clients listen for events.")
   }
 
-  /// Nothing has to be loaded or compared to let the client in.
+  /// Whether the client can be admitted without loading or comparing anything.
   private static func isAtHand(
     _ feed: String, _ position: Position, in snapshot: any StoreSnapshot
   ) -> Bool {
@@ -115,7 +115,7 @@ final class FeedEvents: Sendable {
   private func stream(
     of feed: String, _ position: Position, in snapshot: any StoreSnapshot, after count: Int
   ) throws -> ResponseStream {
-    // Whoever waited while the server ended is told so at once.
+    // A client that waited while the server ended gets the error at once.
     guard !state.withLock({ $0.isEnding }) else { throw Self.tooMany }
     let newer = try Self.newer(of: feed, in: snapshot)
     let isBehind = try Self.isBehind(position, feed, in: snapshot)
@@ -176,11 +176,11 @@ final class FeedEvents: Sendable {
 
   // MARK: Looking
 
-  /// Looks until `stop()`; on a thread of its own.
+  /// Checks the watches until `stop()`; on a thread of its own.
   func run() {
     var seen: StoreVersion?
     while true {
-      // Nobody listens most of the time.
+      // Most of the time no client listens.
       let isEnding = state.wait { state in
         state.isEnding ? true : state.watches.isEmpty ? nil : false
       }
@@ -190,7 +190,7 @@ final class FeedEvents: Sendable {
     }
   }
 
-  /// Looks at all watches, unless the store is where it was and none of them is new.
+  /// Checks all watches, unless the store's version is unchanged and no watch is new.
   func look(unless seen: inout StoreVersion?) {
     let version = store.version
     let watches = state.withLock { state -> [FeedWatch] in

@@ -37,7 +37,7 @@ final class FeedWatch: Sendable {
 
   private let state: Monitor<State>
 
-  /// How long a browser waits before it connects anew.
+  /// How long a browser waits before it reconnects.
   private static let retryMilliseconds = 3000
   private static let heartbeat = Array(":\n\n".utf8)
 
@@ -123,7 +123,7 @@ final class FeedWatch: Sendable {
     }
   }
 
-  /// Where the client is, so that it goes on from there when it connects anew: a block without data is no
+  /// The client's position, so that it continues from there when it reconnects: a block without data is not an
   /// event.
   private static func greeting(newer: Cursor) -> [UInt8] {
     Array("retry: \(retryMilliseconds)\nid: \(newer.text)\n\n".utf8)

@@ -10,10 +10,10 @@ import System
 // `MediaVersions` says that the open file has it: from memory on the loop, else from the index or
 // by reading the file, on a thread of its own. `MediaSigner` signs URLs and looks at signatures.
 //
-// By which URLs items name files, `MediaLinks` says when they are encoded. Signed ones rest on the
-// second at which they expire, which is the same for all that are handed out within a step: it is
-// a part of `PageKey` and of `RequestText`, and the item file holds items of one such second at a
-// time. So nothing that is kept outlives its step, and nobody has to be told when one ends.
+// `MediaLinks` gives the URLs of files when items are encoded. Signed ones depend on the second at
+// which they expire, which is the same for all that are handed out within a step: it is a part of
+// `PageKey` and of `RequestText`, and the item file holds items of one such second at a time. So
+// nothing that is cached outlives its step, and the end of a step needs no notification.
 
 /// What a media file is answered with.
 struct MediaAnswer {

@@ -14,7 +14,7 @@ struct MediaFolder: Sendable {
   private let plainCaching: CachePolicy.Directive
   private let immutableCaching = Self.caching(isImmutable: true, seconds: immutableSeconds)
 
-  /// A multipart answer has so many parts at the most: no player asks for more.
+  /// The maximum number of parts of a multipart answer: no player asks for more.
   static let maximumParts = 16
   /// A file that changed so shortly ago may change again within the same tick of the file system's
   /// clock: its tag is weak until then (RFC 9110 section 8.8.1).

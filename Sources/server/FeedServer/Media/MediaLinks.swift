@@ -34,14 +34,14 @@ struct MediaLinks: MediaNaming {
     self.expires = expires
   }
 
-  /// Who names the files: where records do, nobody need be asked of each.
+  /// How files are named: if as recorded, no look-up for each file is needed.
   var names: MediaNames {
     if case .asRecorded = linking { return .asRecorded }
     return .by(self)
   }
 
   func name(of url: Span<UInt8>, version: MediaVersion?) -> MediaName? {
-    // In the order of what it costs: most files of most servers are somebody else's.
+    // In the order of what it costs: most files of most servers are hosted elsewhere.
     var content: ContentAddress?
     if case .content(let sha256)? = version { content = ContentAddress(sha256: sha256) }
     switch linking {

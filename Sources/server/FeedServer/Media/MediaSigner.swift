@@ -12,7 +12,7 @@ struct MediaSigner: Sendable {
   private let keys: [[UInt8]]
   /// How long a URL holds at the least from when it is handed out.
   let leastSeconds: Int
-  /// URLs that are handed out within the same step of so many seconds expire together, so that pages stay the
+  /// URLs that are handed out within the same step of this many seconds expire together, so that pages stay the
   /// same for that long.
   let stepSeconds: Int
   /// The clock: seconds since 1970.
@@ -22,7 +22,7 @@ struct MediaSigner: Sendable {
   /// RFC 3339 can write.
   private static let latestSecond = 253_000_000_000
 
-  /// - Parameter keys: one or more, none of them empty.
+  /// - Parameter keys: at least one; none of them is empty.
   init(
     keys: [[UInt8]], leastSeconds: Int, stepSeconds: Int,
     now: @escaping @Sendable () -> Int = { WallClock.secondsSince1970 }
@@ -50,7 +50,7 @@ struct MediaSigner: Sendable {
 
   /// How many seconds the URL of the file with this query still holds, 1 or more.
   ///
-  /// - Throws: `Problem` 403 where it is not signed, signed by somebody else, or no longer holds.
+  /// - Throws: `Problem` 403 if it is unsigned, signed with another key, or expired.
   func secondsLeft(of query: MediaQuery, _ segments: [String]) throws -> Int {
     guard let expires = query.expires, let signature = query.signature else {
       throw Problem(

@@ -5,9 +5,9 @@ import MediaProbe
 import Synchronization
 import System
 
-/// Says which content a media file has just now.
+/// Says which content a media file has at this moment.
 ///
-/// Theory of operation. What is promised for a year has to be true: a file of at most `comparedBytes` is read for
+/// Theory of operation. A promise for a year must be true: a file of at most `comparedBytes` is read for
 /// each answer, since a program that writes through `mmap` changes it without a new time (`st_ctim` is set when
 /// a page becomes dirty, on tmpfs never). A larger file is taken for the content that it had when it was the same
 /// file with the same size and time of change: in memory, as the store says, or as it is read now. Threads of
@@ -32,11 +32,11 @@ final class MediaVersions: Sendable {
     }
   }
 
-  /// What is known of so many files is some ten MB; then it is begun anew.
+  /// The maximum number of known files, some ten MB; beyond it the cache is cleared.
   private static let maximumFiles = 1 << 16
-  /// So many requests wait for files to be read, each with its file open.
+  /// The maximum number of requests that wait for files to be read, each with its file open.
   private static let maximumWaiting = 1_024
-  /// So many files are read at once.
+  /// The number of files that are read at once.
   private static let threads = 2
   /// A second or two of reading.
   static let maximumReadBytes = 1 << 30
@@ -46,7 +46,7 @@ final class MediaVersions: Sendable {
   private let known = Mutex<[Stamp: ContentAddress]>([:])
   private let readers = WorkerPool(threads: threads, limit: maximumWaiting)
 
-  /// - Parameter comparedBytes: a file of at most so many bytes is read for each answer.
+  /// - Parameter comparedBytes: a file of at most this many bytes is read for each answer.
   init(store: any MediaStore, comparedBytes: Int) {
     self.store = store
     self.comparedBytes = comparedBytes
@@ -72,7 +72,7 @@ final class MediaVersions: Sendable {
       completion(
         Result {
           if isCompared { return try read(file).map { Found(content: $0, isCompared: true) } }
-          // Whoever waited before may have asked for the same.
+          // An earlier request may have found the same content.
           if let content = remembered() { return Found(content: content, isCompared: false) }
           guard let content = try find(file, segments) else { return nil }
           known.withLock { known in

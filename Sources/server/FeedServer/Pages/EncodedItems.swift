@@ -6,8 +6,8 @@ import Prefetch
 /// Items as bytes, one record behind the other, as they lie in the item file: each one's JSON with a hint,
 /// and what else of it a page needs.
 ///
-/// A record is its head (`EncodedItem.Head`), what it costs by the costs that its hint is by (`ItemCosts`), its
-/// files, for who has other costs (`MediaLoad`s), and then the JSON.
+/// A record is its head (`EncodedItem.Head`), its cost by the costs of its hint (`ItemCosts`), its files, for
+/// readers with other costs (`MediaLoad`s), and then the JSON.
 ///
 /// Only the process that wrote a record reads it: it has no version, and that it ends too early is a
 /// mistake of this program.
@@ -18,7 +18,7 @@ struct EncodedItems: Sendable {
   /// No items.
   init() {}
 
-  /// So many records.
+  /// Creates items from `count` records.
   init(bytes: [UInt8], count: Int) {
     self.bytes = bytes
     self.count = count
@@ -225,7 +225,7 @@ extension OutputSpan<UInt8> {
       let size = MemoryLayout<Number>.size
       precondition(size <= buffer.count - count, "more than the capacity")
       guard let start = buffer.baseAddress else { return }
-      // So many bytes behind the ones that are there: within the capacity, as just looked.
+      // The bytes behind the existing ones are within the capacity, which was just checked.
       UnsafeMutableRawPointer(start + count).storeBytes(of: number, as: Number.self)
       count += size
     }

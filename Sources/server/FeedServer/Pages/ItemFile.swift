@@ -29,7 +29,7 @@ final class ItemFile: Sendable {
   fileprivate struct State: Sendable {
     var file: ScratchFile?
     var places = PlaceTable()
-    /// Where the next item goes.
+    /// Where the next item is written.
     var end = 0
     /// How many of the bytes before `end` have a place.
     var usedBytes = 0
@@ -49,7 +49,7 @@ final class ItemFile: Sendable {
     var items = 0
     /// The file's length.
     var bytes = 0
-    /// How often it was begun anew.
+    /// How often the file was restarted.
     var renewals = 0
     /// How often it could not be written or read.
     var failures = 0
@@ -63,7 +63,7 @@ final class ItemFile: Sendable {
 
   /// - Parameters:
   ///   - folder: where the file is; nothing is written before the first item.
-  ///   - maximumBytes: how long the file gets; with 0 there is none.
+  ///   - maximumBytes: the maximum size of the file; 0 disables it.
   ///   - freeBytes: how much room the disk of the file has left.
   init(
     store: any FeedStore, folder: String, maximumBytes: Int,
@@ -141,7 +141,7 @@ final class ItemFile: Sendable {
     _ items: EncodedItems, _ posts: [Int64], expiring expires: Int? = nil,
     asOf version: StoreVersion
   ) {
-    // What finds no place is not written: it would be bytes that nobody reads.
+    // An item without a place is not written: no reader would find its bytes.
     let records = zip(posts, items.records).filter { post, record in
       PlaceTable.canHold(post) && record.count <= Place.maximumCount
     }
@@ -157,7 +157,7 @@ final class ItemFile: Sendable {
     }
   }
 
-  /// Room for so many bytes; nil where the file has failed.
+  /// Reserves room for `count` bytes; nil if the file has failed.
   private func reserve(_ count: Int) throws(SystemError) -> (ScratchFile, start: Int)? {
     let (reserved, hasFailed) = state.withLock { state -> ((ScratchFile, start: Int)?, Bool) in
       if state.end + count > maximumBytes || state.isMostlyUnused { state.beginAnew() }
@@ -227,10 +227,10 @@ extension ItemFile.State {
     return (pieces, missing)
   }
 
-  /// Below this a file is not begun anew for what it has lost.
+  /// Below this size a file is not restarted for its lost bytes.
   private static let keptBytes = 16 << 20
 
-  /// Whether most of the file is bytes that nobody will read again.
+  /// Whether most of the file is bytes that will never be read again.
   var isMostlyUnused: Bool { end > Self.keptBytes && usedBytes < end / 2 }
 
   mutating func reserve(_ count: Int) -> Int {
@@ -260,7 +260,7 @@ extension ItemFile.State {
     if end > 0 { beginAnew() }
   }
 
-  /// Whoever reads the old file goes on with it.
+  /// Starts a new file. Readers of the old file continue with it.
   mutating func beginAnew() {
     if file != nil { figures.renewals += 1 }
     file = nil

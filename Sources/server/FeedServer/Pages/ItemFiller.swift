@@ -4,7 +4,7 @@ import Prefetch
 import Synchronization
 import System
 
-/// Puts every item into the item file while nobody has asked for it yet, in the order in which pages
+/// Puts every item into the item file before it is requested, in the order in which pages
 /// show them, so that a page's items lie together and are read at once.
 ///
 /// It takes half a core at the most: after each step it rests for as long as that took.
@@ -30,7 +30,7 @@ final class ItemFiller: Sendable {
   func stop() { isStopping.store(true, ordering: .relaxed) }
 
   /// Goes through every feed whose order is at hand from its top, the largest first: what the others show of
-  /// it lies in its order, too, and near each other. What the store cannot give now is left for whoever asks.
+  /// it lies in its order, too, and near each other. Requests read what the store cannot give now.
   func run() {
     guard !file.isOff, let feeds = waitForFeeds() else { return }
     for feed in feeds.sorted(by: { $0.total > $1.total }) {

@@ -47,7 +47,7 @@ final class KeptPage: Sendable {
     return try tag.isNews(to: request) ? whole : notModified
   }
 
-  /// So many requests are told together: to tell one takes a lock that all event loops share.
+  /// The number of requests that are reported together: a report takes a lock that all event loops share.
   private static let toldAtOnce = 32
 
   /// Tells what is not told yet of how often it was asked for.
@@ -103,7 +103,8 @@ struct PageKey: Hashable, Sendable {
 }
 
 /// The part of a request that decides about its page, as it came: its target, and the fields that a page
-/// can depend on; and when the URLs of files expire that are handed out just now. Requests with the same text have the same key; many texts may have one.
+/// can depend on; and when the URLs of files expire that are handed out just now. Requests with the same text have
+/// the same key; many texts may have one.
 struct RequestText: Hashable, Sendable {
   let bytes: [UInt8]
 

@@ -4,11 +4,11 @@ import Feed
 import HTTP
 import Synchronization
 
-/// The pages that are kept to be sent again, within a budget of bytes: what was not asked for for the
-/// longest gives way.
+/// The pages that are kept to be sent again, within a budget of bytes: the least recently used are
+/// evicted.
 ///
-/// When it is full, a page has to be asked for twice before it is kept: who walks through a whole feed
-/// takes no place from the pages that everybody asks for.
+/// When it is full, a page is kept only after its second request: a client that walks through a whole feed
+/// evicts no pages that many clients request.
 ///
 /// A page is found by the text of a request that it answered before, without that being parsed, or else
 /// by its key; and only if it is what the store would give now.
@@ -41,7 +41,7 @@ final class KeptPages: Sendable {
   private let hits = Atomic<Int>(0)
   private let misses = Atomic<Int>(0)
 
-  /// Pages of the store that take no more than so many bytes together; with 0 none is kept.
+  /// Creates the cache of the store's pages, of at most this many bytes; 0 disables it.
   init(of store: any FeedStore, maximumBytes: Int) {
     self.store = store
     self.maximumBytes = maximumBytes
@@ -74,8 +74,8 @@ final class KeptPages: Sendable {
     return page
   }
 
-  /// The page of this key, which from now on is found by the text as well. Where there is none, one will
-  /// have to be made.
+  /// The page of this key, which from now on is found by the text as well; nil if the caller must make
+  /// one.
   func find(_ key: @autoclosure () -> PageKey, for text: RequestText) -> KeptPage? {
     guard maximumBytes > 0 else {
       misses.wrappingAdd(1, ordering: .relaxed)
@@ -96,8 +96,8 @@ final class KeptPages: Sendable {
     return page
   }
 
-  /// Keeps a page with a body of so many bytes for requests of this text, instead of the one before, if
-  /// there is room or it was asked for before; else it is not made.
+  /// Keeps a page with a body of this many bytes for requests of this text, in place of the previous one, if
+  /// there is room or it was requested before; otherwise the page is not made.
   func keep(
     _ text: RequestText, _ key: @autoclosure () -> PageKey, bodyBytes: Int,
     _ page: @autoclosure () -> KeptPage
@@ -106,7 +106,7 @@ final class KeptPages: Sendable {
     insert(page(), key: key(), for: text)
   }
 
-  /// Whether a page of so many bytes should be kept now, for requests of this text.
+  /// Whether a page of this many bytes should be kept now, for requests of this text.
   private func admits(_ text: RequestText, bytes: Int) -> Bool {
     guard bytes <= maximumBytes / Self.largestShare else {
       forget(text)
@@ -146,7 +146,7 @@ final class KeptPages: Sendable {
     }
   }
 
-  /// No page takes more than one of so many parts of the budget.
+  /// No page takes more than the budget divided by this.
   private static let largestShare = 8
 
   /// What an entry takes beside the page: its place in the list and in the dictionary of keys.

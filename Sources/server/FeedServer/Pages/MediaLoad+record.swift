@@ -1,9 +1,9 @@
 import Feed
 
-/// A file in the record of an item: what is known of it 1, its bytes 8, its milliseconds 8; and where it is
-/// known how its bytes play, its head 8, how many leads and needed ranges 1 each, and those, 16 bytes each.
-/// Its curve is in the item's JSON alone: no hint rests on it. Where there are variants, behind that its
-/// width 8 and how many of them 1, and of each the same: its width 8 and the file.
+/// A file in the record of an item: what is known about it 1, its bytes 8, its milliseconds 8; and if it is
+/// known how its bytes play, its head 8, the numbers of leads and needed ranges 1 each, and those, 16 bytes each.
+/// Its curve is in the item's JSON alone: no hint depends on it. If there are variants, behind that its
+/// width 8 and their number 1, and of each the same: its width 8 and the file.
 extension MediaLoad {
   fileprivate static let isVideoFlag: UInt8 = 1
   fileprivate static let hasBytesFlag: UInt8 = 2

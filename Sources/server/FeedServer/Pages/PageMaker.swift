@@ -71,9 +71,9 @@ final class PageMaker: Sendable {
   /// Makes the page that is asked for, from a snapshot alone and its items; `completion` is called once, on
   /// this thread or on that on which the store has read items.
   ///
-  /// Where a post is gone, what is in memory is behind the store: it is brought up to it and the page
-  /// made anew from a later snapshot; likewise where an order that had to be loaded is a later one. It
-  /// fails with `FeedError` for what the store does not have, and with what the store says of itself.
+  /// If a post was deleted, memory is behind the store: it is brought up to it and the page is made again
+  /// from a later snapshot; likewise if an order that was loaded is a later one. It fails with `FeedError`
+  /// for what the store does not have, and with the store's own failures.
   func make(
     _ asked: PageRequest, from snapshot: any StoreSnapshot, _ timing: Timing?, attempt: Int = 1,
     completion: @escaping @Sendable (Result<Page, any Error>) -> Void
@@ -104,8 +104,8 @@ final class PageMaker: Sendable {
         timing.end(.read, start)
         completing(completion) {
           let items = try items.get()
-          // Where deletions are faster than this reader, what is left of the page is right as far as it
-          // goes.
+          // If posts are deleted faster than this reader reads, the page is short, but the posts in it are
+          // right.
           let isWhole = items.count == posts.count
           if isWhole && cut.version == version || attempt == Self.attempts {
             let page = timing.measure(.encode) {

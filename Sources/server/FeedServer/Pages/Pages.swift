@@ -1,27 +1,27 @@
 // - whole pages, each coding, with their heads: `KeptPages`, three quarters of `--encoded-memory-
-//   bytes`; not asked for for the longest.
+//   bytes`; the least recently used is evicted.
 // - compressed bodies, by content: `EncodedBodies`, the other quarter; the same.
 // - encoded items: `ItemFile`, a file without a name beside the database, in the system's memory;
-//   8 bytes an item in ours; its post changes, or the file is begun anew.
+//   8 bytes an item in ours; its post changes, or the file is restarted.
 // - the orders of feeds, of all where `--order-memory-bytes` has room: `FeedCatalog`, which
-//   `CatalogFollower` brings up to the store; nobody has asked for one for the longest, and
-//   another one needs the room.
+//   `CatalogFollower` brings up to the store; the least recently used one is
+//   evicted when another one needs the room.
 //
-// An order that is not there is read when it is asked for (`CatalogFollower.held`): beside
-// refreshes, and brought up to the catalog by what was written meanwhile; so nobody else waits for
-// it. Nor do most pages of that feed: until the order is there they are cut from a window that a
-// worker reads by an index (`OrderWindow`), and have the same bytes. What lists say of a feed
-// (`FeedExtent`) stays when its order goes, and follows what is written. Whoever takes in a write
-// needs no order.
+// An absent order is read on demand (`CatalogFollower.held`): beside refreshes, and brought up to
+// the catalog by what was written meanwhile; so no other request waits for it. Most pages of that
+// feed do not wait either: until the order is loaded, a worker cuts them from a window that it
+// reads by an index (`OrderWindow`), and they have the same bytes. A feed's summary for lists
+// (`FeedExtent`) stays when its order is evicted, and follows the writes. Applying a write needs no
+// order.
 //
 // The store counts versions: `FeedStore.version` is greater as soon as anything is different,
 // before a write is answered, and for other processes' writes with the next refresh. It also says
 // what has changed since a version (`ChangeJournal`, bounded; the change log of the database,
-// which triggers write, whichever program wrote the rows). So nothing is ever told that it is out
-// of date: a page compares its version with the store's, and if that is another asks whether its
-// feed, its items or the settings are among what changed; the item file does the same before it
-// looks anything up. A change of one item costs the pages that show it; a change of a feed's order
-// the pages of that feed, whose items stay.
+// which triggers write, whichever program wrote the rows). So the store never invalidates anything
+// itself: a page compares its version with the store's, and if they differ, it asks whether its
+// feed, its items or the settings are among what changed; the item file does the same before each
+// look-up. A change of one item costs the pages that show it; a change of a feed's order costs the
+// pages of that feed, whose items stay.
 //
 // `ItemFiller` goes through all feeds once the server has started, so that items which are shown
 // together lie together in the file and a page is one read of it.

@@ -11,7 +11,7 @@ public struct HostAndPort: Sendable, Hashable {
   /// The host, where it is an address and no name.
   let address: IPAddress?
 
-  /// The host that is written like this (`feeds.example`, `feeds.example:8080`, `[::1]:80`); nil if it is none.
+  /// The host that is written like this (`feeds.example`, `feeds.example:8080`, `[::1]:80`); nil if it is invalid.
   public init?(_ text: String) {
     guard Authority.isWellFormed(text) else { return nil }
     // Within brackets colons are the address's.
@@ -34,15 +34,15 @@ public struct HostAndPort: Sendable, Hashable {
   private static let loopbacks = ["127.0.0.0/8", "::1"].compactMap { IPAddressBlock($0) }
 }
 
-/// For which hosts documents are answered whose URLs are absolute.
+/// The hosts for which the server answers documents with absolute URLs.
 ///
 /// Without a public URL these begin with the host that the request names, and a cache whose key leaves the host out
-/// hands them to everybody: so nobody may make up a host. What proxies say of it in other fields (`Forwarded`,
-/// `X-Forwarded-Host`) is not read.
+/// serves them to all clients: so no client may make up a host. The server does not read what proxies say of the
+/// host in other fields (`Forwarded`, `X-Forwarded-Host`).
 struct AllowedHosts: Sendable {
   /// How clients reach the server, without a slash at the end; nil where it is as each request says.
   let publicURL: String?
-  /// Those that the operator names, one without a port with any port. Where there are none, those of this machine:
+  /// Those that the operator names; one without a port allows any port. If there are none, those of this machine:
   /// the address that the client reached, the name that the server listens by, and loopback names.
   let named: [HostAndPort]
   private let listening: HostAndPort?

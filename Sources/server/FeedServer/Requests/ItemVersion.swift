@@ -14,8 +14,8 @@ struct ItemVersion {
   }
 }
 
-/// Which state a feed is in, for those who would change it: its name and title. What its entries make of
-/// it changes without them.
+/// The version of a feed, for clients that want to change it: its name and title. What its entries add to
+/// its representation changes without them.
 struct FeedVersion {
   let text: String
 
@@ -58,8 +58,8 @@ struct WritePreconditions: Sendable {
     return { feed in try check(feed.map { FeedVersion($0).text }, of: "feed") }
   }
 
-  /// - Parameter version: the state of the item or feed as it is; `nil` where there is none.
-  /// - Throws: `Problem` 412 where they do not hold.
+  /// - Parameter version: the current version of the item or feed; `nil` if it does not exist.
+  /// - Throws: `Problem` 412 if the preconditions fail.
   private func check(_ version: String?, of noun: String) throws {
     if isMalformed {
       throw Problem(

@@ -45,13 +45,13 @@ struct SyndicationRequest {
     url(["after", "before"].compactMap { name in parameters[name].map { (name, $0) } })
   }
 
-  /// The document below a page; nil where there is none. Of a gap, the lower end stays where it is.
+  /// The document below a page; nil if there is none. The lower end of a gap stays where it is.
   func next(of slice: PageSlice) -> String? {
     let end = parameters["after"] == nil ? nil : parameters["before"]
     return slice.next.map { url([("after", $0.text)] + (end.map { [("before", $0)] } ?? [])) }
   }
 
-  /// The document above a page; nil where there is none.
+  /// The document above a page; nil if there is none.
   func previous(of slice: PageSlice) -> String? {
     let end = parameters["before"] == nil ? nil : parameters["after"]
     return slice.previous.map { url((end.map { [("after", $0)] } ?? []) + [("before", $0.text)]) }

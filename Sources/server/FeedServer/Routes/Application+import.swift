@@ -12,7 +12,7 @@ extension Application {
   func importRecords(_ call: Call) throws {
     try call.writer().checkEverything()
     try BodyType.records.check(call.request.fields)
-    // Who has been answered may send the next one.
+    // A client that has its answer may send the next import.
     let isTaken = imports.run {
       Result { try runImport(call) }
     } telling: { outcome in

@@ -10,8 +10,8 @@ import Prefetch
 // MARK: What is read
 
 extension Application {
-  /// Answers a page's request that came before, without reading it anew, if the page has not changed
-  /// since; false where it has, or is not kept.
+  /// Answers a repeated page request without parsing it, if the page has not changed since; false if it has
+  /// changed, or is not kept.
   func answerKeptPage(_ request: Request, _ text: RequestText, _ responder: Responder) -> Bool {
     guard request.method == .get || request.method == .head, !request.fields.contains("Prefer"),
       let page = pages.kept.find(text)
@@ -100,7 +100,7 @@ extension Application {
     }
   }
 
-  /// What is known of feeds is said at once; what has to be read for it, by a worker.
+  /// Answers with known facts about feeds at once; a worker reads the others.
   private func answer<Known: Sendable>(
     _ call: Call, known: Known?, read: @escaping @Sendable () throws -> Known,
     as representation: @escaping @Sendable (Known) throws -> Representation
@@ -147,7 +147,7 @@ extension Application {
 // MARK: The page to look at
 
 extension Application {
-  /// The page, for browsers; for who asks for no HTML, or where there is no page, links to what there is.
+  /// The page, for browsers; links to the resources for clients that ask for no HTML, or if there is no page.
   func root(_ call: Call) {
     let accepted = AcceptedTypes(call.request.fields.combined("Accept"))
     let wantsPage = hasPage && accepted.prefers("text/html", to: "application/json")
@@ -171,7 +171,7 @@ extension Application {
     encoding.answer(Representation(file, caching: caching.files), to: call)
   }
 
-  /// The report as it is now: the file may be made anew at any time.
+  /// The current report: the file may be replaced at any time.
   private func answer(_ report: LabReportFile, _ call: Call) throws {
     let isTaken = workers.run(for: call) {
       call.attempt {

@@ -9,8 +9,8 @@ import Prefetch
 // MARK: The engine for thin clients
 
 extension Application {
-  /// What a client that tells its state is to do next, and why. It names items by their ids; what is known of
-  /// their files is filled in from the store. Nothing is kept.
+  /// Tells a client that sends its state what to do next, and why. The client names items by their ids; the
+  /// store adds the known facts about their files. Nothing is kept.
   func plan(_ call: Call) throws {
     try BodyType.record.check(call.request.fields)
     let request = try PlanRequest(body: call.request.body)

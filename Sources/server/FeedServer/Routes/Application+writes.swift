@@ -1,10 +1,10 @@
-// Whether a body is read at all is decided by its head (`Application.bodyPolicy`): only with the
-// token. Bodies of single writes are collected, up to a limit; an import's is handed over as it
-// comes (`BodyStream`), and the connection reads no faster than the import takes. An import runs
-// `Seeder` on a thread of its own. A single write becomes an `ItemWrite` with its preconditions;
-// the store's writer takes all that wait, runs each in a savepoint of one transaction
-// (`WriteGroup`), publishes the rankings that moved, brings the catalog up to date, and then
-// answers each: durable, and seen by the next read. Where an `Idempotency-Key` came along, the
+// The head of a request decides whether its body is read at all (`Application.bodyPolicy`): only
+// with the token. Bodies of single writes are collected, up to a limit; an import's is passed on as
+// it arrives (`BodyStream`), and the connection reads no faster than the import takes. An import
+// runs `Seeder` on a thread of its own. A single write becomes an `ItemWrite` with its
+// preconditions; the store's writer takes all waiting writes, runs each in a savepoint of one
+// transaction (`WriteGroup`), publishes the rankings that moved, brings the catalog up to date, and
+// then answers each: durable, and seen by the next read. Where an `Idempotency-Key` came along, the
 // answer is kept beside it in the same savepoint.
 
 import Catalog
@@ -38,7 +38,7 @@ extension Application {
   /// `DELETE`, RFC 9110 section 9.3.5.
   func deleteItem(_ id: String, _ call: Call) throws {
     let writer = try call.writer()
-    // What is not there is 404, whoever asks.
+    // An absent item is 404 for every client.
     write(id, .delete, call, authorization: writer.itemAuthorization(hasFeeds: true)) { _ in
       Response(.noContent)
     }

@@ -50,18 +50,17 @@ import System
 //    head and body in one `sendmsg`, files by `sendfile`. Answers of several connections that are
 //    ready in one turn of the loop are written at its end (`ConnectionLoop.writeSoon`), after 400
 //    µs at the latest: a client on the same machine, such as a proxy, is woken once. An answer
-//    without an end (`ResponseStream`) is the last of its connection: the machine asks whoever
-//    makes it for more when all before was taken. Event streams are such: `FeedEvents` looks on a
-//    thread of its own whether a feed that somebody listens to has something newer, and wakes the
+//    without an end (`ResponseStream`) is the last of its connection: the machine asks its
+//    producer for more when all before was taken. Event streams are such: `FeedEvents` checks on a
+//    thread of its own whether a feed with listeners has something newer, and wakes the
 //    connections (`FeedWatch`).
 // 7. When the last byte has been handed over, `ApplicationObserver` counts the request and writes
 //    its line.
 
 /// Answers requests from a store: the way from a route to bytes.
 ///
-/// What is in memory or one look at the file away is answered on the event loop that asks; what takes
-/// longer goes to the worker pool, writes go to the store's writer, and imports to threads of their
-/// own.
+/// The event loop answers what is in memory or one look at the file away. Slower requests run on the worker
+/// pool, writes on the store's writer, and imports on threads of their own.
 struct Application: Handler {
   let store: any FeedStore & PolicyStore
   let readiness: Readiness
@@ -94,7 +93,7 @@ struct Application: Handler {
     let importBytes: Int
   }
 
-  /// Only whoever may write has a body read, but for a state that is asked about.
+  /// The server reads only the bodies of clients that may write, and of requests for a plan.
   func bodyPolicy(for request: Request) -> BodyPolicy {
     guard case .found(let route, _) = Route.router.match(request.method, path: request.path) else {
       return .discard
@@ -197,13 +196,13 @@ struct Application: Handler {
     }
   }
 
-  /// The fields that a reader has use for, told to who does not say which it sends.
+  /// The fields that readers use, for a client that does not say which it sends.
   private static let readFields =
     "Cache-Control, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, "
     + "Prefer, Range, X-Request-Id, ECT, Downlink, RTT, Save-Data"
 
-  /// A list of field names as it came: whatever an app sends along with all its requests (`traceparent`,
-  /// `Authorization`) does no harm to one that reads. Nil where it is none.
+  /// A list of field names as received: a field that an app sends with all its requests (`traceparent`,
+  /// `Authorization`) does no harm to a reading one. Nil if it is not such a list.
   private static func fieldNames(_ list: String) -> String? {
     let names = list.split(separator: ",", omittingEmptySubsequences: false)
       .map { $0.drop { $0 == " " } }
@@ -226,7 +225,7 @@ struct Application: Handler {
       let reading = allowed.filter { isOpen || [.get, .head, .options].contains($0) }
       fields.append(
         "Access-Control-Allow-Methods", reading.map(\.rawValue).joined(separator: ", "))
-      // Not where there is nothing to read: POST needs no leave of its own, and the token must not go along.
+      // Not where nothing can be read: POST needs no permission of its own, and the token must not be sent along.
       let isForReaders = isOpen || reading.contains(.get)
       let asked = isForReaders ? request.fields.combined("Access-Control-Request-Headers") : nil
       fields.append("Access-Control-Allow-Headers", asked.flatMap(fieldNames) ?? readFields)
@@ -241,10 +240,10 @@ struct Application: Handler {
 // MARK: Events
 
 extension Application {
-  /// Says when a feed has something newer, for as long as the client listens.
+  /// Tells the client when a feed has something newer, for as long as the client listens.
   ///
-  /// - Throws: `CursorError` where `before` holds none. What a browser sends as `Last-Event-ID` when it
-  ///   connects anew is never refused, as it would then give up: a cursor that is none is behind.
+  /// - Throws: `CursorError` if `before` does not hold a cursor. A browser's `Last-Event-ID` on reconnecting is
+  ///   never refused, as the browser would then give up: an invalid cursor is treated as behind.
   func listen(to feed: String, _ parameters: Parameters, _ call: Call) throws {
     var position = FeedEvents.Position.now
     if let seen = try PageRequest.cursor("before", parameters) { position = .seen(seen) }
@@ -380,9 +379,9 @@ struct LabReportFile: Sendable {
 
   let file: String
 
-  /// What is in it now.
+  /// The current content.
   ///
-  /// - Throws: `Problem` 404 where there is none, or none yet; `SystemError` where it cannot be read.
+  /// - Throws: `Problem` 404 if there is no report, or none yet; `SystemError` if it cannot be read.
   func read() throws -> [UInt8] {
     let descriptor: Descriptor
     do throws(SystemError) {

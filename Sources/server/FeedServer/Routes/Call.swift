@@ -10,7 +10,7 @@ final class Call: Sendable {
   let responder: Responder
   /// What answers; nil as long as that is not known.
   let route: Route?
-  /// Whose token a write presents, or why nobody's; nil where nothing is written.
+  /// The token that a write presents, or why it is not accepted; nil if nothing is written.
   private let presented: Result<WriteToken, Problem>?
   /// What took how long, where the client asks for that.
   let timing: Timing?
@@ -55,7 +55,7 @@ final class Call: Sendable {
     }
   }
 
-  /// Answers with the problem; what is the server's own fault goes to the log.
+  /// Answers with the problem, and logs the server's own faults.
   func refuse(_ error: any Error) {
     let problem = Problem(error)
     if problem.kind.isServersFault {

@@ -26,7 +26,7 @@ enum Route: CaseIterable, Sendable {
   case plan
   case networks
   case media
-  /// The page to look at; for who asks for no HTML, what there is.
+  /// The page for browsers; for clients that ask for no HTML, links to the resources.
   case root
   /// The page's own files.
   case pageFile
@@ -99,7 +99,7 @@ enum Route: CaseIterable, Sendable {
   /// Whether it changes the database, and so needs the token.
   var isWrite: Bool { method != .get && self != .plan }
 
-  /// Whether whoever watches over the server asks it, who is never held up by a rate.
+  /// Whether the route is for monitoring, which no rate limits.
   var isForWatchers: Bool {
     switch self {
     case .health, .readiness, .metrics: true

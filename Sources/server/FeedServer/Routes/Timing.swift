@@ -35,7 +35,7 @@ final class Timing: Sendable {
   fileprivate func end(_ step: Step, _ start: UInt64) {
     let taken = MonotonicClock.nanoseconds - start
     steps.withLock { steps in
-      // Who takes a step again, as where not all of a page was at hand, has taken it once, for longer.
+      // A repeated step, as when a page was not all at hand, is counted as one longer step.
       if let index = steps.firstIndex(where: { $0.step == step }) {
         steps[index].nanoseconds += taken
       } else {
@@ -64,7 +64,7 @@ final class Timing: Sendable {
 }
 
 extension Timing? {
-  /// Measures where anybody wants to know.
+  /// Measures if the caller wants it.
   func measure<Result>(_ step: Timing.Step, _ body: () throws -> Result) rethrows -> Result {
     guard let self else { return try body() }
     return try self.measure(step, body)

@@ -6,7 +6,7 @@ import System
 
 /// Every setting of the application and of its server.
 public struct ApplicationConfiguration: Sendable {
-  /// The folder of the files under `/media/`; nil where there are none.
+  /// The folder of the files under `/media/`; nil if the server has no media files.
   public var mediaRoot: String?
   /// Of the HTTP server: addresses, limits and deadlines.
   public var server = ServerConfiguration()
@@ -15,7 +15,7 @@ public struct ApplicationConfiguration: Sendable {
   public var writeTokens: [WriteToken] = []
   /// Whether browsers get a page to look at.
   public var hasPage = true
-  /// The file of the lab's last report, which the page shows; it may come, and be made anew, at any time.
+  /// The file of the lab's last report, which the page shows; it may appear, and be replaced, at any time.
   public var labReport: String?
   /// How clients reach the server, without a slash at the end: what documents for readers of feeds name with
   /// a host begins so. Nil: `http` and the host that a request names.
@@ -34,7 +34,7 @@ public struct ApplicationConfiguration: Sendable {
   public var requestsPerSecond = 0
   /// How many it may make at once.
   public var requestBurst = 100
-  /// How many clients are told apart; the others share one count.
+  /// How many clients are counted separately; the others share one count.
   public var rateLimitClients = 65_536
   /// Proxies whose `X-Forwarded-For` is believed.
   public var trustedProxies: [IPAddressBlock] = []
@@ -57,10 +57,10 @@ public struct ApplicationConfiguration: Sendable {
   public var purgeKeys = 10_000
   /// How long a client may keep a media file without asking again.
   public var mediaMaxAgeSeconds = 30 * 86_400
-  /// A media file of at most so many bytes is read for each answer to a URL that names its content.
+  /// A media file of at most this many bytes is read for each answer to a URL that names its content.
   public var mediaComparedBytes = 16 << 20
-  /// The keys of signed URLs, none of them empty: the first one signs, all are taken. Without any, URLs of media
-  /// files are not signed.
+  /// The keys of signed URLs, none of them empty: the first one signs, and all are accepted. Without keys, URLs of
+  /// media files are not signed.
   public var mediaSigningKeys: [[UInt8]] = []
   /// How long a signed URL holds at the least from when it is handed out; no less than pages are kept.
   public var mediaURLSeconds = 6 * 3600
@@ -74,8 +74,8 @@ public struct ApplicationConfiguration: Sendable {
   /// How much memory encoded pages take at the most: three quarters of it for whole pages with their
   /// heads, a quarter for compressed bodies.
   public var encodedMemoryBytes = 64 << 20
-  /// How long the file gets that holds encoded items, which has no name; it is no memory of the
-  /// process. With 0 there is none.
+  /// The maximum size of the unnamed file that holds encoded items; it does not count as memory of the
+  /// process. 0 disables the file.
   public var itemFileBytes = 1 << 30
   /// From how many bytes on a body is compressed.
   public var compressionMinimumBytes = 1024
@@ -101,7 +101,7 @@ public struct ApplicationConfiguration: Sendable {
   /// Where the files without names are that hold encoded items and pages.
   public var scratchFolder: String
 
-  /// The defaults, with files of its own in this folder.
+  /// The defaults, with this folder for scratch files.
   public init(scratchFolder: String) {
     self.scratchFolder = scratchFolder
   }

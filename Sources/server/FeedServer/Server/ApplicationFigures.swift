@@ -142,7 +142,7 @@ final class ApplicationObserver: ServerObserver {
   private let log: LogSink?
   private let clients: ClientAddresses
 
-  /// - Parameter log: where the lines go; nil where there are none.
+  /// - Parameter log: where the lines go; nil for no log.
   init(figures: ApplicationFigures, log: LogSink?, clients: ClientAddresses) {
     self.figures = figures
     self.log = log

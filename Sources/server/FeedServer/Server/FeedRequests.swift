@@ -17,7 +17,7 @@ final class FeedRequests: Sendable {
     }
   }
 
-  /// So many requests of one feed are counted at once, so that a window does not end late.
+  /// The number of requests of one feed that are counted at once, so that a window does not end late.
   private static let timesAtOnce = 64
 
   private let state: Mutex<State>
@@ -52,13 +52,13 @@ final class FeedRequests: Sendable {
   }
 }
 
-/// Counts for so many feeds, and one for all others.
+/// Counts requests of at most `limit` feeds, and of all others together.
 ///
-/// As long as there is room, each feed that is asked for has a count of its own. Once there is none, a feed that
-/// is asked for more than most takes the place of the one that was asked for least: candidates are found by the
-/// algorithm of Misra and Gries ("Finding repeated elements", 1982), which has each feed of more than one in
-/// `limit` requests of a window, and counts none too often. So counts come and go rarely, however many feeds there
-/// are. A count begins with the requests from then on: each request is counted once, and no count falls.
+/// As long as there is room, each requested feed has a count of its own. When there is no room, a feed that is
+/// requested more than most replaces the least requested one: the algorithm of Misra and Gries ("Finding repeated
+/// elements", 1982) finds candidates. It has each feed of more than one in `limit` requests of a window, and counts
+/// none too often. So counts are rarely replaced, however many feeds there are. A count begins with the requests
+/// from then on: each request is counted once, and no count falls.
 struct FeedCounts {
   private struct Count {
     var total = 0
@@ -68,7 +68,7 @@ struct FeedCounts {
   private let limit: Int
   private var counts: [ByteText: Count] = [:]
   private var candidates: [ByteText: Int] = [:]
-  /// How many requests there were since it was looked at last who has a count.
+  /// How many requests there were since the last review of which feeds have a count.
   private var window = 0
   /// The requests for feeds without a count of their own.
   private(set) var others = 0
@@ -96,9 +96,9 @@ struct FeedCounts {
     if window >= limit * Self.windowRequests { review() }
   }
 
-  /// So many candidates for each count: none is counted lower by more than a fifth of an even share.
+  /// The number of candidates per count: no candidate is counted lower by more than a fifth of an even share.
   private static let candidatesOfCount = 4
-  /// A window has so many requests for each count.
+  /// The number of requests in a window, per count.
   static let windowRequests = 100
 
   private mutating func noteCandidate(_ feed: ByteText) {
@@ -107,7 +107,7 @@ struct FeedCounts {
     } else if candidates.count < limit * Self.candidatesOfCount {
       candidates[feed] = 1
     } else {
-      // Each that goes down was counted up by a request before: all in all this costs what those did.
+      // An earlier request counted up each one that falls: in total this costs what those requests did.
       candidates = candidates.compactMapValues { $0 > 1 ? $0 - 1 : nil }
     }
   }

@@ -1,9 +1,9 @@
 import HTTP
 import System
 
-/// Who may write: whoever has one of the tokens (RFC 6750). They can be exchanged while requests come.
+/// Decides who may write: clients with one of the tokens (RFC 6750). The tokens can be replaced at run time.
 final class WriteAccess: Sendable {
-  /// Without any: nobody.
+  /// Without any token, no client may write.
   private let tokens: Monitor<[WriteToken]>
 
   init(_ tokens: [WriteToken]) { self.tokens = Monitor(tokens) }

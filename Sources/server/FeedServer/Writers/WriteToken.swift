@@ -2,7 +2,7 @@ import Catalog
 import Feed
 import HTTP
 
-/// A token for writing, and what whoever has it may write.
+/// A token for writing, and what its holder may write.
 public struct WriteToken: Sendable, Hashable {
   /// What may be written. Each right adds to the others.
   public struct Rights: Sendable, Hashable {
@@ -28,7 +28,7 @@ public struct WriteToken: Sendable, Hashable {
     public var isNone: Bool { !everything && !counters && feeds.isEmpty }
   }
 
-  /// How logs call whoever has it.
+  /// The name of its holder in logs.
   public let name: String
   /// What writers present: `b64token` (RFC 6750 section 2.1).
   public let secret: String
@@ -85,10 +85,10 @@ extension WriteToken {
     for placement in placements { try check(feed: placement.feed) }
   }
 
-  /// What lets an item be written: that what is there now may be.
+  /// The condition of an item's write: the token may write the current item.
   ///
-  /// - Parameter hasFeeds: whether the write says in which feeds the item is to be; one that is not there, and
-  ///   is to be in none, is nobody's but whose everything is.
+  /// - Parameter hasFeeds: whether the write says in which feeds the item is to be; an absent item that is to be in
+  ///   no feed may be written only with the right to everything.
   func itemAuthorization(hasFeeds: Bool) -> ItemWrite.Condition? {
     guard !rights.everything else { return nil }
     return { [self] item in

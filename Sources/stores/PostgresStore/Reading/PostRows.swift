@@ -18,7 +18,7 @@ struct PostRows {
     media.post_id, media.kind, media.url, media.mime_type, media.codec, media.width, media.height,
     media.duration_ms, media.bytes, media.alt, media.poster, media.placeholder, media.extra
     """
-  /// Where what is known of a file stands behind its columns, where it was asked for.
+  /// The column where the facts about a file begin, behind its own columns, if they were queried.
   static let truthColumn = 13
 
   /// In the order of the numbers.
@@ -48,12 +48,12 @@ struct PostRows {
     WHERE post.id = ANY ($1::text[]) ORDER BY post_id, ordinal
     """
 
-  /// What is known of the file of a row.
+  /// The facts about the file of a row.
   static func truth(_ row: RowValues) -> MediaTruth? {
     MediaRows.truth(row, at: truthColumn, variantsAt: truthColumn + 1)
   }
 
-  /// The posts with these numbers, and their files with what is known of them.
+  /// The posts with these numbers, and their files with the facts about them.
   static func statements(_ numbers: [Int64]) -> [Statement] {
     let list = [Parameter.integers(numbers.map { $0 })]
     return [Statement(byNumber, list), Statement(mediaByNumber, list)]
@@ -68,7 +68,7 @@ struct PostRows {
 
   /// The posts of these rows, with their files.
   ///
-  /// - Parameter isTruthTold: the rows of files hold what is known of them, too.
+  /// - Parameter isTruthTold: the rows of files hold the facts about them, too.
   /// - Throws: `RowError`.
   static func posts(_ posts: Rows, _ media: Rows, isTruthTold: Bool = false) throws -> FlatPosts {
     var flat = FlatPosts(reservingPosts: posts.count, bytes: posts.count * 512)

@@ -203,7 +203,7 @@ extension RowValues {
     Position(key: SortKey(rawValue: try integer(column)), id: try name(column + 1))
   }
 
-  /// The rankings in these columns; `nil` where there are none.
+  /// The rankings in these columns; `nil` if the columns are NULL.
   fileprivate func rankings(since: Int, until: Int) -> RankingInterval? {
     optional(since).map { RankingInterval(since: Int($0), until: optional(until).map(Int.init)) }
   }

@@ -1,8 +1,8 @@
 import Catalog
 
-/// Which of the catalog's versions a server has all of, by how far it has come in the write-ahead log.
+/// The newest catalog version that a server has in full, by its position in the write-ahead log.
 ///
-/// The primary's position is read with whatever a catalog is made of, and not before that. So who has come as far has
+/// The primary's position is read together with the catalog's data, and not before. So a server at that position has
 /// all that the catalog shows.
 struct ReplayedVersions: Sendable {
   private struct Step {
@@ -16,7 +16,7 @@ struct ReplayedVersions: Sendable {
   /// Versions with where the primary was, at the latest, when they were read: both rise.
   private var steps: [Step] = []
 
-  /// So many are kept; a server that is further behind has none of them.
+  /// The number of versions that are kept; a server that is further behind has none of them.
   private static let limit = 4_096
 
   /// The primary was read, for a version that is yet to be published.
@@ -37,7 +37,7 @@ struct ReplayedVersions: Sendable {
     steps.append(Step(version: version, logPosition: primary.logPosition, noted: now))
   }
 
-  /// The newest version of which the server has everything; `nil` where that is none that is known.
+  /// The newest version of which the server has everything; `nil` if no known version qualifies.
   func version(at server: ServerPosition) -> StoreVersion? {
     guard server.history == primary?.history else { return nil }
     let index = firstStep(behind: server.logPosition)
@@ -63,14 +63,14 @@ struct ReplayedVersions: Sendable {
   }
 }
 
-/// On which timelines standbys are known to be.
+/// The timelines on which standbys are known to be.
 ///
-/// One that follows a timeline says so as long as it receives from a primary. Afterwards that is no less true: until it
-/// ends, it replays what comes behind what it has, and goes to no timeline but one that begins there.
+/// A standby names the timeline that it follows as long as it receives from a primary. Afterwards that remains true:
+/// until it ends, it replays what comes behind what it has, and moves only to a timeline that begins there.
 struct FollowedTimelines: Sendable {
   private var timelines: [String: Int64] = [:]
 
-  /// So many servers are remembered.
+  /// The maximum number of servers that are remembered.
   private static let limit = 64
 
   /// The position with the timeline that the server is known to follow, whenever it said so.

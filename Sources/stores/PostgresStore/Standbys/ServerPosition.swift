@@ -1,9 +1,9 @@
 import Postgres
 import RowStore
 
-/// On which line of which database's history a server is.
+/// The database whose history a server has, and the line of it that the server is on.
 ///
-/// A copy of a database has its numbers, and whoever is promoted begins a line of its own, a timeline: it may lack what
+/// A copy of a database has its numbers, and a promoted server begins a line of its own, a timeline: it may lack what
 /// the one before had, and gives its numbers to others
 /// (https://www.postgresql.org/docs/15/continuous-archiving.html#BACKUP-TIMELINES).
 struct ServerHistory: Hashable, Sendable {
@@ -11,8 +11,8 @@ struct ServerHistory: Hashable, Sendable {
   let database: String
   /// The number of a table: it says which schema is meant. `nil` where the tables are not there.
   let table: Int64?
-  /// Of a standby, the last that it is known to follow: whoever may see its `pg_stat_wal_receiver` knows at once, others
-  /// with its next restart point.
+  /// For a standby, the last timeline that it is known to follow: a role that may see its `pg_stat_wal_receiver` learns
+  /// it at once, others with its next restart point.
   var timeline: Int64
 
   /// Whether the tables may be the same, one of them being a copy.

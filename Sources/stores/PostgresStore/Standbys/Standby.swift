@@ -6,12 +6,13 @@ import System
 /// A standby, or whichever of several answers, that is read before the primary is.
 ///
 /// Theory of operation. The catalog follows the primary alone, since a standby cannot say in which order transactions
-/// were committed. Its rows are good where they are not older than the catalog: the standby says how far it has
-/// replayed before it reads them, and that is a version of the catalog of which it has everything (`ReplayedVersions`).
-/// What has not changed since is as good as the primary's, however far behind the standby is; what has, and what it
-/// does not have, the primary is asked for within the same request.
+/// were committed. A standby's rows are valid if they are not older than the catalog: it says how far it has replayed
+/// before it reads them, and that is a version of the catalog of which it has everything (`ReplayedVersions`).
+/// Rows that have not changed since equal the primary's, however far behind the standby is; changed and missing rows
+/// are read from the primary within the same request.
 ///
-/// A thread looks once a second whether it is there. No request tries to connect to one that is not: only the looks do.
+/// A thread checks once a second whether the standby is reachable. Requests never try to connect to an unreachable
+/// standby: only these checks do.
 public final class Standby: Sendable {
   /// What became of a read.
   public enum Outcome: String, CaseIterable, Sendable {
@@ -59,7 +60,7 @@ public final class Standby: Sendable {
   private let looking = WorkerPool(threads: 1, limit: 1)
 
   private static let lookPause = Duration.seconds(1)
-  /// Whoever asks has somebody else to ask: a standby that is silent is not waited for as the primary is.
+  /// The caller can ask the primary instead: the timeouts for a silent standby are shorter than the primary's.
   private static let (connectSeconds, statementMilliseconds, graceMilliseconds) = (2, 2_000, 500)
 
   init(_ address: DatabaseAddress, _ settings: PostgresStore.Connections) {

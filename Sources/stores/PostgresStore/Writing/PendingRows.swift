@@ -6,7 +6,7 @@ import Feed
 struct PendingRows {
   // MARK: What is known
 
-  /// By id; `nil` where it is known that there is none.
+  /// By id; `nil` for a post that is known to be absent.
   var posts: [ByteText: StoredRow?] = [:]
   /// Of the posts that are known, in all rankings.
   var entries: [Int64: [EntryRow]] = [:]
@@ -15,7 +15,7 @@ struct PendingRows {
   var feeds: [Int64: FeedState] = [:]
   var feedsByName: [ByteText: Int64] = [:]
   var authors: [Author: Int64] = [:]
-  /// By key; `nil` where it is known that there is none.
+  /// By key; `nil` for a key that is known to be absent.
   var keys: [ByteText: KeyRow?] = [:]
   /// Numbers that are handed out and not used yet.
   var postNumbers: [Int64] = []
@@ -25,7 +25,7 @@ struct PendingRows {
   // MARK: What is to be written
 
   var newAuthors: [(number: Int64, author: Author)] = []
-  /// Authors of whom somebody may have had the last post.
+  /// Authors whose last post may have been removed.
   var leftAuthors: Set<Int64> = []
   var newPosts: [Int64: (post: Post, author: Int64?)] = [:]
   var changedPosts: [Int64: (post: Post, author: Int64?)] = [:]

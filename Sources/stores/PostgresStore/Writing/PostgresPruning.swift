@@ -2,7 +2,7 @@ import Feed
 import Postgres
 import RowStore
 
-/// What goes of some posts, within one transaction.
+/// What a prune deletes of some posts, within one transaction.
 struct PostgresPruning {
   let rows: PostgresRows
   let rule: PruningRule
@@ -52,8 +52,8 @@ struct PostgresPruning {
     SELECT post_id FROM pending_place
     WHERE post_id = ANY ($1::int8[]) AND coalesce(feed_id = $2::int8, true)
     """
-  /// Where the tops of feeds end; no row for a feed that has no more. What a run is about to move away from above a
-  /// post may bring that to the top: so many more stay.
+  /// Where the tops of feeds end; no row for a feed that has no more. A run that is about to move entries away from
+  /// above a post may bring that post to the top: as many more posts stay.
   static let ends = """
     SELECT given.feed_id, top_end.sort_key, top_end.id
     FROM unnest($1::int8[]) AS given (feed_id) CROSS JOIN LATERAL (
@@ -83,7 +83,7 @@ struct PostgresPruning {
         if time == nil { summary.withoutTime += 1 }
         guard let time, time < before.microseconds else { continue }
       } else if !found.boolean(index, 4) {
-        // By its place alone nothing goes that has none.
+        // A rule by place alone does not delete posts without a place.
         continue
       }
       candidates.append(try row.integer(2))

@@ -2,7 +2,7 @@ import Feed
 import Postgres
 import RowStore
 
-/// Writes what is pending: what goes first, so that keys are free; then what others refer to.
+/// Writes what is pending: deletions first, so that keys are free; then the rows that others refer to.
 extension PostgresRows {
   func flush() throws {
     try flushPosts()

@@ -130,7 +130,7 @@ extension PostgresRows {
     return flat.count
   }
 
-  /// Reads a post that nobody said would be looked at.
+  /// Reads a post that was not announced to `prepare`.
   func read(post id: String) throws {
     let ids = [Parameter.texts([id])]
     try flush()
@@ -150,7 +150,7 @@ extension PostgresRows {
     FROM generate_series(1, $1::int8)
     """
 
-  /// Has numbers handed out for so many new posts, and for these authors.
+  /// Reserves numbers for `count` new posts, and for these authors.
   func takeNumbers(posts count: Int, authors: [Author]) throws {
     guard count > 0 || !authors.isEmpty else { return }
     let rows = try connection.run([

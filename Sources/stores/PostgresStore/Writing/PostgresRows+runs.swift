@@ -2,7 +2,7 @@ import Feed
 import Postgres
 import RowStore
 
-/// Runs. Each holds a lock of the database, of a connection of its own, for as long as its program is at work.
+/// Runs. Each holds a lock of the database, on a connection of its own, for as long as its program is at work.
 extension PostgresRows {
   static let beginRun = "INSERT INTO ranking_run DEFAULT VALUES RETURNING run_id"
   /// The lock of a run, in the place of the function: of the table and the run's number.
@@ -34,7 +34,7 @@ extension PostgresRows {
       .count > 0
   }
 
-  /// Who gets the lock has it until the transaction ends.
+  /// Tries the run's lock, and if it gets the lock, holds it until the transaction ends.
   func isAtWork(_ run: Int64) throws -> Bool {
     try !connection.run(Self.lock("pg_try_advisory_xact_lock"), [.integer(run)]).boolean(0, 0)
   }
@@ -132,6 +132,6 @@ extension PostgresRows {
     try change("DELETE FROM ranking_run WHERE run_id = $1::int8", [.integer(run)])
   }
 
-  /// Its lock goes with its connection.
+  /// Does nothing: the run's lock ends with its connection.
   func runIsOver() {}
 }

@@ -5,12 +5,11 @@ import RowStore
 
 /// A PostgreSQL database's rows within one transaction.
 ///
-/// Theory of operation. The server is a round trip away, so what a group of writes or a batch of records will look at
-/// is read with a few statements before it begins (`prepare`), and what they change is noted in memory
-/// (`PendingRows`) and written at the end with a few more (`flush`): new rows by COPY, others by one statement of each
-/// kind. What has to be asked of the database in between, because it rests on many rows, is asked after a flush. All
-/// who write with this program do so one after the other (`PostgresWriter`), so nothing that was read changes
-/// meanwhile.
+/// Theory of operation. The server is a round trip away, so a few statements read what a group of writes or a batch of
+/// records will look at before it begins (`prepare`). Memory notes what they change (`PendingRows`), and at the end a
+/// few more statements write it (`flush`): new rows by COPY, others by one statement of each kind. Queries that depend
+/// on many rows run in between, after a flush. All writers of this program write one after the other
+/// (`PostgresWriter`), so nothing that was read changes meanwhile.
 final class PostgresRows: StoreRows {
   let connection: Connection
   let name: String

@@ -11,7 +11,7 @@ final class PostgresWriter: Sendable {
   private let address: DatabaseAddress
   private let lockOptions: Connection.Options
 
-  /// So many runs write a batch at once; others wait for them.
+  /// The number of runs that write a batch at once; others wait for them.
   private static let bulkConnections = 4
   /// So often a transaction is begun again that was in another's way, or lost its connection before its end.
   private static let attempts = 3
@@ -36,8 +36,8 @@ final class PostgresWriter: Sendable {
     bulk.close()
   }
 
-  /// Who writes holds this lock of the database until the transaction ends. The table's number keeps apart what lies
-  /// in several schemas.
+  /// A writer holds this lock of the database until the transaction ends. The table's number separates several
+  /// schemas.
   static let lock = "SELECT pg_advisory_xact_lock('feed'::regclass::oid::int4, 0)"
 
   /// Runs the body within a transaction that is durable when this returns.

@@ -14,7 +14,7 @@ package struct StoreInvariant: Sendable {
     (self.name, self.severity, self.sql) = (name, severity, sql)
   }
 
-  /// So many findings of each are told.
+  /// The maximum number of findings reported for each invariant.
   package static let findingLimit = 20
 
   /// The first findings.
@@ -173,7 +173,7 @@ package struct PackedColumn: Sendable {
   package let sql: String
   private let look: @Sendable (UnsafeBufferPointer<UInt8>) throws(PackedError) -> String?
 
-  /// What is known of media files.
+  /// The invariants of the facts about media files.
   package static let all = [
     PackedColumn(sql: "SELECT version, truth FROM media_truth") { bytes throws(PackedError) in
       try PackedTruth.truth(in: bytes).problem.map { field, words in "\(field) \(words)" }

@@ -4,9 +4,8 @@ import PostJSON
 
 /// The columns that hold a little JSON: a post's tags and counters, a file's placeholder.
 ///
-/// They are read for every post of every page, so the plain case, which is what this store writes but
-/// for texts that need an escape (no escape, no space), is read in one pass; anything else goes through
-/// the general reader.
+/// They are read for every post of every page, so the plain case (no escape, no space) is read in one pass:
+/// this store writes it for all texts that need no escape. Anything else is read by the general reader.
 package enum JSONText {
   /// Adds the tags of `["a","b"]` to the last post.
   package static func addTags(_ text: UnsafeBufferPointer<UInt8>, to posts: inout FlatPosts) throws
@@ -87,7 +86,7 @@ package enum JSONText {
     }
   }
 
-  /// The text of the tags; `nil` where there are none.
+  /// The text of the tags; `nil` if there are no tags.
   package static func text(_ strings: [String]) -> String? {
     guard !strings.isEmpty else { return nil }
     var writer = JSONWriter(capacity: 64)
@@ -97,7 +96,7 @@ package enum JSONText {
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  /// The text of the counters; `nil` where there are none.
+  /// The text of the counters; `nil` if there are no counters.
   package static func text(_ counters: [Counter]) -> String? {
     guard !counters.isEmpty else { return nil }
     var writer = JSONWriter(capacity: 64)
@@ -110,7 +109,7 @@ package enum JSONText {
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 
-  /// The text of a placeholder; `nil` where there is none.
+  /// The text of a placeholder; `nil` if there is no placeholder.
   package static func text(_ placeholder: MediaPlaceholder?) -> String? {
     placeholder.map { String(decoding: $0.json, as: UTF8.self) }
   }

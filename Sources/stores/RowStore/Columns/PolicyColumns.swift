@@ -13,7 +13,7 @@ package enum PolicyColumns {
   ]
   /// All of them.
   package static let all = texts + numbers
-  /// So many applied settings are kept of each feed and network.
+  /// The number of applied settings that are kept for each feed and network.
   package static let keptApplications = 100
 
   /// A strategy's parameters as a JSON object.

@@ -7,9 +7,9 @@ package protocol PolicyRows {
   func networks() throws -> [String]
   /// Whether there is a feed of this name.
   func hasFeed(_ name: String) throws -> Bool
-  /// The columns `PolicyColumns.all` of a policy as a JSON object; `nil` where there is none.
+  /// The columns `PolicyColumns.all` of a policy as a JSON object; `nil` if the policy does not exist.
   func row(_ key: PolicyKey) throws -> String?
-  /// Adds a policy like the one for all feeds, or where there is none with the usual numbers.
+  /// Adds a copy of the policy for all feeds, or, if that is absent, a policy with the usual numbers.
   func add(_ key: PolicyKey) throws
   /// Writes name, strategy, parameters, and what images and videos weigh.
   func set(_ setting: Policy, _ key: PolicyKey) throws
@@ -24,7 +24,7 @@ package protocol PolicyRows {
 
 /// Whose policy it is.
 package struct PolicyKey {
-  /// `nil` for all feeds that have none of their own.
+  /// `nil` for all feeds without their own policy.
   package let feed: String?
   /// The network.
   package let network: String
@@ -87,7 +87,7 @@ public enum PolicyApplicationError: Error, Hashable, Sendable {
   case unknownNetwork(String, known: [String])
   /// No setting was applied that has not been taken back.
   case nothingApplied
-  /// The policy is no longer what was applied: somebody wrote it since.
+  /// The policy is no longer what was applied: it was written since.
   case changedSince
 }
 

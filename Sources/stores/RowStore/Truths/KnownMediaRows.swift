@@ -1,12 +1,12 @@
 import Catalog
 import Feed
 
-/// The rows of what is known of media files, as one kind of database has them, within a transaction: files, each with
-/// the row of the truth about its content, which several may share.
+/// The rows of the facts about media files, as one kind of database stores them, within a transaction: files,
+/// each with the row of the facts about its content, which several files may share.
 package protocol KnownMediaRows {
-  /// What is known of the file at a URL; `nil` where nothing is.
+  /// The facts about the file at a URL; `nil` if the file is unknown.
   func media(at url: String) throws -> KnownMedia?
-  /// The row of a version, and what it says where that can be read; `nil` where there is none.
+  /// The row of a version, and its facts if they can be read; `nil` if there is no such row.
   func truth(ofVersion version: String) throws -> (id: Int64, truth: MediaTruth?)?
   /// Adds the row of a version.
   ///
@@ -23,10 +23,10 @@ package protocol KnownMediaRows {
 }
 
 extension KnownMediaRows {
-  /// Keeps what is known of a file.
+  /// Stores the facts about a file.
   ///
   /// - Parameter version: of its content, as `KnownMedia.versionKey` has it.
-  /// - Returns: the URLs of which something else is known now.
+  /// - Returns: the URLs whose facts changed.
   package func keep(_ media: KnownMedia, _ version: String) throws -> [String] {
     var changed: [String] = []
     let old = try self.media(at: media.url)

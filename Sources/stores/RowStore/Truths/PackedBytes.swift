@@ -39,7 +39,7 @@ package enum PackedError: Error, Hashable, CustomStringConvertible {
   case damaged
   /// They end too early, or too late.
   case wrongLength
-  /// A value, named as in JSON, is none that there can be.
+  /// A value, named as in JSON, is impossible.
   case impossible(String)
 
   package var description: String {
@@ -64,9 +64,9 @@ struct PackedReader {
     UInt32(truncatingIfNeeded: lookahead_xxh3_128(bytes.baseAddress, bytes.count).low)
   }
 
-  /// A reader behind the form and the check sum, which have to be right.
+  /// Creates a reader behind the form and the check sum, which must be right.
   ///
-  /// - Parameter bytes: they have to stay there as long as it reads.
+  /// - Parameter bytes: they must stay valid as long as the reader reads.
   init(sealed bytes: UnsafeBufferPointer<UInt8>, form: UInt8) throws(PackedError) {
     guard bytes.first == form else { throw .unknownForm(bytes.first) }
     guard bytes.count >= Self.headBytes else { throw .wrongLength }
@@ -78,7 +78,7 @@ struct PackedReader {
     position = Self.headBytes
   }
 
-  /// The next number, which has to be in the range.
+  /// The next number, which must be in the range.
   ///
   /// - Parameter name: what it is called in the error.
   @inline(__always)
@@ -111,14 +111,14 @@ struct PackedReader {
     throw shift < 63 ? .wrongLength : .impossible("\(name)")
   }
 
-  /// So many bytes, which are there as long as those of the reader.
+  /// The next `count` bytes, which are valid as long as the reader's bytes.
   mutating func raw(_ count: Int) throws(PackedError) -> UnsafeBufferPointer<UInt8> {
     guard count <= bytes.count - position else { throw .wrongLength }
     defer { position += count }
     return UnsafeBufferPointer(rebasing: bytes[position..<position + count])
   }
 
-  /// So many bytes, in memory of their own.
+  /// The next `count` bytes, copied.
   mutating func copied(_ count: Int) throws(PackedError) -> [UInt8] {
     let raw = try raw(count)
     return Array(unsafeUninitializedCapacity: count) { buffer, initialized in

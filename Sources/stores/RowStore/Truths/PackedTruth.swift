@@ -1,9 +1,9 @@
 import Feed
 
-/// What is known of media files as rows have it: an eighth of the time that JSON takes to read, and a fifth of
+/// The facts about media files as rows store them: they take an eighth of JSON's reading time and a fifth of
 /// its bytes. Times, bytes and bandwidths that rise are written as differences, so that none can fall.
 package enum PackedTruth {
-  /// What the first byte says. Whoever changes what lies behind it takes another number, and a migration.
+  /// The first byte. A change of the format behind it needs another number, and a migration.
   static let form: UInt8 = 1
 
   /// A truth; one without a `problem`, or it is not read back. Its variants are not in it.

@@ -37,7 +37,7 @@ struct IdempotencyKeys<Rows: StoreRows> {
     return try known.counters.map(JSONText.counters) ?? []
   }
 
-  /// Keeps the key, and lets go of old ones.
+  /// Stores the key, and deletes old ones.
   func keep(_ key: IdempotencyKey, answer: [Counter]) throws {
     try rows.keep(key, counters: JSONText.text(answer), at: now)
     try rows.forgetKeys(

@@ -21,9 +21,9 @@ package struct ImportBatch<Rows: StoreRows> {
   var newEntries: [NewEntry] = []
   var postsWithNewEntries: Set<Int64> = []
 
-  /// After so many records others that wait for this core get it: an event loop of a server has answers
-  /// to give in between. After each one they would be given faster, and a transaction would take seconds
-  /// on a core that is used to the full.
+  /// After this many records the import yields its core: an event loop of a server has answers to give in
+  /// between. Yielding after each record would answer faster, but a transaction would take seconds on a
+  /// fully used core.
   static var recordsPerTurn: Int { 8 }
 
   package init(rows: Rows, run: RankingRun<Rows>? = nil) {
@@ -64,7 +64,7 @@ extension ImportBatch {
     }
   }
 
-  /// The feed of this name, made where there is none.
+  /// The feed of this name; it is created if it does not exist.
   mutating func feedRow(_ name: String) throws -> FeedState {
     if let feed = feeds[name] { return feed }
     let feed = try rows.feed(named: name) ?? rows.insertFeed(named: name, title: nil)
@@ -221,7 +221,7 @@ extension ImportBatch {
     }
   }
 
-  /// Gives the entry another place in the next ranking; the current one goes on showing the old.
+  /// Moves the entry to another place in the next ranking; the current ranking still shows the old place.
   private mutating func move(
     _ shown: StoredEntry, of post: Post, _ rank: Int?, in feed: FeedState
   ) throws {

@@ -1,7 +1,7 @@
 import Catalog
 import Feed
 
-/// Makes one write, within a savepoint of its own.
+/// Makes one write, within its own savepoint.
 struct ItemWriter<Rows: StoreRows> {
   private let rows: Rows
   private let keys: IdempotencyKeys<Rows>
@@ -50,7 +50,7 @@ struct ItemWriter<Rows: StoreRows> {
   }
 }
 
-/// Makes one write of a feed, within a savepoint of its own. What belongs to a feed follows by triggers,
+/// Makes one write of a feed, within its own savepoint. Triggers update what belongs to a feed,
 /// whichever program changes its row.
 struct FeedWriter<Rows: StoreRows> {
   let rows: Rows

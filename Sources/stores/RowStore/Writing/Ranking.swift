@@ -2,11 +2,11 @@ import Feed
 
 /// How long a feed's rankings are kept that are no longer the current one.
 package struct RankingRetention {
-  /// So many are kept, the current one among them, however old they are.
+  /// The number of rankings that are kept, the current one among them, however old they are.
   let count: Int
   /// And those that the next one followed since then.
   let replacedAfter: Timestamp
-  /// But of these only as many as have so many moves together.
+  /// The maximum number of moves that the latter may have together.
   let maximumMoves: Int
   /// The time of the transaction.
   let now: Timestamp
@@ -36,7 +36,7 @@ struct Ranking<Rows: StoreRows> {
     }
   }
 
-  /// Makes the next ranking the current one, and lets go of those that are then no longer kept.
+  /// Makes the next ranking the current one, and deletes those that are then no longer kept.
   func raise(_ id: Int64, _ retention: RankingRetention) throws {
     guard let feed = try rows.feed(id) else { return }
     let (last, known) = (feed.ranking, feed.oldestRanking)

@@ -1,12 +1,12 @@
 import Feed
 
 /// The ranking that a run of records is making: the places that it gives to posts, kept aside from the
-/// entries until it ends. Nobody sees them before, and what others write meanwhile has no part in them.
+/// entries until it ends. No reader sees them before, and concurrent writes do not affect them.
 package struct RankingRun<Rows: StoreRows> {
   private let rows: Rows
   /// The run's number, and what says that it is at work; `nil` until it keeps a place aside.
   package private(set) var run: StartedRun?
-  /// The feeds that it ranks anew.
+  /// The feeds that it ranks again.
   package private(set) var feeds: Set<Int64>
 
   package init(rows: Rows, run: StartedRun? = nil, feeds: Set<Int64> = []) {
@@ -15,7 +15,7 @@ package struct RankingRun<Rows: StoreRows> {
     self.feeds = feeds
   }
 
-  /// - Throws: `RunDropped` where somebody took the run for one that is over.
+  /// - Throws: `RunDropped` if another process declared the run over.
   func requireKnown() throws {
     guard let run else { return }
     guard try rows.isKnown(run.number) else { throw RunDropped() }
@@ -48,7 +48,7 @@ package struct RankingRun<Rows: StoreRows> {
   /// Gives all posts their places, and ends the run.
   ///
   /// - Returns: the feeds that have a new ranking, in the order of their names.
-  /// - Throws: `RunDropped` where somebody took the run for one that is over.
+  /// - Throws: `RunDropped` if another process declared the run over.
   package mutating func publish(_ retention: RankingRetention) throws -> [String] {
     try requireKnown()
     try dropAbandoned()
@@ -80,8 +80,8 @@ package struct RankingRun<Rows: StoreRows> {
     return isMoved
   }
 
-  /// Drops what runs kept aside that nobody will finish. Of that this run takes on the entries which go
-  /// by time and are not where their posts' times say: it was written with the posts that they moved.
+  /// Drops the places of runs that no process will finish. From these this run takes over the entries that are
+  /// ordered by time and are not where their posts' times say: their posts were written with the batches.
   private mutating func dropAbandoned() throws {
     guard let own = run else { return }
     for other in try rows.runs(besides: own.number) where try !rows.isAtWork(other) {

@@ -24,7 +24,7 @@ package protocol StoreRows {
   func savepoint<Result>(_ body: () throws -> Result) throws -> Result
   /// What is told of an error within a savepoint; `nil` where it has undone the whole transaction.
   func told(_ error: any Error) -> (any Error)?
-  /// Lets go of rows of the change log that are no longer kept.
+  /// Deletes rows of the change log that are no longer kept.
   func trimLog() throws
 
   // MARK: Posts
@@ -75,7 +75,7 @@ package protocol StoreRows {
   func close(_ entry: StoredEntry, at ranking: Int) throws
   /// The entry was never there.
   func delete(_ entry: StoredEntry) throws
-  /// Where an entry at this place was closed at the ranking, it goes on.
+  /// Reopens the entry at this place if it was closed at the ranking.
   ///
   /// - Returns: whether there was one.
   func reopen(_ entry: NewEntry, closedAt ranking: Int) throws -> Bool
@@ -90,9 +90,9 @@ package protocol StoreRows {
   func noteReplaced(_ ranking: Int, ofFeed feed: Int64, at time: Timestamp) throws
   /// The rankings of a feed are these from now on.
   func setRankings(ofFeed feed: Int64, current: Int, oldest: Int) throws
-  /// Lets go of what is kept of rankings before this one.
+  /// Deletes what is kept of rankings before this one.
   func forgetRankings(ofFeed feed: Int64, before ranking: Int) throws
-  /// The ranking to which the first entry moved that is beyond so many, from the newest on.
+  /// Counts moves from the newest on, and returns the ranking of the first one beyond `count`.
   func move(beyond count: Int, inFeed feed: Int64) throws -> Int?
   /// The first ranking from this one on that was replaced after a time.
   func oldestRanking(ofFeed feed: Int64, from first: Int, replacedAfter time: Timestamp) throws
@@ -102,9 +102,9 @@ package protocol StoreRows {
 
   /// Begins a run, which is at work as long as what is returned is held.
   func beginRun() throws -> StartedRun
-  /// Whether nobody has taken the run for one that is over.
+  /// Whether no process has declared the run over.
   func isKnown(_ run: Int64) throws -> Bool
-  /// Whether somebody is at work on the run.
+  /// Whether a process is at work on the run.
   func isAtWork(_ run: Int64) throws -> Bool
   /// The runs beside this one.
   func runs(besides run: Int64) throws -> [Int64]
@@ -140,7 +140,7 @@ package protocol StoreRows {
   )?
   /// Keeps a key, in place of the same where there is one.
   func keep(_ key: IdempotencyKey, counters: String?, at time: Timestamp) throws
-  /// Lets go of a few keys that are older than this, or more than so many behind the newest.
+  /// Deletes a few keys that are older than this time, or more than `count` behind the newest.
   func forgetKeys(before time: Timestamp, beyond count: Int, atMost limit: Int) throws
 }
 

@@ -8,7 +8,7 @@ struct PageColumns: OptionSet {
   let rawValue: Int
   /// What only some origins say: languages, `extra`, avatars, alternative texts, posters, placeholders.
   static let details = PageColumns(rawValue: 1)
-  /// What is known of files because somebody looked into them.
+  /// The facts about files that were inspected.
   static let truth = PageColumns(rawValue: 2)
   /// How many sets of them there are.
   static let count = 4
@@ -26,7 +26,7 @@ struct PostReader {
   private static let mediaColumns =
     "kind, media.url, mime_type, codec, width, height, duration_ms, bytes"
   private static let mediaDetails = "alt, poster, placeholder, extra"
-  /// Where details begin behind the other columns, and what is known of a file behind both.
+  /// Where details begin behind the other columns, and the facts about a file behind both.
   static let (firstDetail, firstMediaDetail): (Int32, Int32) = (12, 8)
   static let mediaDetailCount: Int32 = 4
 
@@ -41,7 +41,7 @@ struct PostReader {
     SELECT \(mediaColumns), \(mediaDetails) FROM media WHERE post_id = ? ORDER BY ordinal
     """
 
-  /// So many posts, each behind its place in the list of numbers; NULL is none.
+  /// `count` posts, each behind its place in the list of numbers; NULL stands for no post.
   ///
   /// SQLite takes the tables of a CROSS JOIN in the order in which they stand
   /// (https://sqlite.org/optoverview.html, section 8.1), so the rows come in the order of the list.
@@ -68,7 +68,7 @@ struct PostReader {
     return "\(numbered(count)) SELECT place, \(list) FROM \(tables)"
   }
 
-  /// Whether anything is known of any file, and whether any row has details: each found at once, or none.
+  /// Whether facts about any file exist, and whether any row has details: each query stops at the first row.
   static let pageColumns = """
     SELECT EXISTS (SELECT 1 FROM media_file),
       EXISTS (SELECT 1 FROM post INDEXED BY post_with_details

@@ -5,7 +5,7 @@ import System
 final class ReadConnections: Sendable {
   private struct State {
     var idle: [ReadConnection] = []
-    /// How many more may be taken: who finds none waits.
+    /// How many more may be taken: at zero, a reader waits.
     var free: Int
     var isClosed = false
   }
@@ -60,7 +60,7 @@ final class ReadConnections: Sendable {
     state.notify()
   }
 
-  /// Waits for those who read, and closes the file.
+  /// Waits for the readers, and closes the file.
   func close() throws {
     state.withLock { $0.isClosed = true }
     state.notify()

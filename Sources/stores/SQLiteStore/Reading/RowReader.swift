@@ -5,7 +5,7 @@ import GRDBSQLite
 /// (https://sqlite.org/c3ref/column_blob.html).
 ///
 /// GRDB's `Row` makes a value of each column, which for a page costs more than reading it. A statement
-/// has one reader at a time, which begins anew and ends with `reset()`.
+/// has one reader at a time, which restarts and ends with `reset()`.
 struct RowReader {
   private let statement: SQLiteStatement
 
@@ -14,7 +14,7 @@ struct RowReader {
     reset()
   }
 
-  /// Lets go of the rows; without it the statement holds its snapshot of the file.
+  /// Releases the rows; without it the statement holds its snapshot of the file.
   func reset() {
     sqlite3_reset(statement)
   }
@@ -95,8 +95,8 @@ struct RowReader {
       start: start.assumingMemoryBound(to: UInt8.self), count: Int(sqlite3_value_bytes(value)))
   }
 
-  /// What is in the column, looked up once for all that is asked of it: other threads must not use the
-  /// connection meanwhile (https://sqlite.org/c3ref/column_blob.html), and whoever has a reader has that alone.
+  /// The value of the column, looked up once for all reads of it: other threads must not use the connection
+  /// meanwhile (https://sqlite.org/c3ref/column_blob.html), and a reader's owner uses the connection alone.
   private func value(_ column: Int32) -> OpaquePointer? { sqlite3_column_value(statement, column) }
 
   /// The bytes in the column, `nil` for NULL and for none; they are there until the next step.

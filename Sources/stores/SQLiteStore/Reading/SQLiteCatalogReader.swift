@@ -31,7 +31,7 @@ extension SQLiteCatalogReader {
   static let oldestChange = "SELECT min(change_id) FROM change_log"
 
   func changes(from old: Mark, to new: Mark) throws -> StoreChanges? {
-    // The change log is cut from its old end: a reader that missed rows starts anew.
+    // The change log is cut from its old end: a reader that missed rows starts again.
     let oldest = try Int64.fetchOne(database.cachedStatement(sql: Self.oldestChange))
     let hasMissed = oldest.map { $0 > old.change && $0 - 1 > old.change }
     if new.change < old.change || hasMissed ?? (new.change > old.change) { return nil }
@@ -93,7 +93,7 @@ extension RowReader {
       publishedAt: optionalInteger(3).map(Timestamp.init(microseconds:)))
   }
 
-  /// The rankings in these columns; `nil` where there are none.
+  /// The rankings in these columns; `nil` if the columns are NULL.
   func rankings(since: Int32, until: Int32) -> RankingInterval? {
     optionalInteger(since).map {
       RankingInterval(since: Int($0), until: optionalInteger(until).map(Int.init))

@@ -24,7 +24,7 @@ extension String: Bindable {
 }
 
 extension Optional: Bindable where Wrapped: Bindable {
-  /// NULL is none.
+  /// Binds nil as NULL.
   func bind(to statement: RowReader, at index: Int) throws {
     if let self {
       try self.bind(to: statement, at: index)

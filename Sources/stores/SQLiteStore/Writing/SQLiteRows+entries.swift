@@ -51,7 +51,7 @@ extension SQLiteRows {
     try execute("DELETE FROM feed_entry WHERE entry_id = ?", [entry.id])
   }
 
-  // Left to itself, SQLite goes by what was closed in this ranking: all that moved.
+  // Without the hint, SQLite uses the index of what was closed in this ranking: all that moved.
   static let reopenEntry = """
     UPDATE feed_entry INDEXED BY feed_entry_by_post SET until = NULL, published_at = ?
     WHERE post_id = ? AND feed_id = ? AND until = ? AND sort_key = ? AND rank IS ?
@@ -102,8 +102,8 @@ extension SQLiteRows {
     try execute("DELETE FROM feed_entry WHERE feed_id = ? AND until <= ?", [feed, ranking])
   }
 
-  /// The ranking to which the first entry moved that is beyond so many, from the newest on: the one
-  /// before it cannot be shown without that.
+  /// The ranking of the first move beyond `count`, from the newest on: the ranking before it cannot be shown
+  /// without that move.
   static let moveBeyond = """
     SELECT until FROM feed_entry INDEXED BY feed_entry_closed
     WHERE feed_id = ? AND until IS NOT NULL ORDER BY until DESC LIMIT 1 OFFSET ?

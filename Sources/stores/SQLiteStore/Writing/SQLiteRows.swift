@@ -333,7 +333,7 @@ extension SQLiteRows {
     try execute("DELETE FROM ranking_run WHERE run_id = ?", [run])
   }
 
-  /// The file of the locks goes where there is no run.
+  /// Removes the file of the locks if no run is left.
   func runIsOver() throws {
     let areNone = try
       !(Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM ranking_run)") ?? true)
@@ -345,7 +345,7 @@ extension SQLiteRows {
 struct ChangeLog {
   let database: Database
 
-  /// How many rows are kept: a reader that is further behind reads all anew.
+  /// How many rows are kept: a reader that is further behind reads everything again.
   private static let keptChanges = 200_000
 
   static let trimming = """
@@ -353,7 +353,7 @@ struct ChangeLog {
     WHERE change_id <= (SELECT max(change_id) FROM change_log) - \(keptChanges)
     """
 
-  /// Lets go of the rows that are no longer kept.
+  /// Deletes the rows that are no longer kept.
   func trim() throws {
     try database.cachedStatement(sql: Self.trimming).execute()
   }
