@@ -91,7 +91,7 @@ import Testing
     let folders = try FileManager.default.contentsOfDirectory(
       atPath: Self.root.appendingPathComponent("Sources").path)
     #expect(Set(folders) == Set(floors))
-    var heights = ["Migrations": 0]
+    var heights = ["Migrations": try #require(floors.firstIndex(of: "stores"))]
     for (height, floor) in floors.enumerated() {
       let modules = try FileManager.default.contentsOfDirectory(
         atPath: Self.root.appendingPathComponent("Sources/\(floor)").path)

@@ -177,39 +177,3 @@ extension BrowsePlan {
     }
   }
 }
-
-extension Policy.Strategy {
-  /// Every strategy, with the articles' default numbers.
-  static let usual: [Policy.Strategy] = [
-    .plain(leading: 5), .weighted(leading: 10, maxCost: 5), .standard(leading: 3), .endless,
-    .thresholdFixed(percent: 70), .thresholdDynamic(percent: 70),
-    .lazyTarget(leading: 3, trailing: 1), .rangeController(RangeTuning()), .stages(StageTuning()),
-    .expectedWait(WaitTuning()),
-  ]
-
-  /// The strategy of a text such as `weighted`, or `weighted:leading=5,maxCost=3`.
-  ///
-  /// - Throws: `StrategyError`.
-  init(text: String) throws(StrategyError) {
-    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    let name = String(parts[0])
-    guard let usual = Self.usual.first(where: { $0.name == name }) else { throw .unknown(name) }
-    var parameters = Dictionary(uniqueKeysWithValues: usual.parameters.map { ($0.name, $0.value) })
-    if parts.count == 2 {
-      for pair in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
-        let sides = pair.split(separator: "=", omittingEmptySubsequences: false)
-        guard sides.count == 2, let value = Int(sides[1]) else { throw .unreadable }
-        guard parameters.updateValue(value, forKey: String(sides[0])) != nil else {
-          throw .superfluous(String(sides[0]))
-        }
-      }
-    }
-    try self.init(name: name, parameters: parameters)
-  }
-
-  /// The text that `init(text:)` reads.
-  var text: String {
-    let numbers = parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
-    return numbers.isEmpty ? name : "\(name):\(numbers)"
-  }
-}

@@ -335,7 +335,7 @@ extension NumberSetting {
       "Maximum number of bytes that are read of one URL."),
     NumberSetting(
       "rendition-timeout-milliseconds", 1...dayMilliseconds, default: renditions.timeMilliseconds,
-      "Time to make one rendition."),
+      "Time to make one rendition, without the time in which no processor is free."),
     NumberSetting(
       "rendition-memory-bytes", (1 << 20)...tebibyte, default: renditions.memoryBytes,
       "Address space of each program that makes a rendition."),

@@ -1,11 +1,9 @@
 import ArgumentParser
-import Backups
 import FeedFormats
 import Foundation
 import MediaFiles
 import MediaIndex
 import MediaProbe
-import PostJSON
 import RowStore
 import Seeding
 import Service
@@ -144,34 +142,5 @@ struct SeedCommand: ParsableCommand {
     for line in problems.rest { printError(line) }
     printError("\(report.skipped) \(report.skipped == 1 ? "line" : "lines") skipped")
     throw ExitCode.failure
-  }
-}
-
-struct ExportCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "export",
-    abstract: "Write every feed and post as NDJSON that `seed` reads back.",
-    discussion: "The order is canonical: feeds with a title by name, then posts by id.")
-
-  @OptionGroup var options: DatabaseOptions
-
-  /// How much is written at once.
-  private static let bufferBytes = 1 << 16
-
-  func run() throws {
-    if let path = try options.location().path { try Backup.requireNone(at: path) }
-    let store = try options.openExisting()
-    // Nothing is left beside the file, whatever comes of this.
-    defer { try? store.close() }
-    var buffer: [UInt8] = []
-    try store.exportRecords { record in
-      buffer += record.json
-      buffer.append(UInt8(ascii: "\n"))
-      if buffer.count >= Self.bufferBytes {
-        try printBytes(buffer)
-        buffer.removeAll(keepingCapacity: true)
-      }
-    }
-    try printBytes(buffer)
   }
 }

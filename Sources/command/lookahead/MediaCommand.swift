@@ -3,6 +3,12 @@ import MediaIndex
 import MediaProbe
 import Service
 
+struct MediaCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "media", abstract: "Look after media files.",
+    subcommands: [MediaAddCommand.self, MediaRenditionsCommand.self, MediaFaststartCommand.self])
+}
+
 struct MediaAddCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add",
@@ -28,12 +34,6 @@ struct MediaAddCommand: ParsableCommand {
     Setting.apply(Setting.list(of: self), to: &configuration)
     try files.run(configuration) { $0.isAnew = again }
   }
-}
-
-struct MediaCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "media", abstract: "Look after media files.",
-    subcommands: [MediaAddCommand.self, MediaRenditionsCommand.self, MediaFaststartCommand.self])
 }
 
 struct MediaFaststartCommand: ParsableCommand {

@@ -1,0 +1,46 @@
+import ArgumentParser
+import Logging
+import Observability
+import Service
+
+/// What is logged, where to, and how, and what figures tell.
+struct LogOptions: ParsableArguments {
+  @Option(help: "trace, debug, info, notice, warning, error or critical.")
+  var logLevel = Environment.logLevel("log-level", default: .info)
+
+  @Option(help: "text or json; by default text on a terminal and json elsewhere.")
+  var logFormat: LogFormat?
+
+  @Option(help: "File of the log instead of standard error; SIGHUP reopens it.")
+  var logFile: String?
+
+  @Flag("access-log", default: true, "A line for each request, at the level info.")
+  var accessLog: Bool
+
+  @Option("log-buffer-bytes") var logBufferBytes: Int
+  @Option("feed-figures") var feedFigures: Int
+
+  mutating func validate() throws {
+    logFormat = logFormat ?? Environment.option("log-format")
+    logFile = logFile ?? Environment.text("log-file")
+  }
+
+  /// The file, or else standard error, and swift-log through it.
+  ///
+  /// - Throws: `LogFile.Failure`.
+  func bootstrap() throws -> (sink: LogSink, file: LogFile?) {
+    let file = try logFile.map { try LogFile(path: $0) }
+    let sink = LogSink(
+      descriptor: file?.descriptor ?? 2, format: logFormat, maximumBytes: logBufferBytes)
+    let level = logLevel
+    LoggingSystem.bootstrap { LineLogHandler(label: $0, sink: sink, logLevel: level) }
+    return (sink, file)
+  }
+
+  func apply(to configuration: inout FeedServiceConfiguration, _ sink: LogSink) {
+    configuration.application.requestLog = accessLog && logLevel <= .info ? sink : nil
+  }
+}
+
+extension Logger.Level: @retroactive ExpressibleByArgument {}
+extension LogFormat: ExpressibleByArgument {}
