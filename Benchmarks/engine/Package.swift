@@ -8,9 +8,12 @@ let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 let package = Package(
   name: "engine",
   targets: [
-    .target(name: "CivilTime", swiftSettings: strict),
-    .target(name: "Feed", dependencies: ["CivilTime"], swiftSettings: strict),
-    .target(name: "Prefetch", dependencies: ["Feed"], swiftSettings: strict),
+    .target(name: "CivilTime", path: "Sources/base/CivilTime", swiftSettings: strict),
+    .target(
+      name: "Feed", dependencies: ["CivilTime"], path: "Sources/domain/Feed", swiftSettings: strict),
+    .target(
+      name: "Prefetch", dependencies: ["Feed"], path: "Sources/domain/Prefetch",
+      swiftSettings: strict),
     .executableTarget(
       name: "engine", dependencies: ["Feed", "Prefetch"], path: "Run", swiftSettings: strict),
   ]

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 import System
 import TestSupport
 import Testing
@@ -87,25 +88,16 @@ import Testing
 
   @Test(.enabled(if: access("/proc/self/schedstat", R_OK) == 0, "the kernel counts waiting"))
   func `time in which others have the processors does not count`() throws {
-    let busy = (0..<2 * ProcessInfo.processInfo.activeProcessorCount).map { _ in
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/bin/sh")
-      process.arguments = ["-c", "ulimit -t 60; while :; do :; done"]
-      return process
+    let isOver = Flag()
+    for _ in 0..<2 * ProcessInfo.processInfo.activeProcessorCount {
+      Thread.detachNewThread { while !isOver.isSet {} }
     }
-    for process in busy { try process.run() }
-    defer {
-      for process in busy {
-        // Whatever signals other tests block here, it inherits.
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-      }
-    }
+    defer { isOver.set() }
     var limits = Self.limits
-    limits.timeMilliseconds = 500
-    // Less than half a second of work, which has a twentieth of a processor.
+    limits.timeMilliseconds = 1_000
+    // A fifth of a second of work, which has a twentieth of a processor.
     let outcome = try Self.shell(
-      "/usr/bin/renice -n 10 $$ >/dev/null; i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; echo done",
+      "exec /usr/bin/nice -n 10 /bin/bash -c 'for ((i = 0; i < 60000; i++)); do :; done; echo done'",
       limits)
     #expect(outcome.end == .exited(0))
     #expect(Self.text(outcome.output) == "done\n")
@@ -168,4 +160,12 @@ import Testing
     }
     #expect(failures.withLock { $0 } == 0)
   }
+}
+
+/// What a thread sets for others.
+private final class Flag: Sendable {
+  private let value = Atomic(false)
+
+  var isSet: Bool { value.load(ordering: .relaxed) }
+  func set() { value.store(true, ordering: .relaxed) }
 }

@@ -1,14 +1,6 @@
 import Prefetch
 
 extension Policy.Strategy {
-  /// Every strategy, with the articles' default numbers.
-  static let usual: [Policy.Strategy] = [
-    .plain(leading: 5), .weighted(leading: 10, maxCost: 5), .standard(leading: 3), .endless,
-    .thresholdFixed(percent: 70), .thresholdDynamic(percent: 70),
-    .lazyTarget(leading: 3, trailing: 1), .rangeController(RangeTuning()), .stages(StageTuning()),
-    .expectedWait(WaitTuning()),
-  ]
-
   /// The strategy of a text such as `weighted`, or `weighted:leading=5,maxCost=3`.
   ///
   /// - Throws: `StrategyError`.

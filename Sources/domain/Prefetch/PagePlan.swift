@@ -118,7 +118,7 @@ extension Policy {
       if index > 0 {
         guard !bounds.savesData, index <= leading else { break }
         cost += items.weight(toLoad: index)
-        guard strategy.allows(cost: cost) else { break }
+        guard strategy.kind.allows(cost: cost) else { break }
       }
       guard items.append(to: &parts, item: index, budget: &budget) else { break }
     }
@@ -134,13 +134,7 @@ extension Policy {
   func nextPageIndex(
     count: Int, downlinkKbps: Int, roundTripMilliseconds: Int, lossPercent: Int
   ) -> Int {
-    switch strategy {
-    case .endless: return max(0, count - 1)
-    // The item with which the share is seen, which is on the screen as soon as it is the active one.
-    case .thresholdFixed(let percent), .thresholdDynamic(let percent):
-      return max(0, (count * percent + 99) / 100 - 1)
-    case .plain, .weighted, .standard, .lazyTarget, .rangeController, .stages, .expectedWait: break
-    }
+    if let index = strategy.kind.nextPageIndex(count: count) { return index }
     let threshold = count * nextPagePercent / 100
     guard downlinkKbps > 0 else { return 0 }
     // Two round trips: one for a connection that may have gone idle, one for the request. Lost

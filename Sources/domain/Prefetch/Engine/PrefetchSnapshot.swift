@@ -81,6 +81,20 @@ extension PrefetchEngine {
   /// - Precondition: `snapshot.settings.problem` is nil.
   public init(_ snapshot: PrefetchSnapshot) {
     self.init(policy: snapshot.policy, settings: snapshot.settings)
+    facts.arrive(at: snapshot)
+  }
+
+  /// What is to be done now, without anything having happened.
+  public mutating func decide() -> [PrefetchAction] {
+    var actions: [PrefetchAction] = []
+    plan(&actions)
+    return actions
+  }
+}
+
+extension EngineFacts {
+  /// Takes in all that a client knows at one moment.
+  fileprivate mutating func arrive(at snapshot: PrefetchSnapshot) {
     let since = max(0, min(snapshot.atMilliseconds, Self.lastMilliseconds))
     var ignored: [PrefetchAction] = []
     take(
@@ -123,13 +137,6 @@ extension PrefetchEngine {
         list[position].media[index].isSettled = true
       }
     }
-  }
-
-  /// What is to be done now, without anything having happened.
-  public mutating func decide() -> [PrefetchAction] {
-    var actions: [PrefetchAction] = []
-    plan(&actions)
-    return actions
   }
 
   private mutating func take(_ running: PrefetchSnapshot.Running) {

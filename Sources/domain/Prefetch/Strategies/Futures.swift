@@ -1,8 +1,8 @@
 import Feed
 
-/// How the person goes through the feed, as far as that is known, and some dozens of ways in which they may go
-/// on: drawn from how long they looked at items lately, or how long people watch an item where that is known,
-/// and from how often they turned round. After each item they may leave for good.
+/// Some dozens of ways in which the person may go on through the feed: drawn from how long they looked at items
+/// lately, or how long people watch an item where that is known, and from how often they turned round. After each
+/// item they may leave for good.
 struct Futures: Equatable, Codable {
   /// A moment at which an item's turn comes.
   struct Visit: Equatable, Codable {
@@ -13,8 +13,8 @@ struct Futures: Equatable, Codable {
     let dwell: Int
   }
 
-  /// They are to be drawn anew before they are asked.
-  var areDue = true
+  /// The person's moves when they were drawn.
+  private var drawnMoves = -1
   /// The visits of all futures, the first of each being that of the active item. Each item once.
   private(set) var visits: [Visit] = []
   /// Where in `visits` each future begins, and the last one's end.
@@ -26,80 +26,18 @@ struct Futures: Equatable, Codable {
 
   /// The random numbers' state.
   private var state: UInt64 = 0
-  /// How long pictures, and clips, were looked at lately.
-  private var stillDwells: [Int] = []
-  private var clipDwells: [Int] = []
-  private var nextStill = 0
-  private var nextClip = 0
-  /// How long people waited lately for items that came.
-  private var waits: [Int] = []
-  private var nextWait = 0
-  /// How long nine of ten clips were looked at lately, at the most.
-  private(set) var usualClipMilliseconds = 0
-  /// How often the person went on and turned lately, on their way down and up. Feeds are read downwards: who goes up
-  /// soon comes back.
-  private var downwards = Course(onward: 19, turns: 1)
-  private var upwards = Course(onward: 2, turns: 1)
-
-  private struct Course: Equatable, Codable {
-    var onward: Int
-    var turns: Int
-
-    mutating func note(isTurn: Bool) {
-      if isTurn { turns += 1 } else { onward += 1 }
-      if turns + onward > 64 { (turns, onward) = (turns / 2, onward / 2) }
-    }
-  }
-
-  /// The shares of the usual time that items are looked at before the person has shown theirs, in percent.
-  private static let firstSpread = [30, 60, 90, 110, 140, 170]
-  private static let dwellLimit = 12
   /// After one of so many items a person leaves.
   private static let itemsPerVisit = 50
-  static let longestDwellMilliseconds = 600_000
 
   var count: Int { max(0, starts.count - 1) }
 
-  mutating func begin(seed: Int, itemsPerMinute: Int) {
-    state = UInt64(clamping: seed)
-    stillDwells = Self.firstSpread.map { $0 * 600 / max(1, itemsPerMinute) }
-    clipDwells = stillDwells
-    usualClipMilliseconds = clipDwells[clipDwells.count * 9 / 10]
+  mutating func begin(seed: Int) { state = UInt64(clamping: seed) }
+
+  /// Whether they still begin where the person is.
+  func areDrawn(of viewer: ViewerState, at now: Int) -> Bool {
+    drawnMoves == viewer.moves && goodUntil > now
   }
 
-  /// The person has looked at an item for so long, and gone on to another one.
-  mutating func note(dwellMilliseconds: Int, ofClip: Bool) {
-    let dwell = min(max(dwellMilliseconds, 0), Self.longestDwellMilliseconds)
-    if ofClip {
-      Self.add(dwell, to: &clipDwells, at: &nextClip)
-      usualClipMilliseconds = clipDwells.sorted()[clipDwells.count * 9 / 10]
-    } else {
-      Self.add(dwell, to: &stillDwells, at: &nextStill)
-    }
-  }
-
-  /// What the person waited for has come after so long.
-  mutating func note(waitMilliseconds: Int) {
-    Self.add(
-      min(max(waitMilliseconds, 0), Self.longestDwellMilliseconds), to: &waits, at: &nextWait)
-  }
-
-  /// They have waited so long, and were still there.
-  var longestWaitMilliseconds: Int { waits.max() ?? 0 }
-
-  /// The person went on, or turned round, on their way in this direction.
-  mutating func note(isTurn: Bool, from direction: Int) {
-    if direction > 0 { downwards.note(isTurn: isTurn) } else { upwards.note(isTurn: isTurn) }
-  }
-
-  private static func add(_ dwell: Int, to dwells: inout [Int], at next: inout Int) {
-    if dwells.count < dwellLimit {
-      dwells.append(dwell)
-    } else {
-      dwells[next] = dwell
-      next = (next + 1) % dwellLimit
-    }
-  }
   // MARK: Drawing
 
   /// The next of the random numbers (SplitMix64; Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
@@ -113,7 +51,7 @@ struct Futures: Equatable, Codable {
     return Int(value.multipliedFullWidth(by: UInt64(limit)).high)
   }
 
-  /// Draws them anew.
+  /// Draws them.
   ///
   /// - Parameters:
   ///   - start: where the person is, or where a fling will bring them, and when.
@@ -121,24 +59,26 @@ struct Futures: Equatable, Codable {
   ///   - steps: how many items further is looked.
   ///   - item: whether the item at a position moves, and how long people watch it.
   mutating func draw(
-    _ count: Int, from start: (position: Int, at: Int, elapsed: Int), direction: Int, steps: Int,
-    in positions: Range<Int>, item: (Int) -> (isClip: Bool, survival: [WatchPoint])
+    _ count: Int, of viewer: ViewerState,
+    from start: (position: Int, at: Int, elapsed: Int), steps: Int, in positions: Range<Int>,
+    item: (Int) -> (isClip: Bool, survival: [WatchPoint])
   ) {
-    areDue = false
+    drawnMoves = viewer.moves
+    let history = viewer.history
     visits.removeAll(keepingCapacity: true)
     starts.removeAll(keepingCapacity: true)
     firstEnds.removeAll(keepingCapacity: true)
     for _ in 0..<count {
       starts.append(visits.count)
-      var (position, at, direction) = (start.position, start.at, direction)
+      var (position, at, direction) = (start.position, start.at, viewer.direction)
       var (low, high) = (position, position)
-      let first = dwell(item(position), after: start.elapsed)
+      let first = dwell(item(position), history, after: start.elapsed)
       visits.append(Visit(position: position, at: at, dwell: first - start.elapsed))
       at += first - start.elapsed
       firstEnds.append(at)
       for _ in 0..<steps {
         if number(below: Self.itemsPerVisit) == 0 { break }
-        let course = direction > 0 ? downwards : upwards
+        let course = direction > 0 ? history.downwards : history.upwards
         if number(below: course.turns + course.onward) < course.turns { direction = -direction }
         if position + direction < positions.lowerBound { direction = 1 }
         position += direction
@@ -147,7 +87,7 @@ struct Futures: Equatable, Codable {
           visits.append(Visit(position: positions.upperBound, at: at, dwell: 0))
           break
         }
-        let dwell = dwell(item(position), after: 0)
+        let dwell = dwell(item(position), history, after: 0)
         if position < low || position > high {
           visits.append(Visit(position: position, at: at, dwell: dwell))
           (low, high) = (min(low, position), max(high, position))
@@ -162,10 +102,10 @@ struct Futures: Equatable, Codable {
 
   /// How long an item is looked at, if it has been for so long already.
   private mutating func dwell(
-    _ item: (isClip: Bool, survival: [WatchPoint]), after elapsed: Int
+    _ item: (isClip: Bool, survival: [WatchPoint]), _ history: ViewingHistory, after elapsed: Int
   ) -> Int {
     if !item.survival.isEmpty { return dwell(item.survival, after: elapsed) }
-    let dwells = item.isClip ? clipDwells : stillDwells
+    let dwells = item.isClip ? history.clipDwells : history.stillDwells
     if elapsed == 0 { return dwells[number(below: dwells.count)] }
     let longer = dwells.reduce(0) { $0 + ($1 > elapsed ? 1 : 0) }
     // Longer than ever lately: beyond that by as much as the longest differ.
@@ -204,11 +144,11 @@ struct Futures: Equatable, Codable {
         let time =
           before.time
           + max(0, point.milliseconds - before.time) * max(0, before.permille - drawn) / fall
-        return min(max(time, elapsed), Self.longestDwellMilliseconds + elapsed)
+        return min(max(time, elapsed), ViewingHistory.longestDwellMilliseconds + elapsed)
       }
       before = (point.milliseconds, point.permille)
     }
     // They stay beyond its last point.
-    return min(max(before.time, elapsed), Self.longestDwellMilliseconds + elapsed)
+    return min(max(before.time, elapsed), ViewingHistory.longestDwellMilliseconds + elapsed)
   }
 }

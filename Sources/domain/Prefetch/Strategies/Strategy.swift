@@ -1,114 +1,192 @@
+/// How a policy chooses what is loaded: parameters, and what it remembers from one event to the next.
+///
+/// A strategy reads the facts and lists what it wants, in order. The engine turns that into ranges of files, and the
+/// `Reconciler` begins and stops transfers within the limits. So a strategy cannot break an invariant.
+///
+/// A new strategy is a file with a type that conforms, and a line in `Policy.Strategy.types`.
+protocol PrefetchStrategy: Sendable, Equatable, Codable {
+  typealias Parameter = StrategyParameter<Self>
+
+  /// What policies call it.
+  static var name: String { get }
+  /// Its parameters in the order in which they are shown.
+  static var parameterList: [Parameter] { get }
+  /// The strategy with its usual parameters.
+  init()
+
+  /// How many items below the active one may load.
+  var leading: Int { get }
+  /// The weights of the inactive items that load at once add up to no more than this; each counts as one
+  /// where their weights do not matter.
+  var maxCost: Int { get }
+  /// Whether items of these weights together may load at once.
+  func allows(cost: Int) -> Bool
+  /// The index within a page of so many items at which the next one is asked for; `nil` for the policy's.
+  func nextPageIndex(count: Int) -> Int?
+
+  /// How it stops transfers that it no longer wants.
+  var stopping: StoppingRule { get }
+  /// Whether it loads of a clip's start no more than most people watch.
+  var limitsStarts: Bool { get }
+  /// Whether it goes by where a fling will stop.
+  var followsFlings: Bool { get }
+  /// Whether each piece that arrives may change what it wants, and not only starts and ends.
+  var decidesWithEachPiece: Bool { get }
+  /// The share of measured bandwidths that are below the one that it counts on, in percent.
+  var quantilePercent: Int { get }
+
+  /// An engine with these settings begins.
+  mutating func begin(_ facts: EngineFacts)
+  /// Which of their files the next items load from now on; `nil` leaves it as it is.
+  mutating func chooseVariants(_ facts: EngineFacts, active: Int) -> VariantLevel?
+  /// What is wanted, in order, and when it is to be asked again at the latest.
+  mutating func wants(_ facts: EngineFacts, active: Int, _ wake: inout Wake) -> [Want]
+  /// Adds what is wanted beside the active item, in order.
+  func addWants(_ facts: EngineFacts, active: Int, to wants: inout [Want])
+  /// Why the next page is asked for now, if it is. At the end of the list it always is.
+  func reasonForNextPage(_ facts: EngineFacts, active: Int) -> PrefetchReason?
+  /// How many items ahead of the active one are decoded.
+  func decodedAheadItems(_ facts: EngineFacts) -> Int
+}
+
+/// What a strategy does that says nothing else: the active item first, and what it adds to that.
+extension PrefetchStrategy {
+  var maxCost: Int { leading }
+  func allows(cost: Int) -> Bool { true }
+  func nextPageIndex(count: Int) -> Int? { nil }
+  var stopping: StoppingRule { StoppingRule() }
+  var limitsStarts: Bool { false }
+  var followsFlings: Bool { false }
+  var decidesWithEachPiece: Bool { false }
+  var quantilePercent: Int { 50 }
+
+  func begin(_ facts: EngineFacts) {}
+  func chooseVariants(_ facts: EngineFacts, active: Int) -> VariantLevel? { nil }
+  func addWants(_ facts: EngineFacts, active: Int, to wants: inout [Want]) {}
+
+  func wants(_ facts: EngineFacts, active: Int, _ wake: inout Wake) -> [Want] {
+    var wants: [Want] = []
+    wants.reserveCapacity(leading + 2)
+    wants.append(
+      Want(position: active, amount: .entire, reason: .activeRest(missingBytes: nil)))
+    addWants(facts, active: active, to: &wants)
+    return wants
+  }
+
+  func reasonForNextPage(_ facts: EngineFacts, active: Int) -> PrefetchReason? {
+    let (list, newestCount) = (facts.list, facts.pages.newestCount)
+    let index = facts.policy.nextPageIndex(
+      count: newestCount, downlinkKbps: facts.network.downlinkKbps,
+      roundTripMilliseconds: facts.network.roundTripMilliseconds, lossPercent: 0)
+    let seen = active - list.first + 1
+    return seen - 1 >= list.count - newestCount + index ? .itemsLeft(list.count - seen) : nil
+  }
+
+  func decodedAheadItems(_ facts: EngineFacts) -> Int { facts.settings.decodedAheadItems }
+}
+
+/// How a strategy stops transfers that it no longer wants.
+struct StoppingRule {
+  /// It pauses a transfer whose item may soon be wanted again, instead of cancelling it.
+  var pauses = false
+  /// It lets a transfer finish whose item has left the window, as platforms do.
+  var finishesBegun = false
+  /// It lets a transfer finish whose last bytes arrive within a round trip.
+  var finishesWithinRoundTrip = false
+  /// The active item's urgency is the reason for what it stops meanwhile.
+  var yieldsToActive = false
+}
+
+/// The quality of the next items' files: 0 is the original's, and each further one a smaller variant.
+struct VariantLevel {
+  let level: Int
+  let positions: [Int]
+}
+
+/// A parameter of a strategy: its name, what it may be, and where it is kept.
+struct StrategyParameter<Strategy>: Sendable {
+  let name: String
+  let range: ClosedRange<Int>
+  let path: WritableKeyPath<Strategy, Int> & Sendable
+
+  init(
+    _ name: String, _ range: ClosedRange<Int>, _ path: WritableKeyPath<Strategy, Int> & Sendable
+  ) {
+    (self.name, self.range, self.path) = (name, range, path)
+  }
+}
+
 extension Policy {
   /// How items are chosen: a name, and the parameters that this name has.
-  ///
-  /// Another strategy is a case here, a branch of `init(name:parameters:)`, of `parameters` and of what the
-  /// engine wants (`PrefetchEngine.wants`), and its rows in a migration, which says to whoever writes
-  /// policies what there is.
-  public enum Strategy: Hashable, Sendable {
-    /// The next `leading` items, whatever they weigh.
-    case plain(leading: Int)
-    /// Of the next `leading` items the first ones, as long as their weights add up to `maxCost` at the most.
-    case weighted(leading: Int, maxCost: Int)
-    /// What a platform's list does by itself: the next `leading` items whole, and what has begun is not
-    /// cancelled.
-    case standard(leading: Int)
-    /// Nothing ahead, and the next page at the end of the list.
-    case endless
-    /// Nothing ahead but pages: the next one as soon as this share of the whole list was seen.
-    case thresholdFixed(percent: Int)
-    /// The same, of the newest page.
-    case thresholdDynamic(percent: Int)
-    /// At rest the items around the active one; in a fling those around the place where it will stop, and
-    /// nothing on the way.
-    case lazyTarget(leading: Int, trailing: Int)
-    /// What is in ranges around the screen, larger in the direction of the scroll. Its many numbers lie elsewhere,
-    /// as those of stages do: an engine looks at its strategy many times an event.
-    indirect case rangeController(RangeTuning)
-    /// So much of a clip as its distance says.
-    indirect case stages(StageTuning)
-    /// Ours: the step with the most expected waiting avoided for a byte, as long as that is worth the price.
-    case expectedWait(WaitTuning)
+  public struct Strategy: Sendable {
+    /// All that there are, in the order in which they are shown.
+    private static let types: [any PrefetchStrategy.Type] = [
+      PlainStrategy.self, WeightedStrategy.self, StandardStrategy.self, EndlessStrategy.self,
+      FixedThresholdStrategy.self, DynamicThresholdStrategy.self, LazyTargetStrategy.self,
+      RangeTuning.self, StageTuning.self, ExpectedWaitStrategy.self,
+    ]
+
+    /// Every strategy, with its usual parameters.
+    public static let usual: [Strategy] = types.map { Strategy($0.init()) }
+
+    /// What it does, as an engine begins with it.
+    let kind: any PrefetchStrategy
+
+    init(_ kind: any PrefetchStrategy) { self.kind = kind }
 
     /// The strategy of this name.
     ///
     /// - Throws: `StrategyError` where there is none, or its parameters are others.
     public init(name: String, parameters: [String: Int]) throws(StrategyError) {
-      var rest = StrategyParameters(values: parameters)
-      switch name {
-      case "plain": self = .plain(leading: try rest.take("leading", 0...100))
-      case "weighted":
-        self = .weighted(
-          leading: try rest.take("leading", 0...100),
-          maxCost: try rest.take("maxCost", 0...1_000_000))
-      case "standard": self = .standard(leading: try rest.take("leading", 0...100))
-      case "endless": self = .endless
-      case "threshold-fixed": self = .thresholdFixed(percent: try rest.take("percent", 1...100))
-      case "threshold-dynamic": self = .thresholdDynamic(percent: try rest.take("percent", 1...100))
-      case "lazy-target":
-        self = .lazyTarget(
-          leading: try rest.take("leading", 0...100), trailing: try rest.take("trailing", 0...100))
-      case "range-controller": self = .rangeController(try RangeTuning(&rest))
-      case "stages": self = .stages(try StageTuning(&rest))
-      case "expected-wait": self = .expectedWait(try WaitTuning(&rest))
-      default: throw .unknown(name)
-      }
-      try rest.finish()
+      guard let type = Self.types.first(where: { $0.name == name }) else { throw .unknown(name) }
+      self.init(try type.made(of: parameters))
     }
 
     /// What it is called where policies are kept and shown.
-    public var name: String {
-      switch self {
-      case .plain: "plain"
-      case .weighted: "weighted"
-      case .standard: "standard"
-      case .endless: "endless"
-      case .thresholdFixed: "threshold-fixed"
-      case .thresholdDynamic: "threshold-dynamic"
-      case .lazyTarget: "lazy-target"
-      case .rangeController: "range-controller"
-      case .stages: "stages"
-      case .expectedWait: "expected-wait"
-      }
-    }
-
+    public var name: String { type(of: kind).name }
     /// Its parameters by their names, in the order of these.
-    public var parameters: [(name: String, value: Int)] {
-      switch self {
-      case .plain(let leading), .standard(let leading): [("leading", leading)]
-      case .weighted(let leading, let maxCost): [("leading", leading), ("maxCost", maxCost)]
-      case .endless: []
-      case .thresholdFixed(let percent), .thresholdDynamic(let percent): [("percent", percent)]
-      case .lazyTarget(let leading, let trailing):
-        [("leading", leading), ("trailing", trailing)]
-      case .rangeController(let tuning): tuning.parameters
-      case .stages(let tuning): tuning.parameters
-      case .expectedWait(let tuning): tuning.parameters
-      }
-    }
-
+    public var parameters: [(name: String, value: Int)] { kind.parameters }
     /// How many items below the active one may load.
-    public var leading: Int {
-      switch self {
-      case .plain(let leading), .weighted(let leading, _), .standard(let leading),
-        .lazyTarget(let leading, _):
-        leading
-      case .endless, .thresholdFixed, .thresholdDynamic: 0
-      case .rangeController(let tuning): tuning.leadingItems(of: .full)
-      case .stages(let tuning): tuning.preparedDistance
-      case .expectedWait(let tuning): tuning.leading
-      }
-    }
-
+    public var leading: Int { kind.leading }
     /// The weights of the inactive items that load at once add up to no more than this; each counts as one
     /// where their weights do not matter.
-    public var maxCost: Int {
-      if case .weighted(_, let maxCost) = self { maxCost } else { leading }
-    }
+    public var maxCost: Int { kind.maxCost }
+    /// Whether each piece that arrives may change what it wants, and not only starts and ends.
+    package var decidesWithEachPiece: Bool { kind.decidesWithEachPiece }
+  }
+}
 
-    /// Whether so much may load at once.
-    func allows(cost: Int) -> Bool {
-      if case .weighted(_, let maxCost) = self { cost <= maxCost } else { true }
+extension PrefetchStrategy {
+  /// The strategy with these values, which are all that it takes and no others.
+  fileprivate static func made(of values: [String: Int]) throws(StrategyError) -> Self {
+    var (strategy, rest) = (Self(), values)
+    for parameter in parameterList {
+      guard let value = rest.removeValue(forKey: parameter.name) else {
+        throw .missing(parameter.name)
+      }
+      guard parameter.range.contains(value) else { throw .outOfRange(parameter.name, value) }
+      strategy[keyPath: parameter.path] = value
     }
+    if let name = rest.keys.min() { throw .superfluous(name) }
+    return strategy
+  }
+
+  fileprivate var parameters: [(name: String, value: Int)] {
+    Self.parameterList.map { ($0.name, self[keyPath: $0.path]) }
+  }
+
+  /// Whether the other is the same, state and all.
+  func isEqual(to other: any PrefetchStrategy) -> Bool { self == other as? Self }
+}
+
+extension Policy.Strategy: Hashable {
+  /// Whether they are of the same name and parameters.
+  public static func == (left: Self, right: Self) -> Bool { left.kind.isEqual(to: right.kind) }
+
+  /// Adds the name and the parameters.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    for parameter in parameters { hasher.combine(parameter.value) }
   }
 }
 
@@ -186,50 +264,5 @@ public struct PolicyError: Error, Hashable, Sendable, CustomStringConvertible {
     let whose = feed.map { "of the feed \"\($0)\"" } ?? "for all feeds"
     return
       "the policy \(whose) on the network \"\(network)\" has the strategy \"\(strategy)\": \(reason)"
-  }
-}
-
-/// Parameters that have yet to be taken.
-struct StrategyParameters {
-  fileprivate var values: [String: Int]
-
-  mutating func take(_ name: String, _ range: ClosedRange<Int>) throws(StrategyError) -> Int {
-    guard let value = values.removeValue(forKey: name) else { throw .missing(name) }
-    guard range.contains(value) else { throw .outOfRange(name, value) }
-    return value
-  }
-
-  fileprivate func finish() throws(StrategyError) {
-    if let name = values.keys.min() { throw .superfluous(name) }
-  }
-}
-
-extension Policy.Strategy {
-  /// Whether what is wanted no longer rests for a while, since it may be wanted again, or is cancelled at once.
-  var pauses: Bool {
-    switch self {
-    case .weighted, .expectedWait: true
-    case .plain, .standard, .endless, .thresholdFixed, .thresholdDynamic, .lazyTarget,
-      .rangeController, .stages:
-      false
-    }
-  }
-
-  /// Whether it loads of a clip's start no more than most people watch.
-  var limitsStarts: Bool { if case .expectedWait = self { true } else { false } }
-
-  /// Whether it goes by where a fling will stop.
-  var followsFlings: Bool {
-    switch self {
-    case .lazyTarget, .expectedWait: true
-    case .plain, .weighted, .standard, .endless, .thresholdFixed, .thresholdDynamic,
-      .rangeController, .stages:
-      false
-    }
-  }
-
-  /// The share of measured bandwidths that are below the one that it counts on, in percent.
-  var quantilePercent: Int {
-    if case .expectedWait(let tuning) = self { tuning.quantilePercent } else { 50 }
   }
 }

@@ -4,9 +4,7 @@ import Prefetch
 extension Simulation {
   /// Ours decides anew with each piece that comes, and of what plays wants no more than it needs; the others wait
   /// for starts and ends, which are told anyway.
-  var decidesWithEachPiece: Bool {
-    if case .expectedWait = engine.policy.strategy { true } else { false }
-  }
+  var decidesWithEachPiece: Bool { engine.policy.strategy.decidesWithEachPiece }
 
   /// How many bytes come before the engine is told of them, where nothing else makes it worth telling: ours of
   /// as much as clients read at once.

@@ -1,41 +1,34 @@
-import Feed
-
 /// Which of a media's files is loaded: chosen for the next items together, since item by item a step up never
 /// pays for itself.
-extension PrefetchEngine {
+extension ExpectedWaitStrategy {
   /// How many items are looked at, and in how many futures.
   private static let itemCount = 10
   private static let futureCount = 8
 
   /// Runs the futures forward over the next items, once with each quality, and takes the one with the most
   /// left of what it is worth once the waiting that it costs is paid.
-  mutating func chooseVariants(_ tuning: WaitTuning, _ active: Int) {
-    let direction = viewer.direction
+  func bestVariants(_ facts: EngineFacts, _ active: Int) -> VariantLevel? {
+    let direction = facts.viewer.direction
     var positions: [Int] = []
     var levels = 1
     for step in 0..<Self.itemCount {
       let position = active + step * direction
-      guard list.positions.contains(position) else { break }
+      guard facts.list.positions.contains(position) else { break }
       positions.append(position)
-      for media in list[position].media where !media.isSettled {
+      for media in facts.list[position].media where !media.isSettled {
         levels = max(levels, min(media.slots.count, 4))
       }
     }
-    guard levels > 1 else { return }
-    let costs = costs
-    var best = (level: levels - 1, worth: worth(of: levels - 1, positions, tuning, costs))
+    guard levels > 1 else { return nil }
+    let costs = facts.costs
+    var best = (level: levels - 1, worth: worth(of: levels - 1, positions, facts, costs))
     for level in (0..<levels - 1).reversed() {
-      let worth = worth(of: level, positions, tuning, costs)
+      let worth = worth(of: level, positions, facts, costs)
       // From the smallest to the best: of equals the better one.
       if worth >= best.worth { best = (level, worth) }
     }
-    let level = network.savesData ? levels - 1 : best.level
-    for position in positions {
-      for index in list[position].media.indices where !list[position].media[index].isSettled {
-        list[position].media[index].variant = min(
-          level, list[position].media[index].slots.count - 1)
-      }
-    }
+    let level = facts.network.savesData ? levels - 1 : best.level
+    return VariantLevel(level: level, positions: positions)
   }
 
   /// What a quality comes to: of two that are as good, the one whose files are there sooner.
@@ -52,18 +45,18 @@ extension PrefetchEngine {
 
   /// What the quality is worth where it is seen before the person goes on, less the waiting that it costs.
   private func worth(
-    of level: Int, _ positions: [Int], _ tuning: WaitTuning, _ costs: HintCosts
+    of level: Int, _ positions: [Int], _ facts: EngineFacts, _ costs: HintCosts
   ) -> Worth {
-    let jobs = positions.map { job(of: $0, level, costs) }
+    let jobs = positions.map { job(of: $0, level, facts, costs) }
     let drawn = min(Self.futureCount, futures.count)
     var (quality, seen, wait, lateness) = (0, 0, 0, 0)
     for future in 0..<drawn {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
-      var done = now
+      var done = facts.now
       for visit in visits {
         guard let index = positions.firstIndex(of: visit.position) else { continue }
         done += jobs[index].milliseconds
-        let late = jobs[index].milliseconds == 0 ? 0 : max(0, done - max(visit.at, now))
+        let late = jobs[index].milliseconds == 0 ? 0 : max(0, done - max(visit.at, facts.now))
         let dwell = max(visit.dwell, 1)
         lateness += late
         wait += min(late, dwell)
@@ -80,19 +73,19 @@ extension PrefetchEngine {
   /// How good an item's files are, in eighths of doublings from the smallest, and how long it takes to load what
   /// starts them.
   private func job(
-    of position: Int, _ level: Int, _ costs: HintCosts
+    of position: Int, _ level: Int, _ facts: EngineFacts, _ costs: HintCosts
   ) -> (quality: Int, milliseconds: Int) {
     var (quality, bytes) = (0, 0)
-    let seen = list[position].media.prefix(visibleMedia(position))
+    let seen = facts.list[position].media.prefix(facts.visibleMedia(position))
     for media in seen {
       let variant = media.isSettled ? media.variant : min(level, media.slots.count - 1)
-      let file = files[media.slots[variant]]
+      let file = facts.files[media.slots[variant]]
       let cost = costs.cost(of: file.file.load)
-      let smallest = costs.cost(of: files[media.slots[media.slots.count - 1]].file.load)
+      let smallest = costs.cost(of: facts.files[media.slots[media.slots.count - 1]].file.load)
       quality += Self.doublings(from: smallest.entireBytes, to: cost.entireBytes)
       bytes += max(0, cost.minimumBytes - file.held.count(in: 0..<cost.minimumBytes))
     }
-    return (quality / max(1, seen.count), bytes == 0 ? 0 : network.milliseconds(bytes))
+    return (quality / max(1, seen.count), bytes == 0 ? 0 : facts.network.milliseconds(bytes))
   }
 
   /// How often the one doubled makes the other, in eighths: straight between powers of two.

@@ -1,14 +1,15 @@
 import Feed
 
 /// From what the strategy wants to ranges of files.
-extension PrefetchEngine {
+extension EngineFacts {
   /// What each file costs on the network as it is.
   var costs: HintCosts { policy.costs(downlinkKbps: network.downlinkKbps) }
 
   /// What is to be loaded, in order. What is there already shows in items that are ready.
-  mutating func wishes(_ actions: inout [PrefetchAction], _ wake: inout Wake) -> [Wish] {
+  mutating func wishes(
+    for wants: [Want], _ actions: inout [PrefetchAction], _ wake: inout Wake
+  ) -> [Wish] {
     guard let active = viewer.active else { return [] }
-    let wants = wants(&wake)
     var wishes: [Wish] = []
     wishes.reserveCapacity(wants.count * 2 + 2)
     let costs = costs
@@ -45,7 +46,7 @@ extension PrefetchEngine {
     }
     let load = files[slot].file.load
     let cost =
-      policy.strategy.limitsStarts
+      policy.strategy.kind.limitsStarts
       ? startCost(of: load, at: want.position, costs) : costs.cost(of: load)
     let plays = load.kind.plays
     func wish(
@@ -99,7 +100,7 @@ extension PrefetchEngine {
     guard isThere else { return }
     list[position].isReady = true
     if position == viewer.active, viewer.showing == .placeholder {
-      futures.note(waitMilliseconds: now - viewer.activeSince)
+      viewer.history.note(waitMilliseconds: now - viewer.activeSince)
     }
     actions.append(
       PrefetchAction(.ready(item: list[position].id), .bytes(held: held, needed: needed)))
@@ -110,7 +111,7 @@ extension PrefetchEngine {
     let cost = costs.cost(of: load)
     guard load.kind.plays, let timing = load.timing, timing.isStartable else { return cost }
     let watched =
-      list[position].survival.usualMilliseconds ?? futures.usualClipMilliseconds
+      list[position].survival.usualMilliseconds ?? viewer.history.usualClipMilliseconds
     let latency = 2 * network.roundTripMilliseconds + Self.playerBufferMilliseconds
     guard
       let bytes = timing.leadBytes(

@@ -1,7 +1,7 @@
 import Feed
 
 /// What pages do to the list.
-extension PrefetchEngine {
+extension EngineFacts {
   mutating func pageArrived(
     _ place: PrefetchPlace, _ items: [PrefetchItem], _ hasPrevious: Bool, _ hasNext: Bool,
     _ actions: inout [PrefetchAction]
@@ -35,7 +35,7 @@ extension PrefetchEngine {
     trim()
     findTransfers()
     limitLooseFiles(&actions)
-    futures.areDue = true
+    viewer.moves += 1
   }
 
   /// The items that the list does not have; those that it has are brought up to date.
@@ -116,7 +116,7 @@ extension PrefetchEngine {
     for item in list.items where !kept.contains(item.id) { release(item) }
     list.replace(items)
     findTransfers()
-    futures.areDue = true
+    viewer.moves += 1
     guard let active else { return }
     if let position = list.position(of: active.id) {
       viewer.active = position

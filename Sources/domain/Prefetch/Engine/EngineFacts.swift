@@ -1,8 +1,86 @@
 import Feed
 
+/// What an engine knows: the list, what is held of each file, what is under way, the network, where the person is.
+///
+/// Only events change facts. Strategies read them; the `Reconciler` notes what it begins and stops.
+struct EngineFacts: Equatable, Codable {
+  let policy: Policy
+  let settings: PrefetchSettings
+  var counts = PrefetchCounts()
+  var files = FileTable()
+  var list = ItemList()
+  var transfers: [Transfer] = []
+  var lastTransfer = 0
+  var network = NetworkState()
+  var viewer = ViewerState()
+  var pages = PageState()
+  /// The last event's time and number.
+  var now = 0
+  var eventNumber = 0
+  /// No eviction before so many bytes are held: the last one could not reach its aim.
+  var evictionBytes = 0
+
+  /// The latest time that events have; later ones are taken for it.
+  static let lastMilliseconds = 1 << 52
+  /// So much of what comes next a player wants to have before it plays, and again where it ran out (Media3's
+  /// default).
+  static let playerBufferMilliseconds = 1_000
+
+  init(policy: Policy, settings: PrefetchSettings) {
+    (self.policy, self.settings) = (policy, settings)
+    network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
+    viewer.history.begin(itemsPerMinute: policy.itemsPerMinute)
+  }
+
+  /// Takes in what an event says.
+  mutating func take(
+    _ event: PrefetchEvent, atMilliseconds milliseconds: Int, _ actions: inout [PrefetchAction]
+  ) {
+    now = max(now, min(milliseconds, Self.lastMilliseconds))
+    eventNumber += 1
+    note(event, &actions)
+  }
+
+  /// How many bytes are held or under way for items that nobody has looked at, nor passed.
+  var speculativeBytes: Int {
+    transfers.reduce(files.speculativeBytes) {
+      $0 + (isActive($1.slot) ? 0 : $1.bytesUnderWay)
+    }
+  }
+
+  /// What of the session's budget is left; `nil` where there is none.
+  var budgetLeftBytes: Int? {
+    settings.budgetBytes == 0 ? nil : max(0, settings.budgetBytes - counts.fetchedBytes)
+  }
+
+  /// How many bytes may be held and under way ahead of the person, and what restrains them.
+  var allowance: (bytes: Int, restraint: PrefetchReason.Restraint?) {
+    let allowance = network.allowance(settings)
+    guard let left = budgetLeftBytes else { return allowance }
+    let active = transfers.reduce(0) { $0 + (isActive($1.slot) ? $1.bytesUnderWay : 0) }
+    let bytes = files.speculativeBytes + max(0, left - active)
+    return bytes < allowance.bytes ? (bytes, .budget) : allowance
+  }
+
+  /// How far the active clip has played.
+  var playedMilliseconds: Int {
+    viewer.playedMilliseconds + (viewer.playback == .playing ? now - viewer.playedAt : 0)
+  }
+
+  /// Has these items load this quality of their files, as far as nothing of another was asked for.
+  mutating func choose(_ choice: VariantLevel) {
+    for position in choice.positions {
+      for index in list[position].media.indices where !list[position].media[index].isSettled {
+        list[position].media[index].variant = min(
+          choice.level, list[position].media[index].slots.count - 1)
+      }
+    }
+  }
+}
+
 /// What each event changes.
-extension PrefetchEngine {
-  mutating func note(_ event: PrefetchEvent, _ actions: inout [PrefetchAction]) {
+extension EngineFacts {
+  private mutating func note(_ event: PrefetchEvent, _ actions: inout [PrefetchAction]) {
     switch event {
     case .pageArrived(let place, let items, let hasPrevious, let hasNext):
       pageArrived(place, items, hasPrevious, hasNext, &actions)
@@ -33,7 +111,7 @@ extension PrefetchEngine {
     case .transferFailed(let id, let failure): failed(id, failure, &actions)
     case .bandwidthMeasured(let kilobits, let roundTrip):
       network.note(kilobitsPerSecond: kilobits, roundTripMilliseconds: roundTrip)
-      network.measure(settings, quantilePercent: policy.strategy.quantilePercent)
+      network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
     case .playbackMoved(let milliseconds, let playback):
       viewer.playedMilliseconds = min(max(milliseconds, 0), Self.lastMilliseconds)
       viewer.playedAt = now
@@ -41,7 +119,7 @@ extension PrefetchEngine {
     case .networkChanged(let isOnline, let isMetered):
       if isMetered != network.isMetered || (isOnline && !network.isOnline) {
         network.forget()
-        network.measure(settings, quantilePercent: policy.strategy.quantilePercent)
+        network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
         // What failed on the old network may well arrive on this one.
         pages.retryAt = now
       }
@@ -51,7 +129,8 @@ extension PrefetchEngine {
     case .stressChanged(let isStressed): network.isStressed = isStressed
     case .backgroundChanged(let isInBackground): network.isInBackground = isInBackground
     case .memoryWarned: evict(toBytes: files.heldBytes / 4, .memoryWarning, &actions)
-    case .timerFired: timer = nil
+    // The engine's own.
+    case .timerFired: break
     }
   }
 
@@ -70,10 +149,10 @@ extension PrefetchEngine {
     guard let old = viewer.active, old != position else { return }
     viewer.hasScrolled = true
     let direction = position > old ? 1 : -1
-    futures.note(isTurn: direction != viewer.lastStep, from: viewer.lastStep)
+    viewer.history.note(isTurn: direction != viewer.lastStep, from: viewer.lastStep)
     (viewer.direction, viewer.lastStep) = (direction, direction)
     if let stop = viewer.stopDistance { viewer.stopDistance = stop - (position - old) }
-    futures.note(dwellMilliseconds: now - viewer.activeSince, ofClip: isClip(old))
+    viewer.history.note(dwellMilliseconds: now - viewer.activeSince, ofClip: isClip(old))
     look(at: position)
     for passed in min(old, position)...max(old, position) { settle(passed) }
   }
@@ -85,7 +164,7 @@ extension PrefetchEngine {
     viewer.playedAt = now
     viewer.playback = .playing
     viewer.showing = .nothing
-    futures.areDue = true
+    viewer.moves += 1
     guard position != nil else { return }
     counts.viewedItems += 1
   }
@@ -97,7 +176,7 @@ extension PrefetchEngine {
   private mutating func scrolled(_ speed: Int, _ stop: Int?) {
     viewer.milliitemsPerSecond = min(max(speed, -1_000_000_000), 1_000_000_000)
     viewer.stopDistance = speed == 0 ? nil : stop.map { min(max($0, -1_000_000), 1_000_000) }
-    futures.areDue = true
+    viewer.moves += 1
     guard speed != 0 else { return }
     viewer.direction = speed > 0 ? 1 : -1
     viewer.hasScrolled = true

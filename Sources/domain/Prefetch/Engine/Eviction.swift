@@ -1,0 +1,81 @@
+/// What is forgotten, and only where a limit or the system asks for it.
+extension EngineFacts {
+  mutating func makeRoom(_ actions: inout [PrefetchAction]) {
+    guard files.heldBytes > max(settings.heldBytes, evictionBytes) else { return }
+    evict(
+      toBytes: settings.heldBytes - settings.heldBytes / 8,
+      .full(heldBytes: files.heldBytes, limitBytes: settings.heldBytes), &actions)
+    // Where all that is left must stay, the next look waits for so much more.
+    let rest = files.heldBytes
+    evictionBytes = rest > settings.heldBytes ? rest + settings.heldBytes / 16 + 1 : 0
+  }
+
+  /// Evicts whole files, farthest from the person first, until no more than that is held: never of the active
+  /// item, and never what a transfer adds to.
+  mutating func evict(
+    toBytes aim: Int, _ reason: PrefetchReason, _ actions: inout [PrefetchAction]
+  ) {
+    guard files.heldBytes > aim else { return }
+    let distances = distances()
+    var candidates = files.slots.indices.filter { slot in
+      files[slot].held.count > 0 && distances[slot] != 0
+        && !transfers.contains { $0.slot == slot }
+    }
+    candidates.sort {
+      (distances[$0], -files[$0].touched, $0) > (distances[$1], -files[$1].touched, $1)
+    }
+    for slot in candidates where files.heldBytes > aim { forget(slot, reason, &actions) }
+  }
+
+  /// How far the nearest item of each file is from the active one. What is behind counts twice as far, and what
+  /// has left the list is farthest.
+  private func distances() -> [Int] {
+    var distances = [Int](repeating: Int.max, count: files.slots.count)
+    guard let active = viewer.active else { return distances }
+    for position in list.positions {
+      let ahead = (position - active) * viewer.direction
+      let distance = ahead < 0 ? -2 * ahead : ahead
+      for media in list[position].media {
+        for slot in media.slots { distances[slot] = min(distances[slot], distance) }
+      }
+    }
+    return distances
+  }
+
+  /// Has the client forget all that it has of a file.
+  mutating func forget(
+    _ slot: Int, _ reason: PrefetchReason, _ actions: inout [PrefetchAction]
+  ) {
+    let held = files[slot].held
+    guard held.count > 0 else { return }
+    for range in held.ranges {
+      actions.append(PrefetchAction(.evict(key: files[slot].file.key, range), reason))
+    }
+    counts.evictedBytes += held.count
+    files.drop(0..<Int.max, of: slot)
+    guard files[slot].references > 0 else { return }
+    // Its items have to be made ready anew.
+    for position in list.positions
+    where list[position].media.contains(where: { $0.slots.contains(slot) }) {
+      list[position].isReady = false
+      list[position].decodesFrom = nil
+    }
+  }
+
+  /// Forgets files that no item of the list has, those longest out of use first, where there are too many.
+  mutating func limitLooseFiles(_ actions: inout [PrefetchAction]) {
+    guard files.looseFiles > settings.heldFiles else { return }
+    let reason = PrefetchReason.files(files.looseFiles, limit: settings.heldFiles)
+    let loose = files.slots.indices.filter { slot in
+      !files[slot].isFree && files[slot].references == 0
+        && !transfers.contains { $0.slot == slot }
+    }
+    let excess = files.looseFiles - (settings.heldFiles - settings.heldFiles / 8)
+    for slot in loose.sorted(by: { (files[$0].touched, $0) < (files[$1].touched, $1) }).prefix(
+      excess)
+    {
+      forget(slot, reason, &actions)
+      files.forget(slot)
+    }
+  }
+}

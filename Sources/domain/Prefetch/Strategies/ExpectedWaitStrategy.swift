@@ -1,0 +1,276 @@
+/// The numbers of our strategy: the price, and the knobs between few waits and few bytes.
+public struct WaitTuning: Hashable, Sendable, Codable {
+  /// What a megabyte (1 000 000 bytes) has to save of expected waiting, in milliseconds: the one number that
+  /// a product decides.
+  public var price: Int
+  /// The share of measured bandwidths that are below the one that is counted on, in percent.
+  public var quantilePercent: Int
+  /// How many bytes a step has: what is decided about at a time.
+  public var stepBytes: Int
+  /// How many futures are drawn.
+  public var futures: Int
+  /// How many items ahead are looked at.
+  public var leading: Int
+  /// How much longer a person may wait, in all of the next ten items, for files of twice the bytes.
+  public var qualityMilliseconds: Int
+
+  /// These numbers.
+  public init(
+    price: Int = 1_500, quantilePercent: Int = 25, stepBytes: Int = 65_536, futures: Int = 24,
+    leading: Int = 12, qualityMilliseconds: Int = 200
+  ) {
+    self.price = price
+    self.quantilePercent = quantilePercent
+    self.stepBytes = stepBytes
+    self.futures = futures
+    self.leading = leading
+    self.qualityMilliseconds = qualityMilliseconds
+  }
+}
+
+/// Our strategy: one idea, the expected waiting that is avoided for a byte, and one price.
+///
+/// Theory of operation. Futures are drawn when the person has moved. In each, every item has a time at which its
+/// turn comes, so that at a low quantile of the bandwidth it is known when the link must turn to it. What one
+/// more step of waiting costs over the futures (`ExpectedWait`) is held against what it may save: the step's
+/// bytes, if their item's turn does not come, at the price. Where waiting costs more, the item is loaded; where
+/// nothing is due, nothing is, and the engine asks to be woken when something may be.
+struct ExpectedWaitStrategy: PrefetchStrategy {
+  static let name = "expected-wait"
+  static let parameterList = [
+    Parameter("price", 0...1_000_000, \.tuning.price),
+    Parameter("quantilePercent", 0...100, \.tuning.quantilePercent),
+    Parameter("stepBytes", 1_024...16_777_216, \.tuning.stepBytes),
+    Parameter("futures", 1...64, \.tuning.futures),
+    Parameter("leading", 0...32, \.tuning.leading),
+    Parameter("qualityMilliseconds", 0...60_000, \.tuning.qualityMilliseconds),
+  ]
+
+  var tuning = WaitTuning()
+  var futures = Futures()
+
+  var leading: Int { tuning.leading }
+  var quantilePercent: Int { tuning.quantilePercent }
+  var limitsStarts: Bool { true }
+  var followsFlings: Bool { true }
+  var decidesWithEachPiece: Bool { true }
+  var stopping: StoppingRule {
+    StoppingRule(pauses: true, finishesWithinRoundTrip: true, yieldsToActive: true)
+  }
+
+  mutating func begin(_ facts: EngineFacts) { futures.begin(seed: facts.settings.seed) }
+
+  mutating func chooseVariants(_ facts: EngineFacts, active: Int) -> VariantLevel? {
+    drawFutures(facts, active)
+    return bestVariants(facts, active)
+  }
+
+  /// What is wanted now, by what a step of waiting costs.
+  func wants(_ facts: EngineFacts, active: Int, _ wake: inout Wake) -> [Want] {
+    let costs = facts.costs
+    let isActiveReady = facts.list[active].isReady || facts.start(of: active, costs).isThere
+    var wants: [Want] = []
+    let rest = activeRest(facts, active, isActiveReady, costs, &wake)
+    if let want = rest.want { wants.append(want) }
+    guard facts.allowance.bytes > 0 else { return wants }
+    let wait = expectedWait(
+      facts, active, costs, busyMilliseconds: isActiveReady ? rest.busyMilliseconds : 0)
+    // While the person waits, the link is theirs and what runs already, unless they will be gone before it helps,
+    // or it is nearly there.
+    let isUrgent =
+      !isActiveReady && !isHopeless(facts, active, costs) && !isNearlyThere(facts, active, costs)
+    let before = wants.count
+    add(wait, facts, active, isUrgent: isUrgent, to: &wants)
+    // While something arrives, that is when it is looked at again.
+    if wants.count == before, wait.jobs.contains(where: { $0.bytes > 0 }) {
+      let idle = wait.slack == Int.max ? Int.max : wait.slack - wait.stepMilliseconds
+      wake.at(
+        max(
+          facts.now + Self.shortestIdleMilliseconds,
+          min(facts.now + min(max(idle, 0), Self.longestIdleMilliseconds), futures.goodUntil)), .due
+      )
+    }
+    return wants
+  }
+
+  /// It is looked at again no sooner, and no later, where nothing happens and something is not there.
+  private static let shortestIdleMilliseconds = 20
+  private static let longestIdleMilliseconds = 500
+
+  /// What waiting costs, over all futures.
+  private func expectedWait(
+    _ facts: EngineFacts, _ active: Int, _ costs: HintCosts, busyMilliseconds: Int
+  ) -> ExpectedWait {
+    let window =
+      max(
+        facts.list.first, active - tuning.leading)..<min(
+        facts.list.end, active + tuning.leading + 1)
+    var jobs: [ExpectedWait.Job] = []
+    jobs.reserveCapacity(window.count)
+    for position in window { jobs.append(job(facts, position, active, costs)) }
+    var wait = ExpectedWait(
+      now: facts.now, stepMilliseconds: max(1, facts.network.milliseconds(tuning.stepBytes)),
+      jobs: jobs,
+      first: window.lowerBound)
+    for future in 0..<futures.count {
+      let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
+      // A fling begins where it stops: that item's turn comes, too.
+      let coming = visits.first?.position == active ? visits.dropFirst() : visits
+      wait.add(coming, busy: busyMilliseconds)
+    }
+    return wait
+  }
+
+  /// The price of a megabyte in milliseconds of waiting, as things are: dearer where data or power are.
+  private func price(_ facts: EngineFacts) -> Int {
+    var price = tuning.price
+    if facts.network.isMetered { price = price * facts.settings.meteredPricePercent / 100 }
+    if facts.network.isStressed { price = price * facts.settings.stressPricePercent / 100 }
+    if let left = facts.budgetLeftBytes {
+      let share = Double(facts.settings.budgetBytes) / Double(max(left, 1))
+      price = Int(min(Double(price) * share, 1e9))
+    }
+    // Beyond this nothing is loaded ahead that may turn out not to be needed; and products stay exact.
+    return min(price, 1_000_000_000)
+  }
+
+  private mutating func drawFutures(_ facts: EngineFacts, _ active: Int) {
+    guard !futures.areDrawn(of: facts.viewer, at: facts.now) else { return }
+    let elapsed = min(facts.now - facts.viewer.activeSince, ViewingHistory.longestDwellMilliseconds)
+    var start = (position: active, at: facts.now, elapsed: elapsed)
+    if facts.viewer.isFlung(facts.settings), let stop = facts.viewer.stopDistance,
+      facts.list.positions.contains(active + stop)
+    {
+      let milliseconds =
+        Int(stop.magnitude) * 1_000_000 / Int(facts.viewer.milliitemsPerSecond.magnitude)
+      start = (active + stop, facts.now + milliseconds, 0)
+    }
+    futures.draw(
+      tuning.futures, of: facts.viewer, from: start, steps: tuning.leading,
+      in: facts.list.positions, item: { (facts.isClip($0), facts.list[$0].survival) })
+  }
+
+  private func job(
+    _ facts: EngineFacts, _ position: Int, _ active: Int, _ costs: HintCosts
+  ) -> ExpectedWait.Job {
+    let item = facts.list[position]
+    guard position != active else {
+      return ExpectedWait.Job(position: position, wholeMilliseconds: 0)
+    }
+    let (held, needed, _) = facts.start(of: position, costs)
+    let bytes = max(0, needed - held)
+    let whole = facts.network.milliseconds(needed)
+    let isLoadable = item.expiresAt.map { $0 > facts.now } ?? true
+    guard isLoadable, !item.isReady, bytes > 0 else {
+      return ExpectedWait.Job(position: position, wholeMilliseconds: whole)
+    }
+    let isUnderWay = facts.transfers.contains { transfer in
+      !transfer.isPaused && item.media.contains { $0.slot == transfer.slot }
+    }
+    let head = missingHead(of: item, facts)
+    return ExpectedWait.Job(
+      position: position, bytes: bytes, milliseconds: facts.network.milliseconds(bytes),
+      headBytes: head < bytes ? head : 0,
+      headMilliseconds: head < bytes ? facts.network.milliseconds(head) : 0,
+      latencyMilliseconds: isUnderWay ? 0 : facts.network.latencyMilliseconds(bytes),
+      wholeMilliseconds: whole, isUnderWay: isUnderWay)
+  }
+
+  /// How many bytes of an item's first frame are not there; 0 of all that is no single clip.
+  private func missingHead(of item: ItemState, _ facts: EngineFacts) -> Int {
+    guard item.media.count == 1 else { return 0 }
+    let file = facts.files[item.media[0].slot]
+    guard let timing = file.file.load.timing, timing.isStartable else { return 0 }
+    return timing.headBytes - file.held.count(in: 0..<timing.headBytes)
+  }
+
+  /// The items for which a step of waiting costs more than it may save: what runs, then the dearest first. As many
+  /// as keep the link busy until it is looked at again; where not all will be in time two at least, for a link
+  /// that loses packets gives one connection but a part of it.
+  private func add(
+    _ wait: ExpectedWait, _ facts: EngineFacts, _ active: Int, isUrgent: Bool,
+    to wants: inout [Want]
+  ) {
+    let (price, count) = (price(facts), max(1, futures.count))
+    let step = (bytes: tuning.stepBytes, milliseconds: wait.stepMilliseconds)
+    var due = wait.jobs.filter { job in
+      guard job.bytes > 0, job.turns > 0 else { return false }
+      return job.goesOn(of: count)
+        || (!isUrgent && job.isDue(price: price, step: step, futures: count))
+    }
+    // What runs comes first: to turn from one to another and back costs round trips each time.
+    func order(_ job: ExpectedWait.Job) -> (Int, Int, Int, Int) {
+      (
+        job.goesOn(of: count) ? 2 : job.isUnderWay ? 1 : 0, job.cost, job.turns,
+        -abs(job.position - active)
+      )
+    }
+    due.sort { order($0) > order($1) }
+    let ahead =
+      facts.network.bytes(inMilliseconds: 2 * facts.network.roundTripMilliseconds)
+      + tuning.stepBytes
+    let least = wait.slack > 0 ? 1 : 2
+    var bytes = 0
+    for (index, job) in due.enumerated() {
+      if index >= least, bytes > ahead { return }
+      bytes += job.wantedBytes
+      let perMegabyte =
+        job.cost / count * 1_000_000 / max(1, min(tuning.stepBytes, job.wantedBytes))
+      wants.append(
+        Want(
+          position: job.position, amount: amount(of: job, facts),
+          reason: .expectedWait(
+            distance: job.position - active, bytes: job.wantedBytes,
+            waitMilliseconds: job.cost / count, chancePercent: job.turns * 100 / count,
+            millisecondsPerMegabyte: perMegabyte, price: price * (count - job.turns) / count)))
+    }
+  }
+
+  private func amount(of job: ExpectedWait.Job, _ facts: EngineFacts) -> Want.Amount {
+    guard job.isHeadAlone,
+      let timing = facts.files[facts.list[job.position].media[0].slot].file.load.timing
+    else { return .start }
+    return .bytes(media: 0, 0..<timing.headBytes)
+  }
+
+  // MARK: The next page
+
+  /// Whether waiting for the next page would cost more than its bytes are worth: it is among the things to load. As
+  /// long as it is not there, nothing of its items is either, so that it is a start of the first of them.
+  func reasonForNextPage(_ facts: EngineFacts, active: Int) -> PrefetchReason? {
+    let step = max(250, facts.network.milliseconds(tuning.stepBytes))
+    let bytes = facts.settings.pageBytes + facts.policy.imageBytes
+    var job = ExpectedWait.Job(
+      position: facts.list.end, bytes: facts.settings.pageBytes,
+      milliseconds: facts.network.milliseconds(bytes),
+      headBytes: 0, headMilliseconds: 0,
+      latencyMilliseconds: 2 * facts.network.roundTripMilliseconds,
+      wholeMilliseconds: 0, isUnderWay: false)
+    for future in 0..<futures.count {
+      let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
+      guard let last = visits.last, last.position == facts.list.end else { continue }
+      // How long items are looked at that nobody knows: as those before them.
+      let dwell = max(0, last.at - facts.now) / max(1, visits.count - 1)
+      job.turns += 1
+      job.untilMilliseconds += max(0, last.at - facts.now)
+      job.riskMilliseconds += max(
+        0, min(dwell, facts.now + ExpectedWait.outageMilliseconds - last.at))
+      job.cost += min(
+        max(0, facts.now + job.milliseconds + job.latencyMilliseconds + step - last.at),
+        ViewingHistory.longestDwellMilliseconds)
+    }
+    let isDue =
+      job.turns > 0
+      && job.isDue(
+        price: price(facts), step: (bytes: tuning.stepBytes, milliseconds: step),
+        futures: futures.count)
+    return isDue ? .itemsLeft(facts.list.end - 1 - active) : nil
+  }
+}
+
+extension Policy.Strategy {
+  /// Ours: the step with the most expected waiting avoided for a byte, as long as that is worth the price.
+  public static func expectedWait(_ tuning: WaitTuning) -> Self {
+    Self(ExpectedWaitStrategy(tuning: tuning))
+  }
+}
