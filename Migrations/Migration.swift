@@ -4,7 +4,7 @@ import CEmbedded
 public struct Migration: Hashable, Sendable {
   /// Counts from 1 without a gap.
   public let version: Int
-  /// The file's name without its ending, `0001-feeds`.
+  /// The file's name without its ending, `0001-store`.
   public let name: String
   /// The file's text.
   public let sql: String
@@ -17,25 +17,7 @@ public struct Migration: Hashable, Sendable {
   }
 
   /// The files of `sqlite`, in order.
-  public static let sqlite = embedded(
-    in: "sqlite",
-    [
-      "0001-feeds",
-      "0002-first-policies",
-      "0003-writes",
-      "0004-post-changes",
-      "0005-order-alone",
-      "0006-rankings",
-      "0007-strategies",
-      "0008-many-feeds",
-      "0009-media-truth",
-      "0010-media-variants",
-      "0011-engine-strategies",
-      "0012-packed-media-truth",
-      "0013-extra-and-sound",
-      "0014-applied-policies",
-      "0015-compared-checks",
-    ])
+  public static let sqlite = embedded(in: "sqlite", ["0001-store"])
 
   /// The files of `postgres`, in order.
   public static let postgres = embedded(in: "postgres", ["0001-store"])

@@ -136,7 +136,7 @@ import Version
     let probe = try Self.help("probe")
     let probing = Self.defaults(
       Self.section("Probe media files", of: try Self.text("docs/media.md")))
-    #expect(probing.count == 8)
+    #expect(probing.count == 7)
     for (option, value) in probing {
       #expect(probe[option] == (value == "off" ? "" : value), "\(option)")
     }

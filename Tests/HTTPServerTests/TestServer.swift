@@ -13,7 +13,7 @@ struct ClosureHandler: Handler {
 
   func handle(_ request: Request, _ responder: Responder) { answer(request, responder) }
 
-  func bodyPolicy(for request: Request) -> BodyPolicy { policy(request) }
+  func decide(_ head: Request) -> BodyDecision { BodyDecision(policy(head), handle: answer) }
 
   func response(to error: ProtocolError, requestID: String) -> Response {
     Response(error.status, fields: ["X-Error-Of": requestID], text: "\(error)")

@@ -111,7 +111,7 @@ struct DeepPlanTests {
         isUndone: true),
       Case(
         name: "posts changed", sql: PostgresRows.updatePosts,
-        values: [numbers, types] + Array(repeating: nulls, count: 10), isUndone: true),
+        values: [numbers, nulls, types] + Array(repeating: nulls, count: 9), isUndone: true),
       Case(
         name: "entries deleted", sql: PostgresRows.deleteEntries, values: [entries],
         isUndone: true),

@@ -6,49 +6,80 @@ import Testing
 
 @testable import SQLiteStore
 
-/// Databases that older programs wrote.
+/// Databases of before the first release, when `0001-store` was fifteen migrations.
 @Suite struct OldDatabaseTests {
   let folder = TemporaryFolder()
   var path: String { folder.file("feed.sqlite") }
 
-  /// A database as programs before migration 13 left it.
-  private func writeOld() throws {
+  private static let names = [
+    "0001-feeds", "0002-first-policies", "0003-writes", "0004-post-changes", "0005-order-alone",
+    "0006-rankings", "0007-strategies", "0008-many-feeds", "0009-media-truth",
+    "0010-media-variants", "0011-engine-strategies", "0012-packed-media-truth",
+    "0013-extra-and-sound", "0014-applied-policies", "0015-compared-checks",
+  ]
+
+  /// A database that recorded the first migrations of then.
+  private func writeOld(_ count: Int) throws {
+    let store = try SQLiteStore(path: path)
+    try store.load([.ranked("a", 1)])
+    try store.close()
     let pool = try DatabaseFile.open(path: path, options: .init())
-    _ = try Migrator(Array(Migration.sqlite.prefix(12))).migrate(pool)
     try pool.write { database in
-      try database.execute(
-        sql: """
-          INSERT INTO feed (name) VALUES ('f');
-          INSERT INTO author (id, name) VALUES ('x', 'X'), ('x', NULL);
-          INSERT INTO post (id, type, title, author_id, tags)
-            VALUES ('a', 'image', 'A', 1, '["t"]'), ('b', 'video', NULL, 2, NULL),
-              ('c', 'text', 'C', NULL, NULL);
-          INSERT INTO media (post_id, ordinal, kind, url, bytes)
-            VALUES (1, 0, 'image', '/u', 7), (2, 0, 'video', '/v', NULL);
-          INSERT INTO feed_entry (feed_id, post_id, sort_key, id, since) SELECT 1, post_id,
-            9223372036854775807, id, 1 FROM post
-          """)
+      try database.execute(sql: "DELETE FROM schema_migration")
+      for (index, name) in Self.names.prefix(count).enumerated() {
+        try database.execute(
+          sql: "INSERT INTO schema_migration VALUES (?, ?, 'x', '2026-11-23T00:00:00Z')",
+          arguments: [index + 1, name])
+      }
     }
     try pool.close()
   }
 
-  @Test func `what it holds is as it was, and it takes what there is now`() throws {
-    try writeOld()
-    let store = try SQLiteStore(path: path)
-    #expect(try store.check().isEmpty)
-    let old = [
-      Post(
-        id: "a", type: .image, title: "A", author: Author(id: "x", name: "X"), tags: ["t"],
-        media: [Media(kind: .image, url: "/u", bytes: 7)]),
-      Post(id: "b", type: .video, author: Author(id: "x"), media: [Media(kind: .video, url: "/v")]),
-      Post(id: "c", type: .text, title: "C"),
-    ]
-    #expect(try store.posts([1, 2, 3]).allPosts == old)
-    let records = old.map { SeedRecord.post($0, placements: [Placement(feed: "f")]) }
-    #expect(try store.load(records).unchanged == 3)
+  private func records() throws -> [String] {
+    let queue = try DatabaseQueue(path: path)
+    return try queue.read {
+      try String.fetchAll($0, sql: "SELECT version || ' ' || name FROM schema_migration")
+    }
+  }
 
+  @Test func `one that had all of them has the first migration`() throws {
+    try writeOld(15)
+    try Schema.verify(path: path)
+    #expect(try Schema.migrate(path: path) == [])
+    let store = try SQLiteStore(path: path)
+    #expect(try store.walk("featured") == ["a"])
+    #expect(try store.load([.ranked("b", 2)]).added == 1)
+    #expect(try store.check().isEmpty)
+    #expect(
+      try Schema.status(path: path).map(\.appliedAt) == ["2026-11-23T00:00:00Z"])
+    // What is up to date is not written to.
+    #expect(try records().count == 15)
+  }
+
+  @Test func `the next migration is its second`() throws {
+    try writeOld(15)
+    let next = Migration(version: 2, name: "0002-next", sql: "CREATE TABLE next (a)")
+    let pool = try DatabaseFile.open(path: path, options: .init())
+    #expect(try Migrator(Migration.sqlite + [next]).migrate(pool) == ["0002-next"])
+    try pool.close()
+    #expect(try records() == ["1 0001-store", "2 0002-next"])
+  }
+
+  @Test(arguments: [1, 14]) func `an older one is refused, with how to bring it over`(
+    count: Int
+  ) throws {
+    try writeOld(count)
+    let name = Self.names[count - 1]
+    #expect(throws: StoreError.olderDatabase(name: name)) { try SQLiteStore(path: path) }
+    #expect(throws: StoreError.olderDatabase(name: name)) { try Schema.verify(path: path) }
+    #expect("\(StoreError.olderDatabase(name: name))".contains("`lookahead migrate up`"))
+    #expect(try records().count == count)
+  }
+
+  @Test func `what a database forbids, other programs are refused`() throws {
+    let store = try SQLiteStore(path: path)
     let extra = Extra(checkedJSON: #"{"n":1e999}"#)
-    let new = Post(
+    let post = Post(
       id: "n", type: .audio, language: "en", author: Author(name: "X", avatar: "/x", extra: extra),
       extra: extra,
       media: [
@@ -56,18 +87,7 @@ import Testing
           kind: .audio, url: "/w", alt: "Rain", poster: "/p",
           placeholder: MediaPlaceholder(thumbHash: [1, 2, 3, 4, 5]), extra: extra)
       ])
-    // Of the same id and name, and yet another author.
-    var changed = old[0]
-    changed.author?.extra = extra
-    let placed = [new, changed].map { SeedRecord.post($0, placements: [Placement(feed: "f")]) }
-    let summary = try store.load(placed)
-    #expect([summary.added, summary.changed] == [1, 1])
-    #expect(try store.load(placed).unchanged == 2)
-    #expect(try store.post(withID: "n") == new)
-    #expect(try store.post(withID: "a") == changed)
-    #expect(try store.posts([1, 2, 3, 4]).allPosts == [changed, old[1], old[2], new])
-    #expect(try store.check().isEmpty)
-    // Open connections of other processes see the new schema, and are refused what it forbids.
+    try store.load([SeedRecord.post(post, placements: [Placement(feed: "f")])])
     let other = try DatabaseQueue(path: path)
     for bad in [
       "UPDATE post SET type = 'sound' WHERE id = 'n'",
@@ -78,5 +98,6 @@ import Testing
     ] {
       #expect(throws: DatabaseError.self, "\(bad)") { try other.write { try $0.execute(sql: bad) } }
     }
+    #expect(try store.post(withID: "n") == post)
   }
 }

@@ -137,35 +137,4 @@ import Testing
     #expect(try strategy(store, feed: "featured", network: "3g").leading == 9)
     #expect(try strategy(store, feed: "featured", network: "wifi").name == "newer")
   }
-
-  @Test func `policies of a database of before are kept as they were`() throws {
-    let pool = try DatabaseFile.open(path: path, options: .init())
-    _ = try Migrator(Migration.sqlite.filter { $0.version < 7 }).migrate(pool)
-    try pool.write { database in
-      try database.execute(
-        sql: """
-          UPDATE policy SET leading = 12, max_cost = 34, trailing = 7, video_weight = 6
-            WHERE feed IS NULL AND network = 'edge';
-          UPDATE policy SET leading = 8, max_cost = 3 WHERE feed = 'featured' AND network = 'edge';
-          INSERT INTO policy (feed, network, name, strategy, max_cost, leading)
-            VALUES ('mine', '3g', 'own', 'weighted', 1000000, 100)
-          """)
-    }
-    let before = try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM policy") }
-    try pool.close()
-    #expect(try Schema.migrate(path: path).contains("0007-strategies"))
-    let store = try SQLiteStore(path: path)
-    let edge = try strategy(store, feed: nil, network: "edge")
-    #expect(edge.strategy == .weighted(leading: 12, maxCost: 34))
-    #expect(edge.trailing == 7 && edge.videoWeight == 6 && edge.name == "weighted-2")
-    #expect(try strategy(store, feed: "featured", network: "edge").strategy == .plain(leading: 8))
-    #expect(
-      try strategy(store, feed: "mine", network: "3g").strategy
-        == .weighted(leading: 100, maxCost: 1_000_000))
-    #expect(
-      try strategy(store, feed: "featured", network: "wifi").strategy == .plain(leading: 5))
-    let after = try store.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM policy") }
-    #expect(after == before)
-    #expect(try store.check().isEmpty)
-  }
 }

@@ -65,50 +65,8 @@ static const unsigned char page_tabs_js[] = {
 static const unsigned char page_thumbhash_js[] = {
 #embed "../../server/Page/page/thumbhash.js"
 };
-static const unsigned char sqlite_0001_feeds_sql[] = {
-#embed "../../../Migrations/sqlite/0001-feeds.sql"
-};
-static const unsigned char sqlite_0002_first_policies_sql[] = {
-#embed "../../../Migrations/sqlite/0002-first-policies.sql"
-};
-static const unsigned char sqlite_0003_writes_sql[] = {
-#embed "../../../Migrations/sqlite/0003-writes.sql"
-};
-static const unsigned char sqlite_0004_post_changes_sql[] = {
-#embed "../../../Migrations/sqlite/0004-post-changes.sql"
-};
-static const unsigned char sqlite_0005_order_alone_sql[] = {
-#embed "../../../Migrations/sqlite/0005-order-alone.sql"
-};
-static const unsigned char sqlite_0006_rankings_sql[] = {
-#embed "../../../Migrations/sqlite/0006-rankings.sql"
-};
-static const unsigned char sqlite_0007_strategies_sql[] = {
-#embed "../../../Migrations/sqlite/0007-strategies.sql"
-};
-static const unsigned char sqlite_0008_many_feeds_sql[] = {
-#embed "../../../Migrations/sqlite/0008-many-feeds.sql"
-};
-static const unsigned char sqlite_0009_media_truth_sql[] = {
-#embed "../../../Migrations/sqlite/0009-media-truth.sql"
-};
-static const unsigned char sqlite_0010_media_variants_sql[] = {
-#embed "../../../Migrations/sqlite/0010-media-variants.sql"
-};
-static const unsigned char sqlite_0011_engine_strategies_sql[] = {
-#embed "../../../Migrations/sqlite/0011-engine-strategies.sql"
-};
-static const unsigned char sqlite_0012_packed_media_truth_sql[] = {
-#embed "../../../Migrations/sqlite/0012-packed-media-truth.sql"
-};
-static const unsigned char sqlite_0013_extra_and_sound_sql[] = {
-#embed "../../../Migrations/sqlite/0013-extra-and-sound.sql"
-};
-static const unsigned char sqlite_0014_applied_policies_sql[] = {
-#embed "../../../Migrations/sqlite/0014-applied-policies.sql"
-};
-static const unsigned char sqlite_0015_compared_checks_sql[] = {
-#embed "../../../Migrations/sqlite/0015-compared-checks.sql"
+static const unsigned char sqlite_0001_store_sql[] = {
+#embed "../../../Migrations/sqlite/0001-store.sql"
 };
 static const unsigned char postgres_0001_store_sql[] = {
 #embed "../../../Migrations/postgres/0001-store.sql"
@@ -135,21 +93,7 @@ static const EmbeddedFile files[] = {
     {"page/slide.js", page_slide_js, sizeof page_slide_js},
     {"page/tabs.js", page_tabs_js, sizeof page_tabs_js},
     {"page/thumbhash.js", page_thumbhash_js, sizeof page_thumbhash_js},
-    {"sqlite/0001-feeds.sql", sqlite_0001_feeds_sql, sizeof sqlite_0001_feeds_sql},
-    {"sqlite/0002-first-policies.sql", sqlite_0002_first_policies_sql, sizeof sqlite_0002_first_policies_sql},
-    {"sqlite/0003-writes.sql", sqlite_0003_writes_sql, sizeof sqlite_0003_writes_sql},
-    {"sqlite/0004-post-changes.sql", sqlite_0004_post_changes_sql, sizeof sqlite_0004_post_changes_sql},
-    {"sqlite/0005-order-alone.sql", sqlite_0005_order_alone_sql, sizeof sqlite_0005_order_alone_sql},
-    {"sqlite/0006-rankings.sql", sqlite_0006_rankings_sql, sizeof sqlite_0006_rankings_sql},
-    {"sqlite/0007-strategies.sql", sqlite_0007_strategies_sql, sizeof sqlite_0007_strategies_sql},
-    {"sqlite/0008-many-feeds.sql", sqlite_0008_many_feeds_sql, sizeof sqlite_0008_many_feeds_sql},
-    {"sqlite/0009-media-truth.sql", sqlite_0009_media_truth_sql, sizeof sqlite_0009_media_truth_sql},
-    {"sqlite/0010-media-variants.sql", sqlite_0010_media_variants_sql, sizeof sqlite_0010_media_variants_sql},
-    {"sqlite/0011-engine-strategies.sql", sqlite_0011_engine_strategies_sql, sizeof sqlite_0011_engine_strategies_sql},
-    {"sqlite/0012-packed-media-truth.sql", sqlite_0012_packed_media_truth_sql, sizeof sqlite_0012_packed_media_truth_sql},
-    {"sqlite/0013-extra-and-sound.sql", sqlite_0013_extra_and_sound_sql, sizeof sqlite_0013_extra_and_sound_sql},
-    {"sqlite/0014-applied-policies.sql", sqlite_0014_applied_policies_sql, sizeof sqlite_0014_applied_policies_sql},
-    {"sqlite/0015-compared-checks.sql", sqlite_0015_compared_checks_sql, sizeof sqlite_0015_compared_checks_sql},
+    {"sqlite/0001-store.sql", sqlite_0001_store_sql, sizeof sqlite_0001_store_sql},
     {"postgres/0001-store.sql", postgres_0001_store_sql, sizeof postgres_0001_store_sql},
 };
 

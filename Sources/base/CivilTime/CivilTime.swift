@@ -16,7 +16,7 @@ public struct CivilTime: Hashable, Sendable {
   /// 0 is Sunday.
   public let weekday: Int
 
-  /// The time of so many seconds after 1970-01-01T00:00:00Z, by Howard Hinnant's `civil_from_days`: eras of
+  /// The time this many seconds after 1970-01-01T00:00:00Z, by Howard Hinnant's `civil_from_days`: eras of
   /// 400 years that begin on the first of March, so that a leap day is a year's last.
   public init(secondsSince1970 seconds: Int) {
     let (days, secondOfDay) = seconds.divided(by: 86_400)
@@ -114,7 +114,7 @@ extension OutputSpan<UInt8> {
     append(UInt8(ascii: "0") + pair % 10)
   }
 
-  /// Appends the last so many decimal digits of a number, as ASCII.
+  /// Appends this many last decimal digits of a number, as ASCII.
   @inlinable
   public mutating func append(_ number: Int, digits: Int) {
     var divisor: UInt = 1
@@ -127,7 +127,7 @@ extension OutputSpan<UInt8> {
 }
 
 extension [UInt8] {
-  /// Appends the last so many decimal digits of a number, as ASCII.
+  /// Appends this many last decimal digits of a number, as ASCII.
   public mutating func append(_ number: Int, digits: Int) {
     append(addingCapacity: digits) { $0.append(number, digits: digits) }
   }

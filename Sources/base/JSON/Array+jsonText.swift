@@ -1,6 +1,6 @@
 /// The bytes of a JSON text, looked at where something was found.
 extension [UInt8] {
-  /// How many bytes the character that begins at `index` has, two to four; `nil` where there is none
+  /// How many bytes the character that begins at `index` has, two to four; `nil` if there is none
   /// (The Unicode Standard, table 3-7).
   func lengthOfUTF8(at index: Int) -> Int? {
     let length: Int
@@ -23,7 +23,7 @@ extension [UInt8] {
     return length
   }
 
-  /// The code unit of UTF-16 that `\u00e9` at `index` stands for; `nil` where there is none such.
+  /// The code unit of UTF-16 that `\u00e9` at `index` stands for; `nil` if there is none.
   func codeUnit(ofEscapeAt index: Int) -> UInt16? {
     guard index + 6 <= count, self[index] == UInt8(ascii: "\\"),
       self[index + 1] == UInt8(ascii: "u")

@@ -35,7 +35,7 @@ struct JSONNode {
   var start: UInt32
   /// Behind the last of its bytes; of a text, the quotation mark.
   var end: UInt32 = 0
-  /// The node behind it and all that it holds; 0 as long as it is being read.
+  /// The node behind it and its contents; 0 as long as it is being read.
   var next: UInt32 = 0
 
   var range: Range<Int> { Int(start)..<Int(end) }

@@ -7,7 +7,7 @@ struct JSONParser {
   /// The nodes of the lists and objects in which `position` lies.
   private var open: [Int] = []
 
-  /// With so many keys, an object's are looked up in a set and no longer one by one.
+  /// From this number of keys on, an object's are looked up in a set and no longer one by one.
   private static let fewKeys = 16
 
   init(_ bytes: [UInt8], depthLimit: Int) {

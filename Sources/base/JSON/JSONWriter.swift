@@ -8,7 +8,7 @@ public struct JSONWriter: Sendable {
   @usableFromInline var written: [UInt8] = []
   @usableFromInline var needsComma = false
 
-  /// A writer whose buffer holds so many bytes before it grows.
+  /// A writer whose buffer holds this many bytes before it grows.
   public init(capacity: Int = 256) {
     written.reserveCapacity(capacity)
   }
@@ -106,7 +106,7 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// A piece of a document as it is, its commas and names with it: up to so many bytes.
+  /// A piece of a document as it is, its commas and names with it: at most this many bytes.
   public mutating func literal(capacity: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
     written.append(addingCapacity: capacity, initializingWith: write)
     needsComma = true
@@ -218,7 +218,7 @@ public struct JSONWriter: Sendable {
 // MARK: Members, all at once
 
 extension JSONWriter {
-  /// A member whose value is a piece of a document as it is, of so many bytes at the most.
+  /// A member whose value is a piece of a document as it is, of at most this many bytes.
   @inlinable @inline(__always)
   public mutating func member(
     _ name: StaticString, capacity: Int, _ write: (inout OutputSpan<UInt8>) -> Void

@@ -36,7 +36,7 @@ extension UnsafeBufferPointer<UInt8> {
     return isPlain ? count : index
   }
 
-  /// The index of the first byte that must be escaped; `count` where there is none.
+  /// The index of the first byte that must be escaped; `count` if there is none.
   public func firstToEscape(from start: Int) -> Int {
     guard let base = baseAddress else { return 0 }
     let bytes = UnsafeRawPointer(base)

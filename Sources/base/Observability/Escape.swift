@@ -1,6 +1,6 @@
 /// A character of a log line that is written as an escape.
 struct Escape {
-  /// Its code point; all that are escaped are below U+10000.
+  /// Its code point; every escaped one is below U+10000.
   private let scalar: UInt16
   /// How many bytes of UTF-8 it is.
   let byteCount: Int

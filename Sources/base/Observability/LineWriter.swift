@@ -29,7 +29,7 @@ struct LineWriter {
     }
   }
 
-  /// What is appended is as it should be: no text of somebody else's.
+  /// What is appended needs no escapes: it is no text from outside.
   mutating func append(atMost count: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
     bytes.append(addingCapacity: count, initializingWith: write)
   }

@@ -1,6 +1,6 @@
 import System
 
-/// A file that a log goes to, and that somebody may move away (logrotate(8)).
+/// A file that a log goes to, and that logrotate(8) may move away.
 public final class LogFile: Sendable {
   /// Why it cannot be written.
   public struct Failure: Error, CustomStringConvertible {
@@ -17,7 +17,7 @@ public final class LogFile: Sendable {
   public let path: String
   private let file: Descriptor
 
-  /// Opens the file to write at its end, making it where there is none.
+  /// Opens the file to write at its end, and makes it if it is absent.
   public init(path: String) throws(Failure) {
     self.path = path
     file = try Self.open(path)

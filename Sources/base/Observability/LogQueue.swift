@@ -41,14 +41,14 @@ struct LogQueue: Sendable {
   /// Whether it is better written now than gathered on.
   var isUrgent: Bool { flushes > 0 || isClosed || waiting.count >= maximumBytes / 2 }
 
-  /// Gives all that waits in exchange for an empty buffer, and how many dropped lines to tell of;
+  /// Gives what waits in exchange for an empty buffer, and how many dropped lines to report;
   /// `false` at the end.
   mutating func take(into batch: inout [UInt8]) -> (isMore: Bool, untoldLines: Int) {
     swap(&waiting, &batch)
     return (!batch.isEmpty || !isClosed, droppedLines - toldLines)
   }
 
-  /// A batch was written but for so many lines.
+  /// A batch was written but for this many lines.
   mutating func finish(bytes: Int, lostLines: Int) {
     doneBytes += bytes
     droppedLines += lostLines

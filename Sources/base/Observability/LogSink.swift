@@ -3,7 +3,7 @@ import System
 /// Takes the lines of a log and writes them to a descriptor from a thread of its own.
 ///
 /// Whoever logs copies a line into a buffer and goes on; it never waits for the descriptor. The
-/// thread gathers for a moment and writes all that is there by one `write`. Where the descriptor
+/// thread gathers for a moment and writes what is there by one `write`. Where the descriptor
 /// takes nothing the buffer fills up to its limit, and further lines are dropped and counted; so
 /// are those that a failed `write` loses. A line of the log then says how many.
 ///

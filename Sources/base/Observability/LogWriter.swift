@@ -11,7 +11,7 @@ struct LogWriter: Sendable {
   let queue: Monitor<LogQueue>
   let now: @Sendable () -> Int
 
-  /// Runs on a detached thread; the program cannot do without and ends where there is none.
+  /// Runs on a detached thread, which the program needs: it ends if it gets none.
   func start() {
     do throws(SystemError) {
       try startThread { run() }

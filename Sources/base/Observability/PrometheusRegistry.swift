@@ -46,7 +46,7 @@ public final class PrometheusRegistry: Sendable {
   private let maximumSeries: Int
   private let state = Monitor(State())
 
-  /// A registry of so many series at most, and one more a name for what is beyond.
+  /// A registry of at most this many series, and one more for each name that has more.
   public init(maximumSeries: Int = PrometheusRegistry.defaultMaximumSeries) {
     self.maximumSeries = maximumSeries
   }
@@ -190,7 +190,7 @@ extension PrometheusRegistry: MetricsFactory {
 
 /// Figures as a component registers its own: each with what `# HELP` says of it.
 extension PrometheusRegistry {
-  /// A gauge that is read when somebody asks.
+  /// A gauge that is read on each scrape.
   public func gauge(
     _ name: String, _ dimensions: [(String, String)] = [], help: String,
     _ value: @escaping @Sendable () -> Int

@@ -19,7 +19,7 @@ public struct RequestLine: Sendable {
   public var requestID: String
   /// The address of the client.
   public var client: String
-  /// The name of the token that a write presented; empty where there is none.
+  /// The name of the token that a write presented; empty without one.
   public var user: String
 
   /// The line of one request.

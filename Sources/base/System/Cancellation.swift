@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Says to whoever does something that takes long that it is given up. Who holds it looks now and then.
+/// Tells long work that it is cancelled. The work checks it now and then.
 public final class Cancellation: Sendable, Hashable {
   private let flag = Atomic<Bool>(false)
 

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Another program, run to its end within limits: a time, an address space, so much output. It has no file
+/// Another program, run to its end within limits of time, address space and output. It has no file
 /// of ours but its three streams, one of which may be a file that it writes, no environment but what it is
 /// given, a process group of its own, and no sockets unless it is to have them. No shell is asked.
 ///
@@ -12,7 +12,7 @@ import Glibc
 /// swift-subprocess is not used: it does `import System` where a module of that name can be imported, takes
 /// this module for Apple's, and so does not build beside it; and it sets no limits.
 public struct ChildProcess: Sendable {
-  /// What a child may use. What it is given is checked by whoever lets users choose it.
+  /// What a child may use. The caller checks its arguments if users choose them.
   public struct Limits: Sendable, Hashable {
     /// From its start to its end, without the time in which it waits for a processor; and in processor time
     /// (`RLIMIT_CPU`).
@@ -82,7 +82,7 @@ public struct ChildProcess: Sendable {
     self.hasNetwork = hasNetwork
   }
 
-  /// The path of the program of this name in the folders of `PATH`; nil where there is none.
+  /// The path of the program of this name in the folders of `PATH`; nil if there is none.
   public static func path(ofProgram name: String) -> String? {
     let folders = getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
     return folders.split(separator: ":").lazy.filter { $0.hasPrefix("/") }

@@ -18,6 +18,9 @@ struct ChildWatch {
   /// How often it is looked whether it was given up.
   private static let cancellationMilliseconds: UInt64 = 50
 
+  /// A child that waits for a processor at its deadline is looked at again after this time.
+  private static let waitMilliseconds: UInt64 = 100
+
   init(
     _ process: pid_t, _ limits: ChildProcess.Limits, _ output: Descriptor, _ errors: Descriptor,
     _ cancellation: Cancellation?
@@ -49,7 +52,14 @@ struct ChildWatch {
         deadlineMilliseconds =
           startMilliseconds + UInt64(limits.timeMilliseconds)
           + ProcessorTime.waitingMilliseconds(ofProcess: process)
-        if now >= deadlineMilliseconds { end(.timedOut) }
+        if now >= deadlineMilliseconds {
+          // Nor how long it is that it waits at this moment.
+          if ProcessorTime.isWaiting(process: process) {
+            deadlineMilliseconds = now + Self.waitMilliseconds
+          } else {
+            end(.timedOut)
+          }
+        }
       }
       if cancellation?.isCancelled == true { end(.cancelled) }
       let wait = min(

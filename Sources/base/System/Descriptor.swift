@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// An open file or folder; closed when nobody holds it any more. It is never handed on to another
+/// An open file or folder; closed with its last reference. It is never handed on to another
 /// program.
 public final class Descriptor: Sendable {
   /// How a file is opened (`open(2)`); for reading alone unless it says otherwise.
@@ -133,7 +133,7 @@ extension Descriptor {
     return filled
   }
 
-  /// The next bytes at the file's position, so many at the most; none at its end.
+  /// The next bytes at the file's position, at most this many; none at its end.
   public func readNext(atMost count: Int) throws(SystemError) -> [UInt8] {
     var failure: SystemError?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -208,7 +208,7 @@ extension Descriptor {
     }
   }
 
-  /// Cuts the file to so many bytes.
+  /// Truncates the file to this many bytes.
   public func cut(to count: Int) throws(SystemError) {
     try retrying("ftruncate", "write \(path)") { ftruncate(number, off_t(count)) }
   }
@@ -241,11 +241,11 @@ extension Descriptor {
 
 extension Descriptor {
   /// `F_OFD_GETLK` and `F_OFD_SETLK`: locks of an open file and not of a process (`fcntl(2)`), so that
-  /// whoever else has the file open within this process neither shares nor drops them.
+  /// other descriptors of the file in this process neither share nor drop them.
   private static let getLock: Int32 = 36
   private static let setLock: Int32 = 37
 
-  /// Locks the whole file for as long as it is open here (`flock(2)`); false where somebody else has.
+  /// Locks the whole file for as long as it is open here (`flock(2)`); false if another descriptor has it locked.
   public func tryLock() -> Bool {
     guard flock(number, LOCK_EX | LOCK_NB) == 0 else { return false }
     hasLocked.store(true, ordering: .relaxed)
@@ -254,13 +254,13 @@ extension Descriptor {
 
   /// Locks some of its bytes for as long as it is open here.
   ///
-  /// - Throws: `SystemError`, also where somebody else has them locked.
+  /// - Throws: `SystemError`, also if another process has them locked.
   public func lockBytes(_ bytes: Range<Int>) throws(SystemError) {
     var request = Self.request(bytes)
     try retrying("fcntl", "lock \(path)") { fcntl(number, Self.setLock, &request) }
   }
 
-  /// Whether somebody else has locked any of these bytes.
+  /// Whether another process has locked any of these bytes.
   public func isLocked(_ bytes: Range<Int>) throws(SystemError) -> Bool {
     var request = Self.request(bytes)
     try retrying("fcntl", "look at \(path)") { fcntl(number, Self.getLock, &request) }

@@ -12,9 +12,9 @@ public struct FileStatus: Sendable {
   public let number: Number
   /// Its size.
   public let bytes: Int
-  /// When its content last changed, or what somebody set that to.
+  /// When its content last changed, or the time that a program set.
   public let modified: Moment
-  /// When its content, or anything that is said of it, last changed: that nobody can set.
+  /// When its content, or anything that is said of it, last changed: no program can set it.
   public let changed: Moment
   /// To whom it belongs.
   public let owner: UInt32

@@ -2,14 +2,14 @@ import Glibc
 
 /// A value that threads share, and that they can wait for: a lock and a condition.
 ///
-/// Those who wait are woken all at once: `pthread_cond_signal` may wake nobody (glibc's bug 25847, up to
+/// All waiting threads are woken: `pthread_cond_signal` may wake none (glibc's bug 25847, up to
 /// 2.40), and here one value has few who wait for it.
 ///
 /// On pthread's primitives and not the standard `Mutex`: that has no condition, and the thread
 /// sanitizer of this toolchain (Swift 6.3 on Linux) reports a race for any contended `Mutex`.
 ///
 /// `@unchecked Sendable`: `value` is only reached while `mutex` is held, and mutex and condition
-/// live in memory of their own that moves for nobody.
+/// live in memory of their own, which never moves.
 public final class Monitor<Value: Sendable>: @unchecked Sendable {
   @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -33,7 +33,7 @@ public final class Monitor<Value: Sendable>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Calls `body` while nobody else has the value.
+  /// Calls `body` with exclusive access to the value.
   @inlinable
   public func withLock<Result, Failure>(
     _ body: (inout Value) throws(Failure) -> Result
@@ -56,7 +56,7 @@ public final class Monitor<Value: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// The same, but `nil` when so many milliseconds have passed without a result.
+  /// The same, but `nil` when this many milliseconds have passed without a result.
   public func wait<Result>(
     atMostMilliseconds limit: Int, until body: (inout Value) -> Result?
   ) -> Result? {

@@ -70,7 +70,7 @@ public struct Moment: Sendable, Hashable, Comparable {
     (left.secondsSince1970, left.nanoseconds) < (right.secondsSince1970, right.nanoseconds)
   }
 
-  /// Whether so many seconds, or more, have passed since the other one; never where that lies at the
+  /// Whether at least this many seconds have passed since the other one; never if that lies at the
   /// end of what can be told.
   public func isAtLeast(seconds: Int, after other: Moment) -> Bool {
     let (due, overflow) = other.secondsSince1970.addingReportingOverflow(seconds)

@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// A regular file that is open for reading; closed when nobody holds it any more.
+/// A regular file that is open for reading; closed with its last reference.
 ///
 /// It holds the file and not its name: what it says and reads stays that of one file, whatever is
 /// renamed, replaced or deleted meanwhile.
@@ -18,7 +18,7 @@ public final class OpenFile: Sendable {
   public let size: Int
   /// When the file's content last changed, as of its opening.
   public let modified: Moment
-  /// When anything of the file last changed, as of its opening: that nobody can set.
+  /// When anything of the file last changed, as of its opening: a user cannot set it.
   public let changed: Moment
 
   /// The file of a descriptor that is open for reading; nil if that is not a regular one.

@@ -34,7 +34,7 @@ public struct OpenFolder: Sendable {
     try FileStatus(of: name, in: folder, purpose: purpose())
   }
 
-  /// The folder of this name in this one, made where there is none (`mkdirat(2)`).
+  /// The folder of this name in this one, made if it is absent (`mkdirat(2)`).
   public func makeFolder(
     named name: String, purpose: @autoclosure () -> String
   ) throws(SystemError) -> OpenFolder {
@@ -47,8 +47,8 @@ public struct OpenFolder: Sendable {
   /// Takes the name of an empty folder in this one away, where it is there and is one (`unlinkat(2)`).
   public func removeFolder(named name: String) { unlinkat(folder.number, name, AT_REMOVEDIR) }
 
-  /// A file of this name in this folder for reading and writing, empty: made, or taken over from whoever is
-  /// no longer at it, and locked as long as it is open here; nil where somebody else is making it.
+  /// A file of this name in this folder for reading and writing, empty: made, or taken over from a process that is
+  /// gone, and locked as long as it is open here; nil if another process is making it.
   public func makeFile(
     named name: String, purpose: @autoclosure () -> String
   ) throws(SystemError) -> Descriptor? {

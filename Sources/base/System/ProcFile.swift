@@ -41,7 +41,7 @@ public enum ProcFile {
   }
 }
 
-/// How long processors have worked for somebody.
+/// How long processors have worked for a thread or process.
 public enum ProcessorTime {
   /// For the thread that calls (`CLOCK_THREAD_CPUTIME_ID`).
   public static var threadNanoseconds: UInt64 {
@@ -59,6 +59,32 @@ public enum ProcessorTime {
         .flatMap { UInt64($0) } ?? 0
     }
     return (times.max() ?? 0) / 1_000_000
+  }
+
+  /// Whether a process is ready to run and no processor is free: that wait is told as time only when it has ended.
+  ///
+  /// Looks twice, some milliseconds apart: of its threads, at least one is ready, and none of those has run meanwhile
+  /// (the state in `/proc/PID/task/TID/stat`, proc(5), and the first figure of `schedstat`).
+  static func isWaiting(process: pid_t) -> Bool {
+    let ready = readyThreads(ofProcess: process)
+    guard !ready.isEmpty else { return false }
+    usleep(20_000)
+    let later = readyThreads(ofProcess: process)
+    return ready.allSatisfy { later[$0.key] == $0.value }
+  }
+
+  /// The threads that run or are ready to, and for how many nanoseconds each has run.
+  private static func readyThreads(ofProcess process: pid_t) -> [String: Substring] {
+    let threads = "/proc/\(process)/task"
+    var ready: [String: Substring] = [:]
+    for thread in (try? FileSystem.names(in: threads)) ?? [] {
+      // The name of the program may hold anything but stands in parentheses.
+      let state = ProcFile.read("\(threads)/\(thread)/stat").split(separator: ")").last?
+        .drop { $0 == " " }.first
+      guard state == "R" else { continue }
+      ready[thread] = ProcFile.read("\(threads)/\(thread)/schedstat").split(separator: " ").first
+    }
+    return ready
   }
 
   /// For the children of this process that have ended (`getrusage(2)`).

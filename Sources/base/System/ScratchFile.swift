@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Reads and writes may overlap, from any thread: `pread` and `pwrite` share no position.
 public final class ScratchFile: Sendable {
-  /// The file to send from: what was written stays as it is unless it is written anew.
+  /// The file to send from: what was written stays as it is unless it is overwritten.
   public let file: OpenFile
   /// The same, for a program that writes it.
   public let descriptor: Descriptor
@@ -82,7 +82,7 @@ public final class ScratchFile: Sendable {
     return filled
   }
 
-  /// A gap of no more than so many bytes is read along: that costs less than another call.
+  /// A gap of at most this many bytes is read along: that costs less than another call.
   private static let gapBytes = 4096
   /// So many pieces are read at once: with the gaps between them no more than `IOV_MAX`, 1024.
   private static let piecesAtOnce = 500

@@ -6,14 +6,14 @@ public struct ServiceNotification: Sendable {
   /// The socket's path; one that begins with `@` is abstract (`unix(7)`).
   private let path: String
 
-  /// - Parameter path: what `NOTIFY_SOCKET` says; nil where nobody wants to know.
+  /// - Parameter path: the value of `NOTIFY_SOCKET`; nil if it is unset.
   public init?(path: String?) {
     guard let path, let first = path.utf8.first, first == UInt8(ascii: "/") || path.hasPrefix("@")
     else { return nil }
     self.path = path
   }
 
-  /// Sends the state, and waits for nobody.
+  /// Sends the state, without waiting.
   ///
   /// - Throws: `SystemError`, with `ENAMETOOLONG` where a socket's address has no room for the path.
   public func send(_ state: String) throws(SystemError) {

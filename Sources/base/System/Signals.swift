@@ -12,7 +12,7 @@ public enum Signals {
     case hangUp = 1
   }
 
-  /// Blocks the signals in this thread and all that it starts from now on (`pthread_sigmask(3)`):
+  /// Blocks the signals in this thread and those that it starts from now on (`pthread_sigmask(3)`):
   /// to be called first thing in the main thread.
   public static func block(_ signals: [Signal] = Signal.allCases) {
     var set = signalSet(signals)

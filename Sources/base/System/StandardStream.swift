@@ -1,6 +1,6 @@
 import Glibc
 
-/// Standard output and standard error: what is written there may find no room and nobody, and ends no program.
+/// Standard output and standard error: they may be full or closed, which ends no program.
 public enum StandardStream: Int32, Sendable {
   /// Standard output.
   case output = 1
@@ -19,7 +19,7 @@ public enum StandardStream: Int32, Sendable {
 
   /// Writes all of it, and waits for a reader that is slow.
   ///
-  /// - Throws: `SystemError`, which has `EPIPE` where nobody reads any more.
+  /// - Throws: `SystemError`, which has `EPIPE` if the reader is gone.
   public func write(_ bytes: [UInt8]) throws(SystemError) {
     var written = 0
     while written < bytes.count {

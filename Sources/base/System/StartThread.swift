@@ -71,7 +71,7 @@ public enum Scheduling: Sendable {
   case usual
   /// A slice of a tenth of a millisecond: for threads that wait most of the time and are waited for.
   case prompt
-  /// For what takes long and is waited for by nobody: it gives way to the others. A slice of a tenth of a
+  /// For long work that no request waits for: it gives way to the others. A slice of a tenth of a
   /// second, the longest that there is, and nice by 5, which is a third of the others' share of a core that
   /// all of them want at the same time.
   ///

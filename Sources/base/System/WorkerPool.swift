@@ -1,4 +1,4 @@
-/// Threads for what would hold up an event loop; so many pieces of work run or wait at the most.
+/// Threads for what would hold up an event loop, with a limit on the work that runs or waits.
 ///
 /// Work may have a kind and a client. Those that wait take turns then (`TurnQueue`), and of a kind of which nothing runs
 /// one piece may always run, beside as many as there are threads: so a kind waits for none of another, and a client for no
@@ -142,7 +142,7 @@ public final class WorkerPool: Sendable {
   /// Waits until nothing runs or waits; what is given to it meanwhile is waited for, too.
   public func wait() { state.wait { $0.count + $0.ending == 0 ? () : nil } }
 
-  /// Starts a thread; where there is none to be had and no other will take what waits, that is dropped.
+  /// Starts a thread; if the system gives none and no other will take what waits, that is dropped.
   private func startWorker() -> Bool {
     do throws(SystemError) {
       try startThread { [self] in workUntilIdle() }

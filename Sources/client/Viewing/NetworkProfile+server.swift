@@ -5,7 +5,7 @@ import Prefetch
 import PrefetchClient
 
 /// Why a server's networks are not known.
-public enum NetworkQuestionError: Error, Hashable, Sendable {
+package enum NetworkQuestionError: Error, Hashable, Sendable {
   /// The server has none of this name; these it has.
   case unknown(String, known: [String])
   /// The server does not answer the question, and how it does not.
@@ -14,7 +14,7 @@ public enum NetworkQuestionError: Error, Hashable, Sendable {
 
 extension NetworkQuestionError: CustomStringConvertible {
   /// For example `the server has no network "5g", but 3g, wifi`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .unknown(let name, let known):
       "the server has no network \"\(name)\", but \(known.joined(separator: ", "))"
@@ -25,7 +25,7 @@ extension NetworkQuestionError: CustomStringConvertible {
 
 extension NetworkProfile {
   /// The profile of this name that the server has (`/v1/networks`).
-  public static func named(
+  package static func named(
     _ name: String, of server: URL, over transport: some Transport
   ) async throws(NetworkQuestionError) -> NetworkProfile {
     var body: [UInt8] = []

@@ -5,7 +5,7 @@ import System
 
 /// Requests over our own sockets: plain HTTP/1.1, connections kept for the next request, no cache, no
 /// redirections. What it sends and when is what the client says, with nothing of a platform between.
-public final class SocketTransport: Transport {
+package final class SocketTransport: Transport {
   private let pool = ConnectionPool()
   private let workers: WorkerPool
   /// Where requests go instead of to their hosts: a link that leads there.
@@ -14,13 +14,13 @@ public final class SocketTransport: Transport {
   /// A transport; requests that are under way at once beyond `requests` are refused.
   ///
   /// - Parameter port: the port of the loopback to which all requests go, whatever their host.
-  public init(requests: Int = 32, throughPort port: UInt16? = nil) {
+  package init(requests: Int = 32, throughPort port: UInt16? = nil) {
     workers = WorkerPool(threads: requests, limit: requests)
     route = port
   }
 
   /// Sends a GET and returns as soon as the head of the answer is there.
-  public func answer(
+  package func answer(
     to request: TransportRequest
   ) async throws(TransportError) -> TransportAnswer {
     guard request.url.scheme?.lowercased() == "http", let host = request.url.host(),

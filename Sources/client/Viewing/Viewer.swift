@@ -5,34 +5,34 @@ import PrefetchClient
 
 /// A person without eyes: looks at the items of a feed, one after the other, at an even pace, whether they are
 /// there or not, as the measuring stand of the articles does.
-public struct Viewer: Sendable {
+package struct Viewer: Sendable {
   /// How it scrolls.
-  public struct Settings: Sendable {
+  package struct Settings: Sendable {
     /// How many items it looks at.
-    public var items = 1_000
+    package var items = 1_000
     /// How long it looks at each.
-    public var paceMilliseconds = 1_000
+    package var paceMilliseconds = 1_000
     /// How long it waits for a page at the end of the list before it gives up.
-    public var patienceMilliseconds = 120_000
+    package var patienceMilliseconds = 120_000
 
     /// The articles' thousand items at one a second.
-    public init() {}
+    package init() {}
   }
 
   /// What a viewing came to.
-  public struct Outcome: Sendable {
+  package struct Outcome: Sendable {
     /// The client's figures.
-    public let figures: ViewingFigures
+    package let figures: ViewingFigures
     /// How often clips stood still that had started, since their bytes ran out.
-    public let stalls: Int
+    package let stalls: Int
     /// How long they did, together.
-    public let stalledMilliseconds: Int
+    package let stalledMilliseconds: Int
     /// How often the list ended before the feed did, and a page had to be waited for.
-    public let listLoaders: Int
+    package let listLoaders: Int
     /// How long that took, together.
-    public let listWaitMilliseconds: Int
+    package let listWaitMilliseconds: Int
     /// The feed ended before there were as many items.
-    public let hasEnded: Bool
+    package let hasEnded: Bool
   }
 
   private let prefetcher: Prefetcher
@@ -40,7 +40,7 @@ public struct Viewer: Sendable {
   private let clock: SessionClock
 
   /// A viewer of the prefetcher's feed, on its clock.
-  public init(_ prefetcher: Prefetcher, settings: Settings, clock: SessionClock) {
+  package init(_ prefetcher: Prefetcher, settings: Settings, clock: SessionClock) {
     self.prefetcher = prefetcher
     self.settings = settings
     self.clock = clock
@@ -49,7 +49,7 @@ public struct Viewer: Sendable {
   /// Looks at all items.
   ///
   /// - Throws: `FeedSessionError` where not even the first page comes.
-  public func view() async throws(FeedSessionError) -> Outcome {
+  package func view() async throws(FeedSessionError) -> Outcome {
     try await prefetcher.begin()
     var (listLoaders, listWait, hasEnded) = (0, 0, false)
     var (stalls, stalled) = (0, 0)

@@ -36,10 +36,10 @@ struct CopyCommand: ParsableCommand {
     if let path = from.path { try Backup.requireNone(at: path) }
     var opening = StoreOpening()
     opening.file.busyTimeoutMilliseconds = busyTimeoutMilliseconds
-    let source = try opening.open(existing: from)
+    let source = try opening.open(existing: from).store
     defer { try? source.close() }
     opening.file = opening.file.forMuch
-    let target = try opening.open(to)
+    let target = try opening.open(to).store
     let meter = ProgressMeter()
     var posts = 0
     let copying = Result {

@@ -41,7 +41,7 @@ struct DatabaseOptions: ParsableArguments {
   func openExisting(changesMuch: Bool = false) throws -> any DatabaseStore {
     var opening = StoreOpening()
     opening.file = changesMuch ? file.forMuch : file
-    return try opening.open(existing: location())
+    return try opening.open(existing: location()).store
   }
 
   mutating func validate() throws {

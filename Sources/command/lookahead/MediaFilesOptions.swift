@@ -54,7 +54,7 @@ struct MediaFilesOptions: ParsableArguments {
     let targets = try paths.map { path throws(MediaTargetError) in
       try MediaTarget(path: path, in: root)
     }
-    let store = try configuration.opening.open(configuration.location)
+    let store = try configuration.opening.open(configuration.location).store
     let adding = Result {
       var indexer = MediaIndexer(
         root: root, addresses: try MediaAddresses(baseURLs: baseURL), store: store,

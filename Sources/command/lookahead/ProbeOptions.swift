@@ -41,9 +41,6 @@ struct ProbeOptions: ParsableArguments {
     "allow-private-addresses", "Hosts may be this machine, or in its networks.")
   var allowPrivateAddresses: Bool
 
-  @Flag("check-with-ffprobe", "Say of each file where ffprobe tells otherwise, packet by packet.")
-  var checkWithFfprobe: Bool
-
   /// The hosts of the options, or else those of the variable, separated by commas.
   var hostPatterns: [HostPattern] {
     get throws {
@@ -63,7 +60,6 @@ struct ProbeOptions: ParsableArguments {
     settings.remoteBytes = probeUrlBytes
     settings.allowedHosts = try hostPatterns
     settings.allowsPrivateAddresses = allowPrivateAddresses
-    settings.checksWithFFprobe = checkWithFfprobe
     return settings
   }
 }

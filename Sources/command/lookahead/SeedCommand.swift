@@ -70,7 +70,7 @@ struct SeedCommand: ParsableCommand {
     let inputs = try generate == nil ? seeder.inspect(inputs()) : []
     let root = try probe ? mediaRoot.map { try MediaRoot(path: $0) } : nil
     configuration.opening.file = configuration.opening.file.forMuch
-    let store = try configuration.opening.open(configuration.location)
+    let store = try configuration.opening.open(configuration.location).store
     let meter = ProgressMeter()
     var problems = ProblemTally()
     do {

@@ -17,7 +17,7 @@ enum Base64 {
   }()
   fileprivate static let padding = UInt8(ascii: "=")
 
-  /// How many letters so many bytes have.
+  /// How many letters this many bytes have.
   static func count(_ byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 
   static func encode(_ bytes: [UInt8]) -> [UInt8] {

@@ -11,22 +11,6 @@ extension MediaTruth {
   }
 }
 
-extension MediaVariant {
-  /// The JSON of variants, which `list(json:)` reads back: an array of what is known of each, and its URL.
-  public static func json(_ variants: [MediaVariant]) -> [UInt8] {
-    var writer = JSONWriter(capacity: 512 * variants.count)
-    writer.array { writer in
-      for variant in variants {
-        writer.object { writer in
-          writer.member("url", variant.url)
-          writer.members(of: variant.truth)
-        }
-      }
-    }
-    return writer.bytes
-  }
-}
-
 extension JSONWriter {
   /// What is known of a file, as members of an object of the caller's.
   public mutating func members(of truth: MediaTruth) {

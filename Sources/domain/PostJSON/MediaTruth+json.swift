@@ -74,7 +74,7 @@ extension MediaTruth {
     return version
   }
 
-  /// What starts a file of so many bytes.
+  /// What starts a file of this many bytes.
   static func timing(
     _ value: JSONValue, _ fileBytes: Int,
     known: [String]? = ["curve", "headBytes", "lead", "needed", "scans", "startable"]
@@ -109,27 +109,5 @@ extension MediaTruth {
       throw value.error("\(number) is not in 0…\(RecordLimits.number)")
     }
     return number
-  }
-}
-
-extension MediaVariant {
-  /// The variants that the bytes are the JSON of, as `json(_:)` writes it.
-  ///
-  /// - Throws: `RecordError`, naming the field.
-  public static func list(json: [UInt8]) throws(RecordError) -> [MediaVariant] {
-    guard json.count <= limit * MediaTruth.jsonBytes else {
-      throw RecordError(field: "", problem: "has \(json.count) bytes")
-    }
-    let list = try MediaTruth.document(json).root.checked(as: .array)
-    var variants: [MediaVariant] = []
-    for element in list.elements {
-      let fields = try RecordFields(element, known: MediaTruth.known + ["url"])
-      variants.append(
-        MediaVariant(
-          url: try fields.name("url", limit: .bytes(RecordLimits.urlBytes)),
-          truth: try MediaTruth(fields)))
-    }
-    if let words = problem(variants) { throw RecordError(field: "", problem: words) }
-    return variants
   }
 }

@@ -1,6 +1,6 @@
 import Feed
 
-/// What items of a page cost, by the same costs, one behind the other: all that a plan needs of them, in
+/// What items of a page cost, by the same costs, one after the other: what a plan needs of them, in
 /// numbers alone, so that a page is planned without a reference to anything.
 public struct ItemCosts: Sendable {
   /// What an item costs.
@@ -67,7 +67,7 @@ public struct ItemCosts: Sendable {
   /// Which bytes start those of them that their first bytes do not.
   public var pieces: [Piece] = []
 
-  /// No items, and room for so many with a file each.
+  /// No items, and room for this many with a file each.
   public init(reserving count: Int = 0) {
     guard count > 0 else { return }
     items.reserveCapacity(count)

@@ -1,6 +1,6 @@
 import Feed
 
-/// What an item has to load: all that hints and plans depend on.
+/// What an item has to load, on which hints and plans depend.
 public struct ItemLoad: Hashable, Sendable {
   /// What it is.
   public var type: PostType

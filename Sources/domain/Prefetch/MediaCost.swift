@@ -31,7 +31,7 @@ struct MediaCost {
     self.pieces = pieces
   }
 
-  /// What starts a video into which somebody has looked, on a link of so many kbit/s.
+  /// What starts a video whose structure is known, on a link of this bandwidth in kbit/s.
   ///
   /// - Parameter unknownStartBytes: what is loaded where nothing is known of how far its bytes play.
   init(_ timing: MediaTiming, entireBytes: Int, downlinkKbps: Int, unknownStartBytes: Int) {

@@ -18,7 +18,7 @@ public struct NetworkProfile: Hashable, Sendable {
   public let lossPercent: Int
   /// The `ECT` client hint that means this network (Network Information API, section 6).
   public let effectiveType: String?
-  /// Asked for by nobody, this one applies.
+  /// It applies if a request names none.
   public let isDefault: Bool
 
   /// A profile of these figures; no loss, no `ECT` and not the default unless they are given.
@@ -135,7 +135,7 @@ extension [NetworkProfile] {
 }
 
 extension NetworkProfile {
-  /// The profiles that a new database has (migration 0002), for whoever measures without one.
+  /// The profiles that a new database has (`Migrations/sqlite/0001-store.sql`), for measurements without a database.
   public static let usual: [NetworkProfile] = [
     NetworkProfile(
       name: "lte", title: "LTE", downlinkKbps: 50_000, uplinkKbps: 10_000,

@@ -6,7 +6,7 @@ public struct PagePlan: Hashable, Sendable {
   public enum Reason: Sendable {
     /// The item is active: all of it.
     case active
-    /// The item comes soon: so much that it starts to play.
+    /// The item comes soon: enough that it starts to play.
     case start
     /// The item comes soon, and a part of it would show nothing: all of it.
     case whole

@@ -19,7 +19,7 @@ public struct PolicyBook: Sendable {
   /// Why the book is not the one that is written by now, but the last one before that was understood whole.
   public var problem: PolicyError?
 
-  /// The policies on one network: an object, so that whoever looks one up copies no other.
+  /// The policies on one network: an object, so that looking one up copies no other.
   private final class Policies: Sendable {
     let network: String
     /// For every feed that has none of its own.

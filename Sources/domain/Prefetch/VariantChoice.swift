@@ -22,7 +22,7 @@ extension HintCosts {
   /// no narrower for that than this part of what it is shown at.
   private static let narrowest = 2
 
-  /// Without a width the file itself: whoever does not say how wide it shows files need not know of variants.
+  /// Without a width the file itself: a client that does not say how wide it shows files need not know of variants.
   ///
   /// With one, the narrowest that is as wide, or the widest that there is; from there on the next one with
   /// fewer bytes as long as the network is too slow for it.

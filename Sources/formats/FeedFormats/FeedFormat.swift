@@ -2,7 +2,7 @@ import Feed
 import PostJSON
 
 /// What an input of posts is written in.
-public enum FeedFormat: String, CaseIterable, Sendable {
+package enum FeedFormat: String, CaseIterable, Sendable {
   /// Our own records: NDJSON, or one JSON array.
   case records
   /// Rows of fields (RFC 4180), with a header.
@@ -21,7 +21,7 @@ public enum FeedFormat: String, CaseIterable, Sendable {
   case reddit
 
   /// What people call it.
-  public var title: String {
+  package var title: String {
     switch self {
     case .records: "records"
     case .csv: "CSV"
@@ -35,7 +35,7 @@ public enum FeedFormat: String, CaseIterable, Sendable {
   }
 
   /// What reads an input of this format from its beginning.
-  public func reader(_ settings: FormatSettings) -> any RecordReader {
+  package func reader(_ settings: FormatSettings) -> any RecordReader {
     switch self {
     case .records: RecordSplitter(recordLimitBytes: settings.recordLimitBytes)
     case .csv: CSVReader(settings)
@@ -52,7 +52,7 @@ public enum FeedFormat: String, CaseIterable, Sendable {
 ///
 /// What it hands out is JSON of our own records, whatever the input was written in, so that there is one
 /// way from there: the same limits, the same words for what is wrong.
-public protocol RecordReader {
+package protocol RecordReader {
   /// Takes further bytes and hands out the records that they complete.
   mutating func feed(_ bytes: [UInt8], _ emit: (RawRecord) throws -> Void) rethrows
   /// Hands out what is left at the end of the input.
@@ -62,25 +62,25 @@ public protocol RecordReader {
 }
 
 /// How inputs are read.
-public struct FormatSettings: Sendable {
-  /// A record, a row, an item of an XML document may have so many bytes.
-  public var recordLimitBytes: Int
-  /// A JSON document that is read as a whole may have so many bytes: a JSON Feed, a listing.
-  public var documentLimitBytes: Int
+package struct FormatSettings: Sendable {
+  /// A record, a row, an item of an XML document may have this many bytes.
+  package var recordLimitBytes: Int
+  /// A JSON document that is read as a whole may have this many bytes: a JSON Feed, a listing.
+  package var documentLimitBytes: Int
   /// Which column of a CSV, or value of a JSON object, is what.
-  public var columns: [ColumnMapping]
+  package var columns: [ColumnMapping]
   /// The zone of times that name none.
-  public var timeZone = LocalTimeZone.utc
+  package var timeZone = LocalTimeZone.utc
   /// The feed of what is in none.
-  public var feed: String?
+  package var feed: String?
   /// Whether a document's title is given to that feed.
-  public var titlesFeed: Bool
+  package var titlesFeed: Bool
 
   /// The default of `documentLimitBytes`.
-  public static let defaultDocumentLimitBytes = 64 << 20
+  package static let defaultDocumentLimitBytes = 64 << 20
 
   /// These settings, limits above 0.
-  public init(
+  package init(
     recordLimitBytes: Int, documentLimitBytes: Int = FormatSettings.defaultDocumentLimitBytes,
     columns: [ColumnMapping] = [], feed: String? = nil, titlesFeed: Bool = true
   ) {

@@ -1,7 +1,7 @@
 import Feed
 
 /// Something that other formats have and our records have no field for.
-public enum Omission: String, CaseIterable, Sendable {
+package enum Omission: String, CaseIterable, Sendable {
   /// A file that is neither a picture nor a video nor sound.
   case file
   /// A further size or coding of a file of which another is kept.
@@ -34,20 +34,20 @@ public enum Omission: String, CaseIterable, Sendable {
 }
 
 /// How often each thing was not kept.
-public struct Omissions: Hashable, Sendable, CustomStringConvertible {
+package struct Omissions: Hashable, Sendable, CustomStringConvertible {
   private var counts: [Omission: Int] = [:]
 
   /// Nothing.
-  public init() {}
+  package init() {}
 
   /// Whether everything was kept.
-  public var isEmpty: Bool { counts.isEmpty }
+  package var isEmpty: Bool { counts.isEmpty }
 
   /// How often it was not kept.
-  public subscript(_ omission: Omission) -> Int { counts[omission] ?? 0 }
+  package subscript(_ omission: Omission) -> Int { counts[omission] ?? 0 }
 
   /// Counts something, so many times.
-  public mutating func add(_ omission: Omission, _ count: Int = 1) {
+  package mutating func add(_ omission: Omission, _ count: Int = 1) {
     if count > 0 { counts[omission, default: 0] += count }
   }
 
@@ -60,12 +60,12 @@ public struct Omissions: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Counts what others counted, too.
-  public mutating func add(_ others: Omissions) {
+  package mutating func add(_ others: Omissions) {
     for (omission, count) in others.counts { add(omission, count) }
   }
 
   /// `3 sound files, 1 poll`, in the order of the cases.
-  public var description: String {
+  package var description: String {
     Omission.allCases.filter { self[$0] > 0 }.map { $0.text(self[$0]) }.joined(separator: ", ")
   }
 }

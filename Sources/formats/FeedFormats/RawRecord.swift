@@ -1,12 +1,12 @@
 /// A record's bytes as they stand in the input.
-public struct RawRecord: Hashable, Sendable {
+package struct RawRecord: Hashable, Sendable {
   /// The line on which the record begins, from 1.
-  public let line: Int
+  package let line: Int
   /// The bytes, or why there are none.
-  public let content: Result<[UInt8], RawRecordError>
+  package let content: Result<[UInt8], RawRecordError>
 
   /// A record that begins on this line.
-  public init(line: Int, content: Result<[UInt8], RawRecordError>) {
+  package init(line: Int, content: Result<[UInt8], RawRecordError>) {
     self.line = line
     self.content = content
   }
@@ -18,7 +18,7 @@ public struct RawRecord: Hashable, Sendable {
 }
 
 /// Why an input holds no whole record at a place.
-public enum RawRecordError: Error, Hashable, Sendable {
+package enum RawRecordError: Error, Hashable, Sendable {
   /// The record has more bytes than the limit.
   case tooLong(limitBytes: Int)
   /// The input ends within a JSON array.
@@ -34,7 +34,7 @@ public enum RawRecordError: Error, Hashable, Sendable {
 
 extension RawRecordError: CustomStringConvertible {
   /// What is wrong, for the person whose file it is.
-  public var description: String {
+  package var description: String {
     switch self {
     case .tooLong(let limit): "the record has more than \(limit) bytes"
     case .unterminatedArray: "the input ends within the JSON array: it was cut off"

@@ -4,12 +4,12 @@
 /// Fed with bytes as they come; holds one unfinished record and no more. Which of the two it is, the
 /// first byte that is not white space tells. It finds where an element ends, by brackets and quotes;
 /// whether the element is JSON is for the decoder to say.
-public struct RecordSplitter: RecordReader {
-  /// A record may have so many bytes.
-  public let recordLimitBytes: Int
+package struct RecordSplitter: RecordReader {
+  /// A record may have this many bytes.
+  package let recordLimitBytes: Int
 
   /// What stands in an input that is not an array.
-  public enum Layout: Sendable {
+  package enum Layout: Sendable {
     /// A value on each line.
     case lines
     /// Objects, one behind the other, each over as many lines as it likes.
@@ -43,16 +43,16 @@ public struct RecordSplitter: RecordReader {
   private var isEscaped = false
 
   /// A splitter of one input.
-  public init(recordLimitBytes: Int, layout: Layout = .lines) {
+  package init(recordLimitBytes: Int, layout: Layout = .lines) {
     self.recordLimitBytes = recordLimitBytes
     self.layout = layout
   }
 
   /// Nothing: these are our own records.
-  public var omissions: Omissions { Omissions() }
+  package var omissions: Omissions { Omissions() }
 
   /// Takes further bytes and hands out the records that they complete.
-  public mutating func feed(_ bytes: [UInt8], _ emit: (RawRecord) throws -> Void) rethrows {
+  package mutating func feed(_ bytes: [UInt8], _ emit: (RawRecord) throws -> Void) rethrows {
     var rest = bytes[...]
     while let byte = rest.first {
       switch form {
@@ -75,7 +75,7 @@ public struct RecordSplitter: RecordReader {
   }
 
   /// Hands out what is left at the end of the input.
-  public mutating func finish(_ emit: (RawRecord) throws -> Void) rethrows {
+  package mutating func finish(_ emit: (RawRecord) throws -> Void) rethrows {
     switch form {
     case .unknown:
       guard isAtStart, markBytes > 0 else { break }

@@ -2,11 +2,11 @@ import Compression
 import FeedFormats
 
 /// An input whose beginning has been looked at: it can be read, and what it is written in is known.
-public struct InspectedInput: Sendable {
+package struct InspectedInput: Sendable {
   /// The input, of which `start` has been read.
   let input: SeedInput
   /// What it is written in.
-  public let format: FeedFormat
+  package let format: FeedFormat
   private let start: [UInt8]
   private let decompression: Decompression
 

@@ -4,13 +4,13 @@ import Feed
 ///
 /// Every type of post occurs, with sizes and durations as media feeds have them, times that now and then
 /// fall together, and optional fields now and then absent.
-public struct PostGenerator: Sequence, IteratorProtocol, Sendable {
+package struct PostGenerator: Sequence, IteratorProtocol, Sendable {
   private let count: Int
   private var random: SplitMix64
   private var made = 0
 
   /// Creates a generator of `count` posts.
-  public init(count: Int, seed: UInt64) {
+  package init(count: Int, seed: UInt64) {
     self.count = count
     random = SplitMix64(state: seed)
   }
@@ -30,7 +30,7 @@ public struct PostGenerator: Sequence, IteratorProtocol, Sendable {
   private static let secondsApart = 97
 
   /// The next post with its places, `g1` first; `nil` after the last one.
-  public mutating func next() -> SeedRecord? {
+  package mutating func next() -> SeedRecord? {
     guard made < count else { return nil }
     made += 1
     let type = type()

@@ -1,9 +1,9 @@
 import System
 
 /// Where records come from.
-public struct SeedInput: Sendable {
+package struct SeedInput: Sendable {
   /// What messages call it: the path, or `-` for standard input.
-  public let name: String
+  package let name: String
   private let source: Source
 
   private enum Source: Sendable {
@@ -17,7 +17,7 @@ public struct SeedInput: Sendable {
   /// The input at the path; `-` is standard input.
   ///
   /// - Throws: `SeedInputError` where it cannot be opened.
-  public init(path: String) throws(SeedInputError) {
+  package init(path: String) throws(SeedInputError) {
     name = path
     if path == "-" {
       source = .file(.standardInput)
@@ -31,7 +31,7 @@ public struct SeedInput: Sendable {
   }
 
   /// An input of this name from whatever gives its bytes; `nil` is the end.
-  public init(name: String, read: @escaping @Sendable () throws -> [UInt8]?) {
+  package init(name: String, read: @escaping @Sendable () throws -> [UInt8]?) {
     self.name = name
     source = .closure(read)
   }
@@ -39,7 +39,7 @@ public struct SeedInput: Sendable {
   /// The paths of a folder's feed files, `.ndjson` and `.json`, in the order of their names.
   ///
   /// - Throws: `SeedInputError` where there is no folder, or none in it.
-  public static func paths(in folder: String) throws(SeedInputError) -> [String] {
+  package static func paths(in folder: String) throws(SeedInputError) -> [String] {
     guard let names = try? FileSystem.names(in: folder) else {
       throw SeedInputError(name: folder, reason: "there is no such folder")
     }
@@ -73,12 +73,12 @@ public struct SeedInput: Sendable {
 }
 
 /// An input that cannot be read.
-public struct SeedInputError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SeedInputError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The path of the input or folder.
-  public let name: String
+  package let name: String
   /// Why, as the system says it.
-  public let reason: String
+  package let reason: String
 
   /// `path: why`
-  public var description: String { "\(name): \(reason)" }
+  package var description: String { "\(name): \(reason)" }
 }

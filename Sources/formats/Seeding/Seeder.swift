@@ -28,49 +28,49 @@ import Synchronization
 import System
 
 /// A record that was not taken.
-public struct SeedProblem: Hashable, Sendable, CustomStringConvertible {
+package struct SeedProblem: Hashable, Sendable, CustomStringConvertible {
   /// The name of the `SeedInput`.
-  public let input: String
+  package let input: String
   /// The line on which the record begins, from 1.
-  public let line: Int
+  package let line: Int
   /// What is wrong, with the field where one is to blame, and what the record calls itself where that can
   /// be told: `post "p1": tags[3]: is not a text`.
-  public let problem: String
+  package let problem: String
 
   /// `file:line: what is wrong`
-  public var description: String { "\(input):\(line): \(problem)" }
+  package var description: String { "\(input):\(line): \(problem)" }
 }
 
 /// How far a run has come.
-public struct SeedProgress: Hashable, Sendable {
+package struct SeedProgress: Hashable, Sendable {
   /// Good records that were handed to the store.
-  public var records = 0
+  package var records = 0
   /// Bad records that were left out.
-  public var skipped = 0
+  package var skipped = 0
 
   /// Of a run that has not begun.
-  public init() {}
+  package init() {}
 }
 
 /// What a run did.
-public struct SeedReport: Sendable {
+package struct SeedReport: Sendable {
   /// What the store made of the good records.
-  public let summary: ImportSummary
+  package let summary: ImportSummary
   /// How many bad records were left out.
-  public var skipped = 0
+  package var skipped = 0
   /// How many posts were loaded whose records name no feed, where no other was named for them.
-  public var withoutFeed = 0
+  package var withoutFeed = 0
   /// What other formats had that records have no field for.
-  public var omissions = Omissions()
+  package var omissions = Omissions()
 }
 
 /// A run that should stop at the first bad record met one.
 ///
 /// The records before it are in the store; a feed that the run ranked again shows its old order until a run is
 /// finished.
-public struct SeedStopped: Error {
+package struct SeedStopped: Error {
   /// What stopped it.
-  public let problem: SeedProblem
+  package let problem: SeedProblem
 }
 
 /// Loads records into a store.
@@ -78,38 +78,38 @@ public struct SeedStopped: Error {
 /// Theory of operation. One batch is cut from the input and decoded on all cores while the batch before
 /// it is written, and no more than that is ever in memory. A batch is one transaction. Bad records are
 /// reported and left out; the good ones around them are written.
-public struct Seeder: Sendable {
+package struct Seeder: Sendable {
   /// The number of records in a transaction.
-  public var batchRecords: Int
+  package var batchRecords: Int
   /// A smaller batch ends at this many bytes: the memory of a run is bounded, however large its records
   /// are.
-  public var batchBytes: Int
+  package var batchBytes: Int
   /// The maximum bytes of a record.
-  public var recordLimitBytes: Int
+  package var recordLimitBytes: Int
   /// The maximum bytes of a JSON document of another format, which is read as a whole.
-  public var documentLimitBytes = FormatSettings.defaultDocumentLimitBytes
+  package var documentLimitBytes = FormatSettings.defaultDocumentLimitBytes
   /// The maximum bytes that a compressed input may expand to.
-  public var decompressedLimitBytes = 64 << 30
+  package var decompressedLimitBytes = 64 << 30
   /// Stops at the first bad record.
-  public var isStrict: Bool
+  package var isStrict: Bool
   /// What inputs are written in; nil where each says so itself.
-  public var format: FeedFormat?
+  package var format: FeedFormat?
   /// Which column of a CSV, or value of a JSON object, is what.
-  public var columns: [ColumnMapping] = []
+  package var columns: [ColumnMapping] = []
   /// The zone of times that name none.
-  public var timeZone = LocalTimeZone.utc
+  package var timeZone = LocalTimeZone.utc
   /// The feed of posts whose records name none.
-  public var feed: String?
+  package var feed: String?
 
   /// The default of `batchRecords`.
-  public static let defaultBatchRecords = 2_000
+  package static let defaultBatchRecords = 2_000
   /// The default of `batchBytes`.
-  public static let defaultBatchBytes = 8 << 20
+  package static let defaultBatchBytes = 8 << 20
   /// The default of `recordLimitBytes`.
-  public static let defaultRecordLimitBytes = 1 << 20
+  package static let defaultRecordLimitBytes = 1 << 20
 
   /// A seeder with these limits, both above 0; it is lenient unless told otherwise.
-  public init(
+  package init(
     batchRecords: Int = Seeder.defaultBatchRecords,
     batchBytes: Int = Seeder.defaultBatchBytes,
     recordLimitBytes: Int = Seeder.defaultRecordLimitBytes, isStrict: Bool = false
@@ -124,14 +124,14 @@ public struct Seeder: Sendable {
   /// Looks at inputs: whether each can be read, and what it is written in.
   ///
   /// - Throws: `SeedInputError`, and what reading another source than a file throws.
-  public func inspect(_ inputs: [SeedInput]) throws -> [InspectedInput] {
+  package func inspect(_ inputs: [SeedInput]) throws -> [InspectedInput] {
     try inputs.map { try InspectedInput($0, said: format, columns: columns) }
   }
 
   /// Looks at all inputs and loads them.
   ///
   /// - Throws: as `inspect` and the `run` of inspected inputs do.
-  public func run(
+  package func run(
     _ inputs: [SeedInput], into store: some FeedStore,
     onProblem: (SeedProblem) -> Void, onProgress: (SeedProgress) -> Void
   ) throws -> SeedReport {
@@ -142,7 +142,7 @@ public struct Seeder: Sendable {
   ///
   /// - Throws: `SeedInputError`, `SeedStopped`, and what the store throws. Batches that were written
   ///   before stay.
-  public func run(
+  package func run(
     _ inputs: [InspectedInput], into store: some FeedStore,
     onProblem: (SeedProblem) -> Void, onProgress: (SeedProgress) -> Void
   ) throws -> SeedReport {
@@ -197,7 +197,7 @@ public struct Seeder: Sendable {
   /// Loads records that are at hand as such.
   ///
   /// - Throws: what the store throws.
-  public func run(
+  package func run(
     _ records: some Sequence<SeedRecord>, into store: some FeedStore,
     onProgress: (SeedProgress) -> Void
   ) throws -> SeedReport {

@@ -30,7 +30,7 @@ public final class ByteBudgetCache<Key: Hashable & Sendable, Value: Sendable>: S
     entries.withLock { $0.value(for: key) }
   }
 
-  /// Keeps a value of so many bytes for the key, instead of the one before.
+  /// Keeps a value of this many bytes for the key, in place of the previous one.
   ///
   /// A value that takes more than `maximumEntryBytes` with its overhead is not kept; the one before
   /// goes all the same, since it is out of date.

@@ -47,12 +47,14 @@ struct CacheEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     slots[key] = list.insert(entry)
     figures.entries += 1
     figures.bytes += entry.bytes
+    assert(figures.bytes <= maximumBytes && figures.entries == slots.count, "beyond the budget")
   }
 
   mutating func remove(_ key: Key) {
     guard let slot = slots.removeValue(forKey: key) else { return }
     figures.entries -= 1
     figures.bytes -= list.remove(slot).bytes
+    assert(figures.bytes >= 0 && figures.entries == slots.count, "the sums are not the entries'")
   }
 
   /// Takes out everything, with the memory for it, and hands it over.

@@ -78,12 +78,12 @@ extension Compressor {
         bytes.count, bytes, &count, output.baseAddress)
       return isDone == BROTLI_TRUE ? [UInt8](output[..<count]) : nil
     }
-    // With the greatest size at hand, memory is all that can be missing.
+    // With the greatest size at hand, only memory can be missing.
     guard let result else { throw .outOfMemory(.brotli) }
     return result
   }
 
-  /// The binary logarithm of the smallest window that reaches over so many bytes; a window is 16
+  /// The binary logarithm of the smallest window that covers this many bytes; a window is 16
   /// bytes shorter than its power of two (RFC 7932 section 9.1).
   static func windowBits(fitting count: Int) -> Int {
     brotliWindowBits.first { count <= 1 << $0 - 16 } ?? brotliWindowBits.upperBound

@@ -1,7 +1,7 @@
 import HTTP
 
 /// Compressed bodies, kept by the hash of the uncompressed ones: a body is compressed once, not once
-/// a request, and whoever makes the same bytes again finds them here.
+/// a request, and a request with the same bytes finds them here.
 ///
 /// Nothing has to be invalidated: other bytes have another hash. The hash must be one of 128 bits, so
 /// that two bodies never meet in one. Copies share one cache.
@@ -16,7 +16,7 @@ public struct EncodedBodies: Sendable {
   private let cache: ByteBudgetCache<Key, [UInt8]>
 
   /// No bodies yet; they will take `maximumBytes` at the most. A body that takes more than an eighth
-  /// of that is compressed anew each time.
+  /// of that is compressed each time.
   public init(maximumBytes: Int, compressor: Compressor = Compressor()) {
     self.compressor = compressor
     cache = ByteBudgetCache(maximumBytes: maximumBytes)

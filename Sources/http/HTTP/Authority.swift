@@ -40,7 +40,7 @@ public enum Authority {
     return number <= 65_535
   }
 
-  /// Where the name ends that the range begins with: at a colon, or with the range; nil if it is none.
+  /// Where the name ends that the range begins with: at a colon, or with the range; nil if it is no name.
   private static func endOfName(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
     var labelStart = range.lowerBound
     var index = range.lowerBound

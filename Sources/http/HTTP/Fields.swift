@@ -125,7 +125,7 @@ public struct Fields: Sendable {
     }
   }
 
-  /// The first so many fields.
+  /// This many first fields.
   public func prefix(_ count: Int) -> Fields {
     if !areLines { return lines().prefix(count) }
     guard count < entries.count else { return self }
@@ -137,7 +137,7 @@ public struct Fields: Sendable {
     return fields
   }
 
-  /// Makes room for so many bytes of lines.
+  /// Makes room for this many bytes of lines.
   public mutating func reserveCapacity(_ byteCount: Int) {
     bytes.reserveCapacity(byteCount)
     // Lines of some thirty bytes.
@@ -156,7 +156,7 @@ public struct Fields: Sendable {
     }
   }
 
-  /// The same fields, made anew.
+  /// The same fields, rebuilt.
   private func lines() -> Fields {
     var fields = Fields()
     for entry in entries { fields.append(text(entry.name), text(entry.value)) }

@@ -5,7 +5,7 @@ public enum HTTPDate {
   /// The seconds since 1970 that a date can tell: its year has four digits.
   public static let secondsSince1970 = -62_167_219_200...253_402_300_799
 
-  /// The date of so many seconds after 1970, for example `Sun, 06 Nov 1994 08:49:37 GMT`; the first or
+  /// The date this many seconds after 1970, for example `Sun, 06 Nov 1994 08:49:37 GMT`; the first or
   /// last one for seconds that no date can tell.
   public static func format(secondsSince1970 seconds: Int) -> String {
     let time = CivilTime(secondsSince1970: clamped(seconds))
@@ -30,7 +30,7 @@ public enum HTTPDate {
 
 extension HTTPDate {
   /// The seconds since 1970 of a date that is written as IMF-fixdate or in one of the two obsolete
-  /// forms, RFC 850's and that of `asctime` (RFC 9110 section 5.6.7); nil if it is none of them, or
+  /// forms, RFC 850's and that of `asctime` (RFC 9110 section 5.6.7); nil if it is in none of these forms, or
   /// if there is no such date.
   ///
   /// The form is taken as strictly as the grammar has it, case included. The name of the day need
@@ -110,7 +110,7 @@ extension HTTPDate {
       return nil
     }
 
-    /// Exactly so many digits.
+    /// Exactly this many digits.
     mutating func number(digits count: Int) -> Int? {
       let digits = rest.prefix(count)
       guard digits.count == count, digits.allSatisfy(\.isDigit) else { return nil }

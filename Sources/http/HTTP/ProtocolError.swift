@@ -137,7 +137,7 @@ public struct MessageLimits: Sendable, Equatable {
   public var bodyBytes: Int
   /// One line of a chunk's size and extensions; past it 400.
   public var chunkLineBytes: Int
-  /// All chunk extensions of one body together, which nobody reads; past it 400.
+  /// All chunk extensions of one body together, which are ignored; past it 400.
   public var chunkExtensionBytes: Int
   /// All trailer lines together; past it 431.
   public var trailerBlockBytes: Int

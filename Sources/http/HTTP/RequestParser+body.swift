@@ -23,7 +23,7 @@ extension RequestParser {
       if range.count > limits.chunkLineBytes { return chunkLineTooLong() }
       var index = range.lowerBound
       var size = 0
-      // 15 digits keep the number below 2^60; leading zeros beyond that are nobody's need.
+      // 15 digits keep the number below 2^60; more leading zeros are not needed.
       while index < range.upperBound, let digit = bytes[index].hexadecimalValue {
         guard index - range.lowerBound < 15 else { return fail(.malformedChunkSize) }
         size = size << 4 | Int(digit)

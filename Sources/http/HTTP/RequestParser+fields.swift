@@ -143,7 +143,7 @@ extension RequestParser {
 /// What is known of a head (or of a trailer section) while its lines come in.
 struct PartialHead: Sendable {
   var method = Method.get
-  /// The name of a method that is none of ours: refused when the head is complete, so that the answer
+  /// The name of an unknown method: refused when the head is complete, so that the answer
   /// can say the client's request id.
   var unknownMethod: String?
   var target: [UInt8] = []

@@ -41,9 +41,9 @@ public struct RequestParser: Sendable {
   enum Line {
     /// A line without its CRLF, as indices of the bytes.
     case complete(Range<Int>)
-    /// No end yet; so many bytes of it are there.
+    /// No end yet; this many bytes of it are there.
     case partial(Int)
-    /// An LF without a CR before it, behind so many bytes: the line may be too long before that, and
+    /// An LF without a CR before it, behind this many bytes: the line may be too long before that, and
     /// is then refused for its length, however the bytes came.
     case bareLineFeed(Int)
   }
@@ -58,7 +58,7 @@ public struct RequestParser: Sendable {
   var head = PartialHead()
   /// What is known of a message whose head is not complete, or is refused.
   public struct KnownHead: Sendable {
-    /// The method; nil where it is none of ours.
+    /// The method; nil if it is unknown.
     public let method: Method?
     /// The target, as `Request.target`.
     public let target: [UInt8]

@@ -23,7 +23,7 @@ extension Span where Element == UInt8 {
     }
   }
 
-  /// Where the first such byte from `start` on is; `count` where there is none.
+  /// Where the first such byte from `start` on is; `count` if there is none.
   func firstIndex(of byte: UInt8, from start: Int) -> Int {
     let ones: UInt64 = 0x0101_0101_0101_0101
     var index = start

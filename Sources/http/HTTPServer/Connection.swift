@@ -24,6 +24,8 @@ final class Connection: EventHandler, @unchecked Sendable {
   private var pending: [UInt8] = []
   /// Where the body goes that the application takes as it comes.
   private var stream: BodyStream?
+  /// Handles the request whose body is being read; nil if none is.
+  private var handleWithBody: (@Sendable (Request, Responder) -> Void)?
   /// Whether the machine is being asked: what the application does meanwhile is found by that.
   private var isRunning = false
   private var isClosed = false
@@ -49,6 +51,7 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   /// Begins to serve, or refuses.
   func start() {
+    loop.assertIsCurrent()
     if isRefused {
       owner.refresh(finely: true)
       machine.refuse(.tooManyConnections, &owner.surroundings)
@@ -57,6 +60,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   }
 
   func ready(for readiness: Interest) {
+    loop.assertIsCurrent()
     // While lingering, a hangup is only the client's end: what it sent before is read first, since
     // a close with bytes unread would reset the connection.
     let isEndOfLingering = machine.isLingering && readiness.contains(.readable)
@@ -69,6 +73,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   }
 
   func deadlinePassed() {
+    loop.assertIsCurrent()
     owner.refresh(finely: true)
     machine.deadlinePassed(
       unacknowledgedBytes: socket.unacknowledgedBytes, &owner.surroundings)
@@ -77,12 +82,14 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   /// Called when the server begins to drain. What the client has sent by now is served.
   func drain() {
+    loop.assertIsCurrent()
     machine.drainBegan(nowMilliseconds: loop.nowMilliseconds)
     read()
   }
 
   /// Closes at once and forgets everything; answers that come later go nowhere.
   func close() {
+    loop.assertIsCurrent()
     machine.disconnected()
     run()
   }
@@ -136,6 +143,7 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   /// Asks the machine what to do, and does it, until it has to wait.
   private func run() {
+    loop.assertIsCurrent()
     // Whoever answers within `handle` is within a run that will find the answer.
     guard !isRunning, !isClosed else { return }
     let bytes = pending
@@ -162,12 +170,19 @@ final class Connection: EventHandler, @unchecked Sendable {
       switch machine.next(bytes, &position, &owner.surroundings) {
       case .askBodyPolicy:
         guard let request = machine.request else { break }
-        machine.decide(owner.context.handler.bodyPolicy(for: request))
+        let decision = owner.context.handler.decide(request)
+        handleWithBody = decision.handle
+        machine.decide(decision.policy)
       case .handle(let exchange, let requestID, let streamsBody):
         guard let request = machine.takeRequest() else { break }
         if streamsBody { stream = makeStream() }
-        owner.context.handler.handle(
-          request, Responder(self, exchange: exchange, requestID: requestID, body: stream))
+        let responder = Responder(self, exchange: exchange, requestID: requestID, body: stream)
+        if let handle = handleWithBody {
+          handleWithBody = nil
+          handle(request, responder)
+        } else {
+          owner.context.handler.handle(request, responder)
+        }
       case .deliver(let body):
         stream?.append(body)
         machine.delivered(isFull: stream?.isFull ?? false)

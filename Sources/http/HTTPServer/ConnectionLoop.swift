@@ -44,8 +44,9 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
 
   // MARK: What connections share
 
-  /// The loop's read buffer; whoever takes it gives it back before anybody else can ask.
+  /// The loop's read buffer; its taker gives it back before another asks.
   func takeReadBuffer() -> [UInt8] {
+    eventLoop.assertIsCurrent()
     defer { spareBuffer = nil }
     return spareBuffer
       ?? [UInt8](repeating: 0, count: context.configuration.readBufferBytes)
@@ -53,8 +54,8 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
 
   func giveBack(_ buffer: [UInt8]) { spareBuffer = buffer }
 
-  /// Brings the surroundings up to date, which every step of a connection starts from; `finely` where
-  /// somebody wants to know how long a request took that begins now.
+  /// Brings the surroundings up to date, which every step of a connection starts from; `finely` if the
+  /// time of a request that begins now is wanted.
   func refresh(finely: Bool = false) {
     surroundings.nowMilliseconds = eventLoop.nowMilliseconds
     if finely { surroundings.nowNanoseconds = MonotonicClock.nanoseconds }
@@ -73,6 +74,7 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
   /// Has the connection's answers written soon, with those of others: a client that reads from many
   /// connections, as a proxy does, is then woken once and not once an answer.
   func writeSoon(_ connection: Connection) {
+    eventLoop.assertIsCurrent()
     // As of when its requests came: what they took is noticed with the next connection's, or the turn ends.
     let now = surroundings.nowNanoseconds
     if ready.isEmpty { readySinceNanoseconds = now }

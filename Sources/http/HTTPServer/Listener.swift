@@ -8,7 +8,7 @@ final class Listener: EventHandler {
   /// How many connections are accepted before the loop looks at the others again.
   private static let acceptedAtOnce = 64
 
-  /// A cycle until `acceptRest`: a server that nobody holds any more goes on until it is drained.
+  /// A cycle until `acceptRest`: a server without references runs until it is drained.
   private let owner: ConnectionLoop
   private let socket: ListeningSocket
   private let accept: ServerContext.Accept

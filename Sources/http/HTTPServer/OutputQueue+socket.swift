@@ -55,7 +55,7 @@ extension OutputQueue {
 }
 
 extension Range<Int> {
-  /// The first so many numbers.
+  /// This many first numbers.
   fileprivate func prefix(_ count: Int) -> Range<Int> {
     lowerBound..<Swift.min(upperBound, lowerBound + count)
   }

@@ -42,7 +42,7 @@ public final class Responder: Sendable {
   }
 
   /// The server's own address that the client reached. Only the thread that handed the request over may ask for it,
-  /// which is that of the connection's event loop; nil where there is none.
+  /// which is that of the connection's event loop; nil if there is none.
   public var localAddress: IPAddress? {
     guard case .connection(let connection, _) = destination, connection.loop.isCurrent else {
       return nil

@@ -27,7 +27,7 @@ public struct Response: Sendable {
     /// What an open file counts as.
     private static let fileHeldBytes = 32_768
 
-    /// How many bytes it has; of a stream nobody knows.
+    /// How many bytes it has; unknown for a stream.
     public var count: Int {
       switch self {
       case .bytes(let bytes): bytes.count

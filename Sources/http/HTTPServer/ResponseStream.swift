@@ -7,7 +7,7 @@ import Synchronization
 /// calls `wake()` when there is something. The connection asks the closure on its event loop when all that
 /// it gave before has been taken by the system; what happens meanwhile is asked for once. So nothing
 /// queues up for a client that takes nothing, and the connection cuts such a one off as it does with any
-/// other answer. The stream lives as long as its connection, or where there is none any more, as long as
+/// other answer. The stream lives as long as its connection, or after that, as long as
 /// its answer.
 public final class ResponseStream: Sendable {
   private let produce: @Sendable (_ isIdle: Bool) -> [UInt8]?
@@ -21,7 +21,7 @@ public final class ResponseStream: Sendable {
   ///   - next: the bytes that are to follow, perhaps none; nil at the end. With `isIdle` nothing was sent for
   ///     `streamIdleMilliseconds`: something should be, by which it is seen whether the client is there still.
   ///     Called on an event loop, by one at a time; must not block.
-  ///   - onEnd: called once when nobody asks any more, on any thread.
+  ///   - onEnd: called once when the stream is no longer read, on any thread.
   public init(
     next: @escaping @Sendable (_ isIdle: Bool) -> [UInt8]?,
     onEnd: @escaping @Sendable () -> Void = {}
@@ -47,7 +47,7 @@ public final class ResponseStream: Sendable {
   }
 
   func next(isIdle: Bool) -> [UInt8]? {
-    // Before it is asked: what comes behind the answer is told anew.
+    // Before it is asked: what comes behind the answer is reported again.
     state.withLock { $0.isWoken = false }
     return produce(isIdle)
   }

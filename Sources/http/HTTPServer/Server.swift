@@ -28,7 +28,7 @@ public final class Server: Sendable {
 
   /// Listens and serves; returns the port, which the system has picked where 0 was asked for.
   ///
-  /// The server runs until it is drained, even if nobody holds it. Ignores SIGPIPE and raises the
+  /// The server runs until it is drained, even without references. Ignores SIGPIPE and raises the
   /// limit of descriptors, both in the whole process. To be called once.
   public func start() throws(SystemError) -> UInt16 {
     let configuration = context.configuration

@@ -72,7 +72,7 @@ public struct ServerConfiguration: Sendable {
   public var streamBufferBytes = 262_144
   /// How long an answer that is ready may wait for those of other connections that came with it, so
   /// that they leave together. With 100, a client was woken for a few pages at a time, and that took this
-  /// side 3 to 6 % of its time for pages that nobody had asked for; with 1000, all waited for all.
+  /// side 3 to 6 % of its time for pages that were not asked for; with 1000, all waited for all.
   public var answerGatheringMicroseconds = 400
   /// How much of an answer the kernel holds that it has not sent yet; the rest waits here.
   public var unsentBytes = 131_072

@@ -46,7 +46,7 @@ public struct FinishedRequest: Sendable {
   public let requestID: String
   /// The address at the other end of the connection.
   public internal(set) var peer: IPAddress?
-  /// What proxies say of the client's address, for whoever trusts them.
+  /// What proxies say of the client's address, if they are trusted.
   public let forwardedFor: String?
 
   /// The raw path.

@@ -10,7 +10,7 @@ public struct ClientSocket: Sendable {
   /// Of `MonotonicClock`.
   private let deadlineMilliseconds: UInt64
 
-  /// Connects within so many milliseconds, which hold for all that follows, too.
+  /// Connects within this many milliseconds, which hold for later calls, too.
   ///
   /// - Throws: `SystemError`; with `ETIMEDOUT` where the time is over.
   public init(
@@ -55,7 +55,7 @@ public struct ClientSocket: Sendable {
   /// Tells the peer that nothing more will be sent; its answer can still be read.
   public func finishSending() throws(SystemError) { try socket.finishSending() }
 
-  /// The same connection, for another question: so many milliseconds from now on.
+  /// The same connection, for another request: this many milliseconds from now on.
   public func renewed(timeoutMilliseconds: Int) -> ClientSocket {
     ClientSocket(
       socket: socket,

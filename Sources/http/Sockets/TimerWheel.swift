@@ -64,7 +64,7 @@ struct TimerWheel: Sendable {
 /// A descriptor that is readable from a moment on, to the nanosecond (`timerfd_create(2)`): for what the
 /// timing wheel of `EventLoop` is too coarse.
 ///
-/// The value is only the descriptor's number: whoever made it calls `close` once.
+/// The value is only the descriptor's number: its maker calls `close` once.
 public struct PreciseTimer: Sendable {
   /// To be registered at a loop, for reading.
   public let descriptor: Int32

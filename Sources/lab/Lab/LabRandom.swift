@@ -3,20 +3,20 @@
 ///
 /// SplitMix64, and whole numbers alone: the same on every machine. Steele, Lea, Flood, "Fast Splittable
 /// Pseudorandom Number Generators", 2014.
-public struct LabRandom: RandomNumberGenerator, Hashable, Sendable {
+package struct LabRandom: RandomNumberGenerator, Hashable, Sendable {
   private var state: UInt64
 
   /// The numbers of this seed.
-  public init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
   /// The next 64 random bits.
-  public mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     return Self.mixed(state)
   }
 
   /// Other numbers, the same for the same label; these go on as if nobody had asked.
-  public func split(_ label: UInt64) -> LabRandom {
+  package func split(_ label: UInt64) -> LabRandom {
     LabRandom(seed: Self.mixed(Self.mixed(state) ^ Self.mixed(label &+ 0x632b_e59b_d9b4_e019)))
   }
 
@@ -24,13 +24,13 @@ public struct LabRandom: RandomNumberGenerator, Hashable, Sendable {
   ///
   /// The high half of a product: of less than 2³² numbers none is likelier than another by more than one
   /// in four billion.
-  public mutating func number(below limit: Int) -> Int {
+  package mutating func number(below limit: Int) -> Int {
     precondition(limit > 0)
     return Int(next().multipliedFullWidth(by: UInt64(limit)).high)
   }
 
   /// True so often in a thousand times.
-  public mutating func chance(permille: Int) -> Bool {
+  package mutating func chance(permille: Int) -> Bool {
     permille > 0 && number(below: 1_000) < permille
   }
 

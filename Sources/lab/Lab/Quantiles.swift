@@ -1,26 +1,26 @@
 /// A distribution by its quantiles, straight between them: what is drawn is a whole number, and needs no
 /// logarithm, which not every machine computes alike.
-public struct Quantiles: Hashable, Sendable {
+package struct Quantiles: Hashable, Sendable {
   /// So many of a thousand are no greater than the value.
-  public struct Point: Hashable, Sendable {
+  package struct Point: Hashable, Sendable {
     /// How many of a thousand.
-    public let permille: Int
+    package let permille: Int
     /// The value.
-    public let value: Int
+    package let value: Int
 
     /// A quantile.
-    public init(permille: Int, value: Int) {
+    package init(permille: Int, value: Int) {
       self.permille = permille
       self.value = value
     }
   }
 
   /// From 0 to 1000 permille, both rising.
-  public let points: [Point]
+  package let points: [Point]
 
   /// A distribution of these quantiles; `nil` where they do not begin at 0 permille, end at 1000, and rise:
   /// the permille each time, the values never falling; or where a value is not in ±2⁴⁰.
-  public init?(_ points: [Point]) {
+  package init?(_ points: [Point]) {
     guard let first = points.first, let last = points.last, first.permille == 0,
       last.permille == 1_000,
       zip(points, points.dropFirst()).allSatisfy({
@@ -31,7 +31,7 @@ public struct Quantiles: Hashable, Sendable {
   }
 
   /// Always this value, which is within ±2⁴⁰.
-  public init(always value: Int) {
+  package init(always value: Int) {
     precondition(abs(value) <= Self.mostValue)
     points = [Point(permille: 0, value: value), Point(permille: 1_000, value: value)]
   }
@@ -41,12 +41,12 @@ public struct Quantiles: Hashable, Sendable {
   private static let parts = 1_000
 
   /// One value.
-  public func draw(_ random: inout LabRandom) -> Int {
+  package func draw(_ random: inout LabRandom) -> Int {
     value(atMillionth: random.number(below: 1_000 * Self.parts))
   }
 
   /// The value that so many of a million are no greater than.
-  public func value(atMillionth millionth: Int) -> Int {
+  package func value(atMillionth millionth: Int) -> Int {
     precondition((0...1_000 * Self.parts).contains(millionth))
     // A handful of points: looked through from the first.
     var upper = 1
@@ -57,7 +57,7 @@ public struct Quantiles: Hashable, Sendable {
   }
 
   /// What is drawn on average, in thousandths.
-  public var meanThousandths: Int {
+  package var meanThousandths: Int {
     zip(points, points.dropFirst())
       .reduce(0) { $0 + ($1.1.permille - $1.0.permille) * ($1.0.value + $1.1.value) } / 2
   }

@@ -2,42 +2,42 @@ import JSON
 import Prefetch
 
 /// What a link is like, from its first moment on: always the same, or a trace that is played in a loop.
-public struct LinkSchedule: Hashable, Sendable {
+package struct LinkSchedule: Hashable, Sendable {
   /// A stretch of a trace.
-  public struct Step: Hashable, Sendable {
+  package struct Step: Hashable, Sendable {
     /// How long it lasts.
-    public let durationMilliseconds: Int
+    package let durationMilliseconds: Int
     /// What the link is like meanwhile.
-    public let conditions: LinkConditions
+    package let conditions: LinkConditions
 
-    /// A stretch of so many milliseconds.
-    public init(durationMilliseconds: Int, conditions: LinkConditions) {
+    /// A stretch of this many milliseconds.
+    package init(durationMilliseconds: Int, conditions: LinkConditions) {
       self.durationMilliseconds = durationMilliseconds
       self.conditions = conditions
     }
   }
 
   /// How many steps a trace has at the most.
-  public static let stepLimit = 100_000
+  package static let stepLimit = 100_000
   /// How long a step lasts at the most: a day.
-  public static let stepLimitMilliseconds = 86_400_000
+  package static let stepLimitMilliseconds = 86_400_000
 
   /// The steps; one that lasts always where there are no `endsMicroseconds`.
-  public let conditions: [LinkConditions]
+  package let conditions: [LinkConditions]
   /// When each step ends, from the beginning of the loop.
-  public let endsMicroseconds: [Int]
+  package let endsMicroseconds: [Int]
 
   /// The same all the time.
-  public init(_ conditions: LinkConditions) {
+  package init(_ conditions: LinkConditions) {
     self.conditions = [conditions]
     endsMicroseconds = []
   }
 
   /// A profile's figures, all the time.
-  public init(_ profile: NetworkProfile) { self.init(LinkConditions(profile)) }
+  package init(_ profile: NetworkProfile) { self.init(LinkConditions(profile)) }
 
   /// The steps, one after the other and then from the first again.
-  public init(loop steps: [Step]) throws(LinkTraceError) {
+  package init(loop steps: [Step]) throws(LinkTraceError) {
     guard (1...Self.stepLimit).contains(steps.count) else {
       throw .stepCount(steps.count, limit: Self.stepLimit)
     }
@@ -55,7 +55,7 @@ public struct LinkSchedule: Hashable, Sendable {
 
   /// A trace as it is recorded: a JSON list of objects with `duration_ms`, `bandwidth_kbps` and `latency_ms`,
   /// whole numbers all of them. The bandwidth is that of each direction, the latency there and back.
-  public init(trace: [UInt8]) throws(LinkTraceError) {
+  package init(trace: [UInt8]) throws(LinkTraceError) {
     let document: JSONDocument
     do throws(JSONError) {
       document = try JSONDocument(trace)
@@ -82,10 +82,10 @@ public struct LinkSchedule: Hashable, Sendable {
   }
 
   /// How long it plays before it begins again; `nil` where it is always the same.
-  public var loopMicroseconds: Int? { endsMicroseconds.last }
+  package var loopMicroseconds: Int? { endsMicroseconds.last }
 
   /// The index of the step that plays at this time of the loop.
-  public func index(atMicroseconds time: Int) -> Int {
+  package func index(atMicroseconds time: Int) -> Int {
     var (low, high) = (0, conditions.count - 1)
     while low < high {
       let middle = (low + high) / 2
@@ -96,7 +96,7 @@ public struct LinkSchedule: Hashable, Sendable {
 }
 
 /// Why a trace cannot be played.
-public enum LinkTraceError: Error, Hashable, Sendable {
+package enum LinkTraceError: Error, Hashable, Sendable {
   /// It is no JSON.
   case json(JSONError)
   /// It has no steps, or too many.
@@ -107,7 +107,7 @@ public enum LinkTraceError: Error, Hashable, Sendable {
 
 extension LinkTraceError: CustomStringConvertible {
   /// For example `step 3 of the trace: duration_ms is missing or out of range`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .json(let error): "the trace is not JSON: \(error)"
     case .stepCount(let count, let limit): "the trace has \(count) steps, not 1 to \(limit)"
@@ -118,24 +118,24 @@ extension LinkTraceError: CustomStringConvertible {
 }
 
 /// What a link is like at a time.
-public struct LinkConditions: Hashable, Sendable {
+package struct LinkConditions: Hashable, Sendable {
   /// Kilobits (1000 bits) a second to the client; 0 where nothing passes, either way.
-  public let downlinkKbps: Int
+  package let downlinkKbps: Int
   /// Kilobits a second from the client; 0 where nothing passes, either way.
-  public let uplinkKbps: Int
+  package let uplinkKbps: Int
   /// How long a packet is under way, in either direction.
-  public let latencyMicroseconds: Int
+  package let latencyMicroseconds: Int
   /// How many packets of a hundred have to be sent again.
-  public let lossPercent: Int
+  package let lossPercent: Int
 
   /// What a `NetworkProfile` may have.
-  public static let rateLimitKbps = 1_000_000_000
+  package static let rateLimitKbps = 1_000_000_000
   /// The same: half of the longest round trip.
-  public static let latencyLimitMicroseconds = 300_000_000
+  package static let latencyLimitMicroseconds = 300_000_000
 
   /// A link of these figures; one beyond what a `NetworkProfile` may have is the greatest or least that it
   /// may.
-  public init(
+  package init(
     downlinkKbps: Int, uplinkKbps: Int, latencyMicroseconds: Int = 0, lossPercent: Int = 0
   ) {
     self.downlinkKbps = min(max(downlinkKbps, 0), Self.rateLimitKbps)
@@ -145,7 +145,7 @@ public struct LinkConditions: Hashable, Sendable {
   }
 
   /// As the profile has it; each way takes half of its round trip.
-  public init(_ profile: NetworkProfile) {
+  package init(_ profile: NetworkProfile) {
     self.init(
       downlinkKbps: profile.downlinkKbps, uplinkKbps: profile.uplinkKbps,
       latencyMicroseconds: min(max(profile.roundTripMilliseconds, 0), 600_000) * 500,
@@ -153,10 +153,10 @@ public struct LinkConditions: Hashable, Sendable {
   }
 
   /// There and back.
-  public var roundTripMicroseconds: Int { 2 * latencyMicroseconds }
+  package var roundTripMicroseconds: Int { 2 * latencyMicroseconds }
   /// Whether anything passes.
-  public var isUp: Bool { downlinkKbps > 0 && uplinkKbps > 0 && lossPercent < 100 }
+  package var isUp: Bool { downlinkKbps > 0 && uplinkKbps > 0 && lossPercent < 100 }
   /// After how long the sender knows that a packet was lost, and sends it again; some time passes even
   /// where the way takes none.
-  public var resendMicroseconds: Int { max(roundTripMicroseconds, 1_000) }
+  package var resendMicroseconds: Int { max(roundTripMicroseconds, 1_000) }
 }

@@ -2,7 +2,7 @@ import LinkModel
 import System
 
 /// The time of a link, in nanoseconds since it began.
-public enum LinkPace: Sendable, Hashable {
+package enum LinkPace: Sendable, Hashable {
   /// So many seconds of the link pass in one of ours.
   case realTime(speed: Int = 1)
   /// It stands still, but for `ShapedLink.pass`.
@@ -56,7 +56,7 @@ extension LinkSchedule {
 }
 
 /// A direction of a link.
-public enum LinkWay: Hashable, Sendable, CaseIterable {
+package enum LinkWay: Hashable, Sendable, CaseIterable {
   /// From the client to the server.
   case up
   /// From the server to the client.

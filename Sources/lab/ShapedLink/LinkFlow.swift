@@ -194,6 +194,6 @@ struct LinkFlow: Sendable {
     return arrived
   }
 
-  /// The receiver has so many bytes of it for good.
+  /// The receiver has this many bytes of it for good.
   mutating func read(_ bytes: Int) { unreadBytes -= bytes }
 }

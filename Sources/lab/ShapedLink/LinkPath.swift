@@ -71,7 +71,7 @@ struct LinkPath: Sendable {
     index(of: id).map { flows[$0].takeArrived() } ?? []
   }
 
-  /// The connection's receiver has so many bytes for good.
+  /// The connection's receiver has this many bytes for good.
   mutating func read(_ bytes: Int, from id: Int) {
     if let index = index(of: id) { flows[index].read(bytes) }
   }

@@ -3,22 +3,22 @@ import Sockets
 import System
 
 /// What a link has done so far.
-public struct LinkFigures: Sendable, Hashable {
+package struct LinkFigures: Sendable, Hashable {
   /// Bytes that arrived at the server's end.
-  public var upBytes = 0
+  package var upBytes = 0
   /// Bytes that arrived at the client's end.
-  public var downBytes = 0
+  package var downBytes = 0
   /// Bytes for the client that the link has taken and not sent: where these are none, the server is slower
   /// than the link.
-  public var waitingDownBytes = 0
+  package var waitingDownBytes = 0
   /// Packets that were lost, and sent again.
-  public var lostPackets = 0
+  package var lostPackets = 0
   /// Connections that there were.
-  public var acceptedConnections = 0
+  package var acceptedConnections = 0
   /// Connections that there are.
-  public var openConnections = 0
+  package var openConnections = 0
   /// The link's time.
-  public var nanoseconds: UInt64 = 0
+  package var nanoseconds: UInt64 = 0
 }
 
 /// A slow network on this machine: a port of the loopback that leads to a server, with the bandwidth,
@@ -28,9 +28,9 @@ public struct LinkFigures: Sendable, Hashable {
 /// up, grows its window slowly and halves it at a loss, as TCP does; what is left out: heads of packets,
 /// acknowledgements as traffic, name resolution, windows that shrink while nothing is sent. Buffers and
 /// connections are bounded (`LinkLimits`). It runs on a thread of its own until `stop`.
-public final class ShapedLink: Sendable {
+package final class ShapedLink: Sendable {
   /// Where clients connect to, at `127.0.0.1`.
-  public let port: UInt16
+  package let port: UInt16
   private let loop: EventLoop
   private let relay: LinkRelay
   private let latest: Monitor<LinkFigures>
@@ -40,7 +40,7 @@ public final class ShapedLink: Sendable {
   ///
   /// - Parameter seed: which packets are lost.
   /// - Throws: `SystemError` where no port can be had, or the host has no address.
-  public init(
+  package init(
     toPort serverPort: UInt16, host: String = "127.0.0.1", _ schedule: LinkSchedule,
     limits: LinkLimits = LinkLimits(), pace: LinkPace = .realTime(), seed: UInt64 = 1
   ) throws(SystemError) {
@@ -67,13 +67,13 @@ public final class ShapedLink: Sendable {
   deinit { stop() }
 
   /// Another network from now on, for what waits, too; what is under way arrives as it would have.
-  public func change(to schedule: LinkSchedule) {
+  package func change(to schedule: LinkSchedule) {
     loop.execute { [relay] in relay.change(to: schedule) }
   }
 
   /// Lets time pass where it does so by hand; returns when all that happens meanwhile has happened. Time
   /// passes in steps, between which it takes what senders have.
-  public func pass(milliseconds: Int) {
+  package func pass(milliseconds: Int) {
     var left = milliseconds
     while left > 0 {
       let step = min(left, 10)
@@ -91,17 +91,17 @@ public final class ShapedLink: Sendable {
   }
 
   /// What it has done, as of the last time that anything happened.
-  public var figures: LinkFigures { latest.withLock { $0 } }
+  package var figures: LinkFigures { latest.withLock { $0 } }
 
   /// Waits until its figures are such; false where that takes longer.
-  public func wait(
+  package func wait(
     atMostMilliseconds limit: Int, until isSuch: (LinkFigures) -> Bool
   ) -> Bool {
     latest.wait(atMostMilliseconds: limit) { isSuch($0) ? true : nil } ?? false
   }
 
   /// Ends all connections and its thread; once it returns, the port is closed.
-  public func stop() {
+  package func stop() {
     loop.execute { [relay] in relay.end() }
     loop.stop()
     _ = hasEnded.wait { $0 ? true : nil }
@@ -109,16 +109,16 @@ public final class ShapedLink: Sendable {
 }
 
 /// What a link holds at most.
-public struct LinkLimits: Sendable, Hashable {
+package struct LinkLimits: Sendable, Hashable {
   /// Connections at once; more wait until one ends.
-  public var connections = 256
+  package var connections = 256
   /// As long as less than this waits of one connection in one direction, it is read from: 16 KB at once.
-  public var sendBufferBytes = 131_072
+  package var sendBufferBytes = 131_072
   /// What one connection may have under way, or arrived and not taken, in one direction.
-  public var receiveWindowBytes = 1_048_576
+  package var receiveWindowBytes = 1_048_576
   /// Round trips before a new connection's first byte leaves: one is TCP's, a second TLS 1.3's.
-  public var setUpRoundTrips = 1
+  package var setUpRoundTrips = 1
 
   /// The usual ones.
-  public init() {}
+  package init() {}
 }

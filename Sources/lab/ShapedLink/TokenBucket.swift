@@ -5,42 +5,42 @@ import LinkModel
 ///
 /// It reads no clock, and counts in millionths of a bit, which a kilobit a second gains each nanosecond: all
 /// of it is exact. Time that goes back is as none that passes.
-public struct TokenBucket: Sendable, Hashable {
+package struct TokenBucket: Sendable, Hashable {
   private static let unitsPerByte = 8_000_000
 
   /// The greatest rate, in kilobits a second: what a `NetworkProfile` may have.
-  public static let maximumRateKbps = LinkConditions.rateLimitKbps
+  package static let maximumRateKbps = LinkConditions.rateLimitKbps
   /// The greatest bucket.
-  public static let maximumBurstBytes = 1 << 30
+  package static let maximumBurstBytes = 1 << 30
 
   /// Kilobits that it gains a second; 0 where nothing passes but what is in it.
-  public private(set) var rateKbps: Int
+  package private(set) var rateKbps: Int
   /// What it holds at most.
-  public let burstBytes: Int
+  package let burstBytes: Int
   private var units: Int
   private var timeNanoseconds: UInt64
 
   private var capacityUnits: Int { burstBytes * Self.unitsPerByte }
 
   /// A full bucket; a rate or a size beyond what it can have is the greatest or least that it can.
-  public init(rateKbps: Int, burstBytes: Int, atNanoseconds time: UInt64 = 0) {
+  package init(rateKbps: Int, burstBytes: Int, atNanoseconds time: UInt64 = 0) {
     self.rateKbps = rateKbps.clamped(to: 0...Self.maximumRateKbps)
     self.burstBytes = burstBytes.clamped(to: 1...Self.maximumBurstBytes)
     timeNanoseconds = time
     units = self.burstBytes * Self.unitsPerByte
   }
 
-  /// Takes so many bytes out; false, and nothing is taken, where they are not all there.
-  public mutating func take(_ bytes: Int, atNanoseconds time: UInt64) -> Bool {
+  /// Takes this many bytes out; false, and nothing is taken, where they are not all there.
+  package mutating func take(_ bytes: Int, atNanoseconds time: UInt64) -> Bool {
     fill(untilNanoseconds: time)
     guard bytes <= burstBytes, bytes * Self.unitsPerByte <= units else { return false }
     units -= bytes * Self.unitsPerByte
     return true
   }
 
-  /// When so many bytes will be there if nobody takes any before; nil for never, as more than it holds, or
+  /// When this many bytes will be there if nobody takes any before; nil for never, as more than it holds, or
   /// any at a rate of 0.
-  public func readyNanoseconds(forBytes bytes: Int, atNanoseconds time: UInt64) -> UInt64? {
+  package func readyNanoseconds(forBytes bytes: Int, atNanoseconds time: UInt64) -> UInt64? {
     guard bytes <= burstBytes else { return nil }
     var later = self
     later.fill(untilNanoseconds: time)
@@ -53,7 +53,7 @@ public struct TokenBucket: Sendable, Hashable {
   }
 
   /// Goes on at another rate from then on.
-  public mutating func setRate(kbps: Int, atNanoseconds time: UInt64) {
+  package mutating func setRate(kbps: Int, atNanoseconds time: UInt64) {
     fill(untilNanoseconds: time)
     rateKbps = kbps.clamped(to: 0...Self.maximumRateKbps)
   }

@@ -2,9 +2,9 @@ import Glibc
 import System
 
 /// Why there is no file to send.
-public enum MediaError: Error, Hashable, Sendable {
+package enum MediaError: Error, Hashable, Sendable {
   /// Why a path has no file, as far as anybody outside may ask.
-  public enum Absence: Hashable, Sendable {
+  package enum Absence: Hashable, Sendable {
     /// The path has more segments than `MediaRoot.depthLimit`.
     case tooDeep(segmentCount: Int)
     /// The segment at this index is empty, hidden, too long, or no single name.
@@ -58,7 +58,7 @@ extension SystemError {
 
 extension MediaError: CustomStringConvertible {
   /// What is wrong, as a clause for a log.
-  public var description: String {
+  package var description: String {
     switch self {
     case .notFound(.tooDeep(let count)):
       "the path has \(count) segments, more than \(MediaRoot.depthLimit)"

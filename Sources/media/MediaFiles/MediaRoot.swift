@@ -8,16 +8,16 @@ import System
 /// (`openat(2)`, `O_NOFOLLOW`). So there is no moment between a check and its use in which a folder
 /// could be swapped for a link. The folder's own path is the operator's: it may be a link, and it is
 /// opened anew for each file, so that another folder can take its place while the server runs.
-public struct MediaRoot: Sendable {
+package struct MediaRoot: Sendable {
   /// How many segments a path may have.
-  public static let depthLimit = 32
+  package static let depthLimit = 32
 
   /// The folder's path, as it was given.
-  public let path: String
+  package let path: String
 
   /// The folder at a path. Throws `rootUnusable` if that is no folder whose files can be reached,
   /// or `exhausted` if the process can open nothing more.
-  public init(path: String) throws(MediaError) {
+  package init(path: String) throws(MediaError) {
     self.path = path
     do throws(SystemError) {
       let folder = try OpenFolder(path: path, purpose: Self.openRoot(path))
@@ -33,7 +33,7 @@ public struct MediaRoot: Sendable {
   /// The segments are percent-decoded once (RFC 3986 section 3.3) and need no check before. Never
   /// waits for a peer, as opening a FIFO would. Throws `notFound` for all that is not served,
   /// whether it is there or not; and `denied`, `exhausted`, `unreadable` or `rootUnusable`.
-  public func open(_ segments: [String]) throws(MediaError) -> OpenFile {
+  package func open(_ segments: [String]) throws(MediaError) -> OpenFile {
     try Self.check(segments)
     guard let name = segments.last else { throw .notFound(.notRegularFile) }
     let parent = try folder(of: segments.dropLast())
@@ -50,7 +50,7 @@ public struct MediaRoot: Sendable {
   /// The folder with these path segments, from which files are served; without any, the root itself.
   ///
   /// - Throws: as `open` does.
-  public func openFolder(_ segments: [String]) throws(MediaError) -> OpenFolder {
+  package func openFolder(_ segments: [String]) throws(MediaError) -> OpenFolder {
     try Self.check(segments)
     return try folder(of: segments[...])
   }
@@ -77,7 +77,7 @@ public struct MediaRoot: Sendable {
   /// What is said of the regular file with these path segments, without opening it.
   ///
   /// - Throws: as `open` does.
-  public func status(of segments: [String]) throws(MediaError) -> FileStatus {
+  package func status(of segments: [String]) throws(MediaError) -> FileStatus {
     try Self.check(segments)
     guard let name = segments.last else { throw .notFound(.notRegularFile) }
     let parent = try folder(of: segments.dropLast())
@@ -95,12 +95,12 @@ public struct MediaRoot: Sendable {
   /// the root itself.
   ///
   /// - Throws: as `open` does.
-  public func requireFolder(_ segments: [String]) throws(MediaError) {
+  package func requireFolder(_ segments: [String]) throws(MediaError) {
     _ = try openFolder(segments)
   }
 
   /// Whether the root holds nothing that may be served, or cannot be read: as a mount that is not there.
-  public var isEmpty: Bool {
+  package var isEmpty: Bool {
     guard
       let folder = try? OpenFolder(path: path, purpose: Self.openRoot(path)),
       let names = try? folder.names(

@@ -5,9 +5,9 @@ import System
 ///
 /// Each folder's names are read some thousand at a time, so that no more of them are in memory, however many
 /// there are. What is renamed meanwhile may be found twice or not at all; nothing else is lost.
-public struct MediaWalk: Sendable {
+package struct MediaWalk: Sendable {
   /// What the walk came upon.
-  public enum Step: Sendable {
+  package enum Step: Sendable {
     /// A regular file.
     case file([String])
     /// A link, a pipe or the like, which is not served.
@@ -19,14 +19,14 @@ public struct MediaWalk: Sendable {
   }
 
   /// Why something below a folder was not looked at.
-  public enum WalkProblem: Sendable, CustomStringConvertible {
+  package enum WalkProblem: Sendable, CustomStringConvertible {
     /// It could not be opened.
     case media(MediaError)
     /// No URL can name it.
     case nameIsNotUTF8
 
     /// A clause.
-    public var description: String {
+    package var description: String {
       switch self {
       case .media(.denied(let error)), .media(.exhausted(let error)),
         .media(.unreadable(let error)), .media(.rootUnusable(let error)):
@@ -57,7 +57,7 @@ public struct MediaWalk: Sendable {
   /// A walk through the folder with these segments, or the root where there are none.
   ///
   /// - Parameter name: what folders are called that are not entered.
-  public init(
+  package init(
     _ root: MediaRoot, below segments: [String] = [], passingOver name: String? = nil
   ) throws(MediaError) {
     try self.init(root, below: segments, passingOver: name, namesAtOnce: Self.namesAtOnce)
@@ -73,7 +73,7 @@ public struct MediaWalk: Sendable {
   }
 
   /// What comes next; nil at the end.
-  public mutating func next() -> Step? {
+  package mutating func next() -> Step? {
     while !levels.isEmpty {
       guard let name = levels[levels.count - 1].names.popLast() else {
         if let problem = readNames() { return problem }

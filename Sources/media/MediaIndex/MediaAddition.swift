@@ -2,44 +2,44 @@ import MediaProbe
 
 /// How a run went, so far or as a whole. Each file is counted once, or where posts name it once for each of
 /// the URLs by which they do.
-public struct MediaAddition: Sendable, Hashable {
+package struct MediaAddition: Sendable, Hashable {
   /// Files that were decoded, and are known now.
-  public var probed = 0
+  package var probed = 0
   /// Files whose content was known already, here or elsewhere: read, but not decoded.
-  public var recognized = 0
+  package var recognized = 0
   /// Files that look as they did when they were read last.
-  public var unchanged = 0
+  package var unchanged = 0
   /// Files that are no images, videos or sounds.
-  public var passedOver = 0
+  package var passedOver = 0
   /// Files of which nothing could be told.
-  public var failed = 0
+  package var failed = 0
   /// Files that changed too shortly before: they are left for later.
-  public var waiting = 0
+  package var waiting = 0
   /// URLs of files that are gone or broken, of which nothing is known any longer.
-  public var forgotten = 0
+  package var forgotten = 0
   /// Files of which less is known than there would be to know, for want of ffmpeg.
-  public var withoutDecoder = 0
+  package var withoutDecoder = 0
 
   /// Renditions that were made, or in a dry run would be.
-  public var renditionsMade = 0
+  package var renditionsMade = 0
   /// Renditions that were there.
-  public var renditionsKept = 0
+  package var renditionsKept = 0
   /// Renditions that would save less than a tenth of their originals' bytes.
-  public var renditionsDropped = 0
+  package var renditionsDropped = 0
   /// Renditions that are not there and should be, for a reason that was reported.
-  public var renditionsFailed = 0
+  package var renditionsFailed = 0
   /// Renditions of contents that are gone, which were removed.
-  public var renditionsRemoved = 0
+  package var renditionsRemoved = 0
 
   /// Of a run that has not begun.
-  public init() {}
+  package init() {}
 
   /// How many files were dealt with.
-  public var files: Int { probed + recognized + unchanged + passedOver + failed }
+  package var files: Int { probed + recognized + unchanged + passedOver + failed }
 }
 
 /// What a person should hear of one file.
-public enum MediaRemark: Sendable, CustomStringConvertible {
+package enum MediaRemark: Sendable, CustomStringConvertible {
   /// Nothing could be told of it: a clause that says why.
   case problem(path: String, reason: String)
   /// An additional note about a file.
@@ -48,7 +48,7 @@ public enum MediaRemark: Sendable, CustomStringConvertible {
   case plan(path: String, Rendition)
 
   /// `path: what is wrong`
-  public var description: String {
+  package var description: String {
     switch self {
     case .problem(let path, let reason): "\(path): \(reason)"
     case .note(let path, let note): "\(path): \(note)"

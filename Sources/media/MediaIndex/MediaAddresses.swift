@@ -6,22 +6,22 @@ import HTTP
 /// which differ in what they percent-encode: RFC 3986 has characters that may be encoded or not, and people
 /// write names as they are. Which of them a post has, to the byte, is unknown beforehand: a file has each
 /// that is common.
-public struct MediaAddresses: Sendable, Hashable {
+package struct MediaAddresses: Sendable, Hashable {
   /// What the server puts in front of a path.
-  public static let servedPrefix = "/media/"
+  package static let servedPrefix = "/media/"
 
   /// What stands in front of a file's path; each ends with a slash.
-  public let prefixes: [String]
+  package let prefixes: [String]
 
   /// Those of the server itself alone.
-  public static let served = MediaAddresses(prefixes: [servedPrefix])
+  package static let served = MediaAddresses(prefixes: [servedPrefix])
 
   private init(prefixes: [String]) { self.prefixes = prefixes }
 
   /// The URLs of the server itself, and of other servers of the same files.
   ///
   /// - Throws: `MediaAddressError` for a URL that is invalid, or is not a folder's.
-  public init(baseURLs: [String]) throws(MediaAddressError) {
+  package init(baseURLs: [String]) throws(MediaAddressError) {
     for url in baseURLs {
       let hasHost = ["http://", "https://"].contains { prefix in
         url.hasPrefix(prefix) && !url.dropFirst(prefix.count).hasPrefix("/")
@@ -38,7 +38,7 @@ public struct MediaAddresses: Sendable, Hashable {
   }
 
   /// The URLs of the file with these path segments, the canonical ones first.
-  public func urls(of segments: [String]) -> [String] {
+  package func urls(of segments: [String]) -> [String] {
     var paths: [String] = []
     for spelling in Self.spellings {
       let path = segments.map(spelling).joined(separator: "/")
@@ -55,7 +55,7 @@ public struct MediaAddresses: Sendable, Hashable {
   }
 
   /// The path segments of the file that a URL names, whatever query it has; nil if it is not one of these URLs.
-  public func segments(of url: String) -> [String]? {
+  package func segments(of url: String) -> [String]? {
     guard let prefix = prefixes.first(where: { url.utf8.starts(with: $0.utf8) }) else { return nil }
     let path = url.utf8.dropFirst(prefix.utf8.count)
       .prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
@@ -84,14 +84,14 @@ public struct MediaAddresses: Sendable, Hashable {
 }
 
 /// Why there are no files at a URL.
-public enum MediaAddressError: Error, Hashable, CustomStringConvertible {
+package enum MediaAddressError: Error, Hashable, CustomStringConvertible {
   /// It begins neither with http://, https:// and a host nor with a single slash.
   case noURL(String)
   /// It does not end with a slash, or has a query.
   case noFolder(String)
 
   /// What is wrong, as a clause.
-  public var description: String {
+  package var description: String {
     switch self {
     case .noURL(let url): "\(url) is no URL of files: https://cdn.example/media/ would be"
     case .noFolder(let url): "\(url) does not end with the / in front of a file's path"

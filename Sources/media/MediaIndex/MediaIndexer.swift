@@ -37,27 +37,27 @@ import System
 /// have been gone through, what the store knows of files below them that are gone is forgotten
 /// (`MediaSweep`). Renditions are looked for beside each file (`RenditionShelf`), and made there where that
 /// is wanted.
-public struct MediaIndexer: Sendable {
+package struct MediaIndexer: Sendable {
   let root: MediaRoot
   let addresses: MediaAddresses
   let store: any MediaStore
   let probe: MediaProbe
   /// How many files are looked into at once.
-  public var jobs: Int
+  package var jobs: Int
   /// Whether each file is probed again, whatever is known.
-  public var isAnew = false
+  package var isAnew = false
   /// Makes the renditions that are not there; nil where those that are there do.
-  public var maker: RenditionMaker?
+  package var maker: RenditionMaker?
   /// Whether nothing is written, neither files nor to the store.
-  public var isDry = false
+  package var isDry = false
   /// How much of a processor it takes; nil for as much as there is.
-  public var pace: MediaPace?
+  package var pace: MediaPace?
   /// The outcomes of files in earlier runs; nil if they are not remembered.
-  public var memory: MediaMemory?
+  package var memory: MediaMemory?
   /// A file that changed so shortly ago is left for a later run.
-  public var settlingMilliseconds = 0
+  package var settlingMilliseconds = 0
   /// Whether what is known is forgotten, too, where there is no file at all: as below a mount that is not there.
-  public var believesEmptyFolders = true
+  package var believesEmptyFolders = true
 
   /// The number of files in a transaction.
   static let batchFiles = 64
@@ -67,7 +67,7 @@ public struct MediaIndexer: Sendable {
   static let waitingFiles = 256
 
   /// Creates an indexer of a root's files, with this many threads, 1 or more.
-  public init(
+  package init(
     root: MediaRoot, addresses: MediaAddresses, store: any MediaStore, probe: MediaProbe, jobs: Int
   ) {
     precondition(jobs > 0)
@@ -89,7 +89,7 @@ public struct MediaIndexer: Sendable {
   /// Looks into all of these.
   ///
   /// - Throws: what the store throws. What was written before stays.
-  public func run(
+  package func run(
     _ targets: [MediaTarget], onRemark: (MediaRemark) -> Void,
     onProgress: (MediaAddition) -> Void
   ) throws -> MediaAddition {

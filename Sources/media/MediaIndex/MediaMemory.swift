@@ -6,9 +6,9 @@ import System
 /// no more than reading its status, whether it is known, broken or not a media file at all.
 ///
 /// For each file it keeps two hashes, of its name and of its status; the number of files is limited.
-public final class MediaMemory: Sendable {
+package final class MediaMemory: Sendable {
   /// What became of a file.
-  public enum Fate: Sendable {
+  package enum Fate: Sendable {
     case known, passedOver, failed
   }
 
@@ -22,10 +22,10 @@ public final class MediaMemory: Sendable {
   private let entries = Mutex<[Int: Entry]>([:])
 
   /// Creates an empty memory.
-  public init() {}
+  package init() {}
 
   /// How many files are remembered.
-  public var count: Int { entries.withLock { $0.count } }
+  package var count: Int { entries.withLock { $0.count } }
 
   /// What became of what has this name when it looked so; nil where that is not known.
   func fate(of name: String, _ stamp: Int) -> Fate? {
@@ -42,12 +42,12 @@ public final class MediaMemory: Sendable {
   }
 
   /// Has files looked at in earnest again that are not broken: somebody else may have changed what is known.
-  public func forgetAllButFailures() {
+  package func forgetAllButFailures() {
     entries.withLock { entries in entries = entries.filter { $0.value.fate == .failed } }
   }
 
   /// Forgets everything.
-  public func forgetAll() { entries.withLock { $0 = [:] } }
+  package func forgetAll() { entries.withLock { $0 = [:] } }
 
   private static func key(_ name: String) -> Int {
     var hasher = Hasher()

@@ -2,7 +2,7 @@ import System
 
 /// How much of one processor runs may take: after each piece of work its thread rests, until the processor time
 /// that it took, with that of the programs that it ran, is no more than that share of all time.
-public final class MediaPace: Sendable {
+package final class MediaPace: Sendable {
   private struct State: Sendable {
     var isStopped = false
     /// How long to rest yet.
@@ -19,25 +19,25 @@ public final class MediaPace: Sendable {
   private let state = Monitor(State())
 
   /// - Parameter percent: of one processor, 1…100.
-  public init(percent: Int) {
+  package init(percent: Int) {
     precondition((1...100).contains(percent))
     self.percent = percent
   }
 
   /// Ends every rest, and lets no work begin.
-  public func stop() {
+  package func stop() {
     state.withLock { $0.isStopped = true }
     state.notify()
   }
 
   /// Whether nothing more is to be done.
-  public var isStopped: Bool { state.withLock { $0.isStopped } }
+  package var isStopped: Bool { state.withLock { $0.isStopped } }
 
   /// How long processors have worked so far.
-  public var usedNanoseconds: Int { state.withLock { $0.usedNanoseconds } }
+  package var usedNanoseconds: Int { state.withLock { $0.usedNanoseconds } }
 
   /// Does it, and rests for as long as that calls for.
-  public func work<Result>(_ body: () throws -> Result) rethrows -> Result {
+  package func work<Result>(_ body: () throws -> Result) rethrows -> Result {
     let (start, used) = (MonotonicClock.nanoseconds, Self.processorNanoseconds)
     defer { rest(used: Self.processorNanoseconds &- used, since: start) }
     return try body()

@@ -2,7 +2,7 @@ import MediaFiles
 import System
 
 /// What of a media root is to be looked into.
-public enum MediaTarget: Hashable, Sendable {
+package enum MediaTarget: Hashable, Sendable {
   /// All that lies below the folder with these path segments; without any, all of the root.
   case folder([String])
   /// The file with these path segments.
@@ -13,7 +13,7 @@ public enum MediaTarget: Hashable, Sendable {
   /// What is at a path, which lies in the root.
   ///
   /// - Throws: `MediaTargetError`.
-  public init(path: String, in root: MediaRoot) throws(MediaTargetError) {
+  package init(path: String, in root: MediaRoot) throws(MediaTargetError) {
     let status: FileStatus
     do throws(SystemError) {
       status = try FileStatus(path: path)
@@ -46,14 +46,14 @@ public enum MediaTarget: Hashable, Sendable {
 }
 
 /// Why something that was named cannot be looked into.
-public enum MediaTargetError: Error, Hashable, CustomStringConvertible {
+package enum MediaTargetError: Error, Hashable, CustomStringConvertible {
   /// It is not there, not served, or may not be read.
   case unusable(path: String, reason: String)
   /// No URL of the server leads there.
   case outside(path: String, root: String)
 
   /// `path: what is wrong`
-  public var description: String {
+  package var description: String {
     switch self {
     case .unusable(let path, let reason): "\(path): \(reason)"
     case .outside(let path, let root):

@@ -3,9 +3,9 @@ import System
 
 /// Brings the tables of MP4 and MOV files to their front, so that a head of the file starts it. No sample
 /// changes (`FaststartPlan`).
-public enum Faststart {
+package enum Faststart {
   /// What is put behind a file's name while it is being made.
-  public static let partialSuffix = ".faststart.partial"
+  package static let partialSuffix = ".faststart.partial"
   /// How much is copied at a time.
   private static let pieceBytes = 1 << 20
 
@@ -17,7 +17,7 @@ public enum Faststart {
   /// - Returns: the size of the new file; nil where the tables are in front already, and nothing was written.
   /// - Throws: `FaststartError` where it cannot be done, `ProbeError`, `FaststartFileError`. Then everything
   ///   is as it was.
-  public static func rewrite(_ path: String, to output: String? = nil) throws -> Int? {
+  package static func rewrite(_ path: String, to output: String? = nil) throws -> Int? {
     // A link stays one.
     guard let source = FileSystem.resolvingLinks(path) else {
       throw ProbeError.system(SystemError(call: "realpath", purpose: "read \(path)", code: 2))
@@ -102,7 +102,7 @@ public enum Faststart {
 }
 
 /// Why a file was not written anew.
-public enum FaststartFileError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum FaststartFileError: Error, Hashable, Sendable, CustomStringConvertible {
   /// There is something where the new file is to be.
   case exists(path: String)
   /// Another program is writing it.
@@ -111,7 +111,7 @@ public enum FaststartFileError: Error, Hashable, Sendable, CustomStringConvertib
   case notStartable(path: String)
 
   /// What is in the way, as a clause.
-  public var description: String {
+  package var description: String {
     switch self {
     case .exists(let path): "\(path) is there already, and stays"
     case .isBeingMade(let path): "\(path) is being written by another program"

@@ -23,26 +23,26 @@ import System
 /// and give exact numbers. FFmpeg, in a process with limits, then has to decode the first frame: a file of
 /// which it cannot is broken, whatever its structure says, and of the picture the placeholder is made. Of a
 /// URL both are done with the few pieces that they need (`RemoteFile`).
-public struct MediaProbe: Sendable {
+package struct MediaProbe: Sendable {
   let settings: ProbeSettings
   let tools: MediaTools
   /// What is looked at in a file at the most.
   private let limits = MediaLimits()
 
   /// A probe with these settings and programs.
-  public init(settings: ProbeSettings = ProbeSettings(), tools: MediaTools = .installed()) {
+  package init(settings: ProbeSettings = ProbeSettings(), tools: MediaTools = .installed()) {
     self.settings = settings
     self.tools = tools
   }
 
   /// Whether more can be told of a file than what is known of it, which was found out without a decoder.
-  public func knowsBetter(than truth: MediaTruth) -> Bool {
+  package func knowsBetter(than truth: MediaTruth) -> Bool {
     guard let missing = truth.missingDecoder, tools.ffmpeg != nil else { return false }
     return missing == .ffmpeg || tools.heifConvert != nil
   }
 
   /// What is known of a file of this machine. Its version is its content's.
-  public func probe(file path: String) throws(ProbeError) -> ProbeReport {
+  package func probe(file path: String) throws(ProbeError) -> ProbeReport {
     let source = try FileSource(path: path)
     var report = try report(of: source, whole: source.file)
     report.truth.version = .content(sha256: try source.digest(settings))
@@ -52,14 +52,14 @@ public struct MediaProbe: Sendable {
   /// The SHA-256 of all of an open file.
   ///
   /// - Throws: `ProbeError.changed` where it was written to since it was opened, `tooLarge`, `readingTimedOut`.
-  public func digest(of file: OpenFile) throws(ProbeError) -> [UInt8] {
+  package func digest(of file: OpenFile) throws(ProbeError) -> [UInt8] {
     try FileSource(file).digest(settings)
   }
 
   /// What is known of an open file whose content has this SHA-256.
   ///
   /// - Throws: `ProbeError.changed` where it was written to since it was opened.
-  public func probe(_ file: OpenFile, sha256: [UInt8]) throws(ProbeError) -> ProbeReport {
+  package func probe(_ file: OpenFile, sha256: [UInt8]) throws(ProbeError) -> ProbeReport {
     let source = FileSource(file)
     var report: ProbeReport
     do throws(ProbeError) {
@@ -76,7 +76,7 @@ public struct MediaProbe: Sendable {
 
   /// What is known of the file that a URL names, of which no more is read than that takes. Its version is what
   /// its server calls it, or unknown.
-  public func probe(url: String) throws(ProbeError) -> ProbeReport {
+  package func probe(url: String) throws(ProbeError) -> ProbeReport {
     do {
       guard let curl = tools.curl else { throw RemoteError.noCurl }
       let source = try RemoteFile(url, curl, settings)
@@ -110,13 +110,6 @@ public struct MediaProbe: Sendable {
     }
     var report = ProbeReport(truth: MediaTruth(structure))
     try look(at: file, structure, into: &report)
-    if settings.checksWithFFprobe {
-      if let ffprobe = FFprobe(tools, settings) {
-        report.notes += try ffprobe.disagreements(of: file, with: structure)
-      } else {
-        report.notes.append(.noFFprobe)
-      }
-    }
     return report
   }
 
@@ -170,7 +163,7 @@ extension MediaProbe {
       return PictureSize(shown: shown, coded: coded)
     }
     guard structure.kind != .sound, let demuxer = Demuxer(structure.type) else { return nil }
-    let answer = try FFprobe(tools, settings)?.ask(file, demuxer, forPackets: false)
+    let answer = try FFprobe(tools, settings)?.ask(file, demuxer)
     guard let shown = answer?.picture?.displaySize, let coded = answer?.picture?.codedSize else {
       report.notes.append(.noSize)
       return nil
@@ -184,7 +177,7 @@ extension MediaProbe {
 
 extension MediaStructure {
   /// What has to be there of a file so that FFmpeg decodes its first frame: of an image all of it, of a video
-  /// what its structure names. Nil where that is more than so many bytes.
+  /// what its structure names. Nil where that is more than this many bytes.
   fileprivate func piecesOfFirstFrame(within limitBytes: Int) -> [Range<Int>]? {
     let isImage = kind == .image || kind == .animation
     let pieces =
@@ -196,48 +189,46 @@ extension MediaStructure {
 }
 
 /// What probing a file may cost, and which URLs may be asked.
-public struct ProbeSettings: Sendable, Hashable {
+package struct ProbeSettings: Sendable, Hashable {
   /// How long decoding a file's first frame may take, and fetching all that is read of a URL: each.
-  public var timeMilliseconds = 10_000
+  package var timeMilliseconds = 10_000
   /// A larger file of this machine is not looked into.
-  public var fileBytes = 16 << 30
+  package var fileBytes = 16 << 30
   /// How long reading all of a file of this machine may take.
-  public var readMilliseconds = 120_000
+  package var readMilliseconds = 120_000
   /// The address space of each program that is run: decoding needs some 300 MB of it whatever the file,
   /// most of which is never used.
-  public var memoryBytes = 512 << 20
+  package var memoryBytes = 512 << 20
   /// How much of one URL is read.
-  public var remoteBytes = 32 << 20
+  package var remoteBytes = 32 << 20
   /// Where pieces of URLs are kept while they are looked at, in files without a name.
-  public var scratchFolder = "/tmp"
+  package var scratchFolder = "/tmp"
   /// The hosts that URLs may name: without any, none.
-  public var allowedHosts: [HostPattern] = []
+  package var allowedHosts: [HostPattern] = []
   /// Whether hosts may be this machine or in its networks.
-  public var allowsPrivateAddresses = false
+  package var allowsPrivateAddresses = false
   /// By which all that is under way is given up; nil for never.
-  public var cancellation: Cancellation?
-  /// Whether what is read here of a file is held against what ffprobe says, packet by packet.
-  public var checksWithFFprobe = false
+  package var cancellation: Cancellation?
 
   /// The settings as they usually are.
-  public init() {}
+  package init() {}
 }
 
 /// The programs that decode and that fetch, as Debian's packages `ffmpeg`, `curl` and
 /// `libheif-examples` bring them. Each may be
 /// missing: then what it would have told is not known, and that is said.
-public struct MediaTools: Sendable, Hashable {
+package struct MediaTools: Sendable, Hashable {
   /// Decodes.
-  public var ffmpeg: String?
+  package var ffmpeg: String?
   /// Lists streams and packets.
-  public var ffprobe: String?
+  package var ffprobe: String?
   /// Fetches.
-  public var curl: String?
+  package var curl: String?
   /// Decodes images of the HEIF family with all that belongs to them.
-  public var heifConvert: String?
+  package var heifConvert: String?
 
   /// Programs at these paths.
-  public init(
+  package init(
     ffmpeg: String? = nil, ffprobe: String? = nil, curl: String? = nil, heifConvert: String? = nil
   ) {
     self.ffmpeg = ffmpeg
@@ -247,7 +238,7 @@ public struct MediaTools: Sendable, Hashable {
   }
 
   /// Those in the folders of `PATH`.
-  public static func installed() -> MediaTools {
+  package static func installed() -> MediaTools {
     MediaTools(
       ffmpeg: ChildProcess.path(ofProgram: "ffmpeg"),
       ffprobe: ChildProcess.path(ofProgram: "ffprobe"),

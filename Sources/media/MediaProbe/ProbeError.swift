@@ -2,7 +2,7 @@ import MediaFormats
 import System
 
 /// Why there is nothing to tell of a file. Each describes itself in a clause, to stand behind the file's name.
-public enum ProbeError: Error, Sendable {
+package enum ProbeError: Error, Sendable {
   /// It cannot be opened or read, or a program not be started.
   case system(SystemError)
   /// It is a folder, a pipe or a device.
@@ -43,7 +43,7 @@ public enum ProbeError: Error, Sendable {
 
 extension ProbeError: CustomStringConvertible {
   /// A clause, for example `its first frame cannot be decoded: Invalid data found`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .system(let error): error.reason
     case .notAFile: "it is not a regular file"

@@ -1,31 +1,27 @@
 import Feed
 
 /// What was found out about a file.
-public struct ProbeReport: Sendable, Hashable {
+package struct ProbeReport: Sendable, Hashable {
   /// What is known of it.
-  public var truth: MediaTruth
+  package var truth: MediaTruth
   /// What is to be known besides, or is not known, and why.
-  public var notes: [ProbeNote]
+  package var notes: [ProbeNote]
 
   /// What was found out.
-  public init(truth: MediaTruth, notes: [ProbeNote] = []) {
+  package init(truth: MediaTruth, notes: [ProbeNote] = []) {
     self.truth = truth
     self.notes = notes
   }
 }
 
 /// What a person should know of a file, or of what is not known of it.
-public enum ProbeNote: Sendable, Hashable {
+package enum ProbeNote: Sendable, Hashable {
   /// What a player needs first stands at the file's end: it starts when nearly all is there.
   case tablesBehind
   /// It takes a key to decode it.
   case encrypted
   /// Without ffmpeg nobody knows whether the first frame decodes, nor what it looks like.
   case noFFmpeg
-  /// Without ffprobe there is nothing to hold the structure against.
-  case noFFprobe
-  /// ffprobe does not read it: what it says.
-  case unreadByFFprobe(String)
   /// There is nothing to see in it, and that is no fault: a GIF may hold no frame.
   case noFrame
   /// The decoders that are installed do not decode such files: what they say of that.
@@ -38,8 +34,6 @@ public enum ProbeNote: Sendable, Hashable {
   case decodedWithErrors(String)
   /// The picture has transparent parts which this FFmpeg does not see: the placeholder shows it without.
   case transparencyNotDecoded
-  /// ffprobe says otherwise than the file's structure as it was read here.
-  case disagreement(what: String, ours: String, ffprobe: String)
   /// Its container does not say how large its pictures are: ffprobe does.
   case sizeFromFFprobe
   /// Nobody says how large its pictures are.
@@ -50,7 +44,7 @@ public enum ProbeNote: Sendable, Hashable {
 
 extension ProbeNote: CustomStringConvertible {
   /// A sentence without its full stop.
-  public var description: String {
+  package var description: String {
     switch self {
     case .tablesBehind:
       "moov stands behind the media data, so no head of the file starts it; "
@@ -59,9 +53,6 @@ extension ProbeNote: CustomStringConvertible {
       "it is encrypted: whether its first frame decodes is not known, nor a placeholder"
     case .noFFmpeg:
       "ffmpeg is not installed: whether the first frame decodes is not known, nor a placeholder"
-    case .noFFprobe: "ffprobe is not installed: its structure is held against nothing"
-    case .unreadByFFprobe(let words):
-      "ffprobe does not read it (\(words)): its structure is held against nothing"
     case .noFrame: "it holds no frame, and so there is no placeholder"
     case .decoderMissing(let words):
       "nothing that is installed decodes it (\(words)): "
@@ -76,8 +67,6 @@ extension ProbeNote: CustomStringConvertible {
     case .transparencyNotDecoded:
       "the transparency of such files is decoded by heif-convert (Debian's libheif-examples), "
         + "which is not installed: the placeholder is without"
-    case .disagreement(let what, let ours, let ffprobe):
-      "its \(what) is \(ours) by its structure and \(ffprobe) by ffprobe"
     case .sizeFromFFprobe: "its size is told by ffprobe: its container does not say it"
     case .noSize:
       "its container does not say how large its pictures are: "

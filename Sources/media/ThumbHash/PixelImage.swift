@@ -1,18 +1,18 @@
 /// A small picture, upright: red, green, blue and alpha of each pixel, row by row from the top, each 0…255.
 /// The colours are not multiplied by alpha.
-public struct PixelImage: Hashable, Sendable {
+package struct PixelImage: Hashable, Sendable {
   /// Pixels from left to right.
-  public let width: Int
+  package let width: Int
   /// Pixels from top to bottom.
-  public let height: Int
+  package let height: Int
   /// Four bytes a pixel.
-  public let rgba: [UInt8]
+  package let rgba: [UInt8]
 
   /// How wide and how high it is at the most: more adds nothing to a hash of some thirty coefficients.
-  public static let largestSide = 100
+  package static let largestSide = 100
 
   /// A picture of these pixels; `nil` where a side is not in 1…100, or the bytes are not as many as it has.
-  public init?(width: Int, height: Int, rgba: [UInt8]) {
+  package init?(width: Int, height: Int, rgba: [UInt8]) {
     let sides = 1...Self.largestSide
     guard sides.contains(width), sides.contains(height), rgba.count == width * height * 4 else {
       return nil
@@ -24,7 +24,7 @@ public struct PixelImage: Hashable, Sendable {
 
   /// The picture mirrored, left to right, where `isMirrored` says so, and then turned clockwise by so many
   /// right angles.
-  public func turned(isMirrored: Bool, clockwiseQuarterTurns turns: Int) -> PixelImage {
+  package func turned(isMirrored: Bool, clockwiseQuarterTurns turns: Int) -> PixelImage {
     let isTurned = turns & 1 == 1
     let (newWidth, newHeight) = isTurned ? (height, width) : (width, height)
     var pixels: [UInt8] = []
@@ -55,7 +55,7 @@ public struct PixelImage: Hashable, Sendable {
   }
 
   /// The mean of its colours, each pixel counted as much as it covers; nil where nothing is covered.
-  public var averageColor: (red: UInt8, green: UInt8, blue: UInt8)? {
+  package var averageColor: (red: UInt8, green: UInt8, blue: UInt8)? {
     var (red, green, blue, alpha) = (0, 0, 0, 0)
     for offset in stride(from: 0, to: rgba.count, by: 4) {
       let weight = Int(rgba[offset + 3])

@@ -7,7 +7,7 @@ extension PixelImage {
   /// frequencies: a mean, a scale, and the others as shares of it, four bits each. To be the same to the
   /// byte, sums are of 64-bit floats in the reference's order, halves are rounded up, and what does not fit
   /// its bits overflows as it does there.
-  public var thumbHash: [UInt8] {
+  package var thumbHash: [UInt8] {
     let planes = Planes(self)
     let hasAlpha = planes.hasAlpha
     let lightnessLimit = Double(hasAlpha ? 5 : 7)

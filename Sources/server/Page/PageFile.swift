@@ -1,9 +1,9 @@
 import CEmbedded
 
 /// A file that the program carries: of the page to look at, or the client library for browsers.
-public struct PageFile: Sendable {
+package struct PageFile: Sendable {
   /// What a file is.
-  public enum Kind: Sendable {
+  package enum Kind: Sendable {
     /// The page itself, HTML.
     case document
     /// A module of JavaScript.
@@ -15,19 +15,19 @@ public struct PageFile: Sendable {
   }
 
   /// What it is.
-  public let kind: Kind
+  package let kind: Kind
   /// What is in it.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// The page itself, an HTML document. It names its files by paths relative to itself: `page/…` and
   /// `lookahead.js`.
-  public static let page = PageFile(.document, "page/index.html")
+  package static let page = PageFile(.document, "page/index.html")
 
   /// The client library: a JavaScript module without dependencies (docs/client.md).
-  public static let module = PageFile(.script, "lookahead.js")
+  package static let module = PageFile(.script, "lookahead.js")
 
   /// The page's own files, by their names.
-  public static let parts: [String: PageFile] = [
+  package static let parts: [String: PageFile] = [
     "page.css": PageFile(.style, "page/page.css"),
     "icon.svg": PageFile(.picture, "page/icon.svg"),
     "dom.js": PageFile(.script, "page/dom.js"),

@@ -215,18 +215,18 @@ extension BackupKeeper {
 }
 
 /// The settings of a service's scheduled backups.
-public struct BackupSettings: Sendable, Hashable {
+package struct BackupSettings: Sendable, Hashable {
   /// The folder of the backups: of this database's and no other's.
-  public var folder: String
+  package var folder: String
   /// The time from one backup to the next.
-  public var intervalSeconds = 86_400
+  package var intervalSeconds = 86_400
   /// How many are kept.
-  public var kept = 7
+  package var kept = 7
   /// Whether they are made as gzip.
-  public var isCompressed = true
+  package var isCompressed = true
 
   /// The defaults, into this folder.
-  public init(folder: String) {
+  package init(folder: String) {
     self.folder = folder
   }
 }

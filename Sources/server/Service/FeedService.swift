@@ -31,7 +31,7 @@ import System
 
 /// The composition root: a store, what keeps it in order, and the application on it, for the program and
 /// for its end-to-end tests alike.
-public final class FeedService: Sendable {
+package final class FeedService: Sendable {
   private let configuration: FeedServiceConfiguration
   private let store: any DatabaseStore
   private let application: ApplicationServer
@@ -49,7 +49,7 @@ public final class FeedService: Sendable {
   ///
   /// - Throws: `StoreError`, `PostgresStoreError`, `PolicyError` for a policy that is not understood, `MediaError` for a media folder that cannot be used, and for backups what
   ///   `BackupFolder` throws.
-  public init(_ configuration: FeedServiceConfiguration, logger: Logger) throws {
+  package init(_ configuration: FeedServiceConfiguration, logger: Logger) throws {
     (self.configuration, self.logger) = (configuration, logger)
     let settings = configuration.application
     let media = try settings.mediaRoot.map { try MediaRoot(path: $0) }
@@ -61,10 +61,11 @@ public final class FeedService: Sendable {
     opening.file.readers = readers
     opening.connections.readers = readers
     let figures = settings.figures
-    let backups = try configuration.location.path.map {
+    let backups = try configuration.location.path.flatMap {
       try FileCare.backups(of: $0, configuration, logger)
     }
-    store = try opening.open(configuration.location)
+    let opened = try opening.open(configuration.location)
+    store = opened.store
     let software = try store.software()
     logger.notice("\(software)")
     // First pages are answered while the order of every feed is still being read.
@@ -72,8 +73,14 @@ public final class FeedService: Sendable {
     application = ApplicationServer(settings, store: store, media: media, logger: logger)
     let refresh = StoreRefresh(
       store, application.readiness, logger: logger, figures: figures)
-    let standby = (store as? PostgresStore)?.standby.map {
-      StandbyFigures($0, logger: logger, figures: figures)
+    let standby: StandbyFigures?
+    switch opened {
+    case .sqlite(let store):
+      standby = nil
+      fileCare = FileCare(store, backups, configuration, logger)
+    case .postgres(let store):
+      standby = store.standby.map { StandbyFigures($0, logger: logger, figures: figures) }
+      fileCare = nil
     }
     let (store, interval) = (store, configuration.refreshIntervalMilliseconds)
     // Taking in what a prune or a seed changed takes milliseconds, for which no loop is to wait.
@@ -85,7 +92,6 @@ public final class FeedService: Sendable {
       refresh.run()
       standby?.look()
     }
-    fileCare = (store as? SQLiteStore).map { FileCare($0, backups ?? nil, configuration, logger) }
     mediaKeeper = media.flatMap { root in
       MediaKeeper(
         configuration.mediaProbing, root: root, store: store, logger: logger, figures: figures)
@@ -103,7 +109,7 @@ public final class FeedService: Sendable {
   ///
   /// - Returns: the port, which the system picks where 0 was configured.
   /// - Throws: `SystemError`.
-  public func start() throws -> UInt16 {
+  package func start() throws -> UInt16 {
     let port = try application.start()
     try refresher.start()
     try fileCare?.start()
@@ -112,22 +118,22 @@ public final class FeedService: Sendable {
   }
 
   /// Whether there is nothing yet that it could show.
-  public var hasNoFeeds: Bool {
+  package var hasNoFeeds: Bool {
     (try? store.feeds(FeedListQuery(limit: 1))).map { $0.total == 0 } ?? false
   }
 
   /// From now on these tokens count, and no others; without any, writes are off.
-  public func replace(writeTokens: [WriteToken]) {
+  package func replace(writeTokens: [WriteToken]) {
     application.replace(writeTokens: writeTokens)
     tellWriteProblem(writeTokens)
   }
 
   /// Ends the service without losing a request: not ready, then no longer accepting, then the requests
   /// in flight.
-  public func drain() { application.drain() }
+  package func drain() { application.drain() }
 
   /// Waits until a drain is done, and closes the database.
-  public func wait() throws {
+  package func wait() throws {
     // It would take processors from requests in flight, and no client waits for it.
     mediaKeeper?.stop()
     application.wait()
@@ -138,34 +144,34 @@ public final class FeedService: Sendable {
 }
 
 /// Every setting of the service.
-public struct FeedServiceConfiguration: Sendable {
+package struct FeedServiceConfiguration: Sendable {
   /// The database; made and migrated as needed.
-  public let location: StoreLocation
+  package let location: StoreLocation
   /// Of the application and its server; its files lie beside a database that is a file.
-  public var application: ApplicationConfiguration
+  package var application: ApplicationConfiguration
   /// How the database is opened; the service itself sets how many connections read.
-  public var opening = StoreOpening()
+  package var opening = StoreOpening()
 
   /// How often the service checks the database for other processes' writes: a page is behind by no more
   /// than this and the time that it takes to read the change. If others can wake this process, it checks a
   /// good deal less often.
-  public var refreshIntervalMilliseconds = 20
+  package var refreshIntervalMilliseconds = 20
   /// How often the size of the write-ahead log is looked at.
-  public var checkpointIntervalSeconds = 10
+  package var checkpointIntervalSeconds = 10
   /// How it looks into the files of its media root, where it has one.
-  public var mediaProbing = MediaProbing()
+  package var mediaProbing = MediaProbing()
   /// How the service backs its database up; nil where it does not.
-  public var backups: BackupSettings?
+  package var backups: BackupSettings?
 
   /// The defaults, on this database.
-  public init(_ location: StoreLocation) {
+  package init(_ location: StoreLocation) {
     self.location = location
     application = ApplicationConfiguration(
       scratchFolder: location.path.map(Self.folder) ?? NSTemporaryDirectory())
   }
 
   /// The defaults, on the SQLite file at this path.
-  public init(databasePath: String) { self.init(.sqlite(path: databasePath)) }
+  package init(databasePath: String) { self.init(.sqlite(path: databasePath)) }
 
   private static func folder(of path: String) -> String {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()

@@ -9,30 +9,30 @@ import System
 /// It is copied under another name beside where it will be, read through, sealed with a check sum,
 /// compressed where that is wished, brought to the disk, and then given its name: a file with a backup's
 /// name is a backup.
-public final class Backup: Sendable {
+package final class Backup: Sendable {
   /// What was made.
-  public struct Report: Sendable {
+  package struct Report: Sendable {
     /// Where it is.
-    public let path: String
+    package let path: String
     /// Its size.
-    public let bytes: Int
+    package let bytes: Int
     /// The database's size in it.
-    public let databaseBytes: Int
+    package let databaseBytes: Int
     /// Posts in it.
-    public let posts: Int
+    package let posts: Int
     /// What the check noted, which is no fault.
-    public let notes: [String]
+    package let notes: [String]
   }
 
   private let database: String
   private let options: DatabaseFile.Options
   /// Whether it is made as gzip.
-  public let isCompressed: Bool
+  package let isCompressed: Bool
   private let overwrites: Bool
   private let state = Mutex<(isCancelled: Bool, copy: DatabaseCopy?)>((false, nil))
 
   /// What is put behind the name of a compressed one.
-  public static let compressedSuffix = ".gz"
+  package static let compressedSuffix = ".gz"
   /// After this many bytes the copy waits for the disk, so that other processes' writes, which wait for the disk
   /// as well, find little before them.
   private static let bytesBetweenSyncs = 16 << 20
@@ -43,7 +43,7 @@ public final class Backup: Sendable {
   ///   - database: the database's path.
   ///   - compress: as gzip; the name then ends in `.gz`.
   ///   - overwrite: what is at the path may be replaced.
-  public init(
+  package init(
     of database: String, options: DatabaseFile.Options = DatabaseFile.Options(),
     compress: Bool = false, overwrite: Bool = false
   ) {
@@ -54,7 +54,7 @@ public final class Backup: Sendable {
   }
 
   /// Where a backup lies that is to be made at the path.
-  public func destination(_ path: String) -> String {
+  package func destination(_ path: String) -> String {
     isCompressed && !path.hasSuffix(Self.compressedSuffix) ? path + Self.compressedSuffix : path
   }
 
@@ -62,7 +62,7 @@ public final class Backup: Sendable {
   ///
   /// - Throws: `BackupError`, `StoreError`, `SystemError`, `GzipError`, `DatabaseCopyCancelled`; then
   ///   nothing of it is left, and what was at the path is as it was.
-  public func make(at path: String) throws -> Report {
+  package func make(at path: String) throws -> Report {
     let path = destination(path)
     try refuse(path)
     let copied = try PartialFile(
@@ -89,7 +89,7 @@ public final class Backup: Sendable {
 
   /// Makes a running `make` end soon, with `DatabaseCopyCancelled`, and any later one at once. For any
   /// thread.
-  public func cancel() {
+  package func cancel() {
     let copy = state.withLock { state in
       state.isCancelled = true
       return state.copy
@@ -182,7 +182,7 @@ extension Backup {
   ///
   /// - Returns: what is in it; nil if the file is not a sealed backup, or is absent.
   /// - Throws: `BackupError.checksumDiffers`, `StoreError`, `SystemError`.
-  public static func examine(_ path: String) throws -> DatabaseCopy.Report? {
+  package static func examine(_ path: String) throws -> DatabaseCopy.Report? {
     guard let file = try sealed(path) else { return nil }
     guard case .whole = try BackupSeal.look(at: file) else {
       throw BackupError.checksumDiffers(path: path)
@@ -191,7 +191,7 @@ extension Backup {
   }
 
   /// - Throws: `BackupError.isABackup` for a sealed backup: what opens it takes the seal off.
-  public static func requireNone(at path: String) throws {
+  package static func requireNone(at path: String) throws {
     if try sealed(path) != nil { throw BackupError.isABackup(path: path) }
   }
 

@@ -1,7 +1,7 @@
 import SQLiteStore
 
 /// Why a backup was not made or not restored.
-public enum BackupError: Error, Equatable, Sendable {
+package enum BackupError: Error, Equatable, Sendable {
   /// The file already exists, and the caller did not allow overwriting it.
   case exists(path: String)
   /// The backup would replace its own database.
@@ -24,7 +24,7 @@ public enum BackupError: Error, Equatable, Sendable {
 
 extension BackupError: CustomStringConvertible {
   /// What is wrong and what mends it.
-  public var description: String {
+  package var description: String {
     switch self {
     case .exists(let path): "\(path) exists; --overwrite lets it be replaced"
     case .isTheDatabase(let path): "\(path) is the database itself"
@@ -45,5 +45,5 @@ extension BackupError: CustomStringConvertible {
 
 extension DatabaseCopy.Report {
   /// What keeps a copy from being used.
-  public var errors: [String] { findings.filter { $0.severity == .error }.map(\.text) }
+  package var errors: [String] { findings.filter { $0.severity == .error }.map(\.text) }
 }

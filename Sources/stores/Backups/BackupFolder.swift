@@ -3,25 +3,25 @@ import SQLiteStore
 import System
 
 /// A folder that holds a series of backups of one database: numbered, the newest kept.
-public struct BackupFolder: Sendable {
+package struct BackupFolder: Sendable {
   /// One of the series.
-  public struct Entry: Sendable {
+  package struct Entry: Sendable {
     /// Its name.
-    public let name: BackupName
+    package let name: BackupName
     /// Where it is.
-    public let path: String
+    package let path: String
     /// Its size.
-    public let bytes: Int
+    package let bytes: Int
     /// When it was finished, as the clock had it.
-    public let modifiedSecondsSince1970: Int
+    package let modifiedSecondsSince1970: Int
   }
 
   /// The folder's path.
-  public let path: String
+  package let path: String
   private let series: String
 
   /// The folder of the backups of a database.
-  public init(path: String, database: String) {
+  package init(path: String, database: String) {
     self.path = path
     series = BackupName.series(ofDatabase: database)
   }
@@ -29,7 +29,7 @@ public struct BackupFolder: Sendable {
   /// Sees that backups can be written there.
   ///
   /// - Throws: `SystemError`.
-  public func requireUsable() throws(SystemError) {
+  package func requireUsable() throws(SystemError) {
     guard try FileStatus(path: path).isFolder else {
       throw SystemError(call: "stat", purpose: "use the backup folder \(path)", code: ENOTDIR)
     }
@@ -39,7 +39,7 @@ public struct BackupFolder: Sendable {
   /// The backups of the series, the oldest first.
   ///
   /// - Throws: `SystemError`.
-  public func entries() throws(SystemError) -> [Entry] {
+  package func entries() throws(SystemError) -> [Entry] {
     try FileSystem.names(in: path).compactMap { text in
       guard let name = BackupName(text, series: series) else { return nil }
       let path = "\(path)/\(text)"
@@ -62,7 +62,7 @@ public struct BackupFolder: Sendable {
   ///
   /// - Throws: what `Backup.make` throws, and `BackupError.isBeingMade` where another program makes
   ///   one of the folder.
-  public func add(_ backup: Backup, secondsSince1970: Int, keeping kept: Int) throws
+  package func add(_ backup: Backup, secondsSince1970: Int, keeping kept: Int) throws
     -> Backup.Report
   {
     precondition(kept >= 1, "no backup would be kept")
@@ -93,12 +93,12 @@ public struct BackupFolder: Sendable {
 }
 
 /// When the next backup of a series is due.
-public struct BackupSchedule: Hashable, Sendable {
+package struct BackupSchedule: Hashable, Sendable {
   /// The time from one backup to the next.
-  public var intervalSeconds: Int
+  package var intervalSeconds: Int
 
   /// Creates a schedule with a backup every `intervalSeconds` seconds.
-  public init(intervalSeconds: Int) {
+  package init(intervalSeconds: Int) {
     precondition(intervalSeconds >= 1, "an interval of no time")
     self.intervalSeconds = intervalSeconds
   }
@@ -107,11 +107,11 @@ public struct BackupSchedule: Hashable, Sendable {
   ///
   /// After a clock was set back, the newest one comes from the future: then its age is unknown, and another
   /// is due, which the clock dates as it now is.
-  public func secondsUntilDue(newestAgeSeconds age: Int?) -> Int {
+  package func secondsUntilDue(newestAgeSeconds age: Int?) -> Int {
     guard let age, age >= 0 else { return 0 }
     return max(0, intervalSeconds - age)
   }
 
   /// How long to wait after a failure: an hour of a day.
-  public var secondsUntilRetry: Int { max(1, intervalSeconds / 24) }
+  package var secondsUntilRetry: Int { max(1, intervalSeconds / 24) }
 }

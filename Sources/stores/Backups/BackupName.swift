@@ -4,15 +4,15 @@ import CivilTime
 ///
 /// The number says which is newer, and the time, in UTC, is for a person: a clock that is set back
 /// makes no backup look older than the ones before it.
-public struct BackupName: Hashable, Sendable {
+package struct BackupName: Hashable, Sendable {
   /// What the series is called: the database's file name without its ending.
-  public let series: String
+  package let series: String
   /// Ascends.
-  public let number: Int
+  package let number: Int
   /// When it was begun, as the clock had it.
-  public let time: String
+  package let time: String
   /// Whether it is gzip.
-  public let isCompressed: Bool
+  package let isCompressed: Bool
 
   /// The name of a backup that begins at this time.
   init(series: String, number: Int, secondsSince1970: Int, isCompressed: Bool) {
@@ -36,7 +36,7 @@ public struct BackupName: Hashable, Sendable {
   }
 
   /// The file's name.
-  public var text: String {
+  package var text: String {
     let digits = String(number)
     let padding = String(repeating: "0", count: max(0, 6 - digits.count))
     return "\(series)-\(padding)\(digits)-\(time).sqlite\(isCompressed ? ".gz" : "")"

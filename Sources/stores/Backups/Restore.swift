@@ -8,17 +8,17 @@ import System
 /// The backup is unpacked beside the database and read through first; only then does it replace the
 /// database, if there is one: at once, and while no process has it open. A crash at any moment leaves the
 /// old database or the new one.
-public struct Restore {
+package struct Restore {
   /// What was restored.
-  public struct Report: Sendable {
+  package struct Report: Sendable {
     /// The database's size.
-    public let bytes: Int
+    package let bytes: Int
     /// Posts in it.
-    public let posts: Int
+    package let posts: Int
     /// Migrations that the next `serve`, `seed` or `migrate up` applies.
-    public let pendingMigrations: [String]
+    package let pendingMigrations: [String]
     /// What the check noted, which is no fault.
-    public let notes: [String]
+    package let notes: [String]
   }
 
   private let database: String
@@ -31,7 +31,7 @@ public struct Restore {
   /// A restore to the path.
   ///
   /// - Parameter overwrite: a database that is there may be replaced.
-  public init(to database: String, overwrite: Bool = false) {
+  package init(to database: String, overwrite: Bool = false) {
     // What a link leads to is replaced, and not the link.
     self.database = DatabaseFile.resolvingLinks(database)
     overwrites = overwrite
@@ -40,7 +40,7 @@ public struct Restore {
   /// Restores the backup, compressed or not, which its content tells and not its name.
   ///
   /// - Throws: `BackupError`, `StoreError`, `SystemError`, `GzipError`.
-  public func run(from backup: String) throws -> Report {
+  package func run(from backup: String) throws -> Report {
     let source = try open(backup)
     try refuse(source)
     // Said before the work and not only after it.

@@ -9,7 +9,7 @@ extension Connection {
   /// - Returns: what each answered.
   /// - Throws: `PostgresError`, of the first that failed.
   @discardableResult
-  public func run(_ statements: [Statement]) throws(PostgresError) -> [Rows] {
+  package func run(_ statements: [Statement]) throws(PostgresError) -> [Rows] {
     guard !statements.isEmpty else { return [] }
     guard !isLost else { throw .lost(reason: "it was given up before") }
     try forgetOldPlans()

@@ -6,14 +6,14 @@ extension Connection {
   ///
   /// - Throws: `PostgresError`.
   @discardableResult
-  public func run(_ sql: String, _ parameters: [Parameter] = []) throws(PostgresError) -> Rows {
+  package func run(_ sql: String, _ parameters: [Parameter] = []) throws(PostgresError) -> Rows {
     try run([Statement(sql, parameters)])[0]
   }
 
   /// Runs one statement without values that is not prepared: whose columns are other ones each time.
   ///
   /// - Throws: `PostgresError`.
-  public func runOnce(_ sql: String) throws(PostgresError) -> Rows {
+  package func runOnce(_ sql: String) throws(PostgresError) -> Rows {
     guard !isLost else { throw .lost(reason: "it was given up before") }
     guard PQsendQueryParams(handle, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw lost() }
     let deadline = Self.deadline(after: limitMilliseconds)
@@ -33,7 +33,7 @@ extension Connection {
   /// transaction they are one.
   ///
   /// - Throws: `PostgresError`.
-  public func run(script: String) throws(PostgresError) {
+  package func run(script: String) throws(PostgresError) {
     guard !isLost else { throw .lost(reason: "it was given up before") }
     guard PQsendQuery(handle, script) == 1 else { throw lost() }
     try finish(Self.deadline(after: limitMilliseconds))

@@ -13,24 +13,24 @@ import System
 /// `@unchecked`: libpq takes a connection from any thread, one at a time
 /// (https://www.postgresql.org/docs/15/libpq-threading.html). A connection has one user at a time: `ConnectionPool`
 /// lends it to one caller, and other owners keep theirs in a lock.
-public final class Connection: @unchecked Sendable {
+package final class Connection: @unchecked Sendable {
   /// How connections are made, and how long they wait.
-  public struct Options: Hashable, Sendable {
+  package struct Options: Hashable, Sendable {
     /// How long each host is waited for, where neither the address nor `PGCONNECT_TIMEOUT` says.
-    public var connectSeconds: Int
+    package var connectSeconds: Int
     /// How long a statement may take, and how long a lock is waited for: the server is told.
-    public var statementMilliseconds: Int
+    package var statementMilliseconds: Int
     /// What the server may take longer than it was told before it is given up.
-    public var graceMilliseconds = 5_000
+    package var graceMilliseconds = 5_000
     /// The kind of server that is required.
-    public var server: Server
+    package var server: Server
     /// How the server plans statements.
-    public var planning: Planning
+    package var planning: Planning
     /// For how long plans are kept at the most, where they are.
-    public var planLifeMilliseconds = 10_000
+    package var planLifeMilliseconds = 10_000
 
     /// Options with these values; a statement without a limit has 0.
-    public init(
+    package init(
       connectSeconds: Int = 5, statementMilliseconds: Int = 30_000, server: Server = .addressed,
       planning: Planning = .byIndexesKept
     ) {
@@ -42,7 +42,7 @@ public final class Connection: @unchecked Sendable {
   }
 
   /// Which of a cluster's servers a connection is made to.
-  public enum Server: Hashable, Sendable {
+  package enum Server: Hashable, Sendable {
     /// As the address says; where it names several and leaves open which, one that takes writes.
     case addressed
     /// One that takes writes, whatever the address says.
@@ -64,12 +64,12 @@ public final class Connection: @unchecked Sendable {
   var plansUntil: ContinuousClock.Instant?
   let planLife: Duration
   /// It ended, or was given up.
-  public internal(set) var isLost = false
+  package internal(set) var isLost = false
 
   /// Connects, and waits for that.
   ///
   /// - Throws: `PostgresError.cannotConnect`, and what the server says of the settings.
-  public init(_ address: DatabaseAddress, _ options: Options = Options()) throws(PostgresError) {
+  package init(_ address: DatabaseAddress, _ options: Options = Options()) throws(PostgresError) {
     // A host that is gone without a word is noticed, whatever is waited for.
     var settings: [(String, String)] = [
       ("fallback_application_name", "lookahead"), ("keepalives_idle", "30"),
@@ -132,7 +132,7 @@ extension Connection {
   ///
   /// - Parameter table: the table and its columns, `post (post_id, id)`, a text of the program's own.
   /// - Throws: `PostgresError`.
-  public func copy(_ rows: CopyRows, into table: String) throws(PostgresError) {
+  package func copy(_ rows: CopyRows, into table: String) throws(PostgresError) {
     guard !isLost else { throw .lost(reason: "it was given up before") }
     guard rows.count > 0 else { return }
     guard PQsendQuery(handle, "COPY \(table) FROM STDIN (FORMAT binary)") == 1 else { throw lost() }
@@ -219,7 +219,7 @@ extension Connection {
   ///
   /// - Returns: whether it did; all that it told is taken.
   /// - Throws: `PostgresError.lost`.
-  public func waitForNotification(atMostMilliseconds limit: Int) throws(PostgresError) -> Bool {
+  package func waitForNotification(atMostMilliseconds limit: Int) throws(PostgresError) -> Bool {
     guard !isLost else { throw .lost(reason: "it was given up before") }
     if takeNotifications() { return true }
     guard poll(Int16(POLLIN), atMost: .milliseconds(limit)) != nil else { return false }
@@ -247,7 +247,7 @@ extension Connection {
 
 extension Connection {
   /// How a transaction begins.
-  public enum TransactionKind: String, Sendable {
+  package enum TransactionKind: String, Sendable {
     case writing = "BEGIN"
     /// Sees the database as of its first statement.
     case reading = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -256,7 +256,7 @@ extension Connection {
   /// What the statements answer, all of them as of one moment, in one round trip.
   ///
   /// - Throws: `PostgresError`.
-  public func read(_ statements: [Statement]) throws(PostgresError) -> [Rows] {
+  package func read(_ statements: [Statement]) throws(PostgresError) -> [Rows] {
     do throws(PostgresError) {
       let kind = Statement(TransactionKind.reading.rawValue)
       return Array(try run([kind] + statements + [Statement("COMMIT")])[1...statements.count])
@@ -270,7 +270,7 @@ extension Connection {
   /// own. The others see at least the state that it reports for the server.
   ///
   /// - Throws: `PostgresError`.
-  public func read(_ statements: [Statement], after first: Statement) throws(PostgresError) -> (
+  package func read(_ statements: [Statement], after first: Statement) throws(PostgresError) -> (
     first: Rows, rows: [Rows]
   ) {
     do throws(PostgresError) {
@@ -287,7 +287,7 @@ extension Connection {
   /// Runs the body within a transaction, which is undone where that throws.
   ///
   /// - Throws: `PostgresError`, what the body throws.
-  public func transaction<Result>(
+  package func transaction<Result>(
     _ kind: TransactionKind = .writing, _ body: () throws -> Result
   ) throws -> Result {
     try run(kind.rawValue)

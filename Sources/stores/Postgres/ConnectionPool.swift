@@ -2,7 +2,7 @@ import System
 
 /// A bounded number of connections to a database, opened on demand and kept. A lost connection is replaced; while none
 /// can be made, callers get the error at once (`Outage`).
-public final class ConnectionPool: Sendable {
+package final class ConnectionPool: Sendable {
   private struct State {
     var idle: [Connection] = []
     /// How many more may be taken: at zero, a caller waits.
@@ -19,7 +19,7 @@ public final class ConnectionPool: Sendable {
   /// Creates a pool of at most this many connections.
   ///
   /// - Parameter outage: shared by those who connect to the same server.
-  public init(
+  package init(
     _ address: DatabaseAddress, _ options: Connection.Options = .init(), limit: Int,
     outage: Outage = Outage()
   ) {
@@ -34,7 +34,7 @@ public final class ConnectionPool: Sendable {
   /// it said anything, the body is run once more with another one.
   ///
   /// - Throws: `PostgresError`, what the body throws.
-  public func run<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  package func run<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     do {
       return try runOnce(body)
     } catch let error as PostgresError {
@@ -46,7 +46,7 @@ public final class ConnectionPool: Sendable {
   /// The same, but once: for what may have been done where the connection was lost.
   ///
   /// - Throws: `PostgresError`, what the body throws.
-  public func runOnce<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  package func runOnce<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     let connection = try take()
     defer { giveBack(connection) }
     return try body(connection)
@@ -79,7 +79,7 @@ public final class ConnectionPool: Sendable {
   }
 
   /// Closes the idle connections: the next caller connects again.
-  public func closeIdle() { state.withLock { $0.idle = [] } }
+  package func closeIdle() { state.withLock { $0.idle = [] } }
 
   private func giveBack(_ connection: Connection?) {
     state.withLock { state in
@@ -90,7 +90,7 @@ public final class ConnectionPool: Sendable {
   }
 
   /// Waits for the callers that have a connection, and closes all.
-  public func close() {
+  package func close() {
     state.withLock { state in
       state.isClosed = true
       state.idle = []

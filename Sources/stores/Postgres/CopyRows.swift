@@ -1,13 +1,13 @@
 /// Rows on their way into a table, in COPY's binary form
 /// (https://www.postgresql.org/docs/15/sql-copy.html, "Binary Format"). Each row is begun with `beginRow` and
 /// then has that many values.
-public struct CopyRows: Sendable {
+package struct CopyRows: Sendable {
   private var writer = BinaryWriter()
   /// How many rows there are.
-  public private(set) var count = 0
+  package private(set) var count = 0
 
   /// No rows.
-  public init() {
+  package init() {
     // The signature, no flags, no extension.
     writer.append(raw: Array("PGCOPY\n".utf8) + [0xff, 0x0d, 0x0a, 0x00])
     writer.append(Int32(0))
@@ -15,28 +15,28 @@ public struct CopyRows: Sendable {
   }
 
   /// How many bytes they have.
-  public var byteCount: Int { writer.bytes.count }
+  package var byteCount: Int { writer.bytes.count }
 
   /// Begins a row of this many values.
-  public mutating func beginRow(columns: Int16) {
+  package mutating func beginRow(columns: Int16) {
     writer.append(columns)
     count += 1
   }
 
   /// An int8.
-  public mutating func append(_ number: Int64?) throws(PostgresError) {
+  package mutating func append(_ number: Int64?) throws(PostgresError) {
     try writer.append(integer: number)
   }
   /// An int8.
-  public mutating func append(_ number: Int?) throws(PostgresError) {
+  package mutating func append(_ number: Int?) throws(PostgresError) {
     try writer.append(integer: number.map(Int64.init))
   }
   /// A text.
-  public mutating func append(_ text: String?) throws(PostgresError) {
+  package mutating func append(_ text: String?) throws(PostgresError) {
     try writer.append(text: text)
   }
   /// A text's bytes, or bytea.
-  public mutating func append(_ bytes: [UInt8]?) throws(PostgresError) {
+  package mutating func append(_ bytes: [UInt8]?) throws(PostgresError) {
     try writer.append(bytes: bytes)
   }
 

@@ -4,11 +4,11 @@ import Glibc
 /// Which database to connect to, as libpq reads it: a URI or `keyword=value` pairs, several hosts, a service of
 /// a service file, and what the environment says of the rest
 /// (https://www.postgresql.org/docs/15/libpq-connect.html#LIBPQ-CONNSTRING).
-public struct DatabaseAddress: Hashable, Sendable {
+package struct DatabaseAddress: Hashable, Sendable {
   /// As it was written. It may hold a password.
   let text: String
   /// What it comes to, for logs and errors: without a password.
-  public let name: String
+  package let name: String
   /// Whether it says how long a connection may take to come about.
   let hasConnectTimeout: Bool
   /// Whether it names several hosts.
@@ -20,7 +20,7 @@ public struct DatabaseAddress: Hashable, Sendable {
   /// says USER:PASSWORD@, or is a list of pairs of which one has a word of libpq's or a password's. What is meant and
   /// cannot be read is refused, for it may
   /// hold a password, which would become a file's name.
-  public static func isMeant(by text: String) -> Bool {
+  package static func isMeant(by text: String) -> Bool {
     let text = text.trimmingPrefix { $0.isWhitespace }
     // Other programs' addresses begin by two schemes: jdbc:postgresql://.
     if text.prefixMatch(of: /[A-Za-z][A-Za-z0-9+.:\-]*:\/\//) != nil { return true }
@@ -55,7 +55,7 @@ public struct DatabaseAddress: Hashable, Sendable {
   /// The database that the text names.
   ///
   /// - Throws: `PostgresError.unreadableAddress`.
-  public init(_ text: String) throws(PostgresError) {
+  package init(_ text: String) throws(PostgresError) {
     // libpq's texts end at a NUL: what stands behind it would go unread.
     guard Self.isMeant(by: text), !text.utf8.contains(0) else { throw .unreadableAddress }
     var problem: UnsafeMutablePointer<CChar>?
@@ -107,5 +107,5 @@ public struct DatabaseAddress: Hashable, Sendable {
 
 extension DatabaseAddress: CustomStringConvertible {
   /// Its name, without a password.
-  public var description: String { name }
+  package var description: String { name }
 }

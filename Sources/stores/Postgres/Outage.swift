@@ -2,7 +2,7 @@ import Synchronization
 
 /// The knowledge that a server is unreachable: why, and when the next attempt is due. Pools of the same server share
 /// one: what one pool finds out, the others know, and of all callers one tries.
-public final class Outage: Sendable {
+package final class Outage: Sendable {
   private struct State {
     var failure: PostgresError?
     var nextAttempt = ContinuousClock.Instant.now
@@ -20,10 +20,10 @@ public final class Outage: Sendable {
   private let lesser: Outage?
 
   /// Nothing is known to be wrong.
-  public init() { lesser = nil }
+  package init() { lesser = nil }
 
   /// The same, beside that of those who want less of a server: where a connection is made here, they find one, too.
-  public init(endingToo lesser: Outage) { self.lesser = lesser }
+  package init(endingToo lesser: Outage) { self.lesser = lesser }
 
   /// How often it was tried to connect.
   var attempts: Int { state.withLock { $0.attempts } }

@@ -3,7 +3,7 @@ import CPostgres
 /// A value of a statement, as the server is told it: in binary
 /// (https://www.postgresql.org/docs/15/protocol-overview.html#PROTOCOL-FORMAT-CODES). The statement says of
 /// which type each is: `$1::int8`.
-public enum Parameter: Sendable {
+package enum Parameter: Sendable {
   case null
   /// int8
   case integer(Int64)
@@ -21,11 +21,13 @@ public enum Parameter: Sendable {
   case byteStrings([[UInt8]?])
 
   /// A text, or NULL.
-  public static func text(_ text: String?) -> Parameter { text.map { .text($0) } ?? .null }
+  package static func text(_ text: String?) -> Parameter { text.map { .text($0) } ?? .null }
   /// A number, or NULL.
-  public static func integer(_ number: Int64?) -> Parameter { number.map { .integer($0) } ?? .null }
+  package static func integer(_ number: Int64?) -> Parameter {
+    number.map { .integer($0) } ?? .null
+  }
   /// A number, or NULL.
-  public static func integer(_ number: Int?) -> Parameter { .integer(number.map(Int64.init)) }
+  package static func integer(_ number: Int?) -> Parameter { .integer(number.map(Int64.init)) }
 
   /// The value's bytes; `nil` for NULL.
   func encoded() throws(PostgresError) -> [UInt8]? {
@@ -64,14 +66,14 @@ private enum ElementType {
 
 /// A statement and its values. Its text is prepared once on each connection: it is one of the program's own,
 /// of which there are few, and never made of what comes from outside.
-public struct Statement: Sendable {
+package struct Statement: Sendable {
   /// The text, with `$1` and so on in place of the values, each with its type.
-  public let sql: String
+  package let sql: String
   /// The values.
-  public let parameters: [Parameter]
+  package let parameters: [Parameter]
 
   /// A statement with these values.
-  public init(_ sql: String, _ parameters: [Parameter] = []) {
+  package init(_ sql: String, _ parameters: [Parameter] = []) {
     self.sql = sql
     self.parameters = parameters
   }
@@ -84,7 +86,7 @@ extension Connection {
   /// it takes a table for that was empty then, a plan that is kept is made for until the next time. So statements that
   /// look for a few rows would go over the whole table, right after the first seed. By indexes they do not: nothing is
   /// forbidden by that, a statement that has no other way takes it.
-  public enum Planning: Hashable, Sendable {
+  package enum Planning: Hashable, Sendable {
     /// The server's usual settings: for statements that read whole tables.
     case asUsual
     /// By indexes, planned each time: for statements that fill tables.

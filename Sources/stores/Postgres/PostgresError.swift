@@ -1,5 +1,5 @@
 /// What went wrong with a PostgreSQL server, or on the way to it.
-public enum PostgresError: Error, Hashable, Sendable {
+package enum PostgresError: Error, Hashable, Sendable {
   /// libpq does not understand the text that names the database. The message leaves the text out: it may hold a
   /// password.
   case unreadableAddress
@@ -18,18 +18,18 @@ public enum PostgresError: Error, Hashable, Sendable {
 
 /// A server's error
 /// (https://www.postgresql.org/docs/15/protocol-error-fields.html).
-public struct ServerMessage: Hashable, Sendable {
+package struct ServerMessage: Hashable, Sendable {
   /// Five letters (https://www.postgresql.org/docs/15/errcodes-appendix.html).
-  public let sqlState: String
+  package let sqlState: String
   /// What is wrong, in a line.
-  public let text: String
+  package let text: String
   /// More of it, such as which key is there already; empty where nothing is said.
-  public let detail: String
+  package let detail: String
   /// The constraint that was violated; empty if there is none.
-  public let constraint: String
+  package let constraint: String
 
   /// A message with these fields.
-  public init(sqlState: String, text: String, detail: String = "", constraint: String = "") {
+  package init(sqlState: String, text: String, detail: String = "", constraint: String = "") {
     self.sqlState = sqlState
     self.text = text
     self.detail = detail
@@ -37,12 +37,12 @@ public struct ServerMessage: Hashable, Sendable {
   }
 
   /// The first two letters, which say what kind it is.
-  public var sqlStateClass: Substring { sqlState.prefix(2) }
+  package var sqlStateClass: Substring { sqlState.prefix(2) }
 }
 
 extension PostgresError: CustomStringConvertible {
   /// One line for a person. It never holds a password.
-  public var description: String {
+  package var description: String {
     switch self {
     case .unreadableAddress:
       "the address of the database is none that libpq understands: it is postgres://USER@HOST:PORT/NAME, "

@@ -4,12 +4,12 @@ import CPostgres
 ///
 /// `@unchecked`: a result is never changed once it is there, and libpq may read it from any thread
 /// (https://www.postgresql.org/docs/15/libpq-threading.html); it is freed with the last reference.
-public final class Rows: @unchecked Sendable {
+package final class Rows: @unchecked Sendable {
   private let result: OpaquePointer
   /// How many there are.
-  public let count: Int
+  package let count: Int
   /// How many rows the statement inserted, changed or deleted; 0 where that means nothing.
-  public let changedCount: Int
+  package let changedCount: Int
 
   init(owning result: OpaquePointer) {
     self.result = result
@@ -20,12 +20,12 @@ public final class Rows: @unchecked Sendable {
   deinit { PQclear(result) }
 
   /// Whether the value is NULL.
-  public func isNull(_ row: Int, _ column: Int) -> Bool {
+  package func isNull(_ row: Int, _ column: Int) -> Bool {
     PQgetisnull(result, Int32(row), Int32(column)) != 0
   }
 
   /// The value's bytes, `nil` for NULL; they are there as long as these rows are.
-  public func bytes(_ row: Int, _ column: Int) -> UnsafeBufferPointer<UInt8>? {
+  package func bytes(_ row: Int, _ column: Int) -> UnsafeBufferPointer<UInt8>? {
     guard !isNull(row, column) else { return nil }
     let count = Int(PQgetlength(result, Int32(row), Int32(column)))
     guard let start = PQgetvalue(result, Int32(row), Int32(column)) else { return nil }
@@ -34,12 +34,12 @@ public final class Rows: @unchecked Sendable {
   }
 
   /// The text, `nil` for NULL.
-  public func text(_ row: Int, _ column: Int) -> String? {
+  package func text(_ row: Int, _ column: Int) -> String? {
     bytes(row, column).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The whole number or boolean, whichever size it has; `nil` for NULL and for what has no size of one.
-  public func integer(_ row: Int, _ column: Int) -> Int64? {
+  package func integer(_ row: Int, _ column: Int) -> Int64? {
     guard let bytes = bytes(row, column) else { return nil }
     func number<Number: FixedWidthInteger>(_: Number.Type) -> Int64 {
       Int64(Number(bigEndian: UnsafeRawPointer(bytes.baseAddress!).loadUnaligned(as: Number.self)))
@@ -54,5 +54,5 @@ public final class Rows: @unchecked Sendable {
   }
 
   /// The boolean; `false` for NULL.
-  public func boolean(_ row: Int, _ column: Int) -> Bool { integer(row, column) == 1 }
+  package func boolean(_ row: Int, _ column: Int) -> Bool { integer(row, column) == 1 }
 }

@@ -4,12 +4,12 @@ import RowStore
 
 /// The schema of a database, for the `migrate` commands and for every process that opens it: each migration in its
 /// own transaction, with a check sum, never backwards. One program at a time: the others wait, and find it done.
-public struct PostgresSchema: Sendable {
+package struct PostgresSchema: Sendable {
   private let address: DatabaseAddress
   private let history: MigrationHistory
 
   /// The schema of the database at this address.
-  public init(_ address: DatabaseAddress) { self.init(address, Migration.postgres) }
+  package init(_ address: DatabaseAddress) { self.init(address, Migration.postgres) }
 
   init(_ address: DatabaseAddress, _ migrations: [Migration]) {
     self.address = address
@@ -24,7 +24,7 @@ public struct PostgresSchema: Sendable {
   ///
   /// - Returns: the names of the migrations that were applied.
   /// - Throws: `PostgresStoreError`; a migration that fails leaves no trace, the ones before it stay.
-  public func migrate() throws -> [String] {
+  package func migrate() throws -> [String] {
     try withConnection { connection in
       // An up-to-date schema is not written to: a process that only reads may lack the right.
       let records = try verified(connection)
@@ -39,14 +39,14 @@ public struct PostgresSchema: Sendable {
   /// Every migration, with when it was applied.
   ///
   /// - Throws: `PostgresStoreError`.
-  public func status() throws -> [MigrationStatus] {
+  package func status() throws -> [MigrationStatus] {
     try withConnection { history.status(try Self.records($0)) }
   }
 
   /// Sees that the applied migrations are this program's.
   ///
   /// - Throws: `PostgresStoreError`, naming the migration.
-  public func verify() throws { _ = try withConnection(verified) }
+  package func verify() throws { _ = try withConnection(verified) }
 
   /// Sees that nothing is pending.
   ///

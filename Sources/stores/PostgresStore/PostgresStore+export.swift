@@ -21,7 +21,7 @@ extension PostgresStore {
   /// the posts by id, each with its places in the current rankings.
   ///
   /// - Throws: `PostgresStoreError`, and what `body` throws.
-  public func exportRecords(_ body: (SeedRecord) throws -> Void) throws {
+  package func exportRecords(_ body: (SeedRecord) throws -> Void) throws {
     // Not by a reader: `body` may take long, and is called once.
     try withStoreErrors(name) {
       let connection = try Connection(address, .init(statementMilliseconds: 0))

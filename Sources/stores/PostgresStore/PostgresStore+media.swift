@@ -7,14 +7,14 @@ extension PostgresStore: MediaStore {
   /// See `MediaStore`.
   ///
   /// - Throws: `PostgresStoreError`.
-  public func media(at urls: [String]) throws -> [KnownMedia?] {
+  package func media(at urls: [String]) throws -> [KnownMedia?] {
     try read { try MediaRows($0).media(at: urls) }
   }
 
   /// See `MediaStore`.
   ///
   /// - Throws: `PostgresStoreError`.
-  public func truth(ofContent sha256: [UInt8]) throws -> MediaTruth? {
+  package func truth(ofContent sha256: [UInt8]) throws -> MediaTruth? {
     try read { connection in
       try MediaRows(connection).truth(ofVersion: MediaVersion.content(sha256: sha256).text)?.truth
     }
@@ -23,21 +23,21 @@ extension PostgresStore: MediaStore {
   /// See `MediaStore`.
   ///
   /// - Throws: `PostgresStoreError`.
-  public func media(after url: String?, limit: Int) throws -> [KnownMedia] {
+  package func media(after url: String?, limit: Int) throws -> [KnownMedia] {
     try read { try MediaRows($0).media(after: url, limit: limit) }
   }
 
   /// See `MediaStore`.
   ///
   /// - Throws: `PostgresStoreError`.
-  public func namedMedia(after url: String?, limit: Int) throws -> [String] {
+  package func namedMedia(after url: String?, limit: Int) throws -> [String] {
     try read { try MediaRows($0).namedMedia(after: url, limit: limit) }
   }
 
   /// See `MediaStore`.
   ///
   /// - Throws: `MediaStoreError`, `PostgresStoreError`.
-  public func keep(_ media: [KnownMedia]) throws {
+  package func keep(_ media: [KnownMedia]) throws {
     guard !media.isEmpty else { return }
     let keyed = try media.map { (key: try $0.versionKey(), media: $0) }
     try write { table in
@@ -50,7 +50,7 @@ extension PostgresStore: MediaStore {
   /// See `MediaStore`.
   ///
   /// - Throws: `PostgresStoreError`.
-  public func forget(_ urls: [String]) throws {
+  package func forget(_ urls: [String]) throws {
     try write { table in try urls.filter { try table.forget($0) } }
   }
 

@@ -9,7 +9,7 @@ extension PostgresStore {
   /// store's own. Requests that need more wait for that, and so does a write before it is answered.
   ///
   /// - Throws: `PostgresStoreError`.
-  public func beginLoading() throws {
+  package func beginLoading() throws {
     try follower.beginLoading(
       firstEntries: options.firstEntries, total: options.firstEntriesOfAll)
     standby?.lookSoon()
@@ -20,7 +20,7 @@ extension PostgresStore {
   /// - Returns: whether anything had changed; `false` where the catalog has yet to be read.
   /// - Throws: `PostgresStoreError`; then the catalog stays as it was.
   @discardableResult
-  public func refresh() throws -> Bool {
+  package func refresh() throws -> Bool {
     standby?.lookSoon()
     let isNewer = try follower.refresh()
     standby?.note(follower.version)
@@ -30,43 +30,43 @@ extension PostgresStore {
   /// The store as of the last refresh: taking it costs a lock for the time of a copy.
   ///
   /// - Throws: `PostgresStoreError` where the catalog has yet to be read.
-  public func snapshot() throws -> any StoreSnapshot { try follower.snapshot() }
+  package func snapshot() throws -> any StoreSnapshot { try follower.snapshot() }
 
   /// A page of the list of feeds as of the last refresh.
   ///
   /// - Throws: `PostgresStoreError` where the catalog has yet to be read.
-  public func feeds(_ query: FeedListQuery) throws -> FeedListPage { try follower.feeds(query) }
+  package func feeds(_ query: FeedListQuery) throws -> FeedListPage { try follower.feeds(query) }
 
   /// The feed of this name as of the last refresh; `nil` if it does not exist.
   ///
   /// - Throws: `PostgresStoreError` where the catalog has yet to be read.
-  public func feed(named name: String) throws -> FeedSummary? { try follower.feed(named: name) }
+  package func feed(named name: String) throws -> FeedSummary? { try follower.feed(named: name) }
 
   /// Whether the page can be read at once: its rankings are in memory, and none must be compared with another.
-  public func isAtHand(_ query: PageQuery) -> Bool { follower.isAtHand(query) }
+  package func isAtHand(_ query: PageQuery) -> Bool { follower.isAtHand(query) }
 
   /// A page of a feed without its posts, from the catalog as of the last refresh.
   ///
   /// - Throws: `FeedError` for what the store does not have, `PostgresStoreError`.
-  public func cut(_ query: PageQuery) throws -> PageCut {
+  package func cut(_ query: PageQuery) throws -> PageCut {
     try follower.cut(query, from: try follower.latest())
   }
 
   /// The version of the catalog that was published last; `start` before the first.
-  public var version: StoreVersion { follower.version }
+  package var version: StoreVersion { follower.version }
 
   /// See `FeedStore.isUnchanged`.
-  public func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
+  package func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
     follower.isUnchanged(feed: feed, posts: posts, since: version)
   }
 
   /// See `FeedStore.changedPosts`: as far back as `StoreOptions.journalledChanges` reaches.
-  public func changedPosts(since version: StoreVersion) -> [Int64]? {
+  package func changedPosts(since version: StoreVersion) -> [Int64]? {
     follower.changedPosts(since: version)
   }
 
   /// See `FeedStore.changes`: as far back as `changedPosts`.
-  public func changes(since version: StoreVersion) -> StoreDifference? {
+  package func changes(since version: StoreVersion) -> StoreDifference? {
     follower.changes(since: version)
   }
 
@@ -74,7 +74,7 @@ extension PostgresStore {
   /// than the catalog.
   ///
   /// - Throws: `PostgresStoreError`.
-  public func posts(_ numbers: [Int64]) throws -> FlatPosts {
+  package func posts(_ numbers: [Int64]) throws -> FlatPosts {
     guard !numbers.isEmpty else { return FlatPosts() }
     if let posts = standbyPosts(numbers) { return posts }
     return try read { try PostRows.posts(numbered: $0.read(PostRows.statements(numbers))) }
@@ -83,7 +83,7 @@ extension PostgresStore {
   /// The item with this id, from where posts come; `nil` where the primary has none.
   ///
   /// - Throws: `PostgresStoreError`.
-  public func item(withID id: String) throws -> StoredItem? {
+  package func item(withID id: String) throws -> StoredItem? {
     if let item = standbyItem(withID: id) { return item }
     return try read { try Self.item($0.read(Self.itemStatements(id)))?.item }
   }

@@ -9,7 +9,7 @@ extension PostgresStore {
   /// See `DatabaseStore.apply`. Servers of the database take it with their next refresh.
   ///
   /// - Throws: `PolicyApplicationError`, `PostgresStoreError`.
-  public func apply(
+  package func apply(
     _ setting: Policy, feed: String?, network: String, evidence: [UInt8], at time: Timestamp
   ) throws {
     let key = PolicyKey(feed: feed, network: network)
@@ -19,7 +19,7 @@ extension PostgresStore {
   /// See `DatabaseStore.undoPolicy`.
   ///
   /// - Throws: `PolicyApplicationError`, `PostgresStoreError`; then nothing is changed.
-  public func undoPolicy(feed: String?, network: String) throws {
+  package func undoPolicy(feed: String?, network: String) throws {
     try changePolicy { try $0.undo(PolicyKey(feed: feed, network: network)) }
   }
 

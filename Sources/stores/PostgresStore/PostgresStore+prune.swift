@@ -13,7 +13,7 @@ extension PostgresStore {
   /// See `DatabaseStore.prune`.
   ///
   /// - Throws: `PostgresStoreError`, `FeedError.unknownFeed`.
-  public func prune(
+  package func prune(
     _ rule: PruningRule, isDryRun: Bool, onProgress: (PruningSummary) -> Void
   ) throws -> PruningSummary {
     precondition(rule.keptRankings ?? 1 >= 1 && rule.keptPosts ?? 0 >= 0)

@@ -8,7 +8,7 @@ extension PostgresStore: TableStore {
   /// See `TableStore`.
   ///
   /// - Throws: `PostgresStoreError`, what `body` throws.
-  public func readTables(_ body: (StoreTable, [[TableValue]]) throws -> Void) throws {
+  package func readTables(_ body: (StoreTable, [[TableValue]]) throws -> Void) throws {
     try withStoreErrors(name) {
       let connection = try Connection(address, .init(statementMilliseconds: 0))
       try connection.transaction(.reading) {
@@ -55,7 +55,7 @@ extension PostgresStore: TableStore {
   /// See `TableStore`.
   ///
   /// - Throws: `StoreNotEmpty`, `PostgresStoreError`, what `fill` throws.
-  public func writeTables(
+  package func writeTables(
     _ fill: ((StoreTable, [[TableValue]]) throws -> Void) throws -> Void
   ) throws {
     try withStoreErrors(name) {

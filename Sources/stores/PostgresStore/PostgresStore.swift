@@ -28,20 +28,20 @@ import System
 /// All writers of this program, on whichever machine, write one after the other, by a lock of the database. Single
 /// writes wait in a queue for this process's writer, which takes all waiting writes into one transaction: a second of
 /// many single writes is a few transactions.
-public final class PostgresStore: FeedStore, PolicyStore, Sendable {
+package final class PostgresStore: FeedStore, PolicyStore, Sendable {
   /// How the store is set up beside what every store has.
-  public struct Connections: Hashable, Sendable {
+  package struct Connections: Hashable, Sendable {
     /// How many read at once.
-    public var readers: Int
+    package var readers: Int
     /// How long a host is waited for, where the address does not say.
-    public var connectSeconds: Int
+    package var connectSeconds: Int
     /// How long a statement may take, and how long others that write are waited for.
-    public var statementMilliseconds: Int
+    package var statementMilliseconds: Int
     /// The standby, or several of which one is to answer, that is read before the primary is.
-    public var standby: DatabaseAddress?
+    package var standby: DatabaseAddress?
 
     /// Connections with these values.
-    public init(
+    package init(
       readers: Int = 8, connectSeconds: Int = 5, statementMilliseconds: Int = 30_000,
       standby: DatabaseAddress? = nil
     ) {
@@ -53,15 +53,15 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
   }
 
   /// Which database it is, without its password.
-  public var name: String { address.name }
+  package var name: String { address.name }
 
   /// Which database it is.
-  public let address: DatabaseAddress
+  package let address: DatabaseAddress
   let options: StoreOptions
   let connections: Connections
   let readers: ConnectionPool
   /// Is asked for rows before the primary is, where one is named.
-  public let standby: Standby?
+  package let standby: Standby?
   let writer: PostgresWriter
   /// The single writes that wait; imports do not go through it.
   let writes: WriteQueue
@@ -76,7 +76,7 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
   /// Opens the database at this address, making and migrating its tables as needed.
   ///
   /// - Throws: `PostgresStoreError`.
-  public convenience init(
+  package convenience init(
     address: DatabaseAddress, connections: Connections = Connections(),
     options: StoreOptions = StoreOptions()
   ) throws {
@@ -87,7 +87,7 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
   /// Opens a database whose tables are there and up to date, and changes nothing in it.
   ///
   /// - Throws: `PostgresStoreError`.
-  public convenience init(
+  package convenience init(
     existing address: DatabaseAddress, connections: Connections = Connections(),
     options: StoreOptions = StoreOptions()
   ) throws {
@@ -143,7 +143,7 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
   /// completion.
   ///
   /// - Throws: `PostgresStoreError`.
-  public func close() throws {
+  package func close() throws {
     writes.close()
     listener.stop()
     waiting.wait()
@@ -155,19 +155,19 @@ public final class PostgresStore: FeedStore, PolicyStore, Sendable {
 
   /// Waits for others to say that they wrote something, or for the time to be over: what is written is seen with the
   /// next refresh.
-  public func waitForChanges(atMostMilliseconds limit: Int) {
+  package func waitForChanges(atMostMilliseconds limit: Int) {
     listener.wait(atMostMilliseconds: limit)
   }
 
   /// Hands out the posts from a thread that may wait.
-  public func posts(
+  package func posts(
     _ numbers: [Int64], completion: @escaping @Sendable (Result<FlatPosts, any Error>) -> Void
   ) {
     later(completion) { try self.posts(numbers) }
   }
 
   /// Hands out the item from a thread that may wait.
-  public func item(
+  package func item(
     withID id: String, completion: @escaping @Sendable (Result<StoredItem?, any Error>) -> Void
   ) {
     later(completion) { try self.item(withID: id) }
@@ -201,7 +201,7 @@ extension PostgresStore {
   ///
   /// - Returns: what was found; nothing where all is well.
   /// - Throws: `PostgresStoreError`.
-  public func check() throws -> [CheckFinding] {
+  package func check() throws -> [CheckFinding] {
     try withStoreErrors(name) {
       // The query reads all rows.
       let connection = try Connection(
@@ -247,18 +247,18 @@ extension Connection {
 
 extension PostgresStore: DatabaseStore {
   /// See `DatabaseStore`.
-  public var kind: String { "postgres" }
+  package var kind: String { "postgres" }
 
   /// See `DatabaseStore`.
-  public var hearsOfChanges: Bool { true }
+  package var hearsOfChanges: Bool { true }
 
   /// See `DatabaseStore`.
-  public var outlivesDatabase: Bool { true }
+  package var outlivesDatabase: Bool { true }
 
   /// PostgreSQL's version, as it says it.
   ///
   /// - Throws: `PostgresStoreError`.
-  public func software() throws -> String {
+  package func software() throws -> String {
     try read { "PostgreSQL \(try $0.run("SHOW server_version").text(0, 0) ?? "")" }
   }
 
@@ -277,7 +277,7 @@ extension PostgresStore: DatabaseStore {
   /// See `DatabaseStore`.
   ///
   /// - Throws: `PostgresStoreError`.
-  public func writeProblem() throws -> String? {
+  package func writeProblem() throws -> String? {
     try read { connection in
       let rows = try connection.run(Self.missingRights)
       let role = rows.text(0, 1) ?? ""
@@ -294,7 +294,7 @@ extension PostgresStore: DatabaseStore {
   /// See `DatabaseStore`. The lock ends with its connection.
   ///
   /// - Throws: `PostgresStoreError`.
-  public func lockMedia() throws -> (any Sendable)? {
+  package func lockMedia() throws -> (any Sendable)? {
     try withStoreErrors(name) {
       let connection = try Connection(address, .init(connectSeconds: connections.connectSeconds))
       return try connection.run(Self.mediaLock).boolean(0, 0) ? connection : nil
@@ -306,14 +306,14 @@ extension PostgresSchema: DatabaseSchema {}
 
 extension PostgresStore {
   /// Begins a run of records. Nothing is written or locked until its first batch.
-  public func beginImport() -> any FeedImport { PostgresImport(self) }
+  package func beginImport() -> any FeedImport { PostgresImport(self) }
 
   /// Changes one item, and returns at once; see `FeedStore.write`.
   ///
   /// All waiting writes go into one transaction, so that a distant server costs one wait per group and not one per
   /// write. `completion` is called on the writer's thread, which waits for it: it must only pass its result on, and
   /// must not close the store. If a write cannot be taken, `completion` gets the error before this returns.
-  public func write(
+  package func write(
     _ write: ItemWrite,
     completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
   ) {
@@ -321,7 +321,7 @@ extension PostgresStore {
   }
 
   /// Changes one feed, and returns at once; see `FeedStore.write`.
-  public func write(
+  package func write(
     _ write: FeedWrite,
     completion: @escaping @Sendable (Result<FeedOutcome, any Error>) -> Void
   ) {

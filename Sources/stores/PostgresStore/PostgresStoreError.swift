@@ -4,7 +4,7 @@ import RowStore
 
 /// Why the database cannot be used, with what a person needs to mend it. It names the database without its
 /// password.
-public enum PostgresStoreError: Error, Hashable, Sendable {
+package enum PostgresStoreError: Error, Hashable, Sendable {
   /// What the server says, or why it could not be asked.
   case database(name: String, PostgresError)
   /// The role may not write there: what the server says.
@@ -31,7 +31,7 @@ public enum PostgresStoreError: Error, Hashable, Sendable {
 
 extension PostgresStoreError: StoreFailure {
   /// What it means for the caller.
-  public var kind: StoreFailureKind {
+  package var kind: StoreFailureKind {
     switch self {
     case .database(_, let error): Self.kind(error)
     case .readOnly: .readOnly
@@ -64,7 +64,7 @@ extension PostgresStoreError: StoreFailure {
 
 extension PostgresStoreError: CustomStringConvertible {
   /// What is wrong and what mends it, in one line.
-  public var description: String {
+  package var description: String {
     switch self {
     case .database(let name, let error): "the database \(name): \(error)"
     case .readOnly(let name, let reason): "the database \(name) may not be written: \(reason)"

@@ -2,28 +2,30 @@ import CXXHash
 import Migrations
 
 /// A migration and whether the database has it.
-public struct MigrationStatus: Hashable, Sendable {
+package struct MigrationStatus: Hashable, Sendable {
   /// Counts from 1 without a gap.
-  public let version: Int
-  /// The file's name without its ending, `0001-feeds`.
-  public let name: String
+  package let version: Int
+  /// The file's name without its ending, `0001-store`.
+  package let name: String
   /// When it was applied, RFC 3339; `nil` where it is pending.
-  public let appliedAt: String?
+  package let appliedAt: String?
 }
 
 /// Why a database is not one of this program's, as its migrations say.
-public enum MigrationProblem: Error, Hashable, Sendable {
+package enum MigrationProblem: Error, Hashable, Sendable {
   /// A migration that was applied has another text by now.
   case edited(name: String)
   /// A migration that was applied is not one of this program's.
   case unknown(version: Int, name: String)
   /// The database was migrated by a newer program.
   case newer(version: Int, newestKnown: Int)
+  /// The database is older than the first migration of this program: this is the last one that it has.
+  case older(name: String)
 }
 
 extension MigrationProblem: CustomStringConvertible {
   /// One line with the migration.
-  public var description: String {
+  package var description: String {
     switch self {
     case .edited(let name):
       "the migration \(name) was edited after it had been applied: its check sum differs"
@@ -32,16 +34,19 @@ extension MigrationProblem: CustomStringConvertible {
     case .newer(let version, let newestKnown):
       "the database is at migration \(version), this program knows \(newestKnown) at the most: "
         + "use the newer program"
+    case .older(let name):
+      "the database is at migration \(name), from before this program's first: bring it over with a program of "
+        + "commit b3d4a60 (`lookahead migrate up`), then use this one"
     }
   }
 }
 
 /// A migration as the table `schema_migration` has it.
 package struct MigrationRecord {
-  let version: Int
-  let name: String
-  let checksum: String
-  let appliedAt: String
+  package let version: Int
+  package let name: String
+  package let checksum: String
+  package let appliedAt: String
 
   package init(version: Int, name: String, checksum: String, appliedAt: String) {
     self.version = version
@@ -55,12 +60,27 @@ package struct MigrationRecord {
 package struct MigrationHistory: Sendable {
   package let migrations: [Migration]
 
+  /// The last of the migrations that came to what the first one is now.
+  private static let joined = (version: 15, name: "0015-compared-checks")
+
   /// - Parameter migrations: numbered from 1 without a gap.
   package init(_ migrations: [Migration]) {
     precondition(
       migrations.map(\.version)
         == Array(1...max(1, migrations.count)).prefix(migrations.count).map { $0 })
     self.migrations = migrations
+  }
+
+  /// What a database has of these migrations. One that has all of those from before the first release is a database
+  /// with the first one.
+  package func adopted(_ records: [MigrationRecord]) -> [MigrationRecord] {
+    guard let last = records.last, let first = migrations.first,
+      records.count == Self.joined.version, last.name == Self.joined.name
+    else { return records }
+    return [
+      MigrationRecord(
+        version: 1, name: first.name, checksum: Self.checksum(first.sql), appliedAt: last.appliedAt)
+    ]
   }
 
   /// Every migration, with when it was applied.
@@ -80,6 +100,9 @@ package struct MigrationHistory: Sendable {
 
   /// Sees that what was applied is what this program has.
   package func verify(_ records: [MigrationRecord]) throws(MigrationProblem) {
+    if let first = records.first, let last = records.last, first.name == "0001-feeds" {
+      throw .older(name: last.name)
+    }
     for record in records {
       let migration = migrations.first { $0.version == record.version }
       if migration == nil, record.version > migrations.count {

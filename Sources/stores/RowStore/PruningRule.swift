@@ -5,35 +5,35 @@ import Feed
 /// A post is deleted when it is older than `publishedBefore` and, in every feed that it is in, beyond the
 /// first `keptPosts`; a condition that is nil does not count. A post without a time is never older. With a
 /// feed, posts are only removed from that feed; a post that is then in no feed is deleted.
-public struct PruningRule: Sendable {
+package struct PruningRule: Sendable {
   /// Posts published before this.
-  public var publishedBefore: Timestamp?
+  package var publishedBefore: Timestamp?
   /// The number of posts that stay at the top of each feed, however old they are.
-  public var keptPosts: Int?
+  package var keptPosts: Int?
   /// Only posts of this feed, and only from there.
-  public var feed: String?
+  package var feed: String?
   /// The number of rankings of each feed that stay; nil leaves rankings alone.
-  public var keptRankings: Int?
+  package var keptRankings: Int?
 
   /// Creates a rule that deletes nothing.
-  public init() {}
+  package init() {}
 }
 
 /// What went, or would.
-public struct PruningSummary: Sendable, Equatable {
+package struct PruningSummary: Sendable, Equatable {
   /// Posts that are gone.
-  public var posts = 0
+  package var posts = 0
   /// Posts that left the feed and are still in another.
-  public var departures = 0
+  package var departures = 0
   /// Posts that were looked at and have no time.
-  public var withoutTime = 0
+  package var withoutTime = 0
   /// Rankings that are gone.
-  public var rankings = 0
+  package var rankings = 0
   /// Rows that are gone of rankings that are not kept, those included that a killed prune left.
-  public var entries = 0
+  package var entries = 0
   /// Posts that were looked at.
-  public var seen = 0
+  package var seen = 0
 
   /// Nothing.
-  public init() {}
+  package init() {}
 }

@@ -3,63 +3,63 @@ import System
 
 /// How a store is set up, whatever database it is in. Every number must be 1 or more; only
 /// `keptRankingsSeconds` may be 0.
-public struct StoreOptions: Sendable {
+package struct StoreOptions: Sendable {
   /// How many rankings of a feed are kept, the current one among them: a cursor works as long as its
   /// ranking is kept.
-  public var keptRankings: Int
+  package var keptRankings: Int
   /// How long a ranking is kept after it was the current one, even beyond that number.
-  public var keptRankingsSeconds: Int
+  package var keptRankingsSeconds: Int
   /// How many moves of entries are kept for such rankings, however many there were in that time: what
   /// they cost.
-  public var maximumKeptMoves: Int
+  package var maximumKeptMoves: Int
   /// How many single writes may wait for the writer; one more is refused.
-  public var maximumWaitingWrites: Int
+  package var maximumWaitingWrites: Int
   /// How many of them go into one transaction at the most.
-  public var maximumWritesInGroup: Int
+  package var maximumWritesInGroup: Int
   /// How long an idempotency key is kept.
-  public var idempotencyKeepSeconds: Int
+  package var idempotencyKeepSeconds: Int
   /// How many idempotency keys are kept; the oldest are deleted first.
-  public var maximumIdempotencyKeys: Int
+  package var maximumIdempotencyKeys: Int
   /// How many changes of posts are remembered, for callers that cache what they read and ask what is still
   /// valid. A caller that asks for an older change is told that anything may have changed.
-  public var journalledChanges: Int
+  package var journalledChanges: Int
   /// About how much memory the feeds' orders may take; beyond that the least recently used orders are
   /// evicted, and read again on demand.
-  public var orderMemoryBytes: Int
+  package var orderMemoryBytes: Int
   /// How many entries of each feed are read before anything else, by `beginLoading`, for the first
   /// pages that are asked for.
-  public var firstEntries: Int
+  package var firstEntries: Int
   /// How many entries of all feeds together are read so, about: what is served at once after a start,
   /// where there are very many feeds.
-  public var firstEntriesOfAll: Int
+  package var firstEntriesOfAll: Int
   /// The time, as idempotency keys are dated.
-  public var now: @Sendable () -> Timestamp
+  package var now: @Sendable () -> Timestamp
 
   /// The default of `keptRankings`.
-  public static let defaultKeptRankings = 16
+  package static let defaultKeptRankings = 16
   /// The default of `keptRankingsSeconds`: an hour.
-  public static let defaultKeptRankingsSeconds = 3_600
+  package static let defaultKeptRankingsSeconds = 3_600
   /// The default of `maximumKeptMoves`: some 20 MB.
-  public static let defaultMaximumKeptMoves = 100_000
+  package static let defaultMaximumKeptMoves = 100_000
   /// The default of `maximumWaitingWrites`.
-  public static let defaultMaximumWaitingWrites = 1_024
+  package static let defaultMaximumWaitingWrites = 1_024
   /// The default of `maximumWritesInGroup`.
-  public static let defaultMaximumWritesInGroup = 256
+  package static let defaultMaximumWritesInGroup = 256
   /// The default of `idempotencyKeepSeconds`: a day.
-  public static let defaultIdempotencyKeepSeconds = 86_400
+  package static let defaultIdempotencyKeepSeconds = 86_400
   /// The default of `maximumIdempotencyKeys`.
-  public static let defaultMaximumIdempotencyKeys = 100_000
+  package static let defaultMaximumIdempotencyKeys = 100_000
   /// The default of `journalledChanges`: some 4 MB where each is of another post.
-  public static let defaultJournalledChanges = 65_536
+  package static let defaultJournalledChanges = 65_536
   /// The default of `orderMemoryBytes`: a gibibyte, in which some 20 million entries have room.
-  public static let defaultOrderMemoryBytes = 1 << 30
+  package static let defaultOrderMemoryBytes = 1 << 30
   /// The default of `firstEntries`: ten pages of the largest size.
-  public static let defaultFirstEntries = 1_000
+  package static let defaultFirstEntries = 1_000
   /// The default of `firstEntriesOfAll`: a tenth of a second.
-  public static let defaultFirstEntriesOfAll = 100_000
+  package static let defaultFirstEntriesOfAll = 100_000
 
   /// Options; by default the system's clock and the defaults above.
-  public init(
+  package init(
     keptRankings: Int = StoreOptions.defaultKeptRankings,
     keptRankingsSeconds: Int = StoreOptions.defaultKeptRankingsSeconds,
     maximumKeptMoves: Int = StoreOptions.defaultMaximumKeptMoves,
@@ -89,7 +89,7 @@ public struct StoreOptions: Sendable {
 
   /// What the system's clock says, as far as a time can tell it: a clock beyond the year 9999 stands
   /// still there.
-  @Sendable public static func systemTime() -> Timestamp {
+  @Sendable package static func systemTime() -> Timestamp {
     let now = WallClock.exactNow
     return Timestamp(secondsOfClock: now.secondsSince1970, nanoseconds: now.nanoseconds)
   }

@@ -1,22 +1,22 @@
 /// A table that a whole store consists of, as every database has it.
-public struct StoreTable: Hashable, Sendable {
+package struct StoreTable: Hashable, Sendable {
   /// What a column holds.
-  public enum Kind: Sendable {
+  package enum Kind: Sendable {
     case integer, text, bytes
   }
 
   /// A column.
-  public struct Column: Hashable, Sendable {
+  package struct Column: Hashable, Sendable {
     /// Its name.
-    public let name: String
+    package let name: String
     /// What it holds.
-    public let kind: Kind
+    package let kind: Kind
   }
 
   /// Its name.
-  public let name: String
+  package let name: String
   /// Its columns, in the order in which values are told.
-  public let columns: [Column]
+  package let columns: [Column]
   /// Its rows are there from the beginning, and are others' in place of these.
   let hasFirstRows: Bool
 
@@ -35,7 +35,7 @@ public struct StoreTable: Hashable, Sendable {
 
   /// All that is to be kept, each table behind those that it refers to. What is missing is what readers of one
   /// database follow it by, and which migrations it has.
-  public static let all = [
+  package static let all = [
     StoreTable("strategy", "name", hasFirstRows: true),
     StoreTable("strategy_parameter", "strategy name #least #most", hasFirstRows: true),
     StoreTable(
@@ -43,18 +43,9 @@ public struct StoreTable: Hashable, Sendable {
       """
       name title #downlink_kbps #uplink_kbps #round_trip_ms #loss_percent effective_type #is_default
       """, hasFirstRows: true),
-    StoreTable("author", "#author_id id name avatar extra"),
-    StoreTable(
-      "post",
-      """
-      #post_id id type title text language #published_at #author_id url thumbnail tags counters extra
-      """),
-    StoreTable(
-      "media",
-      """
-      #post_id #ordinal kind url alt poster mime_type codec #width #height #duration_ms #bytes \
-      placeholder extra
-      """),
+    StoreTable("author", "#author_id " + PostColumns.declared(PostColumns.author)),
+    StoreTable("post", "#post_id id #author_id " + PostColumns.declared(PostColumns.post)),
+    StoreTable("media", "#post_id #ordinal " + PostColumns.declared(PostColumns.media)),
     StoreTable("feed", "#feed_id name title #ranking #oldest_ranking"),
     StoreTable(
       "feed_entry",
@@ -84,7 +75,7 @@ public struct StoreTable: Hashable, Sendable {
 }
 
 /// A value of a column.
-public enum TableValue: Hashable, Sendable {
+package enum TableValue: Hashable, Sendable {
   case null
   case integer(Int64)
   /// UTF-8
@@ -93,7 +84,7 @@ public enum TableValue: Hashable, Sendable {
 }
 
 /// A store whose tables can be read and written as they are: every ranking that is kept, every policy, every key.
-public protocol TableStore: Sendable {
+package protocol TableStore: Sendable {
   /// Hands out the rows of every table, as they were at one moment, some at a time, in the order of `StoreTable.all`.
   ///
   /// - Throws: what `body` throws, what the store says of itself.
@@ -105,14 +96,14 @@ public protocol TableStore: Sendable {
 }
 
 /// The store that should become a copy of another one already has posts or feeds.
-public struct StoreNotEmpty: Error, Hashable, CustomStringConvertible {
+package struct StoreNotEmpty: Error, Hashable, CustomStringConvertible {
   /// The store.
-  public let name: String
+  package let name: String
 
   package init(name: String) { self.name = name }
 
   /// What mends it.
-  public var description: String {
+  package var description: String {
     "\(name) has posts or feeds already: copy into a database that is empty or not there yet"
   }
 }

@@ -13,11 +13,11 @@ import Synchronization
 ///
 /// The price is that the WAL cannot be restarted until the copy is done, so that it grows by what is
 /// written in that time.
-public final class DatabaseCopy: Sendable {
+package final class DatabaseCopy: Sendable {
   /// Where it is copied from.
-  public let source: String
+  package let source: String
   /// The target: a file unknown to other processes; it is created or overwritten.
-  public let target: String
+  package let target: String
   private let options: DatabaseFile.Options
   private let state = Mutex(State())
 
@@ -31,7 +31,7 @@ public final class DatabaseCopy: Sendable {
   private static let pagesInStep: CInt = 1_024
 
   /// A copy that has yet to be made.
-  public init(
+  package init(
     of source: String, at target: String, options: DatabaseFile.Options = DatabaseFile.Options()
   ) {
     self.source = source
@@ -45,7 +45,7 @@ public final class DatabaseCopy: Sendable {
   /// Nothing is brought to the disk for certain; that is the caller's.
   ///
   /// - Throws: `StoreError`, `DatabaseCopyCancelled`, and what `onStep` throws.
-  public func make(onStep: (Int) throws -> Void = { _ in }) throws {
+  package func make(onStep: (Int) throws -> Void = { _ in }) throws {
     try DatabaseFile.requireExisting(path: source)
     try withStoreErrors(path: source) {
       try DatabaseFile.checkOwner(path: source)
@@ -88,7 +88,7 @@ public final class DatabaseCopy: Sendable {
   }
 
   /// Makes a running copy or verification end soon, with `DatabaseCopyCancelled`. For any thread.
-  public func cancel() {
+  package func cancel() {
     state.withLock { state in
       state.isCancelled = true
       state.running?.interrupt()
@@ -99,30 +99,30 @@ public final class DatabaseCopy: Sendable {
 }
 
 /// A copy was stopped on request.
-public struct DatabaseCopyCancelled: Error {
+package struct DatabaseCopyCancelled: Error {
   /// The only one.
-  public init() {}
+  package init() {}
 }
 
 // MARK: Verification
 
 extension DatabaseCopy {
   /// The facts about a copy that was read through.
-  public struct Report: Sendable {
+  package struct Report: Sendable {
     /// What the check found.
-    public let findings: [CheckFinding]
+    package let findings: [CheckFinding]
     /// The migrations that this program has and the database has not; then the project's own
     /// invariants were not checked, which are those of the newest schema.
-    public let pendingMigrations: [String]
+    package let pendingMigrations: [String]
     /// Posts in it.
-    public let posts: Int
+    package let posts: Int
   }
 
   /// Reads the target through: whose it is, its migrations, all that `check` looks at.
   ///
   /// - Throws: `StoreError` for what is not a database of this program's or cannot be read,
   ///   `DatabaseCopyCancelled`.
-  public func verify() throws -> Report {
+  package func verify() throws -> Report {
     do {
       return try withStoreErrors(path: target) {
         try DatabaseFile.checkOwner(path: target)

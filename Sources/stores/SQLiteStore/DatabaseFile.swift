@@ -5,9 +5,9 @@ import Migrations
 import System
 
 /// The database's file: whose it is, how it is opened.
-public enum DatabaseFile {
+package enum DatabaseFile {
   /// Stands in the file's header (https://sqlite.org/fileformat2.html#application_id): "LkAh".
-  public static let applicationID: Int32 = 0x4c6b_4168
+  package static let applicationID: Int32 = 0x4c6b_4168
 
   /// Returns a new number that identifies a database (`FileWatch`): the user version, which means nothing
   /// to SQLite (https://sqlite.org/pragma.html#pragma_user_version).
@@ -16,29 +16,29 @@ public enum DatabaseFile {
   }
 
   /// How connections are set up.
-  public struct Options: Sendable {
+  package struct Options: Sendable {
     /// How long to wait for another process's lock.
-    public var busyTimeoutMilliseconds: Int
+    package var busyTimeoutMilliseconds: Int
     /// How many connections may read at once.
-    public var readers: Int
+    package var readers: Int
     /// How large the write-ahead log's file may stay (`PRAGMA journal_size_limit`).
-    public var logLimitBytes: Int
+    package var logLimitBytes: Int
     /// How much of the file the connection that writes holds in memory (`PRAGMA cache_size`). What it
     /// touches beyond that within one transaction, it writes more than once.
-    public var writerCacheBytes: Int
+    package var writerCacheBytes: Int
     /// From how many pages on the WAL is brought into the database with each write. A page that many
     /// transactions change is brought in once for all of them.
-    public var logPagesBeforeCheckpoint: Int
+    package var logPagesBeforeCheckpoint: Int
 
     /// The default of `logLimitBytes`: 64 MiB.
-    public static let defaultLogLimitBytes = 64 << 20
+    package static let defaultLogLimitBytes = 64 << 20
     /// The default of `writerCacheBytes`, and of SQLite: 2 MiB.
-    public static let defaultWriterCacheBytes = 2 << 20
+    package static let defaultWriterCacheBytes = 2 << 20
     /// The default of `logPagesBeforeCheckpoint`, and of SQLite: 4 MiB.
-    public static let defaultLogPagesBeforeCheckpoint = 1_000
+    package static let defaultLogPagesBeforeCheckpoint = 1_000
 
     /// Options; by default five seconds, five readers, and the defaults above.
-    public init(
+    package init(
       busyTimeoutMilliseconds: Int = 5_000, readers: Int = 5,
       logLimitBytes: Int = Options.defaultLogLimitBytes,
       writerCacheBytes: Int = Options.defaultWriterCacheBytes,
@@ -53,7 +53,7 @@ public enum DatabaseFile {
 
     /// These options for a program that changes much of the file in one go: it has memory for that, and
     /// ends soon.
-    public var forMuch: Options {
+    package var forMuch: Options {
       var options = self
       options.writerCacheBytes = 48 << 20
       options.logPagesBeforeCheckpoint = 8_000
@@ -181,7 +181,7 @@ extension DatabaseFile {
   ///
   /// Foundation's `deletingLastPathComponent` ends the process at a path of one character. Bytes are
   /// looked at and not characters: a slash may have an accent of the next name upon it.
-  public static func folder(of path: String) -> String {
+  package static func folder(of path: String) -> String {
     let slash = UInt8(ascii: "/")
     var bytes = Array(path.utf8)[...]
     func drop(while condition: (UInt8) -> Bool) {
@@ -196,7 +196,7 @@ extension DatabaseFile {
 
   /// The path of the file itself where the path is a link to it: SQLite keeps the WAL and its index
   /// beside that (https://sqlite.org/howtocorrupt.html, section 2.5). A path to nothing stays as it is.
-  public static func resolvingLinks(_ path: String) -> String {
+  package static func resolvingLinks(_ path: String) -> String {
     FileSystem.resolvingLinks(path) ?? path
   }
 }

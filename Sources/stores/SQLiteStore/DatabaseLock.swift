@@ -9,7 +9,7 @@ import System
 /// one for as long as it is open, and the one of the WAL's index that says somebody uses it
 /// (https://sqlite.org/walformat.html, section 2.3.1). So the lock needs no SQLite connection, which a
 /// damaged file could not serve.
-public final class DatabaseLock {
+package final class DatabaseLock {
   private var files: [Descriptor] = []
 
   /// `PENDING_BYTE`, and the 512 bytes of locks from there on.
@@ -20,7 +20,7 @@ public final class DatabaseLock {
   /// Locks what there is of the database at the path.
   ///
   /// - Throws: `StoreError.inUse` if a process has it open, `StoreError.cannotOpen`.
-  public init(path: String) throws {
+  package init(path: String) throws {
     try lock(path, Self.fileLocks, database: path)
     try lock(path + "-shm", Self.indexLocks, database: path)
   }
@@ -46,7 +46,7 @@ extension DatabaseFile {
   /// for itself. A file that SQLite cannot read any more stays as it is.
   ///
   /// - Throws: `StoreError.inUse` if a process has it open, and what else keeps it from being done.
-  public static func fold(path: String) throws {
+  package static func fold(path: String) throws {
     do {
       try withStoreErrors(path: path) {
         try checkOwner(path: path)
@@ -64,7 +64,7 @@ extension DatabaseFile {
 
   /// Removes what SQLite keeps beside a database: only while a `DatabaseLock` is held, and once what
   /// they hold is folded or of no use.
-  public static func removeCompanions(path: String) {
+  package static func removeCompanions(path: String) {
     for companion in companions { FileSystem.remove(path + companion) }
   }
 }

@@ -7,11 +7,14 @@ import RowStore
 
 /// Brings a database to the schema that this program knows: each file in a transaction of its own,
 /// with a check sum, never backwards.
-public struct Migrator: Sendable {
+package struct Migrator: Sendable {
   private let history: MigrationHistory
 
+  /// This program's migrations; tests stand in others, as there is one only.
+  @TaskLocal static var known = Migration.sqlite
+
   /// A migrator of these migrations, which must be numbered from 1 without a gap.
-  public init(_ migrations: [Migration] = Migration.sqlite) {
+  package init(_ migrations: [Migration] = known) {
     history = MigrationHistory(migrations)
   }
 
@@ -65,22 +68,22 @@ public struct Migrator: Sendable {
 
   private func recorded(_ database: Database) throws -> [MigrationRecord] {
     guard try database.tableExists("schema_migration") else { return [] }
-    return try Row.fetchAll(
-      database,
-      sql: "SELECT version, name, checksum, applied_at FROM schema_migration ORDER BY version"
-    ).map { MigrationRecord(version: $0[0], name: $0[1], checksum: $0[2], appliedAt: $0[3]) }
+    return history.adopted(
+      try Row.fetchAll(
+        database,
+        sql: "SELECT version, name, checksum, applied_at FROM schema_migration ORDER BY version"
+      ).map { MigrationRecord(version: $0[0], name: $0[1], checksum: $0[2], appliedAt: $0[3]) })
   }
 
   /// Another process may have been faster, so the record is looked at again within the transaction.
   private func apply(_ migration: Migration, to database: Database) throws -> Bool {
     try database.execute(sql: "PRAGMA application_id = \(DatabaseFile.applicationID)")
     try database.execute(sql: Self.table)
-    let isApplied =
-      try Bool.fetchOne(
-        database, sql: "SELECT EXISTS (SELECT 1 FROM schema_migration WHERE version = ?)",
-        arguments: [migration.version]) ?? false
-    if isApplied { return false }
-    PackedTruth.migrating.forEach(database.add(function:))
+    let records = try recorded(database)
+    if records.contains(where: { $0.version == migration.version }) { return false }
+    // Later ones follow the records as they are read.
+    try database.execute(sql: "DELETE FROM schema_migration")
+    for record in records { try write(record, database) }
     do {
       try database.execute(sql: migration.sql)
     } catch let error as DatabaseError
@@ -88,31 +91,17 @@ public struct Migrator: Sendable {
     {
       throw StoreError.migrationFailed(name: migration.name, reason: error.message ?? "")
     }
-    try database.execute(
-      sql: """
-        INSERT INTO schema_migration (version, name, checksum, applied_at)
-        VALUES (?, ?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
-        """,
-      arguments: [migration.version, migration.name, MigrationHistory.checksum(migration.sql)])
+    let time = try String.fetchOne(database, sql: "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')")
+    try write(
+      MigrationRecord(
+        version: migration.version, name: migration.name,
+        checksum: MigrationHistory.checksum(migration.sql), appliedAt: time ?? ""), database)
     return true
   }
-}
 
-extension PackedTruth {
-  /// What migration 0012 calls to pack what was JSON before it. What cannot be read stays as it is: that is no
-  /// form that there is, so pages do without it and `check` reports it.
-  static let migrating = [
-    function("packed_truth") { try bytes(of: MediaTruth(json: $0)) },
-    function("packed_variants") { try bytes(of: MediaVariant.list(json: $0)) },
-  ]
-
-  private static func function(
-    _ name: String, _ pack: @escaping @Sendable ([UInt8]) throws -> [UInt8]
-  ) -> DatabaseFunction {
-    DatabaseFunction(name, argumentCount: 1, pure: true) { values in
-      guard let json = String.fromDatabaseValue(values[0]) else { return nil }
-      let bytes = Array(json.utf8)
-      return Data((try? pack(bytes)) ?? bytes)
-    }
+  private func write(_ record: MigrationRecord, _ database: Database) throws {
+    try database.execute(
+      sql: "INSERT INTO schema_migration (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)",
+      arguments: [record.version, record.name, record.checksum, record.appliedAt])
   }
 }

@@ -10,7 +10,7 @@ import System
 /// feed, posts are only removed from that feed; a post that is then in no feed is deleted.
 ///
 /// Posts are deleted in the order of their numbers, which is that of the tables.
-public struct Pruning {
+package struct Pruning {
   private let store: SQLiteStore
   private let rule: PruningRule
   private let isDryRun: Bool
@@ -18,12 +18,12 @@ public struct Pruning {
   private let batch: Int
 
   /// How many posts a transaction looks at by default, at the most.
-  public static let defaultBatch = 1_000
+  package static let defaultBatch = 1_000
 
   /// - Parameters:
   ///   - isDryRun: only count.
   ///   - batch: how many posts a transaction looks at, at the most.
-  public init(
+  package init(
     _ store: SQLiteStore, rule: PruningRule, isDryRun: Bool = false, batch: Int = defaultBatch
   ) {
     precondition(batch >= 1 && rule.keptRankings ?? 1 >= 1 && rule.keptPosts ?? 0 >= 0)
@@ -37,7 +37,7 @@ public struct Pruning {
   /// other processes are to have, and `onProgress` with what went so far.
   ///
   /// - Throws: `StoreError`, `FeedError.unknownFeed`.
-  public func run(
+  package func run(
     pause: (Int) -> Void = { CurrentThread.rest(nanoseconds: UInt64($0) * 1_000) },
     onProgress: (PruningSummary) -> Void = { _ in }
   ) throws -> PruningSummary {

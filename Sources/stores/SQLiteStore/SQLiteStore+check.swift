@@ -7,7 +7,7 @@ extension SQLiteStore {
   ///
   /// - Returns: what was found; nothing where all is well.
   /// - Throws: `StoreError`.
-  public func check() throws -> [CheckFinding] {
+  package func check() throws -> [CheckFinding] {
     try withStoreErrors(path: path) {
       try pool.read { try Self.integrityFindings($0) + Self.invariantFindings($0) }
     }

@@ -9,35 +9,35 @@ extension SQLiteStore: MediaStore {
   /// See `MediaStore`.
   ///
   /// - Throws: `StoreError`.
-  public func media(at urls: [String]) throws -> [KnownMedia?] {
+  package func media(at urls: [String]) throws -> [KnownMedia?] {
     try read { table in try urls.map { try table.media(at: $0) } }
   }
 
   /// See `MediaStore`.
   ///
   /// - Throws: `StoreError`.
-  public func truth(ofContent sha256: [UInt8]) throws -> MediaTruth? {
+  package func truth(ofContent sha256: [UInt8]) throws -> MediaTruth? {
     try read { try $0.truth(ofVersion: MediaVersion.content(sha256: sha256).text)?.truth }
   }
 
   /// See `MediaStore`.
   ///
   /// - Throws: `StoreError`.
-  public func media(after url: String?, limit: Int) throws -> [KnownMedia] {
+  package func media(after url: String?, limit: Int) throws -> [KnownMedia] {
     try read { try $0.media(after: url, limit: limit) }
   }
 
   /// See `MediaStore`.
   ///
   /// - Throws: `StoreError`.
-  public func namedMedia(after url: String?, limit: Int) throws -> [String] {
+  package func namedMedia(after url: String?, limit: Int) throws -> [String] {
     try read { try $0.namedMedia(after: url, limit: limit) }
   }
 
   /// See `MediaStore`.
   ///
   /// - Throws: `MediaStoreError`, `StoreError`.
-  public func keep(_ media: [KnownMedia]) throws {
+  package func keep(_ media: [KnownMedia]) throws {
     guard !media.isEmpty else { return }
     let keyed = try media.map { (key: try $0.versionKey(), media: $0) }
     try write { table in
@@ -50,7 +50,7 @@ extension SQLiteStore: MediaStore {
   /// See `MediaStore`.
   ///
   /// - Throws: `StoreError`.
-  public func forget(_ urls: [String]) throws {
+  package func forget(_ urls: [String]) throws {
     try write { table in try urls.filter { try table.forget($0) } }
   }
 

@@ -9,7 +9,7 @@ extension SQLiteStore {
   /// Without it everything is read when it is first needed.
   ///
   /// - Throws: `StoreError`.
-  public func beginLoading() throws {
+  package func beginLoading() throws {
     try follower.beginLoading(
       firstEntries: options.firstEntries, total: options.firstEntriesOfAll)
   }
@@ -19,24 +19,24 @@ extension SQLiteStore {
   /// - Returns: whether anything had changed; `false` where the catalog has yet to be read.
   /// - Throws: `StoreError`; then the catalog stays as it was.
   @discardableResult
-  public func refresh() throws -> Bool { try follower.refresh() }
+  package func refresh() throws -> Bool { try follower.refresh() }
 
   /// The store as of the last refresh: taking it costs a lock for the time of a copy.
   ///
   /// - Throws: `StoreError` where the catalog has yet to be read.
-  public func snapshot() throws -> any StoreSnapshot { try follower.snapshot() }
+  package func snapshot() throws -> any StoreSnapshot { try follower.snapshot() }
 
   /// A page of the list of feeds as of the last refresh; without their newest times as long as only
   /// their tops are read.
   ///
   /// - Throws: `StoreError` where the catalog has yet to be read.
-  public func feeds(_ query: FeedListQuery) throws -> FeedListPage { try follower.feeds(query) }
+  package func feeds(_ query: FeedListQuery) throws -> FeedListPage { try follower.feeds(query) }
 
   /// The feed of this name as of the last refresh; `nil` if it does not exist. It has no newest time while
   /// only its top is read.
   ///
   /// - Throws: `StoreError` where the catalog has yet to be read.
-  public func feed(named name: String) throws -> FeedSummary? {
+  package func feed(named name: String) throws -> FeedSummary? {
     try follower.feed(named: name)
   }
 
@@ -44,37 +44,37 @@ extension SQLiteStore {
   ///
   /// A request for what the store does not have is at hand, too, and refused at once, except for a ranking that
   /// another process may have made since the last refresh. Before the catalog is read, nothing is at hand.
-  public func isAtHand(_ query: PageQuery) -> Bool { follower.isAtHand(query) }
+  package func isAtHand(_ query: PageQuery) -> Bool { follower.isAtHand(query) }
 
   /// A page of a feed without its posts, from the catalog as of the last refresh.
   ///
   /// - Throws: `FeedError` for what the store does not have, `StoreError` for what SQLite says.
-  public func cut(_ query: PageQuery) throws -> PageCut {
+  package func cut(_ query: PageQuery) throws -> PageCut {
     try follower.cut(query, from: try follower.latest())
   }
 
   /// The version of the catalog that was published last; `start` before the first.
-  public var version: StoreVersion { follower.version }
+  package var version: StoreVersion { follower.version }
 
   /// See `FeedStore.isUnchanged`. It takes a lock for as long as it takes to look up the posts.
-  public func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
+  package func isUnchanged(feed: String, posts: [Int64], since version: StoreVersion) -> Bool {
     follower.isUnchanged(feed: feed, posts: posts, since: version)
   }
 
   /// See `FeedStore.changedPosts`: as far back as `Options.journalledChanges` reaches.
-  public func changedPosts(since version: StoreVersion) -> [Int64]? {
+  package func changedPosts(since version: StoreVersion) -> [Int64]? {
     follower.changedPosts(since: version)
   }
 
   /// See `FeedStore.changes`: as far back as `changedPosts`.
-  public func changes(since version: StoreVersion) -> StoreDifference? {
+  package func changes(since version: StoreVersion) -> StoreDifference? {
     follower.changes(since: version)
   }
 
   /// The posts with these numbers, in this order, as the file has them now.
   ///
   /// - Throws: `StoreError`.
-  public func posts(_ numbers: [Int64]) throws -> FlatPosts {
+  package func posts(_ numbers: [Int64]) throws -> FlatPosts {
     try withStoreErrors(path: path) {
       try readers.read { try $1.posts(numbers, $0) }
     }

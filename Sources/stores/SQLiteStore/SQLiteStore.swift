@@ -20,9 +20,9 @@ import System
 ///
 /// Single writes wait in a queue for the one writer, which takes all waiting writes into one transaction
 /// (`WriteGroup`), each in its own savepoint.
-public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
+package final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// Where the file is.
-  public let path: String
+  package let path: String
   let pool: DatabaseConnections
   /// What pages and items are read with, from any thread.
   let readers: ReadConnections
@@ -34,7 +34,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// Opens the database at the path, making and migrating it as needed.
   ///
   /// - Throws: `StoreError`.
-  public convenience init(
+  package convenience init(
     path: String, file: DatabaseFile.Options = DatabaseFile.Options(),
     options: StoreOptions = StoreOptions()
   ) throws {
@@ -44,7 +44,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// Opens a database that is there and up to date, and changes nothing in it.
   ///
   /// - Throws: `StoreError`.
-  public convenience init(
+  package convenience init(
     existing path: String, file: DatabaseFile.Options = DatabaseFile.Options(),
     options: StoreOptions = StoreOptions()
   ) throws {
@@ -94,7 +94,7 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
   /// write-ahead log is brought into it as far as readers allow. Not to be called by a completion.
   ///
   /// - Throws: `StoreError`.
-  public func close() throws {
+  package func close() throws {
     writes.close()
     try follower.close()
     try withStoreErrors(path: path) {
@@ -106,30 +106,30 @@ public final class SQLiteStore: FeedStore, PolicyStore, Sendable {
 
 extension SQLiteStore: DatabaseStore {
   /// Where the file is.
-  public var name: String { path }
+  package var name: String { path }
 
   /// See `DatabaseStore`.
-  public var kind: String { "sqlite" }
+  package var kind: String { "sqlite" }
 
   /// SQLite's version, and its known problems.
-  public func software() -> String { SQLiteLibrary.summary }
+  package func software() -> String { SQLiteLibrary.summary }
 
   /// None: a file that may not be written is not opened.
-  public func writeProblem() -> String? { nil }
+  package func writeProblem() -> String? { nil }
 
   /// False: checking the file costs next to nothing, and no process announces writes.
-  public var hearsOfChanges: Bool { false }
+  package var hearsOfChanges: Bool { false }
 
   /// A file that is gone, or another's, is one that this server alone has lost.
-  public var outlivesDatabase: Bool { false }
+  package var outlivesDatabase: Bool { false }
 
   /// Returns at once.
-  public func waitForChanges(atMostMilliseconds limit: Int) {}
+  package func waitForChanges(atMostMilliseconds limit: Int) {}
 
   /// See `DatabaseStore.prune`.
   ///
   /// - Throws: `StoreError`, `FeedError.unknownFeed`.
-  public func prune(
+  package func prune(
     _ rule: PruningRule, isDryRun: Bool, onProgress: (PruningSummary) -> Void
   ) throws -> PruningSummary {
     try Pruning(self, rule: rule, isDryRun: isDryRun).run(onProgress: onProgress)
@@ -138,35 +138,35 @@ extension SQLiteStore: DatabaseStore {
   /// See `DatabaseStore.lockMedia`.
   ///
   /// - Throws: `SystemError` where the file cannot be made.
-  public func lockMedia() throws -> (any Sendable)? {
+  package func lockMedia() throws -> (any Sendable)? {
     try MediaLock(path: MediaLock.path(ofDatabase: path))
   }
 }
 
 /// The schema of a SQLite file.
-public struct SQLiteSchema: DatabaseSchema {
+package struct SQLiteSchema: DatabaseSchema {
   private let path: String
   private let file: DatabaseFile.Options
 
   /// The schema of the file at the path.
-  public init(path: String, file: DatabaseFile.Options = DatabaseFile.Options()) {
+  package init(path: String, file: DatabaseFile.Options = DatabaseFile.Options()) {
     (self.path, self.file) = (path, file)
   }
 
   /// See `DatabaseSchema`.
   ///
   /// - Throws: `StoreError`.
-  public func migrate() throws -> [String] { try Schema.migrate(path: path, options: file) }
+  package func migrate() throws -> [String] { try Schema.migrate(path: path, options: file) }
 
   /// See `DatabaseSchema`.
   ///
   /// - Throws: `StoreError`.
-  public func status() throws -> [MigrationStatus] { try Schema.status(path: path, options: file) }
+  package func status() throws -> [MigrationStatus] { try Schema.status(path: path, options: file) }
 
   /// See `DatabaseSchema`.
   ///
   /// - Throws: `StoreError`.
-  public func verify() throws { try Schema.verify(path: path, options: file) }
+  package func verify() throws { try Schema.verify(path: path, options: file) }
 }
 
 extension SQLiteStore {
@@ -178,7 +178,7 @@ extension SQLiteStore {
   /// the posts by id, each with its places in the current rankings.
   ///
   /// - Throws: `StoreError`, and what `body` throws.
-  public func exportRecords(_ body: (SeedRecord) throws -> Void) throws {
+  package func exportRecords(_ body: (SeedRecord) throws -> Void) throws {
     try withStoreErrors(path: path) {
       try pool.read { database in
         let feeds = try Row.fetchAll(
@@ -205,7 +205,7 @@ extension SQLiteStore {
 extension SQLiteStore {
   /// How many bytes the database and its write-ahead log have (https://sqlite.org/wal.html); 0 where
   /// there is no such file.
-  public var fileBytes: (database: Int, writeAheadLog: Int) {
+  package var fileBytes: (database: Int, writeAheadLog: Int) {
     (Self.size(pool.file), Self.size(pool.file + "-wal"))
   }
 
@@ -216,7 +216,7 @@ extension SQLiteStore {
   /// The item with this id, read from the file; `nil` if it does not exist.
   ///
   /// - Throws: `StoreError`.
-  public func item(withID id: String) throws -> StoredItem? {
+  package func item(withID id: String) throws -> StoredItem? {
     try withStoreErrors(path: path) {
       try readers.read { database, _ in
         let reader = PostReader(database: database)
@@ -258,7 +258,7 @@ extension SQLiteStore: TableStore {
   /// See `TableStore`.
   ///
   /// - Throws: `StoreError`, what `body` throws.
-  public func readTables(_ body: (StoreTable, [[TableValue]]) throws -> Void) throws {
+  package func readTables(_ body: (StoreTable, [[TableValue]]) throws -> Void) throws {
     try withStoreErrors(path: path) {
       try pool.read { database in
         for table in StoreTable.all {
@@ -291,7 +291,7 @@ extension SQLiteStore: TableStore {
   /// See `TableStore`.
   ///
   /// - Throws: `StoreNotEmpty`, `StoreError`, what `fill` throws.
-  public func writeTables(
+  package func writeTables(
     _ fill: ((StoreTable, [[TableValue]]) throws -> Void) throws -> Void
   ) throws {
     try withStoreErrors(path: path) {
@@ -327,7 +327,7 @@ extension SQLiteStore: TableStore {
 
 extension SQLiteStore {
   /// Begins a run of records. Nothing is written or locked until its first batch.
-  public func beginImport() -> any FeedImport { SQLiteImport(self) }
+  package func beginImport() -> any FeedImport { SQLiteImport(self) }
 
   /// Changes one item, and returns at once; see `FeedStore.write`.
   ///
@@ -335,7 +335,7 @@ extension SQLiteStore {
   /// write. `completion` is called on the writer's thread, which waits for it: it must only pass its result on,
   /// and must not close the store. If a write cannot be taken, `completion` gets `StoreError.tooManyWrites` or
   /// `StoreError.closed` before this returns.
-  public func write(
+  package func write(
     _ write: ItemWrite,
     completion: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
   ) {
@@ -343,7 +343,7 @@ extension SQLiteStore {
   }
 
   /// Changes one feed, and returns at once; see `FeedStore.write`.
-  public func write(
+  package func write(
     _ write: FeedWrite,
     completion: @escaping @Sendable (Result<FeedOutcome, any Error>) -> Void
   ) {

@@ -3,12 +3,12 @@ import GRDBSQLite
 import RowStore
 
 /// The schema of a database, for the `migrate` commands.
-public enum Schema {
+package enum Schema {
   /// Applies the pending migrations; creates the database if it does not exist.
   ///
   /// - Returns: the names of the migrations that were applied.
   /// - Throws: `StoreError`.
-  public static func migrate(
+  package static func migrate(
     path: String, options: DatabaseFile.Options = DatabaseFile.Options()
   ) throws -> [String] {
     let connections = try DatabaseFile.open(path: path, options: options)
@@ -18,7 +18,7 @@ public enum Schema {
   /// Every migration, with when it was applied.
   ///
   /// - Throws: `StoreError`.
-  public static func status(
+  package static func status(
     path: String, options: DatabaseFile.Options = DatabaseFile.Options()
   ) throws -> [MigrationStatus] {
     try withExisting(path: path, options) { try Migrator().status($0.reader) }
@@ -27,7 +27,7 @@ public enum Schema {
   /// Sees that the applied migrations are this program's.
   ///
   /// - Throws: `StoreError`, naming the migration.
-  public static func verify(
+  package static func verify(
     path: String, options: DatabaseFile.Options = DatabaseFile.Options()
   ) throws {
     try withExisting(path: path, options) { try Migrator().verify($0.reader) }
@@ -43,13 +43,13 @@ public enum Schema {
 }
 
 /// The SQLite that this program runs with, which the system brings.
-public enum SQLiteLibrary {
+package enum SQLiteLibrary {
   /// Its release: `3.40.1`.
-  public static var version: String { String(cString: sqlite3_libversion()) }
+  package static var version: String { String(cString: sqlite3_libversion()) }
 
   /// Whether SQLite can lose committed writes when one connection begins a checkpoint while another restarts
   /// the WAL (https://sqlite.org/wal.html#walresetbug).
-  public static var hasLogResetRace: Bool { hasLogResetRace(Int(sqlite3_libversion_number())) }
+  package static var hasLogResetRace: Bool { hasLogResetRace(Int(sqlite3_libversion_number())) }
 
   /// The same of a release, as `sqlite3_libversion_number()` writes it: 3.40.1 is 3040001.
   static func hasLogResetRace(_ number: Int) -> Bool {
@@ -62,7 +62,7 @@ public enum SQLiteLibrary {
   }
 
   /// What it is, and what is done about it, for a person.
-  public static var summary: String {
+  package static var summary: String {
     hasLogResetRace
       ? "SQLite \(version); its WAL-reset bug loses nothing here, since every checkpoint holds the write lock"
       : "SQLite \(version), without the WAL-reset bug; every checkpoint holds the write lock all the same"

@@ -4,7 +4,7 @@ import GRDBSQLite
 import RowStore
 
 /// Why the database cannot be used, with what a person needs to mend it.
-public enum StoreError: Error, Equatable, Sendable {
+package enum StoreError: Error, Equatable, Sendable {
   case cannotOpen(path: String, reason: String)
   case missing(path: String)
   case notADatabase(path: String)
@@ -16,6 +16,8 @@ public enum StoreError: Error, Equatable, Sendable {
   case unknownMigration(version: Int, name: String)
   /// The database was migrated by a newer program.
   case newerDatabase(version: Int, newestKnown: Int)
+  /// The database is from before this program's first migration; the last one that it has.
+  case olderDatabase(name: String)
   case pendingMigrations([String])
   case migrationFailed(name: String, reason: String)
   case readOnly(path: String)
@@ -47,7 +49,7 @@ public enum StoreError: Error, Equatable, Sendable {
 
 extension StoreError: StoreFailure {
   /// What it means for the caller.
-  public var kind: StoreFailureKind {
+  package var kind: StoreFailureKind {
     switch self {
     case .busy: .busy
     case .tooManyWrites: .tooManyWrites
@@ -57,7 +59,7 @@ extension StoreError: StoreFailure {
     case .runDropped: .importDropped
     case .readOnly: .readOnly
     case .missing, .notADatabase, .foreign, .editedMigration, .unknownMigration,
-      .newerDatabase, .pendingMigrations, .migrationFailed, .notPermitted, .inUse,
+      .newerDatabase, .olderDatabase, .pendingMigrations, .migrationFailed, .notPermitted, .inUse,
       .damaged, .database:
       .other
     }
@@ -73,7 +75,7 @@ extension StoreError {
 
 extension StoreError: CustomStringConvertible {
   /// What is wrong and what mends it, in one line with the path or the migration.
-  public var description: String {
+  package var description: String {
     switch self {
     case .cannotOpen(let path, let reason): "cannot open the database \(path): \(reason)"
     case .missing(let path):
@@ -87,6 +89,7 @@ extension StoreError: CustomStringConvertible {
       "\(MigrationProblem.unknown(version: version, name: name))"
     case .newerDatabase(let version, let newestKnown):
       "\(MigrationProblem.newer(version: version, newestKnown: newestKnown))"
+    case .olderDatabase(let name): "\(MigrationProblem.older(name: name))"
     case .pendingMigrations(let names):
       "the database lacks the migrations \(names.joined(separator: ", ")); "
         + "run `lookahead migrate up`"
@@ -131,6 +134,7 @@ extension StoreError: CustomStringConvertible {
       case .edited(let name): .editedMigration(name: name)
       case .unknown(let version, let name): .unknownMigration(version: version, name: name)
       case .newer(let version, let newest): .newerDatabase(version: version, newestKnown: newest)
+      case .older(let name): .olderDatabase(name: name)
       }
   }
 

@@ -7,25 +7,25 @@ import System
 /// Readers go on meanwhile, each with its snapshot; writers wait, and those that wait for longer than
 /// their busy time-out are refused. The numbers of posts and entries stay what they are, so that a
 /// running server does not notice.
-public struct Vacuum {
+package struct Vacuum {
   /// How much room there is, and how much is needed.
-  public struct Room: Sendable {
+  package struct Room: Sendable {
     /// What the file has now.
-    public let fileBytes: Int
+    package let fileBytes: Int
     /// What of it is in use: about what it will have.
-    public let usedBytes: Int
+    package let usedBytes: Int
     /// The free bytes on the disk for users other than root.
-    public let freeBytes: Int
+    package let freeBytes: Int
 
     /// The new content is written twice before the old one is removed: to a temporary file, and to the
     /// write-ahead log; and a little more, since pages are laid out again.
-    public var neededBytes: Int { usedBytes * 2 + usedBytes / 10 + (1 << 20) }
+    package var neededBytes: Int { usedBytes * 2 + usedBytes / 10 + (1 << 20) }
   }
 
   /// Why it is not done.
-  public struct NoRoom: Error, Sendable {
+  package struct NoRoom: Error, Sendable {
     /// How much there is and how much is needed.
-    public let room: Room
+    package let room: Room
   }
 
   private let path: String
@@ -33,7 +33,7 @@ public struct Vacuum {
 
   /// A vacuum of the database at the path. Temporary files lie beside it from here on, and not where
   /// the disk may be smaller: to be called before any database is opened.
-  public init(path: String, options: DatabaseFile.Options = DatabaseFile.Options()) {
+  package init(path: String, options: DatabaseFile.Options = DatabaseFile.Options()) {
     self.path = path
     self.options = options
     setenv("SQLITE_TMPDIR", DatabaseFile.folder(of: path), 1)
@@ -42,7 +42,7 @@ public struct Vacuum {
   /// How much room there is, and how much is needed.
   ///
   /// - Throws: `StoreError`.
-  public func room() throws -> Room {
+  package func room() throws -> Room {
     try DatabaseFile.requireExisting(path: path)
     let connections = try DatabaseFile.open(path: path, options: options)
     return try withStoreErrors(path: path) {
@@ -63,7 +63,7 @@ public struct Vacuum {
   ///
   /// - Returns: what the file has then.
   /// - Throws: `NoRoom`, `StoreError`.
-  public func run() throws -> Int {
+  package func run() throws -> Int {
     let room = try room()
     guard room.freeBytes >= room.neededBytes else { throw NoRoom(room: room) }
     let connections = try DatabaseFile.open(path: path, options: options)

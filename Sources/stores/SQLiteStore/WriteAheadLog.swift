@@ -13,9 +13,9 @@ import System
 ///
 /// An endless reader (an export into a pipe that no process reads) holds the WAL for as long as it runs:
 /// only its end helps, and the caller of the check is told.
-public final class WriteAheadLog: Sendable {
+package final class WriteAheadLog: Sendable {
   /// What a look came to.
-  public enum Outcome: Sendable, Equatable {
+  package enum Outcome: Sendable, Equatable {
     /// There was nothing to do.
     case small
     /// The WAL was brought into the database and cut.
@@ -34,7 +34,7 @@ public final class WriteAheadLog: Sendable {
   static let smallBytes = 1 << 17
 
   /// The WAL of the store's database.
-  public init(of store: SQLiteStore, limitBytes: Int) {
+  package init(of store: SQLiteStore, limitBytes: Int) {
     connections = store.pool
     self.limitBytes = limitBytes
   }
@@ -42,7 +42,7 @@ public final class WriteAheadLog: Sendable {
   /// Looks at the WAL, and brings it in where that is due.
   ///
   /// - Throws: `StoreError`.
-  public func look() throws -> Outcome {
+  package func look() throws -> Outcome {
     guard let status = fileStatus(), status.bytes > Self.smallBytes else { return .small }
     let isIdle = last.withLock { last in
       defer { last = status }

@@ -32,7 +32,7 @@ struct FolderPieces: PieceStorage {
     let written: ByteRangeSet
   }
 
-  /// An index may have so many bytes, 65 536 records and a head; a file of more is begun anew.
+  /// An index may have this many bytes, 65 536 records and a head; a file of more is begun anew.
   static let indexLimitBytes = PieceRecord.encodedBytes * 65_536 + KeptFile.headLimitBytes
 
   /// Opens the folder, or makes it.

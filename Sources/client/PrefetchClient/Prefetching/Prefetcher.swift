@@ -157,7 +157,7 @@ public actor Prefetcher {
         isGoingUp: engine.isGoingUp))
   }
 
-  /// The list scrolls: so many items a second, below zero where it goes up; and where it will stop, in items
+  /// The list scrolls: this many items a second, below zero where it goes up; and where it will stop, in items
   /// from the active one, where the platform says that.
   public func scroll(itemsPerSecond: Double, stopDistance: Int? = nil) {
     let speed = min(max(itemsPerSecond * 1_000, -1e9), 1e9)

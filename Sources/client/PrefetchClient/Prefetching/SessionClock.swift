@@ -14,7 +14,7 @@ public struct SessionClock: Sendable {
     Int((ContinuousClock.now - start) / .microseconds(1)) * speed / 1_000
   }
 
-  /// Waits until so many milliseconds of the viewing have passed.
+  /// Waits until this many milliseconds of the viewing have passed.
   public func sleep(milliseconds: Int) async throws {
     try await Task.sleep(for: .microseconds(max(milliseconds, 0) * 1_000 / speed))
   }

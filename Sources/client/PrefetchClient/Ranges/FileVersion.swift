@@ -16,7 +16,7 @@ public struct FileVersion: Hashable, Sendable {
   /// How many bytes the whole file has.
   public let bytes: Int
 
-  /// A version of so many bytes.
+  /// A version of this many bytes.
   public init(validator: Validator, bytes: Int) {
     self.validator = validator
     self.bytes = bytes

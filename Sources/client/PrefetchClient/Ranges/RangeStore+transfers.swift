@@ -41,7 +41,7 @@ extension RangeStore {
     min(transfer.end, kept[transfer.url]?.file.version.bytes ?? .max)
   }
 
-  /// How long to wait before the next attempt; `nil` where there is none.
+  /// How long to wait before the next attempt; `nil` if there is none.
   private func wait(behind error: RangeStoreError, failures: Int) -> Int? {
     guard error.isTransient, failures <= limits.retries else { return nil }
     let asked = error.retryAfterMilliseconds ?? 0

@@ -31,7 +31,7 @@ public final class AnswerPipe: TransportBody {
   private let stop: @Sendable () -> Void
   private let resume: @Sendable () -> Void
 
-  /// With so many bytes that nobody has asked for, whoever receives should rest.
+  /// With this many bytes that nobody has asked for, whoever receives should rest.
   private static let restingBytes = 1_048_576
 
   /// A pipe into which nothing has come yet.

@@ -51,6 +51,7 @@ final class OrderChunk: Sendable {
   static let unknownTime = Int64.min
 
   init(_ entries: [Entry], ids: [UInt8]) {
+    assert(!entries.isEmpty && entries.allSatisfy { $0.idEnd <= ids.count }, "an id is not there")
     keys = entries.map(\.key)
     groupKeys = stride(from: 0, to: entries.count, by: Self.groupCount).map {
       entries[min($0 + Self.groupCount, entries.count) - 1].key

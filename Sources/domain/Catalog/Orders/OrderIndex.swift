@@ -98,6 +98,10 @@ public struct OrderIndex: Sendable {
     bounds.append(Bound(start: start, lastKey: .max))
     self.bounds = bounds
     count = start
+    assert(
+      zip(chunks, chunks.dropFirst()).allSatisfy {
+        $0.position(at: $0.count - 1) < $1.position(at: 0)
+      }, "chunks are not in order")
     newestPublishedAt = newest == OrderChunk.unknownTime ? nil : Timestamp(microseconds: newest)
   }
 

@@ -63,7 +63,7 @@ public struct MediaTiming: Hashable, Sendable, Codable {
   /// How many rows each list has at the most.
   public static let rowLimit = 256
 
-  /// Why these counts cannot be those of a file of so many bytes, and in which of them; `nil` where they can.
+  /// Why these counts cannot be those of a file of this many bytes, and in which of them; `nil` where they can.
   public func problem(fileBytes: Int) -> (field: String, words: String)? {
     guard (0...fileBytes).contains(headBytes) else {
       return ("headBytes", "\(headBytes) is not in 0…\(fileBytes), the file's size")

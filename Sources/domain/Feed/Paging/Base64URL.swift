@@ -76,7 +76,7 @@ enum Base64URL {
       }
       var unusedBits: UInt32 = 0
       let bytes = [UInt8](unsafeUninitializedCapacity: letters.count * 3 / 4) { bytes, count in
-        // Writes the first so many bytes of three: as many in all as there is room for.
+        // Writes the first this many bytes of three: as many in all as there is room for.
         func write(_ bits: UInt32, _ byteCount: Int) {
           for index in 0..<byteCount {
             let byte = UInt8(truncatingIfNeeded: bits >> UInt32(16 - 8 * index))

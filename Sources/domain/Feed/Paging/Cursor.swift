@@ -211,7 +211,7 @@ private struct Reader {
 
   var isAtEnd: Bool { rest.isEmpty }
 
-  /// The next so many bytes: where they lie.
+  /// The next this many bytes: where they lie.
   private mutating func take(_ count: Int) throws(CursorTextError) -> Range<Int> {
     guard count <= rest.count else { throw .damaged }
     let taken = rest.lowerBound..<rest.lowerBound + count

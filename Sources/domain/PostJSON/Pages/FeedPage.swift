@@ -224,7 +224,7 @@ extension RecordFields {
     return value.kind == .null
   }
 
-  /// The member `start` of a file of so many bytes.
+  /// The member `start` of a file of this many bytes.
   fileprivate func timing(fileBytes: Int?) throws(RecordError) -> MediaTiming? {
     guard has("start") else { return nil }
     guard let fileBytes else { throw error("bytes", "is missing beside start") }

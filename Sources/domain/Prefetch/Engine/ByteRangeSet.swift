@@ -47,6 +47,7 @@ public struct ByteRangeSet: Hashable, Sendable {
     }
     let new = merged.count - covered
     count += new
+    assert(isInOrder, "ranges overlap, touch or are not counted")
     return new
   }
 
@@ -64,6 +65,12 @@ public struct ByteRangeSet: Hashable, Sendable {
     }
     ranges.replaceSubrange(first..<last, with: rest)
     count += rest.reduce(0) { $0 + $1.count }
+    assert(isInOrder, "ranges overlap, touch or are not counted")
+  }
+
+  private var isInOrder: Bool {
+    count == ranges.reduce(0) { $0 + $1.count } && ranges.allSatisfy { !$0.isEmpty }
+      && zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound }
   }
 
   /// Leaves everything out.

@@ -17,7 +17,7 @@ struct EngineFacts: Equatable, Codable {
   /// The last event's time and number.
   var now = 0
   var eventNumber = 0
-  /// No eviction before so many bytes are held: the last one could not reach its aim.
+  /// No eviction before this number of bytes is held: the last one could not reach its aim.
   var evictionBytes = 0
 
   /// The latest time that events have; later ones are taken for it.
@@ -41,7 +41,7 @@ struct EngineFacts: Equatable, Codable {
     note(event, &actions)
   }
 
-  /// How many bytes are held or under way for items that nobody has looked at, nor passed.
+  /// The number of bytes that are held or in transfer for items that the person has neither looked at nor passed.
   var speculativeBytes: Int {
     transfers.reduce(files.speculativeBytes) {
       $0 + (isActive($1.slot) ? 0 : $1.bytesUnderWay)
@@ -224,7 +224,7 @@ extension EngineFacts {
   ) {
     let range = range.clamped(to: 0..<RecordLimits.fileBytes)
     guard let slot = files.slot(of: key) else {
-      // Of a file that was forgotten meanwhile: nobody would ever ask for its eviction.
+      // The file was forgotten meanwhile: without this it would never be evicted.
       actions.append(PrefetchAction(.evict(key: key, range), .gone))
       return
     }

@@ -5,7 +5,7 @@ extension EngineFacts {
     evict(
       toBytes: settings.heldBytes - settings.heldBytes / 8,
       .full(heldBytes: files.heldBytes, limitBytes: settings.heldBytes), &actions)
-    // Where all that is left must stay, the next look waits for so much more.
+    // If what is left must stay, the next eviction waits until a sixteenth more is held.
     let rest = files.heldBytes
     evictionBytes = rest > settings.heldBytes ? rest + settings.heldBytes / 16 + 1 : 0
   }
@@ -42,7 +42,7 @@ extension EngineFacts {
     return distances
   }
 
-  /// Has the client forget all that it has of a file.
+  /// Has the client forget what it has of a file.
   mutating func forget(
     _ slot: Int, _ reason: PrefetchReason, _ actions: inout [PrefetchAction]
   ) {
@@ -54,7 +54,7 @@ extension EngineFacts {
     counts.evictedBytes += held.count
     files.drop(0..<Int.max, of: slot)
     guard files[slot].references > 0 else { return }
-    // Its items have to be made ready anew.
+    // Its items are no longer ready.
     for position in list.positions
     where list[position].media.contains(where: { $0.slots.contains(slot) }) {
       list[position].isReady = false

@@ -69,6 +69,7 @@ struct FileTable: Equatable {
 
   mutating func unrefer(_ slot: Int) {
     self[slot].references -= 1
+    assert(self[slot].references >= 0, "a file was let go more often than it was referred to")
     guard self[slot].references == 0 else { return }
     looseFiles += 1
     settle(slot)
@@ -93,9 +94,16 @@ struct FileTable: Equatable {
     let speculative = min(self[slot].speculativeBytes, after)
     speculativeBytes += speculative - self[slot].speculativeBytes
     self[slot].speculativeBytes = speculative
+    assert(isSummed, "the sums are not those of the files")
   }
 
-  /// Counts bytes that arrived for an item that nobody looks at yet.
+  private var isSummed: Bool {
+    heldBytes == slots.reduce(0) { $0 + $1.held.count }
+      && speculativeBytes == slots.reduce(0) { $0 + $1.speculativeBytes }
+      && looseFiles == slots.reduce(0) { $0 + (!$1.isFree && $1.references == 0 ? 1 : 0) }
+  }
+
+  /// Counts bytes that arrived for an item ahead of the person.
   mutating func speculate(_ bytes: Int, on slot: Int) {
     self[slot].speculativeBytes += bytes
     speculativeBytes += bytes

@@ -6,7 +6,7 @@ struct MediaState: Equatable, Codable {
   var slots: [Int]
   /// Which of them is loaded.
   var variant = 0
-  /// Something of that one was asked for: another would begin anew.
+  /// Something of that one was asked for: another would start over.
   var isSettled = false
 
   var slot: Int { slots[variant] }
@@ -28,7 +28,7 @@ struct ItemState: Equatable, Codable {
 }
 
 /// A stretch of the feed. Positions go on counting where items are added at its ends or leave there, so that a
-/// position stays an item's own until the list is made anew.
+/// position stays an item's own until the list is replaced.
 struct ItemList: Equatable {
   /// The position of the first item.
   private(set) var first = 0
@@ -51,29 +51,34 @@ struct ItemList: Equatable {
   mutating func append(_ item: ItemState) {
     index[ByteText(item.id)] = end
     items.append(item)
+    assert(index.count == count, "an id is in the list twice")
   }
 
   mutating func prepend(_ added: [ItemState]) {
     first -= added.count
     items.insert(contentsOf: added, at: 0)
     for (offset, item) in added.enumerated() { index[ByteText(item.id)] = first + offset }
+    assert(index.count == count, "an id is in the list twice")
   }
 
   mutating func removeFirst(_ count: Int) {
     for item in items.prefix(count) { index[ByteText(item.id)] = nil }
     items.removeFirst(count)
     first += count
+    assert(index.count == count, "an id is in the list twice")
   }
 
   mutating func removeLast(_ count: Int) {
     for item in items.suffix(count) { index[ByteText(item.id)] = nil }
     items.removeLast(count)
+    assert(index.count == count, "an id is in the list twice")
   }
 
-  /// Other items, or the same in another order; positions begin anew.
+  /// Other items, or the same in another order; positions start over.
   mutating func replace(_ items: [ItemState]) {
     (first, self.items, index) = (0, items, [:])
     for (position, item) in items.enumerated() { index[ByteText(item.id)] = position }
+    assert(index.count == count, "an id is in the list twice")
   }
 }
 

@@ -1,5 +1,5 @@
 /// Measures a link by what crosses it: pure. Only time in which something is on its way counts, so that a link
-/// that nobody uses is not taken for a slow one, nor a round trip for bandwidth.
+/// that is not used is not taken for a slow one, nor a round trip for bandwidth.
 ///
 /// Clients measure with it, and the lab's simulated ones do, too.
 public struct LinkMeter: Sendable {
@@ -20,7 +20,7 @@ public struct LinkMeter: Sendable {
   private var windowBytes = 0
   private var waits: [Int] = []
 
-  /// A window of so many bytes says something of a link.
+  /// A window of at least this many bytes measures a link.
   private static let leastBytes = 16_384
   /// And of so long.
   public static let leastMilliseconds = 250

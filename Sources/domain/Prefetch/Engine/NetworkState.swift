@@ -76,13 +76,13 @@ struct NetworkState: Equatable, Codable {
     return least
   }
 
-  /// How long so many bytes take at the bandwidth to count on.
+  /// The time that these bytes take at the bandwidth to count on.
   func milliseconds(_ bytes: Int) -> Int {
     // Kilobits a second are bits a millisecond; sizes of files are far from overflowing.
     (bytes * 8 + cautiousKbps - 1) / cautiousKbps
   }
 
-  /// How much longer a new request of so many bytes takes than the link has to do with it: a round trip, and what
+  /// How much longer a new request of these bytes takes than the link is busy with it: a round trip, and what
   /// of further ones it has to wait because a connection begins slowly (RFC 6928, RFC 5681 section 3.1).
   func latencyMilliseconds(_ bytes: Int) -> Int {
     var (latency, window, left) = (roundTripMilliseconds, 14_600, bytes)

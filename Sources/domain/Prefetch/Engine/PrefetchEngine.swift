@@ -108,7 +108,7 @@ public struct PrefetchEngine: Sendable {
   /// How many bytes of all files are held.
   public var heldBytes: Int { facts.files.heldBytes }
 
-  /// How many bytes are held or under way for items that nobody has looked at, nor passed.
+  /// The number of bytes that are held or in transfer for items that the person has neither looked at nor passed.
   public var speculativeBytes: Int { facts.speculativeBytes }
 
   /// The file that is loaded of one of an item's media: the variant that was chosen.

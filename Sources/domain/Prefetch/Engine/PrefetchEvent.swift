@@ -5,7 +5,7 @@ import Feed
 public enum PrefetchEvent: Hashable, Sendable, Codable {
   /// A page is there. Items that the list has already are brought up to date where they are.
   case pageArrived(PrefetchPlace, items: [PrefetchItem], hasPrevious: Bool, hasNext: Bool)
-  /// A page that was asked for does not come; `nil` where nobody said when to ask again.
+  /// A page that was asked for does not come; `nil` if the server did not say when to ask again.
   case pageFailed(PrefetchPlace, retryAfterMilliseconds: Int?)
   /// These items are no longer in the feed.
   case itemsRemoved([String])
@@ -13,7 +13,7 @@ public enum PrefetchEvent: Hashable, Sendable, Codable {
   case itemsReordered([String])
   /// The person looks at this item. Until the first such event it is the list's first one.
   case activeChanged(String)
-  /// The list scrolls: so many thousandths of items a second, below zero where it goes up, 0 where it came
+  /// The list scrolls: its speed in thousandths of items a second, below zero if it goes up, 0 if it came
   /// to rest; and where it will stop, in items from the active one, where that is known.
   case scrolled(milliitemsPerSecond: Int, stopDistance: Int?)
   /// The client has these bytes of a file already, in a store of its own.
@@ -27,7 +27,7 @@ public enum PrefetchEvent: Hashable, Sendable, Codable {
   case transferFinished(Int)
   /// A transfer ended before that.
   case transferFailed(Int, TransferFailure)
-  /// A transfer brought so many kilobits (1000 bits) a second; and what a round trip took, where that was seen.
+  /// A transfer's bandwidth in kilobits (1000 bits) a second; and a round trip, if one was measured.
   case bandwidthMeasured(kilobitsPerSecond: Int, roundTripMilliseconds: Int?)
   /// The active item plays or stands at this time of it.
   case playbackMoved(milliseconds: Int, Playback)

@@ -95,7 +95,7 @@ public enum PrefetchPlace: Hashable, Sendable, Codable {
   case below
   /// Above the first item.
   case above
-  /// A window around the place that lies so many items below the active one (above where it is below zero):
+  /// A window around the place at this distance below the active item (above it if below zero):
   /// where a fling will stop. It is the list from then on.
   case around(distance: Int)
 }

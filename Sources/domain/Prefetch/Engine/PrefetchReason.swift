@@ -1,21 +1,21 @@
 /// Why the engine wants something done: numbers, which the description puts in words.
 public enum PrefetchReason: Hashable, Sendable, Codable {
-  /// The active item lacks so many bytes to start.
+  /// The number of bytes that the active item lacks to start.
   case activeStart(missingBytes: Int)
   /// The active item is loaded to its end; `nil` where its size is not known.
   case activeRest(missingBytes: Int?)
-  /// The item is among those which the strategy loads ahead: so many items from the active one, below zero
+  /// The item is among those that the strategy loads ahead: its distance from the active one, below zero
   /// above it.
   case near(distance: Int, bytes: Int)
   /// The same, and with it the weights of those that load ahead add up to this much of what is allowed.
   case weighed(distance: Int, cost: Int, maxCost: Int)
-  /// The item is in a range of the screen, so many items away.
+  /// The item is in a range of the screen, at this distance.
   case inRange(ScreenRange, distance: Int)
   /// So much of the clip is loaded, for it is so near.
   case stage(distance: Int, milliseconds: Int)
-  /// The fling stops here, so many items from where it began.
+  /// The fling stops here, at this distance from where it began.
   case target(distance: Int)
-  /// To wait one more step costs so much expected waiting, with this chance that the part is needed; per
+  /// To wait one more step costs this expected waiting, with this chance that the part is needed; per
   /// megabyte, against the price, which counts as far as the part may not be needed.
   case expectedWait(
     distance: Int, bytes: Int, waitMilliseconds: Int, chancePercent: Int,
@@ -30,15 +30,15 @@ public enum PrefetchReason: Hashable, Sendable, Codable {
   case wantedAgain(distance: Int)
   /// The item's addresses are good no longer.
   case expired
-  /// No more may be loaded ahead than so many bytes.
+  /// No more bytes than these may be loaded ahead.
   case allowance(bytes: Int, Restraint?)
-  /// Nothing is loaded while nobody can see it.
+  /// Nothing is loaded while the app is in the background.
   case background
   /// There is no network.
   case offline
   /// Its item has left the list.
   case gone
-  /// So many items of the list were seen, of the newest page's so many: that is the strategy's share.
+  /// The number of items seen, of the list or of the newest page: the strategy's share is reached.
   case share(seen: Int, of: Int, percent: Int)
   /// So many items are left below, which are those that the strategy wants to have.
   case itemsLeft(Int)
@@ -46,7 +46,7 @@ public enum PrefetchReason: Hashable, Sendable, Codable {
   case end
   /// The scroll will stop at a place that is not in the list.
   case stopOutside(distance: Int)
-  /// So many bytes of so many that it takes to start are there.
+  /// The number of bytes that are there, and that it takes to start.
   case bytes(held: Int, needed: Int)
   /// The decoder has had its time.
   case decoded(milliseconds: Int)

@@ -7,7 +7,7 @@ public struct PrefetchSettings: Hashable, Sendable, Codable {
   public var heldFiles = 2_000
   /// How many bytes are held at the most; of more, what is farthest from the active item is evicted.
   public var heldBytes = 268_435_456
-  /// How many bytes are held and under way at once for items that nobody has looked at yet.
+  /// Maximum number of bytes that are held or in transfer for items that the person has not looked at yet.
   public var speculativeBytes = 33_554_432
   /// The same while the person saves data.
   public var saveDataSpeculativeBytes = 0

@@ -93,7 +93,7 @@ extension PrefetchEngine {
 }
 
 extension EngineFacts {
-  /// Takes in all that a client knows at one moment.
+  /// Takes in what a client knows at one moment.
   fileprivate mutating func arrive(at snapshot: PrefetchSnapshot) {
     let since = max(0, min(snapshot.atMilliseconds, Self.lastMilliseconds))
     var ignored: [PrefetchAction] = []

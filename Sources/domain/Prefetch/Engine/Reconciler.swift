@@ -183,7 +183,7 @@ struct Reconciler {
 
   // MARK: What is begun
 
-  /// Asks for what is wished and neither there nor under way, in order, as far as the limits reach. It ends at
+  /// Asks for what is wished and neither held nor in transfer, in order, within the limits. It ends at
   /// the first wish for which there is no room: passing over it for a smaller one would load what is seen
   /// later before what is seen sooner.
   private func begin(
@@ -287,6 +287,10 @@ struct Reconciler {
       if room <= 0 { return false }
     }
     guard makeSlot(wish, wishes, &facts, &actions) else { return false }
+    assert(
+      facts.files[wish.slot].held.count(in: gap) == 0
+        && !facts.transfers.contains { $0.slot == wish.slot && $0.rest.contains(gap.lowerBound) },
+      "what is held or under way is begun again")
     facts.lastTransfer += 1
     let item = facts.list[wish.position].id
     facts.transfers.append(

@@ -138,7 +138,7 @@ extension EngineFacts {
       } else {
         for piece in cost.pieces { held += files[slot].held.count(in: piece) }
       }
-      // A picture is there when all of it is; where its size is not known, nobody can say so.
+      // A picture is there when all of it is; without its size that cannot be known.
       if load.kind == .image, load.bytes == nil { isThere = false }
     }
     return (held, needed, isThere && held >= needed)

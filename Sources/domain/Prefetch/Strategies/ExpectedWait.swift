@@ -66,7 +66,7 @@ struct ExpectedWait {
     /// What is to be loaded of it.
     var wantedBytes: Int { isHeadAlone ? headBytes : bytes }
 
-    /// In so many futures its turn comes and it is in time: what of it runs goes on, for to stop it and begin
+    /// In this many futures its turn comes and it is in time: its transfer continues, for to stop it and begin
     /// again costs round trips.
     func goesOn(of futures: Int) -> Bool { isUnderWay && kept * 2 >= futures }
 

@@ -176,7 +176,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
       wholeMilliseconds: whole, isUnderWay: isUnderWay)
   }
 
-  /// How many bytes of an item's first frame are not there; 0 of all that is no single clip.
+  /// The number of bytes that an item's first frame lacks; 0 unless the item is a single clip.
   private func missingHead(of item: ItemState, _ facts: EngineFacts) -> Int {
     guard item.media.count == 1 else { return 0 }
     let file = facts.files[item.media[0].slot]
@@ -249,7 +249,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     for future in 0..<futures.count {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
       guard let last = visits.last, last.position == facts.list.end else { continue }
-      // How long items are looked at that nobody knows: as those before them.
+      // Items that are not known yet are looked at for as long as those before them.
       let dwell = max(0, last.at - facts.now) / max(1, visits.count - 1)
       job.turns += 1
       job.untilMilliseconds += max(0, last.at - facts.now)

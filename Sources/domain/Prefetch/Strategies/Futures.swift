@@ -26,7 +26,7 @@ struct Futures: Equatable, Codable {
 
   /// The random numbers' state.
   private var state: UInt64 = 0
-  /// After one of so many items a person leaves.
+  /// A person leaves after one of this many items.
   private static let itemsPerVisit = 50
 
   var count: Int { max(0, starts.count - 1) }

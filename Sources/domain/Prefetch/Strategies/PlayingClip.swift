@@ -79,7 +79,7 @@ extension ExpectedWaitStrategy {
     )
   }
 
-  /// How far the active item will have been watched at the most, in so many percent of the futures.
+  /// How far the active item will have been watched at most, in this percentage of the futures.
   private func watchedMilliseconds(
     _ facts: EngineFacts, _ active: Int, in percent: Int
   ) -> Int {
@@ -116,7 +116,7 @@ struct PlayingClip {
 
   /// How long the link may do something else before the clip runs out, and up to where its bytes are then asked for:
   /// a piece beyond what comes already, and all that has to begin to come within the margin, as far as it will be
-  /// watched. `nil` where nobody will see more than comes.
+  /// watched. `nil` if no more than that will be seen.
   ///
   /// - Parameter least: up to where a player wants it that stands; 0 for one that plays.
   func due(

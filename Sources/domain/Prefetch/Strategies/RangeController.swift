@@ -119,7 +119,7 @@ extension EngineFacts {
     network.savesData ? .visibleOnly : viewer.hasScrolled ? .full : .minimum
   }
 
-  /// How many items such a part of a screenful has, begun ones with it.
+  /// The number of items in this part of a screenful, rounded up.
   fileprivate func items(of hundredths: Int) -> Int {
     (hundredths * settings.itemsPerScreenHundredths + 9_999) / 10_000
   }

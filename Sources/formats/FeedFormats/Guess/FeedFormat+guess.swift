@@ -2,7 +2,7 @@ import Feed
 
 extension FeedFormat {
   /// So many bytes of an input tell what it is written in.
-  public static let tellingBytes = 1 << 14
+  package static let tellingBytes = 1 << 14
 
   /// What an input is written in, by how it begins.
   ///
@@ -11,7 +11,7 @@ extension FeedFormat {
   ///   - said: what its owner says that it is; nil where nobody says. Records are not looked at.
   ///   - columns: what is known of its columns, where it is a CSV.
   /// - Throws: `FormatProblem` where it is nothing that can be read, or not what is said.
-  public static func guess(
+  package static func guess(
     _ start: [UInt8], said: FeedFormat? = nil, columns: [ColumnMapping] = []
   ) throws(FormatProblem) -> FeedFormat {
     // What is no record is refused by its line.
@@ -150,9 +150,9 @@ extension FeedFormat {
 }
 
 /// Why an input is not read at all: nothing of it was.
-public struct FormatProblem: Error, Hashable, Sendable, CustomStringConvertible {
+package struct FormatProblem: Error, Hashable, Sendable, CustomStringConvertible {
   /// What the input is, and what to do, as a sentence without its end.
-  public let description: String
+  package let description: String
 
   init(_ description: String) { self.description = description }
 }

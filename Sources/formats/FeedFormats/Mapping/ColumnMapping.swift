@@ -1,17 +1,17 @@
 import Feed
 
 /// Which field of a post a column of a CSV is, or a value of a JSON object.
-public struct ColumnMapping: Hashable, Sendable {
+package struct ColumnMapping: Hashable, Sendable {
   /// What the header calls it, or the path to it (`JSONMapping`).
-  public let column: String
+  package let column: String
   /// What it is of a post.
-  public let field: ColumnField
+  package let field: ColumnField
 
   /// A mapping written as `column=field`, of which the last `=` counts, or as `field=path` where only what stands
   /// in front is a field.
   ///
   /// - Throws: `ColumnMappingError`.
-  public init(_ text: String) throws(ColumnMappingError) {
+  package init(_ text: String) throws(ColumnMappingError) {
     guard let first = text.firstIndex(of: "="), let last = text.lastIndex(of: "=") else {
       throw ColumnMappingError(description: "\"\(text)\" is neither column=field nor field=path")
     }
@@ -31,13 +31,13 @@ public struct ColumnMapping: Hashable, Sendable {
 }
 
 /// A text that is no mapping.
-public struct ColumnMappingError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct ColumnMappingError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong, as a sentence without its end.
-  public let description: String
+  package let description: String
 }
 
 /// A field of a post that a column or a value can be; records call it the same.
-public enum ColumnField: Hashable, Sendable {
+package enum ColumnField: Hashable, Sendable {
   case id, type, title, text, language, publishedAt, authorID, authorName, authorAvatar, url
   case thumbnail, tags, feed, rank
   /// A counter of this name.
@@ -48,7 +48,7 @@ public enum ColumnField: Hashable, Sendable {
   case media(Int, MediaPart)
 
   /// A part of a file.
-  public enum MediaPart: String, CaseIterable, Sendable {
+  package enum MediaPart: String, CaseIterable, Sendable {
     case url, kind, alt, poster, mimeType, codec, width, height, bytes
     case duration = "durationMs"
   }

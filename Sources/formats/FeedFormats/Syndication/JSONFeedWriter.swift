@@ -5,7 +5,7 @@ extension SyndicationPage {
   /// The page as a JSON Feed (jsonfeed.org/version/1.1).
   ///
   /// What of a post that format has no member for stands in the extension `_lookahead`.
-  public var jsonFeed: [UInt8] {
+  package var jsonFeed: [UInt8] {
     var writer = JSONWriter(capacity: 1024 * (items.count + 1))
     writer.object { writer in
       writer.member("version", "https://jsonfeed.org/version/1.1")

@@ -4,7 +4,7 @@ import Feed
 extension SyndicationPage {
   /// The page as RSS 2.0 (rssboard.org/rss-specification), with the modules that readers know: content, Dublin
   /// Core, slash, Media RSS; and the ways to the pages beside it (RFC 5005 section 3).
-  public var rss: [UInt8] {
+  package var rss: [UInt8] {
     var writer = XMLWriter()
     let spaces: [(StaticString, String?)] = [
       ("version", "2.0"), ("xmlns:atom", "http://www.w3.org/2005/Atom"),

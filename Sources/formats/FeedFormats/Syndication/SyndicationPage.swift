@@ -3,24 +3,24 @@ import Feed
 /// A page of a feed for programs that read feeds of any server: JSON Feed, RSS.
 ///
 /// All its URLs are absolute and of the web, or there are none: whoever reads it knows no other place.
-public struct SyndicationPage: Sendable {
+package struct SyndicationPage: Sendable {
   /// What people call the feed.
-  public var title: String
+  package var title: String
   /// Where this server is, with a slash at the end.
-  public var home: String
+  package var home: String
   /// Where this very document is.
-  public var url: String
+  package var url: String
   /// The document that goes on below; nil on the last one.
-  public var next: String?
+  package var next: String?
   /// The one above; nil on the first one.
-  public var previous: String?
+  package var previous: String?
   /// The feed's first document.
-  public var first: String
+  package var first: String
   /// The items, in the feed's order.
-  public var items: [SyndicationItem]
+  package var items: [SyndicationItem]
 
   /// A page of these items.
-  public init(
+  package init(
     title: String, home: String, url: String, next: String? = nil, previous: String? = nil,
     first: String, items: [SyndicationItem]
   ) {
@@ -35,11 +35,11 @@ public struct SyndicationPage: Sendable {
 }
 
 /// A post as such programs read it.
-public struct SyndicationItem: Sendable {
+package struct SyndicationItem: Sendable {
   /// The post, with absolute URLs of the web alone.
-  public let post: Post
+  package let post: Post
   /// Where people read it: its own page, or else what this server says of it.
-  public let url: String
+  package let url: String
 
   /// The item of a post. What it names that is nothing of the web is left out.
   ///
@@ -47,7 +47,7 @@ public struct SyndicationItem: Sendable {
   ///   - home: where this server is, with a slash at the end: what begins with a slash is there.
   ///   - page: what this server says of the post, where that has no page of its own.
   ///   - naming: by which URL clients get what the post names by such a one.
-  public init(_ post: Post, home: String, page: String, naming: (String) -> String = { $0 }) {
+  package init(_ post: Post, home: String, page: String, naming: (String) -> String = { $0 }) {
     func address(_ url: String) -> String? { WebAddress.absolute(naming(url), home: home) }
     var post = post
     post.url = post.url.flatMap(address)

@@ -25,7 +25,7 @@ final class XMLParser {
   /// Between a namespace and a name: no name holds it, so that the last one is the one.
   private static let separator = UInt8(ascii: "\n")
 
-  /// A parser at the beginning of a document; a tag or a comment may have so many bytes.
+  /// A parser at the beginning of a document; a tag or a comment may have this many bytes.
   init?(tokenLimitBytes: Int) {
     guard let parser = XML_ParserCreateNS(nil, XML_Char(Self.separator)) else { return nil }
     self.parser = parser

@@ -8,7 +8,7 @@ enum ConnectionAction {
   /// Give the application the request (`takeRequest`), which is now or later `answered`; with
   /// `streamsBody` the body follows.
   case handle(exchange: UInt64, requestID: String, streamsBody: Bool)
-  /// Give these bytes to whoever takes the body as it comes: `delivered`.
+  /// Give these bytes to the reader of the streamed body: `delivered`.
   case deliver([UInt8])
   /// Tell it that this is all.
   case endStream(StreamEnd)
@@ -49,7 +49,7 @@ struct StreamEnd {
   var error: BodyStreamError?
 }
 
-/// An answer that is in the output queue, where somebody wants to hear when it has left.
+/// An answer in the output queue whose end is reported to the observer.
 struct Departure {
   /// At which count of written bytes it begins, and at which it ends.
   let beginsAt: Int
@@ -62,7 +62,7 @@ struct Departure {
 /// the loop keeps up to date.
 struct Surroundings {
   let configuration: ServerConfiguration
-  /// Whether somebody hears of the requests that were answered.
+  /// Whether there is an observer of answered requests.
   let isObserved: Bool
   /// A clock that never goes back.
   var nowMilliseconds: UInt64
@@ -74,6 +74,6 @@ struct Surroundings {
   /// How much memory the answers of all these connections hold that their clients have not taken.
   var heldBytes = 0
 
-  /// The moment so many milliseconds from now.
+  /// The moment this many milliseconds from now.
   func after(milliseconds: Int) -> UInt64 { nowMilliseconds + UInt64(milliseconds) }
 }

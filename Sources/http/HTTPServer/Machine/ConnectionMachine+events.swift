@@ -51,7 +51,7 @@ extension ConnectionMachine {
   /// Takes the request that `handle` is about.
   mutating func takeRequest() -> Request? { request.take() }
 
-  /// Answers a request; nobody hears a second answer, or one that comes too late.
+  /// Answers a request; a second answer, or one that comes too late, is ignored.
   mutating func answered(_ number: UInt64, _ response: consuming Response) {
     guard exchanges.answer(number, response) else { return }
     abandonStream(of: number)
@@ -103,7 +103,7 @@ extension ConnectionMachine {
     stage = .open(.body(body))
   }
 
-  /// The application has answered without the rest of the body: nobody will read that, and so nothing
+  /// The application has answered without the rest of the body: that will not be read, and so nothing
   /// behind it can be read either.
   private mutating func abandonStream(of number: UInt64) {
     guard number == exchanges.lastNumber, case .open(.body(let body)) = stage, body.use == .streamed

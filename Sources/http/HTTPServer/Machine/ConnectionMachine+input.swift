@@ -156,8 +156,8 @@ extension ConnectionMachine {
       streamsBody: false)
   }
 
-  /// The rest of a body that nobody wants is not waited for: it is answered, and the connection ends
-  /// after the answer, so that the rest is never read as a request. Nil where somebody wants it.
+  /// The rest of an unwanted body is not waited for: the request is answered, and the connection ends
+  /// after the answer, so that the rest is never read as a request. Nil if it is wanted.
   mutating func answerWithoutRest(_ around: inout Surroundings) -> ConnectionAction? {
     guard case .open(.body(let body)) = stage, body.use == .discarded else { return nil }
     exchanges.endAfterLast()

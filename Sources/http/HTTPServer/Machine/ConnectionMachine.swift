@@ -47,7 +47,7 @@ struct ConnectionMachine {
     case streaming
     /// The last answer is in `output`.
     case closing
-    /// All is written, and the client was told so; so much of what it still sends is thrown away.
+    /// All is written, and the sending side is shut down; up to a limit, what still arrives is discarded.
     case lingering(untilMilliseconds: UInt64, bytesLeft: Int)
     /// Cut off where the client took too little of an answer.
     case closed(isCutOff: Bool)

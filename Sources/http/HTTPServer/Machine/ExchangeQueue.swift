@@ -110,6 +110,9 @@ struct ExchangeQueue {
     heldBytes -= exchange.heldBytes
     if exchange.holdsFile { heldFiles -= 1 }
     firstNumber += 1
+    assert(heldBytes >= 0 && heldFiles >= 0, "answers held less than was counted")
+    assert(
+      !items.isEmpty || (heldBytes == 0 && heldFiles == 0), "no answer waits, and some is held")
     if items.isEmpty {
       noteFirst(.unasked)
     } else {

@@ -3,7 +3,7 @@ import HTTP
 /// A request whose body is on its way.
 struct IncomingBody {
   enum Use {
-    /// Thrown away: nobody wants it.
+    /// Discarded: the application does not want it.
     case discarded
     /// Collected into the request, which the application gets when it is complete.
     case collected
@@ -15,7 +15,7 @@ struct IncomingBody {
   let use: Use
   /// Whether the client sends nothing before it is told to (`100 Continue`), and it has not been.
   private(set) var awaitsContinue: Bool
-  /// Whether whoever takes it has to make room before more is read.
+  /// Whether its reader has to make room before more is read.
   private(set) var isPaused = false
   /// Whether the rest of it is not waited for any more.
   private(set) var isGivenUp = false
@@ -90,7 +90,7 @@ struct IncomingBody {
   }
 
   /// When it is too late: a body must not pause for too long, and must come at a minimum rate on the
-  /// whole; one that nobody wants must be over soon.
+  /// whole; an unwanted one must be over soon.
   func deadlineMilliseconds(_ around: inout Surroundings) -> UInt64 {
     let timeout = UInt64(around.configuration.bodyReadTimeoutMilliseconds)
     // Beyond 2^53 bytes the product would overflow.

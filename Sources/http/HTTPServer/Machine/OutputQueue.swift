@@ -3,7 +3,7 @@ import HTTP
 
 /// What is to be written to a connection.
 ///
-/// Large parts of a body stay the arrays of whoever made them, and files stay files. Small parts
+/// Large parts of a body stay the arrays that they came as, and files stay files. Small parts
 /// are copied together, since a segment of its own costs more than its bytes do: measured with a
 /// page of 18 KB in 33 parts, the whole request took 12.9 µs of CPU time with each part a segment,
 /// and 8.7 µs with all copied.
@@ -70,6 +70,7 @@ struct OutputQueue {
 
   /// So many bytes have been written.
   mutating func consume(_ written: Int) {
+    assert((0...byteCount).contains(written), "more was written than waited")
     offset += written
     byteCount -= written
     writtenCount += written
@@ -79,6 +80,12 @@ struct OutputQueue {
       parts.removeFirst()
     }
     if parts.isEmpty { releaseMemory() }
+    assert(isSummed, "the sums are not those of the parts")
+  }
+
+  private var isSummed: Bool {
+    byteCount == parts.reduce(-offset) { $0 + $1.count }
+      && heldBytes == parts.reduce(0) { $0 + $1.heldBytes }
   }
 
   /// Forgets what was not written.

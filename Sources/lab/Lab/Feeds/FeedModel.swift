@@ -2,20 +2,20 @@ import Feed
 
 /// What a feed is made of that nobody recorded. The figures are assumptions, in the range of what was
 /// measured of short clips and pictures for phones; not one is fitted to a result.
-public struct FeedModel: Hashable, Sendable {
+package struct FeedModel: Hashable, Sendable {
   /// How many of a thousand items are clips; the others are pictures.
-  public var videoPermille = 400
+  package var videoPermille = 400
   /// The sizes of pictures, in bytes.
-  public var imageBytes = quantiles(15_000, 90_000, 280_000, 700_000)
+  package var imageBytes = quantiles(15_000, 90_000, 280_000, 700_000)
   /// How long clips play, in milliseconds.
-  public var videoMilliseconds = quantiles(2_700, 9_200, 18_400, 60_000)
+  package var videoMilliseconds = quantiles(2_700, 9_200, 18_400, 60_000)
   /// What a second of a clip has, in kilobits; of one clip it varies by a fifth.
-  public var videoKbps = quantiles(250, 800, 1_600, 3_500)
+  package var videoKbps = quantiles(250, 800, 1_600, 3_500)
   /// What starts a clip, in bytes.
-  public var videoHeadBytes = quantiles(8_000, 40_000, 110_000, 250_000)
+  package var videoHeadBytes = quantiles(8_000, 40_000, 110_000, 250_000)
 
   /// The assumptions as they stand.
-  public init() {}
+  package init() {}
 
   private static func quantiles(_ least: Int, _ middle: Int, _ high: Int, _ most: Int) -> Quantiles
   {
@@ -25,8 +25,8 @@ public struct FeedModel: Hashable, Sendable {
     ])!
   }
 
-  /// A feed of so many items, at least one: the first ones are the same whatever the count.
-  public func feed(count: Int, random: LabRandom) -> LabFeed {
+  /// A feed of this many items, at least one: the first ones are the same whatever the count.
+  package func feed(count: Int, random: LabRandom) -> LabFeed {
     LabFeed(
       (0..<count).map { index in
         var own = random.split(UInt64(index))

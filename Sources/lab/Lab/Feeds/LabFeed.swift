@@ -2,18 +2,18 @@ import Feed
 import Prefetch
 
 /// A feed to be scrolled: its items as they are, and as the engine is told of them.
-public struct LabFeed: Sendable {
+package struct LabFeed: Sendable {
   /// One item: its media, each the original and its variants.
-  public struct Item: Hashable, Sendable {
+  package struct Item: Hashable, Sendable {
     /// Its own among the items of the feed.
-    @ByBytes public private(set) var id: String
+    @ByBytes package private(set) var id: String
     /// What it is.
-    public let type: PostType
+    package let type: PostType
     /// Its media, in the order in which they are shown, each at least its original.
-    public let media: [[LabFile]]
+    package let media: [[LabFile]]
 
     /// An item of these media.
-    public init(id: String, type: PostType, media: [[LabFile]]) {
+    package init(id: String, type: PostType, media: [[LabFile]]) {
       precondition(media.allSatisfy { !$0.isEmpty })
       self.id = id
       self.type = type
@@ -29,9 +29,9 @@ public struct LabFeed: Sendable {
   }
 
   /// Its items, from the top.
-  public let items: [Item]
+  package let items: [Item]
   /// How many items a page has.
-  public let pageItems: Int
+  package let pageItems: Int
   /// What the engine is told by a server that has looked into the files.
   let hinted: [PrefetchItem]
   /// What it is told by one that has not.
@@ -41,7 +41,7 @@ public struct LabFeed: Sendable {
   private let indexes: [ByteText: Int]
 
   /// A feed of these items, at least one, no two of the same id.
-  public init(_ items: [Item], pageItems: Int = 30) {
+  package init(_ items: [Item], pageItems: Int = 30) {
     precondition(!items.isEmpty && pageItems > 0)
     self.items = items
     self.pageItems = pageItems

@@ -1,25 +1,25 @@
 import Feed
 
 /// A media file as it truly is, whoever knows about it.
-public struct LabFile: Hashable, Sendable {
+package struct LabFile: Hashable, Sendable {
   /// Its size.
-  public let bytes: Int
+  package let bytes: Int
   /// What shows it: of a picture all of it, of a clip what its first frame needs. Ascending, apart.
-  public let startRanges: [Range<Int>]
+  package let startRanges: [Range<Int>]
   /// How long it plays; 0 for a picture.
-  public let durationMilliseconds: Int
+  package let durationMilliseconds: Int
   /// How many bytes play it through each second: never falling, to the file's end.
   let secondBytes: [Int]
   /// What a server tells of it, where somebody recorded that; else it tells what is true.
   let recorded: MediaLoad?
 
   /// What a run can move: no more than `LinkRequest.byteLimit`.
-  public static let byteLimit = LinkRequest.byteLimit
+  package static let byteLimit = LinkRequest.byteLimit
 
   /// A picture.
   ///
   /// - Parameter recorded: what a server tells of it; `nil` where it tells what is true.
-  public init(imageBytes bytes: Int, recorded: MediaLoad? = nil) {
+  package init(imageBytes bytes: Int, recorded: MediaLoad? = nil) {
     precondition((0...Self.byteLimit).contains(bytes))
     self.bytes = bytes
     startRanges = bytes > 0 ? [0..<bytes] : []
@@ -31,7 +31,7 @@ public struct LabFile: Hashable, Sendable {
   /// A clip that starts with these bytes, and plays through second n with the first `secondBytes[n]`.
   ///
   /// - Parameter recorded: what a server tells of it; `nil` where it tells what is true.
-  public init(
+  package init(
     startRanges: [Range<Int>], secondBytes: [Int], durationMilliseconds: Int,
     recorded: MediaLoad? = nil
   ) {
@@ -49,7 +49,7 @@ public struct LabFile: Hashable, Sendable {
   }
 
   /// It moves.
-  public var isClip: Bool { !secondBytes.isEmpty }
+  package var isClip: Bool { !secondBytes.isEmpty }
 
   /// How many bytes play it through this time: straight between seconds.
   func bytes(throughMilliseconds time: Int) -> Int {

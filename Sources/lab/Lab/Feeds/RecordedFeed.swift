@@ -2,16 +2,16 @@ import Feed
 import Prefetch
 
 /// A feed that somebody recorded: items as a server tells of them.
-public struct RecordedFeed: Sendable {
+package struct RecordedFeed: Sendable {
   /// The feed to be scrolled.
-  public let feed: LabFeed
+  package let feed: LabFeed
   /// How many files its items have, variants counted.
-  public let fileCount: Int
+  package let fileCount: Int
   /// Of how many of them nobody recorded the size, so that it was drawn.
-  public let drawnSizes: Int
+  package let drawnSizes: Int
 
   /// How many items are taken, from the feed's top.
-  public static let itemLimit = 20_000
+  package static let itemLimit = 20_000
 
   /// The feed of these items; of items with the same id, the first.
   ///
@@ -19,7 +19,7 @@ public struct RecordedFeed: Sendable {
   ///   - model: where sizes and durations are drawn from that the record does not have.
   ///   - random: with which numbers.
   /// - Throws: `RecordedFeedError` where there are no items.
-  public init(
+  package init(
     _ items: some Sequence<PrefetchItem>, drawingFrom model: FeedModel = FeedModel(),
     random: LabRandom = LabRandom(seed: 1)
   ) throws(RecordedFeedError) {
@@ -45,7 +45,7 @@ public struct RecordedFeed: Sendable {
   }
 
   /// What somebody looked at whom somebody watched: those of the looks whose items the feed has.
-  public func looks(_ looks: [(item: String, dwellMilliseconds: Int)]) -> [ViewerModel.Look] {
+  package func looks(_ looks: [(item: String, dwellMilliseconds: Int)]) -> [ViewerModel.Look] {
     looks.compactMap { look in
       feed.index(of: look.item).map {
         ViewerModel.Look(index: $0, dwellMilliseconds: look.dwellMilliseconds)
@@ -54,17 +54,17 @@ public struct RecordedFeed: Sendable {
   }
 
   /// What it is, in words: of how many files the sizes are assumptions.
-  public var words: String {
+  package var words: String {
     "\(feed.items.count) items with \(fileCount) files"
       + (drawnSizes > 0 ? "; the sizes of \(drawnSizes) are not recorded, and drawn" : "")
   }
 }
 
 /// Why a recorded feed cannot be scrolled.
-public enum RecordedFeedError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum RecordedFeedError: Error, Hashable, Sendable, CustomStringConvertible {
   /// It has no items.
   case noItems
 
   /// `there are no items in it`
-  public var description: String { "there are no items in it" }
+  package var description: String { "there are no items in it" }
 }

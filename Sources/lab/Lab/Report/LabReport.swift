@@ -1,22 +1,22 @@
 /// What was measured as one page that needs nothing else: no other host, no script, every chart drawn here.
-public struct LabReport: Sendable {
+package struct LabReport: Sendable {
   /// What the page says of where its numbers come from.
-  public struct Origin: Sendable {
+  package struct Origin: Sendable {
     /// What was scrolled, in words.
-    public var feed: String
+    package var feed: String
     /// By whom, in words.
-    public var viewer: String
+    package var viewer: String
     /// When, `2026-11-22`.
-    public var date: String
+    package var date: String
     /// With which program.
-    public var program: String
+    package var program: String
     /// Where recorded networks come from, in words; empty where there are none.
-    public var traces: String
+    package var traces: String
     /// What a gigabyte costs, in hundredths of money.
-    public var gigabyteCents: Int
+    package var gigabyteCents: Int
 
     /// These words.
-    public init(
+    package init(
       feed: String, viewer: String, date: String, program: String, traces: String = "",
       gigabyteCents: Int
     ) {
@@ -30,18 +30,18 @@ public struct LabReport: Sendable {
   }
 
   /// A grid of settings of the weighted strategy, measured on the first network.
-  public struct Grid: Sendable {
+  package struct Grid: Sendable {
     /// One setting: a maximum cost, and what a video and an image count.
-    public struct Setting: Hashable, Sendable {
+    package struct Setting: Hashable, Sendable {
       /// The weights of what loads at once add up to no more.
-      public let maxCost: Int
+      package let maxCost: Int
       /// What a video counts.
-      public let videoCost: Int
+      package let videoCost: Int
       /// What an image counts.
-      public let imageCost: Int
+      package let imageCost: Int
 
       /// A setting.
-      public init(maxCost: Int, videoCost: Int, imageCost: Int) {
+      package init(maxCost: Int, videoCost: Int, imageCost: Int) {
         self.maxCost = maxCost
         self.videoCost = videoCost
         self.imageCost = imageCost
@@ -49,12 +49,12 @@ public struct LabReport: Sendable {
     }
 
     /// The settings, in the order of the results' contestants.
-    public let settings: [Setting]
+    package let settings: [Setting]
     /// What they measured.
-    public let results: ExperimentResults
+    package let results: ExperimentResults
 
     /// A grid of these settings, as many as the results have contestants.
-    public init(_ settings: [Setting], _ results: ExperimentResults) {
+    package init(_ settings: [Setting], _ results: ExperimentResults) {
       precondition(settings.count == results.contestants.count)
       self.settings = settings
       self.results = results
@@ -70,7 +70,7 @@ public struct LabReport: Sendable {
   let margin: Double
   let seed: UInt64
   /// What the simulation was held against; `nil` where nobody did.
-  public var validation: Validation?
+  package var validation: Validation?
 
   /// The report of an experiment.
   ///
@@ -78,7 +78,7 @@ public struct LabReport: Sendable {
   ///   - results: of the experiment.
   ///   - prices: which of the contestants are ours with another price: their places.
   ///   - told: which contestant's first run on the first network is drawn as it went.
-  public init(
+  package init(
     _ origin: Origin, _ experiment: Experiment, _ results: ExperimentResults, prices: [Int],
     grid: Grid?, told contestant: Int, margin: Double
   ) {
@@ -112,7 +112,7 @@ public struct LabReport: Sendable {
   ///
   /// - Parameter styleHash: the SHA-256 of `style` in base64: the page's policy allows that style and nothing
   ///   else.
-  public func html(styleHash: String) -> String {
+  package func html(styleHash: String) -> String {
     var page = Markup()
     page.element("html", ["lang": "en"]) { page in
       page.element("head") { head in
@@ -179,7 +179,7 @@ public struct LabReport: Sendable {
 
 extension LabReport {
   /// The page's style: what `html(styleHash:)` is to be given the hash of.
-  public static let style = """
+  package static let style = """
 
     :root { color-scheme: light dark; --ink: #1b1f24; --soft: #5b6470; --paper: #ffffff; --line: #d8dde3;
       --ours: #b3261e; --front: #0b57d0; --dot: #5b6470; --wait: #b3261e; --load: #0b57d0; --cut: #9a6b00; }

@@ -2,18 +2,18 @@ import LinkModel
 import Prefetch
 
 /// What is measured: a policy, as a client has it.
-public struct Contestant: Hashable, Sendable {
+package struct Contestant: Hashable, Sendable {
   /// What tables call it.
-  public var name: String
+  package var name: String
   /// Its strategy, and what items cost by it.
-  public var policy: Policy
+  package var policy: Policy
   /// What bounds the engine.
-  public var settings: PrefetchSettings
+  package var settings: PrefetchSettings
   /// Whether a server tells how large files are and how they start; else the policy's guesses apply.
-  public var isHinted: Bool
+  package var isHinted: Bool
 
   /// A client of this policy.
-  public init(
+  package init(
     name: String, policy: Policy, settings: PrefetchSettings = PrefetchSettings(),
     isHinted: Bool = true
   ) {
@@ -24,7 +24,7 @@ public struct Contestant: Hashable, Sendable {
   }
 
   /// A client of this strategy, with the articles' values for what items cost.
-  public init(_ strategy: Policy.Strategy, isHinted: Bool = true) {
+  package init(_ strategy: Policy.Strategy, isHinted: Bool = true) {
     self.init(
       name: strategy.title, policy: Policy(name: strategy.name, strategy: strategy),
       isHinted: isHinted)
@@ -33,19 +33,19 @@ public struct Contestant: Hashable, Sendable {
 
 extension Policy.Strategy {
   /// Its name and its parameters: `weighted leading=5 maxCost=5`.
-  public var title: String {
+  package var title: String {
     ([name] + parameters.map { "\($0.name)=\($0.value)" }).joined(separator: " ")
   }
 }
 
 /// A network to measure on.
-public struct LabNetwork: Hashable, Sendable {
+package struct LabNetwork: Hashable, Sendable {
   /// What tables call it.
-  public let name: String
+  package let name: String
   /// What it is like.
-  public let schedule: LinkSchedule
+  package let schedule: LinkSchedule
   /// How requests go over it.
-  public var link: LinkSettings
+  package var link: LinkSettings
   /// What the client takes for granted before it has measured; `nil` where nothing is known.
   let expected: LinkConditions?
 
@@ -53,7 +53,7 @@ public struct LabNetwork: Hashable, Sendable {
   var isRecorded: Bool { expected == nil }
 
   /// A profile's network: the client knows which one it is.
-  public init(_ profile: NetworkProfile, link: LinkSettings = LinkSettings()) {
+  package init(_ profile: NetworkProfile, link: LinkSettings = LinkSettings()) {
     name = profile.name
     schedule = LinkSchedule(profile)
     self.link = link
@@ -62,7 +62,7 @@ public struct LabNetwork: Hashable, Sendable {
 
   /// A profile's network as `ShapedLink` makes it, of which the client library knows nothing before it has
   /// measured: no TLS, nothing that comes after a cancel, windows that do not shrink at rest.
-  public init(shaped profile: NetworkProfile) {
+  package init(shaped profile: NetworkProfile) {
     name = profile.name
     schedule = LinkSchedule(profile)
     link = LinkSettings()
@@ -76,7 +76,7 @@ public struct LabNetwork: Hashable, Sendable {
   }
 
   /// A recorded network, played from a moment that the run draws.
-  public init(name: String, trace: LinkSchedule, link: LinkSettings = LinkSettings()) {
+  package init(name: String, trace: LinkSchedule, link: LinkSettings = LinkSettings()) {
     self.name = name
     schedule = trace
     self.link = link

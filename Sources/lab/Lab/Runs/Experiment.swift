@@ -3,26 +3,26 @@ import Synchronization
 
 /// Contestants on networks, each so many times: in each repeat another viewer, another moment of the network and,
 /// unless it is recorded, another feed; the same ones for all contestants.
-public struct Experiment: Sendable {
+package struct Experiment: Sendable {
   /// What is held against each other; the first is what the others are compared with.
-  public var contestants: [Contestant]
+  package var contestants: [Contestant]
   /// Where.
-  public var networks: [LabNetwork]
+  package var networks: [LabNetwork]
   /// What is scrolled.
-  public var feed: FeedSource
+  package var feed: FeedSource
   /// By whom.
-  public var viewer: ViewerModel
+  package var viewer: ViewerModel
   /// How many items a run has.
-  public var items: Int
+  package var items: Int
   /// How many runs each contestant has on each network.
-  public var repeats: Int
+  package var repeats: Int
   /// The number of the first repeat: 0, or where another experiment with the same seed ended.
-  public var firstRepeat = 0
+  package var firstRepeat = 0
   /// What all random numbers come from.
-  public var seed: UInt64
+  package var seed: UInt64
 
   /// Where feeds come from.
-  public enum FeedSource: Sendable {
+  package enum FeedSource: Sendable {
     /// Made up anew for each repeat.
     case generated(FeedModel)
     /// The same each time, from another item on in each repeat: at its end it goes on at its top. Where it
@@ -31,7 +31,7 @@ public struct Experiment: Sendable {
   }
 
   /// An experiment of these parts.
-  public init(
+  package init(
     contestants: [Contestant], networks: [LabNetwork], feed: FeedSource, viewer: ViewerModel,
     items: Int = 1_000, repeats: Int = 10, seed: UInt64 = 1
   ) {
@@ -45,7 +45,7 @@ public struct Experiment: Sendable {
   }
 
   /// How many runs there are.
-  public var runCount: Int { contestants.count * networks.count * repeats }
+  package var runCount: Int { contestants.count * networks.count * repeats }
 
   /// The measures of all runs.
   ///
@@ -53,7 +53,7 @@ public struct Experiment: Sendable {
   ///   - perform: calls what it is given for each number below the count it is given, in whatever order, on as
   ///     many threads as it likes, and returns when all calls have: the results are the same.
   ///   - progress: is told how many runs are done, from any thread.
-  public func results(
+  package func results(
     _ perform: Performer = { count, body in
       for index in 0..<count { body(index) }
     },
@@ -79,7 +79,7 @@ public struct Experiment: Sendable {
   }
 
   /// One run in words.
-  public func explain(contestant: Int, network: Int, repeat number: Int) -> [String] {
+  package func explain(contestant: Int, network: Int, repeat number: Int) -> [String] {
     let (setup, seed) = round(network: network, repeat: number)
     return Simulation.explain(contestants[contestant], setup, seed: seed).lines
   }
@@ -134,7 +134,7 @@ extension Experiment {
   ///   - perform: as for `results`.
   ///   - progress: is told after how many clusters it looked.
   /// - Precondition: there are two contestants.
-  public func compare(
+  package func compare(
     _ measure: RunFigures.Measure = .loaders, margin: Double,
     _ perform: Performer = { count, body in
       for index in 0..<count { body(index) }
@@ -181,7 +181,7 @@ extension ExperimentResults {
 
 /// Calls a body for each number below a count, in whatever order, on as many threads as it likes, and returns when
 /// all calls have.
-public typealias Performer = (Int, @escaping @Sendable (Int) -> Void) -> Void
+package typealias Performer = (Int, @escaping @Sendable (Int) -> Void) -> Void
 
 extension Experiment {
   /// The measures of as many runs as it takes until loaders are known so precisely: twice as many repeats each
@@ -192,7 +192,7 @@ extension Experiment {
   ///   - most: no more repeats than that.
   ///   - perform: as for `results`.
   ///   - progress: is told how many runs are done, and of how many.
-  public func results(
+  package func results(
     precise halfWidth: Double, atMost most: Int, _ perform: Performer,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
   ) -> ExperimentResults {
@@ -218,7 +218,7 @@ extension Experiment {
 
 extension ExperimentResults {
   /// Whether the loaders of each contestant on each network are known so precisely.
-  public func isPrecise(_ halfWidth: Double) -> Bool {
+  package func isPrecise(_ halfWidth: Double) -> Bool {
     contestants.indices.allSatisfy { contestant in
       networks.indices.allSatisfy { network in
         interval(contestant, on: network, .loaders).halfWidth <= halfWidth

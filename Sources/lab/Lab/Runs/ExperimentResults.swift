@@ -1,15 +1,15 @@
 import JSON
 
 /// What an experiment has measured: the same bytes for the same seed, on however many threads it ran.
-public struct ExperimentResults: Hashable, Sendable {
+package struct ExperimentResults: Hashable, Sendable {
   /// The contestants' names.
-  public let contestants: [String]
+  package let contestants: [String]
   /// The networks' names.
-  public let networks: [String]
+  package let networks: [String]
   /// How many runs each contestant had on each network.
-  public let repeats: Int
+  package let repeats: Int
   /// How many items each run had.
-  public let items: Int
+  package let items: Int
   let runs: [RunValues]
 
   init(
@@ -30,7 +30,7 @@ public struct ExperimentResults: Hashable, Sendable {
 
   /// The mean of a measure with its 95 % interval. On one network each repeat counts as one value; over
   /// several, each network, which is the mean of its repeats.
-  public func interval(
+  package func interval(
     _ contestant: Int, on network: Int?, _ measure: RunFigures.Measure
   ) -> SequentialInterval {
     var interval = SequentialInterval(
@@ -44,7 +44,7 @@ public struct ExperimentResults: Hashable, Sendable {
   /// A contestant held against the first one, run for run.
   ///
   /// - Parameter margin: what is no difference that matters, in the measure's unit.
-  public func comparison(
+  package func comparison(
     _ contestant: Int, on network: Int?, _ measure: RunFigures.Measure = .loaders, margin: Double
   ) -> Comparison {
     var comparison = Comparison(
@@ -80,7 +80,7 @@ extension ExperimentResults {
 
   /// A table for people: loaders per 1000 items with their 95 % intervals, what else was measured, and how each
   /// contestant compares with the first.
-  public func table(margin: Double) -> String { table(margin: margin, of: nil) }
+  package func table(margin: Double) -> String { table(margin: margin, of: nil) }
 
   func table(margin: Double, of use: RunUse?) -> String {
     let first = use.map { "network (\($0.rawValue))" } ?? "network"
@@ -122,7 +122,7 @@ extension ExperimentResults {
   }
 
   /// Every measure of every run, as RFC 4180 has it, with a line of names first.
-  public var csv: String { csv(of: nil) }
+  package var csv: String { csv(of: nil) }
 
   /// - Parameter use: what the runs were for: a column of its own, where it is said.
   func csv(of use: RunUse?, hasHead: Bool = true) -> String {
@@ -156,7 +156,7 @@ extension ExperimentResults {
   }
 
   /// Means and intervals as JSON: a list of rows, one for each network and strategy.
-  public func json(margin: Double) -> [UInt8] {
+  package func json(margin: Double) -> [UInt8] {
     var writer = JSONWriter(capacity: 4_096)
     writer.array { writer in
       for place in places {

@@ -1,42 +1,42 @@
 /// What one run counted.
-public struct RunFigures: Hashable, Sendable {
+package struct RunFigures: Hashable, Sendable {
   /// Items that the viewer looked at, each time.
-  public internal(set) var viewedItems = 0
+  package internal(set) var viewedItems = 0
   /// Of these, pictures that were not there.
-  public internal(set) var imageLoaders = 0
+  package internal(set) var imageLoaders = 0
   /// Of these, clips short of what starts them.
-  public internal(set) var videoLoaders = 0
+  package internal(set) var videoLoaders = 0
   /// Of these, items whose page was not there.
-  public internal(set) var pageLoaders = 0
+  package internal(set) var pageLoaders = 0
   /// How long the viewer waited at each item that was not there, in milliseconds, rising; no longer than the
   /// viewer stayed.
-  public internal(set) var waitsMilliseconds: [Int] = []
+  package internal(set) var waitsMilliseconds: [Int] = []
   /// How often a clip stopped after it had started.
-  public internal(set) var stalls = 0
+  package internal(set) var stalls = 0
   /// How long clips stood still of which the first frame was seen: before they moved, and where they stopped.
-  public internal(set) var stalledMilliseconds = 0
+  package internal(set) var stalledMilliseconds = 0
   /// Bytes of media that came.
-  public internal(set) var fetchedBytes = 0
+  package internal(set) var fetchedBytes = 0
   /// Of these, bytes that nobody looked at: of items never viewed, or beyond what was watched.
-  public internal(set) var wastedBytes = 0
+  package internal(set) var wastedBytes = 0
   /// Requests for media and pages.
-  public internal(set) var requests = 0
+  package internal(set) var requests = 0
   /// Of these, for pages of the feed.
-  public internal(set) var pages = 0
+  package internal(set) var pages = 0
   /// Requests of which nothing came for too long.
-  public internal(set) var timeouts = 0
+  package internal(set) var timeouts = 0
   /// Times that the engine was asked.
-  public internal(set) var events = 0
+  package internal(set) var events = 0
   /// How long the run took on its own clock.
-  public internal(set) var milliseconds = 0
+  package internal(set) var milliseconds = 0
 
   /// Loader impressions of any kind.
-  public var loaders: Int { imageLoaders + videoLoaders + pageLoaders }
+  package var loaders: Int { imageLoaders + videoLoaders + pageLoaders }
   /// What the viewer waited for in all.
-  public var waitedMilliseconds: Int { waitsMilliseconds.reduce(0, +) }
+  package var waitedMilliseconds: Int { waitsMilliseconds.reduce(0, +) }
 
   /// All of it in a line.
-  public var words: String {
+  package var words: String {
     """
     \(viewedItems) items looked at: \(loaders) loaders (\(imageLoaders) on images, \(videoLoaders) on \
     videos, \(pageLoaders) for want of a page), \(waitedMilliseconds) ms of waiting; \(stalls) stalls, \
@@ -46,7 +46,7 @@ public struct RunFigures: Hashable, Sendable {
   }
 
   /// What tables and comparisons are about. Of all of them less is better.
-  public enum Measure: String, CaseIterable, Sendable {
+  package enum Measure: String, CaseIterable, Sendable {
     /// Loader impressions per 1000 viewed items: all, on pictures, on clips, for want of their page.
     case loaders, imageLoaders, videoLoaders, pageLoaders
     /// Milliseconds of waiting: per viewed item, and what half and 95 of a hundred viewed items did not exceed.
@@ -65,7 +65,7 @@ public struct RunFigures: Hashable, Sendable {
     /// Requests per 1000 viewed items.
     case requests
 
-    /// What one piece more in a run of so many items is, of what is counted in pieces: runs that all count the
+    /// What one piece more in a run of this many items is, of what is counted in pieces: runs that all count the
     /// same are no proof that others will.
     func leastDeviation(items: Int) -> Double {
       switch self {
@@ -81,7 +81,7 @@ public struct RunFigures: Hashable, Sendable {
   }
 
   /// A measure of it.
-  public func value(_ measure: Measure) -> Double {
+  package func value(_ measure: Measure) -> Double {
     switch measure {
     case .loaders: perThousand(loaders)
     case .imageLoaders: perThousand(imageLoaders)
@@ -113,7 +113,7 @@ public struct RunFigures: Hashable, Sendable {
   }
 
   /// The wait that so many of a hundred of the viewed items did not exceed, in milliseconds.
-  public func wait(percentile: Int) -> Int {
+  package func wait(percentile: Int) -> Int {
     let place = (viewedItems * percentile + 99) / 100 - 1 - (viewedItems - waitsMilliseconds.count)
     return place < 0 || waitsMilliseconds.isEmpty
       ? 0 : waitsMilliseconds[min(place, waitsMilliseconds.count - 1)]

@@ -17,20 +17,20 @@ import Prefetch
 /// Discrete events: whatever comes first of the link's next event, the viewer's next step, the engine's timer
 /// and the end of what plays. Who looks at what when does not depend on the strategy, but where the viewer has
 /// to wait; so the viewer's random numbers are the same for all.
-public struct Simulation: Sendable {
+package struct Simulation: Sendable {
   /// What a run is of.
-  public struct Setup: Sendable {
+  package struct Setup: Sendable {
     /// What is scrolled.
-    public var feed: LabFeed
+    package var feed: LabFeed
     /// Who scrolls.
-    public var viewer: ViewerModel
+    package var viewer: ViewerModel
     /// Over what.
-    public var network: LabNetwork
+    package var network: LabNetwork
     /// How many items the viewer looks at.
-    public var items: Int
+    package var items: Int
 
     /// A run of 1000 items, if no other count is given.
-    public init(feed: LabFeed, viewer: ViewerModel, network: LabNetwork, items: Int = 1_000) {
+    package init(feed: LabFeed, viewer: ViewerModel, network: LabNetwork, items: Int = 1_000) {
       self.feed = feed
       self.viewer = viewer
       self.network = network
@@ -133,7 +133,7 @@ public struct Simulation: Sendable {
   /// Runs a contestant.
   ///
   /// - Returns: what it counted; the same for the same seed, on every machine.
-  public static func run(
+  package static func run(
     _ contestant: Contestant, _ setup: Setup, seed: UInt64
   ) -> RunFigures {
     var simulation = Simulation(contestant, setup, seed: seed)
@@ -142,7 +142,7 @@ public struct Simulation: Sendable {
   }
 
   /// The same, told in lines: what was asked for when and why, what came, what the viewer saw.
-  public static func explain(
+  package static func explain(
     _ contestant: Contestant, _ setup: Setup, seed: UInt64
   ) -> (figures: RunFigures, lines: [String]) {
     var simulation = Simulation(contestant, setup, seed: seed, explains: true)

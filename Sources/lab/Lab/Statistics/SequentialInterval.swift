@@ -6,31 +6,31 @@
 /// martingale under the hypothesis it tests (Lai, "On confidence sequences", 1976; Wang, Ramdas,
 /// "Anytime-valid t-tests and confidence sequences for Gaussian means with unknown variance", 2023), turned
 /// round: the interval holds all means that it does not reject by more than 1 in `errorPermille` (Ville).
-public struct SequentialInterval: Hashable, Sendable {
+package struct SequentialInterval: Hashable, Sendable {
   /// How many of a thousand may be wrong.
-  public let errorPermille: Int
+  package let errorPermille: Int
   /// The standard deviation is taken to be at least that: what is counted in whole pieces may look constant
   /// for a while.
-  public let leastDeviation: Double
+  package let leastDeviation: Double
   /// How many values there are.
-  public private(set) var count = 0
+  package private(set) var count = 0
   /// Their mean.
-  public private(set) var mean = 0.0
+  package private(set) var mean = 0.0
   private var squares = 0.0
   /// All of the intervals so far have this in common: the truth lies in each.
-  public private(set) var lower = -Double.infinity
+  package private(set) var lower = -Double.infinity
   /// The upper end.
-  public private(set) var upper = Double.infinity
+  package private(set) var upper = Double.infinity
 
   /// Before the first value.
-  public init(errorPermille: Int = 50, leastDeviation: Double = 0) {
+  package init(errorPermille: Int = 50, leastDeviation: Double = 0) {
     precondition((1...999).contains(errorPermille))
     self.errorPermille = errorPermille
     self.leastDeviation = leastDeviation
   }
 
   /// Takes in a value.
-  public mutating func add(_ value: Double) {
+  package mutating func add(_ value: Double) {
     count += 1
     // Welford's, which does not lose what is small beside the mean.
     let distance = value - mean
@@ -44,12 +44,12 @@ public struct SequentialInterval: Hashable, Sendable {
   }
 
   /// The standard deviation of a value; at least `leastDeviation`.
-  public var deviation: Double {
+  package var deviation: Double {
     count < 2 ? .infinity : max(leastDeviation, (squares / Double(count - 1)).squareRoot())
   }
 
   /// Half of the width of what `count` values alone say; infinite as long as they say nothing.
-  public var halfWidth: Double {
+  package var halfWidth: Double {
     guard count >= 2 else { return .infinity }
     let n = Double(count)
     let spread = 1 + n * Self.priorVariance
@@ -61,7 +61,7 @@ public struct SequentialInterval: Hashable, Sendable {
   }
 
   /// From so many values on intervals of 95 % are finite.
-  public static let fewestValues: Int = {
+  package static let fewestValues: Int = {
     var interval = SequentialInterval(leastDeviation: 1)
     while !interval.halfWidth.isFinite { interval.add(0) }
     return interval.count
@@ -104,9 +104,9 @@ func exponential(_ power: Double) -> Double {
 ///
 /// Runs that have something in common beside the strategies, such as a trace, are one cluster and count as one
 /// value, their mean: they are no independent witnesses.
-public struct Comparison: Sendable {
+package struct Comparison: Sendable {
   /// What is known by now. Less is better: loaders, waits, bytes.
-  public enum Verdict: String, CaseIterable, Hashable, Sendable {
+  package enum Verdict: String, CaseIterable, Hashable, Sendable {
     /// The first is less than the second.
     case better
     /// It is more.
@@ -118,27 +118,27 @@ public struct Comparison: Sendable {
   }
 
   /// What is no difference that matters.
-  public let margin: Double
+  package let margin: Double
   /// The difference, the first less the second, with its interval.
-  public private(set) var difference: SequentialInterval
+  package private(set) var difference: SequentialInterval
   /// What was found, the first time that anything was: looking on changes nothing.
-  public private(set) var verdict = Verdict.undecided
+  package private(set) var verdict = Verdict.undecided
   /// After how many clusters.
-  public private(set) var decidedAfter: Int?
+  package private(set) var decidedAfter: Int?
 
   /// Before the first run.
   ///
   /// - Parameters:
   ///   - margin: at least 0, in the unit of what is compared.
   ///   - leastDeviation: what one piece more or less in a run is: the least deviation that is believed.
-  public init(margin: Double, leastDeviation: Double, errorPermille: Int = 50) {
+  package init(margin: Double, leastDeviation: Double, errorPermille: Int = 50) {
     self.margin = margin
     difference = SequentialInterval(
       errorPermille: errorPermille, leastDeviation: leastDeviation)
   }
 
   /// Takes in a cluster: one value of each strategy a run, in the same order.
-  public mutating func addCluster(_ first: [Double], _ second: [Double]) {
+  package mutating func addCluster(_ first: [Double], _ second: [Double]) {
     precondition(first.count == second.count && !first.isEmpty, "pairs")
     let sum = zip(first, second).reduce(0) { $0 + ($1.0 - $1.1) }
     difference.add(sum / Double(first.count))
@@ -157,7 +157,7 @@ public struct Comparison: Sendable {
 
 extension Comparison {
   /// What was found, in a sentence: the first is the one that is better or worse.
-  public func sentence(_ first: String, _ second: String) -> String {
+  package func sentence(_ first: String, _ second: String) -> String {
     let words =
       switch verdict {
       case .better: "\(first) is better than \(second)"

@@ -1,23 +1,23 @@
 import JSON
 
 /// A better setting, found on some networks and judged on others.
-public struct Tuning: Sendable {
+package struct Tuning: Sendable {
   /// What was asked for.
-  public let objective: Objective
+  package let objective: Objective
   /// The settings, the current one first: all of a grid, or those that a search was left with.
-  public let tuned: ExperimentResults
+  package let tuned: ExperimentResults
   /// Which of them won.
-  public let winner: Int
+  package let winner: Int
   /// Which of the experiment's contestants that is.
-  public let contestant: Int
+  package let contestant: Int
   /// The current setting and the winner, where nobody tuned: on recorded networks that were kept back, on
   /// profiles with other viewers and other feeds. The current one alone where it won.
-  public let judged: ExperimentResults
+  package let judged: ExperimentResults
   /// How many runs it took to find it.
-  public let tuningRuns: Int
+  package let tuningRuns: Int
 
   /// What was found, in a sentence.
-  public func sentence(margin: Double) -> String {
+  package func sentence(margin: Double) -> String {
     let (current, name) = (judged.contestants[0], tuned.contestants[winner])
     func words(_ place: Int) -> String {
       "\(fixed(judged.mean(place, .loaders), 1)) loaders per 1000 and "
@@ -36,7 +36,7 @@ public struct Tuning: Sendable {
 
 extension ExperimentResults {
   /// The mean of a measure over all networks and repeats.
-  public func mean(_ contestant: Int, _ measure: RunFigures.Measure) -> Double {
+  package func mean(_ contestant: Int, _ measure: RunFigures.Measure) -> Double {
     interval(contestant, on: networks.count == 1 ? 0 : nil, measure).mean
   }
 }
@@ -44,7 +44,7 @@ extension ExperimentResults {
 extension Experiment {
   /// The networks to tune on, and those to judge on: recorded ones alternate, where there are two at least;
   /// a profile is in both, and is judged with repeats of its own.
-  public var halves: (tuning: Experiment, judging: Experiment) {
+  package var halves: (tuning: Experiment, judging: Experiment) {
     var (tuning, judging) = (self, self)
     let recorded = networks.indices.filter { networks[$0].isRecorded }
     if recorded.count > 1 {
@@ -66,7 +66,7 @@ extension Experiment {
   /// - Parameters:
   ///   - searches: by `search`, with fewer runs, instead of all of them.
   ///   - progress: is told how many runs are done, and of how many at the most.
-  public func tune(
+  package func tune(
     _ objective: Objective, searches: Bool, _ perform: Performer,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
   ) -> Tuning {
@@ -110,18 +110,18 @@ extension ExperimentResults {
 /// A tuning as people and programs read it.
 extension Tuning {
   /// Two tables, and between them what was found.
-  public func table(margin: Double) -> String {
+  package func table(margin: Double) -> String {
     tuned.table(margin: margin, of: .tuning) + "\n" + objective.words + "\n"
       + sentence(margin: margin) + "\n\n" + judged.table(margin: margin, of: .judging)
   }
 
   /// Every measure of every run; the first column says whether it was for tuning or for judging.
-  public var csv: String {
+  package var csv: String {
     tuned.csv(of: .tuning) + judged.csv(of: .judging, hasHead: false)
   }
 
   /// What was found and on what it rests, and the means of all settings.
-  public func json(_ evidence: TuningEvidence, margin: Double) -> [UInt8] {
+  package func json(_ evidence: TuningEvidence, margin: Double) -> [UInt8] {
     var writer = JSONWriter(capacity: 8_192)
     writer.object { writer in
       writer.key("evidence")
@@ -183,7 +183,7 @@ extension Experiment {
 }
 
 /// What makes one setting better than another: what is to be little.
-public enum Objective: Hashable, Sendable {
+package enum Objective: Hashable, Sendable {
   /// Loaders per 1000, of the settings that take no more bytes than the current one.
   case withinCurrentBytes
   /// Loaders per 1000, of the settings that take no more than so many kilobytes (1000 bytes) an item.
@@ -208,7 +208,7 @@ public enum Objective: Hashable, Sendable {
   private static let tooMuch = 1e6
 
   /// What it asks for, in words.
-  public var words: String {
+  package var words: String {
     switch self {
     case .withinCurrentBytes: "fewest loaders per 1000 with no more bytes than the current setting"
     case .within(let limit): "fewest loaders per 1000 within \(fixed(limit, 1)) KB an item"

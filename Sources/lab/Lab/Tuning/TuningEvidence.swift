@@ -3,25 +3,25 @@ import PostJSON
 import Prefetch
 
 /// What a setting rests on: what was measured, on what, and by which numbers it can be measured again.
-public struct TuningEvidence: Sendable {
+package struct TuningEvidence: Sendable {
   /// The setting.
-  public let policy: Policy
+  package let policy: Policy
   /// Whether it is another one than the current setting.
-  public let isOther: Bool
+  package let isOther: Bool
   /// All of it as JSON, the policy included.
-  public let json: [UInt8]
+  package let json: [UInt8]
 
   /// So many networks are named, of tuning and of judging each.
   private static let namedNetworks = 200
   /// What a file of evidence may have.
-  public static let byteLimit = 1 << 16
+  package static let byteLimit = 1 << 16
 
   /// The evidence of a tuning.
   ///
   /// - Parameters:
   ///   - feed: what was scrolled, in words.
   ///   - viewer: by whom, in words.
-  public init(
+  package init(
     _ tuning: Tuning, of experiment: Experiment, feed: String, viewer: String, margin: Double
   ) {
     var policy = experiment.contestants[tuning.contestant].policy
@@ -65,7 +65,7 @@ public struct TuningEvidence: Sendable {
   /// The evidence that a sweep wrote: the member `evidence` of its JSON.
   ///
   /// - Throws: `TuningEvidenceError`.
-  public init(sweep: [UInt8]) throws(TuningEvidenceError) {
+  package init(sweep: [UInt8]) throws(TuningEvidenceError) {
     let document: JSONDocument
     do throws(JSONError) {
       document = try JSONDocument(sweep)
@@ -103,7 +103,7 @@ public struct TuningEvidence: Sendable {
 }
 
 /// Why a file is no evidence.
-public enum TuningEvidenceError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum TuningEvidenceError: Error, Hashable, Sendable, CustomStringConvertible {
   /// It is no JSON.
   case json(JSONError)
   /// It lacks this member, or that cannot be such.
@@ -112,7 +112,7 @@ public enum TuningEvidenceError: Error, Hashable, Sendable, CustomStringConverti
   case strategy(StrategyError)
 
   /// For example `"evidence" is missing: it is no result of lab sweep --format json`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .json(let error): "the file is not JSON: \(error)"
     case .missing(let name):

@@ -2,22 +2,22 @@ import JSON
 
 /// The simulation beside the real thing: the same strategies, through the client library on a real server over a
 /// shaped link, and through the simulated link.
-public struct Validation: Sendable {
+package struct Validation: Sendable {
   /// One strategy: what both counted.
-  public struct Pair: Hashable, Sendable {
+  package struct Pair: Hashable, Sendable {
     /// The strategy.
-    public let name: String
+    package let name: String
     /// Loaders per 1000 items, for real.
-    public let measuredLoaders: Double
+    package let measuredLoaders: Double
     /// Loaders per 1000 items, simulated.
-    public let simulatedLoaders: Double
+    package let simulatedLoaders: Double
     /// Kilobytes (1000 bytes) of media an item, for real.
-    public let measuredKilobytes: Double
+    package let measuredKilobytes: Double
     /// Kilobytes of media an item, simulated.
-    public let simulatedKilobytes: Double
+    package let simulatedKilobytes: Double
 
     /// What was counted of a strategy.
-    public init(
+    package init(
       name: String, measuredLoaders: Double, simulatedLoaders: Double, measuredKilobytes: Double,
       simulatedKilobytes: Double
     ) {
@@ -30,7 +30,7 @@ public struct Validation: Sendable {
 
     /// How far the simulation is off, in percent of what was measured; of less than ten loaders per 1000, in
     /// percent of ten.
-    public var errorPercent: Double {
+    package var errorPercent: Double {
       abs(simulatedLoaders - measuredLoaders) * 100 / max(measuredLoaders, Validation.leastLoaders)
     }
   }
@@ -38,24 +38,24 @@ public struct Validation: Sendable {
   static let leastLoaders = 10.0
 
   /// The strategies.
-  public let pairs: [Pair]
+  package let pairs: [Pair]
   /// How many loaders per 1000 are no difference.
-  public let margin: Double
+  package let margin: Double
 
   /// What to hold against each other.
-  public init(_ pairs: [Pair], margin: Double) {
+  package init(_ pairs: [Pair], margin: Double) {
     self.pairs = pairs
     self.margin = margin
   }
 
   /// The mean of the strategies' errors.
-  public var meanErrorPercent: Double {
+  package var meanErrorPercent: Double {
     pairs.reduce(0) { $0 + $1.errorPercent } / Double(max(1, pairs.count))
   }
 
   /// Spearman's rank correlation of measured and simulated loaders, equals sharing their ranks; 0 where all are
   /// equal.
-  public var rankCorrelation: Double {
+  package var rankCorrelation: Double {
     let (left, right) = (
       Self.ranks(pairs.map(\.measuredLoaders)), Self.ranks(pairs.map(\.simulatedLoaders))
     )
@@ -77,7 +77,7 @@ public struct Validation: Sendable {
   }
 
   /// Pairs of strategies of which one was better by more than the margin, and the simulation says the other is.
-  public var wrongPairs: [(better: String, worse: String)] {
+  package var wrongPairs: [(better: String, worse: String)] {
     var wrong: [(better: String, worse: String)] = []
     for left in pairs {
       for right in pairs
@@ -91,16 +91,16 @@ public struct Validation: Sendable {
   }
 
   /// The least rank correlation, and the greatest mean error in percent, of a simulation that is believed.
-  public static let (leastRankCorrelation, mostMeanErrorPercent) = (0.9, 10.0)
+  package static let (leastRankCorrelation, mostMeanErrorPercent) = (0.9, 10.0)
 
   /// Whether the simulation is believed.
-  public var holds: Bool {
+  package var holds: Bool {
     rankCorrelation >= Self.leastRankCorrelation && wrongPairs.isEmpty
       && meanErrorPercent <= Self.mostMeanErrorPercent
   }
 
   /// The verdict, in a sentence.
-  public var sentence: String {
+  package var sentence: String {
     let wrong = wrongPairs.map { "\($0.better) and \($0.worse)" }.joined(separator: ", ")
     return
       "rank correlation \(fixed(rankCorrelation, 2)), mean error \(fixed(meanErrorPercent, 1)) %, "
@@ -110,7 +110,7 @@ public struct Validation: Sendable {
   }
 
   /// A table of both.
-  public var table: String {
+  package var table: String {
     var rows = [["strategy", "measured", "simulated", "error %", "KB/item", "simulated"]]
     for pair in pairs {
       rows.append([
@@ -126,7 +126,7 @@ public struct Validation: Sendable {
 /// A validation as `lab validate --json` writes it, and as a report takes it in.
 extension Validation {
   /// An object: the margin, the sentence, and both figures of each strategy.
-  public var json: [UInt8] {
+  package var json: [UInt8] {
     var writer = JSONWriter(capacity: 1_024)
     writer.object { writer in
       writer.key("margin")
@@ -156,7 +156,7 @@ extension Validation {
   /// What was written so.
   ///
   /// - Throws: `ValidationFileError`.
-  public init(json: [UInt8]) throws(ValidationFileError) {
+  package init(json: [UInt8]) throws(ValidationFileError) {
     let root: JSONValue
     do throws(JSONError) {
       root = try JSONDocument(json).root
@@ -191,14 +191,14 @@ extension Validation {
 }
 
 /// Why a file is no validation.
-public enum ValidationFileError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum ValidationFileError: Error, Hashable, Sendable, CustomStringConvertible {
   /// It is no JSON.
   case json(JSONError)
   /// It lacks this member, or that cannot be such.
   case missing(String)
 
   /// For example `"validation" is missing or no such: lab validate --json writes it`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .json(let error): "the file is not JSON: \(error)"
     case .missing(let name): "\"\(name)\" is missing or no such: lab validate --json writes it"

@@ -1,7 +1,7 @@
 /// How people go through a feed.
-public struct ViewerModel: Hashable, Sendable {
+package struct ViewerModel: Hashable, Sendable {
   /// How long they look at an item.
-  public enum Dwell: Hashable, Sendable {
+  package enum Dwell: Hashable, Sendable {
     /// So long at each.
     case fixed(milliseconds: Int)
     /// As long as this says, in milliseconds, at each.
@@ -11,54 +11,54 @@ public struct ViewerModel: Hashable, Sendable {
   }
 
   /// How long they look at an item.
-  public var dwell: Dwell
+  package var dwell: Dwell
   /// How long they wait for an item that is not there before they go on, on top of the time that they then
   /// look at it; `nil` for people who do not care and go on in time, whether it is there or not.
-  public var patienceMilliseconds: Int?
+  package var patienceMilliseconds: Int?
   /// After how many of a thousand items they fling.
-  public var flingPermille = 0
+  package var flingPermille = 0
   /// How many items a fling goes.
-  public var flingItems = Quantiles(always: 8)
+  package var flingItems = Quantiles(always: 8)
   /// How long each item takes that a fling passes.
-  public var flingItemMilliseconds = 80
+  package var flingItemMilliseconds = 80
   /// After how many of a thousand items they turn round.
-  public var turnPermille = 0
+  package var turnPermille = 0
   /// How many items they go back before they turn again.
-  public var turnItems = Quantiles(always: 3)
+  package var turnItems = Quantiles(always: 3)
 
   /// What somebody looked at, one item after the other: then nothing is drawn. At its end it begins again.
-  public var looks: [Look] = []
+  package var looks: [Look] = []
 
   /// One look of somebody who was watched.
-  public struct Look: Hashable, Sendable {
+  package struct Look: Hashable, Sendable {
     /// At which item, from the feed's first.
-    public let index: Int
+    package let index: Int
     /// For how long, whether it was there or not.
-    public let dwellMilliseconds: Int
+    package let dwellMilliseconds: Int
 
     /// A look at an item.
-    public init(index: Int, dwellMilliseconds: Int) {
+    package init(index: Int, dwellMilliseconds: Int) {
       self.index = index
       self.dwellMilliseconds = dwellMilliseconds
     }
   }
 
   /// The one person who was watched: the same looks, in time.
-  public static func replaying(_ looks: [Look]) -> ViewerModel {
+  package static func replaying(_ looks: [Look]) -> ViewerModel {
     var model = ViewerModel.steady
     model.looks = looks
     return model
   }
 
   /// People who look so long at each item and go down.
-  public init(dwell: Dwell) { self.dwell = dwell }
+  package init(dwell: Dwell) { self.dwell = dwell }
 
   /// The article's: one item a second, down, whatever is there.
-  public static let steady = ViewerModel(dwell: .fixed(milliseconds: 1_000))
+  package static let steady = ViewerModel(dwell: .fixed(milliseconds: 1_000))
 
   /// People who watch clips as was measured, wait up to ten seconds, fling and turn round now and then. How
   /// often they do is an assumption, not a measurement.
-  public static func watching(_ watch: WatchModel) -> ViewerModel {
+  package static func watching(_ watch: WatchModel) -> ViewerModel {
     var model = ViewerModel(
       dwell: .watched(watch, other: imageMilliseconds))
     model.patienceMilliseconds = 10_000
@@ -75,19 +75,19 @@ public struct ViewerModel: Hashable, Sendable {
 }
 
 /// One item that a viewer looks at.
-public struct ViewerStep: Hashable, Sendable {
+package struct ViewerStep: Hashable, Sendable {
   /// Which one, from the feed's first.
-  public let index: Int
+  package let index: Int
   /// How many items the list went to get there: more than one in a fling, below zero upwards, 0 at first.
-  public let distance: Int
+  package let distance: Int
   /// How long the way took: 0 but for flings.
-  public let travelMilliseconds: Int
+  package let travelMilliseconds: Int
   /// How long the viewer looks at it.
-  public let dwellMilliseconds: Int
+  package let dwellMilliseconds: Int
 }
 
 /// One person who goes through a feed: the same steps for the same random numbers, whatever is loaded.
-public struct Viewer: Sendable {
+package struct Viewer: Sendable {
   private let model: ViewerModel
   private var random: LabRandom
   private var index = 0
@@ -98,7 +98,7 @@ public struct Viewer: Sendable {
   private var looked = 0
 
   /// A person at the top of the feed.
-  public init(_ model: ViewerModel, random: LabRandom) {
+  package init(_ model: ViewerModel, random: LabRandom) {
     self.model = model
     self.random = random
   }
@@ -108,7 +108,7 @@ public struct Viewer: Sendable {
   /// - Parameters:
   ///   - count: how many items the feed has, at least one; at its end they go back to its top.
   ///   - duration: of the item at an index, how long it plays, in milliseconds; `nil` where nothing does.
-  public mutating func next(count: Int, duration: (Int) -> Int?) -> ViewerStep {
+  package mutating func next(count: Int, duration: (Int) -> Int?) -> ViewerStep {
     let from = index
     if !model.looks.isEmpty {
       let look = model.looks[looked % model.looks.count]

@@ -5,22 +5,22 @@ import JSON
 /// Between the deciles that are given (10, 50 and 90 %) the distribution is straight; it begins at 0, and its
 /// greatest value is the one that gives it the mean that was measured. A share above 1 is a clip seen more
 /// than once.
-public struct WatchModel: Hashable, Sendable {
+package struct WatchModel: Hashable, Sendable {
   /// Clips of about the same duration.
-  public struct Group: Hashable, Sendable {
+  package struct Group: Hashable, Sendable {
     /// Clips no longer than that are in it, if they are in none before; the last has all longer ones.
-    public let longestMilliseconds: Int
+    package let longestMilliseconds: Int
     /// The share that is watched, in thousandths.
-    public let ratioPermille: Quantiles
+    package let ratioPermille: Quantiles
   }
 
   /// By rising duration; at least one.
-  public let groups: [Group]
+  package let groups: [Group]
 
   /// What a file such as `viewers/watch.json` has: an object with a list `deciles` of objects with
   /// `durationMs`, a list whose last number is the longest duration of the group, and `watchRatio`, an object
   /// with `p10`, `p50`, `p90` and `mean`.
-  public init(json: [UInt8]) throws(WatchModelError) {
+  package init(json: [UInt8]) throws(WatchModelError) {
     let document: JSONDocument
     do throws(JSONError) {
       document = try JSONDocument(json)
@@ -74,18 +74,18 @@ public struct WatchModel: Hashable, Sendable {
   static let durationLimitMilliseconds = 1 << 32
 
   /// The group of clips that last so long.
-  public func group(ofMilliseconds duration: Int) -> Group {
+  package func group(ofMilliseconds duration: Int) -> Group {
     groups.first { duration <= $0.longestMilliseconds } ?? groups[groups.count - 1]
   }
 
   /// How long one person watches a clip that lasts so long.
-  public func drawMilliseconds(of duration: Int, _ random: inout LabRandom) -> Int {
+  package func drawMilliseconds(of duration: Int, _ random: inout LabRandom) -> Int {
     group(ofMilliseconds: duration).ratioPermille.draw(&random) * duration / 1_000
   }
 }
 
 /// Why a file does not say how long people watch.
-public enum WatchModelError: Error, Hashable, Sendable, CustomStringConvertible {
+package enum WatchModelError: Error, Hashable, Sendable, CustomStringConvertible {
   /// It is no JSON.
   case json(JSONError)
   /// It lacks this member, or has nothing in it.
@@ -94,7 +94,7 @@ public enum WatchModelError: Error, Hashable, Sendable, CustomStringConvertible 
   case group(Int, member: String)
 
   /// For example `group 3 of "deciles": "p90" is missing or out of range`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .json(let error): "the file is not JSON: \(error)"
     case .missing(let name): "\"\(name)\" is missing or empty"

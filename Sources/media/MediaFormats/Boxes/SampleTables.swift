@@ -1,7 +1,7 @@
 /// Where a track's samples lie and when they are (ISO/IEC 14496-12 sections 8.6.1 and 8.7), as they stand in
 /// its `stbl` box: nothing is unpacked, so that it costs no more memory than the box.
 struct SampleTables {
-  /// Rows of numbers, each so many bytes wide.
+  /// Rows of numbers, each this many bytes wide.
   private struct Rows {
     let bytes: ArraySlice<UInt8>
     let count: Int
@@ -15,7 +15,7 @@ struct SampleTables {
     }
   }
 
-  /// The sizes of the samples: so many of them have so many bytes, or so many bits each.
+  /// The sizes of the samples: so many of them have this many bytes, or so many bits each.
   private enum Sizes {
     case equal(samples: Int64, bytes: Int64)
     case bits(Int, ArraySlice<UInt8>)

@@ -2,19 +2,19 @@
 /// nothing of it is coded anew, and no sample changes.
 ///
 /// The new file is `head`, and then `ranges` of the old one, in that order.
-public struct FaststartPlan: Sendable, Hashable {
+package struct FaststartPlan: Sendable, Hashable {
   /// The file's type box, where it has one, and its tables with the offsets that hold in the new file.
-  public let head: [UInt8]
+  package let head: [UInt8]
   /// What of the old file comes behind: all but what the head replaces, in the old order.
-  public let ranges: [Range<Int64>]
+  package let ranges: [Range<Int64>]
   /// The size of the new file.
-  public let bytes: Int64
+  package let bytes: Int64
 
   /// Reads the file's tables, and little else of it.
   ///
   /// - Throws: `FaststartError` where it cannot be done or there is nothing to do, `FormatError` where the
   ///   file is broken, and whatever the source throws.
-  public init(for source: some ByteSource, limits: MediaLimits = MediaLimits()) throws {
+  package init(for source: some ByteSource, limits: MediaLimits = MediaLimits()) throws {
     let reader = ByteReader(source, limits)
     guard reader.size > 0 else { throw FormatError(.empty, at: 0, in: "") }
     let first = Array(try reader.available(at: 0, upTo: MediaType.headBytes, in: "head"))
@@ -99,7 +99,7 @@ public struct FaststartPlan: Sendable, Hashable {
 }
 
 /// Why a file's tables cannot be moved to its front. What is broken in the file itself is a `FormatError`.
-public enum FaststartError: Error, Hashable, Sendable {
+package enum FaststartError: Error, Hashable, Sendable {
   /// The file is no MP4 or MOV file.
   case otherFormat(MediaType)
   /// The tables are in front already: there is nothing to be done.
@@ -119,7 +119,7 @@ public enum FaststartError: Error, Hashable, Sendable {
 
 extension FaststartError: CustomStringConvertible {
   /// What is in the way, as a clause.
-  public var description: String {
+  package var description: String {
     switch self {
     case .otherFormat(let type): "the file is of type \(type.value), not an MP4 or MOV file"
     case .tablesInFront: "the tables are in front already"

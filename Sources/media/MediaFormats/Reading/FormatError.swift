@@ -1,7 +1,7 @@
 /// Why there is nothing to say about a file: what is wrong with it, and where.
-public struct FormatError: Error, Hashable, Sendable {
+package struct FormatError: Error, Hashable, Sendable {
   /// What is wrong.
-  public enum Reason: Hashable, Sendable {
+  package enum Reason: Hashable, Sendable {
     /// It is none of the formats that are known, by its first bytes.
     case unknownFormat
     /// The file has no byte.
@@ -17,11 +17,11 @@ public struct FormatError: Error, Hashable, Sendable {
   }
 
   /// What is wrong.
-  public let reason: Reason
+  package let reason: Reason
   /// The offset in the file of the structure in which it was noticed.
-  public let offset: Int64
+  package let offset: Int64
   /// Which structure that is, in the format's words: `moov/trak/mdia`, `IDAT`, `Cluster`.
-  public let place: String
+  package let place: String
 
   init(_ reason: Reason, at offset: Int64, in place: String) {
     self.reason = reason
@@ -32,7 +32,7 @@ public struct FormatError: Error, Hashable, Sendable {
 
 extension FormatError: CustomStringConvertible {
   /// What is wrong and where, as a clause.
-  public var description: String {
+  package var description: String {
     let what =
       switch reason {
       case .unknownFormat: "no image, video or sound that is known"

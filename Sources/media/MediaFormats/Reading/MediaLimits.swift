@@ -1,8 +1,8 @@
 /// How much of a file is looked at. A file that has more is refused (`FormatError.Reason.tooMany`), so that
 /// what a parser costs is bounded whatever a file says of itself.
-public struct MediaLimits: Sendable, Hashable {
+package struct MediaLimits: Sendable, Hashable {
   /// What is counted.
-  public enum Counted: String, Sendable, Hashable {
+  package enum Counted: String, Sendable, Hashable {
     /// Width times height of a picture.
     case pixels
     /// Bytes of tables that are held in memory at one time, such as a whole `moov`.
@@ -20,27 +20,27 @@ public struct MediaLimits: Sendable, Hashable {
   }
 
   /// Four times what the largest camera has.
-  public var pixels: Int64 = 1 << 30
+  package var pixels: Int64 = 1 << 30
   /// The tables of about ten hours of video with sound.
-  public var tableBytes: Int64 = 64 << 20
+  package var tableBytes: Int64 = 64 << 20
   /// As many as the largest files have: each page of a long sound is one.
-  public var parts: Int64 = 4_000_000
+  package var parts: Int64 = 4_000_000
   /// More than any film has languages.
-  public var tracks: Int64 = 256
+  package var tracks: Int64 = 256
   /// Ten hours of 60 frames a second with sound of 47.
-  public var samples: Int64 = 4_000_000
+  package var samples: Int64 = 4_000_000
   /// A grid of 50 megapixels in tiles of 512 by 512 has 200.
-  public var items: Int64 = 65_536
+  package var items: Int64 = 65_536
   /// Each cut of a film that was edited without writing it anew is one.
-  public var edits: Int64 = 64
+  package var edits: Int64 = 64
 
   /// How far fragments and Matroska's clusters are walked through, from where they begin. Of what lies
   /// behind, all is taken to be needed at once (or when an index says), so that what is said of later times
   /// is rounded up. To be lowered where reading is dear, as from a URL.
-  public var walkedBytes: Int64 = .max
+  package var walkedBytes: Int64 = .max
 
   /// The limits as they usually are.
-  public init() {}
+  package init() {}
 
   func check(_ number: Int64, _ counted: Counted, at offset: Int64, in place: String) throws {
     let limit =

@@ -18,9 +18,9 @@
 // - flaw, error: something could be said of the file all the same; nothing could (`FormatError`).
 
 /// What a media file's structure says of it: nothing is decoded, and nothing of the file's name is believed.
-public struct MediaStructure: Sendable, Hashable {
+package struct MediaStructure: Sendable, Hashable {
   /// What a file is to whoever looks at it.
-  public enum Kind: String, Sendable, Hashable {
+  package enum Kind: String, Sendable, Hashable {
     /// One picture that does not move.
     case image
     /// Several pictures without sound, in an image format: GIF, APNG, WebP, AVIF.
@@ -32,7 +32,7 @@ public struct MediaStructure: Sendable, Hashable {
   }
 
   /// Where what is needed for playing lies in the file.
-  public enum Layout: String, Sendable, Hashable {
+  package enum Layout: String, Sendable, Hashable {
     /// An MP4 or MOV file whose tables come before the media data.
     case tablesInFront
     /// One whose tables come behind the media data: it cannot start before nearly all is there. It can be
@@ -45,7 +45,7 @@ public struct MediaStructure: Sendable, Hashable {
   }
 
   /// What is not as it should be, though something could be said of the file.
-  public enum Flaw: Sendable, Hashable {
+  package enum Flaw: Sendable, Hashable {
     /// The file ends before the media data do that it says it has, which end at the offset `neededBytes`, or
     /// behind it where that is not written down. What is said holds for the part that is there.
     case cutShort(neededBytes: Int64)
@@ -53,45 +53,45 @@ public struct MediaStructure: Sendable, Hashable {
 
   /// The type of the format, by its content. One that may hold either sound or pictures is said to hold
   /// pictures, as its brand does; `kind` says what it holds.
-  public let type: MediaType
+  package let type: MediaType
   /// What it is to whoever looks at it.
-  public let kind: Kind
+  package let kind: Kind
   /// The file's size.
-  public let bytes: Int64
+  package let bytes: Int64
   /// The size of the pictures as they are coded; nil for sound.
-  public let codedSize: PixelSize?
+  package let codedSize: PixelSize?
   /// The size as displayed: turned, cropped and with square pixels.
-  public let displaySize: PixelSize?
+  package let displaySize: PixelSize?
   /// How the coded picture is to be turned.
-  public let orientation: PictureOrientation
+  package let orientation: PictureOrientation
   /// Whether a part of it may be transparent.
-  public let hasAlpha: Bool
+  package let hasAlpha: Bool
   /// How many frames its pictures have; nil for sound and where it is not written down.
-  public let frameCount: Int?
+  package let frameCount: Int?
   /// How long it plays, in milliseconds, rounded up; nil for an image and where it is not written down.
-  public let durationMilliseconds: Int64?
+  package let durationMilliseconds: Int64?
   /// The codec of its pictures, as FFmpeg calls it (`h264`, `hevc`, `vp9`, `av1`), or else the file's own
   /// code for it.
-  public let videoCodec: String?
+  package let videoCodec: String?
   /// The codec of its sound (`aac`, `opus`, `mp3`, `flac`); `pcm` where it is not compressed, and not written
   /// down in one place how.
-  public let audioCodec: String?
+  package let audioCodec: String?
   /// Where what is needed for playing lies.
-  public let layout: Layout
+  package let layout: Layout
   /// How many bytes start it, and play it how far.
-  public let start: MediaStart
+  package let start: MediaStart
   /// What is wrong with it.
-  public let flaws: [Flaw]
+  package let flaws: [Flaw]
   /// Whether its pictures or its sound are encrypted: nothing is decoded of them without a key.
-  public internal(set) var isEncrypted = false
+  package internal(set) var isEncrypted = false
 
   /// Whether it has sound.
-  public var hasSound: Bool { audioCodec != nil }
+  package var hasSound: Bool { audioCodec != nil }
 }
 
 extension MediaStructure {
   /// The same of a picture that is upright as it is stored, whatever it says of itself.
-  public var shownAsStored: MediaStructure {
+  package var shownAsStored: MediaStructure {
     MediaStructure(
       type: type, kind: kind, bytes: bytes, codedSize: codedSize, displaySize: codedSize,
       orientation: .upright, hasAlpha: hasAlpha, frameCount: frameCount,
@@ -107,7 +107,7 @@ extension MediaStructure {
   /// its head and the tables; images, and streams without tables, are walked through.
   ///
   /// - Throws: `FormatError` where there is nothing to say, and whatever the source throws.
-  public init(reading source: some ByteSource, limits: MediaLimits = MediaLimits()) throws {
+  package init(reading source: some ByteSource, limits: MediaLimits = MediaLimits()) throws {
     let reader = ByteReader(source, limits)
     guard reader.size > 0 else { throw FormatError(.empty, at: 0, in: "") }
     let head = Array(try reader.available(at: 0, upTo: MediaType.headBytes, in: "head"))

@@ -1,12 +1,12 @@
 /// A width and a height in pixels, each above 0.
-public struct PixelSize: Sendable, Hashable {
+package struct PixelSize: Sendable, Hashable {
   /// Pixels from left to right.
-  public let width: Int
+  package let width: Int
   /// Pixels from top to bottom.
-  public let height: Int
+  package let height: Int
 
   /// A size; both numbers have to be above 0.
-  public init(width: Int, height: Int) {
+  package init(width: Int, height: Int) {
     precondition(width > 0 && height > 0)
     self.width = width
     self.height = height
@@ -35,15 +35,15 @@ public struct PixelSize: Sendable, Hashable {
 
 /// How a decoded picture has to be turned to be shown: the eight orientations of EXIF 2.32 section 4.6.4, as
 /// numbers 1 to 8.
-public struct PictureOrientation: Sendable, Hashable {
+package struct PictureOrientation: Sendable, Hashable {
   /// EXIF's number: 1 is upright.
-  public let exifValue: Int
+  package let exifValue: Int
 
   /// Shown as it is stored.
-  public static let upright = PictureOrientation(isMirrored: false, clockwiseQuarterTurns: 0)
+  package static let upright = PictureOrientation(isMirrored: false, clockwiseQuarterTurns: 0)
 
   /// Nil where EXIF has no such number.
-  public init?(exifValue: Int) {
+  package init?(exifValue: Int) {
     guard (1...8).contains(exifValue) else { return nil }
     self.exifValue = exifValue
   }
@@ -55,10 +55,10 @@ public struct PictureOrientation: Sendable, Hashable {
   }
 
   /// Whether left and right are exchanged, before the turn.
-  public var isMirrored: Bool { [2, 4, 5, 7].contains(exifValue) }
+  package var isMirrored: Bool { [2, 4, 5, 7].contains(exifValue) }
 
   /// By how many right angles it is to be turned clockwise, after it was mirrored.
-  public var clockwiseQuarterTurns: Int {
+  package var clockwiseQuarterTurns: Int {
     switch exifValue {
     case 6, 7: 1
     case 3, 4: 2
@@ -68,5 +68,5 @@ public struct PictureOrientation: Sendable, Hashable {
   }
 
   /// Whether width and height change places.
-  public var swapsAxes: Bool { exifValue >= 5 }
+  package var swapsAxes: Bool { exifValue >= 5 }
 }

@@ -71,7 +71,7 @@ struct StartMeter {
     isEmpty ? nil : Self.milliseconds(endMicroseconds, since: origin, .up)
   }
 
-  /// What came of the steps, of a file of so many bytes. `tables` is where that lies without which nothing is
+  /// What came of the steps, of a file of this many bytes. `tables` is where that lies without which nothing is
   /// played, `headsBefore` what has to be read to get there. The curve ends at `durationMilliseconds` where
   /// that is given, or else with the last step.
   func start(

@@ -16,17 +16,8 @@ struct FFprobeAnswer {
     let isCover: Bool
   }
 
-  struct Packet {
-    let stream: Int
-    /// When it is shown; nil where it does not say.
-    let milliseconds: Int?
-    /// Behind its last byte; nil where it does not say.
-    let end: Int?
-  }
-
   let durationMilliseconds: Int?
   let streams: [Stream]
-  let packets: [Packet]
 
   /// The first stream of pictures.
   var picture: Stream? { streams.first { $0.kind == "video" && !$0.isCover } }
@@ -37,7 +28,7 @@ struct FFprobeAnswer {
   /// A year and more.
   private static let secondLimit = 1e9
 
-  init(_ json: [UInt8], fileBytes: Int) throws(ProbeError) {
+  init(_ json: [UInt8]) throws(ProbeError) {
     let root: JSONValue
     do throws(JSONError) {
       root = try JSONDocument(json).root
@@ -53,11 +44,6 @@ struct FFprobeAnswer {
       }
     }
     self.streams = streams
-    var packets: [Packet] = []
-    for value in root.member("packets")?.elements ?? Self.nothing.elements {
-      packets.append(try Self.packet(value, fileBytes))
-    }
-    self.packets = packets
   }
 
   /// A list without elements.
@@ -104,21 +90,6 @@ struct FFprobeAnswer {
     return rotation % 180 == 0
       ? PixelSize(width: width, height: coded.height)
       : PixelSize(width: coded.height, height: width)
-  }
-
-  private static func packet(_ value: JSONValue, _ fileBytes: Int) throws(ProbeError) -> Packet {
-    let size = try number(value.member("size"), in: 0...fileBytes)
-    let position = try number(value.member("pos"), in: 0...fileBytes)
-    var end: Int?
-    if let size, let position {
-      guard size <= fileBytes - position else {
-        throw .unbelievable(program: "ffprobe", "a packet lies beyond the file's end")
-      }
-      end = position + size
-    }
-    return Packet(
-      stream: try number(value.member("stream_index"), in: 0...1_000_000) ?? 0,
-      milliseconds: try milliseconds(value.member("pts_time")), end: end)
   }
 
   /// A whole number, which ffprobe writes as a number or as a text; nil where it says that it does not know.

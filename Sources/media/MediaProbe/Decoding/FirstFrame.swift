@@ -4,7 +4,7 @@ import ThumbHash
 
 /// What the first frame looks like, which shows that it decodes.
 struct FirstFrame {
-  /// Upright, as displayed, no side longer than 100; nil where there is none to see, or it is not known.
+  /// Upright, as displayed, no side longer than 100; nil if there is none to see, or it is not known.
   var image: PixelImage?
   var notes: [ProbeNote] = []
 }

@@ -98,12 +98,12 @@ struct MediaURL: Hashable, CustomStringConvertible {
 }
 
 /// The hosts that a setting allows: one, all below a name (`*.example.org`), or all (`*`).
-public struct HostPattern: Sendable, Hashable {
+package struct HostPattern: Sendable, Hashable {
   /// In lower case.
   private let text: String
 
   /// The hosts that are written so; nil where nothing is.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let bare = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]
     guard text == "*" || MediaURL.isHost(bare.lowercased()) else { return nil }
     self.text = text.lowercased()

@@ -1,7 +1,7 @@
 import System
 
 /// Why a URL could not be read. Each describes itself in a clause.
-public enum RemoteError: Error, Sendable, Hashable {
+package enum RemoteError: Error, Sendable, Hashable {
   /// curl is not installed.
   case noCurl
   /// It is no URL that is taken: why.
@@ -36,7 +36,7 @@ public enum RemoteError: Error, Sendable, Hashable {
 
 extension RemoteError: CustomStringConvertible {
   /// A clause, for example `its server answers with status 404`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .noCurl: "curl is not installed, and it is what fetches URLs"
     case .malformed(let words): "it is no URL that can be fetched: \(words)"

@@ -1,9 +1,9 @@
 import Feed
 
 /// A file that is to be made of another one, to show the same in fewer bytes.
-public struct Rendition: Hashable, Sendable {
+package struct Rendition: Hashable, Sendable {
   /// How it is coded.
-  public enum Coding: String, CaseIterable, Sendable {
+  package enum Coding: String, CaseIterable, Sendable {
     /// A picture in lossy WebP.
     case picture = "w"
     /// An animation in lossy WebP, which shows where the animation did, transparent parts and all.
@@ -13,24 +13,24 @@ public struct Rendition: Hashable, Sendable {
   }
 
   /// How it is coded.
-  public let coding: Coding
+  package let coding: Coding
   /// As displayed, in pixels.
-  public let width: Int
+  package let width: Int
   /// As displayed, in pixels.
-  public let height: Int
+  package let height: Int
 
   init(_ coding: Coding, width: Int, height: Int) {
     (self.coding, self.width, self.height) = (coding, width, height)
   }
 
   /// `Content-Type`'s value.
-  public var mimeType: String { coding == .video ? "video/mp4" : "image/webp" }
+  package var mimeType: String { coding == .video ? "video/mp4" : "image/webp" }
 
   /// How many bytes it has at the most: one that saves less than a tenth is not worth a choice.
   static func mostBytes(of original: MediaTruth) -> Int { original.bytes / 10 * 9 }
 
   /// What names it among those of one content: of a video its shorter side, of others their width.
-  public var rung: Int { coding == .video ? min(width, height) : width }
+  package var rung: Int { coding == .video ? min(width, height) : width }
 }
 
 extension Rendition {
@@ -47,7 +47,7 @@ extension Rendition {
 
   /// What is to be made of a file of which this is known, the smallest first. Nothing of sound, of SVG, and
   /// of what FFmpeg does not read: a WebP animation, and one in AVIF.
-  public static func ladder(of truth: MediaTruth) -> [Rendition] {
+  package static func ladder(of truth: MediaTruth) -> [Rendition] {
     guard !truth.isEncrypted, let width = truth.width, let height = truth.height else { return [] }
     switch truth.kind {
     case .image where truth.mimeType != "image/svg+xml":

@@ -1,7 +1,7 @@
 import System
 
 /// Why there is no rendition. Each describes itself in a clause.
-public enum RenditionError: Error, Sendable {
+package enum RenditionError: Error, Sendable {
   /// A file cannot be made or read, or a program not be started.
   case system(SystemError)
   /// Nothing can be coded without it.
@@ -28,7 +28,7 @@ public enum RenditionError: Error, Sendable {
 
 extension RenditionError: CustomStringConvertible {
   /// A clause, for example `ffmpeg: Invalid data found`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .system(let error): error.description
     case .noFFmpeg: "renditions are made by ffmpeg, which is not installed"

@@ -4,16 +4,16 @@ import MediaFormats
 import System
 
 /// Has FFmpeg make renditions, in a process with limits, and looks into what came of it.
-public struct RenditionMaker: Sendable {
+package struct RenditionMaker: Sendable {
   /// What making one rendition may cost.
-  public struct Limits: Sendable, Hashable {
+  package struct Limits: Sendable, Hashable {
     /// How long it may take.
-    public var timeMilliseconds = 3_600_000
+    package var timeMilliseconds = 3_600_000
     /// The address space of the program.
-    public var memoryBytes = 2 << 30
+    package var memoryBytes = 2 << 30
 
     /// The limits as they usually are.
-    public init() {}
+    package init() {}
   }
 
   private let limits: Limits
@@ -26,7 +26,7 @@ public struct RenditionMaker: Sendable {
   /// A maker with these limits.
   ///
   /// - Throws: `RenditionError` where there is no ffmpeg, or it lacks an encoder.
-  public init(probe: MediaProbe, limits: Limits = Limits()) throws(RenditionError) {
+  package init(probe: MediaProbe, limits: Limits = Limits()) throws(RenditionError) {
     guard let ffmpeg = probe.tools.ffmpeg else { throw .noFFmpeg }
     (self.limits, self.ffmpeg, self.probe) = (limits, ffmpeg, probe)
     let outcome = try Self.run(
@@ -44,7 +44,7 @@ public struct RenditionMaker: Sendable {
   ///   - truth: what is known of the original.
   ///   - output: an empty file, open for reading and writing.
   /// - Throws: `RenditionError`; then what is in the output is nothing.
-  public func make(
+  package func make(
     _ rendition: Rendition, of file: OpenFile, _ truth: MediaTruth, to output: Descriptor
   ) throws(RenditionError) -> MediaTruth? {
     var (file, structure) = (file, try Self.structure(of: file))
@@ -123,7 +123,7 @@ extension MediaProbe {
   /// has too many bytes to be of use. It has no placeholder: that of the original stands for both.
   ///
   /// - Throws: `RenditionError` where it is no such rendition.
-  public func look(
+  package func look(
     at file: OpenFile, _ rendition: Rendition, of original: MediaTruth
   ) throws(RenditionError) -> MediaTruth? {
     guard file.size <= Rendition.mostBytes(of: original) else { return nil }

@@ -1,23 +1,23 @@
 /// The name of a rendition's file: `9f86d081884c7d659a2feaa0c55ad015.w640-1.webp`. It says of which content
 /// it is one, what it shows, and which recipe made it, so that it is told from the name alone whether it has
 /// to be made.
-public struct RenditionName: Hashable, Sendable {
+package struct RenditionName: Hashable, Sendable {
   /// What stands at the name's end while the file is being made.
-  public static let partialSuffix = ".partial"
+  package static let partialSuffix = ".partial"
   /// What stands at the end of the name of an empty file, in place of a rendition that would save too little.
-  public static let droppedSuffix = ".none"
+  package static let droppedSuffix = ".none"
   /// Greater when renditions are made otherwise than before: then all are made anew.
   static let revision = 1
 
   /// The first half of the content's SHA-256, in hexadecimal.
-  public let content: String
+  package let content: String
   private let rung: String
   /// Of the recipe.
   private let madeBy: Int
   private let suffix: String
 
   /// The name of a content's rendition.
-  public init(_ rendition: Rendition, ofContent sha256: [UInt8]) {
+  package init(_ rendition: Rendition, ofContent sha256: [UInt8]) {
     content = Self.content(sha256)
     rung = rendition.coding.rawValue + String(rendition.rung)
     madeBy = Self.revision
@@ -25,7 +25,7 @@ public struct RenditionName: Hashable, Sendable {
   }
 
   /// What a name says; nil for any name that is not one of ours.
-  public init?(_ name: String) {
+  package init?(_ name: String) {
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
     guard (3...4).contains(parts.count), parts[0].utf8.count == 32,
       parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
@@ -44,15 +44,15 @@ public struct RenditionName: Hashable, Sendable {
   }
 
   /// The name.
-  public var text: String { "\(content).\(rung)-\(madeBy)\(suffix)" }
+  package var text: String { "\(content).\(rung)-\(madeBy)\(suffix)" }
 
   /// Whether it is one that this program would make.
-  public var isCurrent: Bool { madeBy == Self.revision }
+  package var isCurrent: Bool { madeBy == Self.revision }
   /// Whether it is a file in the making.
-  public var isPartial: Bool { suffix.hasSuffix(Self.partialSuffix) }
+  package var isPartial: Bool { suffix.hasSuffix(Self.partialSuffix) }
 
   /// What the name says of a content.
-  public static func content(_ sha256: [UInt8]) -> String {
+  package static func content(_ sha256: [UInt8]) -> String {
     let digits = Array("0123456789abcdef")
     return String(sha256.prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
   }

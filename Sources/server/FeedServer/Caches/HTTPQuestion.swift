@@ -3,9 +3,9 @@ import Sockets
 import System
 
 /// One request without a body, of whose answer the status is all that matters: a health check, a purge.
-public struct HTTPQuestion: Sendable {
+package struct HTTPQuestion: Sendable {
   /// The target of the request.
-  public let target: HTTPTarget
+  package let target: HTTPTarget
   private let method: String
   private let fields: [(name: String, value: String)]
 
@@ -14,7 +14,7 @@ public struct HTTPQuestion: Sendable {
 
   /// A question of this method, with fields beside those that every one has: names are tokens, values visible ASCII
   /// and spaces.
-  public init(
+  package init(
     _ target: HTTPTarget, method: String = "GET", fields: [(name: String, value: String)] = []
   ) {
     self.method = method
@@ -26,7 +26,7 @@ public struct HTTPQuestion: Sendable {
   /// the host's address is known.
   ///
   /// - Throws: `SystemError`.
-  public func ask(timeoutMilliseconds: Int) throws(SystemError) -> Int {
+  package func ask(timeoutMilliseconds: Int) throws(SystemError) -> Int {
     let address = try SocketAddress(host: target.host, port: target.port)
     let socket = try ClientSocket(
       connectingTo: address, timeoutMilliseconds: timeoutMilliseconds)
@@ -55,23 +55,23 @@ public struct HTTPQuestion: Sendable {
 }
 
 /// The target of a short request: an `http` URL in its parts (RFC 9110 section 4.2.1).
-public struct HTTPTarget: Equatable, Sendable, CustomStringConvertible {
+package struct HTTPTarget: Equatable, Sendable, CustomStringConvertible {
   /// The name or address to connect to.
-  public let host: String
+  package let host: String
   /// The port to connect to.
-  public let port: UInt16
+  package let port: UInt16
   /// Path and query.
-  public let target: String
+  package let target: String
 
   /// A target of these parts.
-  public init(host: String, port: UInt16, target: String) {
+  package init(host: String, port: UInt16, target: String) {
     self.host = host
     self.port = port
     self.target = target
   }
 
   /// The URL's parts; nil if it is not an `http` URL, or has no host.
-  public init?(url: String) {
+  package init?(url: String) {
     guard let parts = URLComponents(string: url), parts.scheme?.lowercased() == "http",
       let host = parts.percentEncodedHost, !host.isEmpty, parts.user == nil
     else { return nil }
@@ -84,8 +84,8 @@ public struct HTTPTarget: Equatable, Sendable, CustomStringConvertible {
   }
 
   /// As it stands in a `Host` field (RFC 9110 section 7.2).
-  public var authority: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
+  package var authority: String { "\(host.contains(":") ? "[\(host)]" : host):\(port)" }
 
   /// The URL.
-  public var description: String { "http://\(authority)\(target)" }
+  package var description: String { "http://\(authority)\(target)" }
 }

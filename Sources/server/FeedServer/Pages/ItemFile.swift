@@ -1,7 +1,9 @@
 import Catalog
 import Feed
+import Prefetch
 import Synchronization
 import System
+import class CoreMetrics.Timer
 
 /// Encoded items in a scratch file, which the system keeps in memory as far as it has any to spare; in
 /// this process's own memory, eight bytes an item.
@@ -244,6 +246,7 @@ extension ItemFile.State {
     places[post] = place
     usedBytes += place.count
     figures.items += 1
+    assert(place.range.upperBound <= end && usedBytes <= end, "an item lies beyond the file's end")
   }
 
   mutating func remove(_ post: Int64) {
@@ -251,6 +254,7 @@ extension ItemFile.State {
     places[post] = nil
     usedBytes -= place.count
     figures.items -= 1
+    assert(usedBytes >= 0 && figures.items >= 0, "more items left than were there")
   }
 
   /// Has the file hold URLs that expire then, and no others.
@@ -273,5 +277,154 @@ extension ItemFile.State {
     beginAnew()
     hasFailed = true
     figures.failures += 1
+  }
+}
+
+// MARK: Places
+
+/// Where an item lies in the file, in one number.
+struct Place: Hashable, Sendable {
+  private let packed: UInt64
+
+  /// What is longer is not kept.
+  static let maximumCount = (1 << 24) - 1
+  /// A file is no longer than this.
+  static let maximumEnd = 1 << 40
+
+  var start: Int { Int(packed >> 24) }
+  var count: Int { Int(packed & UInt64(Self.maximumCount)) }
+  var range: Range<Int> { start..<start + count }
+
+  /// `start` below `maximumEnd`, `count` from 1 to `maximumCount`.
+  init(start: Int, count: Int) {
+    packed = UInt64(start) << 24 | UInt64(count)
+  }
+
+  /// nil where the number is 0, which no place has.
+  fileprivate init?(packed: UInt64) {
+    guard packed != 0 else { return nil }
+    self.packed = packed
+  }
+
+  fileprivate static func packed(_ place: Place?) -> UInt64 { place?.packed ?? 0 }
+}
+
+/// A place for each post that has one, by the store's numbers, which are dense: pages of a thousand.
+struct PlaceTable: Sendable {
+  private static let pageBits: Int64 = 10
+  private static let maximumNumber: Int64 = 1 << 30
+
+  /// Whether a post of this number can have a place: the table is as long as the highest number is.
+  static func canHold(_ post: Int64) -> Bool { (0...maximumNumber).contains(post) }
+
+  /// Empty where no post has one.
+  private var pages: [[UInt64]] = []
+
+  subscript(post: Int64) -> Place? {
+    get {
+      let number = post >> Self.pageBits
+      guard number >= 0, number < pages.count else { return nil }
+      let page = pages[Int(number)]
+      return page.isEmpty ? nil : Place(packed: page[Self.index(of: post)])
+    }
+    set {
+      guard Self.canHold(post) else { return }
+      let number = Int(post >> Self.pageBits)
+      if number >= pages.count || pages[number].isEmpty {
+        guard newValue != nil else { return }
+        while pages.count <= number { pages.append([]) }
+        pages[number] = [UInt64](repeating: 0, count: 1 << Self.pageBits)
+      }
+      pages[number][Self.index(of: post)] = Place.packed(newValue)
+    }
+  }
+
+  private static func index(of post: Int64) -> Int { Int(post & (1 << pageBits - 1)) }
+}
+
+// MARK: Beside the file
+
+/// Where pages get their items from: the item file, and the store for what is not there.
+struct ItemSource: Sendable {
+  let store: any FeedStore & PolicyStore
+  let file: ItemFile
+  /// Where what had to be read from the store is written to the file.
+  let writers: WorkerPool
+  /// How long the store takes to read the posts of a page.
+  private let reads: Timer
+
+  init(
+    store: any FeedStore & PolicyStore, file: ItemFile, writers: WorkerPool,
+    figures: ApplicationFigures
+  ) {
+    self.store = store
+    self.file = file
+    self.writers = writers
+    reads = figures.reads
+  }
+
+  /// The items of these posts, in their order, where all are in the file; with these URLs of their files.
+  func encoded(_ posts: [Int64], links: MediaLinks) -> EncodedItems? {
+    file.readAll(posts, expiring: links.expires)
+  }
+
+  /// Hands out the items of these posts, in their order, without those that are gone: at once where all
+  /// are in the file, else when the store has read the others, on the thread on which it says so. Those
+  /// have the hints that the policy gives them on the network. All have these URLs of their files.
+  func items(
+    _ posts: [Int64], hintsBy policy: Policy, on network: NetworkProfile, widthPixels: Int?,
+    links: MediaLinks,
+    completion: @escaping @Sendable (Result<EncodedItems, any Error>) -> Void
+  ) {
+    let found = file.read(posts, expiring: links.expires)
+    guard !found.missing.isEmpty else { return completion(.success(found.items)) }
+    let missing = found.missing.map { posts[$0] }
+    // Asked for before reading: what changes meanwhile is not kept.
+    let version = store.version
+    let start = MonotonicClock.nanoseconds
+    store.posts(missing) { read in
+      reads.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))
+      completion(
+        read.map { read in
+          let fresh = EncodedItems(
+            read, hintsBy: policy, on: network, widthPixels: widthPixels, links: links)
+          let numbers = read.posts.map(\.number)
+          keep(fresh, numbers, expiring: links.expires, asOf: version)
+          guard found.items.count > 0 else { return fresh }
+          return EncodedItems(found, of: posts, and: fresh, of: numbers)
+        })
+    }
+  }
+
+  /// Has the items written to the file, if that is not behind with its writing already.
+  private func keep(
+    _ items: EncodedItems, _ posts: [Int64], expiring expires: Int?, asOf version: StoreVersion
+  ) {
+    guard !file.isOff else { return }
+    _ = writers.run { file.append(items, posts, expiring: expires, asOf: version) }
+  }
+}
+
+extension EncodedItems {
+  /// The items that were found, and those of `others` where there were none, in the order in which they
+  /// were asked for; posts without either are left out.
+  init(
+    _ found: ItemFile.Found, of posts: [Int64], and fresh: EncodedItems, of others: [Int64]
+  ) {
+    self.init()
+    var missing = found.missing[...]
+    var old = found.items.records[...]
+    var new = Array(zip(others, fresh.records))[...]
+    for (index, post) in posts.enumerated() {
+      if missing.first != index {
+        append(old.removeFirst(), of: found.items)
+        continue
+      }
+      missing.removeFirst()
+      if let (number, record) = new.first, number == post {
+        append(record, of: fresh)
+        new.removeFirst()
+      }
+    }
   }
 }

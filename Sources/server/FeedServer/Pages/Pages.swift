@@ -37,9 +37,24 @@ import Catalog
 import Feed
 import HTTP
 import HTTPServer
+import JSON
 import PostJSON
 import Prefetch
 import System
+
+/// Answers with a page of a feed.
+struct PageHandler: RouteHandler {
+  let pages: Pages
+  /// Whether its route is the compact one, which names the feed in the query.
+  let isCompact: Bool
+
+  func answer(_ call: Call) throws {
+    guard let feed = isCompact ? call.parameters["feed"] : call.segment("feed") else {
+      throw ParameterError(parameter: "feed", problem: "is missing: it names the feed to read")
+    }
+    try pages.answer(feed: feed, isCompact: isCompact, call)
+  }
+}
 
 /// Answers requests for pages: with one that is kept, or else with one that is made.
 final class Pages: Sendable {
@@ -69,10 +84,10 @@ final class Pages: Sendable {
   /// or compare rankings first.
   ///
   /// - Throws: `ParameterError`, `CursorError`, and what the store throws.
-  func answer(feed: String, _ parameters: Parameters, _ call: Call) throws {
+  fileprivate func answer(feed: String, isCompact: Bool, _ call: Call) throws {
     let snapshot = try maker.store.snapshot()
     let asked = try PageRequest(
-      feed: feed, isCompact: call.route == .compactPage, parameters, call.request.fields,
+      feed: feed, isCompact: isCompact, call.parameters, call.request.fields,
       snapshot.policyBook.networks, linking.links)
     let coding = try encoding.coding(for: call.request)
     if let page = kept.find(asked.key(coding), for: call.text) {
@@ -82,9 +97,7 @@ final class Pages: Sendable {
       return try answer(page, coding, call)
     }
     if snapshot.isAtHand(asked.query) { return make(asked, snapshot, coding, call) }
-    guard workers.run(for: call, { [self] in make(asked, snapshot, coding, call) }) else {
-      throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for the database.")
-    }
+    try workers.run(for: call) { [self] in make(asked, snapshot, coding, call) }
   }
 
   private func make(
@@ -118,5 +131,240 @@ final class Pages: Sendable {
       KeptPage(
         variant, route: call.route?.path ?? "", feed: page.feed, posts: page.posts,
         asOf: page.version, requests: requests))
+  }
+}
+
+/// Makes pages out of what is in memory of a feed, and its items.
+final class PageMaker: Sendable {
+  let store: any FeedStore & PolicyStore
+  let source: ItemSource
+
+  /// A page that was made.
+  final class Page: Sendable {
+    let body: [UInt8]
+    let hash: ContentHash
+    let links: PageLinks
+    /// The feed's name and the numbers of the posts: what the page shows.
+    let feed: String
+    let posts: [Int64]
+    /// As of when all of it was true together.
+    let version: StoreVersion
+    /// What was asked for, with the networks of that moment.
+    let asked: PageRequest
+
+    init(
+      body: [UInt8], hash: ContentHash, links: PageLinks, feed: String, posts: [Int64],
+      version: StoreVersion, asked: PageRequest
+    ) {
+      self.body = body
+      self.hash = hash
+      self.links = links
+      self.feed = feed
+      self.posts = posts
+      self.version = version
+      self.asked = asked
+    }
+  }
+
+  init(store: any FeedStore & PolicyStore, source: ItemSource) {
+    self.store = store
+    self.source = source
+  }
+
+  private static let attempts = 3
+
+  /// Makes the page that is asked for at once, where all that it takes is in memory and in the item file, as
+  /// mostly; else nil, and nothing is said of it.
+  ///
+  /// - Throws: `FeedError` for what the store does not have, what the store says of itself.
+  func makeAtOnce(
+    _ asked: PageRequest, from snapshot: any StoreSnapshot, _ timing: Timing?
+  ) throws -> Page? {
+    let cut: PageCut?
+    do {
+      cut = try timing.measure(.cut) { try snapshot.cutAtHand(asked.query) }
+    } catch FeedError.unknownRanking {
+      // Another server may have handed the cursor out since the last look.
+      return nil
+    }
+    guard let cut else { return nil }
+    let posts = cut.posts
+    let start = timing.begin()
+    guard let items = source.encoded(posts, links: asked.links) else { return nil }
+    timing.end(.read, start)
+    let policy = snapshot.policyBook.policy(feed: cut.feed.name, network: asked.network.profile)
+    return timing.measure(.encode) {
+      encode(cut, posts, items, asked, policy, asOf: cut.version)
+    }
+  }
+
+  /// Makes the page that is asked for, from a snapshot alone and its items; `completion` is called once, on
+  /// this thread or on that on which the store has read items.
+  ///
+  /// If a post was deleted, memory is behind the store: it is brought up to it and the page is made again
+  /// from a later snapshot; likewise if an order that was loaded is a later one. It fails with `FeedError`
+  /// for what the store does not have, and with the store's own failures.
+  func make(
+    _ asked: PageRequest, from snapshot: any StoreSnapshot, _ timing: Timing?, attempt: Int = 1,
+    completion: @escaping @Sendable (Result<Page, any Error>) -> Void
+  ) {
+    @Sendable func again(afterRefresh isToRefresh: Bool) throws {
+      if isToRefresh { try store.refresh() }
+      let snapshot = try store.snapshot()
+      make(
+        try asked.read(with: snapshot.policyBook.networks), from: snapshot, timing,
+        attempt: attempt + 1, completion: completion)
+    }
+    func begin() throws {
+      let cut: PageCut
+      do {
+        cut = try timing.measure(.cut) { try snapshot.cut(asked.query) }
+      } catch FeedError.unknownRanking where attempt == 1 {
+        // Another server may have handed the cursor out since the last look.
+        return try again(afterRefresh: true)
+      }
+      let posts = cut.posts
+      let policy = snapshot.policyBook.policy(feed: cut.feed.name, network: asked.network.profile)
+      let version = snapshot.version
+      let start = timing.begin()
+      source.items(
+        posts, hintsBy: policy, on: asked.network.profile, widthPixels: asked.bounds.widthPixels,
+        links: asked.links
+      ) { [self] items in
+        timing.end(.read, start)
+        completing(completion) {
+          let items = try items.get()
+          // If posts are deleted faster than this reader reads, the page is short, but the posts in it are
+          // right.
+          let isWhole = items.count == posts.count
+          if isWhole && cut.version == version || attempt == Self.attempts {
+            let page = timing.measure(.encode) {
+              encode(cut, posts, items, asked, policy, asOf: min(cut.version, version))
+            }
+            return completion(.success(page))
+          }
+          try again(afterRefresh: !isWhole)
+        }
+      }
+    }
+    completing(completion, begin)
+  }
+
+  /// Does what calls `completion`, or calls it with the error that kept that from being done.
+  private func completing(
+    _ completion: (Result<Page, any Error>) -> Void, _ work: () throws -> Void
+  ) {
+    do { try work() } catch { completion(.failure(error)) }
+  }
+
+  /// Writes the page around its items. Its hash is that of the hashes of what lies before the items, of
+  /// each item, and of what lies behind them.
+  private func encode(
+    _ cut: PageCut, _ posts: [Int64], _ items: EncodedItems, _ asked: PageRequest, _ policy: Policy,
+    asOf version: StoreVersion
+  ) -> Page {
+    let links = asked.links(of: cut.slice)
+    var hashes: [ContentHash] = []
+    hashes.reserveCapacity(items.count + 2)
+    var writer = JSONWriter(
+      capacity: items.bytes.count + Self.tailCapacity
+        + Self.itemCapacity * (items.count + 3 * policy.plannedItems))
+    writer.beginPage(
+      feed: cut.feed.name, title: cut.feed.title, total: cut.feed.total,
+      ranking: cut.feed.ranking)
+    hashes.append(ContentHash(writer.bytes.span))
+    let costs = PageCosts(
+      policy, on: asked.network.profile, widthPixels: asked.bounds.widthPixels)
+    let first = write(items, policy, costs, to: &writer, &hashes)
+    let itemsEnd = writer.bytes.count
+    let plan = policy.plan(
+      for: first.costs, of: items.count, on: asked.network.profile, bounds: asked.bounds,
+      hasNextPage: links.next != nil)
+    writer.endPage(
+      offset: cut.slice.offset, ranking: cut.slice.ranking, links: links, plan: plan, by: policy,
+      on: asked.network.profile, within: asked.bounds, openIDs: first.openIDs, of: items.bytes)
+    let body = writer.bytes
+    hashes.append(ContentHash(body.span.extracting(itemsEnd..<body.count)))
+    return Page(
+      body: body, hash: ContentHash(ofParts: hashes), links: links, feed: cut.feed.name,
+      posts: posts, version: version, asked: asked)
+  }
+
+  /// Room for what is not an item: a feed's title, cursors, links. It grows where that does not do.
+  private static let tailCapacity = 4096
+  /// What a hint, and a part of the plan, take at the most beside an item's own bytes.
+  private static let itemCapacity = 160
+
+  /// What is needed again of the first items, as many as a plan looks at.
+  private struct FirstItems {
+    var costs: ItemCosts
+    /// Where their ids lie, without quotes.
+    var openIDs: [Range<Int>] = []
+  }
+
+  /// Writes the items, each with the hint that the policy gives it.
+  private func write(
+    _ items: EncodedItems, _ policy: Policy, _ costs: PageCosts,
+    to writer: inout JSONWriter, _ hashes: inout [ContentHash]
+  ) -> FirstItems {
+    let planned = min(items.count, policy.plannedItems)
+    var first = FirstItems(costs: ItemCosts(reserving: planned))
+    first.openIDs.reserveCapacity(planned)
+    writer.literal(capacity: items.bytes.count + Self.itemCapacity * items.count) { text in
+      let bytes = items.bytes.span
+      var position = 0
+      for index in 0..<items.count {
+        let item = items.item(at: position)
+        position = item.end
+        if index < planned { first.openIDs.append(item.openID) }
+        if index > 0 { text.append(",") }
+        let hash = costs.hash(
+          dependsOnDownlink: item.dependsOnDownlink, hasVariants: item.hasVariants)
+        if item.costs == hash {
+          text.append(bytes.extracting(item.json))
+          hashes.append(item.hash)
+          if index < planned { items.append(costsOf: item, to: &first.costs) }
+        } else {
+          let start = text.count
+          let load = items.load(of: item)
+          text.append(bytes.extracting(item.json.lowerBound..<item.hintStart))
+          text.append(hint: costs.costs.hint(for: load))
+          text.append("}")
+          hashes.append(ContentHash(text.span.extracting(start..<text.count)))
+          if index < planned { first.costs.append(load, by: costs.costs) }
+        }
+      }
+    }
+    return first
+  }
+}
+
+/// What a page's hints are by, and the hashes by which records of items say what theirs are by.
+///
+/// Most items cost the same on every network: their records are by the policy's costs alone, so that pages
+/// for all networks find them as they need them.
+struct PageCosts {
+  /// The costs, of items that rest on the bandwidth and the width, and so good for all others, too.
+  let costs: HintCosts
+  private let hash: ContentHash
+  private let downlinkHash: ContentHash
+  private let widthHash: ContentHash
+
+  /// - Parameter widthPixels: how wide the client shows files; nil where it does not say.
+  init(_ policy: Policy, on network: NetworkProfile, widthPixels: Int?) {
+    costs = policy.costs(downlinkKbps: network.downlinkKbps, widthPixels: widthPixels ?? 0)
+    hash = Self.hash(of: policy.costs(downlinkKbps: 0))
+    downlinkHash = Self.hash(of: policy.costs(downlinkKbps: network.downlinkKbps))
+    widthHash = widthPixels == nil ? downlinkHash : Self.hash(of: costs)
+  }
+
+  private static func hash(of costs: HintCosts) -> ContentHash {
+    Swift.withUnsafeBytes(of: costs) { ContentHash($0) }
+  }
+
+  /// What a record says of the costs that its hint is by.
+  func hash(dependsOnDownlink: Bool, hasVariants: Bool) -> ContentHash {
+    if hasVariants, costs.choosesVariants { return widthHash }
+    return dependsOnDownlink ? downlinkHash : hash
   }
 }

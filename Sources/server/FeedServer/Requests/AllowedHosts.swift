@@ -3,16 +3,16 @@ import Sockets
 
 /// A host with the port behind it, in one spelling of the many that name it: in lower case, without a dot at the
 /// end, an address as it is usually written.
-public struct HostAndPort: Sendable, Hashable {
+package struct HostAndPort: Sendable, Hashable {
   /// In brackets where it is an IPv6 address.
-  public let host: String
+  package let host: String
   /// Nil where none is named.
-  public let port: UInt16?
+  package let port: UInt16?
   /// The host, where it is an address and no name.
   let address: IPAddress?
 
   /// The host that is written like this (`feeds.example`, `feeds.example:8080`, `[::1]:80`); nil if it is invalid.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard Authority.isWellFormed(text) else { return nil }
     // Within brackets colons are the address's.
     let end = text.lastIndex(of: ":").flatMap { text[$0...].contains("]") ? nil : $0 }

@@ -1,16 +1,7 @@
-import Catalog
-import Compression
 import Feed
-import Glibc
 import HTTP
 import HTTPServer
 import Logging
-import MediaFiles
-import MediaFormats
-import PostJSON
-import Prefetch
-import Seeding
-import System
 
 // 1. `Sockets.EventLoop` waits in epoll on a thread of its own, with a short time slice
 //    (`Scheduling.prompt`): it gets its core as soon as there is something to do, whatever else
@@ -27,9 +18,10 @@ import System
 // 3. `FeedServer.Application` looks whether such a request (`RequestText`) was answered with a
 //    page before that was kept and is what the store would give now (`KeptPages.find`): then the
 //    answer is sent as it lies there, head and all. That is the way of nearly every request.
-// 4. Otherwise it matches the route (`Route`), counts the client's requests where a rate is set
-//    (`RequestRate`), reads the parameters (`Parameters`, `PageRequest`, `NetworkChoice`), and
-//    `Pages` looks for the page by what they mean (`PageKey`). What has to load or compare
+// 4. Otherwise it looks at the head once (`RequestHead`: route, parameters, writer), counts the
+//    client's requests where a rate is set (`RequestRate`), and calls the route's handler.
+//    `PageHandler` reads the parameters (`PageRequest`, `NetworkChoice`), and `Pages` looks for the
+//    page by what they mean (`PageKey`). What has to load or compare
 //    rankings is handed to `RequestWorkers`, where those who wait take turns by kind and client
 //    (`TurnQueue`); everything else is answered on the loop. Feeds for other readers
 //    (`SyndicationRequest`) are kept like pages, by the host that `AllowedHosts` lets through,
@@ -57,59 +49,50 @@ import System
 // 7. When the last byte has been handed over, `ApplicationObserver` counts the request and writes
 //    its line.
 
-/// Answers requests from a store: the way from a route to bytes.
+/// Dispatches requests: finds a kept page, or the handler of the route, and turns errors into answers.
 ///
 /// The event loop answers what is in memory or one look at the file away. Slower requests run on the worker
 /// pool, writes on the store's writer, and imports on threads of their own.
 struct Application: Handler {
-  let store: any FeedStore & PolicyStore
-  let readiness: Readiness
-  let workers: RequestWorkers
-  let imports: WorkerPool
-  /// Reads figures: what is told of feeds grows with their number, and is asked for when all else is busy.
-  let scrapes = WorkerPool(threads: 1, limit: 8)
-  let caching: CachePolicy
-  let hosts: AllowedHosts
-  let encoding: BodyEncoding
-  let pages: Pages
-  let events: FeedEvents
-  let media: MediaFolder?
-  let linking: MediaLinking
-  let access: WriteAccess
-  let rate: RequestRate?
-  let clients: ClientAddresses
-  let figures: ApplicationFigures
-  let feedRequests: FeedRequests
-  let seeder: Seeder
-  let bodyLimits: BodyLimits
-  /// Whether browsers get a page to look at.
-  let hasPage: Bool
-  let labReport: LabReportFile?
-  let logger: Logger
+  private let router: Router<Endpoint>
+  private let kept: KeptPages
+  private let linking: MediaLinking
+  private let access: WriteAccess
+  private let rate: RequestRate?
+  private let clients: ClientAddresses
+  private let bodyBytes: Int
+  private let importBytes: Int
+  private let logger: Logger
 
-  /// How large a body may be.
-  struct BodyLimits: Sendable {
-    let bodyBytes: Int
-    let importBytes: Int
+  init(_ parts: HandlerParts, _ access: WriteAccess) {
+    let configuration = parts.configuration
+    router = Route.router(parts)
+    (kept, linking) = (parts.pages.kept, parts.linking)
+    self.access = access
+    rate =
+      configuration.requestsPerSecond == 0
+      ? nil
+      : RequestRate(
+        perSecond: configuration.requestsPerSecond, burst: configuration.requestBurst,
+        maximumClients: configuration.rateLimitClients)
+    clients = parts.clients
+    bodyBytes = configuration.server.limits.bodyBytes
+    importBytes = configuration.importBytes
+    logger = parts.logger
+  }
+
+  func handle(_ request: Request, _ responder: Responder) {
+    let text = RequestText(request, expires: linking.links.expires)
+    if answerKeptPage(request, text, responder) { return }
+    answer(request, text, responder, look(at: request))
   }
 
   /// The server reads only the bodies of clients that may write, and of requests for a plan.
-  func bodyPolicy(for request: Request) -> BodyPolicy {
-    guard case .found(let route, _) = Route.router.match(request.method, path: request.path) else {
-      return .discard
-    }
-    if route == .plan { return .collect(maximumBytes: bodyLimits.bodyBytes) }
-    guard route.isWrite, case .success(let writer) = access.writer(request.fields) else {
-      return .discard
-    }
-    switch route {
-    case .importRecords:
-      let isReadable = (try? BodyType.records.check(request.fields)) != nil
-      return isReadable && writer.rights.everything
-        ? .stream(maximumBytes: bodyLimits.importBytes) : .discard
-    case .putItem, .countItem, .putFeed:
-      return .collect(maximumBytes: bodyLimits.bodyBytes)
-    default: return .discard
+  func decide(_ request: Request) -> BodyDecision {
+    let head = look(at: request)
+    return BodyDecision(bodyPolicy(for: request, head)) { request, responder in
+      let text = RequestText(request, expires: linking.links.expires)
+      answer(request, text, responder, head)
     }
   }
 
@@ -117,85 +100,93 @@ struct Application: Handler {
     Problem(error).response(requestID: requestID)
   }
 
-  func handle(_ request: Request, _ responder: Responder) {
-    let text = RequestText(request, expires: linking.links.expires)
-    if answerKeptPage(request, text, responder) { return }
-    let match = Route.router.match(request.method, path: request.path)
-    var route: Route?
-    if case .found(let found, _) = match { route = found }
-    let call = Call(
-      request: request, text: text, responder: responder, route: route,
-      writer: route?.isWrite == true ? access.writer(request.fields) : nil,
-      timing: .asked(by: request.fields), logger: logger)
+  /// Answers a repeated page request without parsing it, if the page has not changed since; false if it has
+  /// changed, or is not kept.
+  private func answerKeptPage(
+    _ request: Request, _ text: RequestText, _ responder: Responder
+  ) -> Bool {
+    guard request.method == .get || request.method == .head, !request.fields.contains("Prefer"),
+      let page = kept.find(text)
+    else { return false }
     do {
-      if route?.isForWatchers != true { try admit(request, responder) }
-      switch match {
-      case .found(let route, let path):
-        try begin(route, path, try Parameters(request, known: route.parameters), call)
-      case .notFound where request.path == "*":
-        call.respond(Self.options(request, allowed: Route.router.methods))
-      case .notFound:
-        throw Problem.unknownRoute(request.path)
-      case .malformedPath(let error):
-        throw error
-      case .methodNotAllowed(let allowed):
-        guard request.method == .options else {
-          throw Problem.methodNotAllowed(request.method, request.path, allowed: allowed)
-        }
-        call.respond(Self.options(request, allowed: allowed))
-      }
+      try admit(request, responder)
+      responder.respond(try page.answer(to: request))
     } catch {
-      call.refuse(error)
+      let head = RequestHead(
+        .refusal(error), route: Route.allCases.first { $0.path == page.route })
+      Call(request, text, responder, head, nil, logger).refuse(error)
+    }
+    return true
+  }
+
+  /// Matches the route, reads the query's parameters, and compares the token of a write.
+  private func look(at request: Request) -> RequestHead {
+    switch router.match(request.method, path: request.path) {
+    case .found(let endpoint, let path):
+      let route = endpoint.route
+      let writer = route.isWrite ? access.writer(request.fields) : nil
+      do {
+        let parameters = try Parameters(request, known: route.parameters)
+        return RequestHead(
+          .endpoint(endpoint), route: route, path: path, parameters: parameters, writer: writer)
+      } catch {
+        return RequestHead(.refusal(error), route: route, writer: writer)
+      }
+    case .notFound where request.path == "*":
+      return RequestHead(.options(allowed: router.methods))
+    case .notFound:
+      return RequestHead(.refusal(Problem.unknownRoute(request.path)))
+    case .malformedPath(let error):
+      return RequestHead(.refusal(error))
+    case .methodNotAllowed(let allowed) where request.method == .options:
+      return RequestHead(.options(allowed: allowed))
+    case .methodNotAllowed(let allowed):
+      let problem = Problem.methodNotAllowed(request.method, request.path, allowed: allowed)
+      return RequestHead(.refusal(problem))
+    }
+  }
+
+  private func bodyPolicy(for request: Request, _ head: RequestHead) -> BodyPolicy {
+    guard let route = head.route else { return .discard }
+    if case .failure? = head.writer { return .discard }
+    switch route.body {
+    case .none: return .discard
+    case .collected: return .collect(maximumBytes: bodyBytes)
+    case .streamed:
+      // What an import may not send is refused without being read.
+      let isReadable = (try? BodyType.records.check(request.fields)) != nil
+      let mayWrite = (try? head.writer?.get())?.rights.everything == true
+      return isReadable && mayWrite ? .stream(maximumBytes: importBytes) : .discard
+    }
+  }
+
+  private func answer(
+    _ request: Request, _ text: consuming RequestText, _ responder: Responder,
+    _ head: consuming RequestHead
+  ) {
+    let call = Call(request, text, responder, head, .asked(by: request.fields), logger)
+    call.attempt {
+      if call.route?.isForWatchers != true { try admit(request, responder) }
+      switch call.head.outcome {
+      case .endpoint(let endpoint): try endpoint.handler.answer(call)
+      case .options(let allowed): call.respond(Self.options(request, allowed: allowed))
+      case .refusal(let error): throw error
+      }
     }
   }
 
   /// Counts the client's request, where there is a rate.
   ///
   /// - Throws: `Problem` 429.
-  func admit(_ request: Request, _ responder: Responder) throws {
+  private func admit(_ request: Request, _ responder: Responder) throws {
     guard let rate else { return }
     try rate.admit(clients.address(request.fields, peer: responder.peer))
   }
+}
 
-  private func begin(
-    _ route: Route, _ path: [String: String], _ parameters: Parameters, _ call: Call
-  ) throws {
-    switch route {
-    case .compactPage, .page:
-      guard let feed = path["feed"] ?? parameters["feed"] else {
-        throw ParameterError(parameter: "feed", problem: "is missing: it names the feed to read")
-      }
-      try pages.answer(feed: feed, parameters, call)
-    case .item: try item(path["id"] ?? "", parameters, call)
-    case .record: record(path["id"] ?? "", call)
-    case .networks: encoding.answer(try networks(feed: parameters["feed"]), to: call)
-    case .feeds: try feeds(parameters, call)
-    case .feed: try feed(path["feed"] ?? "", call)
-    case .root: root(call)
-    case .pageFile: try pageFile(path["file"] ?? "", call)
-    case .clientModule: encoding.answer(Representation(.module, caching: caching.files), to: call)
-    case .jsonFeed, .rss: try syndicate(path["feed"] ?? "", route, parameters, call)
-    case .openAPI:
-      encoding.answer(Representation(OpenAPI.document, caching: caching.documents), to: call)
-    case .readiness: encoding.answer(try readiness.representation(), to: call)
-    case .health:
-      encoding.answer(Representation(Array(#"{"status":"ok"}"#.utf8), caching: .none), to: call)
-    case .metrics:
-      guard scrapes.run({ call.answer { figures.response() } }) else {
-        throw Problem(.overloaded, .serviceUnavailable, "The figures are being read.")
-      }
-    case .media: try mediaFile(path["path"] ?? "", parameters, call)
-    case .events: try listen(to: path["feed"] ?? "", parameters, call)
-    case .putFeed: try putFeed(path["feed"] ?? "", call)
-    case .deleteFeed: try deleteFeed(path["feed"] ?? "", call)
-    case .putItem: try putItem(path["id"] ?? "", call)
-    case .deleteItem: try deleteItem(path["id"] ?? "", call)
-    case .countItem: try countItem(path["id"] ?? "", call)
-    case .importRecords: try importRecords(call)
-    case .plan: try plan(call)
-    }
-  }
+// MARK: OPTIONS
 
+extension Application {
   /// The fields that readers use, for a client that does not say which it sends.
   private static let readFields =
     "Cache-Control, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, "
@@ -234,137 +225,5 @@ struct Application: Handler {
     }
     fields.appendCORS()
     return Response(.noContent, fields: fields)
-  }
-}
-
-// MARK: Events
-
-extension Application {
-  /// Tells the client when a feed has something newer, for as long as the client listens.
-  ///
-  /// - Throws: `CursorError` if `before` does not hold a cursor. A browser's `Last-Event-ID` on reconnecting is
-  ///   never refused, as the browser would then give up: an invalid cursor is treated as behind.
-  func listen(to feed: String, _ parameters: Parameters, _ call: Call) throws {
-    var position = FeedEvents.Position.now
-    if let seen = try PageRequest.cursor("before", parameters) { position = .seen(seen) }
-    if let last = call.request.fields.combined("Last-Event-ID") {
-      position = .returning(try? Cursor(text: last))
-    }
-    events.listen(to: feed, from: position) { stream in
-      call.answer {
-        let stream = try stream.get()
-        feedRequests.note(feed)
-        var fields: Fields = [
-          "Content-Type": "text/event-stream", "Cache-Control": "no-store",
-          // nginx hands on what comes as it comes.
-          "X-Accel-Buffering": "no",
-        ]
-        fields.appendCORS()
-        return Response(.ok, fields: fields, body: [.stream(stream)])
-      }
-    }
-  }
-}
-
-// MARK: Writes of feeds
-
-extension Application {
-  /// `PUT` of a feed's record: 201 where it makes the feed, 204 where it gives it a title. With another
-  /// name than the path's the feed gets that name.
-  func putFeed(_ name: String, _ call: Call) throws {
-    let writer = try call.writer()
-    try BodyType.record.check(call.request.fields)
-    // The path's name has the same limits as one in a record.
-    guard case .feed(let newName, let title) = try RecordDecoder().decode(call.request.body) else {
-      throw RecordError(field: "feed", problem: "is missing: the record is not a feed's")
-    }
-    guard (1...RecordLimits.feedNameBytes).contains(name.utf8.count) else {
-      throw FeedError.unknownFeed(name)
-    }
-    try writer.check(feed: name)
-    try writer.check(feed: newName)
-    let isSame = newName.utf8.elementsEqual(name.utf8)
-    let path = "/v1/feeds/\(PercentEncoding.encode(newName, for: .pathSegment))"
-    write(name, isSame ? .put(title: title) : .rename(to: newName, title: title), call) { outcome in
-      switch outcome {
-      case .created: Response(.created, fields: ["Location": path])
-      case .renamed: Response(.noContent, fields: ["Content-Location": path])
-      case .replaced, .deleted: Response(.noContent)
-      }
-    }
-  }
-
-  /// `DELETE` of a feed; its items stay.
-  func deleteFeed(_ name: String, _ call: Call) throws {
-    try call.writer().check(feed: name)
-    write(name, .delete, call) { _ in Response(.noContent) }
-  }
-
-  private func write(
-    _ name: String, _ change: FeedWrite.Change, _ call: Call,
-    _ response: @escaping @Sendable (FeedOutcome) -> Response
-  ) {
-    let write = FeedWrite(
-      name: name, change: change,
-      condition: WritePreconditions(call.request).feedCondition)
-    let start = MonotonicClock.nanoseconds
-    store.write(write) { result in
-      figures.writes.recordNanoseconds(Int64(MonotonicClock.nanoseconds - start))
-      call.answer {
-        var response = response(try result.get())
-        response.fields.append("Cache-Control", "no-store")
-        return response
-      }
-    }
-  }
-}
-
-extension Application {
-  /// A file, or ranges of it (RFC 9110 section 14); where the URL names its content, that or nothing.
-  func mediaFile(_ path: String, _ parameters: Parameters, _ call: Call) throws {
-    guard let media else { throw MediaError.notFound(.noSuchFile) }
-    let segments = try PathSegments.split("/" + path)
-    guard PathSegments.isPlainlySpelt(path) else { throw MediaError.notFound(.noSuchFile) }
-    let query = try MediaQuery(parameters)
-    let now = WallClock.now
-    let secondsLeft = try media.signer?.secondsLeft(of: query, segments)
-    let file = try open(segments, in: media)
-    @Sendable func answer(isImmutable: Bool) throws -> Response {
-      let head = try file.read(at: 0, count: MediaType.headBytes)
-      let type = MediaType(head: head, name: segments.last ?? "")
-      let caching = media.caching(isImmutable: isImmutable, secondsLeft: secondsLeft)
-      return try MediaAnswer(file: file, type: type, caching: caching, now: now)
-        .response(to: call.request)
-    }
-    guard let version = query.version else { return call.respond(try answer(isImmutable: false)) }
-    try media.versions.whenKnown(file, segments) { found in
-      call.answer {
-        guard let found = try found.get(), found.content == version else {
-          throw Problem(
-            .unknownMediaVersion, .notFound,
-            "The file has another content than this URL names: take the one that the item has now.")
-        }
-        return try answer(isImmutable: found.isCompared)
-      }
-    }
-  }
-
-  private func open(_ segments: [String], in media: MediaFolder) throws -> OpenFile {
-    guard OpenFile.openCount < media.maximumOpenFiles else {
-      throw MediaError.exhausted(
-        SystemError(call: "openat", purpose: "open one media file more", code: EMFILE))
-    }
-    do {
-      let file = try media.root.open(segments)
-      try MediaFolder.check(file)
-      return file
-    } catch MediaError.notFound(.tooLarge) {
-      logger.warning("media file too large", metadata: ["path": "\(segments)"])
-      throw MediaError.notFound(.tooLarge)
-    } catch MediaError.denied(let cause) {
-      // To the client it is not there; the operator has to hear why.
-      logger.warning("media file not readable: \(cause)")
-      throw MediaError.denied(cause)
-    }
   }
 }

@@ -1,6 +1,41 @@
 import HTTP
 import HTTPServer
 import Logging
+import Observability
+import Sockets
+import Synchronization
+import System
+
+/// What was found in the head of a request.
+struct RequestHead: Sendable {
+  /// What becomes of the request.
+  enum Outcome: Sendable {
+    case endpoint(Endpoint)
+    /// The answer to OPTIONS, of a path with these methods.
+    case options(allowed: [Method])
+    case refusal(any Error)
+  }
+
+  /// What answers; nil as long as that is not known.
+  let route: Route?
+  /// The decoded segments of the path that the route names.
+  let path: [String: String]
+  let parameters: Parameters
+  /// The token that a write presents, or why it is not accepted; nil if nothing is written.
+  let writer: Result<WriteToken, Problem>?
+  let outcome: Outcome
+
+  init(
+    _ outcome: Outcome, route: Route? = nil, path: [String: String] = [:],
+    parameters: Parameters = .none, writer: Result<WriteToken, Problem>? = nil
+  ) {
+    self.outcome = outcome
+    self.route = route
+    self.path = path
+    self.parameters = parameters
+    self.writer = writer
+  }
+}
 
 /// A request on its way through the application, and the answer that it waits for.
 final class Call: Sendable {
@@ -8,33 +43,38 @@ final class Call: Sendable {
   /// What of it decides about a page.
   let text: RequestText
   let responder: Responder
-  /// What answers; nil as long as that is not known.
-  let route: Route?
-  /// The token that a write presents, or why it is not accepted; nil if nothing is written.
-  private let presented: Result<WriteToken, Problem>?
+  let head: RequestHead
   /// What took how long, where the client asks for that.
   let timing: Timing?
-  let logger: Logger
+  private let logger: Logger
 
   init(
-    request: Request, text: RequestText, responder: Responder, route: Route?,
-    writer: Result<WriteToken, Problem>?, timing: Timing?, logger: Logger
+    _ request: Request, _ text: RequestText, _ responder: Responder, _ head: consuming RequestHead,
+    _ timing: Timing?, _ logger: Logger
   ) {
     self.request = request
     self.text = text
     self.responder = responder
-    self.route = route
-    presented = writer
+    self.head = head
     self.timing = timing
     self.logger = logger
   }
+
+  var route: Route? { head.route }
+  /// The parameters of the query, which the route knows.
+  var parameters: Parameters { head.parameters }
+
+  /// The segment of the path with this name, decoded.
+  func segment(_ name: String) -> String { head.path[name] ?? "" }
 
   /// Whose token the write presents. All tokens have been compared for that once.
   ///
   /// - Throws: `Problem`, as `WriteAccess.writer` has it.
   func writer() throws(Problem) -> WriteToken {
-    guard let presented else { preconditionFailure("a route that writes nothing asks for nobody") }
-    return try presented.get()
+    guard let writer = head.writer else {
+      preconditionFailure("a route that writes nothing asks for nobody")
+    }
+    return try writer.get()
   }
 
   /// Answers with what is made, or with the problem that keeps it from being made.
@@ -67,8 +107,255 @@ final class Call: Sendable {
 
   func respond(_ response: consuming Response) {
     response.route = route?.path ?? ""
-    response.user = (try? presented?.get())?.name ?? ""
+    response.user = (try? head.writer?.get())?.name ?? ""
     timing?.describe(in: &response.fields)
     responder.respond(response)
+  }
+}
+
+// MARK: The query
+
+/// A parameter that cannot be taken as it is, and why.
+struct ParameterError: Error, Hashable, CustomStringConvertible {
+  let parameter: String
+  let problem: String
+
+  var description: String { "The parameter \(parameter) \(problem)." }
+}
+
+/// The parameters of a query: each known, there once at the most, and not empty. Nothing is silently
+/// passed over.
+struct Parameters {
+  /// Those of a query without any.
+  static let none = Parameters(values: [])
+
+  /// A few: looked through faster than hashed.
+  private let values: [Query.Parameter]
+
+  private init(values: [Query.Parameter]) { self.values = values }
+
+  /// - Parameter known: the names that the route has.
+  /// - Throws: `ParameterError`, `Query.Malformed`.
+  init(_ request: borrowing Request, known: [String]) throws {
+    values = try request.queryBytes.map { try Query.parse($0) } ?? []
+    for (index, parameter) in values.enumerated() {
+      let name = parameter.name
+      guard known.contains(where: parameter.isNamed) else {
+        let names = known.isEmpty ? "none" : known.joined(separator: ", ")
+        throw ParameterError(
+          parameter: String(name.prefix(100)), problem: "is unknown; the route has \(names)")
+      }
+      // Unknown ones end the loop: there are no more to compare than the route has, and one.
+      guard !values[..<index].contains(where: { $0.isNamed(name) }) else {
+        throw ParameterError(parameter: name, problem: "is there more than once")
+      }
+      guard !parameter.value.isEmpty else {
+        throw ParameterError(parameter: name, problem: "is empty")
+      }
+    }
+  }
+
+  subscript(name: String) -> String? {
+    for index in values.indices where values[index].isNamed(name) { return values[index].value }
+    return nil
+  }
+
+  /// A whole number, in decimal digits without sign or leading zeros.
+  func number(_ name: String, in range: ClosedRange<Int>) throws(ParameterError) -> Int? {
+    guard let text = self[name] else { return nil }
+    guard let number = Int(digits: text) else {
+      throw ParameterError(
+        parameter: name, problem: "is not a whole number: \"\(text.prefix(40))\"")
+    }
+    guard range.contains(number) else {
+      throw ParameterError(
+        parameter: name,
+        problem: "is \(number), which is not in \(range.lowerBound)…\(range.upperBound)")
+    }
+    return number
+  }
+
+  /// `true` or `on` or `1`, or their opposites.
+  func boolean(_ name: String) throws(ParameterError) -> Bool? {
+    switch self[name] {
+    case nil: return nil
+    case "true", "on", "1": return true
+    case "false", "off", "0": return false
+    case let text?:
+      throw ParameterError(
+        parameter: name, problem: "is neither true nor false: \"\(text.prefix(40))\"")
+    }
+  }
+}
+
+extension Query.Parameter {
+  /// Whether it is called that. Mostly it is not, and has another length.
+  fileprivate func isNamed(_ name: String) -> Bool {
+    self.name.utf8.count == name.utf8.count && self.name == name
+  }
+}
+
+extension Int {
+  /// The number that the decimal digits write in the only way to write it.
+  init?(digits text: some StringProtocol) {
+    guard text.utf8.allSatisfy({ (48...57).contains($0) }),
+      text.utf8.count == 1 || text.utf8.first != 48, let number = Int(text)
+    else { return nil }
+    self = number
+  }
+}
+
+// MARK: Times
+
+/// What took how long, told to a client that asks for it with `Prefer: server-timing` (RFC 7240) in
+/// `Server-Timing` (W3C Server Timing, section 4).
+final class Timing: Sendable {
+  /// What is measured of an answer.
+  enum Step: String {
+    case cut, read, encode, compress
+  }
+
+  private let start = MonotonicClock.nanoseconds
+  private let steps = Mutex<[(step: Step, nanoseconds: UInt64)]>([])
+
+  private init() {}
+
+  /// `nil` where the client does not ask.
+  static func asked(by fields: borrowing Fields) -> Timing? {
+    guard let preferences = fields.combined("Prefer"),
+      preferences.split(separator: ",").contains(where: {
+        $0.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.asciiLowercased
+          == "server-timing"
+      })
+    else { return nil }
+    return Timing()
+  }
+
+  func measure<Result>(_ step: Step, _ body: () throws -> Result) rethrows -> Result {
+    let start = MonotonicClock.nanoseconds
+    defer { end(step, start) }
+    return try body()
+  }
+
+  fileprivate func end(_ step: Step, _ start: UInt64) {
+    let taken = MonotonicClock.nanoseconds - start
+    steps.withLock { steps in
+      // A repeated step, as when a page was not all at hand, is counted as one longer step.
+      if let index = steps.firstIndex(where: { $0.step == step }) {
+        steps[index].nanoseconds += taken
+      } else {
+        steps.append((step, taken))
+      }
+    }
+  }
+
+  func describe(in fields: inout Fields) {
+    let total = MonotonicClock.nanoseconds - start
+    let steps = steps.withLock { $0 }.map { ($0.step.rawValue, $0.nanoseconds) }
+    let values = (steps + [("total", total)]).map { name, nanoseconds in
+      "\(name);dur=\(Self.milliseconds(nanoseconds))"
+    }
+    fields.append("Server-Timing", values.joined(separator: ", "))
+    fields.append("Timing-Allow-Origin", "*")
+    fields.append("Preference-Applied", "server-timing")
+  }
+
+  /// With three decimals: whole microseconds.
+  private static func milliseconds(_ nanoseconds: UInt64) -> String {
+    let micros = nanoseconds / 1000
+    let rest = String(micros % 1000)
+    return "\(micros / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
+  }
+}
+
+extension Timing? {
+  /// Measures if the caller wants it.
+  func measure<Result>(_ step: Timing.Step, _ body: () throws -> Result) rethrows -> Result {
+    guard let self else { return try body() }
+    return try self.measure(step, body)
+  }
+
+  /// Where a step begins that ends elsewhere.
+  func begin() -> UInt64 { self == nil ? 0 : MonotonicClock.nanoseconds }
+
+  /// The end of the step that began there.
+  func end(_ step: Timing.Step, _ start: UInt64) { self?.end(step, start) }
+}
+
+// MARK: Turns
+
+/// Threads for requests that take longer than an event loop may wait. Those that wait take turns by what they ask for
+/// and by client, so that none waits for all that another one asks.
+struct RequestWorkers: Sendable {
+  /// What takes turns with what.
+  enum Kind: Int, CaseIterable {
+    case page, document, plan, other
+  }
+
+  private let pool: WorkerPool
+  private let clients: ClientAddresses
+
+  /// - Parameters:
+  ///   - threads: how many requests are worked on at once, beside one of each kind of which there is no other.
+  ///   - limit: how many are worked on or wait.
+  init(threads: Int, limit: Int, clients: ClientAddresses) {
+    pool = WorkerPool(threads: threads, limit: limit, kinds: Kind.allCases.count)
+    self.clients = clients
+  }
+
+  /// Does the work for the call when it is its turn.
+  ///
+  /// - Parameter resource: what the client is told that requests wait for.
+  /// - Throws: `Problem` 503 if too much waits already.
+  func run(
+    for call: Call, of resource: String = "the database", _ work: @escaping WorkerPool.Work
+  ) throws(Problem) {
+    guard runIfFree(for: call, work) else {
+      throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for \(resource).")
+    }
+  }
+
+  /// The same; `false` if too much waits already.
+  func runIfFree(for call: Call, _ work: @escaping WorkerPool.Work) -> Bool {
+    let address = clients.address(call.request.fields, peer: call.responder.peer)
+    // Where two clients have the same hash, they share their turns.
+    return pool.run(
+      Turn(kind: (call.route?.turn ?? .other).rawValue, client: address?.client.hashValue ?? 0),
+      work)
+  }
+
+  func register(in registry: PrometheusRegistry) {
+    registry.gauge(
+      "lookahead_workers", help: "Requests that workers have, running or waiting."
+    ) { [pool] in pool.count }
+  }
+}
+
+/// Finds a client's address behind proxies that are trusted.
+struct ClientAddresses: Sendable {
+  let trustedProxies: [IPAddressBlock]
+
+  /// The address at the other end of the connection, or, where that is a trusted proxy's, the last one
+  /// in `X-Forwarded-For` that is not: whatever stands before it, anybody can have written.
+  func address(_ fields: Fields, peer: IPAddress?) -> IPAddress? {
+    guard let peer, isTrusted(peer) else { return peer }
+    return address(forwardedFor: fields.combined("X-Forwarded-For"), peer: peer)
+  }
+
+  /// The same, where the field was taken out before.
+  func address(forwardedFor field: String?, peer: IPAddress?) -> IPAddress? {
+    guard let peer, isTrusted(peer), let field else { return peer }
+    var address = peer
+    for member in field.split(separator: ",").reversed() {
+      let text = member.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+      guard let next = IPAddress(text) else { return address }
+      address = next
+      if !isTrusted(address) { break }
+    }
+    return address
+  }
+
+  private func isTrusted(_ address: IPAddress) -> Bool {
+    trustedProxies.contains { $0.contains(address) }
   }
 }

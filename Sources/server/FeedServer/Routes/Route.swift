@@ -1,8 +1,9 @@
 import HTTP
 import HTTPServer
+import Page
 
-/// What the server answers.
-enum Route: CaseIterable, Sendable {
+/// What the server answers: the key of a row in the table of routes, which declares everything about it.
+enum Route: Int, CaseIterable, Sendable {
   /// A page, compact: `/rp/?feed=…`
   case compactPage
   /// The same page under its feed.
@@ -37,84 +38,224 @@ enum Route: CaseIterable, Sendable {
   case readiness
   case metrics
 
+  /// The table of routes.
+  private var row: Row {
+    switch self {
+    case .compactPage:
+      // A trailing slash is easily lost.
+      Row(
+        .get, "/rp/", alias: "/rp", parameters: ["feed"] + PageRequest.parameters, turn: .page
+      ) { PageHandler(pages: $0.pages, isCompact: true) }
+    case .page:
+      Row(.get, "/v1/feeds/{feed}/items", parameters: PageRequest.parameters, turn: .page) {
+        PageHandler(pages: $0.pages, isCompact: false)
+      }
+    case .feeds:
+      Row(.get, "/v1/feeds", parameters: FeedListRequest.parameters) {
+        FeedsHandler(store: $0.store, encoding: $0.encoding, caching: $0.caching.pages)
+      }
+    case .feed:
+      Row(.get, "/v1/feeds/{feed}") {
+        FeedHandler(store: $0.store, encoding: $0.encoding, caching: $0.caching.pages)
+      }
+    case .putFeed:
+      Row(.put, "/v1/feeds/{feed}", for: .writers, body: .collected) {
+        PutFeedHandler(writes: $0.writes)
+      }
+    case .deleteFeed:
+      Row(.delete, "/v1/feeds/{feed}", for: .writers) { DeleteFeedHandler(writes: $0.writes) }
+    case .events:
+      Row(.get, "/v1/feeds/{feed}/events", parameters: ["before"]) {
+        EventsHandler(events: $0.events, requests: $0.feedRequests)
+      }
+    case .jsonFeed:
+      Row(
+        .get, "/v1/feeds/{feed}/feed.json", parameters: SyndicationRequest.parameters,
+        turn: .document
+      ) { SyndicationHandler($0, .jsonFeed) }
+    case .rss:
+      Row(
+        .get, "/v1/feeds/{feed}/feed.xml", parameters: SyndicationRequest.parameters,
+        turn: .document
+      ) { SyndicationHandler($0, .rss) }
+    case .item:
+      Row(.get, "/v1/items/{id}", parameters: ["feed"] + NetworkChoice.parameters) {
+        ItemHandler(
+          store: $0.store, encoding: $0.encoding, caching: $0.caching.pages, linking: $0.linking)
+      }
+    case .record:
+      Row(.get, "/v1/items/{id}/record") {
+        RecordHandler(store: $0.store, encoding: $0.encoding, caching: $0.caching.files)
+      }
+    case .putItem:
+      Row(.put, "/v1/items/{id}", for: .writers, body: .collected) {
+        PutItemHandler(writes: $0.writes)
+      }
+    case .deleteItem:
+      Row(.delete, "/v1/items/{id}", for: .writers) { DeleteItemHandler(writes: $0.writes) }
+    case .countItem:
+      Row(.post, "/v1/items/{id}/counters", for: .writers, body: .collected) {
+        CountItemHandler(writes: $0.writes)
+      }
+    case .importRecords:
+      Row(.post, "/v1/import", for: .writers, body: .streamed) {
+        ImportHandler(
+          store: $0.store, seeder: $0.configuration.seeder, imports: $0.imports,
+          figures: $0.figures, logger: $0.logger)
+      }
+    case .plan:
+      Row(.post, "/v1/plan", body: .collected, turn: .plan) {
+        PlanHandler(store: $0.store, workers: $0.workers, figures: $0.figures)
+      }
+    case .networks:
+      Row(.get, "/v1/networks", parameters: ["feed"]) {
+        NetworksHandler(store: $0.store, encoding: $0.encoding, caching: $0.caching.pages)
+      }
+    case .media:
+      Row(.get, "/media/{path...}", parameters: MediaQuery.parameters) {
+        MediaHandler(media: $0.media, logger: $0.logger)
+      }
+    case .root:
+      Row(.get, "/") {
+        RootHandler(
+          hasPage: $0.configuration.hasPage, hasLabReport: $0.configuration.labReport != nil,
+          encoding: $0.encoding, caching: $0.caching.files)
+      }
+    case .pageFile:
+      Row(.get, "/page/{file}") {
+        PageFileHandler(
+          hasPage: $0.configuration.hasPage,
+          labReport: $0.configuration.labReport.map(LabReportFile.init), workers: $0.workers,
+          encoding: $0.encoding, caching: $0.caching.files)
+      }
+    case .clientModule:
+      Row(.get, "/lookahead.js") { parts in
+        DocumentHandler(parts.encoding) { Representation(.module, caching: parts.caching.files) }
+      }
+    case .openAPI:
+      Row(.get, "/openapi.json") { parts in
+        DocumentHandler(parts.encoding) {
+          Representation(OpenAPI.document, caching: parts.caching.documents)
+        }
+      }
+    case .health:
+      Row(.get, "/healthz", for: .watchers) {
+        DocumentHandler($0.encoding) {
+          Representation(Array(#"{"status":"ok"}"#.utf8), caching: .none)
+        }
+      }
+    case .readiness:
+      Row(.get, "/readyz", for: .watchers) {
+        DocumentHandler($0.encoding, $0.readiness.representation)
+      }
+    case .metrics:
+      Row(.get, "/metrics", for: .watchers) {
+        MetricsHandler(figures: $0.figures, scrapes: $0.scrapes)
+      }
+    }
+  }
+}
+
+// MARK: What a row says
+
+extension Route {
+  /// Whose requests a route answers.
+  enum Audience: Sendable {
+    case readers
+    /// Clients with a token, which change the database.
+    case writers
+    /// Monitoring, which no rate limits.
+    case watchers
+  }
+
+  /// What a route does with the body of a request.
+  enum Body: Sendable {
+    case none
+    /// The server collects it, and then calls the handler.
+    case collected
+    /// The handler reads records as they come.
+    case streamed
+  }
+
+  private struct Row: Sendable {
+    let method: Method
+    /// The path with the names of its parameters, as `Router` reads it.
+    let pattern: String
+    let path: String
+    let alias: String?
+    let parameters: [String]
+    let audience: Audience
+    let body: Body
+    let turn: RequestWorkers.Kind
+    let handler: @Sendable (HandlerParts) -> any RouteHandler
+
+    /// - Parameters:
+    ///   - alias: another path of the same route.
+    ///   - parameters: the names of the query's parameters.
+    ///   - turn: with which requests those of the route take turns, if they wait for a worker.
+    ///   - handler: makes the route's handler.
+    init(
+      _ method: Method, _ pattern: String, alias: String? = nil, parameters: [String] = [],
+      for audience: Audience = .readers, body: Body = .none, turn: RequestWorkers.Kind = .other,
+      handler: @escaping @Sendable (HandlerParts) -> any RouteHandler
+    ) {
+      self.method = method
+      self.pattern = pattern
+      path = pattern.replacing("...}", with: "}")
+      self.alias = alias
+      self.parameters = parameters
+      self.audience = audience
+      self.body = body
+      self.turn = turn
+      self.handler = handler
+    }
+  }
+
+  private static let table = allCases.map(\.row)
+
   /// The method; a route for GET answers HEAD, too.
-  var method: Method {
-    switch self {
-    case .putItem, .putFeed: .put
-    case .deleteItem, .deleteFeed: .delete
-    case .countItem, .importRecords, .plan: .post
-    case .compactPage, .page, .feeds, .feed, .events, .jsonFeed, .rss, .item, .record, .networks,
-      .media, .root, .pageFile, .clientModule, .openAPI, .health, .readiness, .metrics:
-      .get
-    }
-  }
-
+  var method: Method { Self.table[rawValue].method }
   /// The path, as OpenAPI writes it.
-  var path: String {
-    switch self {
-    case .compactPage: "/rp/"
-    case .page: "/v1/feeds/{feed}/items"
-    case .feeds: "/v1/feeds"
-    case .feed, .putFeed, .deleteFeed: "/v1/feeds/{feed}"
-    case .events: "/v1/feeds/{feed}/events"
-    case .jsonFeed: "/v1/feeds/{feed}/feed.json"
-    case .rss: "/v1/feeds/{feed}/feed.xml"
-    case .item, .putItem, .deleteItem: "/v1/items/{id}"
-    case .record: "/v1/items/{id}/record"
-    case .countItem: "/v1/items/{id}/counters"
-    case .importRecords: "/v1/import"
-    case .plan: "/v1/plan"
-    case .networks: "/v1/networks"
-    case .media: "/media/{path}"
-    case .root: "/"
-    case .pageFile: "/page/{file}"
-    case .clientModule: "/lookahead.js"
-    case .openAPI: "/openapi.json"
-    case .health: "/healthz"
-    case .readiness: "/readyz"
-    case .metrics: "/metrics"
-    }
-  }
-
+  var path: String { Self.table[rawValue].path }
   /// The names of the query's parameters.
-  var parameters: [String] {
-    switch self {
-    case .compactPage: Self.compactPageParameters
-    case .page: PageRequest.parameters
-    case .item: Self.itemParameters
-    case .networks: ["feed"]
-    case .events: ["before"]
-    case .feeds: FeedListRequest.parameters
-    case .jsonFeed, .rss: SyndicationRequest.parameters
-    case .media: MediaQuery.parameters
-    case .feed, .putFeed, .deleteFeed, .record, .putItem, .deleteItem, .countItem, .importRecords,
-      .plan, .root, .pageFile, .clientModule, .openAPI, .health, .readiness, .metrics:
-      []
-    }
-  }
-
-  private static let itemParameters = ["feed"] + NetworkChoice.parameters
-  private static let compactPageParameters = ["feed"] + PageRequest.parameters
-
+  var parameters: [String] { Self.table[rawValue].parameters }
+  var body: Body { Self.table[rawValue].body }
+  /// With which requests its own take turns.
+  var turn: RequestWorkers.Kind { Self.table[rawValue].turn }
   /// Whether it changes the database, and so needs the token.
-  var isWrite: Bool { method != .get && self != .plan }
-
+  var isWrite: Bool { Self.table[rawValue].audience == .writers }
   /// Whether the route is for monitoring, which no rate limits.
-  var isForWatchers: Bool {
-    switch self {
-    case .health, .readiness, .metrics: true
-    default: false
-    }
-  }
+  var isForWatchers: Bool { Self.table[rawValue].audience == .watchers }
 
-  static let router: Router<Route> = {
-    var router = Router<Route>()
-    for route in allCases {
-      let pattern = route == .media ? "/media/{path...}" : route.path
-      router.add(route.method, pattern, route)
+  /// Finds the endpoints, whose handlers are made of these parts.
+  static func router(_ parts: HandlerParts) -> Router<Endpoint> {
+    var router = Router<Endpoint>()
+    for (route, row) in zip(allCases, table) {
+      let endpoint = Endpoint(route, row.handler(parts))
+      router.add(row.method, row.pattern, endpoint)
+      if let alias = row.alias { router.add(row.method, alias, endpoint) }
     }
-    // A trailing slash is easily lost.
-    router.add(.get, "/rp", .compactPage)
     return router
-  }()
+  }
+}
+
+/// A route with the handler that answers it.
+///
+/// An object: each request takes a reference to it.
+final class Endpoint: Sendable {
+  let route: Route
+  let handler: any RouteHandler
+
+  init(_ route: Route, _ handler: any RouteHandler) {
+    self.route = route
+    self.handler = handler
+  }
+}
+
+/// Answers the requests of a route: a value with what it needs for that.
+protocol RouteHandler: Sendable {
+  /// Answers the call once, now or later.
+  ///
+  /// - Throws: what keeps the call from being answered; the application answers with the `Problem` that it is.
+  func answer(_ call: Call) throws
 }

@@ -5,104 +5,104 @@ import Sockets
 import System
 
 /// Every setting of the application and of its server.
-public struct ApplicationConfiguration: Sendable {
+package struct ApplicationConfiguration: Sendable {
   /// The folder of the files under `/media/`; nil if the server has no media files.
-  public var mediaRoot: String?
+  package var mediaRoot: String?
   /// Of the HTTP server: addresses, limits and deadlines.
-  public var server = ServerConfiguration()
+  package var server = ServerConfiguration()
 
   /// The tokens of which writers present one (RFC 6750 section 2.1); without any, writes are off.
-  public var writeTokens: [WriteToken] = []
+  package var writeTokens: [WriteToken] = []
   /// Whether browsers get a page to look at.
-  public var hasPage = true
+  package var hasPage = true
   /// The file of the lab's last report, which the page shows; it may appear, and be replaced, at any time.
-  public var labReport: String?
+  package var labReport: String?
   /// How clients reach the server, without a slash at the end: what documents for readers of feeds name with
   /// a host begins so. Nil: `http` and the host that a request names.
-  public var publicURL: String?
+  package var publicURL: String?
   /// For which hosts, beside that of the public URL, such documents are answered; without any, for those of this
   /// machine: the address that the client reached and loopback names.
-  public var allowedHosts: [HostAndPort] = []
+  package var allowedHosts: [HostAndPort] = []
   /// How large the stream of an import may be.
-  public var importBytes = 1 << 40
+  package var importBytes = 1 << 40
   /// How many imports run at once; one more is answered with 503.
-  public var maximumImports = 2
+  package var maximumImports = 2
   /// How an import cuts its stream into transactions.
-  public var seeder = Seeder()
+  package var seeder = Seeder()
 
   /// How many requests a second each client may make in the long run; 0 does not count them.
-  public var requestsPerSecond = 0
+  package var requestsPerSecond = 0
   /// How many it may make at once.
-  public var requestBurst = 100
+  package var requestBurst = 100
   /// How many clients are counted separately; the others share one count.
-  public var rateLimitClients = 65_536
+  package var rateLimitClients = 65_536
   /// Proxies whose `X-Forwarded-For` is believed.
-  public var trustedProxies: [IPAddressBlock] = []
+  package var trustedProxies: [IPAddressBlock] = []
 
   /// How long a client may keep a page without asking again.
-  public var cacheMaxAgeSeconds = 10
+  package var cacheMaxAgeSeconds = 10
   /// How long after that a cache may show it while it asks again.
-  public var cacheStaleWhileRevalidateSeconds = 60
+  package var cacheStaleWhileRevalidateSeconds = 60
   /// In which field answers have the keys by which caches in front are told to forget them; nil leaves it out.
-  public var cacheKeyField: CacheKeyField? = .surrogateKey
+  package var cacheKeyField: CacheKeyField? = .surrogateKey
   /// The caches in front that are told what changed; without `cacheKeyField` none can be.
-  public var purgeTargets: [HTTPTarget] = []
+  package var purgeTargets: [HTTPTarget] = []
   /// How often each is told at the most.
-  public var purgeIntervalMilliseconds = 250
+  package var purgeIntervalMilliseconds = 250
   /// When it is told the same for the second time, because of answers that were on their way at the first; 0: never.
-  public var purgeAgainMilliseconds = 1_000
+  package var purgeAgainMilliseconds = 1_000
   /// How long it may take to connect to it, and to answer.
-  public var purgeTimeoutMilliseconds = 2_000
+  package var purgeTimeoutMilliseconds = 2_000
   /// How many keys are kept for one that does not answer; for more, it is told to forget everything.
-  public var purgeKeys = 10_000
+  package var purgeKeys = 10_000
   /// How long a client may keep a media file without asking again.
-  public var mediaMaxAgeSeconds = 30 * 86_400
+  package var mediaMaxAgeSeconds = 30 * 86_400
   /// A media file of at most this many bytes is read for each answer to a URL that names its content.
-  public var mediaComparedBytes = 16 << 20
+  package var mediaComparedBytes = 16 << 20
   /// The keys of signed URLs, none of them empty: the first one signs, and all are accepted. Without keys, URLs of
   /// media files are not signed.
-  public var mediaSigningKeys: [[UInt8]] = []
+  package var mediaSigningKeys: [[UInt8]] = []
   /// How long a signed URL holds at the least from when it is handed out; no less than pages are kept.
-  public var mediaURLSeconds = 6 * 3600
+  package var mediaURLSeconds = 6 * 3600
   /// For how long the URLs that are handed out stay the same.
-  public var mediaURLStepSeconds = 3600
+  package var mediaURLStepSeconds = 3600
   /// By which they expire: seconds since 1970.
   var mediaURLClock: @Sendable () -> Int = { WallClock.secondsSince1970 }
   /// How many media files may be open at once; a request for one more is answered with 503. `serve` sets
   /// what the process's descriptors leave beside connections, so that files starve no new client.
-  public var openMediaFiles = Int.max
+  package var openMediaFiles = Int.max
   /// How much memory encoded pages take at the most: three quarters of it for whole pages with their
   /// heads, a quarter for compressed bodies.
-  public var encodedMemoryBytes = 64 << 20
+  package var encodedMemoryBytes = 64 << 20
   /// The maximum size of the unnamed file that holds encoded items; it does not count as memory of the
   /// process. 0 disables the file.
-  public var itemFileBytes = 1 << 30
+  package var itemFileBytes = 1 << 30
   /// From how many bytes on a body is compressed.
-  public var compressionMinimumBytes = 1024
+  package var compressionMinimumBytes = 1024
 
   /// How many clients may listen for events; one more is answered with 503.
-  public var eventListeners = 5000
+  package var eventListeners = 5000
   /// How often it is looked whether there is news for them.
-  public var eventLookMilliseconds = 100
+  package var eventLookMilliseconds = 100
   /// How many requests that take long run at once.
-  public var workerThreads = 2
+  package var workerThreads = 2
   /// How many such requests run or wait at the most; one more is answered with 503.
-  public var workerQueue = 256
+  package var workerQueue = 256
   /// How long requests are still accepted after `SIGTERM`, while the server says that it is not ready.
-  public var drainGraceMilliseconds = 0
+  package var drainGraceMilliseconds = 0
 
   /// Of how many feeds, the largest, `/metrics` tells how many items they have.
-  public var feedFigures = 100
+  package var feedFigures = 100
   /// Where figures are kept.
-  public var figures = PrometheusRegistry()
+  package var figures = PrometheusRegistry()
   /// Where the lines of requests go; nil writes none.
-  public var requestLog: LogSink?
+  package var requestLog: LogSink?
 
   /// Where the files without names are that hold encoded items and pages.
-  public var scratchFolder: String
+  package var scratchFolder: String
 
   /// The defaults, with this folder for scratch files.
-  public init(scratchFolder: String) {
+  package init(scratchFolder: String) {
     self.scratchFolder = scratchFolder
   }
 }

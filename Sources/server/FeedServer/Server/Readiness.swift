@@ -3,7 +3,7 @@ import Synchronization
 
 /// Whether the server should be sent requests: not while it drains, and not while it cannot read its
 /// database.
-public final class Readiness: Sendable {
+package final class Readiness: Sendable {
   private struct State {
     var isDraining = false
     var storeProblem: String?
@@ -17,12 +17,12 @@ public final class Readiness: Sendable {
   }
 
   /// The database was read.
-  public func noteSuccess() {
+  package func noteSuccess() {
     state.withLock { $0.storeProblem = nil }
   }
 
   /// The database could not be read; `false` where this was known.
-  public func note(storeProblem problem: String) -> Bool {
+  package func note(storeProblem problem: String) -> Bool {
     state.withLock { state in
       defer { state.storeProblem = problem }
       return state.storeProblem != problem

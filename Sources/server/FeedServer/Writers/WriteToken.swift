@@ -3,40 +3,40 @@ import Feed
 import HTTP
 
 /// A token for writing, and what its holder may write.
-public struct WriteToken: Sendable, Hashable {
+package struct WriteToken: Sendable, Hashable {
   /// What may be written. Each right adds to the others.
-  public struct Rights: Sendable, Hashable {
+  package struct Rights: Sendable, Hashable {
     /// Everything there is.
-    public var everything = false
+    package var everything = false
     /// Counters of any item.
-    public var counters = false
+    package var counters = false
     /// These feeds: their titles, and items that are in no other feed before or after; counters of items that
     /// are in one of them.
-    public var feeds: Set<ByteText> = []
+    package var feeds: Set<ByteText> = []
 
     /// No right at all.
-    public init() {}
+    package init() {}
 
     /// Every right.
-    public static let all: Rights = {
+    package static let all: Rights = {
       var rights = Rights()
       rights.everything = true
       return rights
     }()
 
     /// Whether there is any.
-    public var isNone: Bool { !everything && !counters && feeds.isEmpty }
+    package var isNone: Bool { !everything && !counters && feeds.isEmpty }
   }
 
   /// The name of its holder in logs.
-  public let name: String
+  package let name: String
   /// What writers present: `b64token` (RFC 6750 section 2.1).
-  public let secret: String
+  package let secret: String
   /// What may be written with it.
-  public let rights: Rights
+  package let rights: Rights
 
   /// A token.
-  public init(name: String, secret: String, rights: Rights = .all) {
+  package init(name: String, secret: String, rights: Rights = .all) {
     self.name = name
     self.secret = secret
     self.rights = rights
@@ -56,7 +56,7 @@ public struct WriteToken: Sendable, Hashable {
 
 extension [WriteToken] {
   /// The one token of a server that has no others: with it everything may be written.
-  public static func only(_ secret: String) -> [WriteToken] {
+  package static func only(_ secret: String) -> [WriteToken] {
     [WriteToken(name: "writer", secret: secret)]
   }
 }

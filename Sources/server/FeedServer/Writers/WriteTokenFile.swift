@@ -2,14 +2,14 @@ import Feed
 import HTTP
 
 /// What is wrong with a file of tokens, and in which of its lines, counted from 1.
-public struct WriteTokenFileError: Error, Hashable, CustomStringConvertible {
+package struct WriteTokenFileError: Error, Hashable, CustomStringConvertible {
   /// The line; nil where it is the file as a whole.
-  public let line: Int?
+  package let line: Int?
   /// A clause.
-  public let problem: String
+  package let problem: String
 
   /// `line 3: …`
-  public var description: String { line.map { "line \($0): \(problem)" } ?? problem }
+  package var description: String { line.map { "line \($0): \(problem)" } ?? problem }
 }
 
 /// A file of tokens: one token alone, which may do everything, or lines of a name, a token and rights.
@@ -20,14 +20,14 @@ public struct WriteTokenFileError: Error, Hashable, CustomStringConvertible {
 /// sports   5b1c0a4f6f7e4d5c9d21c2f3e8b7a901  feed:sports feed:sports%2Flive
 /// apps     c41d5e2b9c4a4d0c8a1be5c0f6d2b383  counters
 /// ```
-public enum WriteTokenFile {
+package enum WriteTokenFile {
   /// How many tokens a server takes: each write is compared with all of them.
-  public static let maximumTokens = 1000
+  package static let maximumTokens = 1000
 
   /// The tokens that a file's text names; one at least.
   ///
   /// - Throws: `WriteTokenFileError`, which quotes no token.
-  public static func tokens(in text: String) throws(WriteTokenFileError) -> [WriteToken] {
+  package static func tokens(in text: String) throws(WriteTokenFileError) -> [WriteToken] {
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     var tokens: [WriteToken] = []
     let words = lines.map { $0.split(whereSeparator: \.isWhitespace) }

@@ -6,20 +6,13 @@ import RowStore
 /// their posts.
 struct PostRows {
   /// The columns of a post, and of its author.
-  static let columns = """
-    post.post_id, post.id, post.type, post.title, post.text, post.published_at, author.id,
-    author.name, post.url, post.thumbnail, post.tags, post.counters, post.language, post.extra,
-    author.avatar, author.extra, post.author_id
-    """
+  static let columns =
+    "\(PostColumns.readPost), \(PostColumns.readPostDetails), post.author_id"
   /// The column of `columns` with the number of the author.
-  static let authorColumn = 16
-  /// The columns of a file.
-  static let mediaColumns = """
-    media.post_id, media.kind, media.url, media.mime_type, media.codec, media.width, media.height,
-    media.duration_ms, media.bytes, media.alt, media.poster, media.placeholder, media.extra
-    """
-  /// The column where the facts about a file begin, behind its own columns, if they were queried.
-  static let truthColumn = 13
+  static let authorColumn = PostColumns.readPostCount
+  /// The columns of a file, behind its post's number.
+  static let mediaColumns =
+    "media.post_id, \(PostColumns.readMedia), \(PostColumns.readMediaDetails)"
 
   /// In the order of the numbers.
   static let byNumber = """
@@ -48,9 +41,10 @@ struct PostRows {
     WHERE post.id = ANY ($1::text[]) ORDER BY post_id, ordinal
     """
 
-  /// The facts about the file of a row.
+  /// The facts about the file of a row, behind its own columns.
   static func truth(_ row: RowValues) -> MediaTruth? {
-    MediaRows.truth(row, at: truthColumn, variantsAt: truthColumn + 1)
+    let first = 1 + PostColumns.readMediaCount
+    return MediaRows.truth(row, at: first, variantsAt: first + 1)
   }
 
   /// The posts with these numbers, and their files with the facts about them.
@@ -75,10 +69,12 @@ struct PostRows {
     var next = 0
     for row in 0..<posts.count {
       let values = RowValues(rows: posts, row: row)
-      try flat.append(values)
+      try flat.appendPost(values, from: 0, isDetailed: true)
       let number = try values.integer(0)
       while next < media.count, media.integer(next, 0) == number {
-        try flat.addMedia(RowValues(rows: media, row: next), isTruthTold: isTruthTold)
+        let file = RowValues(rows: media, row: next)
+        _ = try flat.addMedia(file, from: 1, isDetailed: true)
+        if isTruthTold, let truth = truth(file) { flat.add(truth: truth) }
         next += 1
       }
     }
@@ -112,49 +108,6 @@ struct RowValues {
   }
 }
 
-extension FlatPosts {
-  /// Appends the post of a row of `PostRows.columns`.
-  fileprivate mutating func append(_ row: RowValues) throws {
-    func text(_ column: Int) -> FlatText? { row.text(column).map { add(text: $0) } }
-    guard let id = text(1), let type = row.text(2).flatMap({ PostType(utf8: $0) }) else {
-      throw RowError("the post \(row.string(1) ?? "") has an unknown type")
-    }
-    var post = FlatPost(number: try row.integer(0), type: type, id: id)
-    post.title = text(3)
-    post.text = text(4)
-    post.publishedAt = row.optional(5).map(Timestamp.init(microseconds:))
-    post.authorID = text(6)
-    post.authorName = text(7)
-    post.url = text(8)
-    post.thumbnail = text(9)
-    post.language = text(12)
-    post.extra = text(13)
-    post.authorAvatar = text(14)
-    post.authorExtra = text(15)
-    append(post)
-    if let tags = row.text(10) { try JSONText.addTags(tags, to: &self) }
-    if let counters = row.text(11) { try JSONText.addCounters(counters, to: &self) }
-  }
-
-  /// Adds the file of a row of `PostRows.mediaColumns` to the last post.
-  fileprivate mutating func addMedia(_ row: RowValues, isTruthTold: Bool) throws {
-    func text(_ column: Int) -> FlatText? { row.text(column).map { add(text: $0) } }
-    func number(_ column: Int) -> Int? { row.optional(column).map(Int.init) }
-    guard let kind = row.text(1).flatMap({ MediaKind(utf8: $0) }), let url = text(2) else {
-      throw RowError("a media file of post \(string(posts[count - 1].id)) has an unknown kind")
-    }
-    var file = FlatMedia(url: url)
-    file.mimeType = text(3)
-    file.codec = text(4)
-    file.width = number(5)
-    file.height = number(6)
-    file.alt = text(9)
-    file.poster = text(10)
-    file.extra = text(12)
-    let placeholder = try row.text(11).map { try JSONText.placeholder($0) }
-    add(
-      media: file, load: MediaLoad(kind: kind, bytes: number(8), durationMilliseconds: number(7)))
-    if let placeholder { add(placeholder: placeholder) }
-    if isTruthTold, let truth = PostRows.truth(row) { add(truth: truth) }
-  }
+extension RowValues: ColumnRow {
+  func number(_ column: Int) -> Int64? { optional(column) }
 }

@@ -13,9 +13,9 @@ import System
 ///
 /// A thread checks once a second whether the standby is reachable. Requests never try to connect to an unreachable
 /// standby: only these checks do.
-public final class Standby: Sendable {
+package final class Standby: Sendable {
   /// What became of a read.
-  public enum Outcome: String, CaseIterable, Sendable {
+  package enum Outcome: String, CaseIterable, Sendable {
     /// The standby answered it.
     case answered
     /// What it has may be older than what the server knows already: the primary was asked.
@@ -27,16 +27,16 @@ public final class Standby: Sendable {
   }
 
   /// What there is to be told of it.
-  public struct Status: Sendable {
+  package struct Status: Sendable {
     /// Why it is not read; `nil` where it is.
-    public let problem: String?
+    package let problem: String?
     /// How many bytes of the write-ahead log of what this process has seen of the primary it had yet to replay at the
     /// last look.
-    public let lagBytes: Int64
+    package let lagBytes: Int64
     /// For how long this process had known by then what it did not have.
-    public let lagMilliseconds: Int64
+    package let lagMilliseconds: Int64
     /// The reads so far.
-    public let reads: [Outcome: Int]
+    package let reads: [Outcome: Int]
   }
 
   private struct State {
@@ -51,7 +51,7 @@ public final class Standby: Sendable {
   }
 
   /// What it is called, without a password.
-  public var name: String { address.name }
+  package var name: String { address.name }
 
   private let address: DatabaseAddress
   private let options: Connection.Options
@@ -81,7 +81,7 @@ public final class Standby: Sendable {
   }
 
   /// As of now.
-  public var status: Status {
+  package var status: Status {
     state.withLock { state in
       Status(
         problem: state.problem, lagBytes: state.lag.bytes,

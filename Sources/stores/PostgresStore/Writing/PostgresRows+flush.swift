@@ -15,17 +15,19 @@ extension PostgresRows {
 
   // MARK: Posts
 
-  static let updatePosts = """
-    UPDATE post SET type = given.type, title = given.title, text = given.text,
-      language = given.language, published_at = given.published_at, author_id = given.author_id,
-      url = given.url, thumbnail = given.thumbnail, tags = given.tags, counters = given.counters,
-      extra = given.extra
-    FROM unnest($1::int8[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int8[], $7::int8[],
-      $8::text[], $9::text[], $10::text[], $11::text[], $12::text[])
-      AS given (number, type, title, text, language, published_at, author_id, url, thumbnail, tags,
-        counters, extra)
-    WHERE post_id = given.number
-    """
+  static let updatePosts: String = {
+    let columns = PostColumns.post
+    let lists = columns.enumerated().map { index, column in
+      "$\(index + 3)::\(column.kind == .integer ? "int8" : "text")[]"
+    }
+    return """
+      UPDATE post SET author_id = given.author_id,
+        \(columns.map { "\($0.name) = given.\($0.name)" }.joined(separator: ", "))
+      FROM unnest($1::int8[], $2::int8[], \(lists.joined(separator: ", ")))
+        AS given (number, author_id, \(columns.names))
+      WHERE post_id = given.number
+      """
+  }()
   static let updateCounters = """
     UPDATE post SET counters = given.counters
     FROM unnest($1::int8[], $2::text[]) AS given (number, counters) WHERE post_id = given.number
@@ -35,44 +37,34 @@ extension PostgresRows {
     if !pending.newAuthors.isEmpty {
       var rows = CopyRows()
       for (number, author) in pending.newAuthors {
-        rows.beginRow(columns: 5)
-        try rows.append(number)
-        for text in [author.id, author.name, author.avatar, author.extra?.json] {
-          try rows.append(text)
-        }
+        try rows.append([number], PostColumns.author.map { $0.value(author) })
       }
       pending.newAuthors = []
-      try connection.copy(rows, into: "author (author_id, id, name, avatar, extra)")
+      try connection.copy(rows, into: "author (author_id, \(PostColumns.author.names))")
     }
     if !pending.newPosts.isEmpty {
       var rows = CopyRows()
       for (number, (post, author)) in pending.newPosts.sorted(by: { $0.key < $1.key }) {
-        try rows.append(post, number, author)
+        try rows.append(
+          [number, author], [.text(post.id)] + PostColumns.post.map { $0.value(post) })
         pending.newMedia[number] = post.media
       }
       try connection.copy(
         rows,
-        into: """
-          post (post_id, id, type, title, text, language, published_at, author_id, url, thumbnail, \
-          tags, counters, extra)
-          """)
+        into: "post (post_id, author_id, id, \(PostColumns.post.names))")
     }
     var statements: [Statement] = []
     let posts = pending.changedPosts.sorted { $0.key < $1.key }
     if !posts.isEmpty {
-      func texts(_ text: (Post) -> String?) -> Parameter {
-        .texts(posts.map { text($0.value.post) })
+      let columns = PostColumns.post.map { column in
+        let values = posts.map { column.value($0.value.post) }
+        return column.kind == .integer
+          ? Parameter.integers(values.map(\.number)) : .texts(values.map(\.string))
       }
       statements.append(
         Statement(
           Self.updatePosts,
-          [
-            .integers(posts.map(\.key)), texts(\.type.rawValue), texts(\.title), texts(\.text),
-            texts(\.language), .integers(posts.map { $0.value.post.publishedAt?.microseconds }),
-            .integers(posts.map(\.value.author)), texts(\.url), texts(\.thumbnail),
-            texts { JSONText.text($0.tags) }, texts { JSONText.text($0.counters) },
-            texts(\.extra?.json),
-          ]))
+          [.integers(posts.map(\.key)), .integers(posts.map(\.value.author))] + columns))
     }
     let counters = pending.changedCounters.sorted { $0.key < $1.key }
     if !counters.isEmpty {
@@ -96,16 +88,15 @@ extension PostgresRows {
     var rows = CopyRows()
     for media in [pending.newMedia, pending.changedMedia] {
       for (number, files) in media.sorted(by: { $0.key < $1.key }) {
-        for (ordinal, file) in files.enumerated() { try rows.append(file, number, ordinal) }
+        for (ordinal, file) in files.enumerated() {
+          try rows.append([number, Int64(ordinal)], PostColumns.media.map { $0.value(file) })
+        }
       }
     }
     (pending.newMedia, pending.changedMedia) = ([:], [:])
     try connection.copy(
       rows,
-      into: """
-        media (post_id, ordinal, kind, url, alt, poster, mime_type, codec, width, height, \
-        duration_ms, bytes, placeholder, extra)
-        """)
+      into: "media (post_id, ordinal, \(PostColumns.media.names))")
   }
 
   // MARK: Entries
@@ -268,37 +259,22 @@ extension PostgresRows {
 }
 
 extension CopyRows {
+  /// Adds a row of numbers and of the values of columns.
   fileprivate mutating func append(
-    _ post: Post, _ number: Int64, _ author: Int64?
+    _ numbers: [Int64?], _ values: [ColumnValue]
   ) throws(PostgresError) {
-    beginRow(columns: 13)
-    try append(number)
-    for text in [post.id, post.type.rawValue, post.title, post.text, post.language] {
-      try append(text)
+    beginRow(columns: Int16(numbers.count + values.count))
+    for number in numbers { try append(number) }
+    for value in values {
+      switch value {
+      case .text(let text): try append(text)
+      case .integer(let number): try append(number)
+      }
     }
-    try append(post.publishedAt?.microseconds)
-    try append(author)
-    let texts = [
-      post.url, post.thumbnail, JSONText.text(post.tags), JSONText.text(post.counters),
-      post.extra?.json,
-    ]
-    for text in texts { try append(text) }
   }
+}
 
-  fileprivate mutating func append(
-    _ media: Media, _ number: Int64, _ ordinal: Int
-  ) throws(PostgresError) {
-    beginRow(columns: 14)
-    try append(number)
-    try append(ordinal)
-    let texts = [
-      media.kind.rawValue, media.url, media.alt, media.poster, media.mimeType, media.codec,
-    ]
-    for text in texts { try append(text) }
-    for number in [media.width, media.height, media.durationMilliseconds, media.bytes] {
-      try append(number)
-    }
-    try append(JSONText.text(media.placeholder))
-    try append(media.extra?.json)
-  }
+extension ColumnValue {
+  fileprivate var string: String? { if case .text(let text) = self { text } else { nil } }
+  fileprivate var number: Int64? { if case .integer(let number) = self { number } else { nil } }
 }

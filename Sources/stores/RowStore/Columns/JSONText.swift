@@ -6,10 +6,11 @@ import PostJSON
 ///
 /// They are read for every post of every page, so the plain case (no escape, no space) is read in one pass:
 /// this store writes it for all texts that need no escape. Anything else is read by the general reader.
-package enum JSONText {
+@usableFromInline package enum JSONText {
   /// Adds the tags of `["a","b"]` to the last post.
-  package static func addTags(_ text: UnsafeBufferPointer<UInt8>, to posts: inout FlatPosts) throws
-  {
+  @usableFromInline package static func addTags(
+    _ text: UnsafeBufferPointer<UInt8>, to posts: inout FlatPosts
+  ) throws {
     var scanner = PlainScanner(text)
     let whole = posts.add(text: text)
     if scanner.begin("[") {
@@ -31,7 +32,9 @@ package enum JSONText {
   }
 
   /// Adds the counters of `{"comments":12,"likes":3}` to the last post.
-  package static func addCounters(_ text: UnsafeBufferPointer<UInt8>, to posts: inout FlatPosts)
+  @usableFromInline package static func addCounters(
+    _ text: UnsafeBufferPointer<UInt8>, to posts: inout FlatPosts
+  )
     throws
   {
     var scanner = PlainScanner(text)
@@ -64,7 +67,9 @@ package enum JSONText {
   }
 
   /// `{"thumbhash":"…","color":"#6b7a3d"}`
-  package static func placeholder(_ text: UnsafeBufferPointer<UInt8>) throws -> MediaPlaceholder {
+  @usableFromInline package static func placeholder(_ text: UnsafeBufferPointer<UInt8>) throws
+    -> MediaPlaceholder
+  {
     guard let placeholder = try? MediaPlaceholder(json: Array(text)) else {
       throw notExpected(text)
     }
@@ -211,7 +216,7 @@ private struct PlainScanner {
 }
 
 extension PostType {
-  package init?(utf8: UnsafeBufferPointer<UInt8>) {
+  @usableFromInline package init?(utf8: UnsafeBufferPointer<UInt8>) {
     // By their first letters, and two by their lengths.
     switch utf8.first {
     case UInt8(ascii: "i"): self = .image
@@ -227,7 +232,7 @@ extension PostType {
 }
 
 extension MediaKind {
-  package init?(utf8: UnsafeBufferPointer<UInt8>) {
+  @usableFromInline package init?(utf8: UnsafeBufferPointer<UInt8>) {
     switch utf8.first {
     case UInt8(ascii: "v"): self = .video
     case UInt8(ascii: "a"): self = .audio
@@ -247,9 +252,9 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 /// A row holds what no program of ours wrote.
-package struct RowError: Error, CustomStringConvertible {
+@usableFromInline package struct RowError: Error, CustomStringConvertible {
   /// Which row, and what is wrong with it.
-  package let description: String
+  @usableFromInline package let description: String
 
-  package init(_ description: String) { self.description = description }
+  @usableFromInline package init(_ description: String) { self.description = description }
 }

@@ -80,7 +80,7 @@ extension PolicyRows {
 }
 
 /// Why a setting is not applied, or not taken back.
-public enum PolicyApplicationError: Error, Hashable, Sendable {
+package enum PolicyApplicationError: Error, Hashable, Sendable {
   /// There is no feed of this name.
   case unknownFeed(String)
   /// There is no network of this name, but these.
@@ -93,7 +93,7 @@ public enum PolicyApplicationError: Error, Hashable, Sendable {
 
 extension PolicyApplicationError: CustomStringConvertible {
   /// For example `there is no network "5g", but 3g, wifi`.
-  public var description: String {
+  package var description: String {
     switch self {
     case .unknownFeed(let name): "there is no feed \"\(name)\""
     case .unknownNetwork(let name, let known):

@@ -1,5 +1,6 @@
 import Feed
 import GRDB
+import RowStore
 
 /// The statements that read a page's posts, prepared once for a connection.
 struct PageStatements {
@@ -48,11 +49,22 @@ struct PageStatements {
     func nextPlace(_ rows: RowReader) throws -> Int64? { try rows.next() ? rows.integer(0) : nil }
     var mediaPlace = try nextPlace(media)
     while let place = try nextPlace(posts) {
-      try flat.appendPost(posts, from: 1, columns)
+      try flat.appendPost(posts, from: 1, isDetailed: columns.contains(.details))
       while let current = mediaPlace, current <= place {
-        if current == place { try flat.addMedia(media, from: 1, columns) }
+        if current == place { try addMedia(media, columns, to: &flat) }
         mediaPlace = try nextPlace(media)
       }
+    }
+  }
+
+  private func addMedia(
+    _ row: RowReader, _ columns: PageColumns, to flat: inout FlatPosts
+  ) throws {
+    let next = try flat.addMedia(row, from: 1, isDetailed: columns.contains(.details))
+    guard columns.contains(.truth) else { return }
+    let column = Int32(truncatingIfNeeded: next)
+    if let truth = MediaTable.truth(row, at: column, variantsAt: column + 1) {
+      flat.add(truth: truth)
     }
   }
 

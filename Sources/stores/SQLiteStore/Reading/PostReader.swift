@@ -18,27 +18,17 @@ struct PageColumns: OptionSet {
 struct PostReader {
   let database: Database
 
-  private static let columns = """
-    post.post_id, post.id, post.type, post.title, post.text, post.published_at,
-    author.id, author.name, post.url, post.thumbnail, post.tags, post.counters
-    """
-  private static let details = "post.language, post.extra, author.avatar, author.extra"
-  private static let mediaColumns =
-    "kind, media.url, mime_type, codec, width, height, duration_ms, bytes"
-  private static let mediaDetails = "alt, poster, placeholder, extra"
-  /// Where details begin behind the other columns, and the facts about a file behind both.
-  static let (firstDetail, firstMediaDetail): (Int32, Int32) = (12, 8)
-  static let mediaDetailCount: Int32 = 4
+  private static let columns = "\(PostColumns.readPost), \(PostColumns.readPostDetails)"
 
   static let postByID = """
-    SELECT \(columns), \(details) FROM post LEFT JOIN author USING (author_id) WHERE post.id = ?
+    SELECT \(columns) FROM post LEFT JOIN author USING (author_id) WHERE post.id = ?
     """
   static let postsAfterID = """
-    SELECT \(columns), \(details) FROM post LEFT JOIN author USING (author_id)
+    SELECT \(columns) FROM post LEFT JOIN author USING (author_id)
     WHERE post.id > ? ORDER BY post.id LIMIT ?
     """
   static let mediaOfPost = """
-    SELECT \(mediaColumns), \(mediaDetails) FROM media WHERE post_id = ? ORDER BY ordinal
+    SELECT \(PostColumns.readMedia), \(PostColumns.readMediaDetails) FROM media WHERE post_id = ? ORDER BY ordinal
     """
 
   /// `count` posts, each behind its place in the list of numbers; NULL stands for no post.
@@ -49,15 +39,16 @@ struct PostReader {
   /// which sorts its list and leaves it to us to bring the rows back into their order.
   static func postsByNumber(count: Int, _ columns: PageColumns = []) -> String {
     """
-    \(numbered(count)) SELECT place, \(self.columns)\(columns.contains(.details) ? ", " + details : "")
+    \(numbered(count))
+    SELECT place, \(columns.contains(.details) ? self.columns : PostColumns.readPost)
     FROM numbered CROSS JOIN post ON post.post_id = number LEFT JOIN author USING (author_id)
     """
   }
 
   static func mediaByNumber(count: Int, _ columns: PageColumns = []) -> String {
-    var list = mediaColumns
+    var list = PostColumns.readMedia
     var tables = "numbered CROSS JOIN media ON media.post_id = number"
-    if columns.contains(.details) { list += ", " + mediaDetails }
+    if columns.contains(.details) { list += ", " + PostColumns.readMediaDetails }
     if columns.contains(.truth) {
       list += ", truth, variants"
       tables += """
@@ -91,7 +82,7 @@ struct PostReader {
     try rows.bind(id, at: 1)
     guard try rows.next() else { return nil }
     var flat = FlatPosts()
-    try flat.appendPost(rows, from: 0)
+    try flat.appendPost(rows, from: 0, isDetailed: true)
     try addMedia(to: &flat)
     return StoredPost(number: flat.posts[0].number, post: flat.post(at: 0))
   }
@@ -104,7 +95,7 @@ struct PostReader {
     try rows.bind(Int64(limit), at: 2)
     var flat = FlatPosts()
     while try rows.next() {
-      try flat.appendPost(rows, from: 0)
+      try flat.appendPost(rows, from: 0, isDetailed: true)
       try addMedia(to: &flat)
     }
     return flat
@@ -115,70 +106,6 @@ struct PostReader {
     let rows = RowReader(try database.cachedStatement(sql: Self.mediaOfPost))
     defer { rows.reset() }
     try rows.bind(flat.posts[flat.count - 1].number, at: 1)
-    while try rows.next() { try flat.addMedia(rows, from: 0) }
-  }
-}
-
-extension FlatPosts {
-  /// Appends the post of a row, whose columns begin at `first`.
-  mutating func appendPost(
-    _ row: RowReader, from first: Int32, _ columns: PageColumns = .details
-  ) throws {
-    func text(_ column: Int32) -> FlatText? { row.text(first + column).map { add(text: $0) } }
-    let type = row.text(first + 2).flatMap { PostType(utf8: $0) }
-    guard let id = text(1), let type else {
-      throw RowError("the post \(row.string(first + 1)) has an unknown type")
-    }
-    var post = FlatPost(number: row.integer(first), type: type, id: id)
-    post.title = text(3)
-    post.text = text(4)
-    post.publishedAt = row.optionalInteger(first + 5).map(Timestamp.init(microseconds:))
-    post.authorID = text(6)
-    post.authorName = text(7)
-    post.url = text(8)
-    post.thumbnail = text(9)
-    if columns.contains(.details) {
-      post.language = text(PostReader.firstDetail)
-      post.extra = text(PostReader.firstDetail + 1)
-      post.authorAvatar = text(PostReader.firstDetail + 2)
-      post.authorExtra = text(PostReader.firstDetail + 3)
-    }
-    append(post)
-    if let tags = row.text(first + 10) { try JSONText.addTags(tags, to: &self) }
-    if let counters = row.text(first + 11) { try JSONText.addCounters(counters, to: &self) }
-  }
-
-  /// Adds the media file of a row, whose columns begin at `first`, to the last post.
-  mutating func addMedia(
-    _ row: RowReader, from first: Int32, _ columns: PageColumns = .details
-  ) throws {
-    func text(_ column: Int32) -> FlatText? { row.text(first + column).map { add(text: $0) } }
-    func number(_ column: Int32) -> Int? { row.optionalInteger(first + column).map(Int.init) }
-    guard let kind = row.text(first).flatMap({ MediaKind(utf8: $0) }), let url = text(1) else {
-      let post = string(posts[count - 1].id)
-      throw RowError("a media file of post \(post) has an unknown kind")
-    }
-    var file = FlatMedia(url: url)
-    file.mimeType = text(2)
-    file.codec = text(3)
-    file.width = number(4)
-    file.height = number(5)
-    var next = first + PostReader.firstMediaDetail
-    var placeholder: MediaPlaceholder?
-    if columns.contains(.details) {
-      file.alt = row.text(next).map { add(text: $0) }
-      file.poster = row.text(next + 1).map { add(text: $0) }
-      placeholder = try row.text(next + 2).map { try JSONText.placeholder($0) }
-      file.extra = row.text(next + 3).map { add(text: $0) }
-      next += PostReader.mediaDetailCount
-    }
-    add(
-      media: file, load: MediaLoad(kind: kind, bytes: number(7), durationMilliseconds: number(6)))
-    if let placeholder { add(placeholder: placeholder) }
-    if columns.contains(.truth),
-      let truth = MediaTable.truth(row, at: next, variantsAt: next + 1)
-    {
-      add(truth: truth)
-    }
+    while try rows.next() { _ = try flat.addMedia(rows, from: 0, isDetailed: true) }
   }
 }

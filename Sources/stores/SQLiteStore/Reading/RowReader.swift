@@ -1,5 +1,6 @@
 import GRDB
 import GRDBSQLite
+import RowStore
 
 /// Steps through a statement's rows and hands out columns as they lie in SQLite's memory
 /// (https://sqlite.org/c3ref/column_blob.html).
@@ -106,4 +107,11 @@ struct RowReader {
   func string(_ column: Int32) -> String {
     text(column).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
+}
+
+extension RowReader: ColumnRow {
+  func text(_ column: Int) -> UnsafeBufferPointer<UInt8>? {
+    text(Int32(truncatingIfNeeded: column))
+  }
+  func number(_ column: Int) -> Int64? { optionalInteger(Int32(truncatingIfNeeded: column)) }
 }

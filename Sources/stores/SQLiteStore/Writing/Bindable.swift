@@ -1,3 +1,5 @@
+import RowStore
+
 /// What statements that write are given for their question marks.
 ///
 /// Each value is bound as it is: GRDB makes a list of values of them and finds out about each at run time, which
@@ -30,6 +32,15 @@ extension Optional: Bindable where Wrapped: Bindable {
       try self.bind(to: statement, at: index)
     } else {
       try statement.bind(nil, at: index)
+    }
+  }
+}
+
+extension ColumnValue: Bindable {
+  func bind(to statement: RowReader, at index: Int) throws {
+    switch self {
+    case .text(let text): try text.bind(to: statement, at: index)
+    case .integer(let number): try statement.bind(number, at: index)
     }
   }
 }

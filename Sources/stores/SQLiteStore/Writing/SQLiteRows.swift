@@ -154,23 +154,14 @@ extension SQLiteRows {
   func delete(_ post: StoredPost) throws { try execute(Self.deletePost, [post.number]) }
 
   func insert(_ post: Post) throws -> Int64 {
-    try execute(
-      """
-      INSERT INTO post (type, title, text, language, published_at, author_id, url, thumbnail, tags,
-        counters, extra, id)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """, try values(of: post))
+    try execute(Self.insertPost, [post.id] + (try values(of: post)))
     let number = database.lastInsertedRowID
     try insertMedia(of: post, number)
     return number
   }
 
   func update(_ stored: StoredPost, to post: Post, isRun: Bool) throws {
-    try execute(
-      """
-      UPDATE post SET type = ?, title = ?, text = ?, language = ?, published_at = ?, author_id = ?,
-        url = ?, thumbnail = ?, tags = ?, counters = ?, extra = ? WHERE id = ?
-      """, try values(of: post))
+    try execute(Self.updatePost, try values(of: post) + [post.id])
     if let old = stored.post.author, old != post.author {
       // Of a run there may be thousands such: without the index each would read all posts.
       if isRun { try LateIndexes.make(database) }
@@ -186,12 +177,30 @@ extension SQLiteRows {
     }
   }
 
+  /// Question marks for so many values.
+  private static func marks(_ count: Int) -> String {
+    [String](repeating: "?", count: count).joined(separator: ", ")
+  }
+
+  private static let insertPost = """
+    INSERT INTO post (id, \(PostColumns.post.names), author_id)
+    VALUES (\(marks(PostColumns.post.count + 2)))
+    """
+  private static let updatePost = """
+    UPDATE post SET \(PostColumns.post.map { "\($0.name) = ?" }.joined(separator: ", ")), author_id = ?
+    WHERE id = ?
+    """
+  private static let insertMedia = """
+    INSERT INTO media (post_id, ordinal, \(PostColumns.media.names))
+    VALUES (\(marks(PostColumns.media.count + 2)))
+    """
+  private static let insertAuthor = """
+    INSERT INTO author (\(PostColumns.author.names)) VALUES (\(marks(PostColumns.author.count)))
+    """
+
+  /// Those of the columns, and the author's number.
   private func values(of post: Post) throws -> [any Bindable] {
-    [
-      post.type.rawValue, post.title, post.text, post.language, post.publishedAt?.microseconds,
-      try post.author.map(authorNumber), post.url, post.thumbnail, JSONText.text(post.tags),
-      JSONText.text(post.counters), post.extra?.json, post.id,
-    ]
+    PostColumns.post.map { $0.value(post) } + [try post.author.map(authorNumber)]
   }
 
   /// As the index `author_by_id` has its columns.
@@ -207,26 +216,14 @@ extension SQLiteRows {
 
   private func authorNumber(_ author: Author) throws -> Int64 {
     if let found = try number(Self.authorNumber, Self.key(of: author)) { return found }
-    try execute(
-      "INSERT INTO author (id, name, avatar, extra) VALUES (?, ?, ?, ?)",
-      [author.id, author.name, author.avatar, author.extra?.json])
+    try execute(Self.insertAuthor, PostColumns.author.map { $0.value(author) })
     return database.lastInsertedRowID
   }
 
   private func insertMedia(of post: Post, _ number: Int64) throws {
     for (ordinal, media) in post.media.enumerated() {
       try execute(
-        """
-        INSERT INTO media
-          (post_id, ordinal, kind, url, alt, poster, mime_type, codec, width, height, duration_ms,
-            bytes, placeholder, extra)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """,
-        [
-          number, ordinal, media.kind.rawValue, media.url, media.alt, media.poster, media.mimeType,
-          media.codec, media.width, media.height, media.durationMilliseconds, media.bytes,
-          JSONText.text(media.placeholder), media.extra?.json,
-        ])
+        Self.insertMedia, [number, ordinal] + PostColumns.media.map { $0.value(media) })
     }
   }
 }

@@ -1,15 +1,22 @@
+import Catalog
 import Feed
 import Foundation
 import HTTP
 import HTTPServer
 import JSON
+import Logging
 import Seeding
+import System
 
-// MARK: Imports
+/// Seeds the store with the body as it comes.
+struct ImportHandler: RouteHandler {
+  let store: any FeedStore
+  let seeder: Seeder
+  let imports: WorkerPool
+  let figures: ApplicationFigures
+  let logger: Logger
 
-extension Application {
-  /// Seeds the store with the body as it comes.
-  func importRecords(_ call: Call) throws {
+  func answer(_ call: Call) throws {
     try call.writer().checkEverything()
     try BodyType.records.check(call.request.fields)
     // A client that has its answer may send the next import.

@@ -6,19 +6,21 @@ import JSON
 import PostJSON
 import Prefetch
 
-// MARK: The engine for thin clients
+/// Tells a client that sends its state what to do next, and why: the engine for thin clients. The client names
+/// items by their ids; the store adds the known facts about their files. Nothing is kept.
+struct PlanHandler: RouteHandler {
+  let store: any FeedStore & PolicyStore
+  let workers: RequestWorkers
+  let figures: ApplicationFigures
 
-extension Application {
-  /// Tells a client that sends its state what to do next, and why. The client names items by their ids; the
-  /// store adds the known facts about their files. Nothing is kept.
-  func plan(_ call: Call) throws {
+  func answer(_ call: Call) throws {
     try BodyType.record.check(call.request.fields)
     let request = try PlanRequest(body: call.request.body)
     let snapshot = try store.snapshot()
     if let feed = request.feed, !snapshot.hasFeed(named: feed) { throw FeedError.unknownFeed(feed) }
     let policy = try request.policy(in: snapshot.policyBook)
     // Reads as many items as it names.
-    let isTaken = workers.run(for: call) {
+    try workers.run(for: call) {
       call.answer {
         var moment = request.snapshot
         moment.policy = policy
@@ -42,9 +44,6 @@ extension Application {
         fields.appendCORS()
         return Response(.ok, fields: fields, bytes: writer.bytes)
       }
-    }
-    guard isTaken else {
-      throw Problem(.overloaded, .serviceUnavailable, "Too many requests wait for the database.")
     }
   }
 

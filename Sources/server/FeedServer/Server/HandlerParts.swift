@@ -1,0 +1,103 @@
+import Catalog
+import Compression
+import Feed
+import Logging
+import MediaFiles
+import Observability
+import System
+
+/// What handlers are made of, made once at the start. Each handler takes what it needs of it: see the table of
+/// `Route`.
+struct HandlerParts: Sendable {
+  let configuration: ApplicationConfiguration
+  let store: any FeedStore & PolicyStore
+  let readiness: Readiness
+  let clients: ClientAddresses
+  let figures: ApplicationFigures
+  let feedRequests: FeedRequests
+  let caching: CachePolicy
+  let media: MediaFolder?
+  let linking: MediaLinking
+  let workers: RequestWorkers
+  let encoding: BodyEncoding
+  let pages: Pages
+  let writes: SingleWrites
+  let events: FeedEvents
+  let imports: WorkerPool
+  let scrapes = WorkerPool(threads: 1, limit: 8)
+  let logger: Logger
+
+  /// How many pages' items may wait to be written to the item file; those of one more are not kept.
+  private static let waitingItemWrites = 64
+
+  init(
+    _ configuration: ApplicationConfiguration, _ store: any FeedStore & PolicyStore & MediaStore,
+    _ readiness: Readiness, _ media: MediaRoot?, _ logger: Logger
+  ) {
+    self.configuration = configuration
+    self.store = store
+    self.readiness = readiness
+    self.logger = logger
+    clients = ClientAddresses(trustedProxies: configuration.trustedProxies)
+    figures = ApplicationFigures(registry: configuration.figures)
+    feedRequests = FeedRequests(limit: configuration.feedFigures)
+    caching = CachePolicy(
+      maxAgeSeconds: configuration.cacheMaxAgeSeconds,
+      staleWhileRevalidateSeconds: configuration.cacheStaleWhileRevalidateSeconds,
+      keyField: configuration.cacheKeyField)
+    let folder = media.map { configuration.folder($0, of: store) }
+    self.media = folder
+    linking =
+      folder.map { folder in folder.signer.map { .signed($0) } ?? .byContent } ?? .asRecorded
+    workers = RequestWorkers(
+      threads: configuration.workerThreads, limit: configuration.workerQueue, clients: clients)
+    // Whole pages are what is asked for most; what is compressed is a third of the size.
+    let bodiesBytes = configuration.encodedMemoryBytes / 4
+    encoding = BodyEncoding(
+      bodies: EncodedBodies(maximumBytes: bodiesBytes),
+      minimumBytes: configuration.compressionMinimumBytes, workers: workers)
+    let source = ItemSource(
+      store: store,
+      file: ItemFile(
+        store: store, folder: configuration.scratchFolder,
+        maximumBytes: configuration.itemFileBytes),
+      writers: WorkerPool(threads: 1, limit: Self.waitingItemWrites), figures: figures)
+    pages = Pages(
+      kept: KeptPages(
+        of: store, maximumBytes: configuration.encodedMemoryBytes - bodiesBytes),
+      maker: PageMaker(store: store, source: source), encoding: encoding, workers: workers,
+      caching: caching.pages, linking: linking, requests: feedRequests)
+    writes = SingleWrites(store: store, durations: figures.writes)
+    events = FeedEvents(
+      store: store, maximumListeners: configuration.eventListeners,
+      lookMilliseconds: configuration.eventLookMilliseconds)
+    imports = WorkerPool(
+      threads: configuration.maximumImports, limit: configuration.maximumImports)
+  }
+
+  /// Lets what it has register its figures.
+  func registerFigures() {
+    let registry = configuration.figures
+    workers.register(in: registry)
+    encoding.bodies.register(in: registry)
+    events.register(in: registry)
+    feedRequests.register(in: registry, with: pages.kept)
+    pages.kept.register(in: registry)
+    pages.maker.source.file.register(in: registry)
+  }
+}
+
+extension ApplicationConfiguration {
+  fileprivate func folder(_ root: MediaRoot, of store: any MediaStore) -> MediaFolder {
+    var folder = MediaFolder(
+      root: root, maxAgeSeconds: mediaMaxAgeSeconds,
+      versions: MediaVersions(store: store, comparedBytes: mediaComparedBytes))
+    folder.maximumOpenFiles = openMediaFiles
+    if !mediaSigningKeys.isEmpty {
+      folder.signer = MediaSigner(
+        keys: mediaSigningKeys, leastSeconds: mediaURLSeconds, stepSeconds: mediaURLStepSeconds,
+        now: mediaURLClock)
+    }
+    return folder
+  }
+}
