@@ -172,14 +172,14 @@ class Reader:
         log = open(self.folder / "server.log", "ab")
         self.server = subprocess.Popen(
             words, cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        is_up = wait_until(lambda: answers(self.port) or self.server.poll() is not None, 30)
+        is_up = wait_until(lambda: answers(self.port) or self.server.poll() is not None, 300)
         is_up = is_up and self.server.poll() is None
         return (0 if is_up else 1), "", (self.folder / "server.log").read_text()
 
     def end_server(self):
         if self.server and self.server.poll() is None:
             self.server.send_signal(signal.SIGTERM)
-            self.server.wait(timeout=40)
+            self.server.wait(timeout=120)
 
     def end(self):
         self.end_server()

@@ -114,11 +114,13 @@ extension Policy {
     parts.reserveCapacity(min(items.items.count, plannedItems))
     var cost = 0
     var budget = bounds.budgetBytes ?? .max
+    // Looked up once: each is a call through the strategy's type.
+    let (strategy, leading) = (strategy.kind, leading)
     for index in items.items.indices {
       if index > 0 {
         guard !bounds.savesData, index <= leading else { break }
         cost += items.weight(toLoad: index)
-        guard strategy.kind.allows(cost: cost) else { break }
+        guard strategy.allows(cost: cost) else { break }
       }
       guard items.append(to: &parts, item: index, budget: &budget) else { break }
     }

@@ -51,7 +51,7 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   /// Begins to serve, or refuses.
   func start() {
-    loop.assertIsCurrent()
+    assert(loop.isConfined, "not on the event loop's thread")
     if isRefused {
       owner.refresh(finely: true)
       machine.refuse(.tooManyConnections, &owner.surroundings)
@@ -60,7 +60,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   }
 
   func ready(for readiness: Interest) {
-    loop.assertIsCurrent()
+    assert(loop.isConfined, "not on the event loop's thread")
     // While lingering, a hangup is only the client's end: what it sent before is read first, since
     // a close with bytes unread would reset the connection.
     let isEndOfLingering = machine.isLingering && readiness.contains(.readable)
@@ -73,7 +73,7 @@ final class Connection: EventHandler, @unchecked Sendable {
   }
 
   func deadlinePassed() {
-    loop.assertIsCurrent()
+    assert(loop.isConfined, "not on the event loop's thread")
     owner.refresh(finely: true)
     machine.deadlinePassed(
       unacknowledgedBytes: socket.unacknowledgedBytes, &owner.surroundings)
@@ -82,14 +82,14 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   /// Called when the server begins to drain. What the client has sent by now is served.
   func drain() {
-    loop.assertIsCurrent()
+    assert(loop.isConfined, "not on the event loop's thread")
     machine.drainBegan(nowMilliseconds: loop.nowMilliseconds)
     read()
   }
 
   /// Closes at once and forgets everything; answers that come later go nowhere.
   func close() {
-    loop.assertIsCurrent()
+    assert(loop.isConfined, "not on the event loop's thread")
     machine.disconnected()
     run()
   }
@@ -143,7 +143,7 @@ final class Connection: EventHandler, @unchecked Sendable {
 
   /// Asks the machine what to do, and does it, until it has to wait.
   private func run() {
-    loop.assertIsCurrent()
+    assert(loop.isConfined, "not on the event loop's thread")
     // Whoever answers within `handle` is within a run that will find the answer.
     guard !isRunning, !isClosed else { return }
     let bytes = pending

@@ -46,7 +46,7 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
 
   /// The loop's read buffer; its taker gives it back before another asks.
   func takeReadBuffer() -> [UInt8] {
-    eventLoop.assertIsCurrent()
+    assert(eventLoop.isConfined, "not on the event loop's thread")
     defer { spareBuffer = nil }
     return spareBuffer
       ?? [UInt8](repeating: 0, count: context.configuration.readBufferBytes)
@@ -74,7 +74,7 @@ final class ConnectionLoop: EventHandler, @unchecked Sendable {
   /// Has the connection's answers written soon, with those of others: a client that reads from many
   /// connections, as a proxy does, is then woken once and not once an answer.
   func writeSoon(_ connection: Connection) {
-    eventLoop.assertIsCurrent()
+    assert(eventLoop.isConfined, "not on the event loop's thread")
     // As of when its requests came: what they took is noticed with the next connection's, or the turn ends.
     let now = surroundings.nowNanoseconds
     if ready.isEmpty { readySinceNanoseconds = now }

@@ -113,7 +113,7 @@ public final class EventLoop: @unchecked Sendable {
   public func register(
     _ descriptor: Int32, for interest: Interest, _ handler: any EventHandler
   ) throws(SystemError) -> Registration {
-    assertIsCurrent()
+    assert(isConfined, "not on the event loop's thread")
     let index = freeSlots.popLast() ?? UInt32(slots.count)
     if Int(index) == slots.count { slots.append(Slot()) }
     let registration = Registration(slot: index, generation: slots[Int(index)].generation)
@@ -130,7 +130,7 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Registers a handler that has a deadline and no descriptor.
   public func registerTimer(_ handler: any EventHandler) -> Registration {
-    assertIsCurrent()
+    assert(isConfined, "not on the event loop's thread")
     let index = freeSlots.popLast() ?? UInt32(slots.count)
     if Int(index) == slots.count { slots.append(Slot()) }
     slots[Int(index)].handler = handler
@@ -139,7 +139,7 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Changes what a descriptor is watched for.
   public func watch(_ registration: Registration, for interest: Interest) throws(SystemError) {
-    assertIsCurrent()
+    assert(isConfined, "not on the event loop's thread")
     guard isCurrent(registration) else { return }
     try control(
       EPOLL_CTL_MOD, slots[Int(registration.slot)].descriptor, interest, registration)
@@ -147,7 +147,7 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Ends a registration: its handler is released and hears nothing more.
   public func deregister(_ registration: Registration) {
-    assertIsCurrent()
+    assert(isConfined, "not on the event loop's thread")
     guard isCurrent(registration) else { return }
     let index = Int(registration.slot)
     if slots[index].descriptor >= 0 {
@@ -161,7 +161,7 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Sets when the handler is to be told, in milliseconds of `nowMilliseconds`; nil for never.
   public func setDeadline(_ registration: Registration, atMilliseconds deadline: UInt64?) {
-    assertIsCurrent()
+    assert(isConfined, "not on the event loop's thread")
     guard isCurrent(registration) else { return }
     slots[Int(registration.slot)].deadline = deadline ?? 0
     guard let deadline else { return }
@@ -174,7 +174,7 @@ public final class EventLoop: @unchecked Sendable {
 
   /// Every handler that is registered now.
   public var handlers: [any EventHandler] {
-    assertIsCurrent()
+    assert(isConfined, "not on the event loop's thread")
     return slots.compactMap(\.handler)
   }
 
@@ -263,10 +263,8 @@ public final class EventLoop: @unchecked Sendable {
     _ = write(wake, &one, MemoryLayout<UInt64>.size)
   }
 
-  /// Asserts, in debug builds, that the caller is confined to this loop: its thread, or any before it runs.
-  package func assertIsCurrent() {
-    assert(isCurrent || thread.load(ordering: .relaxed) == 0, "not on the event loop's thread")
-  }
+  /// Whether the caller is confined to this loop: on its thread, or on any before it runs. For assertions.
+  package var isConfined: Bool { isCurrent || thread.load(ordering: .relaxed) == 0 }
 }
 
 /// What a descriptor is watched for, and what it is ready for.
