@@ -209,7 +209,8 @@ import Testing
     }
     #expect(throws: StoreIsOut.self) { try media.run(other, jobs: jobs) }
     let known = try media.known(store).count
-    #expect(known >= MediaIndexer.batchFiles)
+    // A full batch, or what there was after a second.
+    #expect(known > 0)
     other = OtherStore(base: store, beforeLookup: { throw StoreIsOut() })
     #expect(throws: StoreIsOut.self) { try media.run(other, jobs: jobs) }
     #expect(
