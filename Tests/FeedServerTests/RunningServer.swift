@@ -44,6 +44,10 @@ final class RunningServer: Sendable {
     var configuration = ApplicationConfiguration(scratchFolder: folder.path)
     configuration.server.port = 0
     // However busy the machine is.
+    configuration.server.headerReadTimeoutMilliseconds = 600_000
+    configuration.server.bodyReadTimeoutMilliseconds = 600_000
+    configuration.server.idleTimeoutMilliseconds = 600_000
+    configuration.server.writeStallTimeoutMilliseconds = 600_000
     configuration.server.answerTimeoutMilliseconds = 600_000
     configure(&configuration)
     let media = try configuration.mediaRoot.map { try MediaRoot(path: $0) }

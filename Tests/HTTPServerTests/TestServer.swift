@@ -72,6 +72,12 @@ func withServer(
 ) throws {
   var configuration = ServerConfiguration()
   configuration.port = 0
+  // However busy the machine is.
+  configuration.headerReadTimeoutMilliseconds = 600_000
+  configuration.bodyReadTimeoutMilliseconds = 600_000
+  configuration.idleTimeoutMilliseconds = 600_000
+  configuration.writeStallTimeoutMilliseconds = 600_000
+  configuration.answerTimeoutMilliseconds = 600_000
   configuration.drainTimeoutMilliseconds = 5_000
   configuration.lingerTimeoutMilliseconds = 500
   configure(&configuration)

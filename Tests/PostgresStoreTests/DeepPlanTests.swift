@@ -68,7 +68,7 @@ struct DeepPlanTests {
     }
     let page = depth..<depth + Int64(limit)
     let numbers = "'{\(page.map { "\(DeepDatabase.firstNumber + $0)" }.joined(separator: ","))}'"
-    let entries = "'{\(page.map(String.init).joined(separator: ","))}'"
+    let ones = "'{\(page.map { _ in "1" }.joined(separator: ","))}'"
     let ids = "'{\(page.map(DeepDatabase.id).joined(separator: ","))}'"
     let nulls = "'{\(page.map { _ in "NULL" }.joined(separator: ","))}'"
     let keys = "'{\(page.map { "k\($0 % 5_000)" }.joined(separator: ","))}'"
@@ -95,7 +95,11 @@ struct DeepPlanTests {
       Case(name: "media with truth", sql: PostRows.mediaWithTruthByID, values: [ids]),
       Case(
         name: "entries by id", sql: PostgresRows.entriesByID, values: [ids], rows: 3 * limit),
-      Case(name: "places by id", sql: PostgresRows.placesByID, values: [ids], rows: 3 * limit),
+      Case(
+        name: "places by id", sql: PostgresRows.placesByID, values: [ids, "1"], rows: 3 * limit),
+      Case(
+        name: "every feed of posts", sql: PostgresRows.everyFeedOfPosts, values: [ids],
+        rows: 3 * limit),
       Case(
         name: "feeds of posts", sql: PostgresRows.feedsOfPosts, values: [ids], rows: 3 * limit),
       Case(name: "keys", sql: PostgresRows.keysByName, values: [keys]),
@@ -113,10 +117,19 @@ struct DeepPlanTests {
         name: "posts changed", sql: PostgresRows.updatePosts,
         values: [numbers, nulls, types] + Array(repeating: nulls, count: 9), isUndone: true),
       Case(
-        name: "entries deleted", sql: PostgresRows.deleteEntries, values: [entries],
+        name: "entries deleted", sql: PostgresRows.deleteEntries, values: [numbers, ones, ones],
         isUndone: true),
       Case(
-        name: "entries changed", sql: PostgresRows.updateEntries, values: [entries, nulls, nulls],
+        name: "entries that end", sql: PostgresRows.setEnds, values: [numbers, ones, ones, nulls],
+        isUndone: true),
+      Case(
+        name: "entries' times", sql: PostgresRows.setTimes, values: [numbers, ones, nulls],
+        isUndone: true),
+      Case(
+        name: "posts that leave feeds", sql: PostgresRows.leaveFeeds, values: [numbers, ones],
+        isUndone: true),
+      Case(
+        name: "posts that leave runs", sql: PostgresRows.leaveRuns, values: [numbers, ones],
         isUndone: true),
     ]
   }

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Postgres
@@ -79,7 +80,9 @@ import Testing
   }
 
   @Test func `nobody there is an error in time, and another attempt is not made at once`() throws {
-    let outage = Outage()
+    let start = ContinuousClock.now
+    let passed = Mutex(Duration.zero)
+    let outage = Outage { start + passed.withLock { $0 } }
     let pools = try (0..<3).map { _ in
       ConnectionPool(
         try DatabaseAddress("postgres:///d?host=/nowhere/at/all&password=secret"), limit: 1,
@@ -91,5 +94,8 @@ import Testing
       #expect(!reason.contains("secret") && !reason.contains("\n"))
     }
     #expect(outage.attempts == 1)
+    passed.withLock { $0 = .seconds(1) }
+    #expect(throws: PostgresError.self) { try pools[0].run { try $0.run("SELECT 1") } }
+    #expect(outage.attempts == 2)
   }
 }

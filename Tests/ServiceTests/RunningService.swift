@@ -40,6 +40,12 @@ final class RunningService: Sendable {
   ) throws -> (FeedService, UInt16) {
     var configuration = FeedServiceConfiguration(databasePath: path)
     configuration.application.server.port = 0
+    // However busy the machine is.
+    configuration.application.server.headerReadTimeoutMilliseconds = 600_000
+    configuration.application.server.bodyReadTimeoutMilliseconds = 600_000
+    configuration.application.server.idleTimeoutMilliseconds = 600_000
+    configuration.application.server.writeStallTimeoutMilliseconds = 600_000
+    configuration.application.server.answerTimeoutMilliseconds = 600_000
     configuration.refreshIntervalMilliseconds = 5
     configure(&configuration)
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -50,7 +50,7 @@ package final class TestClient {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
 
-  package init(port: UInt16, timeoutSeconds: Int = 120) throws {
+  package init(port: UInt16, timeoutSeconds: Int = 1_000) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var timeout = timeval(tv_sec: timeoutSeconds, tv_usec: 0)
     setsockopt(

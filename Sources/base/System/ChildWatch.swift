@@ -48,17 +48,18 @@ struct ChildWatch {
       }
       let now = MonotonicClock.milliseconds
       if now >= deadlineMilliseconds, killed == nil {
-        // It is not the child's fault that others keep the machine busy.
-        deadlineMilliseconds =
-          startMilliseconds + UInt64(limits.timeMilliseconds)
-          + ProcessorTime.waitingMilliseconds(ofProcess: process)
-        if now >= deadlineMilliseconds {
-          // Nor how long it is that it waits at this moment.
-          if ProcessorTime.isWaiting(process: process) {
-            deadlineMilliseconds = now + Self.waitMilliseconds
-          } else {
-            end(.timedOut)
-          }
+        // It is not the child's fault that others keep the machine busy. In this order: a wait that is over is among
+        // those that are counted. A child that has run for longer than its limit is over it, wait or not.
+        let ranMilliseconds = ProcessorTime.ranMilliseconds(ofProcess: process)
+        if ranMilliseconds < UInt64(limits.timeMilliseconds),
+          ProcessorTime.isWaiting(process: process)
+        {
+          deadlineMilliseconds = now + Self.waitMilliseconds
+        } else {
+          deadlineMilliseconds =
+            startMilliseconds + UInt64(limits.timeMilliseconds)
+            + ProcessorTime.waitingMilliseconds(ofProcess: process)
+          if now >= deadlineMilliseconds { end(.timedOut) }
         }
       }
       if cancellation?.isCancelled == true { end(.cancelled) }

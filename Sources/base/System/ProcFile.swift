@@ -53,9 +53,19 @@ public enum ProcessorTime {
   /// For how long a process was ready to run and no processor was free: of its threads, the one that waited most
   /// (`/proc/PID/task/TID/schedstat`; sched-stats.txt of the kernel's documentation). 0 where the kernel does not say.
   static func waitingMilliseconds(ofProcess process: pid_t) -> UInt64 {
+    mostMilliseconds(ofProcess: process, column: 1)
+  }
+
+  /// For how long a processor worked for a process: of its threads, for the one for which it did most. 0 where the
+  /// kernel does not say.
+  static func ranMilliseconds(ofProcess process: pid_t) -> UInt64 {
+    mostMilliseconds(ofProcess: process, column: 0)
+  }
+
+  private static func mostMilliseconds(ofProcess process: pid_t, column: Int) -> UInt64 {
     let threads = "/proc/\(process)/task"
     let times = ((try? FileSystem.names(in: threads)) ?? []).map { thread in
-      ProcFile.read("\(threads)/\(thread)/schedstat").split(separator: " ").dropFirst().first
+      ProcFile.read("\(threads)/\(thread)/schedstat").split(separator: " ").dropFirst(column).first
         .flatMap { UInt64($0) } ?? 0
     }
     return (times.max() ?? 0) / 1_000_000

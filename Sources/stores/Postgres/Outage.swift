@@ -5,25 +5,32 @@ import Synchronization
 package final class Outage: Sendable {
   private struct State {
     var failure: PostgresError?
-    var nextAttempt = ContinuousClock.Instant.now
+    var nextAttempt: ContinuousClock.Instant?
     var pause = Outage.shortestPause
     var isTrying = false
     var attempts = 0
   }
 
   private static let shortestPause = Duration.milliseconds(100)
-  /// So long, at the most, is a server that takes writes again not found; and so often, at the least, is one that is
-  /// gone for hours tried.
+  /// The maximum time until a server that is back is found, and between attempts on one that is gone for hours.
   private static let longestPause = Duration.seconds(1)
 
   private let state = Mutex(State())
   private let lesser: Outage?
+  private let now: @Sendable () -> ContinuousClock.Instant
 
   /// Nothing is known to be wrong.
-  package init() { lesser = nil }
-
-  /// The same, beside that of those who want less of a server: where a connection is made here, they find one, too.
-  package init(endingToo lesser: Outage) { self.lesser = lesser }
+  ///
+  /// - Parameters:
+  ///   - lesser: that of callers that want less of a server: a connection made here ends it, too.
+  ///   - now: the clock by which pauses end.
+  package init(
+    endingToo lesser: Outage? = nil,
+    now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+  ) {
+    self.lesser = lesser
+    self.now = now
+  }
 
   /// How often it was tried to connect.
   var attempts: Int { state.withLock { $0.attempts } }
@@ -43,7 +50,9 @@ package final class Outage: Sendable {
   func connect(_ body: () throws(PostgresError) -> Connection) throws(PostgresError) -> Connection {
     let known = state.withLock { state -> PostgresError? in
       if let failure = state.failure {
-        guard !state.isTrying, state.nextAttempt <= .now else { return failure }
+        guard !state.isTrying, state.nextAttempt.map({ $0 <= now() }) ?? true else {
+          return failure
+        }
         state.isTrying = true
       }
       state.attempts += 1
@@ -59,7 +68,7 @@ package final class Outage: Sendable {
       state.withLock { state in
         // Concurrent attempts failed for one reason: the pause does not grow for each of them.
         if state.failure == nil || state.isTrying {
-          state.nextAttempt = .now + state.pause
+          state.nextAttempt = now() + state.pause
           state.pause = min(state.pause * 2, Self.longestPause)
         }
         state.failure = error

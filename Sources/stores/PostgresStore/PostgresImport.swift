@@ -23,9 +23,9 @@ final class PostgresImport: FeedImport {
     let (run, feeds) = progress.withLock { ($0.run, $0.feeds) }
     let batch = try withStoreErrors(store.name) {
       try store.writer.transaction(isBulk: true) { rows in
-        var batch = ImportBatch(rows: rows, run: RankingRun(rows: rows, run: run, feeds: feeds))
-        try batch.write(records)
-        return (changes: batch.changes, run: batch.run?.run, feeds: batch.run?.feeds ?? [])
+        var run = RankingRun(database: rows, run: run, feeds: feeds)
+        let changes = try run.write(records)
+        return (changes: changes, run: run.run, feeds: run.feeds)
       }
     }
     progress.withLock { progress in
@@ -42,7 +42,7 @@ final class PostgresImport: FeedImport {
     guard let run else { return progress.withLock { $0.summary } }
     let rankedAnew = try withStoreErrors(store.name) {
       try store.writer.transaction(isBulk: true) { rows in
-        var ranking = RankingRun(rows: rows, run: run, feeds: feeds)
+        var ranking = RankingRun(database: rows, run: run, feeds: feeds)
         let names = try ranking.publish(RankingRetention(store.options))
         rows.trimLog()
         return names

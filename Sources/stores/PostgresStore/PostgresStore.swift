@@ -359,6 +359,6 @@ extension PostgresStore {
   }
 
   private func run(_ waiting: [WaitingWrite]) throws -> [WaitingWrite.Telling] {
-    try writer.transaction { rows in try WriteGroup(rows: rows, options: options).run(waiting) }
+    try writer.transaction { rows in try WriteGroup(database: rows, options: options).run(waiting) }
   }
 }

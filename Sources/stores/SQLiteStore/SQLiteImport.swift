@@ -38,13 +38,10 @@ final class SQLiteImport: FeedImport {
     let batch = try withStoreErrors(path: store.path) {
       try store.pool.write { database in
         let load = isNew ? try LateIndexes(database: database, path: store.path).drop() : nil
-        let rows = SQLiteRows(database: database, path: store.path)
-        let run = RankingRun(rows: rows, run: run, feeds: feeds)
-        var batch = ImportBatch(rows: rows, run: run)
-        try batch.write(records)
-        return (
-          changes: batch.changes, run: batch.run?.run, feeds: batch.run?.feeds ?? [], load: load
-        )
+        let rows = SQLiteRows(database: database, path: store.path, isRun: true)
+        var run = RankingRun(database: rows, run: run, feeds: feeds)
+        let changes = try run.write(records)
+        return (changes: changes, run: run.run, feeds: run.feeds, load: load)
       }
     }
     progress.withLock { progress in
@@ -65,7 +62,7 @@ final class SQLiteImport: FeedImport {
     let rankedAnew = try withStoreErrors(path: store.path) {
       try store.pool.write { database in
         let rows = SQLiteRows(database: database, path: store.path)
-        var ranking = RankingRun(rows: rows, run: run, feeds: feeds)
+        var ranking = RankingRun(database: rows, run: run, feeds: feeds)
         let names = try ranking.publish(RankingRetention(store.options))
         try rows.trimLog()
         return names

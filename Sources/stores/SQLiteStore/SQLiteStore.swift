@@ -364,7 +364,7 @@ extension SQLiteStore {
   private func commit(_ waiting: [WaitingWrite]) throws -> [WaitingWrite.Telling] {
     let tellings = try withStoreErrors(path: path) {
       try pool.write { database in
-        try WriteGroup(rows: SQLiteRows(database: database, path: path), options: options)
+        try WriteGroup(database: SQLiteRows(database: database, path: path), options: options)
           .run(waiting)
       }
     }

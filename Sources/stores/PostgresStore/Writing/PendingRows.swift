@@ -1,82 +1,100 @@
 import Catalog
 import Feed
+import RowStore
 
-/// What a transaction has read, and what it is about to write: a value, so that a write which fails leaves what was
-/// there before it.
+/// The changes that a transaction is about to write, folded: each row is written once, whatever became of it meanwhile.
 struct PendingRows {
-  // MARK: What is known
+  // MARK: Authors
 
-  /// By id; `nil` for a post that is known to be absent.
-  var posts: [ByteText: StoredRow?] = [:]
-  /// Of the posts that are known, in all rankings.
-  var entries: [Int64: [EntryRow]] = [:]
-  /// Of the posts that are known, of all runs.
-  var places: [Int64: [PlaceRow]] = [:]
-  var feeds: [Int64: FeedState] = [:]
-  var feedsByName: [ByteText: Int64] = [:]
+  /// The numbers of authors that were read; below 0 those that are reserved for authors not written yet.
   var authors: [Author: Int64] = [:]
-  /// By key; `nil` for a key that is known to be absent.
-  var keys: [ByteText: KeyRow?] = [:]
-  /// Numbers that are handed out and not used yet.
-  var postNumbers: [Int64] = []
-  /// Those of entries that were not in the database fall from -1.
-  var lastNewEntry: Int64 = 0
-
-  // MARK: What is to be written
-
+  /// Of posts that were read.
+  var authorOfPost: [Int64: Int64] = [:]
   var newAuthors: [(number: Int64, author: Author)] = []
   /// Authors whose last post may have been removed.
   var leftAuthors: Set<Int64> = []
+
+  // MARK: Feeds and posts
+
+  var newFeeds: [FeedState] = []
   var newPosts: [Int64: (post: Post, author: Int64?)] = [:]
   var changedPosts: [Int64: (post: Post, author: Int64?)] = [:]
   var changedCounters: [Int64: [Counter]] = [:]
-  /// The files of posts that are new, once those are written.
-  var newMedia: [Int64: [Media]] = [:]
   /// The posts whose files are other ones.
   var changedMedia: [Int64: [Media]] = [:]
-  var goneEntries: [Int64] = []
-  var gonePlaces: [PlaceRow] = []
-  var newKeys: [KeyRow] = []
 
-  /// A post as the database has it, or is about to.
-  struct StoredRow {
-    let number: Int64
-    var post: Post
-    var author: Int64?
-  }
+  // MARK: Entries
 
-  /// An entry, open or closed.
-  struct EntryRow {
-    /// Its own among all entries of the transaction: the database's number, or one below 0.
-    let id: Int64
-    /// The database's number; `nil` until it is written.
-    var number: Int64?
-    let feedID: Int64
-    /// Of the entry's post.
-    let postID: String
-    let key: Int64
-    let rank: Int?
-    var publishedAt: Int64?
-    let since: Int
-    var until: Int?
-    /// It is in the database, and is another there.
-    var isChanged = false
-  }
-
-  /// A place that a run keeps aside.
-  struct PlaceRow {
-    let run: Int64
+  /// What a feed has of a post.
+  struct PostInFeed: Hashable {
     let feedID: Int64
     let post: Int64
-    var rank: Int?
-    var isChanged = false
+
+    init(feedID: Int64, post: Int64) { (self.feedID, self.post) = (feedID, post) }
+    init(_ entry: StoredEntry.Key) { self.init(feedID: entry.feedID, post: entry.post) }
   }
 
-  /// An idempotency key.
-  struct KeyRow {
-    let key: String
-    let fingerprint: String
-    let counters: String?
-    let createdAt: Int64
+  /// Posts that leave feeds, in every ranking.
+  var departures: [PostInFeed] = []
+  var goneEntries: [StoredEntry.Key] = []
+  var ends: [StoredEntry.Key: Int?] = [:]
+  /// Microseconds since 1970.
+  var times: [PostInFeed: Int64?] = [:]
+  /// In the order in which they came.
+  private(set) var newEntries: [StoredEntry?] = []
+  private var placesOfNew: [PostInFeed: [Int]] = [:]
+
+  // MARK: What runs keep aside, and keys
+
+  /// The rank that the run gives; nil where it keeps no place any more.
+  var places: [PostInFeed: PlaceRow?] = [:]
+  var newKeys: [StoredKey] = []
+
+  struct PlaceRow {
+    let rank: Int?
+  }
+
+  // MARK: Folding
+
+  mutating func insert(_ entry: StoredEntry) {
+    placesOfNew[PostInFeed(entry.key), default: []].append(newEntries.count)
+    newEntries.append(entry)
+  }
+
+  private func placeOfNew(_ entry: StoredEntry.Key) -> Int? {
+    placesOfNew[PostInFeed(entry)]?.first { newEntries[$0]?.key == entry }
+  }
+
+  mutating func setTime(_ microseconds: Int64?, of place: PostInFeed) {
+    for index in placesOfNew[place] ?? [] { newEntries[index]?.publishedAt = microseconds }
+    times[place] = .some(microseconds)
+  }
+
+  mutating func setEnd(_ ranking: Int?, of entry: StoredEntry.Key) {
+    if let index = placeOfNew(entry) {
+      newEntries[index]?.until = ranking
+    } else {
+      ends[entry] = .some(ranking)
+    }
+  }
+
+  mutating func delete(_ entry: StoredEntry.Key) {
+    if let index = placeOfNew(entry) {
+      newEntries[index] = nil
+    } else {
+      goneEntries.append(entry)
+    }
+  }
+
+  mutating func leave(_ place: PostInFeed) {
+    for index in placesOfNew[place] ?? [] { newEntries[index] = nil }
+    places[place] = nil
+    departures.append(place)
+  }
+
+  /// The new entries, which are written now.
+  mutating func takeNewEntries() -> [StoredEntry] {
+    defer { (newEntries, placesOfNew) = ([], [:]) }
+    return newEntries.compactMap { $0 }
   }
 }

@@ -5,15 +5,33 @@ import RowStore
 /// Writes what is pending: deletions first, so that keys are free; then the rows that others refer to.
 extension PostgresRows {
   func flush() throws {
+    try flushFeeds()
     try flushPosts()
-    try flushMedia()
     try flushEntries()
     try flushPlaces()
     try flushLeftAuthors()
     try flushKeys()
   }
 
-  // MARK: Posts
+  // MARK: Feeds and posts
+
+  static let insertFeeds = """
+    INSERT INTO feed (feed_id, name, title, ranking, oldest_ranking)
+    SELECT id, name, title, ranking, ranking
+    FROM unnest($1::int8[], $2::text[], $3::text[], $4::int8[]) AS given (id, name, title, ranking)
+    """
+
+  private func flushFeeds() throws {
+    let feeds = pending.newFeeds
+    guard !feeds.isEmpty else { return }
+    pending.newFeeds = []
+    try connection.run(
+      Self.insertFeeds,
+      [
+        .integers(feeds.map(\.id)), .texts(feeds.map(\.name)), .texts(feeds.map(\.title)),
+        .integers(feeds.map { Int64($0.ranking) }),
+      ])
+  }
 
   static let updatePosts: String = {
     let columns = PostColumns.post
@@ -42,12 +60,13 @@ extension PostgresRows {
       pending.newAuthors = []
       try connection.copy(rows, into: "author (author_id, \(PostColumns.author.names))")
     }
+    var newMedia: [Int64: [Media]] = [:]
     if !pending.newPosts.isEmpty {
       var rows = CopyRows()
       for (number, (post, author)) in pending.newPosts.sorted(by: { $0.key < $1.key }) {
         try rows.append(
           [number, author], [.text(post.id)] + PostColumns.post.map { $0.value(post) })
-        pending.newMedia[number] = post.media
+        newMedia[number] = post.media
       }
       try connection.copy(
         rows,
@@ -77,23 +96,24 @@ extension PostgresRows {
     }
     try connection.run(statements)
     (pending.newPosts, pending.changedPosts, pending.changedCounters) = ([:], [:], [:])
+    try flushMedia(newMedia)
   }
 
   static let deleteMedia = "DELETE FROM media WHERE post_id = ANY ($1::int8[])"
 
-  private func flushMedia() throws {
+  private func flushMedia(_ new: [Int64: [Media]]) throws {
     if !pending.changedMedia.isEmpty {
       try connection.run(Self.deleteMedia, [.integers(pending.changedMedia.keys.sorted())])
     }
     var rows = CopyRows()
-    for media in [pending.newMedia, pending.changedMedia] {
+    for media in [new, pending.changedMedia] {
       for (number, files) in media.sorted(by: { $0.key < $1.key }) {
         for (ordinal, file) in files.enumerated() {
           try rows.append([number, Int64(ordinal)], PostColumns.media.map { $0.value(file) })
         }
       }
     }
-    (pending.newMedia, pending.changedMedia) = ([:], [:])
+    pending.changedMedia = [:]
     try connection.copy(
       rows,
       into: "media (post_id, ordinal, \(PostColumns.media.names))")
@@ -101,121 +121,125 @@ extension PostgresRows {
 
   // MARK: Entries
 
-  static let deleteEntries = "DELETE FROM feed_entry WHERE entry_id = ANY ($1::int8[])"
-  static let updateEntries = """
-    UPDATE feed_entry SET until = given.until, published_at = given.published_at
-    FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS given (number, until, published_at)
-    WHERE entry_id = given.number
+  private static let givenEntries =
+    "unnest($1::int8[], $2::int8[], $3::int8[]) AS given (post, feed, since)"
+  private static let isGivenEntry = """
+    feed_entry.post_id = given.post AND feed_entry.feed_id = given.feed
+      AND feed_entry.since = given.since
     """
-
-  static let entryNumbers = """
-    SELECT nextval((SELECT pg_get_serial_sequence('feed_entry', 'entry_id')::regclass))
-    FROM generate_series(1, $1::int8)
+  static let deleteEntries = """
+    DELETE FROM feed_entry USING \(givenEntries) WHERE \(isGivenEntry)
+    """
+  static let setEnds = """
+    UPDATE feed_entry SET until = given.until
+    FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) AS given (post, feed, since, until)
+    WHERE \(isGivenEntry)
+    """
+  static let setTimes = """
+    UPDATE feed_entry SET published_at = given.published_at
+    FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS given (post, feed, published_at)
+    WHERE feed_entry.post_id = given.post AND feed_entry.feed_id = given.feed
+    """
+  static let leaveFeeds = """
+    DELETE FROM feed_entry USING unnest($1::int8[], $2::int8[]) AS given (post, feed)
+    WHERE feed_entry.post_id = given.post AND feed_entry.feed_id = given.feed
+    """
+  static let leaveRuns = """
+    DELETE FROM pending_place USING unnest($1::int8[], $2::int8[]) AS given (post, feed)
+    WHERE pending_place.post_id = given.post AND pending_place.feed_id = given.feed
     """
 
   private func flushEntries() throws {
-    var (new, changed): ([(post: Int64, index: Int)], [PendingRows.EntryRow]) = ([], [])
-    for (post, entries) in pending.entries {
-      for (index, entry) in entries.enumerated() {
-        if entry.number == nil {
-          new.append((post, index))
-        } else if entry.isChanged {
-          changed.append(entry)
-          pending.entries[post]![index].isChanged = false
-        }
-      }
-    }
     var statements: [Statement] = []
+    if !pending.departures.isEmpty {
+      let key = Self.key(pending.departures)
+      statements += [Statement(Self.leaveFeeds, key), Statement(Self.leaveRuns, key)]
+      pending.departures = []
+    }
     if !pending.goneEntries.isEmpty {
-      statements.append(Statement(Self.deleteEntries, [.integers(pending.goneEntries.map { $0 })]))
+      statements.append(Statement(Self.deleteEntries, Self.key(pending.goneEntries)))
       pending.goneEntries = []
     }
-    if !changed.isEmpty {
-      changed.sort { $0.id < $1.id }
+    if !pending.ends.isEmpty {
+      let ends = pending.ends.sorted { ($0.key.post, $0.key.feedID) < ($1.key.post, $1.key.feedID) }
       statements.append(
         Statement(
-          Self.updateEntries,
-          [
-            .integers(changed.map(\.number)), .integers(changed.map { $0.until.map(Int64.init) }),
-            .integers(changed.map(\.publishedAt)),
-          ]))
+          Self.setEnds,
+          Self.key(ends.map(\.key)) + [.integers(ends.map { $0.value.map(Int64.init) })]))
+      pending.ends = [:]
     }
-    if !new.isEmpty {
-      statements.append(Statement(Self.entryNumbers, [.integer(Int64(new.count))]))
+    if !pending.times.isEmpty {
+      let times = pending.times.sorted {
+        ($0.key.post, $0.key.feedID) < ($1.key.post, $1.key.feedID)
+      }
+      statements.append(
+        Statement(Self.setTimes, Self.key(times.map(\.key)) + [.integers(times.map(\.value))]))
+      pending.times = [:]
     }
-    let answers = try connection.run(statements)
-    if !new.isEmpty, let numbers = answers.last { try insert(new, numbers) }
+    try connection.run(statements)
+    try insert(pending.takeNewEntries())
   }
 
-  private func insert(_ new: [(post: Int64, index: Int)], _ numbers: Rows) throws {
-    // In the order in which they came.
-    let inOrder = new.sorted {
-      pending.entries[$0.post]![$0.index].id > pending.entries[$1.post]![$1.index].id
-    }
+  private static func key(_ entries: [StoredEntry.Key]) -> [Parameter] {
+    [
+      .integers(entries.map(\.post)), .integers(entries.map(\.feedID)),
+      .integers(entries.map { Int64($0.since) }),
+    ]
+  }
+
+  private static func key(_ places: [PendingRows.PostInFeed]) -> [Parameter] {
+    [.integers(places.map(\.post)), .integers(places.map(\.feedID))]
+  }
+
+  private func insert(_ entries: [StoredEntry]) throws {
     var rows = CopyRows()
-    for (place, (post, index)) in inOrder.enumerated() {
-      let number = try RowValues(rows: numbers, row: place).integer(0)
-      pending.entries[post]![index].number = number
-      pending.entries[post]![index].isChanged = false
-      let entry = pending.entries[post]![index]
-      rows.beginRow(columns: 9)
-      try rows.append(number)
+    for entry in entries {
+      rows.beginRow(columns: 8)
       try rows.append(entry.feedID)
-      try rows.append(post)
-      try rows.append(entry.key)
-      try rows.append(entry.postID)
+      try rows.append(entry.key.post)
+      try rows.append(entry.position.key.rawValue)
+      try rows.append(entry.position.id)
       try rows.append(entry.publishedAt)
       try rows.append(entry.rank)
-      try rows.append(entry.since)
+      try rows.append(entry.key.since)
       try rows.append(entry.until)
     }
     try connection.copy(
       rows,
-      into: """
-        feed_entry (entry_id, feed_id, post_id, sort_key, id, published_at, rank, since, until)
-        """)
+      into: "feed_entry (feed_id, post_id, sort_key, id, published_at, rank, since, until)")
   }
 
   // MARK: Runs
 
   static let deletePlaces = """
-    DELETE FROM pending_place USING unnest($1::int8[], $2::int8[], $3::int8[])
-      AS given (run, feed, post)
-    WHERE run_id = given.run AND feed_id = given.feed AND post_id = given.post
+    DELETE FROM pending_place USING unnest($1::int8[], $2::int8[]) AS given (post, feed)
+    WHERE run_id = $3::int8 AND feed_id = given.feed AND post_id = given.post
     """
   static let putPlaces = """
     INSERT INTO pending_place (run_id, feed_id, post_id, rank)
-    SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[])
+    SELECT $4::int8, feed, post, rank
+    FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS given (post, feed, rank)
     ON CONFLICT (run_id, feed_id, post_id) DO UPDATE SET rank = excluded.rank
     """
 
   private func flushPlaces() throws {
+    guard let run = placesOfRun, !pending.places.isEmpty else { return }
+    let gone = pending.places.filter { $0.value == nil }.map(\.key)
+    let kept = pending.places.compactMap { key, place in place.map { (key, $0.rank) } }
+      .sorted { ($0.0.post, $0.0.feedID) < ($1.0.post, $1.0.feedID) }
+    pending.places = [:]
     var statements: [Statement] = []
-    func key(_ places: [PendingRows.PlaceRow]) -> [Parameter] {
-      [
-        .integers(places.map(\.run)), .integers(places.map(\.feedID)),
-        .integers(places.map(\.post)),
-      ]
+    if !gone.isEmpty {
+      statements.append(Statement(Self.deletePlaces, Self.key(gone) + [.integer(run)]))
     }
-    if !pending.gonePlaces.isEmpty {
-      statements.append(Statement(Self.deletePlaces, key(pending.gonePlaces)))
-    }
-    let changed = pending.places.values.joined().filter(\.isChanged)
-    if !changed.isEmpty {
+    if !kept.isEmpty {
       statements.append(
         Statement(
-          Self.putPlaces, key(changed) + [.integers(changed.map { $0.rank.map(Int64.init) })]))
+          Self.putPlaces,
+          Self.key(kept.map(\.0))
+            + [.integers(kept.map { $0.1.map(Int64.init) }), .integer(run)]))
     }
     try connection.run(statements)
-    pending.gonePlaces = []
-    for place in changed {
-      guard
-        let index = pending.places[place.post]?.firstIndex(where: {
-          $0.run == place.run && $0.feedID == place.feedID
-        })
-      else { continue }
-      pending.places[place.post]![index].isChanged = false
-    }
   }
 
   // MARK: The rest

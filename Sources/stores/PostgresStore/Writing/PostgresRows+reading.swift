@@ -5,54 +5,26 @@ import RowStore
 
 /// What is read before a group or a batch.
 extension PostgresRows {
-  func prepare(for writes: [WaitingWrite]) throws {
-    var (ids, feeds, keys): ([String], [String], [String]) = ([], [], [])
-    for write in writes {
-      switch write {
-      case .item(let write, _):
-        ids.append(write.id)
-        if case .put(_, let placements?) = write.change { feeds += placements.map(\.feed) }
-        if case .increment(_, let key?) = write.change { keys += [key.storedText, key.text] }
-      case .feed(let write, _): feeds.append(write.name)
-      }
-    }
-    let authors = writes.compactMap { write -> Author? in
-      guard case .item(let write, _) = write, case .put(let post, _) = write.change else {
-        return nil
-      }
-      return post.author
-    }
-    try read(posts: ids, feeds: feeds, keys: keys, authors: authors)
-  }
-
-  func prepare(for records: [SeedRecord], run: Int64?) throws {
-    var (ids, feeds, authors): ([String], Set<ByteText>, [Author]) = ([], [], [])
-    for record in records {
-      switch record {
-      case .feed(let name, _): feeds.insert(ByteText(name))
-      case .post(let post, let placements):
-        ids.append(post.id)
-        for placement in placements { feeds.insert(ByteText(placement.feed)) }
-        if let author = post.author { authors.append(author) }
-      }
-    }
-    try read(posts: ids, feeds: feeds.map(\.text), keys: [], authors: authors)
-  }
-
   private static let postsByID = "SELECT post_id FROM post WHERE id = ANY ($1::text[])"
   // Numbers are looked up first: which of two tables is to be gone through is no question then.
   static let entriesByID = """
-    SELECT entry_id, feed_id, post_id, sort_key, rank, published_at, since, until, id
-    FROM feed_entry WHERE post_id = ANY (ARRAY(\(postsByID)))
+    SELECT feed_id, post_id, sort_key, rank, published_at, since, id
+    FROM feed_entry WHERE post_id = ANY (ARRAY(\(postsByID))) AND until IS NULL
     """
   static let placesByID = """
-    SELECT run_id, feed_id, post_id, rank FROM pending_place
-    WHERE post_id = ANY (ARRAY(\(postsByID)))
+    SELECT feed_id, post_id, rank FROM pending_place
+    WHERE post_id = ANY (ARRAY(\(postsByID))) AND run_id = $2::int8
+    """
+  /// The feeds of posts in every ranking, and those into which runs are about to bring them.
+  static let everyFeedOfPosts = """
+    SELECT feed_id, post_id FROM feed_entry WHERE post_id = ANY (ARRAY(\(postsByID)))
+    UNION SELECT feed_id, post_id FROM pending_place WHERE post_id = ANY (ARRAY(\(postsByID)))
     """
   static let feedsOfPosts =
     PostgresCatalogReader.everyFeed + """
        WHERE feed_id = ANY (ARRAY(
-        SELECT DISTINCT feed_id FROM feed_entry WHERE post_id = ANY (ARRAY(\(postsByID)))))
+        SELECT DISTINCT feed_id FROM feed_entry WHERE post_id = ANY (ARRAY(\(postsByID)))
+        UNION SELECT feed_id FROM pending_place WHERE post_id = ANY (ARRAY(\(postsByID)))))
       """
   static let feedsByName = PostgresCatalogReader.everyFeed + " WHERE name = ANY ($1::text[])"
   /// As the constraint `author_by_id` has its columns.
@@ -65,84 +37,17 @@ extension PostgresRows {
       = ARRAY[given.id, given.name, given.avatar, given.extra]
     """
 
-  private func read(
-    posts ids: [String], feeds: [String], keys: [String], authors: [Author]
-  ) throws {
-    let (ids, authors) = (Parameter.texts(ids), Array(Set(authors)))
-    let rows = try connection.run([
-      Statement(PostRows.byID, [ids]), Statement(PostRows.mediaByID, [ids]),
-      Statement(Self.entriesByID, [ids]), Statement(Self.placesByID, [ids]),
-      Statement(Self.feedsOfPosts, [ids]), Statement(Self.feedsByName, [.texts(feeds)]),
-      Statement(Self.keysByName, [.texts(keys)]),
-      Statement(
-        Self.authorsByKey,
-        [
-          .texts(authors.map { $0.id ?? "" }), .texts(authors.map { $0.name ?? "" }),
-          .texts(authors.map { $0.avatar ?? "" }), .texts(authors.map { $0.extra?.json ?? "" }),
-        ]),
-    ])
-    guard case .texts(let names) = ids else { return }
-    let found = try note(posts: rows[0], rows[1], rows[2], rows[3], of: names.compactMap { $0 })
-    try note(rows[4])
-    try note(rows[5])
-    try note(keys: rows[6], of: keys)
-    for index in 0..<rows[7].count {
-      let row = RowValues(rows: rows[7], row: index)
-      pending.authors[authors[Int(try row.integer(0)) - 1]] = try row.integer(1)
-    }
-    let unknownAuthors = authors.filter { pending.authors[$0] == nil }
-    try takeNumbers(posts: names.count - found, authors: unknownAuthors)
-  }
-
-  /// Notes posts that were read, and that the others are not there.
-  ///
-  /// - Returns: how many there were.
-  @discardableResult
-  private func note(
-    posts: Rows, _ media: Rows, _ entries: Rows, _ places: Rows, of ids: [String]
-  ) throws -> Int {
-    for id in ids { pending.posts[ByteText(id)] = .some(nil) }
-    let flat = try PostRows.posts(posts, media)
-    for index in 0..<flat.count {
-      let (number, post) = (flat.posts[index].number, flat.post(at: index))
-      pending.posts[ByteText(post.id)] = PendingRows.StoredRow(
-        number: number, post: post, author: posts.integer(index, PostRows.authorColumn))
-      (pending.entries[number], pending.places[number]) = ([], [])
-    }
-    for index in 0..<entries.count {
-      let row = RowValues(rows: entries, row: index)
-      pending.entries[try row.integer(2), default: []].append(
-        PendingRows.EntryRow(
-          id: try row.integer(0), number: try row.integer(0), feedID: try row.integer(1),
-          postID: try row.name(8),
-          key: try row.integer(3), rank: row.optional(4).map(Int.init),
-          publishedAt: row.optional(5), since: Int(try row.integer(6)),
-          until: row.optional(7).map(Int.init)))
-    }
-    for index in 0..<places.count {
-      let row = RowValues(rows: places, row: index)
-      let number = try row.integer(2)
-      pending.places[number, default: []].append(
-        PendingRows.PlaceRow(
-          run: try row.integer(0), feedID: try row.integer(1), post: number,
-          rank: row.optional(3).map(Int.init)))
-    }
-    return flat.count
-  }
-
-  /// Reads a post that was not announced to `prepare`.
-  func read(post id: String) throws {
-    let ids = [Parameter.texts([id])]
-    try flush()
-    let rows = try connection.run([
-      Statement(PostRows.byID, ids), Statement(PostRows.mediaByID, ids),
-      Statement(Self.entriesByID, ids), Statement(Self.placesByID, ids),
-    ])
-    try note(posts: rows[0], rows[1], rows[2], rows[3], of: [id])
-  }
-
+  // A hash index looks for one value at a time, and not for those of a list.
+  static let keysByName = """
+    SELECT key, fingerprint, counters, created_at
+    FROM unnest($1::text[]) AS asked (name) JOIN idempotency_key ON key = asked.name
+    """
   static let postNumbers = """
     SELECT nextval((SELECT pg_get_serial_sequence('post', 'post_id')::regclass))
+    FROM generate_series(1, $1::int8)
+    """
+  static let feedNumbers = """
+    SELECT nextval((SELECT pg_get_serial_sequence('feed', 'feed_id')::regclass))
     FROM generate_series(1, $1::int8)
     """
   static let authorNumbers = """
@@ -150,20 +55,94 @@ extension PostgresRows {
     FROM generate_series(1, $1::int8)
     """
 
-  /// Reserves numbers for `count` new posts, and for these authors.
-  func takeNumbers(posts count: Int, authors: [Author]) throws {
-    guard count > 0 || !authors.isEmpty else { return }
-    let rows = try connection.run([
-      Statement(Self.postNumbers, [.integer(Int64(count))]),
-      Statement(Self.authorNumbers, [.integer(Int64(authors.count))]),
+  func read(_ wanted: RowsWanted) throws -> KnownRows {
+    try flush()
+    let ids = Parameter.texts(wanted.posts.map { $0 })
+    let authors = Array(wanted.authors)
+    let answers = try connection.run([
+      Statement(PostRows.byID, [ids]), Statement(PostRows.mediaByID, [ids]),
+      Statement(Self.entriesByID, [ids]),
+      Statement(Self.placesByID, [ids, .integer(wanted.run)]),
+      Statement(Self.everyFeedOfPosts, [.texts(wanted.leavingPosts.map { $0 })]),
+      Statement(Self.feedsOfPosts, [ids]),
+      Statement(Self.feedsByName, [.texts(wanted.feeds.map { $0 })]),
+      Statement(Self.keysByName, [.texts(wanted.keys.map { $0 })]),
+      Statement(Self.authorsByKey, Self.key(of: authors)),
+      Statement(Self.postNumbers, [.integer(Int64(wanted.newPosts))]),
+      Statement(Self.feedNumbers, [.integer(Int64(wanted.newFeeds))]),
+      Statement("SELECT ranking FROM ranking_floor"),
     ])
-    for index in 0..<rows[0].count {
-      pending.postNumbers.append(try RowValues(rows: rows[0], row: index).integer(0))
+    var rows = KnownRows(wanted)
+    try add(posts: answers[0], answers[1], to: &rows)
+    for row in answers[2].values {
+      rows.add(
+        StoredEntry(
+          feedID: try row.integer(0), post: try row.integer(1),
+          position: Position(
+            key: SortKey(rawValue: try row.integer(2)), id: try row.name(6)),
+          rank: row.optional(3).map(Int.init), publishedAt: row.optional(4),
+          since: Int(try row.integer(5))))
     }
-    // Lower numbers first.
-    pending.postNumbers.sort(by: >)
-    for (index, author) in authors.enumerated() {
-      pending.authors[author] = -(try RowValues(rows: rows[1], row: index).integer(0))
+    for row in answers[3].values {
+      rows.add(
+        place: row.optional(2).map(Int.init), ofPost: try row.integer(1),
+        inFeed: try row.integer(0))
+    }
+    for row in answers[4].values {
+      rows.add(feed: try row.integer(0), ofPost: try row.integer(1))
+    }
+    for feeds in answers[5...6] {
+      for feed in try PostgresCatalogReader.feeds(feeds) { rows.add(feed) }
+    }
+    for row in answers[7].values {
+      rows.add(
+        StoredKey(
+          key: try row.name(0), fingerprint: try row.name(1), counters: row.string(2),
+          createdAt: try row.integer(3)))
+    }
+    for row in answers[8].values {
+      pending.authors[authors[Int(try row.integer(0)) - 1]] = try row.integer(1)
+    }
+    rows.newPostNumbers = try Self.numbers(answers[9])
+    rows.newFeedNumbers = try Self.numbers(answers[10])
+    for row in answers[11].values { rows.rankingFloor = Int(try row.integer(0)) }
+    try takeNumbers(of: authors.filter { pending.authors[$0] == nil })
+    return rows
+  }
+
+  private func add(posts: Rows, _ media: Rows, to rows: inout KnownRows) throws {
+    let flat = try PostRows.posts(posts, media)
+    for index in 0..<flat.count {
+      let number = flat.posts[index].number
+      rows.add(StoredPost(number: number, post: flat.post(at: index)))
+      pending.authorOfPost[number] = posts.integer(index, PostRows.authorColumn)
     }
   }
+
+  /// New numbers, the least one last.
+  private static func numbers(_ rows: Rows) throws -> [Int64] {
+    try rows.values.map { try $0.integer(0) }.sorted(by: >)
+  }
+
+  /// What `authorsByKey` is given.
+  static func key(of authors: [Author]) -> [Parameter] {
+    [
+      .texts(authors.map { $0.id ?? "" }), .texts(authors.map { $0.name ?? "" }),
+      .texts(authors.map { $0.avatar ?? "" }), .texts(authors.map { $0.extra?.json ?? "" }),
+    ]
+  }
+
+  /// Reserves numbers for these authors.
+  func takeNumbers(of authors: [Author]) throws {
+    guard !authors.isEmpty else { return }
+    let rows = try connection.run(Self.authorNumbers, [.integer(Int64(authors.count))])
+    for (index, author) in authors.enumerated() {
+      pending.authors[author] = -(try RowValues(rows: rows, row: index).integer(0))
+    }
+  }
+}
+
+extension Rows {
+  /// The rows, one by one.
+  var values: some Sequence<RowValues> { (0..<count).lazy.map { RowValues(rows: self, row: $0) } }
 }

@@ -11,7 +11,6 @@ extension PostgresRows {
   }
 
   func beginRun() throws -> StartedRun {
-    directChanges += 1
     let number = try RowValues(rows: connection.run(Self.beginRun), row: 0).integer(0)
     return StartedRun(number: number, lock: try RunLock(number, openLock()))
   }
@@ -47,25 +46,6 @@ extension PostgresRows {
 
   private func numbers(_ rows: Rows) throws -> [Int64] {
     try (0..<rows.count).map { try RowValues(rows: rows, row: $0).integer(0) }
-  }
-
-  func ranks(ofPost number: Int64, inRun run: Int64) -> [(feedID: Int64, rank: Int?)] {
-    (pending.places[number] ?? []).filter { $0.run == run }.map { ($0.feedID, $0.rank) }
-  }
-
-  func keepPlace(ofPost number: Int64, inFeed feed: Int64, rank: Int?, run: Int64) {
-    var places = pending.places[number] ?? []
-    places.removeAll { $0.run == run && $0.feedID == feed }
-    places.append(
-      PendingRows.PlaceRow(run: run, feedID: feed, post: number, rank: rank, isChanged: true))
-    pending.places[number] = places
-    pending.gonePlaces.removeAll { $0.run == run && $0.feedID == feed && $0.post == number }
-  }
-
-  func forgetPlace(ofPost number: Int64, inFeed feed: Int64, run: Int64) {
-    let places = pending.places[number] ?? []
-    pending.gonePlaces += places.filter { $0.run == run && $0.feedID == feed }
-    pending.places[number] = places.filter { $0.run != run || $0.feedID != feed }
   }
 
   func feeds(ofRun run: Int64) throws -> [Int64] {

@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 
 /// How long a feed's rankings are kept that are no longer the current one.
@@ -23,28 +24,27 @@ package struct RankingRetention {
 }
 
 /// A feed's rankings: the current one, and the older ones that are kept.
-struct Ranking<Rows: StoreRows> {
-  let rows: Rows
+struct Ranking<Database: RowDatabase> {
+  let database: Database
 
   /// Makes the next ranking of these feeds the current one, where it was begun in this transaction.
   func publish(feeds: Set<Int64>, _ retention: RankingRetention) throws {
     for id in feeds.sorted() {
-      guard let feed = try rows.feed(id), try rows.isBegun(feed.ranking + 1, ofFeed: id) else {
-        continue
-      }
-      try raise(id, retention)
+      guard let feed = try database.feed(id),
+        try database.isBegun(feed.ranking + 1, ofFeed: id)
+      else { continue }
+      try raise(feed, retention)
     }
   }
 
   /// Makes the next ranking the current one, and deletes those that are then no longer kept.
-  func raise(_ id: Int64, _ retention: RankingRetention) throws {
-    guard let feed = try rows.feed(id) else { return }
-    let (last, known) = (feed.ranking, feed.oldestRanking)
+  func raise(_ feed: FeedState, _ retention: RankingRetention) throws {
+    let (id, last, known) = (feed.id, feed.ranking, feed.oldestRanking)
     let ranking = last + 1
-    try rows.noteReplaced(last, ofFeed: id, at: retention.now)
+    try database.noteReplaced(last, ofFeed: id, at: retention.now)
     let oldest = try oldest(ofFeed: id, below: ranking, since: known, retention)
-    try rows.setRankings(ofFeed: id, current: ranking, oldest: oldest)
-    if oldest > known { try rows.forgetRankings(ofFeed: id, before: oldest) }
+    try database.setRankings(ofFeed: id, current: ranking, oldest: oldest)
+    if oldest > known { try database.forgetRankings(ofFeed: id, before: oldest) }
   }
 
   /// The first ranking to be kept once `ranking` is the current one.
@@ -53,10 +53,10 @@ struct Ranking<Rows: StoreRows> {
   ) throws -> Int {
     let byNumber = max(known, ranking - retention.count + 1)
     guard known < byNumber else { return byNumber }
-    let newestBeyond = try rows.move(beyond: retention.maximumMoves, inFeed: feed)
+    let newestBeyond = try database.move(beyond: retention.maximumMoves, inFeed: feed)
     let first = max(known, newestBeyond ?? known)
     guard first < byNumber else { return byNumber }
-    let byTime = try rows.oldestRanking(
+    let byTime = try database.oldestRanking(
       ofFeed: feed, from: first, replacedAfter: retention.replacedAfter)
     return min(byNumber, byTime ?? byNumber)
   }

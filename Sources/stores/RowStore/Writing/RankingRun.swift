@@ -1,46 +1,55 @@
+import Catalog
 import Feed
+import System
 
-/// The ranking that a run of records is making: the places that it gives to posts, kept aside from the
+/// A run of records, and the ranking that it is making: the places that it gives to posts, kept aside from the
 /// entries until it ends. No reader sees them before, and concurrent writes do not affect them.
-package struct RankingRun<Rows: StoreRows> {
-  private let rows: Rows
+package struct RankingRun<Database: RowDatabase> {
+  private let database: Database
   /// The run's number, and what says that it is at work; `nil` until it keeps a place aside.
   package private(set) var run: StartedRun?
   /// The feeds that it ranks again.
   package private(set) var feeds: Set<Int64>
 
-  package init(rows: Rows, run: StartedRun? = nil, feeds: Set<Int64> = []) {
-    self.rows = rows
+  package init(database: Database, run: StartedRun? = nil, feeds: Set<Int64> = []) {
+    self.database = database
     self.run = run
     self.feeds = feeds
   }
 
+  /// After this many records the import yields its core: an event loop of a server has answers to give in
+  /// between. Yielding after each record would answer faster, but a transaction would take seconds on a
+  /// fully used core.
+  package static var recordsPerTurn: Int { 8 }
+
   /// - Throws: `RunDropped` if another process declared the run over.
-  func requireKnown() throws {
+  private func requireKnown() throws {
     guard let run else { return }
-    guard try rows.isKnown(run.number) else { throw RunDropped() }
+    guard try database.isKnown(run.number) else { throw RunDropped() }
   }
 
-  // MARK: Places
+  // MARK: Records
 
-  /// The places that the run has given to a post.
-  func ranks(ofPost number: Int64) throws -> [(feedID: Int64, rank: Int?)] {
-    guard let run else { return [] }
-    return try rows.ranks(ofPost: number, inRun: run.number)
-  }
-
-  /// Keeps a post's place for the end of the run.
-  mutating func keep(_ post: Int64, in feed: Int64, rank: Int?) throws {
-    feeds.insert(feed)
-    let run = try self.run ?? rows.beginRun()
-    self.run = run
-    try rows.keepPlace(ofPost: post, inFeed: feed, rank: rank, run: run.number)
-  }
-
-  /// The post is where the run's last word has it.
-  func forget(_ post: Int64, in feed: Int64) throws {
-    guard let run, feeds.contains(feed) else { return }
-    try rows.forgetPlace(ofPost: post, inFeed: feed, run: run.number)
+  /// Writes records within one transaction.
+  ///
+  /// - Returns: what happened to each post and feed, in the order of the records.
+  /// - Throws: `RunDropped`, what the database says.
+  package mutating func write(
+    _ records: [SeedRecord]
+  ) throws -> [(id: String, change: NetChanges.Change)] {
+    var rows = try database.read(RowsWanted(records, run: run?.number))
+    try requireKnown()
+    var batch = ImportBatch(rankedFeeds: feeds)
+    for (index, record) in records.enumerated() {
+      if index.isMultiple(of: Self.recordsPerTurn) { CurrentThread.yield() }
+      try batch.write(record, &rows)
+    }
+    batch.insertNewEntries(&rows)
+    feeds = batch.rankedFeeds ?? []
+    if run == nil, !feeds.isEmpty { run = try database.beginRun() }
+    try database.apply(rows.takeChanges(), run: run?.number)
+    try database.trimLog()
+    return batch.changes
   }
 
   // MARK: The end
@@ -54,14 +63,14 @@ package struct RankingRun<Rows: StoreRows> {
     try dropAbandoned()
     var names: [String] = []
     for id in feeds.sorted() {
-      guard let feed = try rows.feed(id), try publish(feed.id, feed.ranking, retention) else {
+      guard let feed = try database.feed(id), try publish(feed, retention) else {
         continue
       }
       names.append(feed.name)
     }
     if let run {
-      try rows.drop(run.number)
-      try rows.runIsOver()
+      try database.drop(run.number)
+      try database.runIsOver()
     }
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
@@ -70,25 +79,25 @@ package struct RankingRun<Rows: StoreRows> {
   /// moves; else there are only new entries, for the current one.
   ///
   /// - Returns: whether there is a new ranking.
-  private func publish(_ feed: Int64, _ ranking: Int, _ retention: RankingRetention) throws -> Bool
-  {
-    guard let run else { return false }
-    let isMoved = try rows.closeMoved(byRun: run.number, inFeed: feed, at: ranking + 1)
-    try rows.openPlaces(ofRun: run.number, inFeed: feed, since: isMoved ? ranking + 1 : ranking)
-    if isMoved { try Ranking(rows: rows).raise(feed, retention) }
-    try rows.dropPlaces(ofRun: run.number, inFeed: feed)
+  private func publish(_ feed: FeedState, _ retention: RankingRetention) throws -> Bool {
+    guard let run = run?.number else { return false }
+    let next = feed.ranking + 1
+    let isMoved = try database.closeMoved(byRun: run, inFeed: feed.id, at: next)
+    try database.openPlaces(ofRun: run, inFeed: feed.id, since: isMoved ? next : feed.ranking)
+    if isMoved { try Ranking(database: database).raise(feed, retention) }
+    try database.dropPlaces(ofRun: run, inFeed: feed.id)
     return isMoved
   }
 
   /// Drops the places of runs that no process will finish. From these this run takes over the entries that are
   /// ordered by time and are not where their posts' times say: their posts were written with the batches.
   private mutating func dropAbandoned() throws {
-    guard let own = run else { return }
-    for other in try rows.runs(besides: own.number) where try !rows.isAtWork(other) {
-      try rows.takeTimes(from: other, to: own.number)
-      try rows.drop(other)
+    guard let own = run?.number else { return }
+    for other in try database.runs(besides: own) where try !database.isAtWork(other) {
+      try database.takeTimes(from: other, to: own)
+      try database.drop(other)
     }
-    feeds.formUnion(try rows.feeds(ofRun: own.number))
+    feeds.formUnion(try database.feeds(ofRun: own))
   }
 }
 

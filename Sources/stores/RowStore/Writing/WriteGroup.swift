@@ -3,49 +3,54 @@ import Feed
 
 /// Runs single writes within one transaction: each of them is whole or not there, and one that fails
 /// leaves the others alone.
-package struct WriteGroup<Rows: StoreRows> {
-  private let rows: Rows
+package struct WriteGroup<Database: RowDatabase> {
+  private let database: Database
   private let options: StoreOptions
 
-  package init(rows: Rows, options: StoreOptions) {
-    self.rows = rows
+  package init(database: Database, options: StoreOptions) {
+    self.database = database
     self.options = options
   }
 
   /// - Throws: what undoes the whole group.
   package func run(_ writes: [WaitingWrite]) throws -> [WaitingWrite.Telling] {
-    try rows.prepare(for: writes)
+    var rows = try database.read(RowsWanted(writes))
     var movedFeeds: Set<Int64> = []
-    let keys = IdempotencyKeys(rows: rows, options: options, now: options.now())
+    let keys = IdempotencyKeys(options: options, now: options.now())
     let tellings = try writes.map { waiting -> WaitingWrite.Telling in
       switch waiting {
       case .item(let write, let completion):
-        let result = try result {
-          var writer = ItemWriter(rows: rows, keys: keys)
-          let outcome = try writer.run(write)
-          movedFeeds.formUnion(writer.movedFeeds)
-          return outcome
+        let result = try result(&rows) { rows in
+          try write.make(on: &rows, keys, movedFeeds: &movedFeeds)
         }
         return { completion(result) }
       case .feed(let write, let completion):
-        let result = try result { try FeedWriter(rows: rows).run(write) }
+        let result = try result(&rows) { rows in try write.make(on: &rows) }
         return { completion(result) }
       }
     }
     if !movedFeeds.isEmpty {
-      try Ranking(rows: rows).publish(feeds: movedFeeds, RankingRetention(options))
+      try Ranking(database: database).publish(feeds: movedFeeds, RankingRetention(options))
     }
-    try rows.trimLog()
+    try database.trimLog()
     return tellings
   }
 
   private func result<Outcome>(
-    _ body: () throws -> Outcome
+    _ rows: inout KnownRows, _ body: (inout KnownRows) throws -> Outcome
   ) throws -> Result<Outcome, any Error> {
     do {
-      return .success(try rows.savepoint(body))
+      return .success(
+        try rows.attempt { rows in
+          let outcome = try body(&rows)
+          let changes = rows.takeChanges()
+          if !changes.isEmpty {
+            try database.savepoint { try database.apply(changes, run: nil) }
+          }
+          return outcome
+        })
     } catch {
-      guard let told = rows.told(error) else { throw error }
+      guard let told = database.told(error) else { throw error }
       return .failure(told)
     }
   }

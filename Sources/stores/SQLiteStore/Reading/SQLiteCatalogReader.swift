@@ -208,7 +208,7 @@ extension RowReader {
   }
 
   /// The feed of the columns feed_id, name, title, ranking, oldest_ranking.
-  fileprivate func feed() throws -> FeedState {
+  func feed() throws -> FeedState {
     FeedState(
       id: integer(0), name: string(1), title: text(2).map { String(decoding: $0, as: UTF8.self) },
       ranking: try RankingNumber.checked(integer(3)), oldestRanking: Int(integer(4)))

@@ -4,76 +4,51 @@ import RowStore
 
 extension SQLiteRows {
   static let openEntries = """
-    SELECT entry_id, feed_id, sort_key, rank, published_at, since FROM feed_entry
+    SELECT feed_id, sort_key, rank, published_at, since FROM feed_entry
     WHERE post_id = ? AND until IS NULL
     """
-
-  func openEntries(ofPost number: Int64) throws -> [StoredEntry] {
-    try rows(Self.openEntries, [number]).map {
-      StoredEntry(
-        id: $0[0], feedID: $0[1], post: number, key: SortKey(rawValue: $0[2]), rank: $0[3],
-        publishedAt: $0[4], since: $0[5])
-    }
-  }
-
   static let feedsOfPost = """
     SELECT feed_id FROM feed_entry WHERE post_id = ?1
     UNION ALL SELECT feed_id FROM pending_place WHERE post_id = ?1
     """
 
-  func feeds(ofPost number: Int64) throws -> Set<Int64> {
-    Set(try rows(Self.feedsOfPost, [number]).map { $0[0] })
+  func readEntries(of stored: StoredPost, into rows: inout KnownRows) throws {
+    try each(Self.openEntries, [stored.number]) { row in
+      rows.add(
+        StoredEntry(
+          feedID: row.integer(0), post: stored.number,
+          position: Position(key: SortKey(rawValue: row.integer(1)), id: stored.post.id),
+          rank: row.optionalInteger(2).map(Int.init), publishedAt: row.optionalInteger(3),
+          since: Int(row.integer(4))))
+      try readFeed(row.integer(0), into: &rows)
+    }
   }
 
-  func insert(_ entry: NewEntry) throws {
+  func insert(_ entry: StoredEntry) throws {
     try execute(
       """
       INSERT INTO feed_entry (feed_id, post_id, sort_key, id, published_at, rank, since)
       VALUES (?, ?, ?, ?, ?, ?, ?)
       """,
       [
-        entry.feedID, entry.post, entry.position.key.rawValue, entry.position.id, entry.publishedAt,
-        entry.rank, entry.since,
+        entry.feedID, entry.key.post, entry.position.key.rawValue, entry.position.id,
+        entry.publishedAt, entry.rank, entry.key.since,
       ])
   }
 
-  func setTime(_ microseconds: Int64?, ofPost number: Int64, inFeed feed: Int64) throws {
-    try execute(
-      "UPDATE feed_entry SET published_at = ? WHERE post_id = ? AND feed_id = ?",
-      [microseconds, number, feed])
-  }
+  static let setTime = "UPDATE feed_entry SET published_at = ? WHERE post_id = ? AND feed_id = ?"
 
-  func close(_ entry: StoredEntry, at ranking: Int) throws {
-    try execute("UPDATE feed_entry SET until = ? WHERE entry_id = ?", [ranking, entry.id])
-  }
-
-  func delete(_ entry: StoredEntry) throws {
-    try execute("DELETE FROM feed_entry WHERE entry_id = ?", [entry.id])
-  }
-
-  // Without the hint, SQLite uses the index of what was closed in this ranking: all that moved.
-  static let reopenEntry = """
-    UPDATE feed_entry INDEXED BY feed_entry_by_post SET until = NULL, published_at = ?
-    WHERE post_id = ? AND feed_id = ? AND until = ? AND sort_key = ? AND rank IS ?
+  // Without the hint, SQLite might use the index of what was closed in this ranking: all that moved.
+  static let setEnd = """
+    UPDATE feed_entry INDEXED BY feed_entry_by_post SET until = ?
+    WHERE post_id = ? AND feed_id = ? AND since = ?
     """
-
-  func reopen(_ entry: NewEntry, closedAt ranking: Int) throws -> Bool {
-    try execute(
-      Self.reopenEntry,
-      [
-        entry.publishedAt, entry.post, entry.feedID, ranking, entry.position.key.rawValue,
-        entry.rank,
-      ])
-    return database.changesCount > 0
-  }
-
+  static let deleteEntry = """
+    DELETE FROM feed_entry INDEXED BY feed_entry_by_post
+    WHERE post_id = ? AND feed_id = ? AND since = ?
+    """
   static let removeFromFeed = "DELETE FROM feed_entry WHERE post_id = ? AND feed_id = ?"
   static let removeFromRuns = "DELETE FROM pending_place WHERE post_id = ? AND feed_id = ?"
-
-  func remove(_ number: Int64, fromFeed feed: Int64) throws {
-    try execute(Self.removeFromFeed, [number, feed])
-    try execute(Self.removeFromRuns, [number, feed])
-  }
 }
 
 // MARK: Rankings

@@ -2,24 +2,21 @@ import Catalog
 import Feed
 import GRDB
 import RowStore
+import System
 
 /// A SQLite file's rows within one transaction: each change is made at once.
-struct SQLiteRows: StoreRows {
+struct SQLiteRows: RowDatabase {
   let database: Database
   /// The database's, to stand in errors.
   let path: String
+  /// Whether a run of records writes, and not single requests.
+  var isRun = false
 
-  // The rows of the file are as near as anything that could be read ahead.
-  func prepare(for writes: [WaitingWrite]) {}
-  func prepare(for records: [SeedRecord], run: Int64?) {}
-
-  func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
-    var result: Result?
+  func savepoint(_ body: () throws -> Void) throws {
     try database.inSavepoint {
-      result = try body()
+      try body()
       return .commit
     }
-    return result!
   }
 
   /// Some failures undo more than a savepoint, and with it the writes before this one
@@ -44,6 +41,15 @@ struct SQLiteRows: StoreRows {
     return try statement.next() ? statement.integer(0) : nil
   }
 
+  /// Calls the body with each row.
+  func each(
+    _ sql: String, _ values: [any Bindable], _ body: (RowReader) throws -> Void
+  ) throws {
+    let statement = try reader(sql, values)
+    defer { statement.reset() }
+    while try statement.next() { try body(statement) }
+  }
+
   private func reader(_ sql: String, _ values: [any Bindable]) throws -> RowReader {
     let statement = RowReader(try database.cachedStatement(sql: sql))
     // One too few would be the last statement's.
@@ -61,61 +67,141 @@ struct SQLiteRows: StoreRows {
   }
 }
 
-// MARK: Feeds
+// MARK: Reading
 
 extension SQLiteRows {
-  func feed(named name: String) throws -> FeedState? {
-    try row(SQLiteCatalogReader.everyFeed + " WHERE name = ?", [name]).map(Self.feed)
+  func read(_ wanted: RowsWanted) throws -> KnownRows {
+    var rows = KnownRows(wanted)
+    for (index, id) in wanted.posts.enumerated() {
+      yieldSometimes(index)
+      guard let stored = try PostReader(database: database).post(withID: id) else { continue }
+      rows.add(stored)
+      try readEntries(of: stored, into: &rows)
+      if let run = wanted.run { try readPlaces(of: stored.number, inRun: run, into: &rows) }
+    }
+    for id in wanted.leavingPosts {
+      guard let number = try number(Self.postNumber, [id]) else { continue }
+      try each(Self.feedsOfPost, [number]) { rows.add(feed: $0.integer(0), ofPost: number) }
+    }
+    for name in wanted.feeds {
+      guard let feed = try feed(named: name) else { continue }
+      rows.add(feed)
+    }
+    for key in wanted.keys { try readKey(key, into: &rows) }
+    if wanted.newPosts > 0 {
+      rows.newPostNumbers = try numbers(wanted.newPosts, Self.lastPost, of: "posts")
+    }
+    if wanted.newFeeds > 0 {
+      rows.newFeedNumbers = try numbers(wanted.newFeeds, Self.lastFeed, of: "feeds")
+    }
+    rows.rankingFloor = Int(try number("SELECT ranking FROM ranking_floor", []) ?? 0)
+    return rows
   }
 
-  func feed(_ id: Int64) throws -> FeedState? {
-    try row(SQLiteCatalogReader.oneFeed, [id]).map(Self.feed)
+  /// A run's transaction takes long: other threads get the core in between.
+  private func yieldSometimes(_ index: Int) {
+    if isRun, index.isMultiple(of: RankingRun<Self>.recordsPerTurn) { CurrentThread.yield() }
   }
 
-  private static func feed(_ row: Row) throws -> FeedState {
-    FeedState(
-      id: row[0], name: row[1], title: row[2], ranking: try RankingNumber.checked(row[3]),
-      oldestRanking: row[4])
+  static let postNumber = "SELECT post_id FROM post WHERE id = ?"
+  // As AUTOINCREMENT chooses the next one (https://sqlite.org/autoinc.html, section 3).
+  static let lastPost = """
+    SELECT max(coalesce((SELECT max(post_id) FROM post), 0),
+      coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'post'), 0))
+    """
+  static let lastFeed = """
+    SELECT max(coalesce((SELECT max(feed_id) FROM feed), 0),
+      coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'feed'), 0))
+    """
+
+  /// Numbers that no row has or had, the least one last.
+  private func numbers(_ count: Int, _ last: String, of rows: String) throws -> [Int64] {
+    let last = try number(last, []) ?? 0
+    guard last <= .max - Int64(count) else { throw RowError("no numbers are left for \(rows)") }
+    return (1...Int64(count)).reversed().map { last + $0 }
   }
 
-  func insertFeed(named name: String, title: String?) throws -> FeedState {
-    try execute("INSERT INTO feed (name, title) VALUES (?, ?)", [name, title])
-    // A trigger may have given it another ranking.
-    guard let feed = try feed(named: name) else { throw RowError("the feed \(name) was not made") }
+  private func feed(named name: String) throws -> FeedState? {
+    try feed(SQLiteCatalogReader.everyFeed + " WHERE name = ?", name)
+  }
+
+  func feed(_ id: Int64) throws -> FeedState? { try feed(SQLiteCatalogReader.oneFeed, id) }
+
+  private func feed(_ sql: String, _ key: any Bindable) throws -> FeedState? {
+    var feed: FeedState?
+    try each(sql, [key]) { feed = try $0.feed() }
     return feed
   }
 
-  func setTitle(_ title: String?, ofFeed id: Int64) throws {
-    try execute("UPDATE feed SET title = ? WHERE feed_id = ?", [title, id])
+  /// The feed of an entry.
+  func readFeed(_ id: Int64, into rows: inout KnownRows) throws {
+    guard !rows.hasFeed(id), let feed = try feed(id) else { return }
+    rows.add(feed)
   }
 
-  func renameFeed(_ id: Int64, to name: String, title: String?) throws {
-    try execute("UPDATE feed SET name = ?, title = ? WHERE feed_id = ?", [name, title, id])
-  }
-
-  func deleteFeed(_ id: Int64) throws { try execute("DELETE FROM feed WHERE feed_id = ?", [id]) }
-}
-
-// MARK: Idempotency keys
-
-extension SQLiteRows {
   static let answerToKey = """
-    SELECT fingerprint, counters FROM idempotency_key WHERE key = ? AND created_at > ?
+    SELECT key, fingerprint, counters, created_at FROM idempotency_key WHERE key = ?
     """
 
-  func answer(
-    toKey key: String, since time: Timestamp
-  ) throws -> (fingerprint: String, counters: String?)? {
-    try row(Self.answerToKey, [key, time.microseconds]).map { ($0[0], $0[1]) }
+  private func readKey(_ key: String, into rows: inout KnownRows) throws {
+    try each(Self.answerToKey, [key]) { row in
+      rows.add(
+        StoredKey(
+          key: row.string(0), fingerprint: row.string(1),
+          counters: row.text(2).map { String(decoding: $0, as: UTF8.self) },
+          createdAt: row.integer(3)))
+    }
+  }
+}
+
+// MARK: Writing
+
+extension SQLiteRows {
+  func apply(_ changes: [RowChange], run: Int64?) throws {
+    for (index, change) in changes.enumerated() {
+      yieldSometimes(index)
+      try apply(change, run: run)
+    }
   }
 
-  func keep(_ key: IdempotencyKey, counters: String?, at time: Timestamp) throws {
-    // In place of the same key where that has expired, under a new number.
-    try execute(
-      """
-      INSERT OR REPLACE INTO idempotency_key (key, fingerprint, counters, created_at)
-      VALUES (?, ?, ?, ?)
-      """, [key.storedText, key.fingerprint, counters, time.microseconds])
+  private func apply(_ change: RowChange, run: Int64?) throws {
+    switch change {
+    case .insertPost(let number, let post): try insert(post, number)
+    case .updatePost(let stored, let post): try update(stored, to: post)
+    case .setCounters(let counters, let stored):
+      try execute(Self.updateCounters, [JSONText.text(counters), stored.number])
+    case .deletePost(let stored): try execute(Self.deletePost, [stored.number])
+    case .insertFeed(let feed):
+      try execute(
+        "INSERT INTO feed (feed_id, name, title, ranking, oldest_ranking) VALUES (?, ?, ?, ?, ?)",
+        [feed.id, feed.name, feed.title, feed.ranking, feed.oldestRanking])
+    case .setTitle(let title, let feed):
+      try execute("UPDATE feed SET title = ? WHERE feed_id = ?", [title, feed])
+    case .renameFeed(let feed, let name, let title):
+      try execute("UPDATE feed SET name = ?, title = ? WHERE feed_id = ?", [name, title, feed])
+    case .deleteFeed(let feed): try execute("DELETE FROM feed WHERE feed_id = ?", [feed])
+    case .insertEntry(let entry): try insert(entry)
+    case .setTime(let time, let post, let feed): try execute(Self.setTime, [time, post, feed])
+    case .setEnd(let ranking, let entry):
+      try execute(Self.setEnd, [ranking, entry.post, entry.feedID, entry.since])
+    case .deleteEntry(let entry):
+      try execute(Self.deleteEntry, [entry.post, entry.feedID, entry.since])
+    case .leaveFeed(let feed, let post):
+      try execute(Self.removeFromFeed, [post, feed])
+      try execute(Self.removeFromRuns, [post, feed])
+    case .keepPlace(let post, let feed, let rank): try keepPlace(run, feed, post, rank)
+    case .forgetPlace(let post, let feed): try execute(Self.forgetPlace, [run, feed, post])
+    case .keepKey(let key):
+      // In place of the same key where that has expired, under a new number.
+      try execute(
+        """
+        INSERT OR REPLACE INTO idempotency_key (key, fingerprint, counters, created_at)
+        VALUES (?, ?, ?, ?)
+        """, [key.key, key.fingerprint, key.counters, key.createdAt])
+    case .forgetKeys(let time, let count, let limit):
+      try execute(Self.deleteExpiredKeys, [time.microseconds, limit])
+      try execute(Self.deleteKeysBeyond, [count, limit])
+    }
   }
 
   static let deleteExpiredKeys = """
@@ -129,41 +215,18 @@ extension SQLiteRows {
         WHERE key_id <= (SELECT max(key_id) FROM idempotency_key) - ? ORDER BY key_id LIMIT ?)
     """
 
-  func forgetKeys(before time: Timestamp, beyond count: Int, atMost limit: Int) throws {
-    try execute(Self.deleteExpiredKeys, [time.microseconds, limit])
-    try execute(Self.deleteKeysBeyond, [count, limit])
-  }
-}
-
-extension SQLiteRows {
-  func post(withID id: String) throws -> StoredPost? {
-    try PostReader(database: database).post(withID: id)
-  }
-
-  func placements(of post: StoredPost) throws -> [Placement] {
-    try PostReader(database: database).placements(ofPost: post.number)
-  }
-
   static let deletePost = "DELETE FROM post WHERE post_id = ?"
   static let updateCounters = "UPDATE post SET counters = ? WHERE post_id = ?"
 
-  func set(_ counters: [Counter], of post: StoredPost) throws {
-    try execute(Self.updateCounters, [JSONText.text(counters), post.number])
-  }
-
-  func delete(_ post: StoredPost) throws { try execute(Self.deletePost, [post.number]) }
-
-  func insert(_ post: Post) throws -> Int64 {
-    try execute(Self.insertPost, [post.id] + (try values(of: post)))
-    let number = database.lastInsertedRowID
+  private func insert(_ post: Post, _ number: Int64) throws {
+    try execute(Self.insertPost, [number, post.id] + (try values(of: post)))
     try insertMedia(of: post, number)
-    return number
   }
 
-  func update(_ stored: StoredPost, to post: Post, isRun: Bool) throws {
+  private func update(_ stored: StoredPost, to post: Post) throws {
     try execute(Self.updatePost, try values(of: post) + [post.id])
     if let old = stored.post.author, old != post.author {
-      // Of a run there may be thousands such: without the index each would read all posts.
+      // A run may have thousands such: without the index each would read all posts.
       if isRun { try LateIndexes.make(database) }
       try execute(
         """
@@ -183,8 +246,8 @@ extension SQLiteRows {
   }
 
   private static let insertPost = """
-    INSERT INTO post (id, \(PostColumns.post.names), author_id)
-    VALUES (\(marks(PostColumns.post.count + 2)))
+    INSERT INTO post (post_id, id, \(PostColumns.post.names), author_id)
+    VALUES (\(marks(PostColumns.post.count + 3)))
     """
   private static let updatePost = """
     UPDATE post SET \(PostColumns.post.map { "\($0.name) = ?" }.joined(separator: ", ")), author_id = ?
@@ -251,22 +314,24 @@ extension SQLiteRows {
     WHERE post_id = ? AND run_id = ?
     """
 
-  func ranks(ofPost number: Int64, inRun run: Int64) throws -> [(feedID: Int64, rank: Int?)] {
-    try rows(Self.ranksOfPost, [number, run]).map { ($0[0], $0[1]) }
+  private func readPlaces(
+    of number: Int64, inRun run: Int64, into rows: inout KnownRows
+  ) throws {
+    try each(Self.ranksOfPost, [number, run]) { row in
+      rows.add(
+        place: row.optionalInteger(1).map(Int.init), ofPost: number, inFeed: row.integer(0))
+      try readFeed(row.integer(0), into: &rows)
+    }
   }
 
-  func keepPlace(ofPost number: Int64, inFeed feed: Int64, rank: Int?, run: Int64) throws {
+  private func keepPlace(_ run: Int64?, _ feed: Int64, _ post: Int64, _ rank: Int?) throws {
     try execute(
       "INSERT OR REPLACE INTO pending_place (run_id, feed_id, post_id, rank) VALUES (?, ?, ?, ?)",
-      [run, feed, number, rank])
+      [run, feed, post, rank])
   }
 
   static let forgetPlace =
     "DELETE FROM pending_place WHERE run_id = ? AND feed_id = ? AND post_id = ?"
-
-  func forgetPlace(ofPost number: Int64, inFeed feed: Int64, run: Int64) throws {
-    try execute(Self.forgetPlace, [run, feed, number])
-  }
 
   func feeds(ofRun run: Int64) throws -> [Int64] {
     try rows("SELECT DISTINCT feed_id FROM pending_place WHERE run_id = ?", [run]).map { $0[0] }

@@ -1,0 +1,68 @@
+import Feed
+import Postgres
+import RowStore
+
+/// Rankings.
+extension PostgresRows {
+  static let isRankingBegun = """
+    SELECT EXISTS (SELECT 1 FROM feed_entry
+        WHERE feed_id = $1::int8 AND since = $2::int8 AND since > 1)
+      OR EXISTS (SELECT 1 FROM feed_entry WHERE feed_id = $1::int8 AND until = $2::int8)
+    """
+
+  func isBegun(_ ranking: Int, ofFeed feed: Int64) throws -> Bool {
+    try direct(Self.isRankingBegun, [.integer(feed), .integer(ranking)]).boolean(0, 0)
+  }
+
+  func noteReplaced(_ ranking: Int, ofFeed feed: Int64, at time: Timestamp) throws {
+    try change(
+      """
+      INSERT INTO replaced_ranking (feed_id, ranking, replaced_at)
+      VALUES ($1::int8, $2::int8, $3::int8)
+      ON CONFLICT (feed_id, ranking) DO UPDATE SET replaced_at = excluded.replaced_at
+      """, [.integer(feed), .integer(ranking), .integer(time.microseconds)])
+  }
+
+  func setRankings(ofFeed feed: Int64, current: Int, oldest: Int) throws {
+    try change(
+      "UPDATE feed SET ranking = $1::int8, oldest_ranking = $2::int8 WHERE feed_id = $3::int8",
+      [.integer(current), .integer(oldest), .integer(feed)])
+  }
+
+  func forgetRankings(ofFeed feed: Int64, before ranking: Int) throws {
+    try change(
+      "DELETE FROM replaced_ranking WHERE feed_id = $1::int8 AND ranking < $2::int8",
+      [.integer(feed), .integer(ranking)])
+    try change(
+      "DELETE FROM feed_entry WHERE feed_id = $1::int8 AND until <= $2::int8",
+      [.integer(feed), .integer(ranking)])
+  }
+
+  /// The one before it cannot be shown without that.
+  static let moveBeyond = """
+    SELECT until FROM feed_entry WHERE feed_id = $1::int8 AND until IS NOT NULL
+    ORDER BY until DESC LIMIT 1 OFFSET $2::int8
+    """
+
+  func move(beyond count: Int, inFeed feed: Int64) throws -> Int? {
+    try first(direct(Self.moveBeyond, [.integer(feed), .integer(count)]))
+  }
+
+  static let oldestReplaced = """
+    SELECT ranking FROM replaced_ranking
+    WHERE feed_id = $1::int8 AND ranking >= $2::int8 AND replaced_at > $3::int8
+    ORDER BY ranking LIMIT 1
+    """
+
+  func oldestRanking(
+    ofFeed feed: Int64, from first: Int, replacedAfter time: Timestamp
+  ) throws -> Int? {
+    try self.first(
+      direct(
+        Self.oldestReplaced, [.integer(feed), .integer(first), .integer(time.microseconds)]))
+  }
+
+  private func first(_ rows: Rows) -> Int? {
+    rows.count == 0 ? nil : rows.integer(0, 0).map(Int.init)
+  }
+}

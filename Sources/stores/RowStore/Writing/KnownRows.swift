@@ -1,0 +1,416 @@
+import Catalog
+import Feed
+
+/// The rows that some writes look at.
+package struct RowsWanted {
+  /// Ids of posts: each with its open entries, their feeds, and its places in `run`.
+  package private(set) var posts: [String] = []
+  /// Ids of those of which the feeds in every ranking are wanted, too.
+  package private(set) var leavingPosts: [String] = []
+  /// Names of feeds.
+  package private(set) var feeds: [String] = []
+  /// Texts of idempotency keys.
+  package private(set) var keys: [String] = []
+  /// Authors of posts that may be written.
+  package private(set) var authors: Set<Author> = []
+  /// How many numbers are wanted for posts and feeds that may be new.
+  package private(set) var newPosts = 0
+  package private(set) var newFeeds = 0
+  /// The run whose places are wanted.
+  package private(set) var run: Int64?
+
+  package init(_ writes: [WaitingWrite]) {
+    for write in writes {
+      switch write {
+      case .item(let write, _): add(write)
+      case .feed(let write, _):
+        feeds.append(write.name)
+        switch write.change {
+        case .put: newFeeds += 1
+        case .rename(let name, _): feeds.append(name)
+        case .delete: break
+        }
+      }
+    }
+  }
+
+  private mutating func add(_ write: ItemWrite) {
+    posts.append(write.id)
+    switch write.change {
+    case .put(let post, let placements):
+      newPosts += 1
+      if let author = post.author { authors.insert(author) }
+      guard let placements else { return }
+      leavingPosts.append(write.id)
+      feeds += placements.map(\.feed)
+      newFeeds += placements.count
+    case .increment(_, let key?): keys += [key.storedText, key.text]
+    case .increment(_, nil), .delete: break
+    }
+  }
+
+  package init(_ records: [SeedRecord], run: Int64?) {
+    self.run = run
+    var names: Set<ByteText> = []
+    for record in records {
+      switch record {
+      case .feed(let name, _): names.insert(ByteText(name))
+      case .post(let post, let placements):
+        posts.append(post.id)
+        if let author = post.author { authors.insert(author) }
+        for placement in placements { names.insert(ByteText(placement.feed)) }
+      }
+    }
+    feeds = names.map(\.text)
+    (newPosts, newFeeds) = (posts.count, feeds.count)
+  }
+}
+
+/// Rows as a transaction has read them, and the changes that its writes make: a value, so that a write that fails
+/// leaves them as they were.
+package struct KnownRows {
+  /// A post, and what belongs to it.
+  struct PostRow {
+    var stored: StoredPost
+    /// Those that are open, and those that this transaction has closed.
+    var entries: [StoredEntry] = []
+    /// The ranks that the run has given it, by feed.
+    var places: [Int64: Int?] = [:]
+    /// The feeds in which it is in any ranking, or about to be, where they were wanted.
+    var feeds: Set<Int64> = []
+  }
+
+  /// By id; `nil` for a post that is not there.
+  private var posts: [ByteText: PostRow?] = [:]
+  private var ids: [Int64: ByteText] = [:]
+  private var feeds: [Int64: FeedState] = [:]
+  /// By name; `nil` for a feed that is not there.
+  private var feedNumbers: [ByteText: Int64?] = [:]
+  private var keys: [ByteText: StoredKey] = [:]
+  /// A feed that is made or renamed begins above this ranking, so that no old cursor fits.
+  package var rankingFloor = 0
+  /// Numbers for new rows, the next one last.
+  package var newPostNumbers: [Int64] = []
+  package var newFeedNumbers: [Int64] = []
+  /// What the writes change, in order, since it was taken.
+  private var changes: [RowChange] = []
+  private var before: Before?
+
+  /// What a write that fails restores.
+  private struct Before {
+    var posts: [ByteText: PostRow?] = [:]
+    var feeds: [Int64: FeedState?] = [:]
+    var feedNumbers: [ByteText: Int64?] = [:]
+    var keys: [ByteText: StoredKey?] = [:]
+    let rankingFloor: Int
+  }
+
+  // MARK: What was read
+
+  /// Knows that what is wanted is absent, until it is added.
+  package init(_ wanted: RowsWanted) {
+    posts.reserveCapacity(wanted.posts.count)
+    for id in wanted.posts { posts[ByteText(id)] = .some(nil) }
+    for name in wanted.feeds { feedNumbers[ByteText(name)] = .some(nil) }
+  }
+
+  /// Before its entries and places.
+  package mutating func add(_ stored: StoredPost) {
+    let id = ByteText(stored.post.id)
+    posts[id] = .some(PostRow(stored: stored))
+    ids[stored.number] = id
+  }
+
+  /// An open entry of a post that was added.
+  package mutating func add(_ entry: StoredEntry) {
+    read(entry.key.post) { $0.entries.append(entry) }
+  }
+
+  package mutating func add(place rank: Int?, ofPost number: Int64, inFeed feed: Int64) {
+    read(number) { $0.places[feed] = .some(rank) }
+  }
+
+  /// A feed in which a post that was added is in any ranking, or about to be.
+  package mutating func add(feed: Int64, ofPost number: Int64) {
+    read(number) { $0.feeds.insert(feed) }
+  }
+
+  package mutating func add(_ feed: FeedState) {
+    feeds[feed.id] = feed
+    feedNumbers[ByteText(feed.name)] = feed.id
+  }
+
+  package mutating func add(_ key: StoredKey) { keys[ByteText(key.key)] = key }
+
+  private mutating func read(_ number: Int64, _ body: (inout PostRow) -> Void) {
+    guard let id = ids[number], var row = posts[id] ?? nil else { return }
+    posts[id] = .some(nil)
+    body(&row)
+    posts[id] = row
+  }
+
+  /// Whether the feed of an entry was added.
+  package func hasFeed(_ id: Int64) -> Bool { feeds[id] != nil }
+
+  // MARK: What writes look at
+
+  /// - Throws: `RowError` for a post that was not wanted.
+  func post(withID id: String) throws -> PostRow? {
+    guard let row = posts[ByteText(id)] else { throw RowError("the post \(id) was not read") }
+    return row
+  }
+
+  /// - Throws: `RowError` for a feed that was not wanted.
+  func feed(named name: String) throws -> FeedState? {
+    guard let number = feedNumbers[ByteText(name)] else {
+      throw RowError("the feed \(name) was not read")
+    }
+    return number.flatMap { feeds[$0] }
+  }
+
+  /// The feed of an entry.
+  func feed(_ id: Int64) throws -> FeedState {
+    guard let feed = feeds[id] else {
+      throw RowError("an entry is in the feed of number \(id), which is not there")
+    }
+    return feed
+  }
+
+  func key(_ text: String) -> StoredKey? { keys[ByteText(text)] }
+
+  /// The item as clients see it.
+  func item(_ row: PostRow) throws -> StoredItem {
+    let placements = try row.entries.filter { $0.until == nil }.map {
+      Placement(feed: try feed($0.feedID).name, rank: $0.rank)
+    }
+    return StoredItem(
+      post: row.stored.post,
+      placements: placements.sorted { $0.feed.utf8.lexicographicallyPrecedes($1.feed.utf8) })
+  }
+
+  // MARK: Writes
+
+  /// Runs a write; if it throws, the rows are as before.
+  mutating func attempt<Outcome>(
+    _ body: (inout KnownRows) throws -> Outcome
+  ) throws -> Outcome {
+    before = Before(rankingFloor: rankingFloor)
+    defer { before = nil }
+    do {
+      return try body(&self)
+    } catch {
+      undo()
+      throw error
+    }
+  }
+
+  private mutating func undo() {
+    changes = []
+    guard let before else { return }
+    posts.merge(before.posts) { $1 }
+    feedNumbers.merge(before.feedNumbers) { $1 }
+    for (id, feed) in before.feeds { feeds[id] = feed }
+    for (text, key) in before.keys { keys[text] = key }
+    rankingFloor = before.rankingFloor
+  }
+
+  /// The changes since this was called last.
+  mutating func takeChanges() -> [RowChange] {
+    defer { changes = [] }
+    return changes
+  }
+
+  // MARK: Changes of posts
+
+  private mutating func change(_ id: ByteText, _ body: (inout PostRow?) -> Void) {
+    guard var row = posts[id] else { return }
+    if before != nil, before!.posts[id] == nil { before!.posts[id] = .some(row) }
+    // The row has one owner while it changes.
+    posts[id] = .some(nil)
+    body(&row)
+    posts[id] = .some(row)
+  }
+
+  private mutating func change(_ number: Int64, _ body: (inout PostRow) -> Void) {
+    guard let id = ids[number] else { return }
+    change(id) { row in
+      guard row != nil else { return }
+      body(&row!)
+    }
+  }
+
+  /// - Returns: the new post's number.
+  mutating func insert(_ post: Post) throws -> Int64 {
+    guard let number = newPostNumbers.popLast() else {
+      throw RowError("there is no number for the post \(post.id)")
+    }
+    let id = ByteText(post.id)
+    change(id) { $0 = PostRow(stored: StoredPost(number: number, post: post)) }
+    ids[number] = id
+    changes.append(.insertPost(number, post))
+    return number
+  }
+
+  mutating func update(_ stored: StoredPost, to post: Post) {
+    change(stored.number) { $0.stored.post = post }
+    changes.append(.updatePost(stored, to: post))
+  }
+
+  mutating func set(_ counters: [Counter], of stored: StoredPost) {
+    change(stored.number) { $0.stored.post.counters = counters }
+    changes.append(.setCounters(counters, ofPost: stored))
+  }
+
+  mutating func delete(_ stored: StoredPost) {
+    change(ByteText(stored.post.id)) { $0 = nil }
+    changes.append(.deletePost(stored))
+  }
+
+  // MARK: Changes of feeds
+
+  private mutating func change(_ id: Int64, to feed: FeedState?) {
+    if before != nil, before!.feeds[id] == nil { before!.feeds[id] = .some(feeds[id]) }
+    if let old = feeds[id] { change(name: old.name, to: nil) }
+    feeds[id] = feed
+    if let feed { change(name: feed.name, to: id) }
+  }
+
+  private mutating func change(name: String, to id: Int64?) {
+    let name = ByteText(name)
+    if before != nil, before!.feedNumbers[name] == nil {
+      before!.feedNumbers[name] = .some(feedNumbers[name] ?? nil)
+    }
+    feedNumbers[name] = .some(id)
+  }
+
+  /// The feed of this name; it is created if it does not exist.
+  mutating func madeFeed(named name: String) throws -> FeedState {
+    try feed(named: name) ?? insertFeed(named: name, title: nil)
+  }
+
+  mutating func insertFeed(named name: String, title: String?) throws -> FeedState {
+    guard let number = newFeedNumbers.popLast() else {
+      throw RowError("there is no number for the feed \(name)")
+    }
+    let ranking = rankingFloor + 1
+    let feed = FeedState(
+      id: number, name: name, title: title, ranking: ranking, oldestRanking: ranking)
+    change(number, to: feed)
+    changes.append(.insertFeed(feed))
+    return feed
+  }
+
+  mutating func setTitle(_ title: String?, of feed: FeedState) {
+    change(
+      feed.id,
+      to: FeedState(
+        id: feed.id, name: feed.name, title: title, ranking: feed.ranking,
+        oldestRanking: feed.oldestRanking))
+    changes.append(.setTitle(title, ofFeed: feed.id))
+  }
+
+  mutating func rename(_ feed: FeedState, to name: String, title: String?) {
+    rankingFloor = max(rankingFloor, feed.ranking)
+    let ranking = rankingFloor + 1
+    change(
+      feed.id,
+      to: FeedState(
+        id: feed.id, name: name, title: title, ranking: ranking, oldestRanking: ranking))
+    changes.append(.renameFeed(feed.id, to: name, title: title))
+  }
+
+  mutating func delete(_ feed: FeedState) {
+    rankingFloor = max(rankingFloor, feed.ranking)
+    for id in Array(posts.keys) where isIn(feed.id, id) {
+      change(id) { row in
+        row?.entries.removeAll { $0.feedID == feed.id }
+        row?.places[feed.id] = nil
+        row?.feeds.remove(feed.id)
+      }
+    }
+    change(feed.id, to: nil)
+    changes.append(.deleteFeed(feed.id))
+  }
+
+  private func isIn(_ feed: Int64, _ id: ByteText) -> Bool {
+    guard let row = posts[id] ?? nil else { return false }
+    return row.feeds.contains(feed) || row.places[feed] != nil
+      || row.entries.contains { $0.feedID == feed }
+  }
+
+  // MARK: Changes of entries
+
+  mutating func insert(_ entry: StoredEntry) {
+    change(entry.key.post) { row in
+      row.entries.append(entry)
+      row.feeds.insert(entry.feedID)
+    }
+    changes.append(.insertEntry(entry))
+  }
+
+  mutating func setTime(_ microseconds: Int64?, ofPost number: Int64, inFeed feed: Int64) {
+    change(number) { row in
+      for index in row.entries.indices where row.entries[index].feedID == feed {
+        row.entries[index].publishedAt = microseconds
+      }
+    }
+    changes.append(.setTime(microseconds, ofPost: number, inFeed: feed))
+  }
+
+  mutating func setEnd(_ ranking: Int?, of entry: StoredEntry.Key) {
+    change(entry.post) { row in
+      for index in row.entries.indices where row.entries[index].key == entry {
+        row.entries[index].until = ranking
+      }
+    }
+    changes.append(.setEnd(ranking, of: entry))
+  }
+
+  mutating func delete(_ entry: StoredEntry.Key) {
+    change(entry.post) { row in row.entries.removeAll { $0.key == entry } }
+    changes.append(.deleteEntry(entry))
+  }
+
+  mutating func remove(_ number: Int64, fromFeed feed: Int64) {
+    change(number) { row in
+      row.entries.removeAll { $0.feedID == feed }
+      row.places[feed] = nil
+      row.feeds.remove(feed)
+    }
+    changes.append(.leaveFeed(feed, post: number))
+  }
+
+  /// The entry of the same post and place that this transaction has closed at the ranking.
+  func closed(_ entry: StoredEntry, at ranking: Int) -> StoredEntry? {
+    guard let id = ids[entry.key.post], let row = posts[id] ?? nil else { return nil }
+    return row.entries.first {
+      $0.feedID == entry.feedID && $0.until == ranking && $0.position == entry.position
+        && $0.rank == entry.rank
+    }
+  }
+
+  // MARK: Changes of what a run keeps aside
+
+  mutating func keepPlace(ofPost number: Int64, inFeed feed: Int64, rank: Int?) {
+    change(number) { $0.places[feed] = .some(rank) }
+    changes.append(.keepPlace(ofPost: number, inFeed: feed, rank: rank))
+  }
+
+  mutating func forgetPlace(ofPost number: Int64, inFeed feed: Int64) {
+    change(number) { $0.places[feed] = nil }
+    changes.append(.forgetPlace(ofPost: number, inFeed: feed))
+  }
+
+  // MARK: Changes of keys
+
+  mutating func keep(_ key: StoredKey) {
+    let text = ByteText(key.key)
+    if before != nil, before!.keys[text] == nil { before!.keys[text] = .some(keys[text]) }
+    keys[text] = key
+    changes.append(.keepKey(key))
+  }
+
+  mutating func forgetKeys(before time: Timestamp, beyond count: Int, atMost limit: Int) {
+    changes.append(.forgetKeys(before: time, beyond: count, atMost: limit))
+  }
+}

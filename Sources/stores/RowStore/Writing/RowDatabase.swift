@@ -1,0 +1,87 @@
+// A write is a pure function from the rows that it needs to the changes that it makes: `RowsWanted` names the former,
+// `KnownRows` has them as a value, on which single writes (`ItemWrite.make`, `FeedWrite.make`) and a run's records
+// (`ImportBatch`) work, and lists the latter (`RowChange`). A database reads the rows in one turn and applies the
+// changes. `WriteGroup` and `RankingRun` go between the two, and what is done to whole feeds by statements stands in
+// `Ranking` and `RankingRun`.
+//
+// `SQLiteRows` applies each change at once. `PostgresRows` is a round trip away: it reads with one turn of statements,
+// collects changes (`PendingRows`), and writes them at the end of the transaction, new rows by COPY. `PostgresWriter`
+// makes the transactions, one after the other among all programs, by a lock of the database; where it refuses a value
+// of one write, the group is undone and each write made again alone.
+
+import Catalog
+import Feed
+
+/// A database within one transaction that writes.
+package protocol RowDatabase {
+  // MARK: The transaction
+
+  /// Reads the rows that writes look at, in one turn.
+  func read(_ wanted: RowsWanted) throws -> KnownRows
+  /// Makes these changes, in their order.
+  ///
+  /// - Parameter run: the run for which places are kept aside.
+  func apply(_ changes: [RowChange], run: Int64?) throws
+  /// All that the body changes is there, or none of it if it throws.
+  func savepoint(_ body: () throws -> Void) throws
+  /// The error that a write is told; `nil` if the error has undone the whole transaction.
+  func told(_ error: any Error) -> (any Error)?
+  /// Deletes rows of the change log that are no longer kept.
+  func trimLog() throws
+
+  // MARK: Rankings
+
+  /// The feed of this number.
+  func feed(_ id: Int64) throws -> FeedState?
+  /// Whether entries were moved to this ranking.
+  func isBegun(_ ranking: Int, ofFeed feed: Int64) throws -> Bool
+  /// Records that the ranking was the current one until now.
+  func noteReplaced(_ ranking: Int, ofFeed feed: Int64, at time: Timestamp) throws
+  /// Sets the current and the oldest ranking of a feed.
+  func setRankings(ofFeed feed: Int64, current: Int, oldest: Int) throws
+  /// Deletes what is kept of rankings before this one.
+  func forgetRankings(ofFeed feed: Int64, before ranking: Int) throws
+  /// Counts moves from the newest on, and returns the ranking of the first one beyond `count`.
+  func move(beyond count: Int, inFeed feed: Int64) throws -> Int?
+  /// The first ranking from this one on that was replaced after a time.
+  func oldestRanking(ofFeed feed: Int64, from first: Int, replacedAfter time: Timestamp) throws
+    -> Int?
+
+  // MARK: Runs
+
+  /// Begins a run, which is at work as long as the result is held.
+  func beginRun() throws -> StartedRun
+  /// Whether no process has declared the run over.
+  func isKnown(_ run: Int64) throws -> Bool
+  /// Whether a process is at work on the run.
+  func isAtWork(_ run: Int64) throws -> Bool
+  /// The runs beside this one.
+  func runs(besides run: Int64) throws -> [Int64]
+  /// The feeds in which a run keeps places aside.
+  func feeds(ofRun run: Int64) throws -> [Int64]
+  /// Takes over, from another run's places, entries that are ordered by time and are not where their posts' times say.
+  func takeTimes(from other: Int64, to run: Int64) throws
+  /// Closes the entries that the run moves.
+  ///
+  /// - Returns: whether there was any.
+  func closeMoved(byRun run: Int64, inFeed feed: Int64, at ranking: Int) throws -> Bool
+  /// Opens an entry for each place of the run that has none.
+  func openPlaces(ofRun run: Int64, inFeed feed: Int64, since ranking: Int) throws
+  /// Deletes the run's places in a feed.
+  func dropPlaces(ofRun run: Int64, inFeed feed: Int64) throws
+  /// Deletes the run and all its places.
+  func drop(_ run: Int64) throws
+  /// A run of this process is over.
+  func runIsOver() throws
+}
+
+/// A run that keeps places aside, and the lock that says that it is at work, for as long as it is held.
+package struct StartedRun: Sendable {
+  package let number: Int64
+  private let lock: any Sendable
+
+  package init(number: Int64, lock: any Sendable) {
+    self.number = number
+    self.lock = lock
+  }
+}
