@@ -6,8 +6,8 @@ struct OtherStore: MediaStore {
   let base: any MediaStore
   /// Called before a content is looked up.
   var beforeLookup: @Sendable () throws -> Void = {}
-  /// Called before something is kept.
-  var beforeKeep: @Sendable () throws -> Void = {}
+  /// Called before these are kept.
+  var beforeKeep: @Sendable ([KnownMedia]) throws -> Void = { _ in }
 
   func media(at urls: [String]) throws -> [KnownMedia?] { try base.media(at: urls) }
   func truth(ofContent sha256: [UInt8]) throws -> MediaTruth? {
@@ -21,7 +21,7 @@ struct OtherStore: MediaStore {
     try base.namedMedia(after: url, limit: limit)
   }
   func keep(_ media: [KnownMedia]) throws {
-    try beforeKeep()
+    try beforeKeep(media)
     try base.keep(media)
   }
   func forget(_ urls: [String]) throws { try base.forget(urls) }

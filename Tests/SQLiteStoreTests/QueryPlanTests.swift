@@ -41,7 +41,7 @@ import Testing
     ("an author", SQLiteRows.authorNumber),
     ("a post's entries", SQLiteRows.openEntries),
     ("an entry that ends", SQLiteRows.setEnd), ("an entry's time", SQLiteRows.setTime),
-    ("an entry that never was", SQLiteRows.deleteEntry), ("a post's number", SQLiteRows.postNumber),
+    ("an entry that never was", SQLiteRows.deleteEntry),
     ("a post's feeds", SQLiteRows.feedsOfPost),
     ("a post's removal from a feed", SQLiteRows.removeFromFeed),
     ("an item's places", PostReader.placementsOfPost),

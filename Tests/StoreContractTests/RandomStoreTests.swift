@@ -1,5 +1,7 @@
 import Catalog
+import Dispatch
 import Feed
+import Synchronization
 import TestSupport
 import Testing
 
@@ -16,6 +18,16 @@ import Testing
       var writing = try RandomWriting(
         kind, isInLittleMemory: isSmall, "\(kind), seed \(random.seed), round \(round)")
       try writing.run(&random)
+    }
+  }
+
+  @Test(arguments: StoreKind.databases, TestRandom.seeds)
+  func `a group of writes does what each of them does`(_ kind: StoreKind, _ seed: UInt64) throws {
+    var random = TestRandom(seed)
+    for round in 0..<TestRandom.often(4, nightly: 40) {
+      let writing = try RandomWriting(
+        kind, isInLittleMemory: false, "\(kind), seed \(random.seed), round \(round)")
+      try writing.runGroups(&random)
     }
   }
 }
@@ -54,6 +66,56 @@ private struct RandomWriting {
     try expectSame("\(comment), end", all: true)
     let findings = try test.findings()
     #expect(findings.allSatisfy { $0.severity == .note }, "\(comment): \(findings)")
+  }
+
+  /// Groups of writes of items and feeds, some of which are refused.
+  func runGroups(_ random: inout TestRandom) throws {
+    for step in 0..<12 {
+      let writes = (0..<random.number(1...20)).map { _ in Self.groupedWrite(&random) }
+      let outcomes = stores.map { $0.outcomes(of: writes) }
+      let comment = "\(comment), step \(step): \(writes)"
+      try #require(outcomes[0] == outcomes[1], "\(comment)")
+      try require(
+        try stores.map { try $0.feeds().map { [$0.name, $0.title] } }, comment)
+      for feed in try model.store.feeds() {
+        try require(try stores.map { try $0.walk(feed.name) }, comment)
+      }
+      for id in (0...14).map({ "p\($0)" }) {
+        try require(try stores.map { try $0.item(withID: id) }, comment)
+      }
+    }
+    let findings = try test.findings()
+    #expect(findings.allSatisfy { $0.severity == .note }, "\(comment): \(findings)")
+  }
+
+  fileprivate enum GroupedWrite {
+    case item(ItemWrite)
+    case feed(FeedWrite)
+  }
+
+  private struct Refused: Error {}
+
+  private static func groupedWrite(_ random: inout TestRandom) -> GroupedWrite {
+    if random.once(in: 6) { return .feed(feedWrite(&random)) }
+    let write = itemWrite(&random)
+    var change = write.change
+    if case .put(var post, let placements) = change {
+      // So many that some have one post, and go with it.
+      post.author = random.once(in: 4) ? nil : Author(id: "a\(random.number(0...30))")
+      change = .put(post, placements: placements)
+    }
+    guard random.once(in: 3) else { return .item(ItemWrite(id: write.id, change: change)) }
+    let isRefused = random.once(in: 2)
+    // What it sees decides, so that it has to be what the writes before it made.
+    let condition: ItemWrite.Condition = { item in
+      if isRefused || item?.placements.contains(where: { $0.feed == "a" }) == true {
+        throw Refused()
+      }
+    }
+    return .item(
+      random.once(in: 2)
+        ? ItemWrite(id: write.id, change: change, condition: condition)
+        : ItemWrite(id: write.id, change: change, authorization: condition))
   }
 
   private mutating func change(_ random: inout TestRandom) throws -> String {
@@ -258,5 +320,32 @@ private struct RandomWriting {
       placements.append(Placement(feed: "c", rank: random.chance(50) ? random.number(1...5) : nil))
     }
     return placements
+  }
+}
+
+extension FeedStore {
+  /// What becomes of writes that wait together, in words.
+  fileprivate func outcomes(of writes: [RandomWriting.GroupedWrite]) -> [String] {
+    let hold = WriterHold(self)
+    let outcomes = Mutex<[Int: String]>([:])
+    let group = DispatchGroup()
+    for (index, write) in writes.enumerated() {
+      group.enter()
+      switch write {
+      case .item(let write):
+        self.write(write) { result in
+          outcomes.withLock { $0[index] = "\(result)" }
+          group.leave()
+        }
+      case .feed(let write):
+        self.write(write) { result in
+          outcomes.withLock { $0[index] = "\(result)" }
+          group.leave()
+        }
+      }
+    }
+    hold.end()
+    group.wait()
+    return outcomes.withLock { outcomes in writes.indices.map { outcomes[$0]! } }
   }
 }

@@ -4,8 +4,7 @@ import Synchronization
 /// one: what one pool finds out, the others know, and of all callers one tries.
 package final class Outage: Sendable {
   private struct State {
-    var failure: PostgresError?
-    var nextAttempt: ContinuousClock.Instant?
+    var failure: (error: PostgresError, nextAttempt: ContinuousClock.Instant)?
     var pause = Outage.shortestPause
     var isTrying = false
     var attempts = 0
@@ -50,9 +49,7 @@ package final class Outage: Sendable {
   func connect(_ body: () throws(PostgresError) -> Connection) throws(PostgresError) -> Connection {
     let known = state.withLock { state -> PostgresError? in
       if let failure = state.failure {
-        guard !state.isTrying, state.nextAttempt.map({ $0 <= now() }) ?? true else {
-          return failure
-        }
+        guard !state.isTrying, failure.nextAttempt <= now() else { return failure.error }
         state.isTrying = true
       }
       state.attempts += 1
@@ -67,11 +64,12 @@ package final class Outage: Sendable {
     } catch {
       state.withLock { state in
         // Concurrent attempts failed for one reason: the pause does not grow for each of them.
-        if state.failure == nil || state.isTrying {
-          state.nextAttempt = now() + state.pause
+        if let failure = state.failure, !state.isTrying {
+          state.failure = (error, failure.nextAttempt)
+        } else {
+          state.failure = (error, now() + state.pause)
           state.pause = min(state.pause * 2, Self.longestPause)
         }
-        state.failure = error
         state.isTrying = false
       }
       throw error

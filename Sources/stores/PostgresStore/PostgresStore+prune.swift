@@ -75,10 +75,10 @@ extension PostgresStore {
         return nil
       }
       guard gone > 0 else { return oldest }
-      try rows.change(
+      try rows.direct(
         "UPDATE feed SET oldest_ranking = $1::int8 WHERE feed_id = $2::int8",
         [.integer(oldest), .integer(feed)])
-      try rows.change(
+      try rows.direct(
         "DELETE FROM replaced_ranking WHERE feed_id = $1::int8 AND ranking < $2::int8",
         [.integer(feed), .integer(oldest)])
       return oldest
@@ -87,7 +87,7 @@ extension PostgresStore {
     var isMore = true
     while isMore {
       let count = try pruning { rows in
-        try rows.change(
+        try rows.direct(
           PostgresPruning.deleteClosed, [.integer(feed), .integer(oldest), .integer(Self.batch)]
         ).changedCount
       }

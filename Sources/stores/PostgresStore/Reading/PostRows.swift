@@ -108,6 +108,11 @@ struct RowValues {
   }
 }
 
+extension Rows {
+  /// The rows, one by one.
+  var values: some Sequence<RowValues> { (0..<count).lazy.map { RowValues(rows: self, row: $0) } }
+}
+
 extension RowValues: ColumnRow {
   func number(_ column: Int) -> Int64? { optional(column) }
 }

@@ -8,7 +8,7 @@ struct PendingRows {
 
   /// The numbers of authors that were read; below 0 those that are reserved for authors not written yet.
   var authors: [Author: Int64] = [:]
-  /// Of posts that were read.
+  /// Of posts that were read, or inserted since.
   var authorOfPost: [Int64: Int64] = [:]
   var newAuthors: [(number: Int64, author: Author)] = []
   /// Authors whose last post may have been removed.

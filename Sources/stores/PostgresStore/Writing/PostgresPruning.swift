@@ -143,11 +143,11 @@ struct PostgresPruning {
 
   private func delete(_ gone: [Int64], _ staying: Set<Int64>) throws {
     let leaving = [Parameter.integers(staying.sorted().map { $0 }), .integer(feed)]
-    try rows.change(
+    try rows.direct(
       "DELETE FROM feed_entry WHERE post_id = ANY ($1::int8[]) AND feed_id = $2::int8", leaving)
-    try rows.change(
+    try rows.direct(
       "DELETE FROM pending_place WHERE post_id = ANY ($1::int8[]) AND feed_id = $2::int8", leaving)
-    try rows.change(
+    try rows.direct(
       "DELETE FROM post WHERE post_id = ANY ($1::int8[])",
       [.integers(gone.filter { !staying.contains($0) }.map { $0 })])
     rows.trimLog()

@@ -15,7 +15,7 @@ extension PostgresRows {
   }
 
   func noteReplaced(_ ranking: Int, ofFeed feed: Int64, at time: Timestamp) throws {
-    try change(
+    try direct(
       """
       INSERT INTO replaced_ranking (feed_id, ranking, replaced_at)
       VALUES ($1::int8, $2::int8, $3::int8)
@@ -24,16 +24,16 @@ extension PostgresRows {
   }
 
   func setRankings(ofFeed feed: Int64, current: Int, oldest: Int) throws {
-    try change(
+    try direct(
       "UPDATE feed SET ranking = $1::int8, oldest_ranking = $2::int8 WHERE feed_id = $3::int8",
       [.integer(current), .integer(oldest), .integer(feed)])
   }
 
   func forgetRankings(ofFeed feed: Int64, before ranking: Int) throws {
-    try change(
+    try direct(
       "DELETE FROM replaced_ranking WHERE feed_id = $1::int8 AND ranking < $2::int8",
       [.integer(feed), .integer(ranking)])
-    try change(
+    try direct(
       "DELETE FROM feed_entry WHERE feed_id = $1::int8 AND until <= $2::int8",
       [.integer(feed), .integer(ranking)])
   }

@@ -58,13 +58,14 @@ extension PostgresRows {
   func read(_ wanted: RowsWanted) throws -> KnownRows {
     try flush()
     let ids = Parameter.texts(wanted.posts.map { $0 })
+    let placed = Parameter.texts(wanted.placedPosts.map { $0 })
     let authors = Array(wanted.authors)
     let answers = try connection.run([
       Statement(PostRows.byID, [ids]), Statement(PostRows.mediaByID, [ids]),
-      Statement(Self.entriesByID, [ids]),
-      Statement(Self.placesByID, [ids, .integer(wanted.run)]),
+      Statement(Self.entriesByID, [placed]),
+      Statement(Self.placesByID, [placed, .integer(wanted.run)]),
       Statement(Self.everyFeedOfPosts, [.texts(wanted.leavingPosts.map { $0 })]),
-      Statement(Self.feedsOfPosts, [ids]),
+      Statement(Self.feedsOfPosts, [placed]),
       Statement(Self.feedsByName, [.texts(wanted.feeds.map { $0 })]),
       Statement(Self.keysByName, [.texts(wanted.keys.map { $0 })]),
       Statement(Self.authorsByKey, Self.key(of: authors)),
@@ -105,7 +106,9 @@ extension PostgresRows {
     }
     rows.newPostNumbers = try Self.numbers(answers[9])
     rows.newFeedNumbers = try Self.numbers(answers[10])
-    for row in answers[11].values { rows.rankingFloor = Int(try row.integer(0)) }
+    for row in answers[11].values {
+      rows.rankingFloor = try RankingNumber.checked(try row.integer(0))
+    }
     try takeNumbers(of: authors.filter { pending.authors[$0] == nil })
     return rows
   }
@@ -140,9 +143,4 @@ extension PostgresRows {
       pending.authors[author] = -(try RowValues(rows: rows, row: index).integer(0))
     }
   }
-}
-
-extension Rows {
-  /// The rows, one by one.
-  var values: some Sequence<RowValues> { (0..<count).lazy.map { RowValues(rows: self, row: $0) } }
 }

@@ -70,7 +70,7 @@ extension PostgresRows {
     """
 
   func takeTimes(from other: Int64, to run: Int64) throws {
-    try change(Self.takeTimes, [.integer(run), .integer(other)])
+    try direct(Self.takeTimes, [.integer(run), .integer(other)])
   }
 
   static let closeMoved = """
@@ -82,7 +82,7 @@ extension PostgresRows {
     """
 
   func closeMoved(byRun run: Int64, inFeed feed: Int64, at ranking: Int) throws -> Bool {
-    try change(Self.closeMoved, [.integer(ranking), .integer(run), .integer(feed)])
+    try direct(Self.closeMoved, [.integer(ranking), .integer(run), .integer(feed)])
       .changedCount > 0
   }
 
@@ -98,18 +98,18 @@ extension PostgresRows {
     """
 
   func openPlaces(ofRun run: Int64, inFeed feed: Int64, since ranking: Int) throws {
-    try change(Self.openPlaces, [.integer(ranking), .integer(run), .integer(feed)])
+    try direct(Self.openPlaces, [.integer(ranking), .integer(run), .integer(feed)])
   }
 
   func dropPlaces(ofRun run: Int64, inFeed feed: Int64) throws {
-    try change(
+    try direct(
       "DELETE FROM pending_place WHERE run_id = $1::int8 AND feed_id = $2::int8",
       [.integer(run), .integer(feed)])
   }
 
   func drop(_ run: Int64) throws {
-    try change("DELETE FROM pending_place WHERE run_id = $1::int8", [.integer(run)])
-    try change("DELETE FROM ranking_run WHERE run_id = $1::int8", [.integer(run)])
+    try direct("DELETE FROM pending_place WHERE run_id = $1::int8", [.integer(run)])
+    try direct("DELETE FROM ranking_run WHERE run_id = $1::int8", [.integer(run)])
   }
 
   /// Does nothing: the run's lock ends with its connection.

@@ -12,19 +12,15 @@ import RowStore
 /// so nothing that was read changes meanwhile.
 final class PostgresRows: RowDatabase {
   let connection: Connection
-  let name: String
   let openLock: () throws -> Connection
   var pending = PendingRows()
   /// The run for which places are kept aside.
   var placesOfRun: Int64?
   private var mustTrim = false
 
-  /// - Parameters:
-  ///   - name: the database's, to stand in errors.
-  ///   - openLock: makes a connection of a run's own.
-  init(_ connection: Connection, name: String, openLock: @escaping () throws -> Connection) {
+  /// - Parameter openLock: makes a connection of a run's own.
+  init(_ connection: Connection, openLock: @escaping () throws -> Connection) {
     self.connection = connection
-    self.name = name
     self.openLock = openLock
   }
 
@@ -64,12 +60,6 @@ final class PostgresRows: RowDatabase {
     return try connection.run(sql, parameters)
   }
 
-  /// Changes the database after all that is pending.
-  @discardableResult
-  func change(_ sql: String, _ parameters: [Parameter] = []) throws -> Rows {
-    try direct(sql, parameters)
-  }
-
   func feed(_ id: Int64) throws -> FeedState? {
     try PostgresCatalogReader.feeds(direct(PostgresCatalogReader.oneFeed, [.integer(id)])).first
   }
@@ -86,25 +76,26 @@ extension PostgresRows {
   private func apply(_ change: RowChange) throws {
     switch change {
     case .insertPost(let number, let post):
-      pending.newPosts[number] = (post, try post.author.map(authorNumber))
+      let author = try post.author.map(authorNumber)
+      pending.newPosts[number] = (post, author)
+      pending.authorOfPost[number] = author
     case .updatePost(let stored, let post): try update(stored, to: post)
     case .setCounters(let counters, let stored): set(counters, of: stored)
     case .deletePost(let stored):
-      try self.change("DELETE FROM post WHERE post_id = $1::int8", [.integer(stored.number)])
+      try direct("DELETE FROM post WHERE post_id = $1::int8", [.integer(stored.number)])
       // The last post of an author takes him along.
       if let author = stored.post.author { pending.authors[author] = nil }
-    case .insertFeed(let feed):
-      pending.newFeeds.append(feed)
+    case .insertFeed(let feed): pending.newFeeds.append(feed)
     case .setTitle(let title, let feed):
-      try self.change(
+      try direct(
         "UPDATE feed SET title = $1::text WHERE feed_id = $2::int8",
         [.text(title), .integer(feed)])
     case .renameFeed(let feed, let name, let title):
-      try self.change(
+      try direct(
         "UPDATE feed SET name = $1::text, title = $2::text WHERE feed_id = $3::int8",
         [.text(name), .text(title), .integer(feed)])
     case .deleteFeed(let feed):
-      try self.change("DELETE FROM feed WHERE feed_id = $1::int8", [.integer(feed)])
+      try direct("DELETE FROM feed WHERE feed_id = $1::int8", [.integer(feed)])
     case .insertEntry(let entry): pending.insert(entry)
     case .setTime(let time, let post, let feed):
       pending.setTime(time, of: .init(feedID: feed, post: post))
@@ -142,7 +133,7 @@ extension PostgresRows {
   private func update(_ stored: StoredPost, to post: Post) throws {
     let number = stored.number
     let author = try post.author.map(authorNumber)
-    let old = pending.newPosts[number]?.author ?? pending.authorOfPost[number]
+    let old = pending.authorOfPost[number]
     pending.authorOfPost[number] = author
     if let old, old != author { pending.leftAuthors.insert(old) }
     guard pending.newPosts[number] == nil else {

@@ -59,7 +59,7 @@ final class PostgresWriter: Sendable {
         return try (isBulk ? bulk : single).runOnce { connection in
           try connection.run([Statement("BEGIN"), Statement(Self.lock)])
           do {
-            let rows = PostgresRows(connection, name: name, openLock: openLock)
+            let rows = PostgresRows(connection, openLock: openLock)
             let result = try body(rows)
             try rows.commit { isCommitting = true }
             return result

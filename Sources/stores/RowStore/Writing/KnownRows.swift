@@ -3,9 +3,11 @@ import Feed
 
 /// The rows that some writes look at.
 package struct RowsWanted {
-  /// Ids of posts: each with its open entries, their feeds, and its places in `run`.
+  /// Ids of posts, each once.
   package private(set) var posts: [String] = []
-  /// Ids of those of which the feeds in every ranking are wanted, too.
+  /// Those of which open entries, their feeds, and places in `run` are wanted, too.
+  package private(set) var placedPosts: [String] = []
+  /// And those of which the feeds in every ranking are.
   package private(set) var leavingPosts: [String] = []
   /// Names of feeds.
   package private(set) var feeds: [String] = []
@@ -13,17 +15,23 @@ package struct RowsWanted {
   package private(set) var keys: [String] = []
   /// Authors of posts that may be written.
   package private(set) var authors: Set<Author> = []
+  /// Whether feeds may be made, renamed or deleted.
+  package private(set) var isOfFeeds = false
   /// How many numbers are wanted for posts and feeds that may be new.
   package private(set) var newPosts = 0
   package private(set) var newFeeds = 0
   /// The run whose places are wanted.
   package private(set) var run: Int64?
 
+  private var known: (posts: Set<ByteText>, placed: Set<ByteText>, leaving: Set<ByteText>) =
+    ([], [], [])
+
   package init(_ writes: [WaitingWrite]) {
     for write in writes {
       switch write {
       case .item(let write, _): add(write)
       case .feed(let write, _):
+        isOfFeeds = true
         feeds.append(write.name)
         switch write.change {
         case .put: newFeeds += 1
@@ -35,15 +43,17 @@ package struct RowsWanted {
   }
 
   private mutating func add(_ write: ItemWrite) {
-    posts.append(write.id)
+    add(post: write.id, isPlaced: write.authorization != nil || write.condition != nil)
     switch write.change {
     case .put(let post, let placements):
+      add(post: write.id, isPlaced: true)
       newPosts += 1
       if let author = post.author { authors.insert(author) }
       guard let placements else { return }
-      leavingPosts.append(write.id)
+      if known.leaving.insert(ByteText(write.id)).inserted { leavingPosts.append(write.id) }
       feeds += placements.map(\.feed)
       newFeeds += placements.count
+      isOfFeeds = isOfFeeds || !placements.isEmpty
     case .increment(_, let key?): keys += [key.storedText, key.text]
     case .increment(_, nil), .delete: break
     }
@@ -56,13 +66,19 @@ package struct RowsWanted {
       switch record {
       case .feed(let name, _): names.insert(ByteText(name))
       case .post(let post, let placements):
-        posts.append(post.id)
+        add(post: post.id, isPlaced: true)
         if let author = post.author { authors.insert(author) }
         for placement in placements { names.insert(ByteText(placement.feed)) }
       }
     }
     feeds = names.map(\.text)
     (newPosts, newFeeds) = (posts.count, feeds.count)
+    isOfFeeds = newFeeds > 0
+  }
+
+  private mutating func add(post id: String, isPlaced: Bool) {
+    if known.posts.insert(ByteText(id)).inserted { posts.append(id) }
+    if isPlaced, known.placed.insert(ByteText(id)).inserted { placedPosts.append(id) }
   }
 }
 
@@ -72,7 +88,7 @@ package struct KnownRows {
   /// A post, and what belongs to it.
   struct PostRow {
     var stored: StoredPost
-    /// Those that are open, and those that this transaction has closed.
+    /// Those that are open, and those that this transaction has closed, of a post that is placed.
     var entries: [StoredEntry] = []
     /// The ranks that the run has given it, by feed.
     var places: [Int64: Int?] = [:]
@@ -148,6 +164,9 @@ package struct KnownRows {
     body(&row)
     posts[id] = row
   }
+
+  /// The number of a post that was added.
+  package func number(ofPost id: String) -> Int64? { (posts[ByteText(id)] ?? nil)?.stored.number }
 
   /// Whether the feed of an entry was added.
   package func hasFeed(_ id: Int64) -> Bool { feeds[id] != nil }

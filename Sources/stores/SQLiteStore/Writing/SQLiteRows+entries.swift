@@ -12,12 +12,12 @@ extension SQLiteRows {
     UNION ALL SELECT feed_id FROM pending_place WHERE post_id = ?1
     """
 
-  func readEntries(of stored: StoredPost, into rows: inout KnownRows) throws {
-    try each(Self.openEntries, [stored.number]) { row in
+  func readEntries(ofPost number: Int64, _ id: String, into rows: inout KnownRows) throws {
+    try each(Self.openEntries, [number]) { row in
       rows.add(
         StoredEntry(
-          feedID: row.integer(0), post: stored.number,
-          position: Position(key: SortKey(rawValue: row.integer(1)), id: stored.post.id),
+          feedID: row.integer(0), post: number,
+          position: Position(key: SortKey(rawValue: row.integer(1)), id: id),
           rank: row.optionalInteger(2).map(Int.init), publishedAt: row.optionalInteger(3),
           since: Int(row.integer(4))))
       try readFeed(row.integer(0), into: &rows)

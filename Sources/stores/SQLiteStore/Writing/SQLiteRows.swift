@@ -76,11 +76,15 @@ extension SQLiteRows {
       yieldSometimes(index)
       guard let stored = try PostReader(database: database).post(withID: id) else { continue }
       rows.add(stored)
-      try readEntries(of: stored, into: &rows)
-      if let run = wanted.run { try readPlaces(of: stored.number, inRun: run, into: &rows) }
+    }
+    for (index, id) in wanted.placedPosts.enumerated() {
+      yieldSometimes(index)
+      guard let number = rows.number(ofPost: id) else { continue }
+      try readEntries(ofPost: number, id, into: &rows)
+      if let run = wanted.run { try readPlaces(of: number, inRun: run, into: &rows) }
     }
     for id in wanted.leavingPosts {
-      guard let number = try number(Self.postNumber, [id]) else { continue }
+      guard let number = rows.number(ofPost: id) else { continue }
       try each(Self.feedsOfPost, [number]) { rows.add(feed: $0.integer(0), ofPost: number) }
     }
     for name in wanted.feeds {
@@ -94,7 +98,9 @@ extension SQLiteRows {
     if wanted.newFeeds > 0 {
       rows.newFeedNumbers = try numbers(wanted.newFeeds, Self.lastFeed, of: "feeds")
     }
-    rows.rankingFloor = Int(try number("SELECT ranking FROM ranking_floor", []) ?? 0)
+    if wanted.isOfFeeds, let floor = try number("SELECT ranking FROM ranking_floor", []) {
+      rows.rankingFloor = try RankingNumber.checked(floor)
+    }
     return rows
   }
 
@@ -103,7 +109,6 @@ extension SQLiteRows {
     if isRun, index.isMultiple(of: RankingRun<Self>.recordsPerTurn) { CurrentThread.yield() }
   }
 
-  static let postNumber = "SELECT post_id FROM post WHERE id = ?"
   // As AUTOINCREMENT chooses the next one (https://sqlite.org/autoinc.html, section 3).
   static let lastPost = """
     SELECT max(coalesce((SELECT max(post_id) FROM post), 0),
