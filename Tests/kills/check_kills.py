@@ -26,8 +26,8 @@ from program import Program, names, size
 
 KINDS = [
     commands.Seed, commands.FirstSeed, commands.Prune, commands.Vacuum, copies.Backup, copies.CompressedBackup,
-    copies.Restore, copies.RestoreOver, migrations.Migrate, migrations.MigrateOld,
-]
+    copies.Restore, copies.RestoreOver, migrations.Migrate,
+] + ([migrations.MigrateOld] if migrations.MigrateOld.applied > 0 else [])
 SECONDS = 240
 QUICK_SECONDS = 40
 # So many kills in one folder without a run that ends leave no more than one kill does.
