@@ -121,8 +121,9 @@ let package = Package(
     // Domain: feeds and prefetching, and what any store stands on.
     domain.module("Feed", ["CivilTime"], strict),
     domain.module("Prefetch", ["Feed"], strict),
-    domain.module("PostJSON", ["Feed", "Prefetch", "JSON"], strict),
-    domain.module("Catalog", ["Feed", "Prefetch", "System", deque, hashTrees]),
+    domain.module("Reports", ["Feed"], strict),
+    domain.module("PostJSON", ["Feed", "Prefetch", "Reports", "JSON"], strict),
+    domain.module("Catalog", ["Feed", "Prefetch", "Reports", "System", deque, hashTrees]),
 
     // Media: what lies in files, and what is known of them.
     media.module("MediaFormats"),
@@ -149,22 +150,25 @@ let package = Package(
     stores.module("Postgres", ["CPostgres", "System"]),
     stores.module(
       "RowStore",
-      ["Feed", "Prefetch", "Catalog", "JSON", "PostJSON", "System", "Migrations", "CXXHash"]),
+      [
+        "Feed", "Prefetch", "Reports", "Catalog", "JSON", "PostJSON", "System", "Migrations",
+        "CXXHash",
+      ]),
     stores.module(
       "SQLiteStore",
       [
-        "Feed", "Prefetch", "Catalog", "PostJSON", "System", "CLinux", "RowStore", "Migrations",
-        sqlite, sqliteC,
+        "Feed", "Prefetch", "Reports", "Catalog", "PostJSON", "System", "CLinux", "RowStore",
+        "Migrations", sqlite, sqliteC,
       ]),
     stores.module(
       "PostgresStore",
       [
-        "Feed", "Prefetch", "Catalog", "System", "RowStore", "Migrations", "Postgres",
+        "Feed", "Prefetch", "Reports", "Catalog", "System", "RowStore", "Migrations", "Postgres",
       ]),
     stores.module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
 
     // Client: the library for apps; URLSession apart, so that what has its own sockets does not link it.
-    client.module("PrefetchClient", ["Feed", "Prefetch", "PostJSON", "JSON"], strict),
+    client.module("PrefetchClient", ["Feed", "Prefetch", "Reports", "PostJSON", "JSON"], strict),
     client.module("PrefetchURLSession", ["PrefetchClient"], strict),
     // A headless viewer on it.
     client.module(
@@ -180,8 +184,9 @@ let package = Package(
     server.module(
       "FeedServer",
       [
-        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Catalog", "PostJSON",
-        "Seeding", "FeedFormats", "JSON", "Compression", "MediaFiles", "MediaFormats", "MediaProbe",
+        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Reports", "Catalog",
+        "PostJSON", "Seeding", "FeedFormats", "JSON", "Compression", "MediaFiles", "MediaFormats",
+        "MediaProbe",
         "MediaIndex", "Observability", "Page", "CEmbedded", "CXXHash", "SHA2", logging, metrics,
       ],
       excluding: ["openapi.json"]),
@@ -198,8 +203,7 @@ let package = Package(
       name: "lookahead",
       dependencies: [
         "Service", "FeedServer", "RowStore", "SQLiteStore", "Postgres", "Seeding", "FeedFormats",
-        "PostJSON",
-        "Catalog", "Feed",
+        "PostJSON", "Reports", "Catalog", "Feed",
         "Sockets", "System", "Observability", "Backups", "Version", "MediaProbe", "MediaIndex",
         "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
         arguments, "SHA2", logging, metrics,
@@ -220,19 +224,22 @@ let package = Package(
     tests("PostgresTests", ["Postgres", "PostgresTestSupport", "TestSupport"]),
     tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
     .target(
-      name: "ModelStore", dependencies: ["Feed", "Prefetch", "Catalog"], path: "Tests/ModelStore",
+      name: "ModelStore", dependencies: ["Feed", "Prefetch", "Reports", "Catalog"],
+      path: "Tests/ModelStore",
       swiftSettings: unoptimized),
     tests("FeedTests", ["Feed", "TestSupport"]),
     tests("ThumbHashTests", ["ThumbHash", "TestSupport"]),
     tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
     tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
+    tests("ReportsTests", ["Reports", "PostJSON", "Feed", "JSON", "TestSupport"]),
     tests("LabTests", ["Lab", "Feed", "Prefetch", "TestSupport"]),
     tests("JSONTests", ["JSON", "TestSupport"]),
     tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
     tests(
       "PrefetchClientTests",
       [
-        "PrefetchClient", "PrefetchURLSession", "PostJSON", "Prefetch", "Feed", "System",
+        "PrefetchClient", "PrefetchURLSession", "PostJSON", "Prefetch", "Reports", "Feed",
+        "System",
         "TestSupport",
       ]),
     tests("ViewingTests", ["Viewing", "PrefetchClient", "Sockets", "System", "TestSupport"]),
@@ -269,14 +276,15 @@ let package = Package(
       "CommandTests",
       [
         "lookahead", "FeedServer", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing",
-        "SQLiteStore", "Catalog", "Feed", "Version", "Postgres", "SQLiteTestSupport",
+        "SQLiteStore", "Catalog", "Feed", "Reports", "Version", "Postgres", "SQLiteTestSupport",
         "PostgresTestSupport", "SHA2", "TestSupport",
       ]),
     // On the model store alone: no SQLite is linked.
     tests(
       "FeedServerTests",
       [
-        "FeedServer", "ModelStore", "Catalog", "Feed", "Prefetch", "PostJSON", "Seeding", "JSON",
+        "FeedServer", "ModelStore", "Catalog", "Feed", "Reports", "Prefetch", "PostJSON", "Seeding",
+        "JSON",
         "Compression", "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
         "Observability", "Page", "ShapedLink", "TestSupport", "SHA2", logging,
       ]),
@@ -297,7 +305,8 @@ let package = Package(
     tests(
       "StoreContractTests",
       [
-        "Catalog", "Feed", "ModelStore", "RowStore", "SQLiteStore", "Postgres", "PostgresStore",
+        "Catalog", "Feed", "Reports", "ModelStore", "RowStore", "SQLiteStore", "Postgres",
+        "PostgresStore",
         "PostJSON", "Seeding", "PostgresTestSupport", "TestSupport",
       ]),
     tests(

@@ -17,10 +17,10 @@ public struct Migration: Hashable, Sendable {
   }
 
   /// The files of `sqlite`, in order.
-  public static let sqlite = embedded(in: "sqlite", ["0001-store"])
+  public static let sqlite = embedded(in: "sqlite", ["0001-store", "0002-reports"])
 
   /// The files of `postgres`, in order.
-  public static let postgres = embedded(in: "postgres", ["0001-store"])
+  public static let postgres = embedded(in: "postgres", ["0001-store", "0002-reports"])
 
   /// The files of a folder; a name begins with its version.
   private static func embedded(in folder: String, _ names: [String]) -> [Migration] {

@@ -38,7 +38,7 @@ import Version
     ["export"], ["check"], ["copy"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
     ["plan"], ["media", "add"], ["media", "renditions"],
     ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
-    ["lab", "report"], ["lab", "apply"], ["lab", "validate"],
+    ["lab", "report"], ["lab", "apply"], ["lab", "validate"], ["live"],
   ]
 
   @Test(arguments: commands)
@@ -142,11 +142,12 @@ import Version
     }
     // What stands in the text, for all commands or for one.
     let others = Self.settings.matches(of: /`--([a-z-]+)`\s+\(`LOOKAHEAD_\w+`, `?([^)`]+)`?\)/)
-    #expect(others.count == 3)
-    let health = try Self.help("health")
+    #expect(others.count == 4)
+    let (health, live) = (try Self.help("health"), try Self.help("live"))
     for other in others {
       let option = String(other.output.1)
-      #expect((seed[option] ?? health[option]) == String(other.output.2), "\(option)")
+      #expect(
+        (seed[option] ?? health[option] ?? live[option]) == String(other.output.2), "\(option)")
     }
   }
 

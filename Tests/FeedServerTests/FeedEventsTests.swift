@@ -21,7 +21,7 @@ import Testing
   init() throws {
     server = try RunningServer(Self.posts) {
       $0.eventLookMilliseconds = 5
-      $0.server.streamIdleMilliseconds = 60_000
+      $0.server.streamIdleMilliseconds = 600_000
     }
     client = try server.client()
   }

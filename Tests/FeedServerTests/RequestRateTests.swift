@@ -27,7 +27,7 @@ import Testing
 
   @Test func `a client has its burst, then its rate, and others have theirs`() throws {
     let clock = Clock()
-    let rate = RequestRate(perSecond: 10, burst: 5, maximumClients: 100, now: clock.now)
+    let rate = RequestRate(perMinute: 600, burst: 5, maximumClients: 100, now: clock.now)
     #expect(try admitted(rate, "10.0.0.1", times: 20) == 5)
     #expect(try admitted(rate, "10.0.0.2", times: 20) == 5)
     clock.advance(100)
@@ -47,7 +47,7 @@ import Testing
     throws
   {
     let clock = Clock()
-    let rate = RequestRate(perSecond: 1, burst: 1, maximumClients: 10, now: clock.now)
+    let rate = RequestRate(perMinute: 60, burst: 1, maximumClients: 10, now: clock.now)
     var admittedCount = 0
     for number in 0..<100 { admittedCount += try admitted(rate, "10.0.0.\(number)", times: 1) }
     #expect(admittedCount == 11)

@@ -36,7 +36,7 @@ struct ShapedPlaybackTests {
       pace: .byHand)
     defer { link.stop() }
     let client = try ClientSocket(
-      connectingTo: SocketAddress(host: "127.0.0.1", port: link.port), timeoutMilliseconds: 60_000)
+      connectingTo: SocketAddress(host: "127.0.0.1", port: link.port), timeoutMilliseconds: 600_000)
     defer { client.close() }
     try client.send(
       Array("GET /media/\(file) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8))
@@ -48,7 +48,7 @@ struct ShapedPlaybackTests {
     var headBytes: Int?
     while received.count - (headBytes ?? 0) < expected.count {
       // The server has put in what the step can send, or all there is.
-      let isFed = link.wait(atMostMilliseconds: 10_000) {
+      let isFed = link.wait(atMostMilliseconds: 600_000) {
         $0.waitingDownBytes > 16_384
           || $0.downBytes + $0.waitingDownBytes >= (headBytes ?? .max) + expected.count
           || headBytes == nil && $0.waitingDownBytes > 0

@@ -32,7 +32,8 @@ let package = Package(
     domain.module("Feed", ["CivilTime"]),
     base.module("JSON"),
     domain.module("Prefetch", ["Feed"]),
-    domain.module("PostJSON", ["Feed", "Prefetch", "JSON"]),
+    domain.module("Reports", ["Feed"]),
+    domain.module("PostJSON", ["Feed", "Prefetch", "Reports", "JSON"]),
     media.module("MediaFormats"),
     .target(name: "CXXHash", path: base.path("CXXHash")),
     .systemLibrary(name: "CExpat", path: formats.path("CExpat"), pkgConfig: "expat"),
@@ -42,7 +43,7 @@ let package = Package(
     .target(
       name: "Properties",
       dependencies: [
-        "HTTP", "Feed", "JSON", "PostJSON", "Prefetch", "FeedFormats", "MediaFormats",
+        "HTTP", "Feed", "JSON", "PostJSON", "Prefetch", "Reports", "FeedFormats", "MediaFormats",
       ],
       path: "Properties", swiftSettings: instrumented),
     .systemLibrary(name: "CLibFuzzer", path: "CLibFuzzer"),

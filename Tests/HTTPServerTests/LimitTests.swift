@@ -97,7 +97,7 @@ struct LimitTests {
   func `an idle connection is closed without a word`(_ hasServed: Bool) throws {
     try withServer {
       $0.idleTimeoutMilliseconds = 50
-      $0.headerReadTimeoutMilliseconds = 60_000
+      $0.headerReadTimeoutMilliseconds = 600_000
     } _: { _, port in
       let client = Client(port)
       if hasServed {

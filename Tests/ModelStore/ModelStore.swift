@@ -33,6 +33,7 @@ package final class ModelStore: FeedStore, PolicyStore {
   private let writing = Mutex(())
   private let writes: WriteQueue
   private let options: Options
+  let reports = Mutex(ModelReports())
   private let aliveRuns = Mutex<(alive: Set<Int>, last: Int)>(([], 0))
 
   package init(_ options: Options = Options()) {

@@ -27,7 +27,7 @@ final class LogFile: Sendable {
 
   /// All that was written so far.
   func text() throws -> String {
-    try #require(sink.flush(atMostMilliseconds: 20_000))
+    try #require(sink.flush(atMostMilliseconds: 600_000))
     return String(
       decoding: try Data(contentsOf: URL(fileURLWithPath: folder.file("log"))), as: UTF8.self)
   }

@@ -112,7 +112,7 @@ struct CommitOrderTests {
     store.waitForChanges(atMostMilliseconds: 1)
     try other.load([.ranked("a", 1)])
     let start = ContinuousClock.now
-    store.waitForChanges(atMostMilliseconds: 60_000)
-    #expect(ContinuousClock.now - start < .seconds(30))
+    store.waitForChanges(atMostMilliseconds: 600_000)
+    #expect(ContinuousClock.now - start < .seconds(300))
   }
 }

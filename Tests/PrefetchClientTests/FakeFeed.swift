@@ -124,6 +124,10 @@ struct FakeFeedTransport: Transport {
   let feed: FakeFeed
 
   func answer(to request: TransportRequest) async throws(TransportError) -> TransportAnswer {
+    if request.content != nil {
+      return TransportAnswer(
+        status: 202, fields: TransportFields([]), body: MemoryTransport.Body([], cutAt: nil))
+    }
     let target = request.url.path() + (request.url.query().map { "?" + $0 } ?? "")
     let answer = feed.answer(target) { name in
       request.fields.first { $0.name == name }?.value

@@ -26,6 +26,9 @@ import Testing
     let pool = try DatabaseFile.open(path: path, options: .init())
     try pool.write { database in
       try database.execute(sql: "DELETE FROM schema_migration")
+      for table in ["report_cell", "report_batch"] {
+        try database.execute(sql: "DROP TABLE \(table)")
+      }
       for (index, name) in Self.names.prefix(count).enumerated() {
         try database.execute(
           sql: "INSERT INTO schema_migration VALUES (?, ?, 'x', '2026-11-23T00:00:00Z')",
@@ -45,24 +48,24 @@ import Testing
   @Test func `one that had all of them has the first migration`() throws {
     try writeOld(15)
     try Schema.verify(path: path)
-    #expect(try Schema.migrate(path: path) == [])
+    #expect(try Schema.migrate(path: path) == Migration.sqlite.dropFirst().map(\.name))
     let store = try SQLiteStore(path: path)
     #expect(try store.walk("featured") == ["a"])
     #expect(try store.load([.ranked("b", 2)]).added == 1)
     #expect(try store.check().isEmpty)
-    #expect(
-      try Schema.status(path: path).map(\.appliedAt) == ["2026-11-23T00:00:00Z"])
+    #expect(try Schema.status(path: path)[0].appliedAt == "2026-11-23T00:00:00Z")
     // What is up to date is not written to.
-    #expect(try records().count == 15)
+    let written = try records()
+    #expect(try Schema.migrate(path: path) == [])
+    #expect(try records() == written)
   }
 
   @Test func `the next migration is its second`() throws {
     try writeOld(15)
-    let next = Migration(version: 2, name: "0002-next", sql: "CREATE TABLE next (a)")
     let pool = try DatabaseFile.open(path: path, options: .init())
-    #expect(try Migrator(Migration.sqlite + [next]).migrate(pool) == ["0002-next"])
+    #expect(try Migrator().migrate(pool) == Migration.sqlite.dropFirst().map(\.name))
     try pool.close()
-    #expect(try records() == ["1 0001-store", "2 0002-next"])
+    #expect(try records() == Migration.sqlite.map { "\($0.version) \($0.name)" })
   }
 
   @Test(arguments: [1, 14]) func `an older one is refused, with how to bring it over`(

@@ -79,7 +79,7 @@ final class ByteServer: Sendable {
 
 extension ClientSocket {
   /// A client of a port of this machine.
-  init(port: UInt16, timeoutMilliseconds: Int = 20_000) throws {
+  init(port: UInt16, timeoutMilliseconds: Int = 600_000) throws {
     try self.init(
       connectingTo: SocketAddress(host: "127.0.0.1", port: port),
       timeoutMilliseconds: timeoutMilliseconds)

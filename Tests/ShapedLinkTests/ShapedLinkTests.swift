@@ -32,7 +32,7 @@ import Testing
       }
       for try await isSame in group { #expect(isSame) }
     }
-    #expect(link.wait(atMostMilliseconds: 5000) { $0.openConnections == 0 })
+    #expect(link.wait(atMostMilliseconds: 600_000) { $0.openConnections == 0 })
     #expect(link.figures.acceptedConnections == 8 && link.figures.upBytes == 64)
     #expect(link.figures.downBytes == (1...8).reduce(0) { $0 + $1 * 50_001 })
   }
@@ -64,7 +64,7 @@ import Testing
     defer { link.stop() }
     let client = try ClientSocket(port: link.port)
     defer { client.close() }
-    #expect(link.wait(atMostMilliseconds: 5000) { $0.openConnections == 1 })
+    #expect(link.wait(atMostMilliseconds: 600_000) { $0.openConnections == 1 })
     try client.send(ByteServer.question(100_000))
     // Whenever the question is read: it leaves at 100 ms, when the connection is set up, or later.
     link.pass(milliseconds: 149)
@@ -94,10 +94,10 @@ import Testing
     defer { link.stop() }
     let client = try ClientSocket(port: link.port)
     try client.send(ByteServer.question(30_000_000))
-    #expect(link.wait(atMostMilliseconds: 5000) { $0.downBytes > 0 })
+    #expect(link.wait(atMostMilliseconds: 600_000) { $0.downBytes > 0 })
     client.close()
-    #expect(link.wait(atMostMilliseconds: 5000) { $0.openConnections == 0 })
-    let isEnded = server.state.wait(atMostMilliseconds: 5000) {
+    #expect(link.wait(atMostMilliseconds: 600_000) { $0.openConnections == 0 })
+    let isEnded = server.state.wait(atMostMilliseconds: 600_000) {
       $0.openConnections == 0 ? true : nil
     }
     #expect(isEnded == true)
@@ -123,7 +123,7 @@ import Testing
     let client = try ClientSocket(port: link.port)
     defer { client.close() }
     #expect(try client.receiveAll() == [])
-    #expect(link.wait(atMostMilliseconds: 5000) { $0.openConnections == 0 })
+    #expect(link.wait(atMostMilliseconds: 600_000) { $0.openConnections == 0 })
   }
 
   @Test func `one connection more than there may be waits for its turn`() throws {
@@ -134,7 +134,7 @@ import Testing
     defer { link.stop() }
     let clients = try (0..<3).map { _ in try ClientSocket(port: link.port) }
     defer { for client in clients { client.close() } }
-    #expect(link.wait(atMostMilliseconds: 5000) { $0.openConnections == 2 })
+    #expect(link.wait(atMostMilliseconds: 600_000) { $0.openConnections == 2 })
     try clients[2].send(ByteServer.question(10))
     try clients[0].send(ByteServer.question(10))
     #expect(try clients[0].receiveAll() == ByteServer.answer(10))
@@ -156,7 +156,7 @@ import Testing
     link.pass(milliseconds: 1000)
     #expect(link.figures.upBytes == 0)
     link.change(to: Self.fast)
-    #expect(link.wait(atMostMilliseconds: 5000) { $0.upBytes == 8 })
+    #expect(link.wait(atMostMilliseconds: 600_000) { $0.upBytes == 8 })
     #expect(try client.receiveAll() == ByteServer.answer(10))
   }
 
@@ -166,7 +166,7 @@ import Testing
     let client = try ClientSocket(port: link.port)
     defer { client.close() }
     try client.send(ByteServer.question(30_000_000))
-    #expect(link.wait(atMostMilliseconds: 5000) { $0.downBytes > 0 })
+    #expect(link.wait(atMostMilliseconds: 600_000) { $0.downBytes > 0 })
     link.stop()
     _ = try? client.receiveAll()
     #expect(throws: SystemError.self) { try ClientSocket(port: link.port) }

@@ -839,6 +839,30 @@ class Suite:
         plan({"items": []}, 400, "invalid-parameter", to=path + "?unknown=1")
         self.check_methods(path, path)
 
+    def check_reports(self):
+        """What clients report, in each form, and what is no report."""
+        path = "/v1/reports"
+
+        def report(body, expected, kind=None, type="application/json", to=path):
+            body = body if isinstance(body, str) else json.dumps(body)
+            return self.ask("POST", path, to, expected, kind=kind, body=body.encode(), Content_Type=type)
+
+        part = {"session": "a-session-of-the-checks", "part": 0, "items": 1}
+        for body, type in ((part, "application/json"), (part, "text/plain"), ('e=ps,sid="a",ts=1,v=2', "application/cmcd"),
+                           ('e=ps,sid="a",ts=1,v=2', "text/plain;charset=UTF-8")):
+            report(body, 202, type=type)
+        report({**part, "part": 1}, 202, to=path + "?feed=featured&policy=p&arm=b")
+        for body in ("", "[", {}, {**part, "items": -1}, {**part, "later": 1}, {**part, "waitMs": [[200, 1]]}):
+            report(body, 422, "invalid-record")
+        report('sid="a"', 422, "invalid-record", "application/cmcd")
+        report({**part, "feed": "no such feed"}, 404, "unknown-feed")
+        report(part, 415, "unsupported-media-type", "application/xml")
+        report(part, 400, "invalid-parameter", to=path + "?unknown=1")
+        report({**part, "client": "x" * 70_000}, 413, "limit-exceeded")
+        self.check_methods(path, path)
+        self.ask("GET", "/v1/live", "/v1/live?feed=featured&hours=2", 200)
+        self.ask("GET", "/v1/live", "/v1/live?hours=721", 400, "hours", "invalid-parameter")
+
     # What the server refuses before it looks for a route.
 
     def check_refusals(self):
@@ -898,6 +922,7 @@ class Suite:
             ("/v1/items/{id}", item, "?network=wifi"),
             ("/v1/items/{id}/record", item + "/record", ""),
             ("/v1/networks", "/v1/networks", f"?feed={name}"),
+            ("/v1/live", "/v1/live", ""),
             ("/", "/", ""),
             ("/page/{file}", "/page/page.css", ""),
             ("/page/{file}", "/page/lab-report.html", ""),
@@ -923,6 +948,7 @@ class Suite:
             ("/v1/items/{id}", "/v1/items/no-such-item", "unknown-item"),
             ("/v1/items/{id}/record", "/v1/items/no-such-item/record", "unknown-item"),
             ("/v1/networks", "/v1/networks?feed=no-such-feed", "unknown-feed"),
+            ("/v1/live", "/v1/live?feed=no-such-feed", "unknown-feed"),
         ):
             self.ask("GET", template, target, 404, kind=kind)
             self.ask("HEAD", template, target, 404)
@@ -933,6 +959,7 @@ class Suite:
         self.check_media()
         page, _ = self.ask("GET", "/rp/", "/rp/?feed=featured&limit=1", 200)
         self.check_plan(page["items"][0]["id"])
+        self.check_reports()
         self.check_events()
         self.check_writes()
 

@@ -105,6 +105,59 @@ class Tab(Chromium):
         expect(not troubles, f"{name}: no errors, violations or requests elsewhere {troubles[:3] or ''}")
 
 
+def report(server, sessions):
+    """Reports sessions on three networks with two policies, and waits until the server shows them."""
+    for session in range(sessions):
+        loaders, policy = session % 5 if session % 3 else 9, ("weighted-5", "ours")[session % 2]
+        part = {
+            "session": f"session-number-{session}", "part": 0, "feed": ("featured", "videos")[session % 7 == 0],
+            "policy": policy, "network": {"downlink": (780, 2000, 20000)[session % 3], "rtt": 50},
+            "since": 0, "until": 60000, "items": 60, "loaders": {"video": loaders},
+            "waitMs": [[45 + session % 40 + each, 1] for each in range(loaders)], "frameMs": [[50 + session % 9, 60]],
+            "stalls": session % 2, "bytes": {"seen": 9_000_000, "left": 400_000, "neverReached": 700_000 * (session % 3)}}
+        request = urllib.request.Request(f"http://127.0.0.1:{server.port}/v1/reports", json.dumps(part).encode(),
+                                         {"Content-Type": "text/plain"})
+        assert urllib.request.urlopen(request).status == 202
+    live = f"http://127.0.0.1:{server.port}/v1/live"
+    assert wait_until(lambda: json.load(urllib.request.urlopen(live)).get("total", {}).get("sessions", 0) >= sessions, 10)
+
+
+def check_live(server, folder):
+    """What clients met, at three widths, light and dark; and that the page reports itself."""
+    with Tab(server.port) as tab:
+        tab.open("/#network=as-is&strategy=plain&beside=nothing")
+        tab.wait(FIRST)
+        tab.evaluate("document.getElementById('tab-live').click()")
+        expect(tab.wait("/Fewer than 50 sessions/.test(document.getElementById('view-live').textContent)", 5),
+               "of few sessions nothing is shown")
+        tab.evaluate("document.getElementById('tab-feed').click()")
+        tab.key("j", "j", 74)
+        tab.wait("lookaheadPage.view.index == 1")
+        tab.judge("before reports")
+        tab.call("Page.navigate", url="about:blank")
+        tab.wait("location.href == 'about:blank'")
+    metrics = f"http://127.0.0.1:{server.port}/metrics"
+    counted = 'lookahead_reports_total{outcome="counted"} 1\n'
+    expect(wait_until(lambda: counted in urllib.request.urlopen(metrics).read().decode(), 10),
+           "the page reports its session when it is left")
+    report(server, 400)
+    for size, width in ((PHONE, "phone"), ((820, 1180), "tablet"), (DESKTOP, "desktop")):
+        for dark in (False, True):
+            name = f"{width}-{'dark' if dark else 'light'}"
+            with Tab(server.port, size, dark) as tab:
+                tab.open("/#network=as-is")
+                tab.evaluate("document.getElementById('tab-live').click()")
+                expect(tab.wait("document.querySelectorAll('#view-live .meter').length > 9", 5), f"{name}: what clients met is shown")
+                expect(tab.evaluate("document.querySelectorAll('#view-live .columns i').length > 9"), f"{name}: waits are shown")
+                expect(tab.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), f"{name}: and no wider than the screen")
+                time.sleep(0.3)
+                tab.screenshot(folder / f"{name}-live.png")
+                tab.evaluate("document.getElementById('view-live').scrollTo(0, 1e6)")
+                time.sleep(0.3)
+                tab.screenshot(folder / f"{name}-live-below.png")
+                tab.judge(f"live {name}")
+
+
 def check_looks(server, folder):
     """Widths and colours; the time to the first picture."""
     for size, width in ((PHONE, "phone"), (DESKTOP, "desktop")):
@@ -199,7 +252,7 @@ def check_keyboard(server):
           .filter(one => !(one.ariaLabel || one.textContent.trim() || one.labels?.length || one.alt !== undefined))
           .map(one => one.outerHTML)""")
         stuck = []
-        for view in ("feed", "server", "lab"):
+        for view in ("feed", "server", "live", "lab"):
             tab.evaluate(f"document.getElementById('tab-{view}').click()")
             tab.wait(f"document.getElementById('view-{view}').textContent.length > 100")
             stuck += tab.evaluate(UNREACHABLE)
@@ -576,6 +629,7 @@ def main():
         server = RunningServer(program, scratch, "--lab-report", str(report), media=MEDIA)
         server.command("seed", "--probe", "--media-root", str(MEDIA), "--fixtures", str(FIXTURES))
         with server:
+            check_live(server, folder)
             check_looks(server, folder)
             check_clips(server)
             check_keyboard(server)

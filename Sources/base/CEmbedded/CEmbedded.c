@@ -41,6 +41,9 @@ static const unsigned char page_lab_view_js[] = {
 static const unsigned char page_lane_js[] = {
 #embed "../../server/Page/page/lane.js"
 };
+static const unsigned char page_live_view_js[] = {
+#embed "../../server/Page/page/live-view.js"
+};
 static const unsigned char page_link_js[] = {
 #embed "../../server/Page/page/link.js"
 };
@@ -68,8 +71,14 @@ static const unsigned char page_thumbhash_js[] = {
 static const unsigned char sqlite_0001_store_sql[] = {
 #embed "../../../Migrations/sqlite/0001-store.sql"
 };
+static const unsigned char sqlite_0002_reports_sql[] = {
+#embed "../../../Migrations/sqlite/0002-reports.sql"
+};
 static const unsigned char postgres_0001_store_sql[] = {
 #embed "../../../Migrations/postgres/0001-store.sql"
+};
+static const unsigned char postgres_0002_reports_sql[] = {
+#embed "../../../Migrations/postgres/0002-reports.sql"
 };
 
 static const EmbeddedFile files[] = {
@@ -85,6 +94,7 @@ static const EmbeddedFile files[] = {
     {"page/inspector.js", page_inspector_js, sizeof page_inspector_js},
     {"page/lab-view.js", page_lab_view_js, sizeof page_lab_view_js},
     {"page/lane.js", page_lane_js, sizeof page_lane_js},
+    {"page/live-view.js", page_live_view_js, sizeof page_live_view_js},
     {"page/link.js", page_link_js, sizeof page_link_js},
     {"page/metrics.js", page_metrics_js, sizeof page_metrics_js},
     {"page/page.css", page_page_css, sizeof page_page_css},
@@ -94,7 +104,9 @@ static const EmbeddedFile files[] = {
     {"page/tabs.js", page_tabs_js, sizeof page_tabs_js},
     {"page/thumbhash.js", page_thumbhash_js, sizeof page_thumbhash_js},
     {"sqlite/0001-store.sql", sqlite_0001_store_sql, sizeof sqlite_0001_store_sql},
+    {"sqlite/0002-reports.sql", sqlite_0002_reports_sql, sizeof sqlite_0002_reports_sql},
     {"postgres/0001-store.sql", postgres_0001_store_sql, sizeof postgres_0001_store_sql},
+    {"postgres/0002-reports.sql", postgres_0002_reports_sql, sizeof postgres_0002_reports_sql},
 };
 
 const EmbeddedFile *embedded_file(const char *name) {

@@ -22,7 +22,7 @@ public final class URLSessionTransport: NSObject, Transport {
   /// Ends the session and what is under way.
   public func invalidate() { session.invalidateAndCancel() }
 
-  /// Sends a GET and returns as soon as the head of the answer is there.
+  /// Sends a request and returns as soon as the head of the answer is there.
   public func answer(
     to request: TransportRequest
   ) async throws(TransportError) -> TransportAnswer {
@@ -32,6 +32,11 @@ public final class URLSessionTransport: NSObject, Transport {
         ? .reloadIgnoringLocalCacheData : .useProtocolCachePolicy,
       timeoutInterval: Double(request.timeoutMilliseconds) / 1_000)
     for field in request.fields { asked.setValue(field.value, forHTTPHeaderField: field.name) }
+    if let content = request.content {
+      asked.httpMethod = "POST"
+      asked.setValue(content.type, forHTTPHeaderField: "Content-Type")
+      asked.httpBody = Data(content.bytes)
+    }
     let task = session.dataTask(with: asked)
     // On the delegate's own queue, behind what it is told: a task that is resumed before it was suspended
     // would rest for ever.

@@ -24,13 +24,18 @@ final class SocketExchange: Sendable {
     let path = request.url.path(percentEncoded: true)
     let query = request.url.query(percentEncoded: true).map { "?" + $0 } ?? ""
     var lines = [
-      "GET \(path.isEmpty ? "/" : path)\(query) HTTP/1.1", "Host: \(shown):\(port)",
+      "\(request.content == nil ? "GET" : "POST") \(path.isEmpty ? "/" : path)\(query) HTTP/1.1",
+      "Host: \(shown):\(port)",
       "User-Agent: lookahead-browse",
     ]
     // What could begin another line is no value of a field.
     lines += request.fields.filter { !($0.name + $0.value).contains(where: \.isNewline) }
       .map { "\($0.name): \($0.value)" }
-    head = Array((lines + ["", ""]).joined(separator: "\r\n").utf8)
+    if let content = request.content {
+      lines += ["Content-Type: \(content.type)", "Content-Length: \(content.bytes.count)"]
+    }
+    head =
+      Array((lines + ["", ""]).joined(separator: "\r\n").utf8) + (request.content?.bytes ?? [])
     timeoutMilliseconds = request.timeoutMilliseconds
   }
 

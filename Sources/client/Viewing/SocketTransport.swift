@@ -19,7 +19,7 @@ package final class SocketTransport: Transport {
     route = port
   }
 
-  /// Sends a GET and returns as soon as the head of the answer is there.
+  /// Sends a request and returns as soon as the head of the answer is there.
   package func answer(
     to request: TransportRequest
   ) async throws(TransportError) -> TransportAnswer {

@@ -75,6 +75,9 @@ package struct Viewer: Sendable {
       let now = clock.milliseconds
       await prefetcher.look(at: item.id)
       let playback = await watch(item, until: now + settings.paceMilliseconds)
+      if let playback, playback.stalls > 0 {
+        await prefetcher.stalled(playback.stalls, milliseconds: playback.stalledMilliseconds)
+      }
       stalls += playback?.stalls ?? 0
       stalled += playback?.stalledMilliseconds ?? 0
     }

@@ -58,6 +58,9 @@ struct BrowseCommand: ParsableCommand {
       """)
   var record: String?
 
+  @Flag(help: "Reports to the server what was met, as apps do.")
+  var report = false
+
   @Flag(help: "Writes the statistics as a line of JSON.")
   var json = false
 

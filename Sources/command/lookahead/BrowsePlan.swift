@@ -41,6 +41,8 @@ struct BrowsePlan: Sendable {
   let speed: Int
   let store: String?
   let record: String?
+  /// What is reported to the server.
+  var reporting = ReportingSettings()
 
   init(_ command: BrowseCommand) throws {
     guard let parts = URLComponents(string: command.url), parts.scheme?.lowercased() == "http",
@@ -82,6 +84,8 @@ struct BrowsePlan: Sendable {
     }
     (speed, network, store, record) =
       (command.speed, command.network, command.store, command.record)
+    reporting.isOn = command.report
+    reporting.client = "lookahead browse"
   }
 
   /// `1s`, `1.5s`, `500ms`: up to an hour.
@@ -115,7 +119,7 @@ extension BrowsePlan {
     let recorder = try recorder()
     let prefetcher = Prefetcher(
       session: session, store: store, policy: policy, settings: settings, clock: clock,
-      recorder: recorder)
+      recorder: recorder, reporting: reporting)
     var viewing = Viewer.Settings()
     (viewing.items, viewing.paceMilliseconds) = (items, paceMilliseconds)
     let outcome: Viewer.Outcome

@@ -294,6 +294,37 @@ extension NumberSetting {
       "checkpoint-interval-seconds", 1...day, \.checkpointIntervalSeconds,
       "Interval at which the length of the write-ahead log is checked."),
 
+    // Reports of clients.
+    NumberSetting(
+      "report-bytes", 256...(1 << 20), \.application.reports.bytes,
+      "Maximum length of a request with reports; a longer one gets 413."),
+    NumberSetting(
+      "reports-per-minute", 0...1_000_000, \.application.reports.perMinute,
+      "Maximum requests with reports a minute for each client address; 0 sets no limit."),
+    NumberSetting(
+      "report-session-items", 1...1_000_000, \.application.reports.sessionItems,
+      "Maximum number of items that are counted of a session in an hour; more get 429."),
+    NumberSetting(
+      "report-queue", 1...1_000_000, \.application.reports.queue,
+      "Maximum number of reports that wait to be written; one more gets 503."),
+    NumberSetting(
+      "report-flush-milliseconds", 1...dayMilliseconds, \.application.reports.flushMilliseconds,
+      "Interval at which reports are written."),
+    NumberSetting(
+      "remembered-reports", 0...100_000_000, \.application.reports.remembered,
+      "Number of reports that are known as counted, should they come again."),
+    NumberSetting(
+      "report-cells", 1...100_000, \.application.reports.cells,
+      "Maximum number of kinds of sessions that are told apart in an hour."),
+    NumberSetting(
+      "report-days", 1...3_650, \.application.reports.days,
+      "Number of days for which what was reported is kept."),
+    NumberSetting(
+      "report-least-sessions", 1...1_000_000, \.application.reports.leastSessions,
+      "Number of sessions below which nothing is shown of a group."),
+    NumberSetting(
+      "hours", 1...87_600, default: 24, "Number of hours to show, up to now."),
+
     // Log and figures.
     NumberSetting(
       "feed-figures", 0...10_000, \.application.feedFigures,

@@ -15,6 +15,7 @@ struct ServeSettings: ParsableArguments {
   @OptionGroup(title: "Writes") var writes: WriteOptions
   @OptionGroup(title: "Loading") var loading: LoadingOptions
   @OptionGroup(title: "Care of the database") var care: CareOptions
+  @OptionGroup(title: "Reports of clients") var reports: ReportOptions
   @OptionGroup(title: "Log and figures") var log: LogOptions
 
   /// Every setting, in the order of the help.
@@ -41,6 +42,7 @@ struct ServeSettings: ParsableArguments {
     configuration.application.writeTokens = try writes.tokens()
     configuration.application.hasPage = pages.page
     configuration.application.labReport = pages.labReport
+    configuration.application.reports.areOn = reports.reports
     configuration.mediaProbing.decoding = media.decoding.settings
     configuration.backups = care.backups
     return configuration

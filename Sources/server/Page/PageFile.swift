@@ -38,6 +38,7 @@ package struct PageFile: Sendable {
     "inspector.js": PageFile(.script, "page/inspector.js"),
     "lab-view.js": PageFile(.script, "page/lab-view.js"),
     "lane.js": PageFile(.script, "page/lane.js"),
+    "live-view.js": PageFile(.script, "page/live-view.js"),
     "link.js": PageFile(.script, "page/link.js"),
     "metrics.js": PageFile(.script, "page/metrics.js"),
     "page.js": PageFile(.script, "page/page.js"),

@@ -182,6 +182,8 @@ export class Feed {
     this.heldPages = Math.max(2, heldPages);
     /** @type {Fetch} */
     this.fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
+    /** The policy in force, as the last page says. */
+    this.policy = '';
     /** What asking for pages has cost. */
     this.traffic = { requests: 0, bytes: 0 };
     /**
@@ -395,6 +397,7 @@ export class Feed {
    * @param {boolean} above
    */
   #add(page, above) {
+    this.policy = page.prefetch.policy;
     const items = page.items.filter((item) => !this.#ids.has(item.id));
     for (const item of items) this.#ids.add(item.id);
     const { offset, next, prev } = page.paging;
@@ -748,6 +751,193 @@ class LinkMeter {
   }
 }
 
+/** Counts of durations in bins whose bounds are 1.1 times apart, as reports have them. */
+class DurationBins {
+  /** @type {Map<number, number>} */
+  #counts = new Map();
+
+  /** @param {number} ms */
+  add(ms) {
+    const bin = ms < 1 ? 0 : Math.min(159, Math.floor(Math.log(ms) / Math.log(1.1)) + 1);
+    this.#counts.set(bin, (this.#counts.get(bin) ?? 0) + 1);
+  }
+
+  /** Pairs of a bin and a count; undefined if there is none. */
+  get pairs() { return this.#counts.size === 0 ? undefined : [...this.#counts]; }
+}
+
+/**
+ * Reports what a session met (`POST /v1/reports`): counts and bins, no ids. An item counts when it is left; a part goes
+ * every 30 seconds while items are looked at, and at the end. One that is not answered waits in `localStorage` and goes
+ * with the next one: the server counts it once.
+ */
+class Reporter {
+  static #key = 'lookahead.reports.';
+  static #intervalMs = 30_000;
+  /** How many parts wait at the most: the oldest go. */
+  static #limit = 100;
+
+  #url;
+  #feed;
+  #session;
+  #part = 0;
+  #since = 0;
+  #origin = performance.now();
+  #items = 0;
+  /** @type {Record<string, number>} */
+  #loaders = {};
+  #waits = new DurationBins();
+  #frames = new DurationBins();
+  #stalls = { count: 0, ms: 0 };
+  /** @type {Record<string, number>} what was told before, of what is counted elsewhere */
+  #told = {};
+  /** @type {{at: number, part: Record<string, unknown>}[]} */
+  #waiting = [];
+  #isSending = false;
+  #isOff = false;
+  #notBefore = 0;
+
+  /**
+   * @param {Feed} feed
+   * @param {{arm?: string, client?: string}} options
+   */
+  constructor(feed, { arm, client = 'lookahead.js' }) {
+    this.#url = new URL('v1/reports', feed.server).href;
+    this.#feed = feed;
+    this.arm = arm;
+    this.client = client;
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    this.#session = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    this.#adopt();
+  }
+
+  /**
+   * An item was left.
+   *
+   * @param {{loader?: string, waitMs: number, frameMs?: number}} look `loader`: what was missing, if anything was
+   */
+  left({ loader, waitMs, frameMs }) {
+    this.#items += 1;
+    if (loader !== undefined) {
+      this.#loaders[loader] = (this.#loaders[loader] ?? 0) + 1;
+      this.#waits.add(waitMs);
+    }
+    if (frameMs !== undefined) this.#frames.add(frameMs);
+  }
+
+  /** @param {number} ms how long a clip stood that had started */
+  stalled(ms) {
+    this.#stalls.count += 1;
+    this.#stalls.ms += ms;
+  }
+
+  get isDue() {
+    return this.#items >= 900
+      || (this.#items > 0 && performance.now() - this.#origin - this.#since >= Reporter.#intervalMs);
+  }
+
+  /**
+   * Sends what was met since the part before.
+   *
+   * @param {object} totals of the session
+   * @param {string} totals.policy
+   * @param {Network} totals.network
+   * @param {Record<string, number>} totals.counts requests, plans, seen, left, neverReached
+   * @param {boolean} isLast what was not seen never will be
+   */
+  send({ policy, network, counts }, isLast) {
+    if (this.#items === 0 || this.#isOff) return;
+    const until = Math.round(performance.now() - this.#origin);
+    const since = /** @param {string} name */ (name) => Math.max(0, counts[name] - (this.#told[name] ?? 0));
+    const part = {
+      session: this.#session, part: this.#part, feed: this.#feed.name, policy, arm: this.arm,
+      client: this.client, network: { downlink: network.downlink, rtt: network.rtt },
+      since: this.#since, until, items: this.#items, loaders: this.#loaders, waitMs: this.#waits.pairs,
+      frameMs: this.#frames.pairs, stalls: this.#stalls.count,
+      stalledMs: Math.min(Math.round(this.#stalls.ms), until - this.#since),
+      bytes: {
+        seen: since('seen'), left: isLast ? since('left') : 0,
+        neverReached: isLast ? since('neverReached') : 0,
+      },
+      requests: since('requests'), plans: since('plans'),
+    };
+    const { left = 0, neverReached = 0 } = this.#told;
+    this.#told = isLast ? counts : { ...counts, left, neverReached };
+    this.#part += 1;
+    this.#since = until;
+    this.#items = 0;
+    this.#loaders = {};
+    this.#waits = new DurationBins();
+    this.#frames = new DurationBins();
+    this.#stalls = { count: 0, ms: 0 };
+    this.#waiting.push({ at: Date.now(), part });
+    this.#waiting.splice(0, this.#waiting.length - Reporter.#limit);
+    this.#keep();
+    this.#sendAll();
+  }
+
+  async #sendAll() {
+    if (this.#isSending || Date.now() < this.#notBefore) return;
+    this.#isSending = true;
+    while (this.#waiting.length > 0) {
+      const { at, part } = this.#waiting[0];
+      const ageMs = Math.max(0, Date.now() - at);
+      let status = 0;
+      let wait = 0;
+      if (ageMs <= 86_400_000) {
+        try {
+          // No preflight for text, and it outlives the page.
+          const answer = await globalThis.fetch(this.#url, {
+            method: 'POST', keepalive: true, body: JSON.stringify({ ...part, ageMs }),
+            headers: { 'Content-Type': 'text/plain' }, credentials: 'omit',
+          });
+          status = answer.status;
+          wait = Number(answer.headers.get('Retry-After')) || 0;
+        } catch {
+          // No network: with the next part.
+        }
+        if (status === 410) {
+          this.#isOff = true;
+          this.#waiting = [];
+          break;
+        }
+        if (status === 0 || status === 408 || status === 429 || status >= 500) {
+          this.#notBefore = Date.now() + Math.min(wait, 3600) * 1000;
+          break;
+        }
+      }
+      this.#waiting.shift();
+    }
+    this.#isSending = false;
+    this.#keep();
+  }
+
+  #keep() {
+    try {
+      const key = Reporter.#key + this.#session;
+      if (this.#waiting.length === 0) localStorage.removeItem(key);
+      else localStorage.setItem(key, JSON.stringify(this.#waiting));
+    } catch {
+      // Without storage parts wait as long as the page.
+    }
+  }
+
+  /** Takes what earlier sessions left. */
+  #adopt() {
+    try {
+      for (const key of Object.keys(localStorage).filter((key) => key.startsWith(Reporter.#key))) {
+        const waiting = JSON.parse(localStorage.getItem(key) ?? '[]');
+        localStorage.removeItem(key);
+        this.#waiting.push(...waiting.filter(
+          /** @param {any} entry */ (entry) => typeof entry?.at === 'number' && entry.part));
+      }
+    } catch {
+      // What cannot be read is not reported.
+    }
+    this.#waiting.splice(0, this.#waiting.length - Reporter.#limit);
+  }
+}
+
 /**
  * @typedef {object} Transfer
  * @property {number} id
@@ -790,7 +980,14 @@ export class Prefetcher extends EventTarget {
   #timer;
   #isOver = false;
   #waitMs = 0;
-  #closedWaste = 0;
+  #closed = { seen: 0, left: 0, neverReached: 0 };
+  /** @type {Reporter | null} */
+  #reporter;
+  /** @type {string | undefined} what was missing when the active item became that */
+  #loader;
+  /** @type {number | undefined} when its first frame was shown */
+  #frameAt;
+  #sendLast = () => this.#report(true);
   #lastRenewal = -Infinity;
   /**
    * How long the last items were looked at.
@@ -806,10 +1003,14 @@ export class Prefetcher extends EventTarget {
    * @param {Network} [options.network] in place of what is measured
    * @param {RangeStore} [options.store]
    * @param {Record<string, number>} [options.settings] of the engine, docs/engine.md
+   * @param {boolean | {arm?: string, client?: string}} [options.reports] whether the server is told what was met
+   *   (docs/reports.md), and as whom
    * @param {Fetch} [options.fetch]
    */
-  constructor(feed, { strategy, network, store, settings, fetch } = {}) {
+  constructor(feed, { strategy, network, store, settings, reports = true, fetch } = {}) {
     super();
+    this.#reporter = reports ? new Reporter(feed, reports === true ? {} : reports) : null;
+    if (reports) globalThis.addEventListener?.('pagehide', this.#sendLast);
     this.feed = feed;
     this.strategy = strategy;
     this.fixedNetwork = network;
@@ -848,6 +1049,8 @@ export class Prefetcher extends EventTarget {
   end() {
     this.#leave();
     this.active = null;
+    this.#report(true);
+    globalThis.removeEventListener?.('pagehide', this.#sendLast);
     this.#isOver = true;
     clearTimeout(this.#timer);
     for (const id of [...this.#transfers.keys()]) this.#cancel(id);
@@ -873,6 +1076,9 @@ export class Prefetcher extends EventTarget {
     delete this.conditions.playback;
     const isReady = this.isReady(id);
     this.#readySince = isReady ? this.#activeSince : null;
+    this.#frameAt = undefined;
+    this.#loader = isReady
+      ? undefined : this.#media.get(id)?.[0]?.[0]?.kind === 'image' ? 'image' : 'video';
     // Before what is urgent begins: the server counts by the same state.
     const state = this.#state(0);
     if (!isReady) {
@@ -910,6 +1116,16 @@ export class Prefetcher extends EventTarget {
     this.conditions.playback = { ms: Math.max(0, Math.round(ms)), state };
     this.plan();
   }
+
+  /** The active item's first frame is on the screen: how long that took is reported. */
+  frameShown() { this.#frameAt ??= performance.now(); }
+
+  /**
+   * The active clip goes on after it stopped within, since its bytes had run out: it is reported.
+   *
+   * @param {number} ms how long it stood
+   */
+  stalled(ms) { this.#reporter?.stalled(ms); }
 
   /**
    * What the device says.
@@ -1000,8 +1216,8 @@ export class Prefetcher extends EventTarget {
     const { requests, bytes } = this.feed.traffic;
     const waiting = this.active === null
       ? 0 : (this.#readySince ?? performance.now()) - this.#activeSince;
-    let wasted = this.#closedWaste;
-    for (const { fetched, used } of this.#ledger.values()) wasted += Math.max(0, fetched - used);
+    const { left, neverReached } = this.#fates;
+    const wasted = left + neverReached;
     return {
       items, imageLoaders, videoLoaders,
       perThousand: items === 0 ? 0 : (imageLoaders + videoLoaders) * 1000 / items,
@@ -1385,10 +1601,26 @@ export class Prefetcher extends EventTarget {
     entry.fetched += bytes;
     this.#ledger.set(file.key, entry);
     if (this.#ledger.size <= 4096) return;
-    for (const [key, { fetched, used }] of [...this.#ledger].slice(0, 2048)) {
-      this.#closedWaste += Math.max(0, fetched - used);
+    for (const [key, entry] of [...this.#ledger].slice(0, 2048)) {
+      addFate(this.#closed, entry);
       this.#ledger.delete(key);
     }
+  }
+
+  /** What became of the bytes that came, as of now. */
+  get #fates() {
+    const fates = { ...this.#closed };
+    for (const entry of this.#ledger.values()) addFate(fates, entry);
+    return fates;
+  }
+
+  /** @param {boolean} isLast */
+  #report(isLast) {
+    const { mediaRequests, plans } = this.counts;
+    this.#reporter?.send({
+      policy: this.strategy?.name ?? this.feed.policy, network: this.network,
+      counts: { ...this.#fates, requests: mediaRequests, plans: plans + this.feed.traffic.requests },
+    }, isLast);
   }
 
   /** The active item is left: what it waited, and what of it was watched. */
@@ -1404,6 +1636,11 @@ export class Prefetcher extends EventTarget {
         if (entry) entry.used = Math.max(entry.used, played(file, now - since));
       }
     }
+    this.#reporter?.left({
+      loader: this.#loader, waitMs: since - this.#activeSince,
+      frameMs: this.#frameAt === undefined ? undefined : this.#frameAt - this.#activeSince,
+    });
+    if (this.#reporter?.isDue) this.#report(false);
   }
 
   /** @param {string | null} id */
@@ -1419,6 +1656,15 @@ export class Prefetcher extends EventTarget {
    * @param {object} detail
    */
   #tell(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
+}
+
+/**
+ * @param {{seen: number, left: number, neverReached: number}} fates
+ * @param {{fetched: number, used: number}} entry a file's bytes
+ */
+function addFate(fates, { fetched, used }) {
+  fates.seen += Math.min(fetched, used);
+  fates[used > 0 ? 'left' : 'neverReached'] += Math.max(0, fetched - used);
 }
 
 /**

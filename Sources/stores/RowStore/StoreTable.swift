@@ -63,6 +63,8 @@ package struct StoreTable: Hashable, Sendable {
     StoreTable("ranking_floor", "#only #ranking", hasFirstRows: true),
     StoreTable("media_truth", "#truth_id version %truth"),
     StoreTable("media_file", "url #truth_id #modified_ns %variants"),
+    StoreTable("report_cell", "#hour feed policy arm network %figures"),
+    StoreTable("report_batch", "#batch_id #hour %fingerprints"),
   ]
 
   /// The statements that make room for another store's rows, ordered so that no row refers to a deleted one.

@@ -1,6 +1,6 @@
 /// What the fuzzer is set on: one part of the program that reads bytes of strangers.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-  case parser, cursor, query, range, fields, record, shape, media, structure, engine
+  case parser, cursor, query, range, fields, record, shape, media, structure, engine, report
 
   /// What does not hold of these bytes, as a sentence; nil if all is well.
   public func fault(in input: [UInt8]) -> String? {
@@ -14,6 +14,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .shape: ShapeProperties.fault(in: input)
     case .media: MediaProperties.fault(in: input)
     case .structure: StructureProperties.fault(in: input)
+    case .report: ReportProperties.fault(in: input)
     case .engine: EngineProperties.fault(in: input)
     }
   }

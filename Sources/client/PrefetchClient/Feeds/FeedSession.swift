@@ -42,6 +42,14 @@ public actor FeedSession {
   /// What asking for pages has cost so far.
   public nonisolated var traffic: PageTraffic { meter.traffic }
 
+  /// The feed's name.
+  nonisolated var feed: String { source.feed }
+
+  /// Where to report what was met, and over what.
+  nonisolated var reporting: (url: URL, transport: any Transport) {
+    (source.server.appendingPathComponent("v1/reports"), source.transport)
+  }
+
   /// How long it is until a time that the server names, in milliseconds, whatever our clock says.
   nonisolated func milliseconds(until time: Timestamp) -> Int { meter.milliseconds(until: time) }
 

@@ -11,6 +11,7 @@ import Feed
 import Foundation
 import PostJSON
 import Prefetch
+import Reports
 
 /// Loads a feed ahead of a person: holds the engine, tells it what happens, and does what it says, with ranges
 /// from a store and pages from a session.
@@ -52,6 +53,22 @@ public actor Prefetcher {
   /// When what starts the active item was there.
   private var readySince: Int?
 
+  /// What is reported to the server, if anything is.
+  private var report: SessionReport?
+  private let outbox: ReportOutbox?
+  private let reporting: ReportingSettings
+  private var measured: LinkMeter.Measurement?
+  private var look: Look?
+
+  /// What the person looks at, as it is reported.
+  private struct Look {
+    let since: Int
+    /// What was missing then.
+    let loader: LoaderKind?
+    /// When its first frame was shown.
+    var frameAt: Int?
+  }
+
   /// Of more items than this, those that the session has let go of are forgotten.
   private static let itemLimit = 8_192
 
@@ -71,12 +88,14 @@ public actor Prefetcher {
 
   /// A prefetcher for the feed; it does nothing before `begin`.
   ///
-  /// - Parameter recorder: writes down what the session was.
+  /// - Parameters:
+  ///   - recorder: writes down what the session was.
+  ///   - reporting: what the session tells the server of what it met.
   /// - Precondition: `settings.problem` is nil.
   public init(
     session: FeedSession, store: RangeStore, policy: Policy,
     settings: PrefetchSettings = PrefetchSettings(), clock: SessionClock = SessionClock(),
-    recorder: SessionRecorder? = nil
+    recorder: SessionRecorder? = nil, reporting: ReportingSettings = ReportingSettings()
   ) {
     self.session = session
     self.store = store
@@ -84,6 +103,15 @@ public actor Prefetcher {
     self.recorder = recorder
     engine = PrefetchEngine(policy: policy, settings: settings)
     recorder?.begin(engine, at: clock.milliseconds)
+    self.reporting = reporting
+    if reporting.isOn {
+      report = SessionReport(
+        feed: session.feed, policy: policy.name, settings: reporting, at: clock.milliseconds)
+      let (url, transport) = session.reporting
+      outbox = ReportOutbox(to: url, over: transport, settings: reporting)
+    } else {
+      outbox = nil
+    }
     (updates, told) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1_000))
     (inputs, input) = AsyncStream.makeStream()
   }
@@ -104,8 +132,11 @@ public actor Prefetcher {
     try await refresh()
   }
 
-  /// Ends everything that is under way. What came is kept.
+  /// Ends everything that is under way. What came is kept; the last part of the report is sent, for which it waits no
+  /// longer than `ReportingSettings.timeoutMilliseconds` for an answer.
   public func end() async {
+    leaveActive()
+    await sendReport(isLast: true)
     reader?.cancel()
     input.finish()
     told.finish()
@@ -148,6 +179,7 @@ public actor Prefetcher {
     leaveActive()
     (isLooking, activeSince) = (true, clock.milliseconds)
     let isReady = isReady(item)
+    look = Look(since: activeSince, loader: isReady ? nil : loader(of: item))
     readySince = isReady ? activeSince : nil
     send(.activeChanged(item))
     awaited = engine.activeItem?.isSame(as: item) == true ? nil : item
@@ -168,6 +200,16 @@ public actor Prefetcher {
   /// The active clip stands at this time of it.
   public func play(atMilliseconds time: Int, _ playback: PrefetchEvent.Playback = .playing) {
     send(.playbackMoved(milliseconds: time, playback))
+  }
+
+  /// The active item's first frame is on the screen: how long that took is reported.
+  public func frameShown() {
+    if look?.frameAt == nil { look?.frameAt = clock.milliseconds }
+  }
+
+  /// The active clip stood still so often since its bytes ran out, for so long together: it is reported.
+  public func stalled(_ count: Int = 1, milliseconds: Int) {
+    report?.stalled(count, milliseconds: milliseconds)
   }
 
   /// What the device says: the network, Save-Data, stress, memory, that the app is out of sight.
@@ -208,6 +250,7 @@ public actor Prefetcher {
 
   /// The active item is left: what it waited, and what of it was watched.
   public func leaveActive() {
+    reportLook()
     guard let active = engine.activeItem, let item = items[active], isLooking else { return }
     isLooking = false
     let now = clock.milliseconds
@@ -215,6 +258,39 @@ public actor Prefetcher {
     waitMilliseconds += wait
     ledger.watched(item, milliseconds: now - (readySince ?? now))
     recorder?.noteEnd(of: active, from: activeSince, waitMilliseconds: wait, at: now)
+  }
+
+  // MARK: The report
+
+  private func loader(of item: String) -> LoaderKind {
+    switch items[item]?.media.first?.files.first?.load.kind {
+    case nil: .page
+    case .image?: .image
+    case let kind?: kind.plays ? .video : .other
+    }
+  }
+
+  /// The item is left: it is counted, and a part is sent if one is due.
+  private func reportLook() {
+    guard let look = look.take() else { return }
+    let now = clock.milliseconds
+    report?.left(
+      loader: look.loader, waitMilliseconds: (readySince ?? now) - look.since,
+      frameMilliseconds: look.frameAt.map { $0 - look.since })
+    guard report?.isDue(at: now, interval: reporting.intervalMilliseconds) == true else { return }
+    Task { await sendReport(isLast: false) }
+  }
+
+  private func sendReport(isLast: Bool) async {
+    guard let outbox, report?.hasItems == true else { return }
+    var totals = SessionReport.Totals()
+    totals.requests = traffic.requests
+    totals.pageRequests = session.traffic.requests
+    totals.fates = ledger.fates
+    totals.downlinkKbps = measured?.kilobitsPerSecond
+    totals.roundTripMilliseconds = measured?.roundTripMilliseconds
+    let part = report?.cut(at: clock.milliseconds, totals, isLast: isLast)
+    if let part { await outbox.send(part) }
   }
 
   // MARK: The engine
@@ -341,6 +417,7 @@ public actor Prefetcher {
       }
     }
     if let measurement {
+      measured = measurement
       send(
         .bandwidthMeasured(
           kilobitsPerSecond: measurement.kilobitsPerSecond,

@@ -9,17 +9,45 @@ struct WasteLedger {
     var fetchedBytes = 0
     var usedBytes = 0
     var wastedBytes: Int { max(0, fetchedBytes - usedBytes) }
+
+    var fates: Fates {
+      let seen = min(fetchedBytes, usedBytes)
+      return usedBytes > 0
+        ? Fates(seen: seen, left: wastedBytes) : Fates(neverReached: wastedBytes)
+    }
+  }
+
+  /// What became of the bytes that came.
+  struct Fates {
+    var seen = 0
+    /// Of items that were left before.
+    var left = 0
+    /// Of items that nobody has looked at.
+    var neverReached = 0
+
+    fileprivate mutating func add(_ other: Fates) {
+      seen += other.seen
+      left += other.left
+      neverReached += other.neverReached
+    }
   }
 
   private var entries: [String: Entry] = [:]
   /// The files by when they were met.
   private var order: [String] = []
-  private var closedBytes = 0
+  private var closed = Fates()
 
   private static let entryLimit = 4_096
 
   /// All bytes that came and were of no use, as of now.
-  var wastedBytes: Int { entries.values.reduce(closedBytes) { $0 + $1.wastedBytes } }
+  var wastedBytes: Int { fates.left + fates.neverReached }
+
+  /// What became of all bytes, as of now.
+  var fates: Fates {
+    var fates = closed
+    for entry in entries.values { fates.add(entry.fates) }
+    return fates
+  }
 
   /// Bytes of a file came.
   mutating func fetched(_ bytes: Int, of key: String) {
@@ -45,7 +73,7 @@ struct WasteLedger {
     order.append(key)
     guard order.count > Self.entryLimit else { return }
     for old in order.prefix(Self.entryLimit / 2) {
-      closedBytes += entries.removeValue(forKey: old)?.wastedBytes ?? 0
+      if let entry = entries.removeValue(forKey: old) { closed.add(entry.fates) }
     }
     order.removeFirst(Self.entryLimit / 2)
   }

@@ -3,7 +3,7 @@ import Foundation
 /// What sends requests: URLSession in an app (`URLSessionTransport` of the module `PrefetchURLSession`),
 /// sockets in the viewer, a link in memory in the lab.
 public protocol Transport: Sendable {
-  /// Sends a GET and returns as soon as the head of the answer is there. Cancelling the task cancels the
+  /// Sends a request, a GET unless it has content, and returns as soon as the head of the answer is there. Cancelling the task cancels the
   /// request.
   ///
   /// Redirections may be followed; nothing is answered from a cache where the request bypasses caches or asks
@@ -13,7 +13,7 @@ public protocol Transport: Sendable {
   func answer(to request: TransportRequest) async throws(TransportError) -> TransportAnswer
 }
 
-/// A GET.
+/// A GET, or a POST of some content.
 public struct TransportRequest: Sendable {
   /// What is asked for.
   public var url: URL
@@ -24,6 +24,8 @@ public struct TransportRequest: Sendable {
   public var bypassesCaches: Bool
   /// The wait for the head, and for more of the body, may be so long.
   public var timeoutMilliseconds: Int
+  /// What is sent; with it the request is a POST, which is sent once.
+  public var content: TransportContent?
 
   /// A GET of this URL.
   public init(
@@ -34,6 +36,20 @@ public struct TransportRequest: Sendable {
     self.fields = fields
     self.bypassesCaches = bypassesCaches
     self.timeoutMilliseconds = timeoutMilliseconds
+  }
+}
+
+/// What a POST sends.
+public struct TransportContent: Hashable, Sendable {
+  /// The media type.
+  public let type: String
+  /// The bytes.
+  public let bytes: [UInt8]
+
+  /// Content of this type.
+  public init(type: String, bytes: [UInt8]) {
+    self.type = type
+    self.bytes = bytes
   }
 }
 

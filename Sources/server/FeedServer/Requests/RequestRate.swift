@@ -25,14 +25,14 @@ final class RequestRate: Sendable {
   private static let sweepNanoseconds: UInt64 = 1_000_000_000
 
   /// - Parameters:
-  ///   - perSecond: requests that a client may make each second in the long run.
+  ///   - perMinute: requests that a client may make each minute in the long run.
   ///   - burst: requests that it may make at once.
   ///   - now: a clock in nanoseconds.
   init(
-    perSecond: Int, burst: Int, maximumClients: Int,
+    perMinute: Int, burst: Int, maximumClients: Int,
     now: @escaping @Sendable () -> UInt64 = { MonotonicClock.nanoseconds }
   ) {
-    nanosecondsPerRequest = 1_000_000_000 / UInt64(perSecond)
+    nanosecondsPerRequest = 60_000_000_000 / UInt64(perMinute)
     self.burst = UInt64(burst)
     self.maximumClients = maximumClients
     self.now = now

@@ -62,6 +62,7 @@ struct Application: Handler {
   private let clients: ClientAddresses
   private let bodyBytes: Int
   private let importBytes: Int
+  private let reports: ReportSettings
   private let logger: Logger
 
   init(_ parts: HandlerParts, _ access: WriteAccess) {
@@ -73,11 +74,12 @@ struct Application: Handler {
       configuration.requestsPerSecond == 0
       ? nil
       : RequestRate(
-        perSecond: configuration.requestsPerSecond, burst: configuration.requestBurst,
+        perMinute: configuration.requestsPerSecond * 60, burst: configuration.requestBurst,
         maximumClients: configuration.rateLimitClients)
     clients = parts.clients
     bodyBytes = configuration.server.limits.bodyBytes
     importBytes = configuration.importBytes
+    reports = configuration.reports
     logger = parts.logger
   }
 
@@ -152,6 +154,7 @@ struct Application: Handler {
     switch route.body {
     case .none: return .discard
     case .collected: return .collect(maximumBytes: bodyBytes)
+    case .report: return reports.areOn ? .collect(maximumBytes: reports.bytes) : .discard
     case .streamed:
       // What an import may not send is refused without being read.
       let isReadable = (try? BodyType.records.check(request.fields)) != nil
@@ -212,7 +215,7 @@ extension Application {
   private static func options(_ request: Request, allowed: [Method]) -> Response {
     var fields: Fields = ["Allow": allowed.map(\.rawValue).joined(separator: ", ")]
     if request.fields.contains("Access-Control-Request-Method") {
-      let isOpen = request.path == Route.plan.path
+      let isOpen = request.path == Route.plan.path || request.path == Route.reports.path
       let reading = allowed.filter { isOpen || [.get, .head, .options].contains($0) }
       fields.append(
         "Access-Control-Allow-Methods", reading.map(\.rawValue).joined(separator: ", "))

@@ -25,6 +25,10 @@ enum Route: Int, CaseIterable, Sendable {
   case countItem
   case importRecords
   case plan
+  /// What clients met, counted.
+  case reports
+  /// What clients met of late, as they reported it.
+  case live
   case networks
   case media
   /// The page for browsers; for clients that ask for no HTML, links to the resources.
@@ -107,6 +111,18 @@ enum Route: Int, CaseIterable, Sendable {
       Row(.post, "/v1/plan", body: .collected, turn: .plan) {
         PlanHandler(store: $0.store, workers: $0.workers, figures: $0.figures)
       }
+    case .reports:
+      Row(.post, "/v1/reports", parameters: ["feed", "policy", "arm"], body: .report) {
+        ReportsHandler(
+          store: $0.store, collector: $0.reports, clients: $0.clients,
+          rate: $0.configuration.reportRate, hour: $0.configuration.reportClock)
+      }
+    case .live:
+      Row(.get, "/v1/live", parameters: LiveHandler.parameters) {
+        LiveHandler(
+          store: $0.store, settings: $0.configuration.reports, workers: $0.workers,
+          encoding: $0.encoding, hour: $0.configuration.reportClock)
+      }
     case .networks:
       Row(.get, "/v1/networks", parameters: ["feed"]) {
         NetworksHandler(store: $0.store, encoding: $0.encoding, caching: $0.caching.pages)
@@ -173,6 +189,8 @@ extension Route {
     case none
     /// The server collects it, and then calls the handler.
     case collected
+    /// The same, of a report: smaller, and not read where none is taken.
+    case report
     /// The handler reads records as they come.
     case streamed
   }

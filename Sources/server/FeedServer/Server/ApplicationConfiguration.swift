@@ -80,6 +80,18 @@ package struct ApplicationConfiguration: Sendable {
   /// From how many bytes on a body is compressed.
   package var compressionMinimumBytes = 1024
 
+  /// What clients may report.
+  package var reports = ReportSettings()
+  /// By which reports are counted: hours since 1970.
+  var reportClock: @Sendable () -> Int = { WallClock.secondsSince1970 / 3600 }
+  /// Of the addresses that report; nil where that is not counted.
+  var reportRate: RequestRate? {
+    reports.perMinute == 0
+      ? nil
+      : RequestRate(
+        perMinute: reports.perMinute, burst: reports.perMinute, maximumClients: rateLimitClients)
+  }
+
   /// How many clients may listen for events; one more is answered with 503.
   package var eventListeners = 5000
   /// How often it is looked whether there is news for them.

@@ -16,13 +16,18 @@ package final class ApplicationServer: Sendable {
   private let filler: ItemFiller
   private let access: WriteAccess
   private let purger: CachePurger?
+  /// Writes what clients report.
+  private let reporting: PeriodicTask
+  /// Deletes old reports.
+  private let pruning: PeriodicTask
   /// Looks for what is news, as long as the server runs.
   private let watching = WorkerPool(threads: 1, limit: 1)
 
   /// An application that answers from the store, and from the media folder where there is one.
   package init(
-    _ configuration: ApplicationConfiguration, store: any FeedStore & PolicyStore & MediaStore,
-    media: MediaRoot?, logger: Logger
+    _ configuration: ApplicationConfiguration,
+    store: any FeedStore & PolicyStore & MediaStore & ReportStore, media: MediaRoot?,
+    logger: Logger
   ) {
     self.configuration = configuration
     let parts = HandlerParts(configuration, store, readiness, media, logger)
@@ -33,6 +38,13 @@ package final class ApplicationServer: Sendable {
     }
     filler = ItemFiller(
       store: store, file: parts.pages.maker.source.file, linking: parts.linking)
+    let reports = parts.reports
+    reporting = PeriodicTask(pauseMilliseconds: configuration.reports.flushMilliseconds) {
+      reports.flush()
+    }
+    pruning = PeriodicTask(pauseMilliseconds: 3_600_000, scheduling: .background) {
+      reports.drop()
+    }
     let server = Server(
       configuration: configuration.server, handler: Application(parts, access), logger: logger,
       observer: ApplicationObserver(
@@ -55,6 +67,10 @@ package final class ApplicationServer: Sendable {
     _ = parts.pages.maker.source.writers.run { [filler] in filler.run() }
     _ = watching.run { [events = parts.events] in events.run() }
     purger?.start()
+    if configuration.reports.areOn {
+      try reporting.start()
+      try pruning.start()
+    }
     return port
   }
 
@@ -75,6 +91,9 @@ package final class ApplicationServer: Sendable {
     parts.scrapes.wait()
     filler.stop()
     parts.events.stop()
+    reporting.stop()
+    pruning.stop()
+    if configuration.reports.areOn { parts.reports.flush() }
     watching.wait()
     purger?.stop()
     parts.pages.maker.source.writers.wait()

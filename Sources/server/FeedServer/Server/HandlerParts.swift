@@ -10,7 +10,7 @@ import System
 /// `Route`.
 struct HandlerParts: Sendable {
   let configuration: ApplicationConfiguration
-  let store: any FeedStore & PolicyStore
+  let store: any FeedStore & PolicyStore & ReportStore
   let readiness: Readiness
   let clients: ClientAddresses
   let figures: ApplicationFigures
@@ -23,6 +23,7 @@ struct HandlerParts: Sendable {
   let pages: Pages
   let writes: SingleWrites
   let events: FeedEvents
+  let reports: ReportCollector
   let imports: WorkerPool
   let scrapes = WorkerPool(threads: 1, limit: 8)
   let logger: Logger
@@ -31,8 +32,9 @@ struct HandlerParts: Sendable {
   private static let waitingItemWrites = 64
 
   init(
-    _ configuration: ApplicationConfiguration, _ store: any FeedStore & PolicyStore & MediaStore,
-    _ readiness: Readiness, _ media: MediaRoot?, _ logger: Logger
+    _ configuration: ApplicationConfiguration,
+    _ store: any FeedStore & PolicyStore & MediaStore & ReportStore, _ readiness: Readiness,
+    _ media: MediaRoot?, _ logger: Logger
   ) {
     self.configuration = configuration
     self.store = store
@@ -71,6 +73,8 @@ struct HandlerParts: Sendable {
     events = FeedEvents(
       store: store, maximumListeners: configuration.eventListeners,
       lookMilliseconds: configuration.eventLookMilliseconds)
+    reports = ReportCollector(
+      store, configuration.reports, configuration.figures, logger, hour: configuration.reportClock)
     imports = WorkerPool(
       threads: configuration.maximumImports, limit: configuration.maximumImports)
   }
@@ -84,6 +88,7 @@ struct HandlerParts: Sendable {
     feedRequests.register(in: registry, with: pages.kept)
     pages.kept.register(in: registry)
     pages.maker.source.file.register(in: registry)
+    reports.register(in: registry)
   }
 }
 

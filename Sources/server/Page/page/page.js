@@ -7,6 +7,7 @@ import { FeedView } from './feed-view.js';
 import { Inspector } from './inspector.js';
 import { LabView } from './lab-view.js';
 import { Lane } from './lane.js';
+import { LiveView } from './live-view.js';
 import { ServerView } from './server-view.js';
 import { Tabs } from './tabs.js';
 
@@ -48,6 +49,7 @@ class Page {
     this.server = new URL('.', document.baseURI);
     this.tabs = new Tabs({
       server: new ServerView(byId('view-server'), this.server),
+      live: new LiveView(byId('view-live'), this.server),
       lab: new LabView(byId('view-lab'), this.server, () => this.chosen.feed),
     });
     this.editor = new Editor(this.server, () => this.chosen.feed, (id) => void this.#changed(id));

@@ -173,8 +173,23 @@ package struct PackedColumn: Sendable {
   package let sql: String
   private let look: @Sendable (UnsafeBufferPointer<UInt8>) throws(PackedError) -> String?
 
-  /// The invariants of the facts about media files.
+  /// What the rows hold, for the finding.
+  private let content: String
+
+  private init(
+    _ content: String = "what is known of media files", sql: String,
+    look: @escaping @Sendable (UnsafeBufferPointer<UInt8>) throws(PackedError) -> String?
+  ) {
+    (self.content, self.sql, self.look) = (content, sql, look)
+  }
+
+  /// The invariants of the facts about media files, and of what was reported.
   package static let all = [
+    PackedColumn("what was reported", sql: "SELECT 'hour ' || hour, figures FROM report_cell") {
+      bytes throws(PackedError) in
+      _ = try PackedReport.cell(Array(bytes))
+      return nil
+    },
     PackedColumn(sql: "SELECT version, truth FROM media_truth") { bytes throws(PackedError) in
       try PackedTruth.truth(in: bytes).problem.map { field, words in "\(field) \(words)" }
     },
@@ -194,7 +209,7 @@ package struct PackedColumn: Sendable {
     }
     return problem.map {
       CheckFinding(
-        severity: .error, text: "what is known of media files can be read: \(name): \($0)")
+        severity: .error, text: "\(content) can be read: \(name): \($0)")
     }
   }
 }

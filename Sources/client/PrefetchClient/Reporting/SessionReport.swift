@@ -1,0 +1,94 @@
+import Foundation
+import Reports
+
+/// Counts what a session meets, and cuts that into parts: pure.
+///
+/// An item counts in the part in which it is left, with its loader, its wait and its first frame. Bytes are seen when
+/// an item that holds them is left; what was never seen is known, and told, at the end of the session.
+struct SessionReport {
+  /// What is counted elsewhere, from the beginning of the session on.
+  struct Totals {
+    var requests = 0
+    var pageRequests = 0
+    var fates = WasteLedger.Fates()
+    var downlinkKbps: Int?
+    var roundTripMilliseconds: Int?
+  }
+
+  private var next: ReportPart
+  private var told = Totals()
+
+  /// A part with as many items is cut at once.
+  private static let manyItems = ReportLimits.items * 9 / 10
+
+  /// A session that begins now.
+  init(feed: String, policy: String, settings: ReportingSettings, at milliseconds: Int) {
+    next = ReportPart(session: Self.randomName(), part: 0)
+    next.feed = feed
+    next.policy = policy
+    next.arm = settings.arm
+    next.client = settings.client
+    next.sinceMilliseconds = milliseconds
+  }
+
+  /// 132 bits that nobody guesses, in letters and digits that JSON takes as they are.
+  private static func randomName() -> String {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    return String(decoding: (0..<22).map { _ in letters[Int.random(in: 0..<64)] }, as: UTF8.self)
+  }
+
+  /// Whether there is something to tell.
+  var hasItems: Bool { next.figures.items > 0 }
+
+  /// Whether a part is due.
+  func isDue(at now: Int, interval: Int) -> Bool {
+    hasItems
+      && (now - next.sinceMilliseconds >= interval || next.figures.items >= Self.manyItems)
+  }
+
+  /// An item was left.
+  ///
+  /// - Parameters:
+  ///   - loader: what was missing when it became active; nil if nothing was.
+  ///   - wait: until that was there.
+  ///   - frame: until the first frame; nil where that is not known.
+  mutating func left(loader: LoaderKind?, waitMilliseconds wait: Int, frameMilliseconds frame: Int?)
+  {
+    next.figures.items += 1
+    if let loader {
+      next.figures.loaders[loader] += 1
+      next.figures.waits.add(milliseconds: Double(wait))
+    }
+    if let frame { next.figures.frames.add(milliseconds: Double(frame)) }
+  }
+
+  /// Clips stood still so often, and for so long together.
+  mutating func stalled(_ count: Int, milliseconds: Int) {
+    next.figures.stalls += count
+    next.figures.stalledMilliseconds += milliseconds
+  }
+
+  /// The part that ends now; the next one begins.
+  ///
+  /// - Parameter isLast: what was not seen up to now never will be.
+  mutating func cut(at now: Int, _ totals: Totals, isLast: Bool) -> ReportPart {
+    var part = next
+    part.untilMilliseconds = now
+    part.downlinkKbps = totals.downlinkKbps
+    part.roundTripMilliseconds = totals.roundTripMilliseconds
+    let milliseconds = now - part.sinceMilliseconds
+    part.figures.stalledMilliseconds = min(part.figures.stalledMilliseconds, milliseconds)
+    part.figures.requests = totals.requests - told.requests
+    part.figures.plans = totals.pageRequests - told.pageRequests
+    part.figures.bytes[.seen] = max(0, totals.fates.seen - told.fates.seen)
+    if isLast {
+      part.figures.bytes[.left] = totals.fates.left
+      part.figures.bytes[.neverReached] = totals.fates.neverReached
+    }
+    told = totals
+    next.part += 1
+    next.sinceMilliseconds = now
+    next.figures = ReportFigures()
+    return part
+  }
+}

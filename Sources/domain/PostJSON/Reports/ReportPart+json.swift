@@ -1,0 +1,184 @@
+import Feed
+import JSON
+import Reports
+
+extension ReportPart {
+  private static let known = [
+    "ageMs", "arm", "bytes", "client", "feed", "frameMs", "items", "loaders", "network", "part",
+    "plans", "policy", "requests", "session", "since", "stalledMs", "stalls", "until", "waitMs",
+  ]
+
+  /// The part that the bytes are as JSON.
+  ///
+  /// - Throws: `RecordError`, which names the field.
+  public init(json bytes: [UInt8]) throws(RecordError) {
+    let root: JSONValue
+    do throws(JSONError) {
+      root = try JSONDocument(bytes, depthLimit: 4).root
+    } catch {
+      throw RecordError(field: "", problem: "is not JSON: \(error)")
+    }
+    let fields = try RecordFields(root, known: Self.known)
+    let session = try fields.name("session", limit: .bytes(ReportLimits.sessionBytes.upperBound))
+    guard session.utf8.count >= ReportLimits.sessionBytes.lowerBound else {
+      throw fields.error(
+        "session",
+        "has \(session.utf8.count) bytes, fewer than \(ReportLimits.sessionBytes.lowerBound)")
+    }
+    guard let part = try fields.number("part", in: 0...ReportLimits.parts - 1) else {
+      throw fields.error("part", "is missing")
+    }
+    self.init(session: session, part: part)
+    ageMilliseconds = try fields.number("ageMs", in: 0...ReportLimits.ageMilliseconds) ?? 0
+    feed = try Self.name(fields, "feed", RecordLimits.feedNameBytes)
+    policy = try Self.name(fields, "policy", ReportLimits.nameBytes)
+    arm = try Self.name(fields, "arm", ReportLimits.nameBytes)
+    client = try Self.name(fields, "client", ReportLimits.nameBytes)
+    if fields.has("network") {
+      let network = try RecordFields(
+        try fields.value("network"), known: ["downlink", "profile", "rtt"])
+      downlinkKbps = try network.number("downlink", in: 0...RecordLimits.number)
+      roundTripMilliseconds = try network.number("rtt", in: 0...RecordLimits.number)
+      profile = try network.text("profile", limit: .bytes(ReportLimits.nameBytes))
+    }
+    let sessionTime = 0...ReportLimits.sessionMilliseconds
+    sinceMilliseconds = try fields.number("since", in: sessionTime) ?? 0
+    untilMilliseconds =
+      try fields.number("until", in: sessionTime) ?? ReportLimits.sessionMilliseconds
+    try readFigures(fields)
+    if let (field, problem) = problem { throw fields.error(field, problem) }
+  }
+}
+
+extension ReportPart {
+  private static func name(
+    _ fields: RecordFields, _ name: String, _ bytes: Int
+  ) throws(RecordError) -> String {
+    guard let text = try fields.text(name, limit: .bytes(bytes)) else { return "" }
+    if let problem = text.problemAsName { throw fields.error(name, problem) }
+    return text
+  }
+
+  private mutating func readFigures(_ fields: RecordFields) throws(RecordError) {
+    let events = 0...ReportLimits.events
+    figures.items = try fields.number("items", in: 0...ReportLimits.items) ?? 0
+    if fields.has("loaders") {
+      let loaders = try RecordFields(
+        try fields.value("loaders"), known: LoaderKind.allCases.map { "\($0.name)" })
+      for kind in LoaderKind.allCases {
+        figures.loaders[kind] = try loaders.number("\(kind.name)", in: events) ?? 0
+      }
+    }
+    figures.waits = try Self.bins(fields, "waitMs")
+    figures.frames = try Self.bins(fields, "frameMs")
+    figures.stalls = try fields.number("stalls", in: events) ?? 0
+    figures.stalledMilliseconds =
+      try fields.number("stalledMs", in: 0...ReportLimits.sessionMilliseconds) ?? 0
+    if fields.has("bytes") {
+      let bytes = try RecordFields(
+        try fields.value("bytes"), known: ByteFate.allCases.map { "\($0.name)" })
+      for fate in ByteFate.allCases {
+        figures.bytes[fate] = try bytes.number("\(fate.name)", in: 0...ReportLimits.bytes) ?? 0
+      }
+    }
+    figures.requests = try fields.number("requests", in: events) ?? 0
+    figures.plans = try fields.number("plans", in: events) ?? 0
+  }
+
+  /// Pairs of a bin and how many durations fell into it.
+  private static func bins(
+    _ fields: RecordFields, _ name: String
+  ) throws(RecordError) -> DurationBins {
+    var bins = DurationBins()
+    _ = try fields.list(name, limit: DurationBins.count) { pair throws(RecordError) -> Void in
+      let values = Array(try pair.checked(as: .array).elements)
+      guard values.count == 2 else { throw pair.error("is not a pair of a bin and a count") }
+      let (bin, number) = (try values[0].checkedNumber(), try values[1].checkedNumber())
+      guard (0..<DurationBins.count).contains(bin) else {
+        throw values[0].error("\(bin) is not a bin of 0…\(DurationBins.count - 1)")
+      }
+      guard (1...ReportLimits.events).contains(number) else {
+        throw values[1].error("\(number) is not in 1…\(ReportLimits.events)")
+      }
+      bins.add(number, inBin: bin)
+    }
+    return bins
+  }
+}
+
+extension JSONWriter {
+  /// A part as its client sends it; what is zero or unknown is left out.
+  public mutating func part(_ part: ReportPart) {
+    object { writer in
+      writer.member("session", part.session)
+      writer.member("part", part.part)
+      writer.memberUnlessZero("ageMs", part.ageMilliseconds)
+      writer.memberUnlessEmpty("feed", part.feed)
+      writer.memberUnlessEmpty("policy", part.policy)
+      writer.memberUnlessEmpty("arm", part.arm)
+      writer.memberUnlessEmpty("client", part.client)
+      if part.downlinkKbps != nil || part.roundTripMilliseconds != nil || part.profile != nil {
+        writer.key("network")
+        writer.object { writer in
+          writer.member("downlink", part.downlinkKbps)
+          writer.member("rtt", part.roundTripMilliseconds)
+          writer.member("profile", part.profile)
+        }
+      }
+      writer.member("since", part.sinceMilliseconds)
+      writer.member("until", part.untilMilliseconds)
+      writer.figures(part.figures)
+    }
+  }
+
+  /// The members of figures, within an object; what is zero is left out.
+  private mutating func figures(_ figures: ReportFigures) {
+    member("items", figures.items)
+    if figures.loaders.total > 0 {
+      key("loaders")
+      object { writer in
+        for kind in LoaderKind.allCases {
+          writer.memberUnlessZero(kind.name, figures.loaders[kind])
+        }
+      }
+    }
+    if !figures.waits.isEmpty {
+      key("waitMs")
+      bins(figures.waits)
+    }
+    if !figures.frames.isEmpty {
+      key("frameMs")
+      bins(figures.frames)
+    }
+    memberUnlessZero("stalls", figures.stalls)
+    memberUnlessZero("stalledMs", figures.stalledMilliseconds)
+    if figures.bytes.total > 0 {
+      key("bytes")
+      object { writer in
+        for fate in ByteFate.allCases { writer.memberUnlessZero(fate.name, figures.bytes[fate]) }
+      }
+    }
+    memberUnlessZero("requests", figures.requests)
+    memberUnlessZero("plans", figures.plans)
+  }
+
+  /// Pairs of a bin and how many durations fell into it.
+  public mutating func bins(_ bins: DurationBins) {
+    array { writer in
+      for (bin, number) in bins.counts.enumerated() where number > 0 {
+        writer.array { writer in
+          writer.integer(bin)
+          writer.integer(number)
+        }
+      }
+    }
+  }
+
+  private mutating func memberUnlessZero(_ name: StaticString, _ value: Int) {
+    if value != 0 { member(name, value) }
+  }
+
+  private mutating func memberUnlessEmpty(_ name: StaticString, _ value: String) {
+    if !value.isEmpty { member(name, value) }
+  }
+}

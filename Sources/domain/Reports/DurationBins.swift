@@ -1,0 +1,86 @@
+/// Durations counted in fixed logarithmic bins.
+///
+/// Bin 0 has durations below a millisecond; bin `b` those from 1.1^(b−1) up to 1.1^b milliseconds, and the last bin
+/// all above. A quantile is told as the geometric middle of its bin, which is at most 4.9 % from the true one
+/// (√1.1 − 1). As the bins are the same everywhere, counts of several servers and hours add up.
+public struct DurationBins: Hashable, Sendable {
+  /// How many bins there are: the last one begins at 57 minutes.
+  public static let count = 160
+  /// Each bin is this much wider than the one before.
+  public static let ratio = 1.1
+
+  /// How many durations fell into each bin; bins behind the last one that is not empty are left out.
+  public private(set) var counts: [Int] = []
+
+  /// No durations.
+  public init() {}
+
+  /// The lower bounds of the bins in milliseconds, from bin 1 on.
+  private static let bounds: [Double] = {
+    var bounds = [1.0]
+    while bounds.count < count - 1 { bounds.append(bounds[bounds.count - 1] * ratio) }
+    return bounds
+  }()
+
+  /// The bin of a duration.
+  public static func bin(ofMilliseconds milliseconds: Double) -> Int {
+    var (low, high) = (0, bounds.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if bounds[middle] <= milliseconds { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// What stands for the durations of a bin, in milliseconds: the geometric middle; of bin 0, half a millisecond;
+  /// of the last bin, its lower bound.
+  public static func milliseconds(ofBin bin: Int) -> Double {
+    if bin <= 0 { return 0.5 }
+    if bin >= count - 1 { return bounds[count - 2] }
+    return bounds[bin - 1] * ratio.squareRoot()
+  }
+
+  /// Whether nothing was counted.
+  public var isEmpty: Bool { counts.isEmpty }
+
+  /// How many durations were counted.
+  public var total: Int { counts.reduce(0, +) }
+
+  /// Counts durations in a bin.
+  ///
+  /// - Parameter bin: 0…159.
+  public mutating func add(_ number: Int, inBin bin: Int) {
+    guard number > 0 else { return }
+    precondition((0..<Self.count).contains(bin))
+    if bin >= counts.count {
+      counts.append(contentsOf: repeatElement(0, count: bin + 1 - counts.count))
+    }
+    counts[bin] += number
+  }
+
+  /// Counts one duration.
+  public mutating func add(milliseconds: Double) {
+    add(1, inBin: Self.bin(ofMilliseconds: milliseconds))
+  }
+
+  /// Adds what another one counted.
+  public mutating func add(_ other: DurationBins) {
+    for (bin, number) in other.counts.enumerated() { add(number, inBin: bin) }
+  }
+
+  /// The duration that the share `quantile` of all does not exceed, in milliseconds; nil where nothing was counted.
+  ///
+  /// - Parameter quantile: 0…1.
+  public func milliseconds(atQuantile quantile: Double) -> Double? {
+    let total = total
+    guard total > 0 else { return nil }
+    // The nearest rank.
+    let rank = max(1, Int((quantile * Double(total)).rounded(.up)))
+    var seen = 0
+    for (bin, number) in counts.enumerated() {
+      seen += number
+      if seen >= rank { return Self.milliseconds(ofBin: bin) }
+    }
+    return nil
+  }
+}

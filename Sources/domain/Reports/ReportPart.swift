@@ -1,0 +1,92 @@
+import Feed
+
+/// A part of a session, as its client reports it.
+public struct ReportPart: Hashable, Sendable {
+  /// What a client picks at random for a session, and forgets with it.
+  @ByBytes public var session: String
+  /// Counts the session's parts from 0; the same one twice counts once.
+  public var part: Int
+  /// How long ago the part ended: it may have waited for a network.
+  public var ageMilliseconds = 0
+  /// The feed that was looked at; empty where the client does not say.
+  @ByBytes public var feed = ""
+  /// The policy by which was loaded; empty where the client does not say.
+  @ByBytes public var policy = ""
+  /// The arm of an experiment; empty outside of one.
+  @ByBytes public var arm = ""
+  /// The client's name and version.
+  @ByBytes public var client = ""
+  /// The measured bandwidth, in kilobits a second.
+  public var downlinkKbps: Int?
+  /// The measured round trip.
+  public var roundTripMilliseconds: Int?
+  /// The network's profile, where the client was told one.
+  @ByBytes public var profile: String?
+  /// When the part begins, in milliseconds of the session.
+  public var sinceMilliseconds = 0
+  /// When it ends.
+  public var untilMilliseconds = 0
+  /// What the session met in it.
+  public var figures = ReportFigures()
+
+  /// A part without figures.
+  public init(session: String, part: Int) {
+    self.session = session
+    self.part = part
+  }
+
+  /// Whether the session begins with it.
+  public var isFirst: Bool { part == 0 }
+
+  /// What is impossible in it, as the field and what is wrong; nil if nothing is.
+  public var problem: (field: String, problem: String)? {
+    let milliseconds = untilMilliseconds - sinceMilliseconds
+    if milliseconds < 0 { return ("until", "is before since") }
+    let items = figures.items
+    if items > ReportLimits.items(inMilliseconds: milliseconds) {
+      return (
+        "items",
+        "\(items) items in \(milliseconds) ms: more than one each \(ReportLimits.itemMilliseconds) ms"
+      )
+    }
+    let shown = figures.loaders[.image] + figures.loaders[.video]
+    if shown > items { return ("loaders", "counts \(shown) items of \(items)") }
+    if figures.waits.total > figures.loaders.total {
+      return ("waitMs", "counts more waits than there are loaders")
+    }
+    if figures.frames.total > items {
+      return ("frameMs", "counts more first frames than there are items")
+    }
+    if figures.stalledMilliseconds > milliseconds {
+      return ("stalledMs", "is longer than the part")
+    }
+    return nil
+  }
+}
+
+/// What a part of a report may hold at the most: what one session says weighs no more than a session can.
+public enum ReportLimits {
+  /// A session's name, in bytes of UTF-8: at least 16, so that none is guessed.
+  public static let sessionBytes = 16...64
+  /// The names of feed, policy, arm, client and network, in bytes of UTF-8.
+  public static let nameBytes = 100
+  /// How many parts a session has: a day of parts of 30 s.
+  public static let parts = 2_880
+  /// How long a session lasts, in milliseconds: a day.
+  public static let sessionMilliseconds = 86_400_000
+  /// How long a part may have waited, in milliseconds: as long as servers remember which parts they have counted.
+  public static let ageMilliseconds = 86_400_000
+  /// How many items a part has.
+  public static let items = 1_000
+  /// An item is shown for no less, in milliseconds.
+  public static let itemMilliseconds = 20
+  /// How many loaders beside those of items, stalls, requests and plans a part has each.
+  public static let events = 10_000
+  /// How many bytes of a fate a part has: an hour at 1 Gbit/s.
+  public static let bytes = 450_000_000_000
+
+  /// How many items a part of so many milliseconds may have.
+  static func items(inMilliseconds milliseconds: Int) -> Int {
+    min(items, milliseconds / itemMilliseconds + 10)
+  }
+}

@@ -1,0 +1,296 @@
+import Catalog
+import CoreMetrics
+import Logging
+import Observability
+import Reports
+import Sockets
+import Synchronization
+import System
+
+/// What limits reports.
+package struct ReportSettings: Sendable {
+  /// Whether reports are taken.
+  package var areOn = true
+  /// How large a request with parts may be.
+  package var bytes = 65_536
+  /// How often a minute an address may report; 0 does not count.
+  package var perMinute = 600
+  /// How many items of a session are counted in an hour.
+  package var sessionItems = 3_600
+  /// How many parts wait to be written at the most.
+  package var queue = 65_536
+  /// How often they are written.
+  package var flushMilliseconds = 1_000
+  /// How many parts are remembered, so that one that comes again is not counted again.
+  package var remembered = 2_000_000
+  /// How many cells an hour has.
+  package var cells = 1_000
+  /// How many days cells are kept.
+  package var days = 30
+  /// Of fewer sessions nothing is shown.
+  package var leastSessions = 50
+
+  /// The defaults.
+  package init() {}
+}
+
+/// Adds up what clients report, and has the store write it every second.
+///
+/// Theory of operation. A part is checked and counted on the event loop, into a list that is bounded. A thread of the
+/// collector's own takes the list and has the store add it in one transaction, together with hashes of the parts:
+/// `ReportMemory` knows those, so that a part that comes again is counted once, whichever server had it and whether or
+/// not that server was killed since. What is in memory alone, at most the parts of one flush, is lost with a killed
+/// process. A list that could not be written stays, as long as there is room; then clients are told to come again.
+///
+/// Nothing of an address or a session is written. In memory, hashes of both are kept for an hour: of an address, to
+/// know how many sessions of a cell it began; of a session, to bound what it adds.
+final class ReportCollector: Sendable {
+  private struct State {
+    var waiting: [CountedPart] = []
+    /// Being written.
+    var written: [CountedPart] = []
+    /// Those of both.
+    var fingerprints: Set<UInt64> = []
+    var memory: ReportMemory
+    var shares = AddressShares()
+    var sessions = SessionItems()
+    var hour = 0
+    /// What was counted before this process is in the memory.
+    var isLoaded = false
+  }
+
+  /// What became of a part.
+  enum Outcome: String, CaseIterable {
+    case counted, repeated
+  }
+
+  let settings: ReportSettings
+  private let store: any ReportStore
+  private let state: Mutex<State>
+  private let hour: @Sendable () -> Int
+  private let logger: Logger
+  private let counters: [Outcome: Counter]
+  private let writes: Counter
+  private let failures: Counter
+  private let items: Counter
+  private let loaders: [Counter]
+  private let bytes: [Counter]
+  private let isFailing = Atomic(false)
+
+  /// - Parameter hour: a clock in hours since 1970.
+  init(
+    _ store: any ReportStore, _ settings: ReportSettings, _ registry: PrometheusRegistry,
+    _ logger: Logger, hour: @escaping @Sendable () -> Int = { WallClock.secondsSince1970 / 3600 }
+  ) {
+    (self.store, self.settings, self.logger, self.hour) = (store, settings, logger, hour)
+    state = Mutex(State(memory: ReportMemory(limit: settings.remembered)))
+    counters = registry.counters(
+      "lookahead_reports_total", help: "Parts that clients reported.", of: Outcome.self)
+    registry.describe(
+      "lookahead_report_writes_total", help: "Writes of what clients reported.")
+    registry.describe("lookahead_report_failures_total", help: "Those that failed.")
+    writes = Counter(label: "lookahead_report_writes_total", factory: registry)
+    failures = Counter(label: "lookahead_report_failures_total", factory: registry)
+    let (itemName, loaderName, byteName) = (
+      "lookahead_reported_items_total", "lookahead_reported_loaders_total",
+      "lookahead_reported_bytes_total"
+    )
+    registry.describe(itemName, help: "Items that people came to, as clients reported.")
+    registry.describe(loaderName, help: "Loaders that people met, as clients reported.")
+    registry.describe(byteName, help: "What became of loaded bytes, as clients reported.")
+    items = Counter(label: itemName, factory: registry)
+    loaders = LoaderKind.allCases.map {
+      Counter(label: loaderName, dimensions: [("kind", "\($0.name)")], factory: registry)
+    }
+    bytes = ByteFate.allCases.map {
+      Counter(label: byteName, dimensions: [("fate", "\($0.name)")], factory: registry)
+    }
+  }
+
+  func register(in registry: PrometheusRegistry) {
+    registry.gauge(
+      "lookahead_reports_waiting", help: "Reported parts that are not written yet."
+    ) { [self] in state.withLock { $0.waiting.count + $0.written.count } }
+    registry.gauge(
+      "lookahead_reports_remembered", help: "Parts that are known to be counted."
+    ) { [self] in state.withLock { $0.memory.count } }
+  }
+
+  /// A part, and where it is counted.
+  struct Entry {
+    let fingerprint: UInt64
+    /// A hash of the session.
+    let session: Int
+    let key: ReportCellKey
+    let cell: ReportCell
+  }
+
+  /// Counts parts, all of them or none; those that were counted before are passed over.
+  ///
+  /// - Parameter address: a hash of the client's address.
+  /// - Throws: `Problem` 429 where a session adds more than a session can, 503 where too much waits.
+  func count(_ entries: [Entry], from address: Int) throws(Problem) {
+    let hour = hour()
+    var repeated = 0
+    var counted = ReportFigures()
+    let problem = state.withLock { state -> Problem? in
+      if state.hour != hour {
+        state.hour = hour
+        state.shares = AddressShares()
+        state.sessions = SessionItems()
+        state.memory.forget(before: hour - ReportMemory.hours)
+      }
+      var new: [Entry] = []
+      var seen: Set<UInt64> = []
+      for entry in entries {
+        if state.fingerprints.contains(entry.fingerprint)
+          || state.memory.contains(entry.fingerprint) || !seen.insert(entry.fingerprint).inserted
+        {
+          repeated += 1
+        } else {
+          new.append(entry)
+        }
+      }
+      guard state.waiting.count + state.written.count + new.count <= settings.queue else {
+        return Problem(.overloaded, .serviceUnavailable, "Too many reports wait to be written.")
+      }
+      guard state.sessions.admit(new, limit: settings.sessionItems) else {
+        var problem = Problem(
+          .tooManyRequests, .tooManyRequests,
+          "The session reports more than \(settings.sessionItems) items in an hour.")
+        problem.retryAfterSeconds = 3_600
+        return problem
+      }
+      for entry in new {
+        var part = CountedPart(
+          fingerprint: entry.fingerprint, key: entry.key, cell: entry.cell)
+        if part.cell.sessions > 0 {
+          part.cell.sessionsOfOneAddress = state.shares.note(address, in: entry.key)
+        }
+        counted.add(part.cell.figures)
+        state.fingerprints.insert(part.fingerprint)
+        state.waiting.append(part)
+      }
+      return nil
+    }
+    if let problem { throw problem }
+    counters[.repeated]?.increment(by: repeated)
+    counters[.counted]?.increment(by: entries.count - repeated)
+    items.increment(by: counted.items)
+    for (counter, count) in zip(loaders, counted.loaders.counts) { counter.increment(by: count) }
+    for (counter, count) in zip(bytes, counted.bytes.counts) { counter.increment(by: count) }
+  }
+
+  /// Writes what waits, and takes in what other servers wrote. For one thread.
+  func flush() {
+    guard state.withLock({ !$0.waiting.isEmpty }), load() else { return }
+    let hour = hour()
+    let (parts, last) = state.withLock { state in
+      // What another server counted meanwhile is left out here, or by the store.
+      state.written = state.waiting.filter { !state.memory.contains($0.fingerprint) }
+      state.waiting = []
+      return (state.written, state.memory.lastBatch)
+    }
+    guard !parts.isEmpty else { return }
+    do {
+      let batches = try store.add(parts, at: hour, after: last, cellsPerHour: settings.cells)
+      state.withLock { state in
+        for batch in batches { state.memory.take(batch) }
+        state.written = []
+        state.fingerprints = Set(state.waiting.lazy.map(\.fingerprint))
+      }
+      writes.increment()
+      if isFailing.exchange(false, ordering: .relaxed) {
+        logger.notice("reports are written again")
+      }
+    } catch {
+      state.withLock { state in
+        state.waiting = state.written + state.waiting
+        state.written = []
+      }
+      note(error)
+    }
+  }
+
+  /// Takes in what was counted before, once.
+  ///
+  /// - Returns: whether it is known.
+  private func load() -> Bool {
+    if state.withLock({ $0.isLoaded }) { return true }
+    do {
+      let batches = try store.reportBatches()
+      state.withLock { state in
+        for batch in batches { state.memory.take(batch) }
+        state.isLoaded = true
+      }
+      return true
+    } catch {
+      note(error)
+      return false
+    }
+  }
+
+  private func note(_ error: any Error) {
+    failures.increment()
+    if !isFailing.exchange(true, ordering: .relaxed) {
+      logger.error("reports cannot be written: \(error)")
+    }
+  }
+
+  /// Deletes what is too old.
+  func drop() {
+    let hour = hour()
+    do {
+      try store.dropReports(
+        before: hour - settings.days * 24, fingerprintsBefore: hour - ReportMemory.hours)
+    } catch {
+      logger.error("old reports cannot be deleted: \(error)")
+    }
+  }
+}
+
+/// How many sessions of a cell began at an address, as far as there is room.
+private struct AddressShares {
+  private struct Place: Hashable {
+    let key: ReportCellKey
+    let address: Int
+  }
+
+  private var sessions: [Place: Int] = [:]
+  private var most: [ReportCellKey: Int] = [:]
+
+  /// How many places are kept: sessions beyond count for none.
+  private static let limit = 100_000
+
+  /// Notes a session.
+  ///
+  /// - Returns: by how much the greatest number of sessions of an address has grown: 0 or 1.
+  mutating func note(_ address: Int, in key: ReportCellKey) -> Int {
+    let place = Place(key: key, address: address)
+    guard sessions[place] != nil || sessions.count < Self.limit else { return 0 }
+    let count = sessions[place, default: 0] + 1
+    sessions[place] = count
+    guard count > most[key, default: 0] else { return 0 }
+    most[key] = count
+    return 1
+  }
+}
+
+/// How many items sessions have reported in this hour, as far as there is room.
+private struct SessionItems {
+  private var items: [Int: Int] = [:]
+
+  /// How many sessions are kept: those beyond are not bounded.
+  private static let limit = 200_000
+
+  /// Counts the items of entries, or of none where a session has too many.
+  mutating func admit(_ entries: [ReportCollector.Entry], limit: Int) -> Bool {
+    var added: [Int: Int] = [:]
+    for entry in entries { added[entry.session, default: 0] += entry.cell.figures.items }
+    guard added.allSatisfy({ items[$0, default: 0] + $1 <= limit }) else { return false }
+    for (session, count) in added where items[session] != nil || items.count < Self.limit {
+      items[session, default: 0] += count
+    }
+    return true
+  }
+}

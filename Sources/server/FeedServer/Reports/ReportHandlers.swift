@@ -1,0 +1,167 @@
+import Catalog
+import Feed
+import HTTP
+import HTTPServer
+import JSON
+import PostJSON
+import Prefetch
+import Reports
+import SHA2
+
+/// Takes what clients report: parts as JSON, or lines of CMCD.
+struct ReportsHandler: RouteHandler {
+  let store: any PolicyStore
+  let collector: ReportCollector
+  let clients: ClientAddresses
+  /// How often an address may report; nil where that is not counted.
+  let rate: RequestRate?
+  let hour: @Sendable () -> Int
+
+  func answer(_ call: Call) throws {
+    guard collector.settings.areOn else {
+      throw Problem(.reportsOff, .gone, "This server takes no reports; report no more.")
+    }
+    let form = try ReportForm(call.request.fields, call.request.body)
+    let address = clients.address(call.request.fields, peer: call.responder.peer)
+    try rate?.admit(address)
+    let snapshot = try store.snapshot()
+    let feed = call.parameters["feed"]
+    if let feed { try Self.check(feed, snapshot) }
+    var entries: [ReportCollector.Entry] = []
+    do throws(RecordError) {
+      switch form {
+      case .json:
+        var part = try ReportPart(json: call.request.body)
+        if part.feed.isEmpty { part.feed = feed ?? "" }
+        entries = [entry(part, session: part.session, of: "\(part.part)", snapshot)]
+      case .cmcd:
+        let reports = try CMCDReport.reports(in: call.request.body)
+        let last = reports.lazy.compactMap(\.time).max() ?? 0
+        // A player need not say in each report how fast its network is.
+        var downlinks: [ByteText: Int] = [:]
+        for report in reports {
+          guard let downlink = report.part.downlinkKbps else { continue }
+          downlinks[report.session] = max(downlink, downlinks[report.session] ?? 0)
+        }
+        for report in reports {
+          var part = report.part
+          part.feed = feed ?? ""
+          part.downlinkKbps = downlinks[report.session]
+          part.policy = call.parameters["policy"] ?? ""
+          part.arm = call.parameters["arm"] ?? ""
+          // By the player's own clock, which may be wrong: the newest report is of now.
+          part.ageMilliseconds = min(
+            max(0, last - (report.time ?? last)), ReportLimits.ageMilliseconds)
+          // One that does not count its reports is told by all that it says.
+          let identity =
+            report.sequenceNumber.map { "cmcd \($0)" }
+            ?? String(decoding: report.line, as: UTF8.self)
+          entries.append(entry(part, session: report.session, of: identity, snapshot))
+        }
+      }
+    } catch {
+      var problem = Problem(
+        .invalidRecord, .unprocessableContent, "The report is refused: \(error).")
+      problem.field = error.field.isEmpty ? nil : error.field
+      throw problem
+    }
+    for entry in entries where !entry.key.feed.isEmpty { try Self.check(entry.key.feed, snapshot) }
+    try collector.count(entries, from: address?.client.hashValue ?? 0)
+    var fields = Fields()
+    fields.append("Cache-Control", "no-store")
+    fields.appendCORS()
+    call.respond(Response(.accepted, fields: fields, bytes: []))
+  }
+
+  /// - Throws: `FeedError.unknownFeed`.
+  private static func check(_ feed: String, _ snapshot: any StoreSnapshot) throws {
+    guard snapshot.hasFeed(named: feed) else { throw FeedError.unknownFeed(feed) }
+  }
+
+  /// - Parameter identity: tells the part from others of its session.
+  private func entry(
+    _ part: ReportPart, session: String, of identity: String, _ snapshot: any StoreSnapshot
+  ) -> ReportCollector.Entry {
+    let networks = snapshot.policyBook.networks
+    let query: NetworkQuery =
+      part.downlinkKbps == nil && part.roundTripMilliseconds == nil
+      ? .unknown
+      : .measured(
+        downlinkKbps: part.downlinkKbps, roundTripMilliseconds: part.roundTripMilliseconds)
+    // What was measured comes before what was told: it is what the session met.
+    let network =
+      query == .unknown
+      ? part.profile.flatMap { networks.profile(for: .profile($0))?.name } ?? ""
+      : networks.profile(for: query)?.name ?? ""
+    let hash = SHA256.hash(Array("\(session)\0\(identity)".utf8))
+    return ReportCollector.Entry(
+      fingerprint: hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
+      session: session.utf8.reduce(into: Hasher()) { $0.combine($1) }.finalize(),
+      key: ReportCellKey(
+        hour: hour() - part.ageMilliseconds / 3_600_000, feed: part.feed, policy: part.policy,
+        arm: part.arm, network: network),
+      cell: ReportCell(part))
+  }
+}
+
+/// How a report is written.
+private enum ReportForm {
+  case json, cmcd
+
+  /// A beacon (https://www.w3.org/TR/beacon/) says `text/plain`, so that no preflight is needed: its first byte tells.
+  ///
+  /// - Throws: `Problem` 415.
+  init(_ fields: Fields, _ body: [UInt8]) throws(Problem) {
+    if let coding = fields.combined("Content-Encoding"), coding.asciiLowercased != "identity" {
+      throw Problem(
+        .unsupportedMediaType, .unsupportedMediaType,
+        "The body has the coding \(coding.prefix(40)); reports are read without one.")
+    }
+    let type = fields.combined("Content-Type") ?? "text/plain"
+    switch type.prefix(while: { $0 != ";" }).filter({ $0 != " " && $0 != "\t" }).asciiLowercased {
+    case "application/json": self = .json
+    case "application/cmcd": self = .cmcd
+    case "text/plain":
+      self = body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{") ? .json : .cmcd
+    default:
+      throw Problem(
+        .unsupportedMediaType, .unsupportedMediaType,
+        "The body is \(type.prefix(80)); send application/json, application/cmcd or text/plain.")
+    }
+  }
+}
+
+/// Answers with what clients met of late.
+struct LiveHandler: RouteHandler {
+  let store: any ReportStore & PolicyStore
+  let settings: ReportSettings
+  let workers: RequestWorkers
+  let encoding: BodyEncoding
+  let hour: @Sendable () -> Int
+
+  /// The names of the query's parameters.
+  static let parameters = ["feed", "hours"]
+  /// What is told without `hours`.
+  private static let usualHours = 24
+
+  func answer(_ call: Call) throws {
+    let feed = call.parameters["feed"]
+    let hours =
+      try call.parameters.number("hours", in: 1...settings.days * 24)
+      ?? min(Self.usualHours, settings.days * 24)
+    if let feed, !(try store.snapshot().hasFeed(named: feed)) {
+      throw FeedError.unknownFeed(feed)
+    }
+    let since = hour() + 1 - hours
+    try workers.run(for: call) {
+      call.attempt {
+        var cells = try store.reportCells(since: since)
+        if let feed { cells.removeAll { !$0.key.feed.isSame(as: feed) } }
+        var writer = JSONWriter(capacity: 8192)
+        writer.live(
+          LiveReport(cells, sinceHour: since, leastSessions: settings.leastSessions))
+        encoding.answer(Representation(writer.bytes, caching: .none), to: call)
+      }
+    }
+  }
+}

@@ -1,0 +1,220 @@
+import Feed
+import Foundation
+import ModelStore
+import PostJSON
+import Reports
+import TestSupport
+import Testing
+
+@testable import FeedServer
+
+/// `POST /v1/reports` and `GET /v1/live`.
+@Suite struct ReportRouteTests {
+  private static let records = [
+    SeedRecord.post(Post(id: "a", type: .text), placements: [Placement(feed: "featured", rank: 1)])
+  ]
+
+  private static func service(
+    _ configure: (inout ReportSettings) -> Void = { _ in }
+  ) throws -> RunningServer {
+    try RunningServer(records) { configuration in
+      configuration.reports.flushMilliseconds = 10
+      configuration.reports.leastSessions = 1
+      configuration.reports.perMinute = 0
+      configure(&configuration.reports)
+    }
+  }
+
+  private static func json(
+    _ session: Int, _ part: Int = 0, _ members: String = #""items":10,"loaders":{"image":1}"#
+  ) -> String {
+    #"{"session":"session-number-\#(session)","part":\#(part),"feed":"featured","policy":"p","#
+      + #""network":{"downlink":780,"rtt":200},\#(members)}"#
+  }
+
+  private static func post(
+    _ client: TestClient, _ body: String, as type: String? = "application/json",
+    to path: String = "/v1/reports", _ fields: [String: String] = [:]
+  ) throws -> TestAnswer {
+    var fields = fields
+    fields["Content-Type"] = type
+    return try client.request("POST", path, fields, body: body)
+  }
+
+  /// The total, once so many parts have been counted.
+  private static func total(_ client: TestClient, parts: Int) throws -> [String: Any] {
+    var total: [String: Any] = [:]
+    try eventually {
+      total = try client.get("/v1/live").value("total") ?? [:]
+      return total["parts"] as? Int == parts
+    }
+    return total
+  }
+
+  @Test func `what clients report is counted, once, and shown`() throws {
+    let service = try Self.service()
+    let client = try service.client()
+    for session in 0..<3 {
+      for part in [0, 1, 0, 1] {
+        let answer = try Self.post(client, Self.json(session, part))
+        #expect(answer.status == 202 && answer.body.isEmpty)
+        #expect(answer.fields["access-control-allow-origin"] == "*")
+      }
+    }
+    let total = try Self.total(client, parts: 6)
+    #expect(total["sessions"] as? Int == 3)
+    #expect(total["items"] as? Int == 60)
+    #expect(total["loadersPer1000"] as? Double == 100)
+    #expect(total["sessionsOfOneAddress"] as? Int == 3)
+    let live = try client.get("/v1/live?feed=featured&hours=1")
+    let policies: [String: Any] = try #require(live.value("policies"))
+    let group = try #require((policies["groups"] as? [[String: Any]])?.first)
+    #expect(group["network"] as? String == "3g" && group["policy"] as? String == "p")
+    #expect(live.fields["cache-control"] == "no-store")
+    // Those of before are known after they were written, too.
+    #expect(try Self.post(client, Self.json(0, 0)).status == 202)
+    #expect(try Self.post(client, Self.json(9, 0)).status == 202)
+    #expect(try Self.total(client, parts: 7)["sessions"] as? Int == 4)
+    let figures = try client.get("/metrics").text
+    #expect(figures.contains("lookahead_reports_total{outcome=\"repeated\"} 7"), "\(figures)")
+    #expect(figures.contains("lookahead_reports_total{outcome=\"counted\"} 7"))
+  }
+
+  @Test func `beacons say text/plain, and players CMCD`() throws {
+    let service = try Self.service()
+    let client = try service.client()
+    #expect(try Self.post(client, Self.json(1), as: "text/plain;charset=UTF-8").status == 202)
+    #expect(try Self.post(client, " \n" + Self.json(2), as: nil).status == 202)
+    let lines = """
+      e=ps,sid="s",sn=0,sta=s,ts=1000,v=2
+      e=ps,sid="s",sn=1,sta=p,msd=900,mtp=(780),ts=2000,v=2
+
+      """
+    let path = "/v1/reports?feed=featured&policy=player&arm=b"
+    for type in ["application/cmcd", "text/plain", "application/cmcd; charset=utf-8"] {
+      #expect(try Self.post(client, lines, as: type, to: path).status == 202)
+    }
+    let total = try Self.total(client, parts: 4)
+    #expect(total["sessions"] as? Int == 3 && total["items"] as? Int == 21)
+    let policies: [String: Any] = try #require(client.get("/v1/live").value("policies"))
+    let groups = try #require(policies["groups"] as? [[String: Any]])
+    #expect(
+      groups.contains {
+        $0["policy"] as? String == "player" && $0["arm"] as? String == "b"
+          && $0["network"] as? String == "3g"
+      })
+  }
+
+  @Test func `what is no report is refused and counts nothing`() throws {
+    let service = try Self.service { $0.bytes = 500 }
+    let client = try service.client()
+    let cases: [(String, String?, String, Int, String)] = [
+      (Self.json(1, 0, #""item":1"#), "application/json", "/v1/reports", 422, "invalid-record"),
+      ("{", "text/plain", "/v1/reports", 422, "invalid-record"),
+      ("", nil, "/v1/reports", 422, "invalid-record"),
+      ("e=t,sid=\"a\"\ne", "application/cmcd", "/v1/reports", 422, "invalid-record"),
+      (Self.json(1), "application/xml", "/v1/reports", 415, "unsupported-media-type"),
+      (Self.json(1), "application/json", "/v1/reports?feed=no", 404, "unknown-feed"),
+      (
+        Self.json(1).replacing("featured", with: "no"), "application/json", "/v1/reports", 404,
+        "unknown-feed"
+      ),
+      (Self.json(1), "application/json", "/v1/reports?fed=a", 400, "invalid-parameter"),
+      (
+        Self.json(1) + String(repeating: " ", count: 500), "application/json", "/v1/reports", 413,
+        "limit-exceeded"
+      ),
+    ]
+    for (body, type, path, status, kind) in cases {
+      let client = try service.client()
+      let answer = try Self.post(client, body, as: type, to: path)
+      #expect(answer.status == status, "\(body): \(answer.text)")
+      #expect(answer.value("type") == "urn:lookahead:problem:\(kind)")
+    }
+    #expect(
+      try Self.post(client, Self.json(1), as: nil, ["Content-Encoding": "gzip"]).status == 415)
+    for path in ["/v1/live?hours=0", "/v1/live?hours=721", "/v1/live?feed="] {
+      #expect(try client.get(path).status == 400)
+    }
+    #expect(try client.get("/v1/live?feed=no").status == 404)
+    #expect(try Self.post(client, Self.json(7)).status == 202)
+    #expect(try Self.total(client, parts: 1)["sessions"] as? Int == 1)
+  }
+
+  @Test func `a browser may report from any origin, and is told when reports are off`() throws {
+    let service = try Self.service { $0.areOn = false }
+    let client = try service.client()
+    let answer = try Self.post(client, Self.json(1))
+    #expect(answer.status == 410)
+    #expect(answer.value("type") == "urn:lookahead:problem:reports-off")
+    let preflight = try client.request(
+      "OPTIONS", "/v1/reports", ["Access-Control-Request-Method": "POST", "Origin": "https://a"])
+    #expect(preflight.status == 204)
+    #expect(preflight.fields["access-control-allow-methods"]?.contains("POST") == true)
+  }
+
+  @Test func `of fewer sessions than the limit nothing is shown`() throws {
+    let service = try Self.service { $0.leastSessions = 3 }
+    let client = try service.client()
+    for session in 0..<2 { _ = try Self.post(client, Self.json(session)) }
+    eventually { service.store.reportCount == 2 }
+    let live = try client.get("/v1/live")
+    #expect(live.json["total"] == nil)
+    #expect(live.value("leastSessions") == 3)
+    _ = try Self.post(client, Self.json(2))
+    #expect(try Self.total(client, parts: 3)["sessions"] as? Int == 3)
+  }
+
+  @Test func `an address, a session and what waits are bounded`() throws {
+    let service = try Self.service { $0.perMinute = 5 }
+    let client = try service.client()
+    let statuses = try (0..<8).map { try Self.post(client, Self.json($0)).status }
+    #expect(statuses == [202, 202, 202, 202, 202, 429, 429, 429])
+
+    let bounded = try Self.service { $0.sessionItems = 25 }
+    let second = try bounded.client()
+    #expect(
+      try (0..<4).map { try Self.post(second, Self.json(1, $0)).status } == [202, 202, 429, 429])
+    #expect(try Self.post(second, Self.json(2)).status == 202)
+    #expect(try Self.total(second, parts: 3)["items"] as? Int == 30)
+
+    let waiting = try Self.service {
+      $0.queue = 2
+      $0.flushMilliseconds = 3_600_000
+    }
+    let third = try waiting.client()
+    let answers = try (0..<3).map { try Self.post(third, Self.json($0)) }
+    #expect(answers.map(\.status) == [202, 202, 503])
+    #expect(answers[2].fields["retry-after"] != nil)
+  }
+
+  @Test func `what was reported is written when the server ends`() throws {
+    let store = ModelStore()
+    try store.load(Self.records, batch: 10)
+    do {
+      let service = try RunningServer(on: store) {
+        $0.reports.flushMilliseconds = 3_600_000
+        $0.reports.perMinute = 0
+      }
+      let client = try service.client()
+      for session in 0..<20 { _ = try Self.post(client, Self.json(session)) }
+      #expect(store.reportCount == 0)
+    }
+    #expect(store.reportCount == 20)
+    // The next server knows them.
+    let next = try RunningServer(on: store) {
+      $0.reports.flushMilliseconds = 10
+      $0.reports.leastSessions = 1
+    }
+    let client = try next.client()
+    for session in 0..<21 { #expect(try Self.post(client, Self.json(session)).status == 202) }
+    #expect(try Self.total(client, parts: 21)["sessions"] as? Int == 21)
+  }
+}
+
+extension ModelStore {
+  /// How many parts were counted.
+  fileprivate var reportCount: Int {
+    ((try? reportCells(since: 0)) ?? []).reduce(0) { $0 + $1.cell.parts }
+  }
+}

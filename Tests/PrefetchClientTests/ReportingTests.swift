@@ -1,0 +1,175 @@
+import Foundation
+import PostJSON
+import PrefetchClient
+import Reports
+import Synchronization
+import TestSupport
+import Testing
+
+/// What a session reports to its server.
+@Suite struct ReportingTests {
+  private static let server = URL(string: "http://server.test/base")!
+
+  /// A server that answers reports as it is told, and pages and media as ever.
+  private final class Reporting: Transport {
+    let feed: FakeFeedTransport
+    private let state: Mutex<(answers: [Int], parts: [ReportPart], paths: [String])>
+
+    /// - Parameter answers: statuses; 0 is no answer. Behind the last, 202.
+    init(count: Int, answers: [Int] = []) {
+      feed = FakeFeedTransport(feed: FakeFeed(count: count))
+      state = Mutex((answers, [], []))
+    }
+
+    var parts: [ReportPart] { state.withLock { $0.parts } }
+    var paths: [String] { state.withLock { $0.paths } }
+
+    func answer(to request: TransportRequest) async throws(TransportError) -> TransportAnswer {
+      guard let content = request.content else { return try await feed.answer(to: request) }
+      let part = try? ReportPart(json: content.bytes)
+      if part == nil { Issue.record("\(String(decoding: content.bytes, as: UTF8.self))") }
+      let status = state.withLock { state in
+        if let part { state.parts.append(part) }
+        state.paths.append(request.url.path())
+        return state.answers.isEmpty ? 202 : state.answers.removeFirst()
+      }
+      guard status > 0 else { throw .unreachable("there is no network") }
+      return TransportAnswer(
+        status: status, fields: TransportFields([]), body: MemoryTransport.Body([], cutAt: nil))
+    }
+  }
+
+  private func prefetcher(
+    _ transport: Reporting, _ reporting: ReportingSettings = ReportingSettings(), leading: Int = 9
+  ) -> Prefetcher {
+    Prefetcher(
+      session: FeedSession(server: Self.server, feed: "featured", transport: transport),
+      store: RangeStore(transport: transport),
+      policy: Policy(name: "plain-\(leading)", strategy: .plain(leading: leading)),
+      reporting: reporting)
+  }
+
+  private func look(_ prefetcher: Prefetcher, _ ids: [String]) async throws {
+    for id in ids {
+      await prefetcher.look(at: id)
+      #expect(try await eventuallyAsync { await prefetcher.isReady(id) })
+      await prefetcher.frameShown()
+    }
+  }
+
+  @Test func `a session says at its end what it met`() async throws {
+    let transport = Reporting(count: 5)
+    let prefetcher = prefetcher(transport, leading: 1)
+    try await prefetcher.begin()
+    try await look(prefetcher, ["p0", "p1"])
+    #expect(try await eventuallyAsync { await prefetcher.isReady("p2") })
+    await prefetcher.stalled(2, milliseconds: 0)
+    let figures = await prefetcher.figures
+    await prefetcher.end()
+    let part = try #require(transport.parts.first)
+    #expect(transport.parts.count == 1 && transport.paths == ["/base/v1/reports"])
+    #expect(part.part == 0 && part.feed == "featured" && part.policy == "plain-1")
+    #expect(part.figures.items == 2 && part.figures.frames.total == 2)
+    #expect(part.figures.loaders.total == figures.imageLoaders)
+    #expect(part.figures.waits.total == part.figures.loaders.total)
+    #expect(part.figures.stalls == 2)
+    #expect(part.figures.bytes[.seen] == 4_000 && part.figures.bytes[.neverReached] == 2_000)
+    #expect(part.figures.plans == 1 && part.figures.requests == figures.requests - 1)
+    #expect(part.problem == nil)
+  }
+
+  @Test func `nothing is reported of a session without items, nor by one that is told not to`()
+    async throws
+  {
+    for settings in [ReportingSettings(), .off] {
+      let transport = Reporting(count: 3)
+      let prefetcher = prefetcher(transport, settings)
+      try await prefetcher.begin()
+      if !settings.isOn { try await look(prefetcher, ["p0", "p1"]) }
+      await prefetcher.end()
+      #expect(transport.parts.isEmpty)
+    }
+  }
+
+  @Test func `parts add up to the session`() async throws {
+    let transport = Reporting(count: 30)
+    var settings = ReportingSettings()
+    settings.intervalMilliseconds = 0
+    settings.arm = "b"
+    let prefetcher = prefetcher(transport, settings)
+    try await prefetcher.begin()
+    try await look(prefetcher, (0..<20).map { "p\($0)" })
+    await prefetcher.end()
+    #expect(try await eventuallyAsync { transport.parts.reduce(0) { $0 + $1.figures.items } == 20 })
+    let parts = transport.parts
+    #expect(parts.map(\.part).sorted() == Array(0..<parts.count) && parts.count > 1)
+    #expect(Set(parts.map(\.session)).count == 1 && parts.allSatisfy { $0.arm == "b" })
+    #expect(parts.allSatisfy { $0.problem == nil })
+    #expect(parts.reduce(0) { $0 + $1.figures.bytes[.seen] } == 20 * 2_000)
+  }
+
+  @Test(arguments: [[0, 0], [503], [429]])
+  func `a part that is not answered is sent again with the next one`(
+    _ answers: [Int]
+  ) async throws {
+    let transport = Reporting(count: 9, answers: answers)
+    var settings = ReportingSettings()
+    settings.intervalMilliseconds = 0
+    let prefetcher = prefetcher(transport, settings)
+    try await prefetcher.begin()
+    for index in 0..<4 {
+      try await look(prefetcher, ["p\(index)"])
+      // Each part was tried before the next one ends.
+      #expect(try await eventuallyAsync { index == 0 || transport.parts.count >= index })
+    }
+    await prefetcher.end()
+    #expect(
+      try await eventuallyAsync {
+        Set(transport.parts.map(\.part)).count == 4 && transport.parts.count == 4 + answers.count
+      }, "\(transport.parts.map(\.part))")
+  }
+
+  @Test func `a server that takes none is asked no more`() async throws {
+    let transport = Reporting(count: 9, answers: [410])
+    var settings = ReportingSettings()
+    settings.intervalMilliseconds = 0
+    let prefetcher = prefetcher(transport, settings)
+    try await prefetcher.begin()
+    try await look(prefetcher, ["p0", "p1"])
+    #expect(try await eventuallyAsync { transport.parts.count == 1 })
+    try await look(prefetcher, ["p2", "p3"])
+    await prefetcher.end()
+    #expect(transport.parts.count == 1)
+  }
+
+  @Test func `without a network parts wait in a file for the next session`() async throws {
+    let folder = TemporaryFolder()
+    var settings = ReportingSettings()
+    settings.file = URL(fileURLWithPath: folder.file("reports"))
+    let offline = Reporting(count: 3, answers: [0])
+    let first = prefetcher(offline, settings)
+    try await first.begin()
+    try await look(first, ["p0"])
+    await first.end()
+    // A line that somebody else has damaged harms no other.
+    let kept = try String(contentsOf: settings.file!, encoding: .utf8)
+    try Data(("nonsense\n" + kept).utf8).write(to: settings.file!)
+    let online = Reporting(count: 3)
+    let second = prefetcher(online, settings)
+    try await second.begin()
+    try await look(second, ["p0"])
+    await second.end()
+    #expect(online.parts.count == 2)
+    var resent = online.parts[0]
+    #expect(resent.ageMilliseconds < 86_400_000)
+    resent.ageMilliseconds = 0
+    #expect(
+      resent
+        == offline.parts.first.map { part in
+          var part = part
+          part.ageMilliseconds = 0
+          return part
+        })
+    #expect(try Data(contentsOf: settings.file!).isEmpty)
+  }
+}

@@ -1,0 +1,13 @@
+import TestSupport
+import Testing
+
+/// What the fuzzer checks (`Tests/Fuzz`), of the inputs that it kept.
+struct CorpusTests {
+  @Test func `every input of the corpus keeps the properties`() throws {
+    let inputs = try Corpus.inputs(of: "report")
+    #expect(!inputs.isEmpty)
+    for input in inputs {
+      #expect(ReportProperties.fault(in: input.bytes) == nil, "\(input.name)")
+    }
+  }
+}

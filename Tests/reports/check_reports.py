@@ -1,0 +1,306 @@
+"""Reports of clients, end to end: check_reports.py PROGRAM [--seed N] [--viewers N] [--rate N].
+
+Prints a line for each check with its figures; status 1 where one does not hold.
+"""
+
+import argparse
+import concurrent.futures
+import http.client
+import json
+import pathlib
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "load"))
+
+from running import FIXTURES, RunningServer, environment, wait_until  # noqa: E402
+
+MEDIA = FIXTURES / "media"
+NETWORKS = ("wifi", "3g", "edge")
+STRATEGIES = ("plain:leading=5", "weighted:leading=5,maxCost=5")
+
+failures = []
+
+
+def expect(holds, words):
+    print(f"{'ok  ' if holds else 'FAIL'} {words}", flush=True)
+    if not holds:
+        failures.append(words)
+
+
+def live(server, hours=2):
+    status, _, body = server.get(f"/v1/live?hours={hours}")
+    assert status == 200, body
+    return json.loads(body)
+
+
+def total(server):
+    return live(server).get("total", {})
+
+
+def part(session, number=0, **members):
+    return {"session": f"session-of-a-test-{session}", "part": number, "feed": "featured", "policy": "p",
+            "network": {"downlink": 780}, "items": 10, "loaders": {"image": 1}, **members}
+
+
+class Poster:
+    """A connection that sends reports, one after the other."""
+
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+
+    def post(self, body, kind="application/json", path="/v1/reports", fields=()):
+        if not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+        self.connection.request("POST", path, body, {"Content-Type": kind, **dict(fields)})
+        answer = self.connection.getresponse()
+        answer.read()
+        return answer.status
+
+
+def check_viewers(program, folder, viewers):
+    """Viewers without screens, with the client library over shaped links."""
+    server = RunningServer(program, folder, "--report-least-sessions", "1", "--reports-per-minute", "0",
+                           "--log-format", "json", media=MEDIA)
+    server.command("seed", "--probe", "--media-root", str(MEDIA), "--fixtures", str(FIXTURES))
+    with server:
+        def view(number):
+            network, strategy = NETWORKS[number % 3], STRATEGIES[number % 2]
+            done = subprocess.run(
+                [program, "browse", f"http://127.0.0.1:{server.port}", "--feed", "featured", "--items", "30", "--network",
+                 network, "--strategy", strategy, "--speed", "20", "--report", "--json"],
+                capture_output=True, text=True, timeout=120, env=environment())
+            assert done.returncode == 0, done.stderr
+            return network, strategy.split(":")[0], json.loads(done.stdout)
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            # On a fast network nothing is cancelled, so that all that the server sent arrives.
+            fast = list(pool.map(view, range(0, 30, 3)))
+            wait_until(lambda: total(server).get("sessions") == len(fast), 10)
+            reported = sum(total(server)["bytes"].values())
+            sent = sum(line["bytes"] for line in server.requests()
+                       if line["path"].startswith("/media/") and line["status"] in (200, 206))
+            expect(abs(reported - sent) <= 0.02 * sent, f"bytes: {reported} reported, {sent} sent by the log")
+            seen = fast + list(pool.map(view, range(viewers - len(fast))))
+        expect(wait_until(lambda: total(server).get("sessions") == viewers, 10), f"{viewers} viewers reported")
+        shown = live(server)
+        told = shown["total"]
+        expect(told["items"] == sum(one["items"] for *_, one in seen), f"items: {told['items']}")
+        counted = {kind: sum(one[f"{kind}Loaders"] for *_, one in seen) for kind in ("image", "video")}
+        expect(sum(told["loaders"].values()) == sum(counted.values()),
+               f"loaders: {told['loaders']}, at the viewers {counted}")
+        groups = {(group["network"], group["policy"]): group for group in shown["policies"]["groups"] if "network" in group}
+        policies = {policy for _, policy in groups}
+        expect(policies == {"plain", "weighted"}, f"policies: {sorted(policies)}")
+        expect(sum(group["items"] for group in groups.values()) == told["items"], f"{len(groups)} groups add up to all")
+        wasted = told["bytes"]["left"] + told["bytes"]["neverReached"]
+        counted = sum(one["wastedBytes"] for *_, one in seen)
+        expect(wasted == counted, f"bytes that were not seen: {wasted}, at the viewers {counted}")
+        text = server.command("live", "--hours", "2", "--report-least-sessions", "1")
+        expect(f" {told['sessions']} " in text and "network and policy" in text, "lookahead live shows the same")
+
+
+def check_kills(program, folder, seed):
+    """Kills at random moments; whatever was not answered, and much of what was, is sent again."""
+    rng = random.Random(seed)
+    server = RunningServer(program, folder, "--report-least-sessions", "1", "--reports-per-minute", "0",
+                           "--report-flush-milliseconds", "20", "--report-session-items", "1000000")
+    parts = [part(session, number) for session in range(60) for number in range(20)]
+    rng.shuffle(parts)
+    with server:
+        kills = answered = 0
+        # Everything is sent until a whole pass was answered and written.
+        for attempt in range(40):
+            poster = Poster(server.port)
+            moment = rng.randrange(2 * len(parts)) if attempt < 30 else len(parts)
+            try:
+                for index, one in enumerate(parts):
+                    if index == moment:
+                        threading.Timer(rng.random() * 0.03, server.process.kill).start()
+                    answered += poster.post(one) == 202
+                if moment >= len(parts):
+                    time.sleep(0.3)
+                    break
+            except (OSError, http.client.HTTPException):
+                pass
+            if not wait_until(lambda: not server.is_running(), 5):
+                server.kill()
+            server.process.wait(timeout=10)
+            kills += 1
+            server.start()
+        wait_until(lambda: total(server).get("parts") == len(parts), 10)
+        found = total(server)
+        expect(found["parts"] == len(parts) and found["sessions"] == 60 and found["items"] == 10 * len(parts),
+               f"after {kills} kills and {answered} answers, {found['parts']} of {len(parts)} parts are counted, each once "
+               f"(seed {seed})")
+        # At most a flush is lost of what was answered.
+        poster = Poster(server.port)
+        for number in range(50):
+            assert poster.post(part(f"last-{number}")) == 202
+        time.sleep(0.5)
+        server.kill()
+        server.start()
+        expect(total(server)["parts"] == len(parts) + 50, "what was written before a kill is there")
+        expect(server.terminate() == 0, "the server ends")
+
+
+def check_end(program, folder):
+    server = RunningServer(program, folder, "--report-least-sessions", "1", "--reports-per-minute", "0",
+                           "--report-flush-milliseconds", "3600000")
+    with server:
+        poster = Poster(server.port)
+        for number in range(500):
+            assert poster.post(part(number)) == 202
+        assert not total(server)
+        server.terminate()
+        server.start()
+        expect(total(server)["parts"] == 500, "SIGTERM writes what waits")
+
+
+def check_hostile(program, folder, seed):
+    """Reports that mean harm: none moves a figure by more than its share, and nothing is stored beyond the limits."""
+    rng = random.Random(seed)
+    server = RunningServer(program, folder, "--report-least-sessions", "1", "--reports-per-minute", "0",
+                           "--report-cells", "50", "--report-flush-milliseconds", "50")
+    with server:
+        poster = Poster(server.port)
+        for session in range(200):
+            assert poster.post(part(f"honest-{session}")) == 202
+        wait_until(lambda: total(server).get("parts") == 200, 10)
+        before = total(server)
+        kept = json.dumps(part("replayed-by-all"))
+        statuses = {}
+        for _ in range(10_000):
+            choice = rng.randrange(8)
+            kind, path = "application/json", "/v1/reports"
+            if choice == 0:  # a replay
+                body = kept
+            elif choice == 1:  # numbers beyond their ranges
+                body = part(rng.random(), items=rng.choice([-1, 1001, 10**18, 1e300, "9"]))
+            elif choice == 2:  # more loaders than items
+                body = part(rng.random(), loaders={"image": 10, "video": 10})
+            elif choice == 3:  # noise
+                body, kind = bytes(rng.randrange(256) for _ in range(rng.randrange(300))), rng.choice(
+                    ["application/json", "application/cmcd", "text/plain"])
+            elif choice == 4:  # one session that says a thousand items again and again
+                body = part("one-session", rng.randrange(2880), items=1000, loaders={"video": 1000},
+                            waitMs=[[100, 1000]])
+            elif choice == 5:  # ever other names
+                body = part(rng.random(), policy=f"policy-{rng.random()}", arm=f"arm-{rng.random()}", items=0, loaders={})
+            elif choice == 6:
+                body, kind = f'e=ps,sid="{rng.random()}",sn=0,sta=s,msd={rng.choice([-5, "1e9", 10**12])},ts=1,v=2', "application/cmcd"
+            else:
+                body = json.dumps(part(rng.random())) + " " * 70_000
+            try:
+                status = poster.post(body, kind, path)
+            except (OSError, http.client.HTTPException):
+                status, poster = 0, Poster(server.port)
+            statuses[status] = statuses.get(status, 0) + 1
+        time.sleep(0.5)
+        after = live(server)
+        found = after["total"]
+        expect(set(statuses) <= {0, 202, 413, 422, 429}, f"10000 hostile reports: {dict(sorted(statuses.items()))} (seed {seed})")
+        expect(found["items"] - before["items"] <= 3_600 + 10,
+               f"they added {found['items'] - before['items']} items: those of one session, bounded, and one part")
+        names = len(after["policies"]["groups"])
+        expect(names <= 51, f"{names} kinds of sessions are told apart")
+        expect(server.is_running() and server.get("/rp/?feed=featured&limit=5")[0] == 200, "the server goes on")
+
+
+def check_load(program, folder, rate, seconds=10):
+    """Reports beside readers: how long pages take with them and without."""
+    server = RunningServer(program, folder, "--report-least-sessions", "1", "--reports-per-minute", "0",
+                           "--no-access-log")
+    with server:
+        def pages(until):
+            times = []
+            connection = http.client.HTTPConnection("127.0.0.1", server.port)
+            while time.monotonic() < until:
+                begun = time.perf_counter()
+                connection.request("GET", "/rp/?feed=featured&limit=30")
+                connection.getresponse().read()
+                times.append(time.perf_counter() - begun)
+                time.sleep(0.002)
+            return sorted(times)
+
+        def quantile(times, share):
+            return 1000 * times[min(len(times) - 1, int(len(times) * share))]
+
+        quiet = pages(time.monotonic() + 4)
+        sender = subprocess.Popen(
+            [sys.executable, __file__, "--send", str(server.port), str(rate), str(seconds)], stdout=subprocess.PIPE, text=True)
+        time.sleep(1)
+        cpu = server.cpu_seconds()
+        begun = time.monotonic()
+        busy = pages(begun + seconds - 2)
+        cpu, took = server.cpu_seconds() - cpu, time.monotonic() - begun
+        sent = int(sender.communicate(timeout=60)[0])
+        expect(wait_until(lambda: total(server).get("parts") == sent, 20), f"{sent} reports in {seconds} s are counted")
+        print(f"     pages: median {quantile(quiet, .5):.2f} ms and 99 % {quantile(quiet, .99):.2f} ms without reports, "
+              f"{quantile(busy, .5):.2f} and {quantile(busy, .99):.2f} ms with {sent / seconds:.0f} a second; "
+              f"the server took {100 * cpu / took:.0f} % of a processor")
+
+
+def send(port, rate, seconds):
+    """Sends reports at a rate over 64 connections, each with one on its way; prints how many."""
+    connections = [socket.create_connection(("127.0.0.1", port)) for _ in range(64)]
+    for connection in connections:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    body = json.dumps({**part("SESSION"), "waitMs": [[64, 1]], "frameMs": [[40, 6], [44, 4]], "bytes": {
+        "seen": 2_000_000, "left": 1_000, "neverReached": 100_000}, "requests": 12, "plans": 1, "since": 0, "until": 30000})
+    begun, is_asked = time.monotonic(), [False] * len(connections)
+
+    def read(index):
+        answer = connections[index].recv(4096)
+        assert answer.startswith(b"HTTP/1.1 202") and answer.endswith(b"\r\n\r\n"), answer
+        is_asked[index] = False
+
+    for sent in range(rate * seconds):
+        wait = begun + sent / rate - time.monotonic()
+        if wait > 0.0005:
+            time.sleep(wait)
+        index = sent % len(connections)
+        if is_asked[index]:
+            read(index)
+        content = body.replace("SESSION", str(sent)).encode()
+        connections[index].sendall(b"POST /v1/reports HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                                   b"Content-Length: " + str(len(content)).encode() + b"\r\n\r\n" + content)
+        is_asked[index] = True
+    for index, asked in enumerate(is_asked):
+        if asked:
+            read(index)
+    print(rate * seconds)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    parser.add_argument("--viewers", type=int, default=100)
+    parser.add_argument("--rate", type=int, default=5_000)
+    options = parser.parse_args()
+    checks = [
+        lambda folder: check_viewers(options.program, folder, options.viewers),
+        lambda folder: check_kills(options.program, folder, options.seed),
+        lambda folder: check_end(options.program, folder),
+        lambda folder: check_hostile(options.program, folder, options.seed),
+        lambda folder: check_load(options.program, folder, options.rate),
+    ]
+    for check in checks:
+        with tempfile.TemporaryDirectory() as folder:
+            check(folder)
+    print(f"{len(failures)} failed")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--send"]:
+        send(*map(int, sys.argv[2:5]))
+    else:
+        main()
