@@ -115,10 +115,10 @@ def check_kills(program, folder, seed):
     rng.shuffle(parts)
     with server:
         kills = answered = 0
-        # Everything is sent until a whole pass was answered and written.
-        for attempt in range(40):
+        # Everything is sent again and again, and at last once in full.
+        for attempt in range(13):
             poster = Poster(server.port)
-            moment = rng.randrange(2 * len(parts)) if attempt < 30 else len(parts)
+            moment = rng.randrange(len(parts)) if attempt < 12 else len(parts)
             try:
                 for index, one in enumerate(parts):
                     if index == moment:

@@ -59,12 +59,14 @@ public actor Prefetcher {
   private let reporting: ReportingSettings
   private var measured: LinkMeter.Measurement?
   private var look: Look?
+  /// The loaders that the engine had counted when the last item was left.
+  private var reportedLoaders = (image: 0, video: 0)
 
   /// What the person looks at, as it is reported.
   private struct Look {
     let since: Int
-    /// What was missing then.
-    let loader: LoaderKind?
+    /// Its page was not there.
+    let isPageMissing: Bool
     /// When its first frame was shown.
     var frameAt: Int?
   }
@@ -136,7 +138,7 @@ public actor Prefetcher {
   /// longer than `ReportingSettings.timeoutMilliseconds` for an answer.
   public func end() async {
     leaveActive()
-    await sendReport(isLast: true)
+    let last = cutReport(isLast: true)
     reader?.cancel()
     input.finish()
     told.finish()
@@ -144,6 +146,8 @@ public actor Prefetcher {
     for task in tasks.values { task.cancel() }
     for task in pageTasks.values { task.cancel() }
     await store.setObserver(nil)
+    // Behind what no longer takes the link.
+    if let last { await outbox?.send(last) }
   }
 
   // MARK: What the person does
@@ -179,10 +183,10 @@ public actor Prefetcher {
     leaveActive()
     (isLooking, activeSince) = (true, clock.milliseconds)
     let isReady = isReady(item)
-    look = Look(since: activeSince, loader: isReady ? nil : loader(of: item))
     readySince = isReady ? activeSince : nil
     send(.activeChanged(item))
     awaited = engine.activeItem?.isSame(as: item) == true ? nil : item
+    look = Look(since: activeSince, isPageMissing: awaited != nil)
     recorder?.note(
       SessionLog.Look(
         atMilliseconds: activeSince, item: item, isReady: isReady,
@@ -262,12 +266,11 @@ public actor Prefetcher {
 
   // MARK: The report
 
-  private func loader(of item: String) -> LoaderKind {
-    switch items[item]?.media.first?.files.first?.load.kind {
-    case nil: .page
-    case .image?: .image
-    case let kind?: kind.plays ? .video : .other
-    }
+  /// What was missing of the item that is left, as the engine has counted it.
+  private func loader(of look: Look) -> LoaderKind? {
+    if look.isPageMissing { return .page }
+    if engine.counts.imageLoaders > reportedLoaders.image { return .image }
+    return engine.counts.videoLoaders > reportedLoaders.video ? .video : nil
   }
 
   /// The item is left: it is counted, and a part is sent if one is due.
@@ -275,22 +278,27 @@ public actor Prefetcher {
     guard let look = look.take() else { return }
     let now = clock.milliseconds
     report?.left(
-      loader: look.loader, waitMilliseconds: (readySince ?? now) - look.since,
+      loader: loader(of: look), waitMilliseconds: (readySince ?? now) - look.since,
       frameMilliseconds: look.frameAt.map { $0 - look.since })
+    reportedLoaders = (engine.counts.imageLoaders, engine.counts.videoLoaders)
     guard report?.isDue(at: now, interval: reporting.intervalMilliseconds) == true else { return }
     Task { await sendReport(isLast: false) }
   }
 
   private func sendReport(isLast: Bool) async {
-    guard let outbox, report?.hasItems == true else { return }
+    if let part = cutReport(isLast: isLast) { await outbox?.send(part) }
+  }
+
+  /// The part that ends now; nil if there is nothing to tell.
+  private func cutReport(isLast: Bool) -> ReportPart? {
+    guard report?.hasItems == true || isLast && report?.hasBegun == true else { return nil }
     var totals = SessionReport.Totals()
     totals.requests = traffic.requests
     totals.pageRequests = session.traffic.requests
     totals.fates = ledger.fates
     totals.downlinkKbps = measured?.kilobitsPerSecond
     totals.roundTripMilliseconds = measured?.roundTripMilliseconds
-    let part = report?.cut(at: clock.milliseconds, totals, isLast: isLast)
-    if let part { await outbox.send(part) }
+    return report?.cut(at: clock.milliseconds, totals, isLast: isLast)
   }
 
   // MARK: The engine

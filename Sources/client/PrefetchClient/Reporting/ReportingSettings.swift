@@ -13,7 +13,7 @@ public struct ReportingSettings: Hashable, Sendable {
   /// Where parts wait that could not be sent, for the next session; nil keeps them as long as this one.
   public var file: URL?
   /// How long to wait for the answer.
-  public var timeoutMilliseconds = 5_000
+  public var timeoutMilliseconds = 15_000
 
   /// The usual settings.
   public init() {}

@@ -40,6 +40,9 @@ struct SessionReport {
   /// Whether there is something to tell.
   var hasItems: Bool { next.figures.items > 0 }
 
+  /// Whether a part was cut: what of the session's bytes was not seen is told with the last one.
+  var hasBegun: Bool { next.part > 0 }
+
   /// Whether a part is due.
   func isDue(at now: Int, interval: Int) -> Bool {
     hasItems
