@@ -22,7 +22,7 @@ struct PostgresSchemaTests {
         applied.withLock { $0 += names }
       }
     }
-    #expect(applied.withLock { $0 } == Migration.postgres.map(\.name))
+    #expect(applied.withLock { $0 }.sorted() == Migration.postgres.map(\.name))
     let status = try PostgresSchema(database.address).status()
     #expect(status.allSatisfy { $0.appliedAt?.hasSuffix("Z") == true })
     try PostgresSchema(database.address).verify()
