@@ -146,7 +146,7 @@ import Testing
     let folder = TemporaryFolder()
     var settings = ReportingSettings()
     settings.file = URL(fileURLWithPath: folder.file("reports"))
-    let offline = Reporting(count: 3, answers: [0])
+    let offline = Reporting(count: 3, answers: [0, 0, 0])
     let first = prefetcher(offline, settings)
     try await first.begin()
     try await look(first, ["p0"])

@@ -147,7 +147,7 @@ public actor Prefetcher {
     for task in pageTasks.values { task.cancel() }
     await store.setObserver(nil)
     // Behind what no longer takes the link.
-    if let last { await outbox?.send(last) }
+    if let last { await outbox?.send(last, isLast: true) }
   }
 
   // MARK: What the person does
@@ -286,7 +286,7 @@ public actor Prefetcher {
   }
 
   private func sendReport(isLast: Bool) async {
-    if let part = cutReport(isLast: isLast) { await outbox?.send(part) }
+    if let part = cutReport(isLast: isLast) { await outbox?.send(part, isLast: isLast) }
   }
 
   /// The part that ends now; nil if there is nothing to tell.

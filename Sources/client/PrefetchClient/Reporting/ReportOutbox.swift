@@ -24,6 +24,8 @@ actor ReportOutbox {
 
   /// How many parts wait at the most: the oldest go.
   private static let limit = 100
+  /// How often the last part is tried.
+  private static let attempts = 3
 
   init(
     to url: URL, over transport: any Transport, settings: ReportingSettings,
@@ -37,17 +39,23 @@ actor ReportOutbox {
   var count: Int { waiting.count }
 
   /// Adds a part, and sends what waits; returns when there was an answer to it, or to one before that is to be sent again.
-  func send(_ part: ReportPart) async {
+  ///
+  /// - Parameter isLast: no other part comes after which it could be sent again: it is tried a few times.
+  func send(_ part: ReportPart, isLast: Bool) async {
     guard !isOff else { return }
     waiting.append(Waiting(part: part, since: now()))
     waiting.removeFirst(max(0, waiting.count - Self.limit))
     // It is kept before anything can happen to it.
     write()
-    // What is being sent may have looked at the last part already.
-    while let sending { await sending.value }
-    let task = Task { await sendAll() }
-    sending = task
-    await task.value
+    for attempt in 1...(isLast ? Self.attempts : 1) {
+      // What is being sent may have looked at the last part already.
+      while let sending { await sending.value }
+      let task = Task { await sendAll() }
+      sending = task
+      await task.value
+      if waiting.isEmpty || notBefore.map({ $0 > now() }) ?? false { return }
+      if attempt < Self.attempts, isLast { try? await Task.sleep(for: .milliseconds(200)) }
+    }
   }
 
   private func sendAll() async {
