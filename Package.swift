@@ -213,7 +213,7 @@ let package = Package(
     // Tests, and what they share.
     .target(name: "CLockShim", path: "Tests/CLockShim"),
     .target(
-      name: "TestSupport", dependencies: ["Feed", "Catalog"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Feed", "Catalog", "Reports"], path: "Tests/TestSupport",
       swiftSettings: unoptimized),
     .target(
       name: "SQLiteTestSupport", dependencies: ["CLockShim", sqliteC],

@@ -9,7 +9,8 @@ struct ModelReports {
 
 extension ModelStore: ReportStore {
   package func add(
-    _ parts: [CountedPart], at hour: Int, after batch: Int64, cellsPerHour: Int
+    _ parts: [CountedPart], at hour: Int, after batch: Int64, forgettingBefore oldest: Int64,
+    cellsPerHour: Int
   ) throws -> [ReportMemory.Batch] {
     reports.withLock { reports in
       var counted = Set(reports.batches.flatMap(\.fingerprints))
@@ -26,6 +27,8 @@ extension ModelStore: ReportStore {
           ReportMemory.Batch(
             number: (reports.batches.last?.number ?? 0) + 1, hour: hour,
             fingerprints: new.map(\.fingerprint)))
+        let last = reports.batches.last?.number ?? 0
+        reports.batches.removeAll { $0.number < min(oldest, last) }
       }
       return reports.batches.filter { $0.number > batch }
     }
@@ -35,12 +38,12 @@ extension ModelStore: ReportStore {
     reports.withLock { $0.batches }
   }
 
-  package func reportCells(
-    since hour: Int
-  ) throws -> [(key: ReportCellKey, cell: ReportCell)] {
-    reports.withLock { reports in
-      reports.cells.filter { $0.key.hour >= hour }.sorted { $0.key < $1.key }
-        .map { ($0.key, $0.value) }
+  package func readReportCells(
+    since hour: Int, _ body: (ReportCellKey, ReportCell) throws -> Void
+  ) throws {
+    let cells = reports.withLock { $0.cells }
+    for (key, cell) in cells.sorted(by: { $0.key < $1.key }) where key.hour >= hour {
+      try body(key, cell)
     }
   }
 

@@ -66,6 +66,8 @@ import Testing
     await prefetcher.stalled(2, milliseconds: 0)
     let figures = await prefetcher.figures
     await prefetcher.end()
+    // Once is enough.
+    await prefetcher.end()
     let part = try #require(transport.parts.first)
     #expect(transport.parts.count == 1 && transport.paths == ["/base/v1/reports"])
     #expect(part.part == 0 && part.feed == "featured" && part.policy == "plain-1")
@@ -76,6 +78,31 @@ import Testing
     #expect(part.figures.bytes[.seen] == 4_000 && part.figures.bytes[.neverReached] == 2_000)
     #expect(part.figures.plans == 1 && part.figures.requests == figures.requests - 1)
     #expect(part.problem == nil)
+  }
+
+  @Test func `whoever looks for days reports days, each part within its session`() {
+    let (day, start) = (ReportLimits.sessionMilliseconds, 5_000)
+    var report = SessionReport(
+      feed: "f", policy: "p", settings: ReportingSettings(), at: start)
+    var sessions: [String] = []
+    // Every part, parts of a night, and one that is longer than a session.
+    for now in [
+      start + 30_000, start + day - 1, start + day + 1, start + day + 60_000, start + 9 * day,
+    ] {
+      report.left(loader: nil, waitMilliseconds: 0, frameMilliseconds: nil)
+      let part = report.cut(at: now, SessionReport.Totals(), isLast: false)
+      #expect(part.problem == nil && part.untilMilliseconds <= day && part.figures.items == 1)
+      if sessions.last != part.session {
+        sessions.append(part.session)
+        #expect(part.part == 0 && part.sinceMilliseconds == 0)
+      }
+    }
+    #expect(sessions.count == 3)
+    for _ in 0..<ReportLimits.parts {
+      report.left(loader: nil, waitMilliseconds: 0, frameMilliseconds: nil)
+      let part = report.cut(at: start + 9 * day, SessionReport.Totals(), isLast: false)
+      #expect(part.part < ReportLimits.parts)
+    }
   }
 
   @Test func `nothing is reported of a session without items, nor by one that is told not to`()
@@ -146,7 +173,7 @@ import Testing
     let folder = TemporaryFolder()
     var settings = ReportingSettings()
     settings.file = URL(fileURLWithPath: folder.file("reports"))
-    let offline = Reporting(count: 3, answers: [0, 0, 0])
+    let offline = Reporting(count: 3, answers: [0])
     let first = prefetcher(offline, settings)
     try await first.begin()
     try await look(first, ["p0"])

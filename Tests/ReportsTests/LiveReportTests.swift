@@ -22,15 +22,21 @@ import Testing
     return cell
   }
 
+  private static func report(
+    _ cells: [(ReportCellKey, ReportCell)], feed: String? = nil
+  ) -> LiveReport {
+    try! LiveReport(sinceHour: 0, leastSessions: 50, feed: feed) { body in
+      for (key, cell) in cells { try body(key, cell) }
+    }
+  }
+
   @Test func `of fewer sessions than the limit nothing is shown`() {
-    let report = LiveReport(
-      [(Self.key(), Self.cell(sessions: 49))], sinceHour: 0, leastSessions: 50)
+    let report = Self.report([(Self.key(), Self.cell(sessions: 49))])
     #expect(report.total == nil)
     for list in [report.policies, report.feeds, report.hours] {
       #expect(list.groups.isEmpty && list.small == 1)
     }
-    let enough = LiveReport(
-      [(Self.key(), Self.cell(sessions: 50))], sinceHour: 0, leastSessions: 50)
+    let enough = Self.report([(Self.key(), Self.cell(sessions: 50))])
     #expect(enough.total?.sessions == 50)
     #expect(enough.policies.groups.map(\.values) == [["3g", "p", ""]])
   }
@@ -41,10 +47,27 @@ import Testing
       (Self.key(feed: "middle"), Self.cell(sessions: 60)),
       (Self.key(feed: "small"), Self.cell(sessions: 3)),
     ]
-    let list = LiveReport(cells, sinceHour: 0, leastSessions: 50).feeds
+    let list = Self.report(cells).feeds
     #expect(list.groups.map(\.values) == [["large"], nil])
     #expect(list.groups.map(\.cell.sessions) == [200, 63])
     #expect(list.small == 1)
+    // Nor by asking for the feed that it is added to alone.
+    for feed in ["middle", "small", "none"] {
+      let report = Self.report(cells, feed: feed)
+      #expect(report.total == nil)
+      for list in [report.policies, report.feeds, report.hours] { #expect(list.groups.isEmpty) }
+    }
+    let large = Self.report(cells, feed: "large")
+    #expect(large.total?.sessions == 200 && large.feeds.groups.map(\.values) == [["large"]])
+    #expect(large.policies.groups.map(\.cell.sessions) == [200])
+  }
+
+  @Test func `of more groups than there is room for, the others are one`() {
+    let cells = (0..<10_050).map { number in
+      (Self.key(policy: "p\(number)"), Self.cell(sessions: 1))
+    }
+    let list = Self.report(cells).policies
+    #expect(list.small == 10_000 && list.groups.map(\.cell.sessions) == [10_050])
   }
 
   @Test(arguments: TestRandom.seeds)
@@ -60,8 +83,7 @@ import Testing
         cells[key, default: ReportCell()].add(
           Self.cell(sessions: Int.random(in: 0...40, using: &random)))
       }
-      let report = LiveReport(
-        cells.map { ($0.key, $0.value) }, sinceHour: 0, leastSessions: 50)
+      let report = Self.report(cells.map { ($0.key, $0.value) })
       for list in [report.policies, report.feeds, report.hours] {
         #expect(list.groups.allSatisfy { $0.cell.sessions >= 50 }, "seed \(seed)")
         var sum = ReportCell()

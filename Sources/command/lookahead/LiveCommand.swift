@@ -40,9 +40,9 @@ struct LiveCommand: ParsableCommand {
     defer { try? store.close() }
     if let feed, try store.feed(named: feed) == nil { throw FeedError.unknownFeed(feed) }
     let since = WallClock.secondsSince1970 / 3600 + 1 - hours
-    var cells = try store.reportCells(since: since)
-    if let feed { cells.removeAll { !$0.key.feed.isSame(as: feed) } }
-    let report = LiveReport(cells, sinceHour: since, leastSessions: reportLeastSessions)
+    let report = try LiveReport(
+      sinceHour: since, leastSessions: reportLeastSessions, feed: feed
+    ) { try store.readReportCells(since: since, $0) }
     switch format {
     case .table: printTable(report)
     case .csv: printCSV(report)

@@ -303,7 +303,7 @@ extension NumberSetting {
       "Maximum requests with reports a minute for each client address; 0 sets no limit."),
     NumberSetting(
       "report-session-items", 1...1_000_000, \.application.reports.sessionItems,
-      "Maximum number of items that are counted of a session in an hour; more get 429."),
+      "Maximum weight, in items, of what a session reports in an hour; more gets 429."),
     NumberSetting(
       "report-queue", 1...1_000_000, \.application.reports.queue,
       "Maximum number of reports that wait to be written; one more gets 503."),

@@ -115,8 +115,6 @@ public struct CMCDReport: Hashable, Sendable {
   public var sequenceNumber: Int? { number("sn").map { Int($0) } }
   /// When it happened by the player's clock, in milliseconds since 1970.
   public var time: Int? { number("ts").map { Int($0) } }
-  /// The content.
-  public var content: String? { values["cid"]?.text }
 
   /// What the report adds.
   ///

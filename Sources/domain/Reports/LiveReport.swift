@@ -2,7 +2,7 @@ import Feed
 
 /// What clients met of late, in groups that are large enough to be shown.
 ///
-/// A group of fewer sessions than a limit is added to others that are too small; where these are too few together, the
+/// Cells are summed up as they are read. A group of fewer sessions than a limit is added to others that are too small; where these are too few together, the
 /// smallest group that could be shown is added to them. So no figure of few sessions can be read off the list, nor
 /// found by taking what is shown from the total (complementary suppression: Willenborg and de Waal, Elements of
 /// Statistical Disclosure Control, chapter 4).
@@ -55,48 +55,88 @@ public struct LiveReport: Sendable {
   /// By hour.
   public let hours: List
 
-  /// The report of cells.
+  /// The report of the cells that `read` hands out, one by one.
+  ///
+  /// - Parameters:
+  ///   - feed: this feed alone; nothing is shown of it where it is not shown apart among all feeds.
+  ///   - read: hands out every cell from the first hour on.
+  /// - Throws: what `read` throws.
   public init(
-    _ cells: [(key: ReportCellKey, cell: ReportCell)], sinceHour: Int, leastSessions: Int
-  ) {
+    sinceHour: Int, leastSessions: Int, feed: String? = nil,
+    _ read: ((ReportCellKey, ReportCell) throws -> Void) throws -> Void
+  ) rethrows {
     self.sinceHour = sinceHour
     self.leastSessions = leastSessions
     var sum = ReportCell()
-    for (_, cell) in cells { sum.add(cell) }
-    total = sum.sessions >= leastSessions ? sum : nil
-    policies = List(cells, by: [.network, .policy, .arm], leastSessions: leastSessions)
-    feeds = List(cells, by: [.feed], leastSessions: leastSessions)
-    hours = List(cells, by: [.hour], leastSessions: leastSessions)
+    var policies = Sums(names: [.network, .policy, .arm])
+    var feeds = Sums(names: [.feed])
+    var hours = Sums(names: [.hour])
+    try read { key, cell in
+      feeds.add(cell, of: key)
+      guard feed.map(key.feed.isSame) ?? true else { return }
+      sum.add(cell)
+      policies.add(cell, of: key)
+      hours.add(cell, of: key)
+    }
+    var all = feeds.list(leastSessions)
+    var isShown = sum.sessions >= leastSessions
+    if let feed {
+      // What is added to others there could be found by taking the others from all.
+      all = List(
+        names: all.names, groups: all.groups.filter { $0.values?[0].isSame(as: feed) == true },
+        small: 0)
+      isShown = !all.groups.isEmpty
+    }
+    total = isShown ? sum : nil
+    self.feeds = all
+    let isHidden = feed != nil && !isShown
+    self.policies = isHidden ? policies.empty : policies.list(leastSessions)
+    self.hours = isHidden ? hours.empty : hours.list(leastSessions)
   }
 }
 
-extension LiveReport.List {
-  /// Groups of cells.
-  init(
-    _ cells: [(key: ReportCellKey, cell: ReportCell)], by names: [LiveReport.Name],
-    leastSessions: Int
-  ) {
-    self.names = names
-    var sums: [[ByteText]: ReportCell] = [:]
-    for (key, cell) in cells {
-      sums[names.map { ByteText($0.value(key)) }, default: ReportCell()].add(cell)
+/// Sums of cells by the values of some names, as many as there is room for: cells of others are one group that is never
+/// shown apart.
+private struct Sums {
+  let names: [LiveReport.Name]
+  private var sums: [[ByteText]: ReportCell] = [:]
+  private var others = ReportCell()
+
+  /// How many groups there are: clients make up names.
+  private static let limit = 10_000
+
+  init(names: [LiveReport.Name]) { self.names = names }
+
+  mutating func add(_ cell: ReportCell, of key: ReportCellKey) {
+    let values = names.map { ByteText($0.value(key)) }
+    if sums[values] == nil, sums.count >= Self.limit {
+      others.add(cell)
+    } else {
+      sums[values, default: ReportCell()].add(cell)
     }
+  }
+
+  /// A list that shows nothing.
+  var empty: LiveReport.List { LiveReport.List(names: names, groups: [], small: 0) }
+
+  func list(_ leastSessions: Int) -> LiveReport.List {
     // The most sessions first, and in an order that depends on nothing else.
     var shown = sums.sorted {
       $0.value.sessions == $1.value.sessions
         ? $0.key.lexicographicallyPrecedes($1.key) : $0.value.sessions > $1.value.sessions
     }
-    var rest = ReportCell()
-    small = shown.count { $0.value.sessions < leastSessions }
+    var rest = others
+    let small = shown.count { $0.value.sessions < leastSessions }
     for (_, cell) in shown.suffix(small) { rest.add(cell) }
     shown.removeLast(small)
     if rest.parts > 0 {
       while rest.sessions < leastSessions, let next = shown.popLast() { rest.add(next.value) }
     }
     if names == [.hour] { shown.sort { $0.key.lexicographicallyPrecedes($1.key) } }
-    groups =
-      shown.map { LiveReport.Group(values: $0.key.map(\.text), cell: $0.value) }
-      + (rest.sessions >= leastSessions && rest.parts > 0
-        ? [LiveReport.Group(values: nil, cell: rest)] : [])
+    var groups = shown.map { LiveReport.Group(values: $0.key.map(\.text), cell: $0.value) }
+    if rest.parts > 0, rest.sessions >= leastSessions {
+      groups.append(LiveReport.Group(values: nil, cell: rest))
+    }
+    return LiveReport.List(names: names, groups: groups, small: small)
   }
 }

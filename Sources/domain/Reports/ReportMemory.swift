@@ -11,7 +11,7 @@ public struct ReportMemory: Sendable {
     /// Hours since 1970.
     public let hour: Int
     /// The hashes.
-    public let fingerprints: [UInt64]
+    public internal(set) var fingerprints: [UInt64]
 
     /// A batch as it was written.
     public init(number: Int64, hour: Int, fingerprints: [UInt64]) {
@@ -24,10 +24,13 @@ public struct ReportMemory: Sendable {
   /// How many hashes are remembered.
   public let limit: Int
   private var known: Set<UInt64> = []
-  private var batches: [(hour: Int, fingerprints: [UInt64])] = []
+  private var batches: [Batch] = []
   private var first = 0
   /// The number of the last batch that was taken in.
   public private(set) var lastBatch: Int64 = 0
+
+  /// The number of the oldest batch that is remembered: none before it need be kept.
+  public var oldestBatch: Int64 { first < batches.count ? batches[first].number : lastBatch + 1 }
 
   /// For how many hours a hash is remembered.
   public static let hours = 26
@@ -47,7 +50,7 @@ public struct ReportMemory: Sendable {
   public mutating func take(_ batch: Batch) {
     lastBatch = max(lastBatch, batch.number)
     known.formUnion(batch.fingerprints)
-    batches.append((batch.hour, batch.fingerprints))
+    batches.append(batch)
     forget(before: batch.hour - Self.hours)
   }
 

@@ -777,9 +777,18 @@ class Reporter {
   /** How many parts wait at the most: the oldest go. */
   static #limit = 100;
 
+  static #dayMs = 86_400_000;
+
+  static #random() {
+    const bytes = crypto.getRandomValues(new Uint8Array(16));
+    return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  }
+
   #url;
   #feed;
   #session;
+  /** Under which its parts wait. */
+  #name = Reporter.#random();
   #part = 0;
   #since = 0;
   #origin = performance.now();
@@ -806,8 +815,7 @@ class Reporter {
     this.#feed = feed;
     this.arm = arm;
     this.client = client;
-    const bytes = crypto.getRandomValues(new Uint8Array(16));
-    this.#session = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    this.#session = Reporter.#random();
     this.#adopt();
   }
 
@@ -846,8 +854,15 @@ class Reporter {
    * @param {boolean} isLast what was not seen never will be
    */
   send({ policy, network, counts }, isLast) {
-    if (this.#items === 0 || this.#isOff) return;
-    const until = Math.round(performance.now() - this.#origin);
+    if ((this.#items === 0 && !(isLast && this.#part > 0)) || this.#isOff) return;
+    // A session is a day long at the most: a page that is open for longer begins another one.
+    if (performance.now() - this.#origin > Reporter.#dayMs || this.#part >= 2880) {
+      this.#session = Reporter.#random();
+      this.#part = 0;
+      this.#origin += this.#since;
+      this.#since = 0;
+    }
+    const until = Math.min(Reporter.#dayMs, Math.round(performance.now() - this.#origin));
     const since = /** @param {string} name */ (name) => Math.max(0, counts[name] - (this.#told[name] ?? 0));
     const part = {
       session: this.#session, part: this.#part, feed: this.#feed.name, policy, arm: this.arm,
@@ -914,7 +929,7 @@ class Reporter {
 
   #keep() {
     try {
-      const key = Reporter.#key + this.#session;
+      const key = Reporter.#key + this.#name;
       if (this.#waiting.length === 0) localStorage.removeItem(key);
       else localStorage.setItem(key, JSON.stringify(this.#waiting));
     } catch {

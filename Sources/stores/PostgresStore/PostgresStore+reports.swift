@@ -10,12 +10,13 @@ extension PostgresStore: ReportStore {
   ///
   /// - Throws: `PostgresStoreError`, `PackedError`.
   package func add(
-    _ parts: [CountedPart], at hour: Int, after batch: Int64, cellsPerHour: Int
+    _ parts: [CountedPart], at hour: Int, after batch: Int64, forgettingBefore oldest: Int64,
+    cellsPerHour: Int
   ) throws -> [ReportMemory.Batch] {
     try withStoreErrors(name) {
       try writer.transaction { rows in
         try ReportTable(rows.connection).add(
-          parts, at: hour, after: batch, cellsPerHour: cellsPerHour)
+          parts, at: hour, after: batch, forgettingBefore: oldest, cellsPerHour: cellsPerHour)
       }
     }
   }
@@ -30,10 +31,19 @@ extension PostgresStore: ReportStore {
   /// See `ReportStore`.
   ///
   /// - Throws: `PostgresStoreError`, `PackedError`.
-  package func reportCells(
-    since hour: Int
-  ) throws -> [(key: ReportCellKey, cell: ReportCell)] {
-    try read { try ReportTable($0).cells(since: hour) }
+  package func readReportCells(
+    since hour: Int, _ body: (ReportCellKey, ReportCell) throws -> Void
+  ) throws {
+    // An hour at a time: libpq holds an answer as a whole. A read may run again, the body may not.
+    var next = hour
+    while true {
+      let cells = try read { try ReportTable($0).cells(atOrAfter: next) }
+      guard let last = cells.last else { return }
+      for (key, cell) in cells {
+        if let cell { try body(key, cell) }
+      }
+      next = last.key.hour + 1
+    }
   }
 
   /// See `ReportStore`.
@@ -92,6 +102,10 @@ struct ReportTable: ReportRows {
       """, values(key) + [.bytes(figures)])
   }
 
+  func deleteBatches(before number: Int64) throws {
+    try connection.run("DELETE FROM report_batch WHERE batch_id < $1::int8", [.integer(number)])
+  }
+
   func cellCount(hour: Int) throws -> Int {
     let rows = try connection.run(
       "SELECT count(*) FROM report_cell WHERE hour = $1::int8", [.integer(hour)])
@@ -106,20 +120,21 @@ struct ReportTable: ReportRows {
       """, [.integer(batch.number), .integer(batch.hour), .bytes(packed)])
   }
 
-  func cells(since hour: Int) throws -> [(key: ReportCellKey, cell: ReportCell)] {
+  /// The cells of the first hour from this one on that has any; nil in place of those that are damaged.
+  func cells(atOrAfter hour: Int) throws -> [(key: ReportCellKey, cell: ReportCell?)] {
     let rows = try connection.run(
       """
-      SELECT hour, feed, policy, arm, network, figures FROM report_cell WHERE hour >= $1::int8
-      ORDER BY hour, feed, policy, arm, network
+      SELECT hour, feed, policy, arm, network, figures FROM report_cell
+      WHERE hour = (SELECT min(hour) FROM report_cell WHERE hour >= $1::int8)
+      ORDER BY feed, policy, arm, network
       """, [.integer(hour)])
-    return try (0..<rows.count).compactMap { row in
+    return try (0..<rows.count).map { row in
       let values = RowValues(rows: rows, row: row)
       let key = ReportCellKey(
         hour: Int(try values.integer(0)), feed: rows.text(row, 1) ?? "",
         policy: rows.text(row, 2) ?? "", arm: rows.text(row, 3) ?? "",
         network: rows.text(row, 4) ?? "")
-      let packed = rows.bytes(row, 5).map { Array($0) } ?? []
-      return try PackedReport.readable(packed).map { (key, $0) }
+      return (key, try PackedReport.readable(rows.bytes(row, 5).map { Array($0) } ?? []))
     }
   }
 

@@ -11,12 +11,13 @@ extension SQLiteStore: ReportStore {
   ///
   /// - Throws: `StoreError`, `PackedError`.
   package func add(
-    _ parts: [CountedPart], at hour: Int, after batch: Int64, cellsPerHour: Int
+    _ parts: [CountedPart], at hour: Int, after batch: Int64, forgettingBefore oldest: Int64,
+    cellsPerHour: Int
   ) throws -> [ReportMemory.Batch] {
     try withStoreErrors(path: path) {
       try pool.write { database in
         try ReportTable(database).add(
-          parts, at: hour, after: batch, cellsPerHour: cellsPerHour)
+          parts, at: hour, after: batch, forgettingBefore: oldest, cellsPerHour: cellsPerHour)
       }
     }
   }
@@ -33,11 +34,13 @@ extension SQLiteStore: ReportStore {
   /// See `ReportStore`.
   ///
   /// - Throws: `StoreError`, `PackedError`.
-  package func reportCells(
-    since hour: Int
-  ) throws -> [(key: ReportCellKey, cell: ReportCell)] {
+  package func readReportCells(
+    since hour: Int, _ body: (ReportCellKey, ReportCell) throws -> Void
+  ) throws {
     try withStoreErrors(path: path) {
-      try readers.read { database, _ in try ReportTable(database).cells(since: hour) }
+      try readers.read { database, _ in
+        try ReportTable(database).readCells(since: hour, body)
+      }
     }
   }
 
@@ -105,6 +108,11 @@ struct ReportTable: ReportRows {
       arguments: [key.hour, key.feed, key.policy, key.arm, key.network, Data(figures)])
   }
 
+  func deleteBatches(before number: Int64) throws {
+    try database.execute(
+      sql: "DELETE FROM report_batch WHERE batch_id < ?", arguments: [number])
+  }
+
   func cellCount(hour: Int) throws -> Int {
     try Int.fetchOne(database.cachedStatement(sql: Self.countCells), arguments: [hour]) ?? 0
   }
@@ -115,19 +123,20 @@ struct ReportTable: ReportRows {
       arguments: [batch.number, batch.hour, Data(packed)])
   }
 
-  func cells(since hour: Int) throws -> [(key: ReportCellKey, cell: ReportCell)] {
+  func readCells(
+    since hour: Int, _ body: (ReportCellKey, ReportCell) throws -> Void
+  ) throws {
     let rows = RowReader(try database.cachedStatement(sql: Self.cellsSince))
     defer { rows.reset() }
     try rows.bind(Int64(hour), at: 1)
-    var cells: [(key: ReportCellKey, cell: ReportCell)] = []
     while try rows.next() {
+      let packed = rows.bytes(5).map { Array($0) } ?? []
+      guard let cell = try PackedReport.readable(packed) else { continue }
       let key = ReportCellKey(
         hour: Int(rows.integer(0)), feed: rows.string(1), policy: rows.string(2),
         arm: rows.string(3), network: rows.string(4))
-      let packed = rows.bytes(5).map { Array($0) } ?? []
-      if let cell = try PackedReport.readable(packed) { cells.append((key, cell)) }
+      try body(key, cell)
     }
-    return cells
   }
 
   func drop(before hour: Int, fingerprintsBefore other: Int) throws {

@@ -139,6 +139,8 @@ public actor Prefetcher {
   public func end() async {
     leaveActive()
     let last = cutReport(isLast: true)
+    // Whatever is called now, it is told once.
+    report = nil
     reader?.cancel()
     input.finish()
     told.finish()
@@ -147,7 +149,7 @@ public actor Prefetcher {
     for task in pageTasks.values { task.cancel() }
     await store.setObserver(nil)
     // Behind what no longer takes the link.
-    if let last { await outbox?.send(last, isLast: true) }
+    if let last { await outbox?.send(last) }
   }
 
   // MARK: What the person does
@@ -286,7 +288,7 @@ public actor Prefetcher {
   }
 
   private func sendReport(isLast: Bool) async {
-    if let part = cutReport(isLast: isLast) { await outbox?.send(part, isLast: isLast) }
+    if let part = cutReport(isLast: isLast) { await outbox?.send(part) }
   }
 
   /// The part that ends now; nil if there is nothing to tell.

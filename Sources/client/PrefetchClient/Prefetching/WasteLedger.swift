@@ -1,5 +1,6 @@
 import Feed
 import Prefetch
+import Reports
 import Synchronization
 
 /// How many bytes of each file came, and how many of them somebody looked at. Bounded: of very many files
@@ -10,40 +11,26 @@ struct WasteLedger {
     var usedBytes = 0
     var wastedBytes: Int { max(0, fetchedBytes - usedBytes) }
 
-    var fates: Fates {
-      let seen = min(fetchedBytes, usedBytes)
-      return usedBytes > 0
-        ? Fates(seen: seen, left: wastedBytes) : Fates(neverReached: wastedBytes)
-    }
-  }
-
-  /// What became of the bytes that came.
-  struct Fates {
-    var seen = 0
-    /// Of items that were left before.
-    var left = 0
-    /// Of items that nobody has looked at.
-    var neverReached = 0
-
-    fileprivate mutating func add(_ other: Fates) {
-      seen += other.seen
-      left += other.left
-      neverReached += other.neverReached
+    var fates: Tally<ByteFate> {
+      var fates = Tally<ByteFate>()
+      fates[.seen] = min(fetchedBytes, usedBytes)
+      fates[usedBytes > 0 ? .left : .neverReached] = wastedBytes
+      return fates
     }
   }
 
   private var entries: [String: Entry] = [:]
   /// The files by when they were met.
   private var order: [String] = []
-  private var closed = Fates()
+  private var closed = Tally<ByteFate>()
 
   private static let entryLimit = 4_096
 
   /// All bytes that came and were of no use, as of now.
-  var wastedBytes: Int { fates.left + fates.neverReached }
+  var wastedBytes: Int { fates.total - fates[.seen] }
 
   /// What became of all bytes, as of now.
-  var fates: Fates {
+  var fates: Tally<ByteFate> {
     var fates = closed
     for entry in entries.values { fates.add(entry.fates) }
     return fates

@@ -24,8 +24,6 @@ actor ReportOutbox {
 
   /// How many parts wait at the most: the oldest go.
   private static let limit = 100
-  /// How often the last part is tried.
-  private static let attempts = 3
 
   init(
     to url: URL, over transport: any Transport, settings: ReportingSettings,
@@ -35,27 +33,18 @@ actor ReportOutbox {
     if let file = settings.file { waiting = Self.read(file) }
   }
 
-  /// How many parts wait.
-  var count: Int { waiting.count }
-
   /// Adds a part, and sends what waits; returns when there was an answer to it, or to one before that is to be sent again.
-  ///
-  /// - Parameter isLast: no other part comes after which it could be sent again: it is tried a few times.
-  func send(_ part: ReportPart, isLast: Bool) async {
+  func send(_ part: ReportPart) async {
     guard !isOff else { return }
     waiting.append(Waiting(part: part, since: now()))
     waiting.removeFirst(max(0, waiting.count - Self.limit))
     // It is kept before anything can happen to it.
     write()
-    for attempt in 1...(isLast ? Self.attempts : 1) {
-      // What is being sent may have looked at the last part already.
-      while let sending { await sending.value }
-      let task = Task { await sendAll() }
-      sending = task
-      await task.value
-      if waiting.isEmpty || notBefore.map({ $0 > now() }) ?? false { return }
-      if attempt < Self.attempts, isLast { try? await Task.sleep(for: .milliseconds(200)) }
-    }
+    // What is being sent may have looked at the last part already.
+    while let sending { await sending.value }
+    let task = Task { await sendAll() }
+    sending = task
+    await task.value
   }
 
   private func sendAll() async {

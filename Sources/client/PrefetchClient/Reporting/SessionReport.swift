@@ -5,30 +5,34 @@ import Reports
 ///
 /// An item counts in the part in which it is left, with its loader, its wait and its first frame. Bytes are seen when
 /// an item that holds them is left; what was never seen is known, and told, at the end of the session.
-struct SessionReport {
+package struct SessionReport {
   /// What is counted elsewhere, from the beginning of the session on.
-  struct Totals {
-    var requests = 0
-    var pageRequests = 0
-    var fates = WasteLedger.Fates()
-    var downlinkKbps: Int?
-    var roundTripMilliseconds: Int?
+  package struct Totals {
+    package var requests = 0
+    package var pageRequests = 0
+    package var fates = Tally<ByteFate>()
+    package var downlinkKbps: Int?
+    package var roundTripMilliseconds: Int?
+
+    package init() {}
   }
 
   private var next: ReportPart
+  /// When the session begins on the client's clock.
+  private var origin: Int
   private var told = Totals()
 
   /// A part with as many items is cut at once.
   private static let manyItems = ReportLimits.items * 9 / 10
 
   /// A session that begins now.
-  init(feed: String, policy: String, settings: ReportingSettings, at milliseconds: Int) {
+  package init(feed: String, policy: String, settings: ReportingSettings, at milliseconds: Int) {
     next = ReportPart(session: Self.randomName(), part: 0)
     next.feed = feed
     next.policy = policy
     next.arm = settings.arm
     next.client = settings.client
-    next.sinceMilliseconds = milliseconds
+    origin = milliseconds
   }
 
   /// 132 bits that nobody guesses, in letters and digits that JSON takes as they are.
@@ -46,7 +50,8 @@ struct SessionReport {
   /// Whether a part is due.
   func isDue(at now: Int, interval: Int) -> Bool {
     hasItems
-      && (now - next.sinceMilliseconds >= interval || next.figures.items >= Self.manyItems)
+      && (now - origin - next.sinceMilliseconds >= interval
+        || next.figures.items >= Self.manyItems)
   }
 
   /// An item was left.
@@ -55,8 +60,9 @@ struct SessionReport {
   ///   - loader: what was missing when it became active; nil if nothing was.
   ///   - wait: until that was there.
   ///   - frame: until the first frame; nil where that is not known.
-  mutating func left(loader: LoaderKind?, waitMilliseconds wait: Int, frameMilliseconds frame: Int?)
-  {
+  package mutating func left(
+    loader: LoaderKind?, waitMilliseconds wait: Int, frameMilliseconds frame: Int?
+  ) {
     next.figures.items += 1
     if let loader {
       next.figures.loaders[loader] += 1
@@ -74,23 +80,30 @@ struct SessionReport {
   /// The part that ends now; the next one begins.
   ///
   /// - Parameter isLast: what was not seen up to now never will be.
-  mutating func cut(at now: Int, _ totals: Totals, isLast: Bool) -> ReportPart {
+  package mutating func cut(at now: Int, _ totals: Totals, isLast: Bool) -> ReportPart {
+    // A session is a day long at the most: an app that runs for longer begins another one.
+    if now - origin > ReportLimits.sessionMilliseconds || next.part >= ReportLimits.parts {
+      next.session = Self.randomName()
+      next.part = 0
+      origin += next.sinceMilliseconds
+      next.sinceMilliseconds = 0
+    }
     var part = next
-    part.untilMilliseconds = now
+    part.untilMilliseconds = min(now - origin, ReportLimits.sessionMilliseconds)
     part.downlinkKbps = totals.downlinkKbps
     part.roundTripMilliseconds = totals.roundTripMilliseconds
-    let milliseconds = now - part.sinceMilliseconds
-    part.figures.stalledMilliseconds = min(part.figures.stalledMilliseconds, milliseconds)
+    part.figures.stalledMilliseconds = min(
+      part.figures.stalledMilliseconds, part.untilMilliseconds - part.sinceMilliseconds)
     part.figures.requests = totals.requests - told.requests
     part.figures.plans = totals.pageRequests - told.pageRequests
-    part.figures.bytes[.seen] = max(0, totals.fates.seen - told.fates.seen)
+    part.figures.bytes[.seen] = totals.fates[.seen] - told.fates[.seen]
     if isLast {
-      part.figures.bytes[.left] = totals.fates.left
-      part.figures.bytes[.neverReached] = totals.fates.neverReached
+      part.figures.bytes[.left] = totals.fates[.left]
+      part.figures.bytes[.neverReached] = totals.fates[.neverReached]
     }
     told = totals
     next.part += 1
-    next.sinceMilliseconds = now
+    next.sinceMilliseconds = part.untilMilliseconds
     next.figures = ReportFigures()
     return part
   }

@@ -15,7 +15,7 @@ package struct ReportSettings: Sendable {
   package var bytes = 65_536
   /// How often a minute an address may report; 0 does not count.
   package var perMinute = 600
-  /// How many items of a session are counted in an hour.
+  /// As how many items what a session reports in an hour weighs at the most.
   package var sessionItems = 3_600
   /// How many parts wait to be written at the most.
   package var queue = 65_536
@@ -53,8 +53,10 @@ final class ReportCollector: Sendable {
     var fingerprints: Set<UInt64> = []
     var memory: ReportMemory
     var shares = AddressShares()
-    var sessions = SessionItems()
-    var hour = 0
+    var sessions = SessionWeights()
+    var hour: Int
+    /// When old reports were deleted, or the process began.
+    var droppedHour: Int
     /// What was counted before this process is in the memory.
     var isLoaded = false
   }
@@ -83,7 +85,9 @@ final class ReportCollector: Sendable {
     _ logger: Logger, hour: @escaping @Sendable () -> Int = { WallClock.secondsSince1970 / 3600 }
   ) {
     (self.store, self.settings, self.logger, self.hour) = (store, settings, logger, hour)
-    state = Mutex(State(memory: ReportMemory(limit: settings.remembered)))
+    let now = hour()
+    state = Mutex(
+      State(memory: ReportMemory(limit: settings.remembered), hour: now, droppedHour: now))
     counters = registry.counters(
       "lookahead_reports_total", help: "Parts that clients reported.", of: Outcome.self)
     registry.describe(
@@ -137,7 +141,7 @@ final class ReportCollector: Sendable {
       if state.hour != hour {
         state.hour = hour
         state.shares = AddressShares()
-        state.sessions = SessionItems()
+        state.sessions = SessionWeights()
         state.memory.forget(before: hour - ReportMemory.hours)
       }
       var new: [Entry] = []
@@ -157,7 +161,7 @@ final class ReportCollector: Sendable {
       guard state.sessions.admit(new, limit: settings.sessionItems) else {
         var problem = Problem(
           .tooManyRequests, .tooManyRequests,
-          "The session reports more than \(settings.sessionItems) items in an hour.")
+          "The session reports more in an hour than \(settings.sessionItems) items weigh.")
         problem.retryAfterSeconds = 3_600
         return problem
       }
@@ -181,19 +185,25 @@ final class ReportCollector: Sendable {
     for (counter, count) in zip(bytes, counted.bytes.counts) { counter.increment(by: count) }
   }
 
-  /// Writes what waits, and takes in what other servers wrote. For one thread.
+  /// Writes what waits, takes in what other servers wrote, and deletes what is too old once an hour. For one thread.
   func flush() {
+    write()
+    drop()
+  }
+
+  private func write() {
     guard state.withLock({ !$0.waiting.isEmpty }), load() else { return }
     let hour = hour()
-    let (parts, last) = state.withLock { state in
+    let (parts, last, oldest) = state.withLock { state in
       // What another server counted meanwhile is left out here, or by the store.
       state.written = state.waiting.filter { !state.memory.contains($0.fingerprint) }
       state.waiting = []
-      return (state.written, state.memory.lastBatch)
+      return (state.written, state.memory.lastBatch, state.memory.oldestBatch)
     }
     guard !parts.isEmpty else { return }
     do {
-      let batches = try store.add(parts, at: hour, after: last, cellsPerHour: settings.cells)
+      let batches = try store.add(
+        parts, at: hour, after: last, forgettingBefore: oldest, cellsPerHour: settings.cells)
       state.withLock { state in
         for batch in batches { state.memory.take(batch) }
         state.written = []
@@ -237,9 +247,13 @@ final class ReportCollector: Sendable {
     }
   }
 
-  /// Deletes what is too old.
-  func drop() {
+  private func drop() {
     let hour = hour()
+    let isDue = state.withLock { state in
+      defer { state.droppedHour = hour }
+      return state.droppedHour != hour
+    }
+    guard isDue else { return }
     do {
       try store.dropReports(
         before: hour - settings.days * 24, fingerprintsBefore: hour - ReportMemory.hours)
@@ -276,20 +290,34 @@ private struct AddressShares {
   }
 }
 
-/// How many items sessions have reported in this hour, as far as there is room.
-private struct SessionItems {
-  private var items: [Int: Int] = [:]
+/// What sessions have reported in this hour, as far as there is room.
+private struct SessionWeights {
+  private var weights: [Int: Int] = [:]
 
   /// How many sessions are kept: those beyond are not bounded.
   private static let limit = 200_000
+  /// Bytes that weigh as an item.
+  private static let itemBytes = 10_000_000
+  /// Requests that weigh as an item.
+  private static let itemRequests = 10
 
-  /// Counts the items of entries, or of none where a session has too many.
+  /// As how many items a part weighs: whatever it has most of. A part without anything weighs as one.
+  private static func weight(_ figures: ReportFigures) -> Int {
+    max(
+      1, figures.items, figures.loaders.total, figures.stalls, figures.bytes.total / itemBytes,
+      (figures.requests + figures.plans) / itemRequests)
+  }
+
+  /// Counts what entries weigh, or nothing where a session has too much.
   mutating func admit(_ entries: [ReportCollector.Entry], limit: Int) -> Bool {
     var added: [Int: Int] = [:]
-    for entry in entries { added[entry.session, default: 0] += entry.cell.figures.items }
-    guard added.allSatisfy({ items[$0, default: 0] + $1 <= limit }) else { return false }
-    for (session, count) in added where items[session] != nil || items.count < Self.limit {
-      items[session, default: 0] += count
+    for entry in entries {
+      added[entry.session, default: 0] += Self.weight(entry.cell.figures)
+    }
+    guard added.allSatisfy({ weights[$0, default: 0] + $1 <= limit }) else { return false }
+    for (session, weight) in added
+    where weights[session] != nil || weights.count < Self.limit {
+      weights[session, default: 0] += weight
     }
     return true
   }

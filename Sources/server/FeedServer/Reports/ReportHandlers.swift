@@ -155,11 +155,11 @@ struct LiveHandler: RouteHandler {
     let since = hour() + 1 - hours
     try workers.run(for: call) {
       call.attempt {
-        var cells = try store.reportCells(since: since)
-        if let feed { cells.removeAll { !$0.key.feed.isSame(as: feed) } }
+        let report = try LiveReport(
+          sinceHour: since, leastSessions: settings.leastSessions, feed: feed
+        ) { try store.readReportCells(since: since, $0) }
         var writer = JSONWriter(capacity: 8192)
-        writer.live(
-          LiveReport(cells, sinceHour: since, leastSessions: settings.leastSessions))
+        writer.live(report)
         encoding.answer(Representation(writer.bytes, caching: .none), to: call)
       }
     }

@@ -18,8 +18,6 @@ package final class ApplicationServer: Sendable {
   private let purger: CachePurger?
   /// Writes what clients report.
   private let reporting: PeriodicTask
-  /// Deletes old reports.
-  private let pruning: PeriodicTask
   /// Looks for what is news, as long as the server runs.
   private let watching = WorkerPool(threads: 1, limit: 1)
 
@@ -41,9 +39,6 @@ package final class ApplicationServer: Sendable {
     let reports = parts.reports
     reporting = PeriodicTask(pauseMilliseconds: configuration.reports.flushMilliseconds) {
       reports.flush()
-    }
-    pruning = PeriodicTask(pauseMilliseconds: 3_600_000, scheduling: .background) {
-      reports.drop()
     }
     let server = Server(
       configuration: configuration.server, handler: Application(parts, access), logger: logger,
@@ -67,10 +62,7 @@ package final class ApplicationServer: Sendable {
     _ = parts.pages.maker.source.writers.run { [filler] in filler.run() }
     _ = watching.run { [events = parts.events] in events.run() }
     purger?.start()
-    if configuration.reports.areOn {
-      try reporting.start()
-      try pruning.start()
-    }
+    if configuration.reports.areOn { try reporting.start() }
     return port
   }
 
@@ -92,7 +84,6 @@ package final class ApplicationServer: Sendable {
     filler.stop()
     parts.events.stop()
     reporting.stop()
-    pruning.stop()
     if configuration.reports.areOn { parts.reports.flush() }
     watching.wait()
     purger?.stop()

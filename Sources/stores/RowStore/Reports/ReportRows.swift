@@ -12,6 +12,8 @@ package protocol ReportRows {
   func put(_ figures: [UInt8], at key: ReportCellKey) throws
   /// How many cells an hour has.
   func cellCount(hour: Int) throws -> Int
+  /// Deletes the batches before a number.
+  func deleteBatches(before number: Int64) throws
   /// Writes a batch.
   func add(_ batch: ReportMemory.Batch, packed: [UInt8]) throws
 }
@@ -21,7 +23,8 @@ extension ReportRows {
   ///
   /// - Throws: what the database says, `PackedError` for a cell that a later program wrote.
   package func add(
-    _ parts: [CountedPart], at hour: Int, after last: Int64, cellsPerHour: Int
+    _ parts: [CountedPart], at hour: Int, after last: Int64, forgettingBefore oldest: Int64,
+    cellsPerHour: Int
   ) throws -> [ReportMemory.Batch] {
     var batches = try batches(after: last)
     var counted = Set(batches.lazy.flatMap(\.fingerprints))
@@ -54,6 +57,7 @@ extension ReportRows {
     let batch = ReportMemory.Batch(
       number: (batches.last?.number ?? last) + 1, hour: hour, fingerprints: new)
     try add(batch, packed: PackedReport.pack(new))
+    try deleteBatches(before: min(oldest, batch.number))
     batches.append(batch)
     return batches
   }
