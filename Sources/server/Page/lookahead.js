@@ -776,7 +776,6 @@ class Reporter {
   static #intervalMs = 30_000;
   /** How many parts wait at the most: the oldest go. */
   static #limit = 100;
-
   static #dayMs = 86_400_000;
 
   static #random() {
@@ -895,7 +894,8 @@ class Reporter {
     if (this.#isSending || Date.now() < this.#notBefore) return;
     this.#isSending = true;
     while (this.#waiting.length > 0) {
-      const { at, part } = this.#waiting[0];
+      const first = this.#waiting[0];
+      const { at, part } = first;
       const ageMs = Math.max(0, Date.now() - at);
       let status = 0;
       let wait = 0;
@@ -921,7 +921,8 @@ class Reporter {
           break;
         }
       }
-      this.#waiting.shift();
+      // It may have gone meanwhile, where too many wait.
+      this.#waiting = this.#waiting.filter((other) => other !== first);
     }
     this.#isSending = false;
     this.#keep();
@@ -950,6 +951,7 @@ class Reporter {
       // What cannot be read is not reported.
     }
     this.#waiting.splice(0, this.#waiting.length - Reporter.#limit);
+    this.#keep();
   }
 }
 
