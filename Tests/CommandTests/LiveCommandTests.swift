@@ -1,5 +1,7 @@
 import Catalog
+import Feed
 import Foundation
+import Prefetch
 import Reports
 import SQLiteStore
 import Testing
@@ -48,6 +50,29 @@ import Testing
       try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
     let total = try #require(live["total"] as? [String: Any])
     #expect(total["sessions"] as? Int == 400 && total["loadersPer1000"] as? Double == 20)
+  }
+
+  @Test func `the bill and what was predicted stand beside what was met`() throws {
+    try report(sessions: 400)
+    let store = try SQLiteStore(path: program.database)
+    let policy = Policy(name: "p", strategy: .weighted(leading: 20, maxCost: 2))
+    try store.apply(
+      policy, feed: nil, network: "3g",
+      evidence: Array(
+        #"{"judged":[{"setting":"old","loaders":40},{"setting":"p","loaders":12.5}]}"#.utf8),
+      at: Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)))
+    try store.close()
+    let table = try program.run("live", "--month-sessions", "1000", "--gigabyte-cents", "1000")
+    #expect(table.status == 0, "\(table.errors)")
+    // 100 bytes a session, a thousand sessions: a tenth of a megabyte, and of a cent.
+    #expect(
+      table.output.contains(/3g p +0\.1 +0\.0 +0\.0 +0\.0 +0\.1 +0\.1 +0\.04/), "\(table.output)")
+    #expect(table.output.contains("Name a feed (--feed)"))
+    #expect(
+      table.output.contains("3g: p of all other feeds: predicted 13 per 1000, met 20 (20 to 20)"),
+      "\(table.output)")
+    let json = try program.run("live", "--format", "json")
+    #expect(json.output.contains("\"verdict\":\"more\""))
   }
 
   @Test func `of few sessions nothing is shown, and of one feed alone its own`() throws {

@@ -108,13 +108,17 @@ class Tab(Chromium):
 def report(server, sessions):
     """Reports sessions on three networks with two policies, and waits until the server shows them."""
     for session in range(sessions):
-        loaders, policy = session % 5 if session % 3 else 9, ("weighted-5", "ours")[session % 2]
+        # The slowest network has the most loaders, and one policy fewer of them, for more bytes.
+        policy, is_ours = ("weighted-5", "ours")[session % 2], session % 2
+        loaders = (9, 4, 1)[session % 3] + session % 5 - 4 * is_ours
+        loaders = max(0, loaders)
         part = {
             "session": f"session-number-{session}", "part": 0, "feed": ("featured", "videos")[session % 7 == 0],
-            "policy": policy, "network": {"downlink": (780, 2000, 20000)[session % 3], "rtt": 50},
+            "ageMs": 3_600_000 * (session // 6 % 6), "policy": policy, "network": {"downlink": (780, 2000, 20000)[session % 3], "rtt": 50},
             "since": 0, "until": 60000, "items": 60, "loaders": {"video": loaders},
             "waitMs": [[45 + session % 40 + each, 1] for each in range(loaders)], "frameMs": [[50 + session % 9, 60]],
-            "stalls": session % 2, "bytes": {"seen": 9_000_000, "left": 400_000, "neverReached": 700_000 * (session % 3)}}
+            "stalls": session % 2, "bytes": {"seen": 9_000_000, "left": 400_000, "neverReached": 300_000 * (session % 3 + 2 * is_ours), "otherVariant": 150_000,
+                "cancelled": 90_000 * is_ours}}
         request = urllib.request.Request(f"http://127.0.0.1:{server.port}/v1/reports", json.dumps(part).encode(),
                                          {"Content-Type": "text/plain"})
         assert urllib.request.urlopen(request).status == 202
@@ -149,9 +153,23 @@ def check_live(server, folder):
                 tab.evaluate("document.getElementById('tab-live').click()")
                 expect(tab.wait("document.querySelectorAll('#view-live .meter').length > 9", 5), f"{name}: what clients met is shown")
                 expect(tab.evaluate("document.querySelectorAll('#view-live .columns i').length > 9"), f"{name}: waits are shown")
+                expect(tab.evaluate("document.querySelectorAll('#view-live .timeline .dot').length > 4"), f"{name}: and hours")
+                expect(tab.evaluate("document.querySelectorAll('#view-live .stack').length > 7"
+                                    " && /Choose a feed/.test(document.getElementById('view-live').textContent)"), f"{name}: and the bill")
                 expect(tab.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), f"{name}: and no wider than the screen")
                 time.sleep(0.3)
                 tab.screenshot(folder / f"{name}-live.png")
+                tab.evaluate("""(() => {
+                  const feed = document.querySelectorAll('#view-live select')[1];
+                  feed.value = 'featured';
+                  feed.dispatchEvent(new Event('change'));
+                })()""")
+                expect(tab.wait("/avoids .* each for .* cost .* cents/.test(document.querySelector('#view-live .sentences')?.textContent)",
+                                5), f"{name}: of one feed, what a loader avoided costs")
+                expect(tab.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), f"{name}: still no wider than the screen")
+                tab.evaluate("document.querySelector('#view-live .timeline').scrollIntoView()")
+                time.sleep(0.3)
+                tab.screenshot(folder / f"{name}-live-bill.png")
                 tab.evaluate("document.getElementById('view-live').scrollTo(0, 1e6)")
                 time.sleep(0.3)
                 tab.screenshot(folder / f"{name}-live-below.png")

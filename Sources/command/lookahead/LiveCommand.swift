@@ -27,6 +27,8 @@ struct LiveCommand: ParsableCommand {
 
   @Option("hours") var hours: Int
   @Option("report-least-sessions") var reportLeastSessions: Int
+  @Option("gigabyte-cents") var gigabyteCents: Int
+  @Option("month-sessions") var monthSessions: Int
 
   @Option(help: "How to show it: table, csv or json.")
   var format = Format.table
@@ -40,8 +42,14 @@ struct LiveCommand: ParsableCommand {
     defer { try? store.close() }
     if let feed, try store.feed(named: feed) == nil { throw FeedError.unknownFeed(feed) }
     let since = WallClock.secondsSince1970 / 3600 + 1 - hours
+    let predicted = PolicyOutcome.predictions(of: try store.snapshot().policyBook)
+    let outcomes = try PolicyOutcome.met(predicted, leastSessions: reportLeastSessions) {
+      try store.readReportCells(since: $0, $1)
+    }
     let report = try LiveReport(
-      sinceHour: since, leastSessions: reportLeastSessions, feed: feed
+      sinceHour: since, leastSessions: reportLeastSessions,
+      rates: Bill.Rates(gigabyteCents: gigabyteCents, monthSessions: monthSessions),
+      outcomes: outcomes, feed: feed
     ) { try store.readReportCells(since: since, $0) }
     switch format {
     case .table: printTable(report)
@@ -77,9 +85,45 @@ struct LiveCommand: ParsableCommand {
     ]
   }
 
+  private static let billColumns =
+    Bill.reasons.map { "\($0.title) MB" }
+    + ["never seen MB a month", "cents a month", "cents in all"]
+
+  /// What a person and month of the group comes to, and all of it.
+  private static func bill(_ cell: ReportCell, _ rates: Bill.Rates) -> [String] {
+    func hundredths(_ value: Double?) -> String {
+      value.map { "\(($0 * 100).rounded() / 100)" } ?? ""
+    }
+    let month = cell.monthUnseenBytes(rates)
+    return Bill.reasons.map { fate in hundredths(cell.monthBytes(fate, rates).map { $0 / 1e6 }) }
+      + [
+        hundredths(month.map { $0 / 1e6 }), hundredths(month.map(rates.cents)),
+        hundredths(rates.cents(ofBytes: Double(cell.unseenBytes))),
+      ]
+  }
+
+  /// What each policy avoided, a sentence each.
+  static func sentences(_ report: LiveReport) -> [String] {
+    zip(report.policies.groups, report.avoided).compactMap { group, avoided in
+      guard let avoided, let values = group.values else { return nil }
+      func tenth(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+      func name(_ values: [String]) -> String {
+        values.dropFirst().filter { !$0.isEmpty }.joined(separator: " ")
+      }
+      let head = "\(values[0]): \(name(values)) beside \(name(avoided.baseline))"
+      guard let interval = avoided.interval, let bytes = avoided.bytesPerLoader else {
+        return "\(head): no loader avoided is certain"
+      }
+      return "\(head): avoids \(tenth(avoided.perThousand)) loaders of 1000 items "
+        + "(\(tenth(interval.lowerBound)) to \(tenth(interval.upperBound))), each for "
+        + "\(tenth(bytes / 1000)) KB; a thousand of them cost "
+        + "\(tenth(report.rates.cents(ofBytes: bytes * 1000))) cents"
+    }
+  }
+
   /// Each list's name, and what its groups are called with their values.
   private static func lists(
-    _ report: LiveReport
+    _ report: LiveReport, _ values: (ReportCell) -> [String]
   ) -> [(name: String, rows: [(name: String, values: [String])])] {
     func name(_ group: LiveReport.Group, _ list: LiveReport.List) -> String {
       guard let values = group.values else { return "too small to be shown apart" }
@@ -98,14 +142,36 @@ struct LiveCommand: ParsableCommand {
   }
 
   private func printTable(_ report: LiveReport) {
-    guard report.total != nil else {
+    guard let total = report.total else {
       print(
         "fewer than \(report.leastSessions) sessions have reported since "
           + "\(LiveReport.time(ofHour: report.sinceHour)): nothing is shown")
       return
     }
-    for (name, rows) in Self.lists(report) where !rows.isEmpty {
-      let lines = [[name] + Self.columns] + rows.map { [$0.name] + $0.values }
+    Self.printTables(Self.lists(report, Self.values), Self.columns)
+    let rates = report.rates
+    print(
+      "The bill: what was never seen, a person and month of \(rates.monthSessions) sessions, at "
+        + "\(rates.gigabyteCents) cents a gigabyte\n")
+    Self.printTables(
+      Self.lists(report) { Self.bill($0, rates) }.filter { $0.name != "hour" }, Self.billColumns)
+    for sentence in Self.sentences(report) { print(sentence) }
+    if !report.isOfOneFeed, total.sessions > 0 {
+      print("Name a feed (--feed) to see what a loader avoided costs: feeds cannot be compared.")
+    }
+    if !report.outcomes.isEmpty { print("\nPolicies that the lab found:") }
+    for outcome in report.outcomes {
+      print(
+        "\(outcome.network): \(outcome.policy) of \(outcome.feed ?? "all other feeds"): \(outcome.words)"
+          .escapedForTerminal())
+    }
+  }
+
+  private static func printTables(
+    _ lists: [(name: String, rows: [(name: String, values: [String])])], _ columns: [String]
+  ) {
+    for (name, rows) in lists where !rows.isEmpty {
+      let lines = [[name] + columns] + rows.map { [$0.name] + $0.values }
       let widths = lines[0].indices.map { column in
         lines.map { $0[column].unicodeScalars.count }.max() ?? 0
       }
@@ -126,8 +192,9 @@ struct LiveCommand: ParsableCommand {
       let safe = text.first.map { "=+-@".contains($0) } == true ? "'\(text)" : text
       return "\"\(safe.replacing("\"", with: "\"\""))\""
     }
-    print((["list", "name"] + Self.columns).joined(separator: ","))
-    for (list, rows) in Self.lists(report) {
+    print((["list", "name"] + Self.columns + Self.billColumns).joined(separator: ","))
+    let lists = Self.lists(report) { Self.values($0) + Self.bill($0, report.rates) }
+    for (list, rows) in lists {
       for (name, values) in rows {
         print(([quoted(list), quoted(name)] + values).joined(separator: ","))
       }

@@ -323,6 +323,12 @@ extension NumberSetting {
       "report-least-sessions", 1...1_000_000, \.application.reports.leastSessions,
       "Number of sessions below which nothing is shown of a group."),
     NumberSetting(
+      "gigabyte-cents", 0...1_000_000, \.application.reports.rates.gigabyteCents,
+      "Price of a gigabyte in cents, for the bill."),
+    NumberSetting(
+      "month-sessions", 1...100_000, \.application.reports.rates.monthSessions,
+      "Sessions that a person has in a month, for the bill."),
+    NumberSetting(
       "hours", 1...87_600, default: 24, "Number of hours to show, up to now."),
 
     // Log and figures.
@@ -389,9 +395,6 @@ extension NumberSetting {
     NumberSetting(
       "megabyte-loaders", 0...1_000_000, default: nil,
       "Rate settings by a sum: a megabyte an item counts as this many loaders per 1000."),
-    NumberSetting(
-      "gigabyte-cents", 0...1_000_000, default: 500,
-      "Price of a gigabyte in cents, for the report."),
     NumberSetting("seed", 0...1_000_000_000, default: 1, "Seed of all random numbers."),
     NumberSetting(
       "margin", 0...1_000, default: 2, "Difference in loaders per 1000 items that does not count."),

@@ -14,4 +14,6 @@ struct ReportOptions: ParsableArguments {
   @Option("report-cells") var reportCells: Int
   @Option("report-days") var reportDays: Int
   @Option("report-least-sessions") var reportLeastSessions: Int
+  @Option("gigabyte-cents") var gigabyteCents: Int
+  @Option("month-sessions") var monthSessions: Int
 }

@@ -98,6 +98,41 @@ public struct PolicyBook: Sendable {
     return Policy(name: "none", strategy: .plain(leading: 0), trailing: 0)
   }
 
+  /// A policy that the lab found, and that nobody has changed since.
+  public struct Found: Sendable {
+    /// Of which feed and network it is.
+    public let key: Key
+    /// The policy.
+    public let policy: Policy
+    /// What it rests on.
+    public let evidence: PolicyEvidence
+    /// Where it is of every feed without one of its own: the feeds that have one on the network.
+    public let otherFeeds: [String]
+  }
+
+  /// The policies that the lab found: by network as they are in `networks`, that of all feeds first, then by feed.
+  public var found: [Found] {
+    networks.flatMap { network -> [Found] in
+      let policies = content.policies.first { $0.network.isSame(as: network.name) }
+      guard let policies else { return [] }
+      var found: [Found] = []
+      if let common = policies.common, let evidence = policies.commonEvidence {
+        found.append(
+          Found(
+            key: Key(feed: nil, network: network.name), policy: common, evidence: evidence,
+            otherFeeds: policies.ofFeeds.keys.sorted().map(\.text)))
+      }
+      for (feed, evidence) in policies.evidenceOfFeeds.sorted(by: { $0.key < $1.key }) {
+        guard let policy = policies.ofFeeds[feed] else { continue }
+        found.append(
+          Found(
+            key: Key(feed: feed.text, network: network.name), policy: policy, evidence: evidence,
+            otherFeeds: []))
+      }
+      return found
+    }
+  }
+
   /// What the policy in force for the feed on the network rests on, where the lab found it.
   public func evidence(feed: String?, network: NetworkProfile) -> PolicyEvidence? {
     let policies = content.policies.first { $0.network.isSame(as: network.name) }

@@ -46,6 +46,10 @@ public struct LiveReport: Sendable {
   public let sinceHour: Int
   /// Of fewer sessions nothing is shown.
   public let leastSessions: Int
+  /// What the bill is made out by.
+  public let rates: Bill.Rates
+  /// Whether all that is told is of one feed, so that policies can be compared.
+  public let isOfOneFeed: Bool
   /// All of them; nil where they are too few.
   public let total: ReportCell?
   /// By network and policy.
@@ -54,19 +58,25 @@ public struct LiveReport: Sendable {
   public let feeds: List
   /// By hour.
   public let hours: List
+  /// What the lab predicted of policies, beside what was met.
+  public let outcomes: [PolicyOutcome]
 
   /// The report of the cells that `read` hands out, one by one.
   ///
   /// - Parameters:
+  ///   - rates: what the bill is made out by.
+  ///   - outcomes: of all policies that the lab found; those of other feeds are left out.
   ///   - feed: this feed alone; nothing is shown of it where it is not shown apart among all feeds.
   ///   - read: hands out every cell from the first hour on.
   /// - Throws: what `read` throws.
   public init(
-    sinceHour: Int, leastSessions: Int, feed: String? = nil,
+    sinceHour: Int, leastSessions: Int, rates: Bill.Rates = Bill.Rates(),
+    outcomes: [PolicyOutcome] = [], feed: String? = nil,
     _ read: ((ReportCellKey, ReportCell) throws -> Void) throws -> Void
   ) rethrows {
     self.sinceHour = sinceHour
     self.leastSessions = leastSessions
+    self.rates = rates
     var sum = ReportCell()
     var policies = Sums(names: [.network, .policy, .arm])
     var feeds = Sums(names: [.feed])
@@ -78,6 +88,7 @@ public struct LiveReport: Sendable {
       policies.add(cell, of: key)
       hours.add(cell, of: key)
     }
+    isOfOneFeed = feed != nil || feeds.count == 1
     var all = feeds.list(leastSessions)
     var isShown = sum.sessions >= leastSessions
     if let feed {
@@ -90,6 +101,9 @@ public struct LiveReport: Sendable {
     total = isShown ? sum : nil
     self.feeds = all
     let isHidden = feed != nil && !isShown
+    self.outcomes = outcomes.filter { outcome in
+      !isHidden && (feed.flatMap { feed in outcome.feed.map(feed.isSame) } ?? true)
+    }
     self.policies = isHidden ? policies.empty : policies.list(leastSessions)
     self.hours = isHidden ? hours.empty : hours.list(leastSessions)
   }
@@ -115,6 +129,9 @@ private struct Sums {
       sums[values, default: ReportCell()].add(cell)
     }
   }
+
+  /// How many groups there are.
+  var count: Int { sums.count }
 
   /// A list that shows nothing.
   var empty: LiveReport.List { LiveReport.List(names: names, groups: [], small: 0) }

@@ -52,6 +52,17 @@ public enum ByteFate: Int, CaseIterable, Sendable {
   /// Of a transfer that was stopped before its bytes were of use.
   case cancelled
 
+  /// What it is called for people.
+  public var title: String {
+    switch self {
+    case .seen: "seen"
+    case .left: "left early"
+    case .neverReached: "never reached"
+    case .otherVariant: "variant replaced"
+    case .cancelled: "cancelled"
+    }
+  }
+
   /// Its member of a part.
   public var name: StaticString {
     switch self {

@@ -777,6 +777,8 @@ class Reporter {
   /** How many parts wait at the most: the oldest go. */
   static #limit = 100;
   static #dayMs = 86_400_000;
+  /** What becomes of bytes that are not seen: known at the end. */
+  static #unseen = Object.keys(noFates()).filter((fate) => fate !== 'seen');
 
   static #random() {
     const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -849,7 +851,7 @@ class Reporter {
    * @param {object} totals of the session
    * @param {string} totals.policy
    * @param {Network} totals.network
-   * @param {Record<string, number>} totals.counts requests, plans, seen, left, neverReached
+   * @param {Record<string, number>} totals.counts requests, plans, and bytes by what became of them
    * @param {boolean} isLast what was not seen never will be
    */
   send({ policy, network, counts }, isLast) {
@@ -870,13 +872,14 @@ class Reporter {
       frameMs: this.#frames.pairs, stalls: this.#stalls.count,
       stalledMs: Math.min(Math.round(this.#stalls.ms), until - this.#since),
       bytes: {
-        seen: since('seen'), left: isLast ? since('left') : 0,
-        neverReached: isLast ? since('neverReached') : 0,
+        seen: since('seen'),
+        ...Object.fromEntries(Reporter.#unseen.map((fate) => [fate, isLast ? since(fate) : 0])),
       },
       requests: since('requests'), plans: since('plans'),
     };
-    const { left = 0, neverReached = 0 } = this.#told;
-    this.#told = isLast ? counts : { ...counts, left, neverReached };
+    const told = this.#told;
+    this.#told = isLast
+      ? counts : { ...counts, ...Object.fromEntries(Reporter.#unseen.map((fate) => [fate, told[fate] ?? 0])) };
     this.#part += 1;
     this.#since = until;
     this.#items = 0;
@@ -983,7 +986,7 @@ export class Prefetcher extends EventTarget {
   #meter = new LinkMeter();
   /** @type {Map<string, {attempts: number, at: number}>} files that failed, and when they may be tried again */
   #failed = new Map();
-  /** @type {Map<string, {fetched: number, used: number}>} */
+  /** @type {Map<string, {fetched: number, used: number, isReplaced?: boolean, isCancelled?: boolean}>} */
   #ledger = new Map();
   /** @type {Set<string>} pages that are under way, by their place */
   #asking = new Set();
@@ -997,7 +1000,7 @@ export class Prefetcher extends EventTarget {
   #timer;
   #isOver = false;
   #waitMs = 0;
-  #closed = { seen: 0, left: 0, neverReached: 0 };
+  #closed = noFates();
   /** @type {Reporter | null} */
   #reporter;
   /** @type {string | undefined} what was missing when the active item became that */
@@ -1233,8 +1236,8 @@ export class Prefetcher extends EventTarget {
     const { requests, bytes } = this.feed.traffic;
     const waiting = this.active === null
       ? 0 : (this.#readySince ?? performance.now()) - this.#activeSince;
-    const { left, neverReached } = this.#fates;
-    const wasted = left + neverReached;
+    const { seen, ...unseen } = this.#fates;
+    const wasted = Object.values(unseen).reduce((sum, bytes) => sum + bytes, 0);
     return {
       items, imageLoaders, videoLoaders,
       perThousand: items === 0 ? 0 : (imageLoaders + videoLoaders) * 1000 / items,
@@ -1574,6 +1577,8 @@ export class Prefetcher extends EventTarget {
     const transfer = this.#transfers.get(id);
     this.#transfers.delete(id);
     transfer?.controller.abort();
+    const entry = transfer && this.#ledger.get(transfer.file.key);
+    if (entry) entry.isCancelled = true;
   }
 
   /**
@@ -1616,6 +1621,7 @@ export class Prefetcher extends EventTarget {
     this.counts.mediaBytes += bytes;
     const entry = this.#ledger.get(file.key) ?? { fetched: 0, used: 0 };
     entry.fetched += bytes;
+    entry.isCancelled = false;
     this.#ledger.set(file.key, entry);
     if (this.#ledger.size <= 4096) return;
     for (const [key, entry] of [...this.#ledger].slice(0, 2048)) {
@@ -1648,9 +1654,11 @@ export class Prefetcher extends EventTarget {
     this.#looks = [...this.#looks.slice(-8), now - this.#activeSince];
     this.#waitMs += since - this.#activeSince;
     for (const files of this.media(this.active)) {
+      const shown = this.best(files);
       for (const file of files) {
         const entry = this.#ledger.get(file.key);
-        if (entry) entry.used = Math.max(entry.used, played(file, now - since));
+        if (entry && file === shown) entry.used = Math.max(entry.used, played(file, now - since));
+        else if (entry) entry.isReplaced = true;
       }
     }
     this.#reporter?.left({
@@ -1675,13 +1683,19 @@ export class Prefetcher extends EventTarget {
   #tell(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
 }
 
+/** What becomes of bytes: nothing yet. */
+function noFates() {
+  return { seen: 0, left: 0, neverReached: 0, otherVariant: 0, cancelled: 0 };
+}
+
 /**
- * @param {{seen: number, left: number, neverReached: number}} fates
- * @param {{fetched: number, used: number}} entry a file's bytes
+ * @param {ReturnType<typeof noFates>} fates
+ * @param {{fetched: number, used: number, isReplaced?: boolean, isCancelled?: boolean}} entry a file's bytes
  */
-function addFate(fates, { fetched, used }) {
+function addFate(fates, { fetched, used, isReplaced, isCancelled }) {
   fates.seen += Math.min(fetched, used);
-  fates[used > 0 ? 'left' : 'neverReached'] += Math.max(0, fetched - used);
+  const fate = used > 0 ? 'left' : isReplaced ? 'otherVariant' : isCancelled ? 'cancelled' : 'neverReached';
+  fates[fate] += Math.max(0, fetched - used);
 }
 
 /**

@@ -262,7 +262,8 @@ public actor Prefetcher {
     let now = clock.milliseconds
     let wait = (readySince ?? now) - activeSince
     waitMilliseconds += wait
-    ledger.watched(item, milliseconds: now - (readySince ?? now))
+    ledger.watched(
+      item, chosen: engine.chosenFile(of: active)?.key, milliseconds: now - (readySince ?? now))
     recorder?.noteEnd(of: active, from: activeSince, waitMilliseconds: wait, at: now)
   }
 
@@ -317,6 +318,7 @@ public actor Prefetcher {
     switch action.kind {
     case .fetch(let transfer): begin(transfer)
     case .cancel(let id):
+      if let transfer = running[id] ?? resting[id] { ledger.cancelled(transfer.key) }
       running[id] = nil
       resting[id] = nil
       tasks.removeValue(forKey: id)?.cancel()

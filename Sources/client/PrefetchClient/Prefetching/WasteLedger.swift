@@ -9,12 +9,19 @@ struct WasteLedger {
   private struct Entry {
     var fetchedBytes = 0
     var usedBytes = 0
+    /// Another variant of the medium was looked at instead.
+    var isReplaced = false
+    /// The last transfer of it was stopped.
+    var isCancelled = false
     var wastedBytes: Int { max(0, fetchedBytes - usedBytes) }
 
     var fates: Tally<ByteFate> {
       var fates = Tally<ByteFate>()
       fates[.seen] = min(fetchedBytes, usedBytes)
-      fates[usedBytes > 0 ? .left : .neverReached] = wastedBytes
+      let fate: ByteFate =
+        usedBytes > 0
+        ? .left : isReplaced ? .otherVariant : isCancelled ? .cancelled : .neverReached
+      fates[fate] = wastedBytes
       return fates
     }
   }
@@ -40,15 +47,25 @@ struct WasteLedger {
   mutating func fetched(_ bytes: Int, of key: String) {
     meet(key)
     entries[key]?.fetchedBytes += bytes
+    entries[key]?.isCancelled = false
   }
 
+  /// A transfer of a file was stopped.
+  mutating func cancelled(_ key: String) { entries[key]?.isCancelled = true }
+
   /// Somebody looked at the item for so long.
-  mutating func watched(_ item: PrefetchItem, milliseconds: Int) {
-    for media in item.media {
+  ///
+  /// - Parameter chosen: the file by which its first medium was shown; nil where that is not known.
+  mutating func watched(_ item: PrefetchItem, chosen: String?, milliseconds: Int) {
+    for (place, media) in item.media.enumerated() {
       for file in media.files {
         guard var entry = entries[file.key] else { continue }
-        entry.usedBytes = max(
-          entry.usedBytes, file.load.bytesPlayed(milliseconds: milliseconds))
+        if place == 0, let chosen, chosen != file.key {
+          entry.isReplaced = true
+        } else {
+          entry.usedBytes = max(
+            entry.usedBytes, file.load.bytesPlayed(milliseconds: milliseconds))
+        }
         entries[file.key] = entry
       }
     }

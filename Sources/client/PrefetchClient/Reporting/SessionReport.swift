@@ -98,8 +98,9 @@ package struct SessionReport {
     part.figures.plans = totals.pageRequests - told.pageRequests
     part.figures.bytes[.seen] = totals.fates[.seen] - told.fates[.seen]
     if isLast {
-      part.figures.bytes[.left] = totals.fates[.left]
-      part.figures.bytes[.neverReached] = totals.fates[.neverReached]
+      for fate in ByteFate.allCases where fate != .seen {
+        part.figures.bytes[fate] = totals.fates[fate]
+      }
     }
     told = totals
     next.part += 1

@@ -8,26 +8,52 @@ extension JSONWriter {
     object { writer in
       writer.member("since", LiveReport.time(ofHour: report.sinceHour))
       writer.member("leastSessions", report.leastSessions)
+      writer.key("rates")
+      writer.object { writer in
+        writer.member("gigabyteCents", report.rates.gigabyteCents)
+        writer.member("monthSessions", report.rates.monthSessions)
+      }
       if let total = report.total {
         writer.key("total")
-        writer.object { $0.members(of: total) }
+        writer.object { $0.members(of: total, report.rates) }
       }
-      for (name, list) in [
-        ("policies", report.policies), ("feeds", report.feeds), ("hours", report.hours),
-      ] as [(StaticString, LiveReport.List)] {
+      for (name, list, avoided) in [
+        ("policies", report.policies, report.avoided), ("feeds", report.feeds, []),
+        ("hours", report.hours, []),
+      ] as [(StaticString, LiveReport.List, [Bill.Avoided?])] {
         writer.key(name)
         writer.object { writer in
           writer.member("small", list.small)
           writer.key("groups")
           writer.array { writer in
-            for group in list.groups { writer.group(group, of: list) }
+            for (place, group) in list.groups.enumerated() {
+              writer.group(
+                group, of: list, report.rates,
+                place < avoided.count ? avoided[place] : nil)
+            }
+          }
+        }
+      }
+      guard !report.outcomes.isEmpty else { return }
+      writer.key("predictions")
+      writer.array { writer in
+        for outcome in report.outcomes {
+          writer.object { writer in
+            writer.member("feed", outcome.feed)
+            writer.member("network", outcome.network)
+            writer.member("policy", outcome.policy)
+            writer.key("outcome")
+            writer.outcome(outcome)
           }
         }
       }
     }
   }
 
-  private mutating func group(_ group: LiveReport.Group, of list: LiveReport.List) {
+  private mutating func group(
+    _ group: LiveReport.Group, of list: LiveReport.List, _ rates: Bill.Rates,
+    _ avoided: Bill.Avoided?
+  ) {
     object { writer in
       if let values = group.values {
         // What clients did not say is unknown, and absent.
@@ -39,11 +65,61 @@ extension JSONWriter {
         writer.key("isRest")
         writer.boolean(true)
       }
-      writer.members(of: group.cell)
+      writer.members(of: group.cell, rates)
+      if let avoided { writer.avoided(avoided, of: list, rates) }
     }
   }
 
-  private mutating func members(of cell: ReportCell) {
+  private mutating func avoided(
+    _ avoided: Bill.Avoided, of list: LiveReport.List, _ rates: Bill.Rates
+  ) {
+    key("avoided")
+    object { writer in
+      writer.key("baseline")
+      writer.object { writer in
+        for (name, value) in zip(list.names, avoided.baseline) where !value.isEmpty {
+          writer.key(text: name.rawValue)
+          writer.string(value)
+        }
+      }
+      writer.member("per1000", hundredths: avoided.perThousand)
+      writer.interval(avoided.interval)
+      writer.member("unseenBytesPerItem", hundredths: avoided.bytesPerItem)
+      guard let bytes = avoided.bytesPerLoader else { return }
+      writer.member("bytesPerLoader", hundredths: bytes)
+      writer.member("centsPer1000", hundredths: rates.cents(ofBytes: bytes * 1000))
+    }
+  }
+
+  private mutating func interval(_ interval: ClosedRange<Double>?) {
+    guard let interval else { return }
+    key("interval")
+    array { writer in
+      for bound in [interval.lowerBound, interval.upperBound] {
+        writer.number((bound * 100).rounded() / 100)
+      }
+    }
+  }
+
+  /// What of the bytes was never seen, a person and month.
+  private mutating func bill(_ cell: ReportCell, _ rates: Bill.Rates) {
+    guard let bytes = cell.monthUnseenBytes(rates) else { return }
+    key("unseen")
+    object { writer in
+      writer.member("bytes", cell.unseenBytes)
+      writer.member("cents", hundredths: rates.cents(ofBytes: Double(cell.unseenBytes)))
+      writer.member("monthMB", hundredths: bytes / 1e6)
+      writer.member("monthCents", hundredths: rates.cents(ofBytes: bytes))
+      writer.key("monthMBByReason")
+      writer.object { writer in
+        for fate in Bill.reasons {
+          writer.member(fate.name, hundredths: (cell.monthBytes(fate, rates) ?? 0) / 1e6)
+        }
+      }
+    }
+  }
+
+  private mutating func members(of cell: ReportCell, _ rates: Bill.Rates) {
     let figures = cell.figures
     member("sessions", cell.sessions)
     member("parts", cell.parts)
@@ -54,14 +130,7 @@ extension JSONWriter {
       for kind in LoaderKind.allCases { writer.member(kind.name, figures.loaders[kind]) }
     }
     if let per = cell.loadersPerThousand { member("loadersPer1000", hundredths: per) }
-    if let interval = cell.intervalPerThousand {
-      key("interval")
-      array { writer in
-        for bound in [interval.lowerBound, interval.upperBound] {
-          writer.number((bound * 100).rounded() / 100)
-        }
-      }
-    }
+    interval(cell.intervalPerThousand)
     durations("waitMs", figures.waits)
     durations("frameMs", figures.frames)
     member("stalls", figures.stalls)
@@ -72,6 +141,7 @@ extension JSONWriter {
     }
     member("requests", figures.requests)
     member("plans", figures.plans)
+    bill(cell, rates)
   }
 
   private mutating func durations(_ name: StaticString, _ bins: DurationBins) {

@@ -5,6 +5,7 @@ import HTTP
 import JSON
 import PostJSON
 import Prefetch
+import Reports
 
 extension JSONWriter {
   /// A page of the list of feeds.
@@ -52,7 +53,8 @@ extension JSONWriter {
 
   /// A network profile and the policy in force for it, with what it rests on where the lab found it.
   mutating func network(
-    _ network: NetworkProfile, _ policy: Policy, _ evidence: PolicyEvidence?
+    _ network: NetworkProfile, _ policy: Policy, _ evidence: PolicyEvidence?,
+    _ outcome: PolicyOutcome?
   ) {
     object { writer in
       writer.member("name", network.name)
@@ -72,6 +74,9 @@ extension JSONWriter {
         writer.member("appliedAt", evidence.appliedAt.rfc3339)
         writer.key("lab")
         writer.raw(evidence.json)
+        guard let outcome else { return }
+        writer.key("outcome")
+        writer.outcome(outcome)
       }
     }
   }

@@ -29,6 +29,8 @@ package struct ReportSettings: Sendable {
   package var days = 30
   /// Of fewer sessions nothing is shown.
   package var leastSessions = 50
+  /// What the bill of bytes that were never seen is made out by.
+  package var rates = Bill.Rates()
 
   /// The defaults.
   package init() {}
@@ -74,6 +76,7 @@ final class ReportCollector: Sendable {
   private let counters: [Outcome: Counter]
   private let writes: Counter
   private let failures: Counter
+  private let sessions: Counter
   private let items: Counter
   private let loaders: [Counter]
   private let bytes: [Counter]
@@ -99,6 +102,9 @@ final class ReportCollector: Sendable {
       "lookahead_reported_items_total", "lookahead_reported_loaders_total",
       "lookahead_reported_bytes_total"
     )
+    let sessionName = "lookahead_reported_sessions_total"
+    registry.describe(sessionName, help: "Sessions that began, as clients reported.")
+    sessions = Counter(label: sessionName, factory: registry)
     registry.describe(itemName, help: "Items that people came to, as clients reported.")
     registry.describe(loaderName, help: "Loaders that people met, as clients reported.")
     registry.describe(byteName, help: "What became of loaded bytes, as clients reported.")
@@ -115,6 +121,9 @@ final class ReportCollector: Sendable {
     registry.gauge(
       "lookahead_reports_waiting", help: "Reported parts that are not written yet."
     ) { [self] in state.withLock { $0.waiting.count + $0.written.count } }
+    registry.gauge(
+      "lookahead_gigabyte_cents", help: "Price of a gigabyte in cents, for the bill."
+    ) { [self] in settings.rates.gigabyteCents }
     registry.gauge(
       "lookahead_reports_remembered", help: "Parts that are known to be counted."
     ) { [self] in state.withLock { $0.memory.count } }
@@ -137,6 +146,7 @@ final class ReportCollector: Sendable {
     let hour = hour()
     var repeated = 0
     var counted = ReportFigures()
+    var begun = 0
     let problem = state.withLock { state -> Problem? in
       if state.hour != hour {
         state.hour = hour
@@ -172,6 +182,7 @@ final class ReportCollector: Sendable {
           part.cell.sessionsOfOneAddress = state.shares.note(address, in: entry.key)
         }
         counted.add(part.cell.figures)
+        begun += part.cell.sessions
         state.fingerprints.insert(part.fingerprint)
         state.waiting.append(part)
       }
@@ -180,6 +191,7 @@ final class ReportCollector: Sendable {
     if let problem { throw problem }
     counters[.repeated]?.increment(by: repeated)
     counters[.counted]?.increment(by: entries.count - repeated)
+    sessions.increment(by: begun)
     items.increment(by: counted.items)
     for (counter, count) in zip(loaders, counted.loaders.counts) { counter.increment(by: count) }
     for (counter, count) in zip(bytes, counted.bytes.counts) { counter.increment(by: count) }

@@ -135,6 +135,7 @@ private enum ReportForm {
 struct LiveHandler: RouteHandler {
   let store: any ReportStore & PolicyStore
   let settings: ReportSettings
+  let outcomes: PolicyOutcomes
   let workers: RequestWorkers
   let encoding: BodyEncoding
   let hour: @Sendable () -> Int
@@ -149,14 +150,15 @@ struct LiveHandler: RouteHandler {
     let hours =
       try call.parameters.number("hours", in: 1...settings.days * 24)
       ?? min(Self.usualHours, settings.days * 24)
-    if let feed, !(try store.snapshot().hasFeed(named: feed)) {
-      throw FeedError.unknownFeed(feed)
-    }
+    let snapshot = try store.snapshot()
+    if let feed, !snapshot.hasFeed(named: feed) { throw FeedError.unknownFeed(feed) }
+    let predicted = PolicyOutcome.predictions(of: snapshot.policyBook)
     let since = hour() + 1 - hours
     try workers.run(for: call) {
       call.attempt {
         let report = try LiveReport(
-          sinceHour: since, leastSessions: settings.leastSessions, feed: feed
+          sinceHour: since, leastSessions: settings.leastSessions, rates: settings.rates,
+          outcomes: try outcomes.met(predicted), feed: feed
         ) { try store.readReportCells(since: since, $0) }
         var writer = JSONWriter(capacity: 8192)
         writer.live(report)

@@ -5,6 +5,7 @@ import HTTPServer
 import JSON
 import PostJSON
 import Prefetch
+import Reports
 
 /// Answers with a page of the list of feeds.
 struct FeedsHandler: RouteHandler {
@@ -68,6 +69,8 @@ extension BodyEncoding {
 /// Answers with the networks, and the policy in force for each, of a feed or of all that have none of their own.
 struct NetworksHandler: RouteHandler {
   let store: any PolicyStore
+  let outcomes: PolicyOutcomes
+  let workers: RequestWorkers
   let encoding: BodyEncoding
   let caching: CachePolicy.Directive
 
@@ -76,15 +79,30 @@ struct NetworksHandler: RouteHandler {
     let snapshot = try store.snapshot()
     if let feed, !snapshot.hasFeed(named: feed) { throw FeedError.unknownFeed(feed) }
     let book = snapshot.policyBook
+    let predicted = PolicyOutcome.predictions(of: book)
+    if predicted.isEmpty { return answer(call, feed, book, []) }
+    try workers.run(for: call) {
+      call.attempt { answer(call, feed, book, try outcomes.met(predicted)) }
+    }
+  }
+
+  private func answer(
+    _ call: Call, _ feed: String?, _ book: PolicyBook, _ outcomes: [PolicyOutcome]
+  ) {
     var writer = JSONWriter(capacity: 4096)
     writer.object { writer in
       writer.member("feed", feed)
       writer.key("networks")
       writer.array { writer in
         for network in book.networks {
+          let evidence = book.evidence(feed: feed, network: network)
+          // Of the policy in force: the feed's own, or that of all feeds.
+          let outcome = outcomes.last { outcome in
+            outcome.network.isSame(as: network.name) && outcome.appliedAt == evidence?.appliedAt
+              && (outcome.feed.map { feed?.isSame(as: $0) == true } ?? true)
+          }
           writer.network(
-            network, book.policy(feed: feed, network: network),
-            book.evidence(feed: feed, network: network))
+            network, book.policy(feed: feed, network: network), evidence, outcome)
         }
       }
       writer.key("feedsWithPolicies")

@@ -120,12 +120,14 @@ enum Route: Int, CaseIterable, Sendable {
     case .live:
       Row(.get, "/v1/live", parameters: LiveHandler.parameters) {
         LiveHandler(
-          store: $0.store, settings: $0.configuration.reports, workers: $0.workers,
-          encoding: $0.encoding, hour: $0.configuration.reportClock)
+          store: $0.store, settings: $0.configuration.reports, outcomes: $0.outcomes,
+          workers: $0.workers, encoding: $0.encoding, hour: $0.configuration.reportClock)
       }
     case .networks:
       Row(.get, "/v1/networks", parameters: ["feed"]) {
-        NetworksHandler(store: $0.store, encoding: $0.encoding, caching: $0.caching.pages)
+        NetworksHandler(
+          store: $0.store, outcomes: $0.outcomes, workers: $0.workers, encoding: $0.encoding,
+          caching: $0.caching.pages)
       }
     case .media:
       Row(.get, "/media/{path...}", parameters: MediaQuery.parameters) {

@@ -24,6 +24,7 @@ struct HandlerParts: Sendable {
   let writes: SingleWrites
   let events: FeedEvents
   let reports: ReportCollector
+  let outcomes: PolicyOutcomes
   let imports: WorkerPool
   let scrapes = WorkerPool(threads: 1, limit: 8)
   let logger: Logger
@@ -75,6 +76,7 @@ struct HandlerParts: Sendable {
       lookMilliseconds: configuration.eventLookMilliseconds)
     reports = ReportCollector(
       store, configuration.reports, configuration.figures, logger, hour: configuration.reportClock)
+    outcomes = PolicyOutcomes(store, leastSessions: configuration.reports.leastSessions)
     imports = WorkerPool(
       threads: configuration.maximumImports, limit: configuration.maximumImports)
   }

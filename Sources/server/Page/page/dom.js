@@ -22,6 +22,20 @@ export function h(name, properties = {}, ...children) {
 }
 
 /**
+ * The same for a drawing.
+ *
+ * @param {string} name
+ * @param {Record<string, string | number>} [attributes]
+ * @param {...Node} children
+ */
+export function svg(name, attributes = {}, ...children) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  element.append(...children);
+  return element;
+}
+
+/**
  * The element with this id.
  *
  * @param {string} id

@@ -1,0 +1,111 @@
+/// What bytes cost that nobody saw, and what a loader avoided costs: pure sums of what clients reported.
+///
+/// No id outlives a session, so that nobody knows how many sessions a person has: `monthSessions` says it. A person's
+/// month is that many sessions of the group's average.
+public enum Bill {
+  /// What the bill is made out by.
+  public struct Rates: Hashable, Sendable {
+    /// The price of a gigabyte, in cents.
+    public var gigabyteCents: Int
+    /// How many sessions a person has in a month.
+    public var monthSessions: Int
+
+    /// Two sessions a day, and five of money a gigabyte.
+    public init(gigabyteCents: Int = 500, monthSessions: Int = 60) {
+      (self.gigabyteCents, self.monthSessions) = (gigabyteCents, monthSessions)
+    }
+
+    /// The price of bytes, in cents.
+    public func cents(ofBytes bytes: Double) -> Double {
+      bytes / 1e9 * Double(gigabyteCents)
+    }
+  }
+
+  /// What a policy avoided against another one on the same network and feed.
+  public struct Avoided: Hashable, Sendable {
+    /// The group beside which it is judged: of those of the network, the one that loads the fewest bytes an item that
+    /// are never seen.
+    public let baseline: [String]
+    /// How many loaders fewer of 1000 items; below zero, more.
+    public let perThousand: Double
+    /// Between which values that lies with a confidence of 95 %; nil where the figures of either have no interval.
+    public let interval: ClosedRange<Double>?
+    /// How many bytes more an item are never seen.
+    public let bytesPerItem: Double
+
+    /// How many bytes a loader avoided costs; nil where nobody knows that any was avoided.
+    public var bytesPerLoader: Double? {
+      guard perThousand > 0, let interval, interval.lowerBound > 0 else { return nil }
+      return bytesPerItem * 1000 / perThousand
+    }
+  }
+
+  /// The reasons for which bytes are never seen, in the order in which they are told.
+  public static let reasons = ByteFate.allCases.filter { $0 != .seen }
+}
+
+extension ReportCell {
+  /// Bytes that were never seen.
+  public var unseenBytes: Int { figures.bytes.total - figures.bytes[.seen] }
+
+  /// How many bytes of a fate a person loads in a month; nil where no session began.
+  public func monthBytes(_ fate: ByteFate, _ rates: Bill.Rates) -> Double? {
+    month(figures.bytes[fate], rates)
+  }
+
+  /// How many bytes a person loads in a month that are never seen; nil where no session began.
+  public func monthUnseenBytes(_ rates: Bill.Rates) -> Double? { month(unseenBytes, rates) }
+
+  private func month(_ bytes: Int, _ rates: Bill.Rates) -> Double? {
+    sessions == 0 ? nil : Double(bytes) / Double(sessions) * Double(rates.monthSessions)
+  }
+}
+
+extension LiveReport.Group {
+  fileprivate var unseenBytesPerItem: Double {
+    Double(cell.unseenBytes) / Double(max(1, cell.figures.items))
+  }
+}
+
+extension LiveReport {
+  /// What each policy avoided against the one of its network that wastes least; in the order of `policies.groups`.
+  ///
+  /// Nil where there is nothing to compare: on a network with one policy alone, of the baseline itself, of groups that
+  /// are too small; and of all where several feeds are reported together, since policies of different feeds would be
+  /// compared by their feeds. The intervals of both are those of independent sessions: their half widths add up as
+  /// squares.
+  public var avoided: [Bill.Avoided?] {
+    guard isOfOneFeed else { return policies.groups.map { _ in nil } }
+    var baselines: [String: Group] = [:]
+    for group in policies.groups where group.cell.figures.items > 0 {
+      guard let network = group.values?[0] else { continue }
+      if let known = baselines[network], known.unseenBytesPerItem <= group.unseenBytesPerItem {
+        continue
+      }
+      baselines[network] = group
+    }
+    return policies.groups.map { group in
+      guard let network = group.values?[0], let baseline = baselines[network],
+        let names = baseline.values, names != group.values ?? [],
+        let mine = group.cell.loadersPerThousand, let other = baseline.cell.loadersPerThousand
+      else { return nil }
+      var interval: ClosedRange<Double>?
+      if let first = group.cell.intervalPerThousand, let second = baseline.cell.intervalPerThousand
+      {
+        // Newcombe's square-and-add: intervals need not be symmetric.
+        let low = ((other - second.lowerBound).squared + (first.upperBound - mine).squared)
+          .squareRoot()
+        let high = ((second.upperBound - other).squared + (mine - first.lowerBound).squared)
+          .squareRoot()
+        interval = (other - mine - low)...(other - mine + high)
+      }
+      return Bill.Avoided(
+        baseline: names, perThousand: other - mine, interval: interval,
+        bytesPerItem: group.unseenBytesPerItem - baseline.unseenBytesPerItem)
+    }
+  }
+}
+
+extension Double {
+  fileprivate var squared: Double { self * self }
+}
