@@ -1,4 +1,4 @@
-"""A PostgreSQL of one's own and a standby of it, on sockets in a folder of their own."""
+"""A PostgreSQL of one's own, and a standby of it where one is wanted, on sockets in a folder of their own."""
 
 import os
 import pathlib
@@ -18,8 +18,9 @@ PRIMARY, STANDBY = 5432, 5433
 class Pair:
     """Use it with `with`; raises `checks.Skipped` where there is no PostgreSQL."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, has_standby=True):
         self.programs = patroni.programs(needed=())
+        self.has_standby = has_standby
         self.folder = pathlib.Path(folder) / "postgres"
         self.processes = []
 
@@ -33,8 +34,9 @@ class Pair:
             self.run("initdb", "-D", "primary", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "-N")
             self.start("primary", PRIMARY)
             self.run("createdb", "-h", self.folder, "-U", "postgres", "lookahead")
-            self.run("pg_basebackup", "-h", self.folder, "-U", "postgres", "-D", "standby", "-R", "-c", "fast", "-N")
-            self.start("standby", STANDBY)
+            if self.has_standby:
+                self.run("pg_basebackup", "-h", self.folder, "-U", "postgres", "-D", "standby", "-R", "-c", "fast", "-N")
+                self.start("standby", STANDBY)
         except BaseException:
             self.__exit__()
             raise
