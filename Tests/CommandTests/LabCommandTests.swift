@@ -100,7 +100,7 @@ import Testing
     #expect(
       html.contains("expected-wait:price=5000") && html.contains("at most a cost of 5 at once"))
     let rows = try String(contentsOfFile: csv, encoding: .utf8).components(separatedBy: "\r\n")
-    #expect(rows.count == 1 + 4 * 4 + 1)
+    #expect(rows.count == 1 + 5 * 4 + 1)
     let nowhere = try program.run(
       ["lab", "report", "--without-grid", "--strategy", "endless", "--output", "/nonexistent/r"]
         + Self.short)

@@ -42,7 +42,7 @@ import Testing
   @Test func `the table, the CSV and the JSON have the same numbers`() throws {
     let results = Self.experiment.results()
     let lines = results.csv.split(separator: "\r\n")
-    #expect(lines.count == 1 + Self.experiment.runCount)
+    #expect(lines.count == 1 + Self.experiment.runCount + 2 * 8)
     let rows = lines.dropFirst().map { $0.split(separator: ",") }
       .filter { $0[0] == "3g" && $0[1] == "endless" }
     let mean = rows.reduce(0) { $0 + Double($1[3])! } / Double(rows.count)
@@ -59,16 +59,16 @@ import Testing
     experiment.contestants = [Contestant(.endless), Contestant(.plain(leading: 2))]
     experiment.repeats = 100
     experiment.networks = [SimulationTests.profile("dsl")]
-    let found = experiment.compare(margin: 5)
-    let backwards = experiment.compare(margin: 5) { count, body in
+    let found = experiment.compare(.loaders, margin: 5)
+    let backwards = experiment.compare(.loaders, margin: 5) { count, body in
       for index in (0..<count).reversed() { body(index) }
     }
     #expect(found.verdict == .better && found.difference.count < 20)
     #expect(found.difference == backwards.difference)
-    #expect(found.sentence("a", "b").hasPrefix("a is better than b: -"))
+    #expect(found.sentence("a", "b", of: .loaders).hasPrefix("a is better than b: -"))
     // Itself: the same to the byte.
     experiment.contestants[1] = experiment.contestants[0]
-    #expect(experiment.compare(margin: 10).verdict == .equivalent)
+    #expect(experiment.compare(.loaders, margin: 10).verdict == .equivalent)
     // Several networks: each is one witness.
     experiment.contestants[1] = Contestant(.plain(leading: 2))
     experiment.repeats = 2
@@ -78,7 +78,7 @@ import Testing
           name: "\(number)", title: "", downlinkKbps: 1_500 + 100 * number, uplinkKbps: 500,
           roundTripMilliseconds: 50))
     }
-    let several = experiment.compare(margin: 5)
+    let several = experiment.compare(.loaders, margin: 5)
     #expect(several.verdict == .better && several.difference.count <= 6)
   }
 

@@ -38,7 +38,10 @@ import Testing
     // 125 000 bytes come a second. It stands for 1.5 s, moves for 2.7, stands for 1.6, moves, and stands again.
     let slow = try Self.look(1_000, forMilliseconds: 10_000)
     #expect(slow.stalls == 2)
-    #expect((4_200...5_200).contains(slow.stalledMilliseconds))
+    #expect((1_300...1_700).contains(slow.standingMilliseconds))
+    #expect((2_700...3_700).contains(slow.stalledMilliseconds))
+    let parts = slow.waitedMilliseconds + slow.standingMilliseconds + slow.stalledMilliseconds
+    #expect((parts...parts + 2).contains(slow.delayMilliseconds))
     #expect(slow.loaders == 1)
   }
 
@@ -46,15 +49,15 @@ import Testing
     // 500 000 bytes a second: a second of it is there after 0.4.
     let fast = try Self.look(4_000, forMilliseconds: 10_000)
     #expect(fast.stalls == 0)
-    #expect((200...500).contains(fast.stalledMilliseconds))
+    #expect((200...500).contains(fast.standingMilliseconds))
     let brief = try Self.look(1_000, forMilliseconds: 500)
     #expect(brief.stalls == 0)
-    #expect((350...500).contains(brief.stalledMilliseconds))
+    #expect((350...500).contains(brief.standingMilliseconds))
   }
 
   @Test func `what is there as a whole is played again and again`() throws {
     let long = try Self.look(100_000, forMilliseconds: 60_000)
-    #expect(long.stalls == 0 && long.stalledMilliseconds < 50)
+    #expect(long.stalls == 0 && long.standingMilliseconds < 50)
     #expect(long.fetchedBytes == 2_000_000 && long.wastedBytes == 0)
   }
 }

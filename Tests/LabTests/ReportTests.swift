@@ -30,7 +30,7 @@ import Testing
     [
       Validation.Pair(
         name: "endless", measuredLoaders: 987.6, simulatedLoaders: 1_000, measuredKilobytes: 33.3,
-        simulatedKilobytes: 34.4)
+        simulatedKilobytes: 34.4, measuredDelay: 12.3, simulatedDelay: 11.1)
     ], margin: 2)
 
   private static func report(_ results: ExperimentResults = results) -> LabReport {
@@ -88,7 +88,7 @@ import Testing
         checked += 1
       }
     }
-    #expect(checked == 12 * 11)
+    #expect(checked == 12 * 13 + 3 * 3)
   }
 
   @Test func `the dots and the words of the price have the CSV's numbers, too`() throws {
@@ -98,11 +98,13 @@ import Testing
       let chart = Self.html[section.upperBound...].prefix { _ in true }
       let end = try #require(chart.range(of: "</svg>")).lowerBound
       for dot in chart[..<end].matches(
-        of: /<title>([^<]*): ([0-9.]+) loaders per 1000, ([0-9.]+) KB an item</)
-      {
+        of:
+          /<title>([^<]*): ([0-9.]+) loaders per 1000, ([0-9.]+) ms of delay and ([0-9.]+) KB an item</
+      ) {
         let name = Self.unescaped(dot.output.1)
         #expect(abs(Double(dot.output.2)! - Self.mean("loaders", place, name)) <= 0.051)
-        #expect(abs(Double(dot.output.3)! - Self.mean("kilobytes", place, name)) <= 0.051)
+        #expect(abs(Double(dot.output.3)! - Self.mean("delayMilliseconds", place, name)) <= 0.051)
+        #expect(abs(Double(dot.output.4)! - Self.mean("kilobytes", place, name)) <= 0.051)
         checked += 1
       }
     }
@@ -126,7 +128,8 @@ import Testing
   @Test func `what was held against the client library is shown with its numbers`() {
     #expect(
       Self.html.contains(
-        "<td>987.6</td>\n<td>1000.0</td>\n<td>1.3</td>\n<td>33.3</td>\n<td>34.4</td>"))
+        "<td>987.6</td>\n<td>1000.0</td>\n<td>1.3</td>\n<td>12.3</td>\n<td>11.1</td>\n<td>33.3</td>\n<td>34.4</td>"
+      ))
     #expect(Self.html.contains(Self.validation.sentence))
   }
 
@@ -141,8 +144,8 @@ import Testing
       LabReport.Origin(feed: "", viewer: "", date: "", program: "", gigabyteCents: 1), experiment,
       experiment.results(), prices: [], grid: nil, told: 3, margin: 2)
     let page = report.html(styleHash: "")
-    #expect(page.matches(of: /<div class="wide">/).count == 4)
-    #expect(page.matches(of: /<div class="narrow">/).count == 4)
+    #expect(page.matches(of: /<div class="wide">/).count == 5)
+    #expect(page.matches(of: /<div class="narrow">/).count == 5)
   }
 
   @Test func `what is not known says why, and tables scroll by keyboard`() {
@@ -210,7 +213,8 @@ import Testing
 
   @Test func `the front has what nothing beats`() {
     func point(_ contestant: Int, _ kilobytes: Double, _ loaders: Double) -> LabReport.Point {
-      LabReport.Point(contestant: contestant, kilobytes: kilobytes, loaders: loaders)
+      LabReport.Point(
+        contestant: contestant, kilobytes: kilobytes, loaders: loaders, delay: loaders)
     }
     let points = [
       point(0, 50, 30), point(1, 40, 40), point(2, 60, 30), point(3, 45, 45), point(4, 70, 2),

@@ -30,7 +30,10 @@ import Testing
   }
 
   @Test func `what a sweep writes is read back as the setting that won`() throws {
-    for objective in [Objective.within(kilobytes: 1_000), .weighted(loadersPerMegabyte: 1e6)] {
+    for objective in [
+      Objective(.delayMilliseconds, .kilobytes(1_000)),
+      Objective(.loaders, .priced(perMegabyte: 1e6)),
+    ] {
       let (tuning, evidence, json) = Self.swept(objective)
       let read = try TuningEvidence(sweep: json)
       let winner = Self.experiment.contestants[tuning.contestant]
@@ -43,6 +46,8 @@ import Testing
       let text = String(decoding: json, as: UTF8.self)
       for words in [
         #""seed":9"#, #""tunedOn":["dsl"]"#, #""feed":"made \"up\"""#, #""repeats":6"#,
+        #""heldBack":{"networks":[],"feed":"other feeds","otherViewers":false}"#,
+        #""measure":"\#(objective.measure.rawValue)""#,
         #""loaders":\#(fixed(tuning.judged.mean(0, .loaders), 3))"#,
       ] { #expect(text.contains(words), "\(words)") }
     }

@@ -89,6 +89,42 @@ import Testing
     }
   }
 
+  @Test func `an item with a curve of its own is watched by it, and the engine is told it`() throws
+  {
+    let json = """
+      {"deciles": [{"durationMs": [1, 60000], "watchRatio": {"p10": 1, "p50": 1, "p90": 1, "mean": 1}}],
+       "items": {"b": [[500, 800], [2000, 300], [4000, 0]], "c": [[1000, 400]]}}
+      """
+    let watch = try WatchModel(json: Array(json.utf8))
+    let clip = LabFile(
+      startRanges: [0..<10], secondBytes: (1...10).map { $0 * 100 }, durationMilliseconds: 10_000)
+    let feed = LabFeed(["a", "b", "c"].map { .init(id: $0, type: .video, media: [[clip]]) })
+      .watched(watch.items)
+    #expect(feed.items.map(\.survival.count) == [0, 3, 1])
+    #expect(feed.hinted.map(\.survival) == feed.items.map(\.survival))
+    #expect(feed.unhinted.allSatisfy { $0.survival.isEmpty })
+    var random = LabRandom(seed: 3)
+    let drawn = (0..<20_000).map { _ in feed.items[1].survival.draw(&random) }.sorted()
+    for (left, time) in [(0.2, 500), (0.7, 2_000), (0.35, 950), (1, 4_000)] {
+      #expect(abs(drawn[Int(left * 20_000) - 1] - time) < 60, "\(left)")
+    }
+    // Whoever is there at the curve's end leaves then.
+    #expect((0..<1_000).allSatisfy { _ in feed.items[2].survival.draw(&random) <= 1_000 })
+    var viewer = Viewer(.watching(watch), random: LabRandom(seed: 1))
+    for _ in 0..<200 {
+      let step = viewer.next(count: 3, survival: { feed.items[$0].survival }) { _ in 10_000 }
+      #expect(step.dwellMilliseconds <= [10_000, 4_000, 1_000][step.index])
+    }
+    for items in [
+      #"[]"#, #"{"x": []}"#, #"{"x": [[1]]}"#, #"{"x": [[5, 900], [4, 800]]}"#,
+      #"{"x": [[5, 900], [6, 950]]}"#, #"{"x": [[5, 1001]]}"#,
+    ] {
+      let text = json.replacingOccurrences(
+        of: #"{"b": [[500, 800], [2000, 300], [4000, 0]], "c": [[1000, 400]]}"#, with: items)
+      #expect(throws: WatchModelError.self, "\(items)") { try WatchModel(json: Array(text.utf8)) }
+    }
+  }
+
   @Test(.enabled(if: FileManager.default.fileExists(atPath: sharedPath), "no shared data here"))
   func `the measured file is read, and has the means it says`() throws {
     let json = try Data(contentsOf: URL(fileURLWithPath: Self.sharedPath))

@@ -12,28 +12,46 @@ struct ClipPlaybackTests {
       headBytes: 100,
       curve: (1...10).map { .init(milliseconds: $0 * 1_000, bytes: $0 * 1_000) }))
 
-  @Test func `it does not play before it is ready, and stops where its bytes end`() {
-    var clip = ClipPlayback(Self.load)
-    #expect(clip.pass(prefix: 0, isReady: false) == nil && !clip.hasStarted)
-    #expect(clip.pass(prefix: 1_000, isReady: true) == .playing && clip.milliseconds == 0)
-    for _ in 0..<9 { #expect(clip.pass(prefix: 1_000, isReady: true) == nil) }
-    #expect(clip.pass(prefix: 1_000, isReady: true) == nil && clip.milliseconds == 1_000)
-    #expect(clip.pass(prefix: 1_000, isReady: true) == .paused)
-    #expect(clip.pass(prefix: 1_050, isReady: true) == nil)
-    #expect(clip.pass(prefix: 1_100, isReady: true) == .playing)
-    #expect(clip.stalls == 1 && clip.stalledMilliseconds == 200 && clip.milliseconds == 1_100)
+  /// Passes steps for so long.
+  private static func pass(
+    _ clip: inout ClipPlayback, _ milliseconds: Int, prefix: Int
+  ) -> [PrefetchEvent.Playback] {
+    (0..<milliseconds / ClipPlayback.stepMilliseconds).compactMap { _ in
+      clip.pass(prefix: prefix, isReady: prefix >= 100)
+    }
+  }
+
+  @Test func `it moves with a second ahead, stops where its bytes end, and stands for another`() {
+    var clip = ClipPlayback(Self.load, decoderStartMilliseconds: 80)
+    #expect(Self.pass(&clip, 500, prefix: 0) == [] && clip.standingMilliseconds == 0)
+    // The first frame is there; the decoder starts, and then it stands.
+    #expect(Self.pass(&clip, 400, prefix: 999) == [.paused])
+    #expect(clip.standingMilliseconds == 300 && clip.stalls == 0)
+    // What ends the standing is one more step of it.
+    #expect(Self.pass(&clip, 1_020, prefix: 1_000) == [.playing] && clip.milliseconds == 1_000)
+    #expect(Self.pass(&clip, 500, prefix: 1_000) == [.paused])
+    #expect(Self.pass(&clip, 500, prefix: 1_999) == [])
+    #expect(Self.pass(&clip, 1_020, prefix: 2_000) == [.playing] && clip.milliseconds == 2_000)
+    #expect(clip.stalls == 1 && clip.stalledMilliseconds == 1_020)
+    #expect(clip.standingMilliseconds == 320)
+  }
+
+  @Test func `what is there in time moves as soon as the decoder has started`() {
+    var clip = ClipPlayback(Self.load, decoderStartMilliseconds: 80)
+    #expect(Self.pass(&clip, 1_100, prefix: 1_500) == [.playing] && clip.milliseconds == 1_000)
+    #expect(clip.standingMilliseconds == 0 && clip.stalls == 0)
   }
 
   @Test func `at its end it stands, and that is no stall`() {
-    var clip = ClipPlayback(Self.load)
-    for _ in 0..<200 { _ = clip.pass(prefix: 10_000, isReady: true) }
+    var clip = ClipPlayback(Self.load, decoderStartMilliseconds: 80)
+    _ = Self.pass(&clip, 20_000, prefix: 10_000)
     #expect(clip.milliseconds == 10_000 && clip.stalls == 0)
   }
 
   @Test func `of which nothing is known, nothing is missed`() {
-    var clip = ClipPlayback(MediaLoad(kind: .video))
-    for _ in 0..<20 { _ = clip.pass(prefix: 0, isReady: true) }
-    #expect(clip.milliseconds == 1_900 && clip.stalls == 0)
+    var clip = ClipPlayback(MediaLoad(kind: .video), decoderStartMilliseconds: 0)
+    for _ in 0..<22 { _ = clip.pass(prefix: 0, isReady: true) }
+    #expect(clip.milliseconds == 400 && clip.stalls == 0 && clip.standingMilliseconds == 0)
   }
 
   @Test(arguments: [

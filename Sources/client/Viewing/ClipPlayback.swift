@@ -1,25 +1,35 @@
 import Feed
 import Prefetch
 
-/// A clip that plays as its bytes allow: pure. It starts when what starts it is there, and stops where the next
-/// bytes are not, until they are.
+/// A clip that plays as its bytes allow, by the rule of the lab's player: pure. Its first frame is seen when what
+/// starts it is there and the decoder has started. It moves once the next second of it, or all of it, is there, plays
+/// to the last byte that is, and then stands for another second of it.
 struct ClipPlayback {
   /// What is known of the clip.
   let load: MediaLoad
   /// How far it has played.
   private(set) var milliseconds = 0
-  /// Whether it has started.
-  private(set) var hasStarted = false
-  /// Whether it stands since its bytes ran out.
-  private(set) var isStalled = false
-  /// How often it did, and for how long together.
+  /// How often it stopped after it had moved, and for how long together.
   private(set) var stalls = 0
   private(set) var stalledMilliseconds = 0
+  /// How long it stood at its first frame before it moved.
+  private(set) var standingMilliseconds = 0
 
-  /// So much of what comes next is there whenever it plays.
-  static let stepMilliseconds = 100
+  private enum State {
+    case waiting, decoding(leftMilliseconds: Int), standing, playing, stalled
+  }
+  private var state = State.waiting
+  private let decoderStartMilliseconds: Int
 
-  init(_ load: MediaLoad) { self.load = load }
+  /// So much time one call of `pass` is.
+  static let stepMilliseconds = 20
+  /// What a player wants to have before it begins and after it ran out: what Media3's does of a local playback.
+  private static let bufferMilliseconds = 1_000
+
+  init(_ load: MediaLoad, decoderStartMilliseconds: Int) {
+    self.load = load
+    self.decoderStartMilliseconds = decoderStartMilliseconds
+  }
 
   /// A step of time has passed.
   ///
@@ -28,20 +38,45 @@ struct ClipPlayback {
   ///   - isReady: what starts it is there.
   /// - Returns: what a player would say; `nil` where nothing is new.
   mutating func pass(prefix: Int, isReady: Bool) -> PrefetchEvent.Playback? {
-    guard hasStarted else {
-      hasStarted = isReady
-      return isReady ? .playing : nil
-    }
-    let wasStalled = isStalled
-    if let duration = load.durationMilliseconds, milliseconds >= duration { return nil }
-    let needed = load.bytes(throughMilliseconds: milliseconds + Self.stepMilliseconds)
-    isStalled = needed.map { prefix < $0 } ?? false
-    if isStalled {
+    switch state {
+    case .waiting:
+      guard isReady else { return nil }
+      state = .decoding(leftMilliseconds: decoderStartMilliseconds)
+      return holds(Self.bufferMilliseconds, prefix) ? .playing : .paused
+    case .decoding(let left) where left > Self.stepMilliseconds:
+      state = .decoding(leftMilliseconds: left - Self.stepMilliseconds)
+      return nil
+    case .decoding:
+      state = .standing
+      return move(prefix)
+    case .standing:
+      standingMilliseconds += Self.stepMilliseconds
+      return move(prefix)
+    case .stalled:
       stalledMilliseconds += Self.stepMilliseconds
-      if !wasStalled { stalls += 1 }
-    } else {
+      return move(prefix)
+    case .playing:
+      if let duration = load.durationMilliseconds, milliseconds >= duration { return nil }
+      guard holds(Self.stepMilliseconds, prefix) else {
+        stalls += 1
+        stalledMilliseconds += Self.stepMilliseconds
+        state = .stalled
+        return .paused
+      }
       milliseconds += Self.stepMilliseconds
+      return nil
     }
-    return isStalled == wasStalled ? nil : isStalled ? .paused : .playing
+  }
+
+  /// It moves as soon as it may.
+  private mutating func move(_ prefix: Int) -> PrefetchEvent.Playback? {
+    guard holds(Self.bufferMilliseconds, prefix) else { return nil }
+    state = .playing
+    return .playing
+  }
+
+  /// Whether so much of what comes next is there, or all; of a clip of which nothing is known nothing is missed.
+  private func holds(_ ahead: Int, _ prefix: Int) -> Bool {
+    load.bytes(throughMilliseconds: milliseconds + ahead).map { prefix >= $0 } ?? true
   }
 }

@@ -15,11 +15,17 @@ final class SocketExchange: Sendable {
   private let state = Monitor(State())
   private let head: [UInt8]
   private let timeoutMilliseconds: Int
+  /// Told of bytes of the answer's body as they arrive, kept or not.
+  private let arrived: @Sendable (Int) -> Void
 
   /// How much is read at once.
   private static let bufferBytes = 65_536
 
-  init(_ request: TransportRequest, to host: String, _ port: UInt16) {
+  init(
+    _ request: TransportRequest, to host: String, _ port: UInt16,
+    arrived: @escaping @Sendable (Int) -> Void
+  ) {
+    self.arrived = arrived
     let shown = host.contains(":") ? "[\(host)]" : host
     let path = request.url.path(percentEncoded: true)
     let query = request.url.query(percentEncoded: true).map { "?" + $0 } ?? ""
@@ -107,7 +113,9 @@ final class SocketExchange: Sendable {
       while let event = try reader.next() {
         switch event {
         case .head(let head): pipe()?.receive(head)
-        case .body(let bytes): try deliver(bytes, pipe)
+        case .body(let bytes):
+          arrived(bytes.count)
+          try deliver(bytes, pipe)
         case .end(let isKept):
           // Stopped, it is shut down and of no use to anybody.
           isGiven = state.withLock { state in

@@ -1,6 +1,7 @@
 import Foundation
 import PrefetchClient
 import Sockets
+import Synchronization
 import System
 
 /// Requests over our own sockets: plain HTTP/1.1, connections kept for the next request, no cache, no
@@ -10,6 +11,10 @@ package final class SocketTransport: Transport {
   private let workers: WorkerPool
   /// Where requests go instead of to their hosts: a link that leads there.
   private let route: UInt16?
+  private let arrived = Mutex(0)
+
+  /// Bytes of answers' bodies that have arrived, of requests that were cancelled meanwhile, too.
+  package var arrivedBytes: Int { arrived.withLock { $0 } }
 
   /// A transport; requests that are under way at once beyond `requests` are refused.
   ///
@@ -27,7 +32,9 @@ package final class SocketTransport: Transport {
       let port = UInt16(exactly: request.url.port ?? 80)
     else { throw .unreachable("\(request.url) is no http URL") }
     let origin = route.map { Origin(host: "127.0.0.1", port: $0) } ?? Origin(host: host, port: port)
-    let exchange = SocketExchange(request, to: host, port)
+    let exchange = SocketExchange(request, to: host, port) { [weak self] bytes in
+      self?.arrived.withLock { $0 += bytes }
+    }
     let pipe = AnswerPipe(stop: { exchange.stop() }, resume: { exchange.resume() })
     let isTaken = workers.run { [pool, weak pipe] in
       exchange.run(on: origin, from: pool) { [weak pipe] in pipe }

@@ -23,16 +23,23 @@ package struct Viewer: Sendable {
   package struct Outcome: Sendable {
     /// The client's figures.
     package let figures: ViewingFigures
-    /// How often clips stood still that had started, since their bytes ran out.
+    /// How often clips stopped that had moved, since their bytes ran out.
     package let stalls: Int
-    /// How long they did, together.
+    /// How long they stood then, together.
     package let stalledMilliseconds: Int
+    /// How long clips stood at their first frame before they moved, together.
+    package let standingMilliseconds: Int
     /// How often the list ended before the feed did, and a page had to be waited for.
     package let listLoaders: Int
     /// How long that took, together.
     package let listWaitMilliseconds: Int
     /// The feed ended before there were as many items.
     package let hasEnded: Bool
+
+    /// What the person lost in all: waiting for items and pages, standing at first frames, and stalls.
+    package var delayMilliseconds: Int {
+      figures.waitMilliseconds + listWaitMilliseconds + standingMilliseconds + stalledMilliseconds
+    }
   }
 
   private let prefetcher: Prefetcher
@@ -52,7 +59,7 @@ package struct Viewer: Sendable {
   package func view() async throws(FeedSessionError) -> Outcome {
     try await prefetcher.begin()
     var (listLoaders, listWait, hasEnded) = (0, 0, false)
-    var (stalls, stalled) = (0, 0)
+    var (stalls, stalled, standing) = (0, 0, 0)
     var list: [FeedItem] = []
     var position = -1
     var last: String?
@@ -80,13 +87,14 @@ package struct Viewer: Sendable {
       }
       stalls += playback?.stalls ?? 0
       stalled += playback?.stalledMilliseconds ?? 0
+      standing += playback?.standingMilliseconds ?? 0
     }
     await prefetcher.leaveActive()
     let figures = await prefetcher.figures
     await prefetcher.end()
     return Outcome(
-      figures: figures, stalls: stalls, stalledMilliseconds: stalled, listLoaders: listLoaders,
-      listWaitMilliseconds: listWait,
+      figures: figures, stalls: stalls, stalledMilliseconds: stalled,
+      standingMilliseconds: standing, listLoaders: listLoaders, listWaitMilliseconds: listWait,
       hasEnded: hasEnded)
   }
 
@@ -98,7 +106,8 @@ package struct Viewer: Sendable {
       try? await clock.sleep(untilMilliseconds: end)
       return nil
     }
-    var playback = ClipPlayback(load)
+    var playback = ClipPlayback(
+      load, decoderStartMilliseconds: PrefetchSettings().decoderStartMilliseconds)
     var time = clock.milliseconds
     while time + ClipPlayback.stepMilliseconds <= end {
       time += ClipPlayback.stepMilliseconds

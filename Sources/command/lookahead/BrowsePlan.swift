@@ -130,7 +130,9 @@ extension BrowsePlan {
     }
     // A full disk costs the record, not the viewing.
     if let record, let error = recorder?.error { printError("\(record): \(error)") }
-    return BrowseReport(plan: self, outcome: outcome, milliseconds: clock.milliseconds)
+    return BrowseReport(
+      plan: self, outcome: outcome, milliseconds: clock.milliseconds,
+      bytes: max(outcome.figures.bytes, transport.arrivedBytes), linkBytes: link?.figures.downBytes)
   }
 
   private func recorder() throws(BrowseError) -> SessionRecorder? {

@@ -9,6 +9,13 @@ struct BrowseReport: Sendable {
   let outcome: Viewer.Outcome
   /// How long it took, in the viewing's time.
   let milliseconds: Int
+  /// Bytes of media and pages that arrived, of requests that were cancelled meanwhile, too.
+  let bytes: Int
+  /// All that the shaped link brought, heads of answers included; `nil` where there was none.
+  let linkBytes: Int?
+
+  /// What of the bytes was of no use: what the client counts as such, and what it did not keep.
+  var wastedBytes: Int { outcome.figures.wastedBytes + bytes - outcome.figures.bytes }
 
   /// The statistics line.
   var text: String {
@@ -16,8 +23,10 @@ struct BrowseReport: Sendable {
     var parts = [
       "\(plan.strategy.text) on \(plan.network ?? "this network"): \(figures.items) items",
       "\(figures.imageLoaders) loaders on images", "\(figures.videoLoaders) on videos",
-      "\(Self.tenths(figures.waitMilliseconds)) s of waiting", "\(figures.bytes) bytes",
-      "\(figures.wastedBytes) wasted", "\(figures.requests) requests",
+      "\(outcome.delayMilliseconds / max(1, figures.items)) ms of delay an item "
+        + "(\(Self.tenths(figures.waitMilliseconds)) s of waiting, "
+        + "\(Self.tenths(outcome.standingMilliseconds)) s of standing)",
+      "\(bytes) bytes", "\(wastedBytes) wasted", "\(figures.requests) requests",
     ]
     if outcome.stalls > 0 {
       parts.append("\(outcome.stalls) stalls (\(Self.tenths(outcome.stalledMilliseconds)) s)")
@@ -43,11 +52,14 @@ struct BrowseReport: Sendable {
       writer.member("items", figures.items)
       writer.member("imageLoaders", figures.imageLoaders)
       writer.member("videoLoaders", figures.videoLoaders)
+      writer.member("delayMs", outcome.delayMilliseconds)
       writer.member("waitMs", figures.waitMilliseconds)
+      writer.member("standingMs", outcome.standingMilliseconds)
       writer.member("stalls", outcome.stalls)
       writer.member("stalledMs", outcome.stalledMilliseconds)
-      writer.member("bytes", figures.bytes)
-      writer.member("wastedBytes", figures.wastedBytes)
+      writer.member("bytes", bytes)
+      writer.member("wastedBytes", wastedBytes)
+      if let linkBytes { writer.member("linkBytes", linkBytes) }
       writer.member("requests", figures.requests)
       writer.member("pageRequests", figures.pageRequests)
       writer.member("listLoaders", outcome.listLoaders)

@@ -32,7 +32,10 @@ struct LabRunCommand: ParsableCommand {
 
   mutating func validate() throws {
     try options.check(self)
-    _ = try strategies.contestants(isHinted: !options.withoutHints)
+    let contestants = try strategies.contestants(isHinted: !options.withoutHints)
+    guard !explain || !contestants.isEmpty else {
+      throw ValidationError("--explain: \(RunBound.name) is a bound, and makes no run")
+    }
   }
 
   func run() throws {
@@ -47,6 +50,13 @@ struct LabRunCommand: ParsableCommand {
   }
 }
 
+/// The figure by which a sweep or a comparison decides.
+enum LabDecider: String, CaseIterable, ExpressibleByArgument {
+  case delay, loaders
+
+  var measure: RunFigures.Measure { self == .delay ? .delayMilliseconds : .loaders }
+}
+
 /// Runs a grid of settings.
 struct LabSweepCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -55,14 +65,18 @@ struct LabSweepCommand: ParsableCommand {
     discussion: """
       The grid is every maximum cost with every cost of a video and of an image: the article's experiment. \
       The current setting, maximum cost 5, video 2, image 1, comes first, and the others are held against it. \
-      The best one is judged where it was not tuned: of recorded networks every second one is kept back for \
-      that, a profile is judged with other viewers and feeds. What lab apply takes is the result as JSON.
+      The best one is judged on other data: of recorded networks every second one is kept back for that, on a \
+      profile other feeds and viewers are drawn. It stands beside all settings that nothing beats in both bytes \
+      and the figure that decides. What lab apply takes is the result as JSON.
       """)
 
   @OptionGroup var grid: LabGridOptions
 
   @Flag(help: "Find the best setting with fewer runs than the whole grid takes.")
   var search = false
+
+  @Option(help: "The figure that decides: delay (waiting, standing and stalls) or loaders.")
+  var by: LabDecider?
 
   @Option("budget-kilobytes") var budgetKilobytes: Int?
   @Option("megabyte-loaders") var megabyteLoaders: Int?
@@ -72,6 +86,9 @@ struct LabSweepCommand: ParsableCommand {
     try options.check(self)
     guard budgetKilobytes == nil || megabyteLoaders == nil else {
       throw ValidationError("--budget-kilobytes and --megabyte-loaders: it is one or the other")
+    }
+    guard megabyteLoaders == nil || by != .delay else {
+      throw ValidationError("--megabyte-loaders counts loaders: it does not go with --by delay")
     }
     guard options.precision == nil else {
       throw ValidationError("--precision: a sweep has as many repeats as --repeats says")
@@ -95,9 +112,11 @@ struct LabSweepCommand: ParsableCommand {
   }
 
   private var objective: Objective {
-    if let budgetKilobytes { return .within(kilobytes: Double(budgetKilobytes)) }
-    if let megabyteLoaders { return .weighted(loadersPerMegabyte: Double(megabyteLoaders)) }
-    return .withinCurrentBytes
+    if let megabyteLoaders {
+      return Objective(.loaders, .priced(perMegabyte: Double(megabyteLoaders)))
+    }
+    return Objective(
+      (by ?? .delay).measure, budgetKilobytes.map { .kilobytes(Double($0)) } ?? .current)
   }
 }
 
@@ -109,9 +128,12 @@ struct LabCompareCommand: ParsableCommand {
       "Hold the second of two strategies against the first, until it is clear which is better.",
     discussion: """
       It looks after every repeat and stops as soon as the second is better or worse, or equivalent within \
-      --margin, at the latest after --repeats: looking early costs nothing, since of all looks together \
+      --margin, by the figure that --by names, at the latest after --repeats: looking early costs nothing, since of all looks together \
       at most 5 % of comparisons are ever wrong. On several networks it looks after every network.
       """)
+
+  @Option(help: "The figure that decides: delay (waiting, standing and stalls) or loaders.")
+  var by = LabDecider.delay
 
   @OptionGroup var strategies: LabStrategies
   @OptionGroup var options: LabOptions
@@ -121,10 +143,11 @@ struct LabCompareCommand: ParsableCommand {
     guard options.precision == nil else {
       throw ValidationError("--precision: a comparison has as many repeats as it takes")
     }
-    guard strategies.strategy.count == 2 else {
+    guard strategies.strategy.count == 2,
+      try strategies.contestants(isHinted: !options.withoutHints).count == 2
+    else {
       throw ValidationError("--strategy is to be given twice: two strategies are compared")
     }
-    _ = try strategies.contestants(isHinted: !options.withoutHints)
   }
 
   func run() throws {
@@ -132,10 +155,12 @@ struct LabCompareCommand: ParsableCommand {
       try strategies.contestants(isHinted: !options.withoutHints))
     options.tell(words)
     let meter = ProgressMeter()
-    let comparison = experiment.compare(margin: Double(options.margin), options.perform) { done in
-      meter.show("\(done) looks")
-    }
+    let comparison = experiment.compare(
+      by.measure, margin: Double(options.margin), options.perform
+    ) { done in meter.show("\(done) looks") }
     meter.clear()
-    print(comparison.sentence(experiment.contestants[1].name, experiment.contestants[0].name))
+    print(
+      comparison.sentence(
+        experiment.contestants[1].name, experiment.contestants[0].name, of: by.measure))
   }
 }

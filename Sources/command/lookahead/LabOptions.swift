@@ -11,12 +11,18 @@ struct LabStrategies: ParsableArguments {
     help: ArgumentHelp(
       """
       A strategy, such as plain or weighted:leading=5,maxCost=7; several times for several. Parameters \
-      that are left out are the usual ones. Without any, all strategies.
+      that are left out are the usual ones. Without any, all strategies. What no policy beats (clairvoyant) \
+      stands beside them anyway, and alone where it is the only one.
       """, valueName: "name:parameters"))
   var strategy: [String] = []
 
   func contestants(isHinted: Bool) throws -> [Contestant] {
-    let texts = strategy.isEmpty ? Policy.Strategy.usual.map(\.name) : strategy
+    let texts =
+      strategy.isEmpty
+      ? Policy.Strategy.usual.map(\.name)
+      : strategy.filter {
+        $0 != RunBound.name
+      }
     return try texts.map { try Self.contestant($0, isHinted: isHinted) }
   }
 
@@ -55,8 +61,8 @@ struct LabOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      How people watch clips, as JSON; they then wait, fling and turn round. Without it they look at one \
-      item a second, whatever is there.
+      How people watch clips, as JSON, by duration and by item id; they then wait, fling and turn round. Without \
+      it they look at one item a second, whatever is there.
       """, valueName: "file"))
   var watch: String?
 
@@ -83,10 +89,15 @@ struct LabOptions: ParsableArguments {
 
   /// The experiment, and what is scrolled in it, in words.
   func experiment(_ contestants: [Contestant]) throws -> (Experiment, feed: String) {
-    let source = try feed.source(seed: seed)
+    var source = try feed.source(seed: seed)
+    let watch = try watchModel()
+    let viewer = watch.map { ViewerModel.watching($0) } ?? .steady
+    if case .recorded(let feed, let turns) = source.feed, let watch {
+      source.feed = .recorded(feed.watched(watch.items), turns: turns)
+    }
     var experiment = Experiment(
       contestants: contestants, networks: try profiles(known()) + traces(),
-      feed: source.feed, viewer: try viewer(), items: items, repeats: repeats, seed: UInt64(seed))
+      feed: source.feed, viewer: viewer, items: items, repeats: repeats, seed: UInt64(seed))
     if !source.looks.isEmpty, watch == nil {
       // The recorded viewer looked at this many items and no more.
       experiment.viewer = .replaying(source.looks)
@@ -107,11 +118,11 @@ struct LabOptions: ParsableArguments {
     return try store.snapshot().policyBook.networks
   }
 
-  private func viewer() throws -> ViewerModel {
-    guard let watch else { return .steady }
+  private func watchModel() throws -> WatchModel? {
+    guard let watch else { return nil }
     let json = try Self.content(watch)
     do throws(WatchModelError) {
-      return .watching(try WatchModel(json: json))
+      return try WatchModel(json: json)
     } catch {
       throw LabInputError(file: watch, words: "\(error)")
     }

@@ -41,7 +41,10 @@ struct LabReportCommand: ParsableCommand {
     guard options.format == .table else {
       throw ValidationError("--format: a report is a page; --csv writes its figures beside it")
     }
-    _ = try strategies.contestants(isHinted: !options.withoutHints)
+    guard try !strategies.contestants(isHinted: !options.withoutHints).isEmpty else {
+      throw ValidationError(
+        "--strategy: \(RunBound.name) is a bound; a report needs a strategy, too")
+    }
   }
 
   func run() throws {

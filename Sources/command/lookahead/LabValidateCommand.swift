@@ -52,6 +52,9 @@ struct LabValidateCommand: ParsableCommand {
     guard (1...100).contains(together) else {
       throw ValidationError("--together: \(together) is not in 1…100")
     }
+    guard try !strategies.contestants(isHinted: true).isEmpty else {
+      throw ValidationError("--strategy: \(RunBound.name) is a bound, and cannot browse")
+    }
     for contestant in try strategies.contestants(isHinted: true) { _ = try plan(contestant.name) }
   }
 
@@ -98,7 +101,8 @@ struct LabValidateCommand: ParsableCommand {
           name: contestants[index].name, measuredLoaders: figures.loaders,
           simulatedLoaders: simulated.mean(index, .loaders),
           measuredKilobytes: figures.kilobytes,
-          simulatedKilobytes: simulated.mean(index, .kilobytes))
+          simulatedKilobytes: simulated.mean(index, .kilobytes),
+          measuredDelay: figures.delay, simulatedDelay: simulated.mean(index, .delayMilliseconds))
       }, margin: Double(margin))
     if json {
       print(String(decoding: validation.json, as: UTF8.self))
@@ -114,6 +118,7 @@ extension LabValidateCommand {
   struct Measured: Sendable {
     let loaders: Double
     let kilobytes: Double
+    let delay: Double
   }
 
   /// What both are given: the feed as the server tells of it, and the network.
@@ -151,7 +156,7 @@ extension LabValidateCommand {
         guard next < plans.count else { return }
         let (index, plan) = (next, plans[next])
         next += 1
-        group.addTask { (index, Measured(try await plan.run().outcome)) }
+        group.addTask { (index, Measured(try await plan.run())) }
       }
       for _ in 0..<min(together, plans.count) { begin() }
       while let (index, result) = try await group.next() {
@@ -184,11 +189,12 @@ extension LabValidateCommand {
 }
 
 extension LabValidateCommand.Measured {
-  init(_ outcome: Viewing.Viewer.Outcome) {
-    let figures = outcome.figures
+  init(_ report: BrowseReport) {
+    let figures = report.outcome.figures
     let items = Double(max(1, figures.items))
     // An item whose page was not there was not there either, and is counted as such.
     loaders = Double(figures.imageLoaders + figures.videoLoaders) * 1_000 / items
-    kilobytes = Double(figures.bytes) / 1_000 / items
+    kilobytes = Double(report.bytes) / 1_000 / items
+    delay = Double(report.outcome.delayMilliseconds) / items
   }
 }

@@ -397,6 +397,8 @@ extension NumberSetting {
       "Rate settings by a sum: a megabyte an item counts as this many loaders per 1000."),
     NumberSetting("seed", 0...1_000_000_000, default: 1, "Seed of all random numbers."),
     NumberSetting(
-      "margin", 0...1_000, default: 2, "Difference in loaders per 1000 items that does not count."),
+      "margin", 0...1_000, default: 2,
+      "Difference in loaders per 1000 items, or in milliseconds of delay an item, that does not count."
+    ),
   ]
 }

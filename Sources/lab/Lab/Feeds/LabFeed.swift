@@ -11,13 +11,18 @@ package struct LabFeed: Sendable {
     package let type: PostType
     /// Its media, in the order in which they are shown, each at least its original.
     package let media: [[LabFile]]
+    /// How long people watch it, where that is known: whoever watches does so, and the server tells it.
+    package var survival: [WatchPoint]
 
     /// An item of these media.
-    package init(id: String, type: PostType, media: [[LabFile]]) {
+    package init(
+      id: String, type: PostType, media: [[LabFile]], survival: [WatchPoint] = []
+    ) {
       precondition(media.allSatisfy { !$0.isEmpty })
       self.id = id
       self.type = type
       self.media = media
+      self.survival = survival
     }
 
     /// How many of its media are seen before a person turns it.
@@ -46,7 +51,11 @@ package struct LabFeed: Sendable {
     self.items = items
     self.pageItems = pageItems
     hinted = items.enumerated().map { Self.told($1, at: $0) { $0.load } }
-    unhinted = items.enumerated().map { Self.told($1, at: $0) { $0.unknownLoad } }
+    unhinted = items.enumerated().map { index, item in
+      var told = Self.told(item, at: index) { $0.unknownLoad }
+      told.survival = []
+      return told
+    }
     firstFiles = items.reduce(into: [0]) { sums, item in
       sums.append(sums[sums.count - 1] + item.media.reduce(0) { $0 + $1.count })
     }
@@ -64,7 +73,18 @@ package struct LabFeed: Sendable {
           files: files.enumerated().map { variant, file in
             PrefetchFile(key: "\(index).\(media).\(variant)", load: load(file))
           })
-      })
+      }, survival: item.survival)
+  }
+
+  /// The same items, those that have a curve here with it.
+  package func watched(_ curves: [ByteText: [WatchPoint]]) -> LabFeed {
+    guard !curves.isEmpty else { return self }
+    return LabFeed(
+      items.map { item in
+        var item = item
+        item.survival = curves[ByteText(item.id)] ?? item.survival
+        return item
+      }, pageItems: pageItems)
   }
 
   /// The same items, beginning with another one.

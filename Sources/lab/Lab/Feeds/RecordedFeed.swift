@@ -37,7 +37,9 @@ package struct RecordedFeed: Sendable {
           return made
         }
       }
-      taken.append(LabFeed.Item(id: item.id, type: item.type, media: media))
+      taken.append(
+        LabFeed.Item(
+          id: item.id, type: item.type, media: media, survival: item.survival))
     }
     guard !taken.isEmpty else { throw .noItems }
     feed = LabFeed(taken)

@@ -5,7 +5,8 @@ extension LabReport {
       section.element("h2", "Network by network")
       section.element(
         "p",
-        "Loaders per 1000 items of each strategy, with the interval in which they lie; by their square roots."
+        "Loaders per 1000 items of each strategy, with the interval in which they lie; by their square roots. "
+          + "The upright line is what no policy beats."
       )
       charts(&section, places.map(\.name)) { intervals(places[$0], $1) }
     }
@@ -40,6 +41,13 @@ extension LabReport {
           ["class": "grid", "x1": x, "x2": x, "y1": "4", "y2": fixed(frame.height - 34, 1)])
         svg.element(
           "text", ["class": "mid", "x": x, "y": fixed(frame.height - 20, 1)], frame.x.label(tick))
+      }
+      if let bound = results.bound(on: place.network, .loaders) {
+        let x = fixed(frame.place(x: bound), 1)
+        svg.element(
+          "line",
+          ["class": "bound", "x1": x, "x2": x, "y1": "4", "y2": fixed(frame.height - 34, 1)]
+        ) { $0.element("title", "no policy beats \(fixed(bound, 1)) loaders per 1000") }
       }
       for (contestant, row) in rows.enumerated() {
         let y = Double(contestant) * Self.rowHeight + 24

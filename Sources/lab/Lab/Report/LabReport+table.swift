@@ -6,7 +6,8 @@ extension LabReport {
       section.element(
         "p",
         "Means of \(results.repeats) runs; what each figure is, is in docs/lab.md of the project. The last "
-          + "column holds each strategy against \(results.contestants[0]).")
+          + "column holds each strategy against \(results.contestants[0]); \(RunBound.name) is what no policy "
+          + "beats, and \u{201c}over bound\u{201d} how many loaders a strategy has beyond it.")
       if places.contains(where: { hasUnknownInterval(on: $0.network) }) {
         section.element("p", Self.unknownInterval)
       }
@@ -18,6 +19,7 @@ extension LabReport {
               for contestant in results.contestants.indices {
                 row(&body, place, contestant)
               }
+              bound(&body, place)
             }
           }
         }
@@ -43,10 +45,34 @@ extension LabReport {
 
   private func head(of row: inout Markup) {
     for title in ["network", "letter", "strategy"] { row.element("th", ["class": "text"], title) }
-    for title in ["loaders", "±"] + ExperimentResults.columns.map(\.title) {
+    for title in ["loaders", "±", "over bound"] + ExperimentResults.columns.map(\.title) {
       row.element("th", title)
     }
     row.element("th", ["class": "text"], "vs first")
+  }
+
+  /// What no policy beats.
+  private func bound(_ body: inout Markup, _ place: (name: String, network: Int?)) {
+    body.element("tr", ["class": "other"]) { row in
+      row.element("td", ["class": "text"], place.name)
+      row.element("td", ["class": "text"], "")
+      row.element("td", ["class": "text"], RunBound.name)
+      let columns = [(measure: RunFigures.Measure.loaders, decimals: 1)]
+      let others = ExperimentResults.columns.map { (measure: $0.measure, decimals: $0.decimals) }
+      for (index, column) in (columns + others).enumerated() {
+        let text = results.boundText(place.network, column.measure, column.decimals)
+        if text.isEmpty {
+          row.element("td", "")
+        } else {
+          row.element("td", ["data-measure": column.measure.rawValue], text)
+        }
+        if index == 0 {
+          row.element("td", "")
+          row.element("td", "")
+        }
+      }
+      row.element("td", ["class": "text"], "")
+    }
   }
 
   private func row(
@@ -65,6 +91,8 @@ extension LabReport {
           cell.element("abbr", ["title": Self.unknownInterval], "?")
         }
       }
+      let bound = results.bound(on: place.network, .loaders) ?? 0
+      row.element("td", fixed(loaders.mean - bound, 1))
       for column in ExperimentResults.columns {
         let mean = results.interval(contestant, on: place.network, column.measure).mean
         row.element(

@@ -5,6 +5,7 @@ extension LabReport {
     let contestant: Int
     let kilobytes: Double
     let loaders: Double
+    let delay: Double
   }
 
   func points(_ network: Int?, of results: ExperimentResults) -> [Point] {
@@ -12,16 +13,17 @@ extension LabReport {
       Point(
         contestant: contestant,
         kilobytes: results.interval(contestant, on: network, .kilobytes).mean,
-        loaders: results.interval(contestant, on: network, .loaders).mean)
+        loaders: results.interval(contestant, on: network, .loaders).mean,
+        delay: results.interval(contestant, on: network, .delayMilliseconds).mean)
     }
   }
 
-  /// Those than which no other has fewer loaders for no more bytes: by rising bytes.
-  static func front(_ points: [Point]) -> [Point] {
+  /// Those than which no other has less, loaders or delay, for no more bytes: by rising bytes.
+  static func front(_ points: [Point], _ value: (Point) -> Double = { $0.loaders }) -> [Point] {
     var front: [Point] = []
     for point in points.sorted(by: {
-      ($0.kilobytes, $0.loaders, $0.contestant) < ($1.kilobytes, $1.loaders, $1.contestant)
-    }) where point.loaders < front.last?.loaders ?? .infinity {
+      ($0.kilobytes, value($0), $0.contestant) < ($1.kilobytes, value($1), $1.contestant)
+    }) where value(point) < front.last.map(value) ?? .infinity {
       front.append(point)
     }
     return front
@@ -39,12 +41,27 @@ extension LabReport {
         """
         Each dot is a strategy; further left is fewer bytes, further down fewer loaders. The line joins those \
         that nothing beats in both; above it nobody has to be. Ours, in red, is joined by its price. Loaders are \
-        drawn by their square roots, so that few of them show beside many.
+        drawn by their square roots, so that few of them show beside many. The diamond is what no policy beats: \
+        the fewest loaders of all that know people and link beforehand, and the fewest bytes for them.
         """)
       section.element("ol", ["class": "legend", "type": "A"]) { list in
         for name in results.contestants { list.element("li", name) }
       }
-      charts(&section, places.map(\.name)) { tradeoff(places[$0], $1) }
+      charts(&section, places.map(\.name)) {
+        tradeoff(places[$0], $1, "Loaders", .loaders) { $0.loaders }
+      }
+    }
+    main.element("section") { section in
+      section.element("h2", "Delay against bytes")
+      section.element(
+        "p",
+        """
+        What people lose of their time, in milliseconds an item: waiting for a loader, standing at the first frame \
+        of a clip, and stalls within. The diamond is the least delay that any policy could have had.
+        """)
+      charts(&section, places.map(\.name)) {
+        tradeoff(places[$0], $1, "Delay", .delayMilliseconds) { $0.delay }
+      }
     }
   }
 
@@ -68,29 +85,45 @@ extension LabReport {
   }
 
   private func tradeoff(
-    _ place: (name: String, network: Int?), _ size: ChartFrame.Size
+    _ place: (name: String, network: Int?), _ size: ChartFrame.Size, _ title: String,
+    _ measure: RunFigures.Measure, _ value: (Point) -> Double
   ) -> Markup {
     let points = points(place.network, of: results)
+    let bound = (
+      kilobytes: results.bound(on: place.network, .kilobytes) ?? 0,
+      value: results.bound(on: place.network, measure) ?? 0
+    )
     let frame = ChartFrame(
       x: ChartAxis("KB an item", upTo: points.map(\.kilobytes).max() ?? 1),
-      y: ChartAxis(rootOf: "loaders per 1000", upTo: points.map(\.loaders).max() ?? 1), size)
+      y: ChartAxis(rootOf: measure.words, upTo: points.map(value).max() ?? 1), size)
     let places = points.map {
-      ChartLabels.Point(x: frame.place(x: $0.kilobytes), y: frame.place(y: $0.loaders))
+      ChartLabels.Point(x: frame.place(x: $0.kilobytes), y: frame.place(y: value($0)))
     }
-    return frame.chart("Loaders against bytes on \(place.name)") { svg in
+    let boundPlace = ChartLabels.Point(
+      x: frame.place(x: bound.kilobytes), y: frame.place(y: bound.value))
+    return frame.chart("\(title) against bytes on \(place.name)") { svg in
       svg.mark(
         "polyline",
         [
           "class": "front",
-          "points": frame.line(Self.front(points).map { ($0.kilobytes, $0.loaders) }),
+          "points": frame.line(Self.front(points, value).map { ($0.kilobytes, value($0)) }),
         ])
       if prices.count > 1 {
         svg.mark(
           "polyline",
           [
             "class": "priced",
-            "points": frame.line(prices.map { (points[$0].kilobytes, points[$0].loaders) }),
+            "points": frame.line(prices.map { (points[$0].kilobytes, value(points[$0])) }),
           ])
+      }
+      let (x, y) = (fixed(boundPlace.x, 1), fixed(boundPlace.y, 1))
+      svg.element(
+        "path", ["class": "bound", "d": "M\(x) \(y)m-6 0l6 -6l6 6l-6 6z"]
+      ) {
+        $0.element(
+          "title",
+          "no policy beats \(fixed(bound.value, 1)) \(measure.words), \(fixed(bound.kilobytes, 1)) KB"
+        )
       }
       for (point, place) in zip(points, places) {
         svg.element(
@@ -101,7 +134,7 @@ extension LabReport {
           ]
         ) { $0.element("title", words(point)) }
       }
-      var labels = ChartLabels(frame, points: places)
+      var labels = ChartLabels(frame, points: places + [boundPlace])
       for (point, place) in zip(points, places) {
         let letter = Self.letter(point.contestant)
         svg.letter(letter, at: labels.place(letter, beside: [place]))
@@ -111,7 +144,7 @@ extension LabReport {
 
   func words(_ point: Point) -> String {
     "\(results.contestants[point.contestant]): \(fixed(point.loaders, 1)) loaders per 1000, "
-      + "\(fixed(point.kilobytes, 1)) KB an item"
+      + "\(fixed(point.delay, 1)) ms of delay and \(fixed(point.kilobytes, 1)) KB an item"
   }
 
   // MARK: In words
@@ -123,9 +156,18 @@ extension LabReport {
     let fewest = points.min { ($0.loaders, $0.kilobytes) < ($1.loaders, $1.kilobytes) }!
     let ours = points.filter { isOurs($0.contestant) }
     let others = points.filter { !isOurs($0.contestant) }
+    let least = points.min { ($0.delay, $0.kilobytes) < ($1.delay, $1.kilobytes) }!
+    let bound = (
+      loaders: results.bound(on: place.network, .loaders) ?? 0,
+      delay: results.bound(on: place.network, .delayMilliseconds) ?? 0
+    )
     let start =
       "Of 1000 items that people came to on \(place.name), fewest were not there with "
-      + "\(words(fewest))."
+      + "\(words(fewest)). "
+      + (least.contestant == fewest.contestant
+        ? "It also has the least delay. " : "The least delay has \(words(least)). ")
+      + "No policy at all could have had fewer than \(fixed(bound.loaders, 1)) loaders or less than "
+      + "\(fixed(bound.delay, 1)) ms."
     guard let best = ours.min(by: { ($0.loaders, $0.kilobytes) < ($1.loaders, $1.kilobytes) }),
       !others.isEmpty
     else { return start }

@@ -215,6 +215,7 @@ extension LabReport {
     svg .front { fill: none; stroke: var(--front); stroke-width: 1.5; }
     svg .priced { fill: none; stroke: var(--ours); stroke-width: 1.5; stroke-dasharray: 4 3; }
     svg .other { fill: none; stroke: var(--dot); stroke-width: 1.2; }
+    svg .bound { fill: none; stroke: var(--cut); stroke-width: 1.5; }
     svg .best { fill: none; stroke: var(--ours); stroke-width: 2; }
     svg .span { stroke: var(--dot); stroke-width: 2; }
     svg .cell { fill: var(--wait); }
@@ -324,7 +325,10 @@ extension LabReport {
         scroll.element("table") { table in
           table.element("tr") { row in
             row.element("th", ["class": "text"], "strategy")
-            for title in ["loaders, measured", "simulated", "off by %", "KB/item", "simulated"] {
+            for title in [
+              "loaders, measured", "simulated", "off by %", "delay ms", "simulated", "KB/item",
+              "simulated",
+            ] {
               row.element("th", title)
             }
           }
@@ -333,8 +337,9 @@ extension LabReport {
               row.element("td", ["class": "text"], pair.name)
               for number in [
                 pair.measuredLoaders, pair.simulatedLoaders, pair.errorPercent,
-                pair.measuredKilobytes, pair.simulatedKilobytes,
-              ] { row.element("td", fixed(number, 1)) }
+                pair.measuredDelay, pair.simulatedDelay, pair.measuredKilobytes,
+                pair.simulatedKilobytes,
+              ] { row.element("td", number.map { fixed($0, 1) } ?? "") }
             }
           }
         }

@@ -60,9 +60,15 @@ package struct Experiment: Sendable {
     progress: @escaping @Sendable (Int) -> Void = { _ in }
   ) -> ExperimentResults {
     let values = Mutex((done: 0, runs: [RunValues?](repeating: nil, count: runCount)))
+    let bounds = Mutex([RunBound?](repeating: nil, count: networks.count * repeats))
+    let capacities = networks.map { Capacity($0.schedule) }
     perform(networks.count * repeats) { index in
       let (network, number) = (index / repeats, index % repeats)
       let (setup, seed) = round(network: network, repeat: number)
+      let bound = Clairvoyant.bound(
+        setup, capacities[network], settings: contestants.first?.settings ?? PrefetchSettings(),
+        seed: seed)
+      bounds.withLock { $0[index] = bound }
       for contestant in contestants.indices {
         let run = RunValues(Simulation.run(contestants[contestant], setup, seed: seed))
         let done = values.withLock { values in
@@ -75,7 +81,8 @@ package struct Experiment: Sendable {
     }
     return ExperimentResults(
       contestants: contestants.map(\.name), networks: networks.map(\.name), repeats: repeats,
-      items: items, runs: values.withLock { $0.runs.map { $0! } })
+      items: items, runs: values.withLock { $0.runs.map { $0! } },
+      bounds: bounds.withLock { $0.map { $0! } })
   }
 
   /// One run in words.
@@ -135,7 +142,7 @@ extension Experiment {
   ///   - progress: is told after how many clusters it looked.
   /// - Precondition: there are two contestants.
   package func compare(
-    _ measure: RunFigures.Measure = .loaders, margin: Double,
+    _ measure: RunFigures.Measure, margin: Double,
     _ perform: Performer = { count, body in
       for index in 0..<count { body(index) }
     },
@@ -234,9 +241,14 @@ extension ExperimentResults {
       all += runs[place * repeats..<(place + 1) * repeats]
       all += others.runs[place * others.repeats..<(place + 1) * others.repeats]
     }
+    var bound: [RunBound] = []
+    for network in networks.indices {
+      bound += bounds[network * repeats..<(network + 1) * repeats]
+      bound += others.bounds[network * others.repeats..<(network + 1) * others.repeats]
+    }
     return ExperimentResults(
       contestants: contestants, networks: networks, repeats: repeats + others.repeats,
-      items: items, runs: all)
+      items: items, runs: all, bounds: bound)
   }
 
   /// Those of these contestants alone.
@@ -244,6 +256,6 @@ extension ExperimentResults {
     let each = networks.count * repeats
     return ExperimentResults(
       contestants: kept.map { contestants[$0] }, networks: networks, repeats: repeats,
-      items: items, runs: kept.flatMap { runs[$0 * each..<($0 + 1) * each] })
+      items: items, runs: kept.flatMap { runs[$0 * each..<($0 + 1) * each] }, bounds: bounds)
   }
 }

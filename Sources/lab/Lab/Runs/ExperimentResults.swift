@@ -11,15 +11,26 @@ package struct ExperimentResults: Hashable, Sendable {
   /// How many items each run had.
   package let items: Int
   let runs: [RunValues]
+  /// What no policy beats in each network's repeats.
+  let bounds: [RunBound]
 
   init(
-    contestants: [String], networks: [String], repeats: Int, items: Int, runs: [RunValues]
+    contestants: [String], networks: [String], repeats: Int, items: Int, runs: [RunValues],
+    bounds: [RunBound]
   ) {
     self.items = items
     self.contestants = contestants
     self.networks = networks
     self.repeats = repeats
     self.runs = runs
+    self.bounds = bounds
+  }
+
+  /// The mean of what no policy beats, over networks as for `interval`.
+  package func bound(on network: Int?, _ measure: RunFigures.Measure) -> Double? {
+    let places = network.map { $0 * repeats..<($0 + 1) * repeats } ?? bounds.indices
+    let values = bounds[places].compactMap { $0[measure] }
+    return values.isEmpty ? nil : values.reduce(0, +) / Double(values.count)
   }
 
   /// A contestant's values on a network, repeat by repeat.
@@ -66,9 +77,10 @@ package struct ExperimentResults: Hashable, Sendable {
 /// Results as people and programs read them.
 extension ExperimentResults {
   static let columns: [(title: String, measure: RunFigures.Measure, decimals: Int)] = [
-    ("images", .imageLoaders, 1), ("videos", .videoLoaders, 1), ("pages", .pageLoaders, 1),
-    ("wait ms", .waitMilliseconds, 0), ("p95 ms", .waitP95Milliseconds, 0),
-    ("stalls", .stalls, 1), ("still ms", .stalledMilliseconds, 0), ("KB/item", .kilobytes, 1),
+    ("delay ms", .delayMilliseconds, 1), ("KB/item", .kilobytes, 1), ("images", .imageLoaders, 1),
+    ("videos", .videoLoaders, 1), ("pages", .pageLoaders, 1), ("wait ms", .waitMilliseconds, 1),
+    ("p95 ms", .waitP95Milliseconds, 0), ("standing ms", .standingMilliseconds, 1),
+    ("stalls", .stalls, 1), ("stalled ms", .stalledMilliseconds, 1),
     ("wasted %", .wastedPercent, 1), ("requests", .requests, 0),
   ]
 
@@ -85,7 +97,8 @@ extension ExperimentResults {
   func table(margin: Double, of use: RunUse?) -> String {
     let first = use.map { "network (\($0.rawValue))" } ?? "network"
     var rows = [
-      [first, "strategy", "loaders", "±"] + Self.columns.map(\.title) + ["vs first"]
+      [first, "strategy", "loaders", "±", "over bound"] + Self.columns.map(\.title)
+        + ["vs first"]
     ]
     for place in places {
       for contestant in contestants.indices {
@@ -94,6 +107,7 @@ extension ExperimentResults {
           [
             place.name, contestants[contestant], fixed(loaders.mean, 1),
             loaders.halfWidth.isFinite ? fixed(loaders.halfWidth, 1) : "?",
+            fixed(loaders.mean - (bound(on: place.network, .loaders) ?? 0), 1),
           ]
             + Self.columns.map {
               fixed(interval(contestant, on: place.network, $0.measure).mean, $0.decimals)
@@ -103,8 +117,16 @@ extension ExperimentResults {
                 ? "" : comparison(contestant, on: place.network, margin: margin).verdict.rawValue
             ])
       }
+      rows.append(
+        [place.name, RunBound.name, boundText(place.network, .loaders, 1), "", ""]
+          + Self.columns.map { boundText(place.network, $0.measure, $0.decimals) } + [""])
     }
     return Self.aligned(rows, texts: [0, 1, rows[0].count - 1])
+  }
+
+  /// What no policy beats, where that is known.
+  func boundText(_ network: Int?, _ measure: RunFigures.Measure, _ decimals: Int) -> String {
+    bound(on: network, measure).map { fixed($0, decimals) } ?? ""
   }
 
   /// Columns of the same width: texts to the left, numbers to the right.
@@ -121,7 +143,7 @@ extension ExperimentResults {
     }.joined()
   }
 
-  /// Every measure of every run, as RFC 4180 has it, with a line of names first.
+  /// Every measure of every run and of what no policy beats in it, as RFC 4180 has it, with a line of names first.
   package var csv: String { csv(of: nil) }
 
   /// - Parameter use: what the runs were for: a column of its own, where it is said.
@@ -144,6 +166,15 @@ extension ExperimentResults {
           text += (cells + measures.map { fixed(run[$0], 3) }).joined(separator: ",") + "\r\n"
         }
       }
+      for number in 0..<repeats {
+        let bound = bounds[network * repeats + number]
+        let cells =
+          (use.map { [$0.rawValue] } ?? [])
+          + [Self.quoted(networks[network]), RunBound.name, String(number)]
+        text +=
+          (cells + measures.map { bound[$0].map { fixed($0, 3) } ?? "" }).joined(separator: ",")
+          + "\r\n"
+      }
     }
     return text
   }
@@ -155,7 +186,8 @@ extension ExperimentResults {
       .joined(separator: "\"\"") + "\""
   }
 
-  /// Means and intervals as JSON: a list of rows, one for each network and strategy.
+  /// Means and intervals as JSON: a list of rows, one for each network and strategy, and one for what no policy
+  /// beats there.
   package func json(margin: Double) -> [UInt8] {
     var writer = JSONWriter(capacity: 4_096)
     writer.array { writer in
@@ -179,6 +211,18 @@ extension ExperimentResults {
             writer.member(
               "verdict",
               comparison(contestant, on: place.network, margin: margin).verdict.rawValue)
+          }
+        }
+        writer.object { writer in
+          writer.member("network", place.name)
+          writer.member("strategy", RunBound.name)
+          for measure in RunFigures.Measure.allCases {
+            guard let mean = bound(on: place.network, measure) else { continue }
+            writer.key(text: measure.rawValue)
+            writer.object { writer in
+              writer.key("mean")
+              writer.raw(fixed(mean, 3).utf8)
+            }
           }
         }
       }

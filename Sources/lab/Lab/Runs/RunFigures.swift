@@ -13,8 +13,12 @@ package struct RunFigures: Hashable, Sendable {
   package internal(set) var waitsMilliseconds: [Int] = []
   /// How often a clip stopped after it had started.
   package internal(set) var stalls = 0
-  /// How long clips stood still of which the first frame was seen: before they moved, and where they stopped.
-  package internal(set) var stalledMilliseconds = 0
+  /// How long they stood then.
+  var stalledMicroseconds = 0
+  /// How long clips stood at their first frame before they moved, the decoder's start not counted.
+  var standingMicroseconds = 0
+  /// How long the viewer waited, together.
+  var waitedMicroseconds = 0
   /// Bytes of media that came.
   package internal(set) var fetchedBytes = 0
   /// Of these, bytes that nobody looked at: of items never viewed, or beyond what was watched.
@@ -32,14 +36,22 @@ package struct RunFigures: Hashable, Sendable {
 
   /// Loader impressions of any kind.
   package var loaders: Int { imageLoaders + videoLoaders + pageLoaders }
-  /// What the viewer waited for in all.
-  package var waitedMilliseconds: Int { waitsMilliseconds.reduce(0, +) }
+  /// How long the viewer waited in all.
+  package var waitedMilliseconds: Int { waitedMicroseconds / 1_000 }
+  /// How long clips stood in all: at their first frame, and in stalls.
+  package var standingMilliseconds: Int { standingMicroseconds / 1_000 }
+  package var stalledMilliseconds: Int { stalledMicroseconds / 1_000 }
+  /// What the viewer lost in all: waiting, standing at first frames, and stalls.
+  package var delayMilliseconds: Int {
+    (waitedMicroseconds + standingMicroseconds + stalledMicroseconds) / 1_000
+  }
 
   /// All of it in a line.
   package var words: String {
     """
     \(viewedItems) items looked at: \(loaders) loaders (\(imageLoaders) on images, \(videoLoaders) on \
-    videos, \(pageLoaders) for want of a page), \(waitedMilliseconds) ms of waiting; \(stalls) stalls, \
+    videos, \(pageLoaders) for want of a page), \(waitedMilliseconds) ms of waiting, \
+    \(standingMilliseconds) ms of standing at first frames; \(stalls) stalls, \
     \(stalledMilliseconds) ms; \(fetchedBytes) bytes came, \(wastedBytes) of no use; \(requests) \
     requests, \(timeouts) given up
     """
@@ -49,6 +61,8 @@ package struct RunFigures: Hashable, Sendable {
   package enum Measure: String, CaseIterable, Sendable {
     /// Loader impressions per 1000 viewed items: all, on pictures, on clips, for want of their page.
     case loaders, imageLoaders, videoLoaders, pageLoaders
+    /// Milliseconds of the viewer's time per viewed item: waiting, standing at the first frame, stalls.
+    case delayMilliseconds
     /// Milliseconds of waiting: per viewed item, and what half and 95 of a hundred viewed items did not exceed.
     case waitMilliseconds, waitP50Milliseconds, waitP95Milliseconds
     /// Viewed items per 1000 that were waited for longer than this: the distribution of waits.
@@ -56,8 +70,8 @@ package struct RunFigures: Hashable, Sendable {
     case waitsOver1000Milliseconds, waitsOver2500Milliseconds, waitsOver5000Milliseconds
     /// Stops of clips that had moved, per 1000 viewed items.
     case stalls
-    /// Milliseconds in which a clip stood still though it was seen, before it moved and at stops, per viewed item.
-    case stalledMilliseconds
+    /// Milliseconds per viewed item: of these stops, and at first frames before the clip moved.
+    case stalledMilliseconds, standingMilliseconds
     /// Bytes of media that came, per viewed item, in kilobytes (1000).
     case kilobytes
     /// The share of these that nobody looked at, in percent.
@@ -73,8 +87,8 @@ package struct RunFigures: Hashable, Sendable {
         .waitsOver100Milliseconds, .waitsOver250Milliseconds, .waitsOver500Milliseconds,
         .waitsOver1000Milliseconds, .waitsOver2500Milliseconds, .waitsOver5000Milliseconds:
         1_000 / Double(max(1, items))
-      case .waitMilliseconds, .waitP50Milliseconds, .waitP95Milliseconds, .stalledMilliseconds,
-        .kilobytes, .wastedPercent:
+      case .delayMilliseconds, .waitMilliseconds, .waitP50Milliseconds, .waitP95Milliseconds,
+        .stalledMilliseconds, .standingMilliseconds, .kilobytes, .wastedPercent:
         0
       }
     }
@@ -98,6 +112,8 @@ package struct RunFigures: Hashable, Sendable {
     case .waitsOver5000Milliseconds: perThousand(waits(over: 5_000))
     case .stalls: perThousand(stalls)
     case .stalledMilliseconds: perThousand(stalledMilliseconds) / 1_000
+    case .standingMilliseconds: perThousand(standingMilliseconds) / 1_000
+    case .delayMilliseconds: perThousand(delayMilliseconds) / 1_000
     case .kilobytes: perThousand(fetchedBytes) / 1_000_000
     case .wastedPercent: Double(wastedBytes) * 100 / Double(max(1, fetchedBytes))
     case .requests: perThousand(requests)

@@ -13,6 +13,8 @@ struct PlaybackState: Hashable, Sendable {
   var sinceMicroseconds = 0
   /// It stands until all bytes up to this one are there.
   var standsUntilByte: Int?
+  /// It has moved: where it stands from now on, that is a stall.
+  var hasMoved = false
   /// The engine knows that it is looked at.
   var isTold = false
   /// The file that plays, and its place among all files; `nil` where none does.
@@ -25,7 +27,7 @@ struct PlaybackState: Hashable, Sendable {
 extension Simulation {
   /// What a player wants to have before it begins and after it ran out: what Media3's does of a local playback
   /// (`DefaultLoadControl`, 1000 ms each).
-  private static let playerBufferMilliseconds = 1_000
+  static let playerBufferMilliseconds = 1_000
 
   /// The clip of the active item begins to play as soon as its decoder has started.
   mutating func beginPlayback() {
@@ -52,10 +54,12 @@ extension Simulation {
     let now = link.nowMicroseconds
     bringPlaying()
     let prefix = held[playback.place].prefix
-    let time = max(0, now - playback.sinceMicroseconds) / 1_000
+    let passed = max(0, now - playback.sinceMicroseconds)
+    let time = passed / 1_000
     if let needed = playback.standsUntilByte {
       guard prefix >= needed else { return }
-      figures.stalledMilliseconds += time
+      stood(passed)
+      playback.hasMoved = true
       playback.sinceMicroseconds = max(now, playback.sinceMicroseconds)
       playback.standsUntilByte = nil
       if playback.isTold { moved(.playing, "plays after \(time) ms") }
@@ -76,6 +80,14 @@ extension Simulation {
       figures.stalls += 1
       stand()
       moved(.paused, "stops at \(playback.milliseconds) ms")
+    }
+  }
+
+  private mutating func stood(_ microseconds: Int) {
+    if playback.hasMoved {
+      figures.stalledMicroseconds += microseconds
+    } else {
+      figures.standingMicroseconds += microseconds
     }
   }
 
@@ -118,11 +130,11 @@ extension Simulation {
   /// The viewer looks no longer.
   mutating func endPlayback() {
     guard playback.file != nil else { return }
-    let time = max(0, link.nowMicroseconds - playback.sinceMicroseconds) / 1_000
+    let passed = max(0, link.nowMicroseconds - playback.sinceMicroseconds)
     if playback.standsUntilByte == nil {
-      playback.playedMilliseconds += time
+      playback.playedMilliseconds += passed / 1_000
     } else {
-      figures.stalledMilliseconds += time
+      stood(passed)
     }
     watched[step.index] = max(watched[step.index], playback.playedMilliseconds)
     playback = PlaybackState()

@@ -12,7 +12,9 @@ extension Simulation {
       return
     }
     let feed = setup.feed
-    step = viewer.next(count: feed.items.count) { feed.items[$0].durationMilliseconds }
+    step = viewer.next(
+      count: feed.items.count, survival: { feed.items[$0].survival }
+    ) { feed.items[$0].durationMilliseconds }
     phase = .travelling
     guard step.travelMilliseconds > 0 else { return arrive() }
     arrivesMicroseconds = link.nowMicroseconds + step.travelMilliseconds * 1_000
@@ -96,14 +98,16 @@ extension Simulation {
   /// The viewer sees the item from now on.
   private mutating func look() {
     let now = link.nowMicroseconds
-    if phase != .travelling { noteWait((now - waitsSinceMicroseconds) / 1_000) }
+    if phase != .travelling { noteWait(now - waitsSinceMicroseconds) }
     // Who does not care whether it is there goes on in time.
     let from = setup.viewer.patienceMilliseconds == nil ? listedSinceMicroseconds : now
     phase = .looking(untilMicroseconds: from + step.dwellMilliseconds * 1_000)
     beginPlayback()
   }
 
-  private mutating func noteWait(_ milliseconds: Int) {
+  private mutating func noteWait(_ microseconds: Int) {
+    let milliseconds = microseconds / 1_000
+    figures.waitedMicroseconds += microseconds
     figures.waitsMilliseconds.append(milliseconds)
     timeline?.waited(milliseconds)
     explain("after \(milliseconds) ms")
@@ -112,7 +116,7 @@ extension Simulation {
   /// The viewer goes on.
   mutating func leave() {
     if case .waiting = phase {
-      noteWait((link.nowMicroseconds - waitsSinceMicroseconds) / 1_000)
+      noteWait(link.nowMicroseconds - waitsSinceMicroseconds)
     }
     endPlayback()
     setOut()

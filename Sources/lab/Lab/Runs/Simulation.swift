@@ -112,11 +112,7 @@ package struct Simulation: Sendable {
     told = contestant.isHinted ? setup.feed.hinted : setup.feed.unhinted
     let random = LabRandom(seed: seed)
     viewer = Viewer(setup.viewer, random: random.split(1))
-    var network = random.split(2)
-    let offset = setup.network.schedule.loopMicroseconds.map { network.number(below: $0) } ?? 0
-    link = Link(
-      setup.network.schedule, settings: setup.network.link, offsetMicroseconds: offset,
-      random: network)
+    link = Self.link(setup, random).link
     var settings = contestant.settings
     var futures = random.split(3)
     settings.seed = futures.number(below: 1 << 53)
@@ -128,6 +124,16 @@ package struct Simulation: Sendable {
     held = Array(repeating: ByteRangeSet(), count: setup.feed.firstFiles.last ?? 0)
     watched = Array(repeating: -1, count: setup.feed.items.count)
     lines = explains ? [] : nil
+  }
+
+  /// A run's link, and at which moment of its schedule it begins.
+  static func link(_ setup: Setup, _ random: LabRandom) -> (link: Link, offsetMicroseconds: Int) {
+    var network = random.split(2)
+    let offset = setup.network.schedule.loopMicroseconds.map { network.number(below: $0) } ?? 0
+    let link = Link(
+      setup.network.schedule, settings: setup.network.link, offsetMicroseconds: offset,
+      random: network)
+    return (link, offset)
   }
 
   /// Runs a contestant.

@@ -157,7 +157,11 @@ package struct Comparison: Sendable {
 
 extension Comparison {
   /// What was found, in a sentence: the first is the one that is better or worse.
-  package func sentence(_ first: String, _ second: String) -> String {
+  ///
+  /// - Parameter measure: what was compared.
+  package func sentence(
+    _ first: String, _ second: String, of measure: RunFigures.Measure
+  ) -> String {
     let words =
       switch verdict {
       case .better: "\(first) is better than \(second)"
@@ -169,7 +173,7 @@ extension Comparison {
       difference.lower.isFinite
       ? ", \(fixed(difference.lower, 1)) to \(fixed(difference.upper, 1))" : ""
     return
-      "\(words): \(fixed(difference.mean, 1)) loaders per 1000\(interval), "
+      "\(words): \(fixed(difference.mean, 1)) \(measure.words)\(interval), "
       + "after \(decidedAfter ?? difference.count) looks"
   }
 }

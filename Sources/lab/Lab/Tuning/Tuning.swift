@@ -1,6 +1,6 @@
 import JSON
 
-/// A better setting, found on some networks and judged on others.
+/// A better setting, found on some data and judged on other.
 package struct Tuning: Sendable {
   /// What was asked for.
   package let objective: Objective
@@ -10,27 +10,93 @@ package struct Tuning: Sendable {
   package let winner: Int
   /// Which of the experiment's contestants that is.
   package let contestant: Int
-  /// The current setting and the winner, where nobody tuned: on recorded networks that were kept back, on
-  /// profiles with other viewers and other feeds. The current one alone where it won.
+  /// On the data for judging: the current setting, the winner if it is another one, and what else nothing beat in
+  /// both bytes and the objective's measure, by rising bytes.
   package let judged: ExperimentResults
+  /// How the data for judging differ from those for tuning.
+  package let heldBack: HeldBack
   /// How many runs it took to find it.
   package let tuningRuns: Int
 
+  /// Whether the winner is another setting than the current one.
+  package var isOther: Bool { winner != 0 }
+
   /// What was found, in a sentence.
   package func sentence(margin: Double) -> String {
-    let (current, name) = (judged.contestants[0], tuned.contestants[winner])
-    func words(_ place: Int) -> String {
-      "\(fixed(judged.mean(place, .loaders), 1)) loaders per 1000 and "
-        + "\(fixed(judged.mean(place, .kilobytes), 1)) KB an item"
-    }
-    guard judged.contestants.count > 1 else {
+    let current = judged.contestants[0]
+    guard isOther else {
       return "\(current) stays: nothing better was found in \(tuningRuns) runs (\(words(0)))"
     }
     let network = judged.networks.count == 1 ? 0 : nil
-    let verdict = judged.comparison(1, on: network, margin: margin).verdict
-    return "\(name): \(words(1)), beside \(current): \(words(0)); \(verdict.rawValue), judged on "
-      + "\(judged.networks.count == 1 ? judged.networks[0] : "\(judged.networks.count) networks")"
-      + " that it was not tuned on, found in \(tuningRuns) runs"
+    let verdict = judged.comparison(1, on: network, objective.measure, margin: margin).verdict
+    return "\(judged.contestants[1]): \(words(1)), beside \(current): \(words(0)); "
+      + "\(verdict.rawValue), \(heldBack.words), found in \(tuningRuns) runs"
+  }
+
+  private func words(_ place: Int) -> String {
+    "\(fixed(judged.mean(place, .loaders), 1)) loaders per 1000, "
+      + "\(fixed(judged.mean(place, .delayMilliseconds), 1)) ms of delay and "
+      + "\(fixed(judged.mean(place, .kilobytes), 1)) KB an item"
+  }
+
+  /// Of the settings that were judged, those than which no other has less of the objective's measure for no more
+  /// bytes: by rising bytes.
+  package var frontier: [Int] {
+    judged.front(objective.measure, of: Array(judged.contestants.indices))
+  }
+
+  /// What else can be had, a line each: the choice that the objective made for the person.
+  package var choices: [String] {
+    let current = (
+      measure: judged.mean(0, objective.measure), kilobytes: judged.mean(0, .kilobytes)
+    )
+    func change(_ value: Double, _ from: Double) -> String {
+      let percent = from > 0 ? (value - from) * 100 / from : 0
+      return (percent < 0 ? "" : "+") + fixed(percent, 1) + " %"
+    }
+    return frontier.map { place in
+      let measure = judged.mean(place, objective.measure)
+      let mark = place == 0 ? ", the current setting" : isOther && place == 1 ? ", chosen" : ""
+      return "\(judged.contestants[place])\(mark): \(words(place)) "
+        + "(bytes \(change(judged.mean(place, .kilobytes), current.kilobytes)), "
+        + "\(objective.measureWords) \(change(measure, current.measure)))"
+    }
+  }
+}
+
+/// What of the data for judging a setting was not tuned on.
+package struct HeldBack: Hashable, Sendable {
+  /// What the judging scrolls.
+  package enum Feed: String, Sendable {
+    /// Feeds that are made up for it.
+    case other = "other feeds"
+    /// The recorded feed, begun at other items.
+    case otherPlaces = "other places of the same feed"
+    /// The same feed from the same item.
+    case same = "the same feed"
+  }
+
+  /// The names of networks that only judge.
+  package let networks: [String]
+  /// The names of those that it was also tuned on: their moments are others where they are recorded.
+  package let sharedNetworks: [String]
+  /// What is scrolled.
+  package let feed: Feed
+  /// Whether the viewers are others: they draw what they do.
+  package let hasOtherViewers: Bool
+
+  /// `judged on 3g, on which it was tuned, too, with other feeds and the same viewers`
+  package var words: String {
+    func named(_ names: [String]) -> String {
+      names.count == 1 ? names[0] : "\(names.count) networks"
+    }
+    var places: [String] = []
+    if !networks.isEmpty { places.append("\(named(networks)) that it was not tuned on") }
+    if !sharedNetworks.isEmpty {
+      places.append("\(named(sharedNetworks)), on which it was tuned, too")
+    }
+    return "judged on \(places.joined(separator: " and on ")), with \(feed.rawValue) and "
+      + (hasOtherViewers ? "other viewers" : "the same viewers")
   }
 }
 
@@ -39,23 +105,48 @@ extension ExperimentResults {
   package func mean(_ contestant: Int, _ measure: RunFigures.Measure) -> Double {
     interval(contestant, on: networks.count == 1 ? 0 : nil, measure).mean
   }
+
+  /// Those of the contestants than which no other has less of a measure for no more bytes: by rising bytes.
+  func front(_ measure: RunFigures.Measure, of places: [Int]) -> [Int] {
+    let points = places.map { (mean($0, .kilobytes), mean($0, measure), $0) }
+    var front: [Int] = []
+    var least = Double.infinity
+    for (_, value, place) in points.sorted(by: <) where value < least {
+      front.append(place)
+      least = value
+    }
+    return front
+  }
 }
 
 extension Experiment {
-  /// The networks to tune on, and those to judge on: recorded ones alternate, where there are two at least;
-  /// a profile is in both, and is judged with repeats of its own.
-  package var halves: (tuning: Experiment, judging: Experiment) {
+  /// What to tune on, what to judge on, and what of this is held back for judging. Recorded networks alternate,
+  /// where there are two at least; a profile is in both. Judging has repeats of its own.
+  package var halves: (tuning: Experiment, judging: Experiment, heldBack: HeldBack) {
     var (tuning, judging) = (self, self)
     let recorded = networks.indices.filter { networks[$0].isRecorded }
+    var kept: Set<Int> = []
     if recorded.count > 1 {
-      let kept = Set(recorded.enumerated().filter { $0.offset % 2 == 1 }.map(\.element))
+      kept = Set(recorded.enumerated().filter { $0.offset % 2 == 1 }.map(\.element))
       tuning.networks = networks.indices.filter { !kept.contains($0) }.map { networks[$0] }
       judging.networks = networks.indices
         .filter { kept.contains($0) || !networks[$0].isRecorded }.map { networks[$0] }
     }
     // Beyond all repeats that anybody tunes with.
     judging.firstRepeat = firstRepeat + Self.judgingRepeat
-    return (tuning, judging)
+    let shared = networks.indices.filter {
+      !kept.contains($0) && (kept.isEmpty || !networks[$0].isRecorded)
+    }
+    let scrolled: HeldBack.Feed =
+      switch feed {
+      case .generated: .other
+      case .recorded(let feed, let turns): turns && feed.items.count > 1 ? .otherPlaces : .same
+      }
+    let heldBack = HeldBack(
+      networks: kept.sorted().map { networks[$0].name },
+      sharedNetworks: shared.map { networks[$0].name }, feed: scrolled,
+      hasOtherViewers: viewer.isDrawn)
+    return (tuning, judging, heldBack)
   }
 
   private static let judgingRepeat = 1_000_000
@@ -70,8 +161,8 @@ extension Experiment {
     _ objective: Objective, searches: Bool, _ perform: Performer,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
   ) -> Tuning {
-    let (tuning, judging) = halves
-    let judgingRuns = 2 * judging.networks.count * repeats
+    let (tuning, judging, heldBack) = halves
+    let judgingRuns = (2 + Self.mostChoices) * judging.networks.count * repeats
     let most = tuning.runCount + judgingRuns
     var (kept, tuned, runs): ([Int], ExperimentResults, Int)
     if searches {
@@ -81,13 +172,27 @@ extension Experiment {
       (kept, runs) = (Array(contestants.indices), tuning.runCount)
     }
     let winner = tuned.best(objective)
+    let front = tuned.front(objective.measure, of: Array(tuned.contestants.indices))
+    let choices = front.filter { $0 != 0 && $0 != winner }.spread(Self.mostChoices)
     var final = judging
-    final.contestants = Set([0, kept[winner]]).sorted().map { contestants[$0] }
+    final.contestants = ((winner == 0 ? [0] : [0, winner]) + choices).map { contestants[kept[$0]] }
     let before = runs
-    let judged = final.results(perform) { progress(before + $0, before + judgingRuns) }
+    let all = before + final.runCount
+    let judged = final.results(perform) { progress(before + $0, all) }
     return Tuning(
       objective: objective, tuned: tuned, winner: winner, contestant: kept[winner],
-      judged: judged, tuningRuns: runs)
+      judged: judged, heldBack: heldBack, tuningRuns: runs)
+  }
+
+  /// So many other settings of the frontier are judged beside the winner.
+  private static let mostChoices = 8
+}
+
+extension [Int] {
+  /// At most so many of them, evenly spread, the first and the last among them.
+  fileprivate func spread(_ most: Int) -> [Int] {
+    guard count > most else { return self }
+    return (0..<most).map { self[$0 * (count - 1) / (most - 1)] }
   }
 }
 
@@ -100,7 +205,7 @@ extension ExperimentResults {
     let current = mean(0, .kilobytes)
     let scores = contestants.indices.map { contestant in
       objective.score(
-        loaders: mean(contestant, .loaders), kilobytes: mean(contestant, .kilobytes),
+        mean(contestant, objective.measure), kilobytes: mean(contestant, .kilobytes),
         currentKilobytes: current)
     }
     return contestants.indices.sorted { (scores[$0], $0) < (scores[$1], $1) }
@@ -112,7 +217,11 @@ extension Tuning {
   /// Two tables, and between them what was found.
   package func table(margin: Double) -> String {
     tuned.table(margin: margin, of: .tuning) + "\n" + objective.words + "\n"
-      + sentence(margin: margin) + "\n\n" + judged.table(margin: margin, of: .judging)
+      + sentence(margin: margin) + "\n"
+      + (frontier.count > 1
+        ? "what nothing beats in both, from the fewest bytes on:\n"
+          + choices.map { "  " + $0 + "\n" }.joined() : "")
+      + "\n" + judged.table(margin: margin, of: .judging)
   }
 
   /// Every measure of every run; the first column says whether it was for tuning or for judging.
@@ -183,37 +292,65 @@ extension Experiment {
 }
 
 /// What makes one setting better than another: what is to be little.
-package enum Objective: Hashable, Sendable {
-  /// Loaders per 1000, of the settings that take no more bytes than the current one.
-  case withinCurrentBytes
-  /// Loaders per 1000, of the settings that take no more than so many kilobytes (1000 bytes) an item.
-  case within(kilobytes: Double)
-  /// A sum: loaders per 1000, and so many more for each megabyte an item.
-  case weighted(loadersPerMegabyte: Double)
+package struct Objective: Hashable, Sendable {
+  /// What bytes may be, or what they count.
+  package enum Bytes: Hashable, Sendable {
+    /// No more than with the current setting.
+    case current
+    /// No more than so many kilobytes (1000 bytes) an item.
+    case kilobytes(Double)
+    /// As much as they cost: so much of the measure for each megabyte an item.
+    case priced(perMegabyte: Double)
+  }
+
+  /// What is to be little: delay or loaders.
+  package let measure: RunFigures.Measure
+  /// What that may cost.
+  package let bytes: Bytes
+
+  /// An objective.
+  package init(_ measure: RunFigures.Measure = .delayMilliseconds, _ bytes: Bytes = .current) {
+    self.measure = measure
+    self.bytes = bytes
+  }
 
   /// How good a setting is, and less is better: of two that take too much, the one that takes less.
-  func score(loaders: Double, kilobytes: Double, currentKilobytes: Double) -> Double {
-    switch self {
-    case .withinCurrentBytes: Self.limited(loaders, kilobytes, limit: currentKilobytes)
-    case .within(let limit): Self.limited(loaders, kilobytes, limit: limit)
-    case .weighted(let price): loaders + price * kilobytes / 1_000
+  func score(_ value: Double, kilobytes: Double, currentKilobytes: Double) -> Double {
+    switch bytes {
+    case .current: Self.limited(value, kilobytes, limit: currentKilobytes)
+    case .kilobytes(let limit): Self.limited(value, kilobytes, limit: limit)
+    case .priced(let price): value + price * kilobytes / 1_000
     }
   }
 
-  private static func limited(_ loaders: Double, _ kilobytes: Double, limit: Double) -> Double {
-    kilobytes <= limit ? loaders : tooMuch + kilobytes
+  private static func limited(_ value: Double, _ kilobytes: Double, limit: Double) -> Double {
+    kilobytes <= limit ? value : tooMuch + kilobytes
   }
 
-  /// More loaders than there can be.
-  private static let tooMuch = 1e6
+  /// More than any measure is.
+  private static let tooMuch = 1e9
+
+  /// The measure, in words.
+  var measureWords: String { measure.words }
 
   /// What it asks for, in words.
   package var words: String {
+    switch bytes {
+    case .current: "least \(measureWords) with no more bytes than the current setting"
+    case .kilobytes(let limit): "least \(measureWords) within \(fixed(limit, 1)) KB an item"
+    case .priced(let price):
+      "least sum of \(measureWords) and \(fixed(price, 1)) for each megabyte an item"
+    }
+  }
+}
+
+extension RunFigures.Measure {
+  /// Its name with its unit, for those that decide: `loaders per 1000`, `ms of delay an item`.
+  var words: String {
     switch self {
-    case .withinCurrentBytes: "fewest loaders per 1000 with no more bytes than the current setting"
-    case .within(let limit): "fewest loaders per 1000 within \(fixed(limit, 1)) KB an item"
-    case .weighted(let price):
-      "least sum of loaders per 1000 and \(fixed(price, 1)) for each megabyte an item"
+    case .loaders: "loaders per 1000"
+    case .delayMilliseconds: "ms of delay an item"
+    default: rawValue
     }
   }
 }

@@ -27,7 +27,7 @@ package struct TuningEvidence: Sendable {
     var policy = experiment.contestants[tuning.contestant].policy
     policy.name = experiment.contestants[tuning.contestant].name
     self.policy = policy
-    let isOther = tuning.judged.contestants.count > 1
+    let isOther = tuning.isOther
     self.isOther = isOther
     let judged = tuning.judged
     var writer = JSONWriter(capacity: 2_048)
@@ -38,15 +38,22 @@ package struct TuningEvidence: Sendable {
       writer.key("policy")
       writer.policy(policy)
       writer.member("objective", tuning.objective.words)
+      writer.member("measure", tuning.objective.measure.rawValue)
       writer.member("sentence", tuning.sentence(margin: margin))
       writer.key("judged")
       writer.array { writer in
-        for place in judged.contestants.indices { writer.figures(judged, place) }
+        for place in 0..<(isOther ? 2 : 1) { writer.figures(judged, place) }
+      }
+      writer.key("frontier")
+      writer.array { writer in
+        for place in tuning.frontier { writer.figures(judged, place) }
       }
       if isOther {
         let network = judged.networks.count == 1 ? 0 : nil
         writer.member(
-          "verdict", judged.comparison(1, on: network, margin: margin).verdict.rawValue)
+          "verdict",
+          judged.comparison(1, on: network, tuning.objective.measure, margin: margin).verdict
+            .rawValue)
       }
       writer.key("margin")
       writer.raw(fixed(margin, 1).utf8)
@@ -58,6 +65,13 @@ package struct TuningEvidence: Sendable {
       writer.member("viewer", viewer)
       writer.names("tunedOn", tuning.tuned.networks.prefix(Self.namedNetworks))
       writer.names("judgedOn", judged.networks.prefix(Self.namedNetworks))
+      writer.key("heldBack")
+      writer.object { writer in
+        writer.names("networks", tuning.heldBack.networks.prefix(Self.namedNetworks))
+        writer.member("feed", tuning.heldBack.feed.rawValue)
+        writer.key("otherViewers")
+        writer.boolean(tuning.heldBack.hasOtherViewers)
+      }
     }
     json = writer.bytes
   }

@@ -15,12 +15,17 @@ package struct Validation: Sendable {
     package let measuredKilobytes: Double
     /// Kilobytes of media an item, simulated.
     package let simulatedKilobytes: Double
+    /// Milliseconds of delay an item, for real and simulated; `nil` in files of before 2026-11-25.
+    package let measuredDelay: Double?
+    package let simulatedDelay: Double?
 
     /// What was counted of a strategy.
     package init(
       name: String, measuredLoaders: Double, simulatedLoaders: Double, measuredKilobytes: Double,
-      simulatedKilobytes: Double
+      simulatedKilobytes: Double, measuredDelay: Double? = nil, simulatedDelay: Double? = nil
     ) {
+      self.measuredDelay = measuredDelay
+      self.simulatedDelay = simulatedDelay
       self.name = name
       self.measuredLoaders = measuredLoaders
       self.simulatedLoaders = simulatedLoaders
@@ -111,11 +116,17 @@ package struct Validation: Sendable {
 
   /// A table of both.
   package var table: String {
-    var rows = [["strategy", "measured", "simulated", "error %", "KB/item", "simulated"]]
+    var rows = [
+      [
+        "strategy", "measured", "simulated", "error %", "delay ms", "simulated", "KB/item",
+        "simulated",
+      ]
+    ]
     for pair in pairs {
       rows.append([
         pair.name, fixed(pair.measuredLoaders, 1), fixed(pair.simulatedLoaders, 1),
-        fixed(pair.errorPercent, 1), fixed(pair.measuredKilobytes, 1),
+        fixed(pair.errorPercent, 1), pair.measuredDelay.map { fixed($0, 1) } ?? "",
+        pair.simulatedDelay.map { fixed($0, 1) } ?? "", fixed(pair.measuredKilobytes, 1),
         fixed(pair.simulatedKilobytes, 1),
       ])
     }
@@ -137,12 +148,15 @@ extension Validation {
         for pair in pairs {
           writer.object { writer in
             writer.member("strategy", pair.name)
-            for (name, number) in [
+            for (name, number): (String, Double?) in [
               ("measuredLoaders", pair.measuredLoaders),
               ("simulatedLoaders", pair.simulatedLoaders),
               ("measuredKilobytes", pair.measuredKilobytes),
               ("simulatedKilobytes", pair.simulatedKilobytes),
+              ("measuredDelayMilliseconds", pair.measuredDelay),
+              ("simulatedDelayMilliseconds", pair.simulatedDelay),
             ] {
+              guard let number else { continue }
               writer.key(text: name)
               writer.raw(fixed(number, 3).utf8)
             }
@@ -182,7 +196,9 @@ extension Validation {
           name: name, measuredLoaders: try number("measuredLoaders"),
           simulatedLoaders: try number("simulatedLoaders"),
           measuredKilobytes: try number("measuredKilobytes"),
-          simulatedKilobytes: try number("simulatedKilobytes")))
+          simulatedKilobytes: try number("simulatedKilobytes"),
+          measuredDelay: value.member("measuredDelayMilliseconds")?.number,
+          simulatedDelay: value.member("simulatedDelayMilliseconds")?.number))
     }
     self.init(pairs, margin: margin)
   }

@@ -1,3 +1,5 @@
+import Prefetch
+
 /// How people go through a feed.
 package struct ViewerModel: Hashable, Sendable {
   /// How long they look at an item.
@@ -6,7 +8,8 @@ package struct ViewerModel: Hashable, Sendable {
     case fixed(milliseconds: Int)
     /// As long as this says, in milliseconds, at each.
     case drawn(Quantiles)
-    /// At clips as long as they watch them, at all else as long as this says, in milliseconds.
+    /// At clips as long as their own curves say, or else this model; at all else as long as this says, in
+    /// milliseconds.
     case watched(WatchModel, other: Quantiles)
   }
 
@@ -41,6 +44,14 @@ package struct ViewerModel: Hashable, Sendable {
       self.index = index
       self.dwellMilliseconds = dwellMilliseconds
     }
+  }
+
+  /// Whether what they do is drawn, so that others do something else.
+  var isDrawn: Bool {
+    guard looks.isEmpty else { return false }
+    if flingPermille > 0 || turnPermille > 0 { return true }
+    if case .fixed = dwell { return false }
+    return true
   }
 
   /// The one person who was watched: the same looks, in time.
@@ -108,7 +119,10 @@ package struct Viewer: Sendable {
   /// - Parameters:
   ///   - count: how many items the feed has, at least one; at its end they go back to its top.
   ///   - duration: of the item at an index, how long it plays, in milliseconds; `nil` where nothing does.
-  package mutating func next(count: Int, duration: (Int) -> Int?) -> ViewerStep {
+  ///   - survival: its own watch curve, empty where it has none.
+  package mutating func next(
+    count: Int, survival: (Int) -> [WatchPoint] = { _ in [] }, duration: (Int) -> Int?
+  ) -> ViewerStep {
     let from = index
     if !model.looks.isEmpty {
       let look = model.looks[looked % model.looks.count]
@@ -125,7 +139,7 @@ package struct Viewer: Sendable {
     return ViewerStep(
       index: index, distance: index - from,
       travelMilliseconds: distance == 0 ? 0 : passed * model.flingItemMilliseconds,
-      dwellMilliseconds: dwell(duration(index)))
+      dwellMilliseconds: dwell(duration(index), survival(index)))
   }
 
   private mutating func nextDistance(count: Int) -> Int {
@@ -148,12 +162,14 @@ package struct Viewer: Sendable {
     return 1
   }
 
-  private mutating func dwell(_ duration: Int?) -> Int {
+  private mutating func dwell(_ duration: Int?, _ survival: [WatchPoint]) -> Int {
     switch model.dwell {
     case .fixed(let milliseconds): return milliseconds
     case .drawn(let quantiles): return max(0, quantiles.draw(&random))
     case .watched(let watch, let other):
       guard let duration else { return max(0, other.draw(&random)) }
+      // One number either way, so that a curve changes no other item's.
+      if !survival.isEmpty { return survival.draw(&random) }
       return watch.drawMilliseconds(of: duration, &random)
     }
   }

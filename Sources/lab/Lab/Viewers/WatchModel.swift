@@ -1,4 +1,6 @@
+import Feed
 import JSON
+import Prefetch
 
 /// How long people watch clips, by how long these are: measured shares of the duration, pooled by duration.
 ///
@@ -16,10 +18,16 @@ package struct WatchModel: Hashable, Sendable {
 
   /// By rising duration; at least one.
   package let groups: [Group]
+  /// The curves of items that have one of their own, by id.
+  package let items: [ByteText: [WatchPoint]]
+
+  /// So many items may have curves, and so many points each.
+  static let (itemLimit, pointLimit) = (RecordedFeed.itemLimit, 256)
 
   /// What a file such as `viewers/watch.json` has: an object with a list `deciles` of objects with
   /// `durationMs`, a list whose last number is the longest duration of the group, and `watchRatio`, an object
-  /// with `p10`, `p50`, `p90` and `mean`.
+  /// with `p10`, `p50`, `p90` and `mean`. A member `items`, where there is one, has curves by item id: lists of pairs,
+  /// milliseconds that rise and how many of a thousand still watch.
   package init(json: [UInt8]) throws(WatchModelError) {
     let document: JSONDocument
     do throws(JSONError) {
@@ -58,6 +66,30 @@ package struct WatchModel: Hashable, Sendable {
     }
     guard !groups.isEmpty else { throw .missing("deciles") }
     self.groups = groups
+    items = try document.root.member("items").map(Self.curves) ?? [:]
+  }
+
+  private static func curves(
+    _ value: JSONValue
+  ) throws(WatchModelError) -> [ByteText: [WatchPoint]] {
+    guard value.kind == .object else { throw .missing("items") }
+    var curves: [ByteText: [WatchPoint]] = [:]
+    for member in value.members {
+      var (points, last) = ([WatchPoint](), WatchPoint(milliseconds: 0, permille: 1_000))
+      for pair in member.value.elements {
+        let numbers = pair.elements.prefix(3).map(\.wholeNumber)
+        guard numbers.count == 2, points.count < pointLimit, let time = numbers[0],
+          let share = numbers[1],
+          (last.milliseconds...durationLimitMilliseconds).contains(time),
+          (0...last.permille).contains(share)
+        else { throw .item(member.name) }
+        last = WatchPoint(milliseconds: time, permille: share)
+        points.append(last)
+      }
+      guard !points.isEmpty, curves.count < itemLimit else { throw .item(member.name) }
+      curves[ByteText(member.name)] = points
+    }
+    return curves
   }
 
   private static func ratio(p10: Int, p50: Int, p90: Int, mean: Int) -> Quantiles? {
@@ -92,6 +124,8 @@ package enum WatchModelError: Error, Hashable, Sendable, CustomStringConvertible
   case missing(String)
   /// A group, counted from 0, lacks this member, or it cannot be such: durations rise, shares do, too.
   case group(Int, member: String)
+  /// An item's curve is none: pairs of times that rise and shares of a thousand that fall.
+  case item(String)
 
   /// For example `group 3 of "deciles": "p90" is missing or out of range`.
   package var description: String {
@@ -100,6 +134,26 @@ package enum WatchModelError: Error, Hashable, Sendable, CustomStringConvertible
     case .missing(let name): "\"\(name)\" is missing or empty"
     case .group(let index, let member):
       "group \(index) of \"deciles\": \"\(member)\" is missing or out of range"
+    case .item(let id):
+      "the curve of the item \"\(id)\" is no list of pairs of rising milliseconds and falling shares of 1000"
     }
+  }
+}
+
+extension [WatchPoint] {
+  /// How long one person watches: straight between the points, from all of a thousand at first. Who is still there at
+  /// the last point leaves then.
+  func draw(_ random: inout LabRandom) -> Int {
+    let drawn = random.number(below: 1_000_000)
+    var before = (time: 0, share: 1_000_000)
+    for point in self {
+      let share = point.permille * 1_000
+      if share <= drawn {
+        let fall = before.share - share
+        return before.time + (point.milliseconds - before.time) * (before.share - drawn) / fall
+      }
+      before = (point.milliseconds, share)
+    }
+    return before.time
   }
 }

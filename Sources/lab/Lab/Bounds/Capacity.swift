@@ -1,0 +1,86 @@
+import LinkModel
+
+/// How many bytes a link can bring: all that its bandwidth lets through, as if there were no round trips, no slow
+/// start and no loss. No transport brings more.
+struct Capacity: Sendable {
+  /// Bytes a microsecond in each step of the loop; of a link that is always the same, the only one.
+  private let rates: [Double]
+  /// When each step ends, in microseconds, and how many bytes came by then.
+  private let ends: [Double]
+  private let sums: [Double]
+  /// The most bytes that come in any stretch of so many parts of the loop.
+  private var most: [Double] = []
+
+  /// How finely stretches of a loop are told apart, and how much work that may be.
+  private static let (leastParts, mostParts, work) = (32, 256, 1_000_000)
+
+  init(_ schedule: LinkSchedule) {
+    rates = schedule.conditions.map { $0.isUp ? Double($0.downlinkKbps) / 8_000 : 0 }
+    ends = schedule.endsMicroseconds.map { Double($0) }
+    var (sums, from): ([Double], Double) = ([], 0)
+    for (rate, end) in zip(rates, ends) {
+      sums.append((sums.last ?? 0) + rate * (end - from))
+      from = end
+    }
+    self.sums = sums
+    guard let loop = ends.last else { return }
+    let parts = max(Self.leastParts, min(Self.mostParts, Self.work / ends.count))
+    most = (0...parts).map { part in
+      let length = loop * Double(part) / Double(parts)
+      // The best stretch begins or ends where a step does.
+      return ends.reduce(0) { best, end in
+        max(
+          best, bytes(from: end, to: end + length), bytes(from: end + loop - length, to: end + loop)
+        )
+      }
+    }
+  }
+
+  /// How many bytes come between two moments of the schedule, in microseconds.
+  func bytes(from: Double, to: Double) -> Double {
+    to > from ? bytes(by: to) - bytes(by: from) : 0
+  }
+
+  private func bytes(by time: Double) -> Double {
+    guard let loop = ends.last, let all = sums.last else { return rates[0] * time }
+    let turns = (time / loop).rounded(.down)
+    let rest = time - turns * loop
+    let step = place(ends) { $0 > rest }
+    guard step < ends.count else { return (turns + 1) * all }
+    return turns * all + sums[step] - rates[step] * (ends[step] - rest)
+  }
+
+  /// How many bytes come in the best stretch of this length.
+  func most(in length: Double) -> Double {
+    guard let loop = ends.last, let all = sums.last else { return rates[0] * max(length, 0) }
+    guard length > 0 else { return 0 }
+    let turns = (length / loop).rounded(.down)
+    let part = Int(((length - turns * loop) / loop * Double(most.count - 1)).rounded(.up))
+    return turns * all + most[min(part, most.count - 1)]
+  }
+
+  /// When so many bytes have come since a moment, at the earliest; infinite where they never do.
+  func time(of bytes: Double, since from: Double) -> Double {
+    guard bytes > 0 else { return from }
+    let target = self.bytes(by: from) + bytes
+    guard let loop = ends.last, let all = sums.last else {
+      return rates[0] > 0 ? target / rates[0] : .infinity
+    }
+    guard all > 0 else { return .infinity }
+    let turns = (target / all).rounded(.down)
+    let rest = target - turns * all
+    let step = place(sums) { $0 >= rest }
+    guard rest > 0, step < sums.count else { return max(from, turns * loop) }
+    return max(from, turns * loop + ends[step] - (sums[step] - rest) / rates[step])
+  }
+
+  /// The first of rising values of which this is true.
+  private func place(_ values: [Double], _ isBeyond: (Double) -> Bool) -> Int {
+    var (low, high) = (0, values.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBeyond(values[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

@@ -1,0 +1,344 @@
+import Feed
+import LinkModel
+import Prefetch
+
+/// The least that any policy could have had in a run.
+package struct RunBound: Hashable, Sendable {
+  /// What tables call it.
+  package static let name = "clairvoyant"
+
+  /// Loaders per 1000 items looked at.
+  package let loaders: Double
+  /// Milliseconds of delay per item looked at.
+  package let delayMilliseconds: Double
+  /// Kilobytes (1000 bytes) per item looked at.
+  package let kilobytes: Double
+
+  /// A measure of it; `nil` where it bounds none.
+  package subscript(_ measure: RunFigures.Measure) -> Double? {
+    switch measure {
+    case .loaders: loaders
+    case .delayMilliseconds: delayMilliseconds
+    case .kilobytes: kilobytes
+    default: nil
+    }
+  }
+}
+
+/// Knows who will look at what for how long, and what the link will bring: how few loaders, how little delay and how
+/// few bytes a policy can have had. Bounds from below, for all policies of the engine, of the simulation's world:
+///
+/// - The link brings what its bandwidth lets through (`Capacity`), from the first answer on that a policy can have
+///   asked for, which is one round trip after the feed's first page. An item needs what starts it, the heads of as
+///   many answers, and the pages before it.
+/// - Loaders are Moore's and Hodgson's (`FewestLate`). People who wait make time for what comes later: as much as
+///   they wait for an item at the most. A page that is late makes as much time as it likes, but nothing behind it is
+///   known before: from there on the link begins with nothing, at the best moment that it has.
+/// - Delay, where people go on in time, is the sum over all times of how many items are delayed by more: for each, the
+///   fewest late jobs with deadlines so much later, a clip's job being what a player moves with. Where they wait, a
+///   lost second makes time for what comes later or spares the bytes that a clip would have played: the delay is at
+///   least what the link lacks at any moment.
+/// - Bytes are those that so few loaders take if no clip stands that is there in time: of each item what starts it and
+///   what is watched, but for the largest that may be late.
+struct Clairvoyant {
+  /// A first look at an item, in microseconds from the feed's first page on, if nothing made it later.
+  private struct Look {
+    let arrives: Double
+    let dwell: Double
+    let start: Double
+    /// What moves it: its start of a picture, the start and a player's second of a clip.
+    let move: Double
+    let isClip: Bool
+    /// What is seen of it, at this look and at any.
+    let played: Double
+    var seen: Double
+    /// What shows it; and what a clip that stands does not take.
+    let shown: Double
+    let saving: Saving
+    /// Whether it may be on a page that is not there, and how many pages were waited for by then.
+    let beginsPage: Bool
+    let pages: Double
+  }
+
+  private let setup: Simulation.Setup
+  private let capacity: Capacity
+  private let decoderMicroseconds: Double
+  private var looks: [Look] = []
+  /// When the feed's first page is there, in the time of the link's schedule; and the first answer that follows it.
+  private let opened: Double
+  private let answered: Double
+
+  /// What no policy beats in the run with this seed.
+  static func bound(
+    _ setup: Simulation.Setup, _ capacity: Capacity, settings: PrefetchSettings, seed: UInt64
+  ) -> RunBound {
+    Clairvoyant(setup, capacity, settings, seed).bound
+  }
+
+  private init(
+    _ setup: Simulation.Setup, _ capacity: Capacity, _ settings: PrefetchSettings, _ seed: UInt64
+  ) {
+    self.setup = setup
+    self.capacity = capacity
+    decoderMicroseconds = Double(settings.decoderStartMilliseconds) * 1_000
+    let random = LabRandom(seed: seed)
+    var (link, offset) = Simulation.link(setup, random)
+    // As the simulation asks for it, until it is there.
+    var isOpen = false
+    while !isOpen, link.nowMicroseconds < Simulation.longestMicroseconds {
+      link.start(-1, bytes: settings.pageBytes)
+      let event = link.next(untilMicroseconds: Simulation.longestMicroseconds)
+      isOpen = event?.isFinished == true
+    }
+    opened = Double(offset + link.nowMicroseconds)
+    answered = isOpen ? Self.firstAnswer(setup.network, offset + link.nowMicroseconds) : .infinity
+    var viewer = Viewer(setup.viewer, random: random.split(1))
+    look(&viewer, pageBytes: settings.pageBytes)
+  }
+
+  /// When an answer can begin that is asked for at this moment of the schedule or later.
+  private static func firstAnswer(_ network: LabNetwork, _ now: Int) -> Double {
+    func answer(_ conditions: LinkConditions, at time: Int) -> Int {
+      time + conditions.roundTripMicroseconds + network.link.thinkMilliseconds * 1_000
+        + network.link.requestBytes * 8_000 / max(1, conditions.uplinkKbps)
+    }
+    let schedule = network.schedule
+    guard let loop = schedule.loopMicroseconds else {
+      return Double(answer(schedule.conditions[0], at: now))
+    }
+    var step = schedule.index(atMicroseconds: now % loop)
+    var (time, earliest) = (now, Int.max)
+    for _ in schedule.conditions.indices where time < earliest {
+      let ends = schedule.endsMicroseconds[step]
+      let end = time + ends - time % loop
+      // While nothing passes, round trips rest.
+      let conditions = schedule.conditions[step]
+      if conditions.isUp { earliest = min(earliest, answer(conditions, at: time)) }
+      time = end
+      step = (step + 1) % schedule.conditions.count
+    }
+    return Double(earliest == .max ? now : earliest)
+  }
+
+  private mutating func look(_ viewer: inout Viewer, pageBytes: Int) {
+    let feed = setup.feed
+    let head = Double(setup.network.link.responseHeadBytes)
+    var first = [Int?](repeating: nil, count: feed.items.count)
+    var (time, highest, pages) = (0.0, feed.pageItems - 1, 1)
+    let isStraight = !setup.viewer.isDrawn && setup.viewer.looks.isEmpty
+    for _ in 0..<setup.items {
+      let step = viewer.next(
+        count: feed.items.count, survival: { feed.items[$0].survival }
+      ) { feed.items[$0].durationMilliseconds }
+      time += Double(step.travelMilliseconds) * 1_000
+      let item = feed.items[step.index]
+      let dwell = Double(step.dwellMilliseconds) * 1_000
+      let watched = max(0, step.dwellMilliseconds - Int(decoderMicroseconds) / 1_000)
+      let seen = item.leastBytes { $0.seenBytes(milliseconds: watched) }
+      if let place = first[step.index] {
+        looks[place].seen = max(looks[place].seen, seen)
+      } else {
+        first[step.index] = looks.count
+        // So many different items are on no fewer pages.
+        var page = 0.0
+        if looks.count >= pages * feed.pageItems {
+          pages += 1
+          page = Double(pageBytes) + head
+        }
+        let answers = head * Double(item.media.prefix(item.seenMedia).count)
+        let start = item.leastBytes { $0.startBytes }
+        let move = item.leastBytes { max($0.startBytes, $0.movingBytes) }
+        looks.append(
+          Look(
+            arrives: time, dwell: dwell, start: start > 0 ? start + answers + page : 0,
+            move: move > 0 ? move + answers + page : 0, isClip: item.durationMilliseconds != nil,
+            played: seen, seen: seen, shown: item.leastBytes { $0.startBytes },
+            saving: item.saving(milliseconds: watched, bytes: seen),
+            beginsPage: isStraight ? step.index > highest : step.index >= feed.pageItems,
+            pages: Double(pages - 1)))
+        if step.index > highest {
+          highest = (step.index / feed.pageItems + 1) * feed.pageItems - 1
+        }
+      }
+      time += dwell
+    }
+  }
+
+  private var bound: RunBound {
+    guard answered.isFinite else { return RunBound(loaders: 0, delayMilliseconds: 0, kilobytes: 0) }
+    let items = Double(max(1, setup.items))
+    let late = fewestLate { DeadlineJob(deadline: $0.arrives, bytes: $0.start) }
+    let seen = looks.map(\.seen).sorted()
+    return RunBound(
+      loaders: Double(late) * 1_000 / items,
+      delayMilliseconds: delayMicroseconds / 1_000 / items,
+      kilobytes: seen.dropLast(late).reduce(0, +) / 1_000 / items)
+  }
+
+  // MARK: Loaders
+
+  /// The fewest looks whose jobs are late; `nil` is a look without one.
+  private func fewestLate(_ job: (Look) -> DeadlineJob?) -> Int {
+    let patience = Double(setup.viewer.patienceMilliseconds ?? 0) * 1_000
+    var latest = 0.0
+    // Rising deadlines: later ones bound from below, too.
+    let jobs = looks.map { look -> DeadlineJob? in
+      guard var job = job(look) else { return nil }
+      latest = max(latest, job.deadline)
+      job.deadline = latest
+      return job
+    }
+    var open = FewestLate(patience: patience)
+    // How many are late before each look, if none of its page's is the first whose page is late.
+    var before = [Int](repeating: 0, count: jobs.count)
+    for (place, job) in jobs.enumerated() {
+      before[place] = open.late
+      guard let job else { continue }
+      open.add(job) { capacity.bytes(from: answered, to: opened + $0) }
+    }
+    var best = open.late
+    // A page that is late costs one: it pays only where at least two would be late from there on.
+    for place in jobs.indices
+    where looks[place].beginsPage && jobs[place] != nil && before[place] + 1 < best {
+      var fresh = FewestLate(patience: patience)
+      // The one whose page is late is waited for, too.
+      let late = before[place] + 1
+      let arrives = looks[place].arrives - patience
+      for other in jobs.indices.dropFirst(place + 1) {
+        if late + fresh.late >= best { break }
+        before[other] = min(before[other], late + fresh.late)
+        guard let job = jobs[other] else { continue }
+        fresh.add(job) { capacity.most(in: $0 - arrives) }
+      }
+      best = min(best, late + fresh.late)
+    }
+    return best
+  }
+
+  // MARK: Delay
+
+  private var delayMicroseconds: Double {
+    guard setup.viewer.patienceMilliseconds == nil else { return leastDelay }
+    let longest = (looks.map(\.dwell).max() ?? 0) - 1
+    let levels =
+      (1...Self.delayParts).map {
+        (longest - decoderMicroseconds) * Double($0) / Double(Self.delayParts)
+      } + [longest]
+    // How many are delayed by more falls with the delay: each is counted where the level ends.
+    var (sum, before) = (0.0, 0.0)
+    for level in levels where level > before {
+      let count = fewestLate { look in
+        let shown = level + (look.isClip ? decoderMicroseconds : 0)
+        // Whoever goes on before is delayed by no more.
+        guard look.dwell > shown else { return nil }
+        // Pages, too, may be so late without being counted, and make time for what follows.
+        return DeadlineJob(
+          deadline: look.arrives + look.pages * level + shown,
+          bytes: look.isClip ? look.move : look.start)
+      }
+      guard count > 0 else { break }
+      sum += Double(count) * (level - before)
+      before = level
+    }
+    return sum
+  }
+
+  private static let delayParts = 10
+
+  /// Whatever people lose by then makes time, where they wait, or spares bytes, where a clip stands or an item is
+  /// given up; of a lost second both are counted, and the dearest bytes first.
+  private var leastDelay: Double {
+    let patience = Double(setup.viewer.patienceMilliseconds ?? 0) * 1_000
+    var savings: [Saving] = []
+    var (sum, most) = (0.0, 0.0)
+    for look in looks {
+      most = delay(most, start: sum + look.start, by: look.arrives, savings)
+      sum += look.start + look.played - look.shown
+      for saving in [
+        look.saving, Saving(rate: look.played / max(1, patience), length: patience),
+      ] where saving.rate > 0 {
+        let place = savings.firstIndex { $0.rate < saving.rate } ?? savings.count
+        savings.insert(saving, at: place)
+      }
+      most = delay(most, start: sum, by: look.arrives + look.dwell, savings)
+    }
+    return most
+  }
+
+  /// The least delay, at least so much, with which these bytes come by a moment.
+  private func delay(
+    _ least: Double, start bytes: Double, by moment: Double, _ savings: [Saving]
+  ) -> Double {
+    func isEnough(_ delay: Double) -> Bool {
+      var (room, rest) = (capacity.bytes(from: answered, to: opened + moment + delay), delay)
+      for saving in savings where rest > 0 && room < bytes {
+        room += saving.rate * min(rest, saving.length)
+        rest -= saving.length
+      }
+      return room * (1 + 1e-9) + 1e-3 >= bytes
+    }
+    if isEnough(least) { return least }
+    var (low, high) = (least, max(1_000, 2 * least))
+    while !isEnough(high), high < Double(Simulation.longestMicroseconds) {
+      (low, high) = (high, 2 * high)
+    }
+    // To a thousandth of a second or of itself.
+    while high - low > max(1_000, low / 1_000) {
+      let middle = (low + high) / 2
+      if isEnough(middle) { high = middle } else { low = middle }
+    }
+    return low
+  }
+}
+
+/// What a lost microsecond spares at the most, and for how many of them.
+private struct Saving: Sendable {
+  let rate: Double
+  let length: Double
+}
+
+extension LabFeed.Item {
+  /// Of what is seen of it, the fewest bytes: of each file the variant that takes the fewest.
+  fileprivate func leastBytes(_ bytes: (LabFile) -> Int) -> Double {
+    media.prefix(seenMedia).reduce(0) { $0 + Double($1.map(bytes).min() ?? 0) }
+  }
+}
+
+extension LabFeed.Item {
+  /// How many of the bytes that somebody sees who looks at it for so long are spared at the most for each
+  /// microsecond that it stands: less is played, up to the first frame alone.
+  fileprivate func saving(milliseconds: Int, bytes: Double) -> Saving {
+    guard let clip = media.first, clip[0].isClip, milliseconds > 0 else {
+      return Saving(rate: 0, length: 0)
+    }
+    let rest = leastBytes { $0.isClip ? 0 : $0.startBytes }
+    var rate = 0.0
+    // What is needed falls in straight lines between seconds.
+    for second in 0...max(0, (milliseconds - 1) / 1_000) {
+      let played = second * 1_000
+      let needed = clip.map { played == 0 ? $0.startBytes : $0.bytes(throughMilliseconds: played) }
+      let spared = bytes - rest - Double(needed.min() ?? 0)
+      rate = max(rate, spared / Double(max(1, milliseconds - played - 1)) / 1_000)
+    }
+    let spared = bytes - leastBytes { $0.startBytes }
+    return rate > 0 && spared > 0
+      ? Saving(rate: rate, length: spared / rate) : Saving(rate: 0, length: 0)
+  }
+}
+
+extension LabFile {
+  fileprivate var startBytes: Int { startRanges.reduce(0) { $0 + $1.count } }
+
+  /// What a player moves it with: all bytes through its first second.
+  fileprivate var movingBytes: Int {
+    isClip ? bytes(throughMilliseconds: Simulation.playerBufferMilliseconds) : 0
+  }
+
+  /// What somebody sees of it who looks at it for so long after the decoder's start, and it never stands. Playback is
+  /// counted in whole milliseconds.
+  fileprivate func seenBytes(milliseconds: Int) -> Int {
+    guard isClip else { return bytes }
+    guard milliseconds > 0 else { return startBytes }
+    return max(startBytes, movingBytes, bytes(throughMilliseconds: milliseconds - 1))
+  }
+}
