@@ -19,6 +19,8 @@ struct ClipPlayback {
     case waiting, decoding(leftMilliseconds: Int), standing, playing, stalled
   }
   private var state = State.waiting
+  /// What was said last.
+  private var said: PrefetchEvent.Playback?
   private let decoderStartMilliseconds: Int
 
   /// So much time one call of `pass` is.
@@ -38,6 +40,12 @@ struct ClipPlayback {
   ///   - isReady: what starts it is there.
   /// - Returns: what a player would say; `nil` where nothing is new.
   mutating func pass(prefix: Int, isReady: Bool) -> PrefetchEvent.Playback? {
+    guard let state = change(prefix, isReady), state != said else { return nil }
+    said = state
+    return state
+  }
+
+  private mutating func change(_ prefix: Int, _ isReady: Bool) -> PrefetchEvent.Playback? {
     switch state {
     case .waiting:
       guard isReady else { return nil }

@@ -25,9 +25,20 @@ struct LabFeedOptions: ParsableArguments {
       "A feed of the database, with what is known of its files.", valueName: "name"))
   var feed: String?
 
+  @Flag(
+    help: ArgumentHelp(
+      """
+      Make up a feed of clips in chunks of a second and bitrates of 1850, 1200 and 750 kbit/s, seven a page, over \
+      one connection with one transfer at a time, watched by a curve of their own.
+      """))
+  var bitrates = false
+
   @OptionGroup var database: DatabaseOptions
 
   mutating func validate() throws {
+    guard !bitrates || input.isEmpty && feed == nil else {
+      throw ValidationError("--bitrates makes up a feed: it does not go with --input or --feed")
+    }
     guard input.isEmpty || feed == nil else {
       throw ValidationError("--input and --feed: it is one or the other")
     }
@@ -44,6 +55,11 @@ struct LabFeedOptions: ParsableArguments {
 
   /// Where the feed comes from.
   func source(seed: Int) throws -> Source {
+    if bitrates {
+      return Source(
+        feed: .generated(.challenge), words: "clips in three bitrates, made up anew for each repeat"
+      )
+    }
     if input.isEmpty, feed == nil {
       return Source(feed: .generated(FeedModel()), words: "made up anew for each repeat")
     }

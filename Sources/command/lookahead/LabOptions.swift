@@ -84,6 +84,9 @@ struct LabOptions: ParsableArguments {
   /// Checks the numbers of a command.
   func check(_ command: some ParsableArguments) throws {
     try Setting.validate(command)
+    guard !feed.bitrates || watch == nil else {
+      throw ValidationError("--bitrates: its clips have watch curves; it does not go with --watch")
+    }
     if feed.feed == nil { _ = try profiles(NetworkProfile.usual) }
   }
 
@@ -91,13 +94,19 @@ struct LabOptions: ParsableArguments {
   func experiment(_ contestants: [Contestant]) throws -> (Experiment, feed: String) {
     var source = try feed.source(seed: seed)
     let watch = try watchModel()
-    let viewer = watch.map { ViewerModel.watching($0) } ?? .steady
+    let viewer = watch.map { ViewerModel.watching($0) } ?? (feed.bitrates ? .retained : .steady)
     if case .recorded(let feed, let turns) = source.feed, let watch {
       source.feed = .recorded(feed.watched(watch.items), turns: turns)
     }
     var experiment = Experiment(
       contestants: contestants, networks: try profiles(known()) + traces(),
       feed: source.feed, viewer: viewer, items: items, repeats: repeats, seed: UInt64(seed))
+    if feed.bitrates {
+      for index in experiment.networks.indices { experiment.networks[index].link.connections = 1 }
+      for index in experiment.contestants.indices {
+        experiment.contestants[index].settings.parallelTransfers = 1
+      }
+    }
     if !source.looks.isEmpty, watch == nil {
       // The recorded viewer looked at this many items and no more.
       experiment.viewer = .replaying(source.looks)
@@ -107,7 +116,10 @@ struct LabOptions: ParsableArguments {
   }
 
   /// By whom, in words.
-  var viewerWords: String { watch.map { "people as in \($0)" } ?? "one item a second" }
+  var viewerWords: String {
+    watch.map { "people as in \($0)" }
+      ?? (feed.bitrates ? "people who watch each clip by its curve" : "one item a second")
+  }
 
   /// The profiles of the database whose feed is scrolled, or else those of a new one.
   private func known() throws -> [NetworkProfile] {

@@ -59,6 +59,8 @@ struct LabReportCommand: ParsableCommand {
     if !withoutGrid {
       var part = experiment
       part.contestants = try grid.contestants(isHinted: isHinted)
+      let settings = experiment.contestants[0].settings
+      for index in part.contestants.indices { part.contestants[index].settings = settings }
       part.networks = Array(experiment.networks.prefix(1))
       map = LabReport.Grid(try grid.settings(), options.results(of: part))
     }

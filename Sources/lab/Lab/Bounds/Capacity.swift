@@ -45,7 +45,7 @@ struct Capacity: Sendable {
     guard let loop = ends.last, let all = sums.last else { return rates[0] * time }
     let turns = (time / loop).rounded(.down)
     let rest = time - turns * loop
-    let step = place(ends) { $0 > rest }
+    let step = place(after: rest)
     guard step < ends.count else { return (turns + 1) * all }
     return turns * all + sums[step] - rates[step] * (ends[step] - rest)
   }
@@ -59,27 +59,12 @@ struct Capacity: Sendable {
     return turns * all + most[min(part, most.count - 1)]
   }
 
-  /// When so many bytes have come since a moment, at the earliest; infinite where they never do.
-  func time(of bytes: Double, since from: Double) -> Double {
-    guard bytes > 0 else { return from }
-    let target = self.bytes(by: from) + bytes
-    guard let loop = ends.last, let all = sums.last else {
-      return rates[0] > 0 ? target / rates[0] : .infinity
-    }
-    guard all > 0 else { return .infinity }
-    let turns = (target / all).rounded(.down)
-    let rest = target - turns * all
-    let step = place(sums) { $0 >= rest }
-    guard rest > 0, step < sums.count else { return max(from, turns * loop) }
-    return max(from, turns * loop + ends[step] - (sums[step] - rest) / rates[step])
-  }
-
-  /// The first of rising values of which this is true.
-  private func place(_ values: [Double], _ isBeyond: (Double) -> Bool) -> Int {
-    var (low, high) = (0, values.count)
+  /// The step that plays at a moment of the loop.
+  private func place(after time: Double) -> Int {
+    var (low, high) = (0, ends.count)
     while low < high {
       let middle = (low + high) / 2
-      if isBeyond(values[middle]) { high = middle } else { low = middle + 1 }
+      if ends[middle] > time { high = middle } else { low = middle + 1 }
     }
     return low
   }

@@ -251,15 +251,20 @@ struct Clairvoyant {
     let patience = Double(setup.viewer.patienceMilliseconds ?? 0) * 1_000
     var savings: [Saving] = []
     var (sum, most) = (0.0, 0.0)
+    func insert(_ saving: Saving) {
+      guard saving.rate > 0 else { return }
+      savings.insert(saving, at: savings.firstIndex { $0.rate < saving.rate } ?? savings.count)
+    }
     for look in looks {
+      // Who gives the item up has waited, and sees nothing of it.
+      let givenUp = Saving(rate: look.start / max(1, patience), length: patience)
+      insert(givenUp)
       most = delay(most, start: sum + look.start, by: look.arrives, savings)
-      sum += look.start + look.played - look.shown
-      for saving in [
-        look.saving, Saving(rate: look.played / max(1, patience), length: patience),
-      ] where saving.rate > 0 {
-        let place = savings.firstIndex { $0.rate < saving.rate } ?? savings.count
-        savings.insert(saving, at: place)
-      }
+      if let place = savings.firstIndex(of: givenUp) { savings.remove(at: place) }
+      let all = look.start + look.played - look.shown
+      sum += all
+      insert(look.saving)
+      insert(Saving(rate: all / max(1, patience), length: patience))
       most = delay(most, start: sum, by: look.arrives + look.dwell, savings)
     }
     return most
@@ -292,7 +297,7 @@ struct Clairvoyant {
 }
 
 /// What a lost microsecond spares at the most, and for how many of them.
-private struct Saving: Sendable {
+private struct Saving: Hashable, Sendable {
   let rate: Double
   let length: Double
 }

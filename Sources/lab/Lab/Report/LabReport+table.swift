@@ -45,7 +45,7 @@ extension LabReport {
 
   private func head(of row: inout Markup) {
     for title in ["network", "letter", "strategy"] { row.element("th", ["class": "text"], title) }
-    for title in ["loaders", "±", "over bound"] + ExperimentResults.columns.map(\.title) {
+    for title in ["loaders", "±", "over bound"] + results.columns.map(\.title) {
       row.element("th", title)
     }
     row.element("th", ["class": "text"], "vs first")
@@ -58,7 +58,7 @@ extension LabReport {
       row.element("td", ["class": "text"], "")
       row.element("td", ["class": "text"], RunBound.name)
       let columns = [(measure: RunFigures.Measure.loaders, decimals: 1)]
-      let others = ExperimentResults.columns.map { (measure: $0.measure, decimals: $0.decimals) }
+      let others = results.columns.map { (measure: $0.measure, decimals: $0.decimals) }
       for (index, column) in (columns + others).enumerated() {
         let text = results.boundText(place.network, column.measure, column.decimals)
         if text.isEmpty {
@@ -93,7 +93,7 @@ extension LabReport {
       }
       let bound = results.bound(on: place.network, .loaders) ?? 0
       row.element("td", fixed(loaders.mean - bound, 1))
-      for column in ExperimentResults.columns {
+      for column in results.columns {
         let mean = results.interval(contestant, on: place.network, column.measure).mean
         row.element(
           "td", ["data-measure": column.measure.rawValue], fixed(mean, column.decimals))

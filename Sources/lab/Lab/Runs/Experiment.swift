@@ -28,6 +28,14 @@ package struct Experiment: Sendable {
     /// The same each time, from another item on in each repeat: at its end it goes on at its top. Where it
     /// does not turn, it begins at its top.
     case recorded(LabFeed, turns: Bool = true)
+
+    /// Whether its clips have several bitrates.
+    var hasBitrates: Bool {
+      switch self {
+      case .generated(let model): model.bitrates.count > 1
+      case .recorded(let feed, _): feed.items.contains { $0.media.first?.count ?? 0 > 1 }
+      }
+    }
   }
 
   /// An experiment of these parts.
@@ -82,7 +90,7 @@ package struct Experiment: Sendable {
     return ExperimentResults(
       contestants: contestants.map(\.name), networks: networks.map(\.name), repeats: repeats,
       items: items, runs: values.withLock { $0.runs.map { $0! } },
-      bounds: bounds.withLock { $0.map { $0! } })
+      bounds: bounds.withLock { $0.map { $0! } }, hasBitrates: feed.hasBitrates)
   }
 
   /// One run in words.
@@ -248,7 +256,7 @@ extension ExperimentResults {
     }
     return ExperimentResults(
       contestants: contestants, networks: networks, repeats: repeats + others.repeats,
-      items: items, runs: all, bounds: bound)
+      items: items, runs: all, bounds: bound, hasBitrates: hasBitrates)
   }
 
   /// Those of these contestants alone.
@@ -256,6 +264,7 @@ extension ExperimentResults {
     let each = networks.count * repeats
     return ExperimentResults(
       contestants: kept.map { contestants[$0] }, networks: networks, repeats: repeats,
-      items: items, runs: kept.flatMap { runs[$0 * each..<($0 + 1) * each] }, bounds: bounds)
+      items: items, runs: kept.flatMap { runs[$0 * each..<($0 + 1) * each] }, bounds: bounds,
+      hasBitrates: hasBitrates)
   }
 }

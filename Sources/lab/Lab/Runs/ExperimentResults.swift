@@ -13,11 +13,14 @@ package struct ExperimentResults: Hashable, Sendable {
   let runs: [RunValues]
   /// What no policy beats in each network's repeats.
   let bounds: [RunBound]
+  /// Whether clips have several bitrates.
+  let hasBitrates: Bool
 
   init(
     contestants: [String], networks: [String], repeats: Int, items: Int, runs: [RunValues],
-    bounds: [RunBound]
+    bounds: [RunBound], hasBitrates: Bool
   ) {
+    self.hasBitrates = hasBitrates
     self.items = items
     self.contestants = contestants
     self.networks = networks
@@ -76,7 +79,17 @@ package struct ExperimentResults: Hashable, Sendable {
 
 /// Results as people and programs read them.
 extension ExperimentResults {
-  static let columns: [(title: String, measure: RunFigures.Measure, decimals: Int)] = [
+  /// The measures that tables show; those of quality where clips have several bitrates.
+  var columns: [(title: String, measure: RunFigures.Measure, decimals: Int)] {
+    Self.columns + (hasBitrates ? Self.qualityColumns : [])
+  }
+
+  private static let qualityColumns: [(title: String, measure: RunFigures.Measure, decimals: Int)] =
+    [
+      ("kbit/s", .bitrateKilobitsPerSecond, 0), ("switched", .switchedKilobitsPerSecond, 0),
+      ("challenge", .challengePoints, 1), ("Yin", .yinPoints, 1),
+    ]
+  private static let columns: [(title: String, measure: RunFigures.Measure, decimals: Int)] = [
     ("delay ms", .delayMilliseconds, 1), ("KB/item", .kilobytes, 1), ("images", .imageLoaders, 1),
     ("videos", .videoLoaders, 1), ("pages", .pageLoaders, 1), ("wait ms", .waitMilliseconds, 1),
     ("p95 ms", .waitP95Milliseconds, 0), ("standing ms", .standingMilliseconds, 1),
@@ -97,7 +110,7 @@ extension ExperimentResults {
   func table(margin: Double, of use: RunUse?) -> String {
     let first = use.map { "network (\($0.rawValue))" } ?? "network"
     var rows = [
-      [first, "strategy", "loaders", "±", "over bound"] + Self.columns.map(\.title)
+      [first, "strategy", "loaders", "±", "over bound"] + columns.map(\.title)
         + ["vs first"]
     ]
     for place in places {
@@ -109,7 +122,7 @@ extension ExperimentResults {
             loaders.halfWidth.isFinite ? fixed(loaders.halfWidth, 1) : "?",
             fixed(loaders.mean - (bound(on: place.network, .loaders) ?? 0), 1),
           ]
-            + Self.columns.map {
+            + columns.map {
               fixed(interval(contestant, on: place.network, $0.measure).mean, $0.decimals)
             }
             + [
@@ -119,7 +132,7 @@ extension ExperimentResults {
       }
       rows.append(
         [place.name, RunBound.name, boundText(place.network, .loaders, 1), "", ""]
-          + Self.columns.map { boundText(place.network, $0.measure, $0.decimals) } + [""])
+          + columns.map { boundText(place.network, $0.measure, $0.decimals) } + [""])
     }
     return Self.aligned(rows, texts: [0, 1, rows[0].count - 1])
   }

@@ -19,6 +19,11 @@ package struct RunFigures: Hashable, Sendable {
   var standingMicroseconds = 0
   /// How long the viewer waited, together.
   var waitedMicroseconds = 0
+  /// How long clips played, and how many kilobits that was by the mean bitrates of their files.
+  package internal(set) var playedMilliseconds = 0
+  var playedKilobits = 0.0
+  /// By how many kilobits a second the bitrate changed from one clip that played to the next, together.
+  package internal(set) var switchedKilobitsPerSecond = 0
   /// Bytes of media that came.
   package internal(set) var fetchedBytes = 0
   /// Of these, bytes that nobody looked at: of items never viewed, or beyond what was watched.
@@ -78,6 +83,12 @@ package struct RunFigures: Hashable, Sendable {
     case wastedPercent
     /// Requests per 1000 viewed items.
     case requests
+    /// The mean bitrate of what was watched, and by how much it changed per viewed item, in kilobits a second. Of the
+    /// first more is better.
+    case bitrateKilobitsPerSecond, switchedKilobitsPerSecond
+    /// Quality of experience per seven viewed items, by the formulas of `RunFigures.challengePoints` and
+    /// `yinPoints`. More is better.
+    case challengePoints, yinPoints
 
     /// What one piece more in a run of this many items is, of what is counted in pieces: runs that all count the
     /// same are no proof that others will.
@@ -88,7 +99,8 @@ package struct RunFigures: Hashable, Sendable {
         .waitsOver1000Milliseconds, .waitsOver2500Milliseconds, .waitsOver5000Milliseconds:
         1_000 / Double(max(1, items))
       case .delayMilliseconds, .waitMilliseconds, .waitP50Milliseconds, .waitP95Milliseconds,
-        .stalledMilliseconds, .standingMilliseconds, .kilobytes, .wastedPercent:
+        .stalledMilliseconds, .standingMilliseconds, .kilobytes, .wastedPercent,
+        .bitrateKilobitsPerSecond, .switchedKilobitsPerSecond, .challengePoints, .yinPoints:
         0
       }
     }
@@ -117,7 +129,37 @@ package struct RunFigures: Hashable, Sendable {
     case .kilobytes: perThousand(fetchedBytes) / 1_000_000
     case .wastedPercent: Double(wastedBytes) * 100 / Double(max(1, fetchedBytes))
     case .requests: perThousand(requests)
+    case .bitrateKilobitsPerSecond: playedKilobits * 1_000 / Double(max(1, playedMilliseconds))
+    case .switchedKilobitsPerSecond: perThousand(switchedKilobitsPerSecond) / 1_000
+    case .challengePoints: challengePoints
+    case .yinPoints: yinPoints
     }
+  }
+
+  /// So many items are a session, as in the challenge.
+  private static let sessionItems = 7.0
+
+  /// The formula of the short-video challenge of ACM MM 2022 (Zuo et al., "Bandwidth-Efficient Multi-video Prefetching
+  /// for Short Video Streaming", 2022), as read here: a thousandth of the bitrate in kilobits a second for each
+  /// second watched, less 1.85 for each second of delay, a thousandth of each change of the bitrate, and
+  /// half of each megabit that came; per seven items.
+  private var challengePoints: Double {
+    let megabits = Double(fetchedBytes) * 8 / 1e6
+    return perSession(quality - 1.85 * Double(delayMilliseconds) / 1_000 - switches - megabits / 2)
+  }
+
+  /// The formula of Yin et al. ("A Control-Theoretic Approach for Dynamic Adaptive Video Streaming over HTTP", SIGCOMM
+  /// 2015) with its balanced weights, 1 for changes and 3000 kbit/s for each second of rebuffering or start-up, in
+  /// megabits a second; per seven items.
+  private var yinPoints: Double {
+    perSession(quality - switches - 3 * Double(delayMilliseconds) / 1_000)
+  }
+
+  private var quality: Double { playedKilobits / 1_000 }
+  private var switches: Double { Double(switchedKilobitsPerSecond) / 1_000 }
+
+  private func perSession(_ points: Double) -> Double {
+    points * Self.sessionItems / Double(max(1, viewedItems))
   }
 
   private func waits(over milliseconds: Int) -> Int {

@@ -83,6 +83,18 @@ extension Simulation {
     }
   }
 
+  private mutating func notePlayed() {
+    guard let file = playback.file, playback.playedMilliseconds > 0 else { return }
+    // Bits a millisecond are kilobits a second.
+    let kilobits = file.bytes * 8 / max(1, file.durationMilliseconds)
+    figures.playedMilliseconds += playback.playedMilliseconds
+    figures.playedKilobits += Double(kilobits * playback.playedMilliseconds) / 1_000
+    if let last = lastKilobitsPerSecond {
+      figures.switchedKilobitsPerSecond += abs(kilobits - last)
+    }
+    lastKilobitsPerSecond = kilobits
+  }
+
   private mutating func stood(_ microseconds: Int) {
     if playback.hasMoved {
       figures.stalledMicroseconds += microseconds
@@ -137,6 +149,7 @@ extension Simulation {
       stood(passed)
     }
     watched[step.index] = max(watched[step.index], playback.playedMilliseconds)
+    notePlayed()
     playback = PlaybackState()
   }
 }

@@ -103,6 +103,8 @@ package struct Simulation: Sendable {
   var meter = LinkMeter()
   var metersMicroseconds = Int.max
   var toldKilobitsPerSecond = 0
+  /// The bitrate of the clip that played last.
+  var lastKilobitsPerSecond: Int?
   /// How far each clip was watched, in milliseconds; -1 of an item that nobody looked at.
   var watched: [Int]
 

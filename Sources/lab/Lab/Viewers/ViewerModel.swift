@@ -11,6 +11,8 @@ package struct ViewerModel: Hashable, Sendable {
     /// At clips as long as their own curves say, or else this model; at all else as long as this says, in
     /// milliseconds.
     case watched(WatchModel, other: Quantiles)
+    /// At clips as long as their own curves say, or to their ends; at all else as long as this says, in milliseconds.
+    case retained(other: Quantiles)
   }
 
   /// How long they look at an item.
@@ -75,6 +77,13 @@ package struct ViewerModel: Hashable, Sendable {
     model.patienceMilliseconds = 10_000
     model.flingPermille = 30
     model.turnPermille = 40
+    return model
+  }
+
+  /// People who watch each clip as its own curve says, go down, and wait up to ten seconds.
+  package static var retained: ViewerModel {
+    var model = ViewerModel(dwell: .retained(other: imageMilliseconds))
+    model.patienceMilliseconds = 10_000
     return model
   }
 
@@ -171,6 +180,9 @@ package struct Viewer: Sendable {
       // One number either way, so that a curve changes no other item's.
       if !survival.isEmpty { return survival.draw(&random) }
       return watch.drawMilliseconds(of: duration, &random)
+    case .retained(let other):
+      guard let duration else { return max(0, other.draw(&random)) }
+      return survival.isEmpty ? duration : survival.draw(&random)
     }
   }
 }

@@ -1,0 +1,85 @@
+import Feed
+import Prefetch
+import TestSupport
+import Testing
+
+@testable import Lab
+
+/// A world with bitrates, and quality of experience by published formulas.
+@Suite struct BitrateTests {
+  private static func network(_ kbps: Int) -> LabNetwork {
+    var network = LabNetwork(
+      NetworkProfile(
+        name: "\(kbps)", title: "", downlinkKbps: kbps, uplinkKbps: 1_000,
+        roundTripMilliseconds: 40))
+    network.link.connections = 1
+    return network
+  }
+
+  @Test(arguments: TestRandom.seeds)
+  func `clips have three bitrates, chunks of a second and a curve`(
+    seed: UInt64
+  ) {
+    let feed = FeedModel.challenge.feed(count: 200, random: LabRandom(seed: seed))
+    #expect(feed.pageItems == 7)
+    for item in feed.items {
+      let files = item.media[0]
+      #expect(files.count == 3 && item.media.count == 1)
+      for (file, kbps) in zip(files, [1_850, 1_200, 750]) {
+        let mean = Double(file.bytes) * 8 / Double(file.durationMilliseconds)
+        #expect(abs(mean / Double(kbps) - 1) < 0.21, "seed \(seed)")
+        #expect(file.startRanges == [0..<file.secondBytes[0]])
+      }
+      let curve = item.survival
+      #expect(curve.count == 2 && curve[0].milliseconds < curve[1].milliseconds)
+      #expect(curve[1].milliseconds == files[0].durationMilliseconds)
+      #expect(1_000 > curve[0].permille && curve[0].permille > curve[1].permille)
+    }
+  }
+
+  @Test func `both formulas count what was watched, what was lost and what came`() throws {
+    // One clip of ten seconds of 1000 kbit/s, then one of 500, for ten seconds each.
+    func clip(_ id: String, _ kbps: Int) -> LabFeed.Item {
+      let seconds = (1...10).map { $0 * kbps * 125 }
+      return LabFeed.Item(
+        id: id, type: .video,
+        media: [
+          [
+            LabFile(
+              startRanges: [0..<seconds[0]], secondBytes: seconds, durationMilliseconds: 10_000)
+          ]
+        ])
+    }
+    let setup = Simulation.Setup(
+      feed: LabFeed([clip("a", 1_000), clip("b", 500)]), viewer: .retained,
+      network: Self.network(100_000), items: 2)
+    let run = Simulation.run(Contestant(.plain(leading: 1)), setup, seed: 1)
+    let (played, delay) = (
+      Double(run.playedMilliseconds) / 1_000, Double(run.delayMilliseconds) / 1_000
+    )
+    // The decoder takes 80 ms of each.
+    #expect(abs(played - 19.84) < 0.2 && run.switchedKilobitsPerSecond == 500)
+    let quality = run.value(.bitrateKilobitsPerSecond) * played / 1_000
+    #expect(abs(quality - 14.9) < 0.2)
+    let megabits = Double(run.fetchedBytes) * 8 / 1e6
+    #expect(abs(megabits - 15) < 0.01)
+    #expect(
+      abs(run.value(.challengePoints) - (quality - 1.85 * delay - 0.5 - megabits / 2) * 3.5) < 0.01)
+    #expect(abs(run.value(.yinPoints) - (quality - 0.5 - 3 * delay) * 3.5) < 0.01)
+  }
+
+  @Test func `where there is room the best bitrate plays, and tables show quality`() {
+    var contestant = Contestant(Policy.Strategy.usual.last!)
+    contestant.settings.parallelTransfers = 1
+    let experiment = Experiment(
+      contestants: [contestant], networks: [Self.network(20_000), Self.network(1_000)],
+      feed: .generated(.challenge), viewer: .retained, items: 40, repeats: 2, seed: 4)
+    let results = experiment.results()
+    let rates = [0, 1].map { results.interval(0, on: $0, .bitrateKilobitsPerSecond).mean }
+    #expect(rates[0] > 1_700 && rates[1] < 1_300 && rates[1] >= 600)
+    #expect(results.table(margin: 2).contains("challenge"))
+    var other = experiment
+    other.feed = .generated(FeedModel())
+    #expect(!other.results().table(margin: 2).contains("challenge"))
+  }
+}
