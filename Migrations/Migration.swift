@@ -16,11 +16,14 @@ public struct Migration: Hashable, Sendable {
     self.sql = sql
   }
 
+  /// The files of each database, in order.
+  private static let names = ["0001-store", "0002-reports", "0003-published-strategies"]
+
   /// The files of `sqlite`, in order.
-  public static let sqlite = embedded(in: "sqlite", ["0001-store", "0002-reports"])
+  public static let sqlite = embedded(in: "sqlite", names)
 
   /// The files of `postgres`, in order.
-  public static let postgres = embedded(in: "postgres", ["0001-store", "0002-reports"])
+  public static let postgres = embedded(in: "postgres", names)
 
   /// The files of a folder; a name begins with its version.
   private static func embedded(in folder: String, _ names: [String]) -> [Migration] {

@@ -74,11 +74,17 @@ static const unsigned char sqlite_0001_store_sql[] = {
 static const unsigned char sqlite_0002_reports_sql[] = {
 #embed "../../../Migrations/sqlite/0002-reports.sql"
 };
+static const unsigned char sqlite_0003_published_strategies_sql[] = {
+#embed "../../../Migrations/sqlite/0003-published-strategies.sql"
+};
 static const unsigned char postgres_0001_store_sql[] = {
 #embed "../../../Migrations/postgres/0001-store.sql"
 };
 static const unsigned char postgres_0002_reports_sql[] = {
 #embed "../../../Migrations/postgres/0002-reports.sql"
+};
+static const unsigned char postgres_0003_published_strategies_sql[] = {
+#embed "../../../Migrations/postgres/0003-published-strategies.sql"
 };
 
 static const EmbeddedFile files[] = {
@@ -105,8 +111,12 @@ static const EmbeddedFile files[] = {
     {"page/thumbhash.js", page_thumbhash_js, sizeof page_thumbhash_js},
     {"sqlite/0001-store.sql", sqlite_0001_store_sql, sizeof sqlite_0001_store_sql},
     {"sqlite/0002-reports.sql", sqlite_0002_reports_sql, sizeof sqlite_0002_reports_sql},
+    {"sqlite/0003-published-strategies.sql", sqlite_0003_published_strategies_sql,
+     sizeof sqlite_0003_published_strategies_sql},
     {"postgres/0001-store.sql", postgres_0001_store_sql, sizeof postgres_0001_store_sql},
     {"postgres/0002-reports.sql", postgres_0002_reports_sql, sizeof postgres_0002_reports_sql},
+    {"postgres/0003-published-strategies.sql", postgres_0003_published_strategies_sql,
+     sizeof postgres_0003_published_strategies_sql},
 };
 
 const EmbeddedFile *embedded_file(const char *name) {

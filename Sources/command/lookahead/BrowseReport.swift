@@ -26,7 +26,8 @@ struct BrowseReport: Sendable {
       "\(outcome.delayMilliseconds / max(1, figures.items)) ms of delay an item "
         + "(\(Self.tenths(figures.waitMilliseconds)) s of waiting, "
         + "\(Self.tenths(outcome.standingMilliseconds)) s of standing)",
-      "\(bytes) bytes", "\(wastedBytes) wasted", "\(figures.requests) requests",
+      "\(bytes) bytes" + (linkBytes.map { " (\($0) over the link)" } ?? ""),
+      "\(wastedBytes) wasted", "\(figures.requests) requests",
     ]
     if outcome.stalls > 0 {
       parts.append("\(outcome.stalls) stalls (\(Self.tenths(outcome.stalledMilliseconds)) s)")

@@ -47,6 +47,88 @@ import Testing
     #expect(up.fetchedItems == sample.up.filter { !sample.down.contains($0) })
   }
 
+  /// The strategy of this name, with its usual parameters but for these.
+  private static func strategy(_ name: String, _ others: [String: Int]) throws -> Policy.Strategy {
+    let usual = try #require(Policy.Strategy.usual.first { $0.name == name })
+    let parameters = Dictionary(uniqueKeysWithValues: usual.parameters.map { ($0.name, $0.value) })
+    return try Policy.Strategy(name: name, parameters: parameters.merging(others) { $1 })
+  }
+
+  /// What is said once all that these actions ask for has come.
+  private static func finish(
+    _ actions: [PrefetchAction], _ engine: inout PrefetchEngine, at now: Int
+  ) -> [PrefetchAction] {
+    actions.transfers.flatMap { transfer in
+      engine.arrive([transfer], at: now)
+        + engine.handle(.transferFinished(transfer.id), atMilliseconds: now)
+    }
+  }
+
+  @Test func `preload-manager: one item after the other, the nearest first, each to its target`()
+    throws
+  {
+    var (engine, first) = EngineSamples.engine(
+      try Self.strategy("preload-manager", ["cachedDistance": 2]), Self.images)
+    #expect(first.fetchedItems == [0, 1])
+    #expect(Self.finish(first, &engine, at: 100).fetchedItems == [2])
+    let down = engine.handle(.activeChanged("10"), atMilliseconds: 1_000)
+    #expect(down.fetchedItems == [10, 11])
+    #expect(Self.finish(down, &engine, at: 1_100).fetchedItems == [9])
+  }
+
+  @Test func `preload-manager: three seconds of the neighbours, less of those beyond`() throws {
+    let clips = (0..<6).map { EngineSamples.clip($0) }
+    var (engine, actions) = EngineSamples.engine(try Self.strategy("preload-manager", [:]), clips)
+    var asked: [String] = []
+    for turn in 1...4 {
+      actions = Self.finish(actions, &engine, at: turn * 100)
+      asked += actions.fetches
+    }
+    #expect(
+      asked == ["/2 0..<100000", "/3 0..<100000", "/4 0..<100000"],
+      "after the active item's and the next one's: three seconds")
+  }
+
+  @Test func `fixed-preload: nothing before the active item is whole, then the next in order`()
+    throws
+  {
+    var (engine, first) = EngineSamples.engine(
+      try Self.strategy("fixed-preload", ["leading": 2]), Self.images)
+    #expect(first.fetchedItems == [0])
+    let next = Self.finish(first, &engine, at: 100)
+    #expect(next.fetchedItems == [1])
+    #expect(Self.finish(next, &engine, at: 200).fetchedItems == [2])
+    let down = engine.handle(.activeChanged("10"), atMilliseconds: 1_000)
+    #expect(down.fetchedItems == [10])
+  }
+
+  @Test(arguments: [
+    ([WatchPoint](), 400_000), ([WatchPoint(milliseconds: 4_000, permille: 700)], 400_000),
+    ([WatchPoint(milliseconds: 2_000, permille: 600)], 200_000),
+    ([WatchPoint(milliseconds: 1, permille: 100)], 100_000),
+  ])
+  func `fixed-preload: of a clip the seconds that enough people watch`(
+    survival: [WatchPoint], bytes: Int
+  ) throws {
+    var clip = EngineSamples.clip(1)
+    clip.survival = survival
+    var (engine, first) = EngineSamples.engine(
+      try Self.strategy("fixed-preload", [:]), [EngineSamples.image(0), clip])
+    #expect(Self.finish(first, &engine, at: 100).fetches == ["/1 0..<\(bytes)"])
+  }
+
+  @Test func `no-save: so many bytes of each in turn, until all are whole`() throws {
+    var (engine, actions) = EngineSamples.engine(
+      try Self.strategy("no-save", ["leading": 2, "bytes": 60_000]), Self.images)
+    #expect(actions.fetches == ["/0 0..<100000"])
+    var asked: [String] = []
+    for turn in 1...6 {
+      actions = Self.finish(actions, &engine, at: turn * 100)
+      asked += actions.fetches
+    }
+    #expect(asked == ["/1 0..<60000", "/2 0..<60000", "/1 60000..<100000", "/2 60000..<100000"])
+  }
+
   @Test func `the scroll's direction alone turns the ranges round`() {
     var (engine, _) = EngineSamples.engine(.plain(leading: 2), Self.images)
     _ = engine.handle(.activeChanged("10"), atMilliseconds: 1_000)

@@ -123,7 +123,8 @@ extension Policy {
     private static let types: [any PrefetchStrategy.Type] = [
       PlainStrategy.self, WeightedStrategy.self, StandardStrategy.self, EndlessStrategy.self,
       FixedThresholdStrategy.self, DynamicThresholdStrategy.self, LazyTargetStrategy.self,
-      RangeTuning.self, StageTuning.self, ExpectedWaitStrategy.self,
+      RangeTuning.self, StageTuning.self, PreloadManagerStrategy.self, FixedPreloadStrategy.self,
+      NoSaveStrategy.self, ExpectedWaitStrategy.self,
     ]
 
     /// Every strategy, with its usual parameters.

@@ -94,7 +94,7 @@ extension LabReport {
       value: results.bound(on: place.network, measure) ?? 0
     )
     let frame = ChartFrame(
-      x: ChartAxis("KB an item", upTo: points.map(\.kilobytes).max() ?? 1),
+      x: ChartAxis("KB an item", upTo: points.map(\.kilobytes).reduce(bound.kilobytes, max)),
       y: ChartAxis(rootOf: measure.words, upTo: points.map(value).max() ?? 1), size)
     let places = points.map {
       ChartLabels.Point(x: frame.place(x: $0.kilobytes), y: frame.place(y: value($0)))

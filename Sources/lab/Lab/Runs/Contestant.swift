@@ -61,7 +61,7 @@ package struct LabNetwork: Hashable, Sendable {
   }
 
   /// A profile's network as `ShapedLink` makes it, of which the client library knows nothing before it has
-  /// measured: no TLS, nothing that comes after a cancel, windows that do not shrink at rest.
+  /// measured: no TLS, windows that do not shrink at rest.
   package init(shaped profile: NetworkProfile) {
     name = profile.name
     schedule = LinkSchedule(profile)
@@ -71,7 +71,6 @@ package struct LabNetwork: Hashable, Sendable {
     link.thinkMilliseconds = 1
     link.requestBytes = 250
     link.idleRestartMilliseconds = 1_000_000_000
-    link.bringsWhatWasCancelled = false
     expected = nil
   }
 
