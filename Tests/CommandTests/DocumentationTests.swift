@@ -64,7 +64,8 @@ import Version
       "items", "pace", "strategy", "network", "speed", "store", "record", "json", "trace", "map",
       "time-zone",
       "watch", "without-hints", "explain", "max-cost", "video-cost", "image-cost",
-      "input", "precision", "price", "search", "bitrates", "by", "budget-kilobytes", "megabyte-loaders",
+      "input", "precision", "price", "search", "bitrates", "by", "budget-kilobytes",
+      "megabyte-loaders",
       "output", "csv", "without-grid", "undo", "together", "validation",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
