@@ -39,8 +39,16 @@ import Testing
     }
   }
 
+  /// One part, at the end, however long the machine takes until then.
+  private static let atTheEnd = {
+    var settings = ReportingSettings()
+    settings.intervalMilliseconds = 86_400_000
+    settings.timeoutMilliseconds = 600_000
+    return settings
+  }()
+
   private func prefetcher(
-    _ transport: Reporting, _ reporting: ReportingSettings = ReportingSettings(), leading: Int = 9
+    _ transport: Reporting, _ reporting: ReportingSettings = Self.atTheEnd, leading: Int = 9
   ) -> Prefetcher {
     Prefetcher(
       session: FeedSession(server: Self.server, feed: "featured", transport: transport),
@@ -108,7 +116,7 @@ import Testing
   @Test func `nothing is reported of a session without items, nor by one that is told not to`()
     async throws
   {
-    for settings in [ReportingSettings(), .off] {
+    for settings in [Self.atTheEnd, .off] {
       let transport = Reporting(count: 3)
       let prefetcher = prefetcher(transport, settings)
       try await prefetcher.begin()
@@ -120,7 +128,7 @@ import Testing
 
   @Test func `parts add up to the session`() async throws {
     let transport = Reporting(count: 30)
-    var settings = ReportingSettings()
+    var settings = Self.atTheEnd
     settings.intervalMilliseconds = 0
     settings.arm = "b"
     let prefetcher = prefetcher(transport, settings)
@@ -140,7 +148,7 @@ import Testing
     _ answers: [Int]
   ) async throws {
     let transport = Reporting(count: 9, answers: answers)
-    var settings = ReportingSettings()
+    var settings = Self.atTheEnd
     settings.intervalMilliseconds = 0
     let prefetcher = prefetcher(transport, settings)
     try await prefetcher.begin()
@@ -158,7 +166,7 @@ import Testing
 
   @Test func `a server that takes none is asked no more`() async throws {
     let transport = Reporting(count: 9, answers: [410])
-    var settings = ReportingSettings()
+    var settings = Self.atTheEnd
     settings.intervalMilliseconds = 0
     let prefetcher = prefetcher(transport, settings)
     try await prefetcher.begin()
@@ -171,7 +179,7 @@ import Testing
 
   @Test func `without a network parts wait in a file for the next session`() async throws {
     let folder = TemporaryFolder()
-    var settings = ReportingSettings()
+    var settings = Self.atTheEnd
     settings.file = URL(fileURLWithPath: folder.file("reports"))
     let offline = Reporting(count: 3, answers: [0])
     let first = prefetcher(offline, settings)
