@@ -152,14 +152,15 @@ struct LiveCommand: ParsableCommand {
     let rates = report.rates
     print(
       "The bill: what was never seen, a person and month of \(rates.monthSessions) sessions, at "
-        + "\(rates.gigabyteCents) cents a gigabyte\n")
+        + "\(rates.gigabyteCents) cents a gigabyte")
+    print("")
     Self.printTables(
       Self.lists(report) { Self.bill($0, rates) }.filter { $0.name != "hour" }, Self.billColumns)
     for sentence in Self.sentences(report) { print(sentence) }
     if !report.isOfOneFeed, total.sessions > 0 {
       print("Name a feed (--feed) to see what a loader avoided costs: feeds cannot be compared.")
     }
-    if !report.outcomes.isEmpty { print("\nPolicies that the lab found:") }
+    if !report.outcomes.isEmpty { print("Policies that the lab found:") }
     for outcome in report.outcomes {
       print(
         "\(outcome.network): \(outcome.policy) of \(outcome.feed ?? "all other feeds"): \(outcome.words)"
