@@ -17,7 +17,9 @@ public struct Migration: Hashable, Sendable {
   }
 
   /// The files of each database, in order.
-  private static let names = ["0001-store", "0002-reports", "0003-published-strategies"]
+  private static let names = [
+    "0001-store", "0002-reports", "0003-published-strategies", "0004-usual-parameters",
+  ]
 
   /// The files of `sqlite`, in order.
   public static let sqlite = embedded(in: "sqlite", names)

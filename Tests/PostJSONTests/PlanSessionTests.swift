@@ -45,7 +45,12 @@ import Testing
       ("{}", "strategy: is missing"),
       (#"{"strategy":{"name":"later"}}"#, #"strategy: there is no strategy "later""#),
       (
-        #"{"strategy":{"name":"plain"}}"#, #"strategy: the parameter "leading" is missing"#
+        #"{"strategy":{"name":"plain","parameters":{"maxCost":1}}}"#,
+        #"strategy: there is no parameter "maxCost""#
+      ),
+      (
+        #"{"strategy":{"name":"plain","parameters":{"leading":101}}}"#,
+        #"strategy: the parameter "leading" cannot be 101"#
       ),
       (
         #"{"strategy":{"name":"endless"},"item":[]}"#,
@@ -97,6 +102,22 @@ import Testing
     // The engine of before goes on.
     let answer = try session.answer(Array(#"{"at":2,"event":"timerFired"}"#.utf8))
     #expect(String(decoding: answer, as: UTF8.self) == #"{"at":2,"actions":[]}"# + "\n")
+  }
+
+  @Test func `a strategy's parameter that is left out has its usual value`() throws {
+    func answer(_ strategy: String) throws -> [UInt8] {
+      var session = PlanSession()
+      return try session.answer(
+        Array(
+          """
+          {"strategy":\(strategy),"items":[{"id":"a","type":"image",\
+          "media":[{"key":"a","kind":"image","bytes":9000}]},{"id":"b","type":"image",\
+          "media":[{"key":"b","kind":"image","bytes":9000}]}],"active":"a"}
+          """.utf8))
+    }
+    let usual = try answer(#"{"name":"expected-wait","parameters":{"price":250}}"#)
+    #expect(try answer(#"{"name":"expected-wait"}"#) == usual)
+    #expect(try answer(#"{"name":"expected-wait","parameters":{"leading":12}}"#) == usual)
   }
 
   @Test func `an event before any state is refused`() throws {

@@ -180,7 +180,7 @@ struct PostgresSchemaTests {
       "'f', 'lte', 'x', 'plain', '{\"leading\":300}'", false
     ),
     (
-      "policy", "feed, network, name, strategy, parameters", "'f', 'lte', 'x', 'plain', '{}'", false
+      "policy", "feed, network, name, strategy, parameters", "'f', 'lte', 'x', 'plain', '{}'", true
     ),
     (
       "policy", "feed, network, name, strategy, parameters",

@@ -19,12 +19,18 @@ import Testing
     #expect(strategy.maxCost == parameters["maxCost"] ?? strategy.leading)
   }
 
+  @Test(arguments: Policy.Strategy.usual)
+  func `a parameter that is left out has its usual value`(_ strategy: Policy.Strategy) throws {
+    #expect(try Policy.Strategy(name: strategy.name) == strategy)
+    for (name, value) in strategy.parameters {
+      #expect(try Policy.Strategy(name: strategy.name, parameters: [name: value]) == strategy)
+    }
+  }
+
   @Test(
     arguments: [
       ("", [:], .unknown("")), ("Plain", ["leading": 5], .unknown("Plain")),
-      ("later", ["leading": 5], .unknown("later")), ("plain", [:], .missing("leading")),
-      ("weighted", ["leading": 5], .missing("maxCost")),
-      ("weighted", ["maxCost": 5], .missing("leading")),
+      ("later", ["leading": 5], .unknown("later")),
       ("plain", ["leading": -1], .outOfRange("leading", -1)),
       ("plain", ["leading": 101], .outOfRange("leading", 101)),
       ("weighted", ["leading": 5, "maxCost": 1_000_001], .outOfRange("maxCost", 1_000_001)),
@@ -32,7 +38,6 @@ import Testing
       ("weighted", ["leading": 5, "maxCost": 5, "b": 1, "a": 1], .superfluous("a")),
       ("endless", ["leading": 5], .superfluous("leading")),
       ("threshold-fixed", ["percent": 0], .outOfRange("percent", 0)),
-      ("stages", ["loadedDistance": 1, "preparedDistance": 4], .missing("loadedMilliseconds")),
       ("expected-wait", ["price": -1], .outOfRange("price", -1)),
     ] as [Case])
   func `what is no strategy is refused, with the reason`(_ sample: Case) {

@@ -37,8 +37,8 @@ import Testing
       """
     ),
     (
-      "the parameter maxCost is missing",
-      "DROP TRIGGER policy_checked_again; UPDATE policy SET strategy = 'weighted'"
+      "the parameter leading is unknown",
+      "DROP TRIGGER policy_checked_again; UPDATE policy SET strategy = 'endless'"
     ),
     (
       "media files can be read: sha256:x: it has the form 123, which this program does not know",

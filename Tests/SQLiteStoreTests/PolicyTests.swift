@@ -33,11 +33,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ("later", #"{"leading":5}"#), ("", #"{"leading":5}"#), ("plain", "{}"), ("plain", "[]"),
-    ("plain", "5"), ("plain", "{"), ("plain", #"{"leading":null}"#), ("plain", #"{"leading":"5"}"#),
+    ("later", #"{"leading":5}"#), ("", #"{"leading":5}"#), ("plain", "[]"), ("plain", "5"),
+    ("plain", "{"), ("plain", #"{"leading":null}"#), ("plain", #"{"leading":"5"}"#),
     ("plain", #"{"leading":5.5}"#), ("plain", #"{"leading":-1}"#), ("plain", #"{"leading":101}"#),
     ("plain", #"{"leading":5,"leading":6}"#), ("plain", #"{"leading":5,"maxCost":5}"#),
-    ("plain", #"{"Leading":5}"#), ("weighted", #"{"leading":5}"#),
+    ("plain", #"{"Leading":5}"#),
     ("weighted", #"{"leading":5,"maxCost":1000001}"#),
     ("weighted", #"{"leading":5,"maxCost":[]}"#),
   ])
@@ -58,6 +58,26 @@ import Testing
     }
     try store.refresh()
     #expect(try self.strategy(store, feed: "featured", network: "3g") == before)
+    #expect(try store.check().isEmpty)
+  }
+
+  @Test(arguments: [
+    ("weighted", #"{"maxCost":3}"#, Policy.Strategy.weighted(leading: 10, maxCost: 3)),
+    ("expected-wait", "{}", .expectedWait(WaitTuning())),
+    ("expected-wait", #"{"futures":8}"#, .expectedWait(WaitTuning(futures: 8))),
+  ])
+  func `a parameter that a policy leaves out has its usual value`(
+    _ name: String, _ parameters: String, _ strategy: Policy.Strategy
+  ) throws {
+    let store = try SQLiteStore(path: path)
+    try store.load([.ranked("a", 1)])
+    try write(
+      """
+      UPDATE policy SET strategy = '\(name)', parameters = '\(parameters)'
+        WHERE feed = 'featured' AND network = '3g'
+      """)
+    try store.refresh()
+    #expect(try self.strategy(store, feed: "featured", network: "3g").strategy == strategy)
     #expect(try store.check().isEmpty)
   }
 

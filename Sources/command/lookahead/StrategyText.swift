@@ -7,15 +7,12 @@ extension Policy.Strategy {
   init(text: String) throws(StrategyError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
-    guard let usual = Self.usual.first(where: { $0.name == name }) else { throw .unknown(name) }
-    var parameters = Dictionary(uniqueKeysWithValues: usual.parameters.map { ($0.name, $0.value) })
+    var parameters: [String: Int] = [:]
     if parts.count == 2 {
       for pair in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
         let sides = pair.split(separator: "=", omittingEmptySubsequences: false)
         guard sides.count == 2, let value = Int(sides[1]) else { throw .unreadable }
-        guard parameters.updateValue(value, forKey: String(sides[0])) != nil else {
-          throw .superfluous(String(sides[0]))
-        }
+        parameters[String(sides[0])] = value
       }
     }
     try self.init(name: name, parameters: parameters)

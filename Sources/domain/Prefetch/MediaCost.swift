@@ -56,18 +56,23 @@ extension MediaTiming {
   func leadBytes(atKbps kilobitsPerSecond: Int) -> Int? {
     lead.last { $0.kilobitsPerSecond <= kilobitsPerSecond }?.bytes
   }
+}
 
-  /// What has to be there for who watches no longer than that, by the curve: so that all bytes up to then come in
-  /// time, where the first further ones come after `latencyMilliseconds`. `nil` where there is no curve.
+extension MediaLoad {
+  /// What has to be there for who watches no longer than that: so that all bytes up to then come in time, where the
+  /// first further ones come after `latencyMilliseconds`. By the curve, and a straight line from its last point to
+  /// the end, or from the first frame where there is none. `nil` where nobody knows its first frame, how large it is or
+  /// how long it plays.
   func leadBytes(
     atKbps kilobitsPerSecond: Int, throughMilliseconds watched: Int, latencyMilliseconds: Int
   ) -> Int? {
-    guard !curve.isEmpty else { return nil }
-    var most = headBytes
-    var before = (x: 0, y: headBytes)
-    for point in curve {
-      let next = (x: point.milliseconds, y: point.bytes)
-      // The most is at a point of the curve, where the first further bytes come, or at the end.
+    guard let timing, let bytes, let duration = durationMilliseconds, duration > 0 else {
+      return nil
+    }
+    var most = timing.headBytes
+    var before = (x: 0, y: timing.headBytes)
+    func pass(_ next: (x: Int, y: Int)) {
+      // The most is at a point, where the first further bytes come, or at the end.
       for time in [latencyMilliseconds, watched, next.x]
       where time >= before.x && time <= min(next.x, watched) {
         let needed = Interpolation.value(at: time, from: before, to: next)
@@ -75,9 +80,10 @@ extension MediaTiming {
           .multipliedReportingOverflow(by: kilobitsPerSecond)
         most = max(most, overflow ? 0 : needed - bits / 8)
       }
-      if next.x >= watched { break }
       before = next
     }
-    return most
+    for point in timing.curve where before.x < watched { pass((point.milliseconds, point.bytes)) }
+    if before.x < min(watched, duration) { pass((duration, max(bytes, before.y))) }
+    return min(most, bytes)
   }
 }

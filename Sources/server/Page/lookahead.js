@@ -85,23 +85,14 @@
  * @typedef {(url: string, init?: RequestInit & {priority?: Priority}) => Promise<Response>} Fetch
  */
 
-/** The strategies of the server's engine, with the numbers that hold where nobody says others. */
+/** Strategies of the server's engine; a parameter that is left out has its usual value. */
 export const strategies = {
   endless: { name: 'endless' },
-  plain: { name: 'plain', parameters: { leading: 5 } },
-  weighted: { name: 'weighted', parameters: { leading: 10, maxCost: 5 } },
-  standard: { name: 'standard', parameters: { leading: 3 } },
-  stages: {
-    name: 'stages',
-    parameters: { loadedMilliseconds: 3000, loadedDistance: 1, preparedDistance: 4 },
-  },
-  expectedWait: {
-    name: 'expected-wait',
-    parameters: {
-      price: 1500, quantilePercent: 25, stepBytes: 65536, futures: 24, leading: 12,
-      qualityMilliseconds: 200,
-    },
-  },
+  plain: { name: 'plain' },
+  weighted: { name: 'weighted' },
+  standard: { name: 'standard' },
+  stages: { name: 'stages' },
+  expectedWait: { name: 'expected-wait' },
 };
 
 /** An answer that is not what was asked for; `type` is the problem's, such as `unknown-feed`. */

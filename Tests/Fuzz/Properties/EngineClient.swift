@@ -30,6 +30,8 @@ struct EngineClient {
   var isOnline = true
   var isMetered = false
   var isInBackground = false
+  /// Whether the list moves faster than a person can look.
+  var isFlung = false
   var savesData = false
   var isStressed = false
   /// Files of which a transfer failed, and when.
@@ -92,6 +94,9 @@ struct EngineClient {
     _ action: PrefetchAction, _ event: PrefetchEvent, _ heldBefore: Int
   ) {
     if String(describing: action.reason).isEmpty { problem("an action without words") }
+    if case .expectedWait(_, _, _, _, let worth, let price) = action.reason, worth < price {
+      problem("\(action.kind) for less than its price: \(action.reason)")
+    }
     switch action.kind {
     case .fetch(let transfer): fetch(transfer)
     case .cancel(let id):
@@ -124,6 +129,9 @@ struct EngineClient {
   }
 
   private mutating func fetch(_ transfer: PrefetchTransfer) {
+    if engine.passesActive, transfer.priority != .ahead {
+      problem("\(transfer) is loaded of an item that is passed")
+    }
     if transfer.id <= lastTransfer { problem("transfer \(transfer.id) is not new") }
     lastTransfer = max(lastTransfer, transfer.id)
     if !isOnline || isInBackground { problem("loads with nobody there, or no network") }
@@ -190,8 +198,8 @@ struct EngineClient {
 
   /// Whether something of the active item has to be under way.
   private var mustLoadActive: Bool {
-    guard isOnline, !isInBackground, let active = engine.activeItem, let item = items[active],
-      !engine.isReady(active), item.expiresAtMilliseconds.map({ $0 > now }) ?? true
+    guard isOnline, !isInBackground, !engine.passesActive, let active = engine.activeItem,
+      let item = items[active], !engine.isReady(active), item.expiresAtMilliseconds.map({ $0 > now }) ?? true
     else { return false }
     // None of its files has failed lately: then the engine waits.
     return !item.media.isEmpty
@@ -209,6 +217,10 @@ struct EngineClient {
   }
 
   private mutating func check(_ event: PrefetchEvent) {
+    if case .scrolled(let speed, _) = event {
+      isFlung = abs(speed) >= engine.settings.flingMilliitemsPerSecond
+    }
+    if engine.passesActive, !isFlung { problem("the active item is passed by a person at rest") }
     let moving = running.values.filter { !$0.isPaused }
     if moving.count > engine.settings.parallelTransfers { problem("\(moving.count) run at once") }
     if running.count - moving.count > engine.settings.pausedTransfers {

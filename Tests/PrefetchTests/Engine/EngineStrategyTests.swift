@@ -185,6 +185,28 @@ import Testing
     #expect(outside.pages == [])
   }
 
+  @Test(arguments: [
+    Policy.Strategy.lazyTarget(leading: 1, trailing: 1), .expectedWait(WaitTuning()),
+  ])
+  func `nothing of an item that a fling passes is loaded, until the fling stops there`(
+    _ strategy: Policy.Strategy
+  ) {
+    var (engine, _) = EngineSamples.engine(strategy, Self.images)
+    var fetched = engine.handle(
+      .scrolled(milliitemsPerSecond: 12_000, stopDistance: 20), atMilliseconds: 100
+    ).fetchedItems
+    for passed in 1..<20 {
+      let actions = engine.handle(
+        .activeChanged("\(passed)"), atMilliseconds: 100 + passed * 80)
+      #expect(actions.transfers.allSatisfy { $0.priority == .ahead && $0.item != "\(passed)" })
+      fetched += actions.fetchedItems
+    }
+    // Whether or not the client says that the list stands.
+    fetched += engine.handle(.activeChanged("20"), atMilliseconds: 1_800).fetchedItems
+    #expect(fetched.contains(20))
+    #expect(!engine.passesActive)
+  }
+
   @Test func `lazy target: a stop that is not in the list is asked for as a window`() {
     var (engine, _) = EngineSamples.engine(
       .lazyTarget(leading: 1, trailing: 1), Self.images, hasNext: true)
@@ -205,6 +227,8 @@ import Testing
       var (engine, _) = EngineSamples.engine(strategy, Self.images) { $0.parallelTransfers = 3 }
       _ = engine.handle(
         .scrolled(milliitemsPerSecond: 9_000, stopDistance: 30), atMilliseconds: 100)
+      _ = engine.handle(
+        .scrolled(milliitemsPerSecond: 0, stopDistance: nil), atMilliseconds: 890)
       let stopped = engine.handle(.activeChanged("29"), atMilliseconds: 900)
       #expect(stopped.fetchedItems.first == 29, "\(strategy)")
       #expect(stopped.transfers.first?.priority == .urgent)

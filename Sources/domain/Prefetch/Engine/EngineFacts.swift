@@ -110,7 +110,8 @@ extension EngineFacts {
     case .transferFinished(let id): finished(id)
     case .transferFailed(let id, let failure): failed(id, failure, &actions)
     case .bandwidthMeasured(let kilobits, let roundTrip):
-      network.note(kilobitsPerSecond: kilobits, roundTripMilliseconds: roundTrip)
+      network.note(
+        kilobitsPerSecond: kilobits, roundTripMilliseconds: roundTrip, at: now)
       network.measure(settings, quantilePercent: policy.strategy.kind.quantilePercent)
     case .playbackMoved(let milliseconds, let playback):
       viewer.playedMilliseconds = min(max(milliseconds, 0), Self.lastMilliseconds)
@@ -150,6 +151,7 @@ extension EngineFacts {
     viewer.hasScrolled = true
     let direction = position > old ? 1 : -1
     viewer.history.note(isTurn: direction != viewer.lastStep, from: viewer.lastStep)
+    viewer.history.note(stepItems: abs(position - old))
     (viewer.direction, viewer.lastStep) = (direction, direction)
     if let stop = viewer.stopDistance { viewer.stopDistance = stop - (position - old) }
     viewer.history.note(dwellMilliseconds: now - viewer.activeSince, ofClip: isClip(old))

@@ -26,7 +26,8 @@ extension EngineFacts {
       (pages.hasPrevious, pages.hasNext) = (hasPrevious, hasNext)
       pages.newestCount = list.count
       pages.pending.removeAll()
-      viewer.stopDistance = nil
+      // Around the place where a fling stops: there it is.
+      if case .around = place { viewer.stopDistance = 0 } else { viewer.stopDistance = nil }
     }
     if viewer.active == nil, !list.items.isEmpty { look(at: list.first) }
     let isExpired = viewer.active.flatMap { list[$0].expiresAt }.map { $0 <= now } == true

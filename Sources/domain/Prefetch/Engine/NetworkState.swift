@@ -11,11 +11,35 @@ struct NetworkState: Equatable, Codable {
   private var nextSample = 0
   private var roundTrips: [Int] = []
   private var nextRoundTrip = 0
+  private var measuredAt = 0
   /// The bandwidth as it is lately: by it, it is said what starts a clip.
   private(set) var downlinkKbps = 0
   /// The bandwidth to count on in time.
   private(set) var cautiousKbps = 0
   private(set) var roundTripMilliseconds = 0
+
+  /// For how long the link was measured, and for how long it stood still in that time.
+  private var measuredMilliseconds = 0
+  private var stoppedMilliseconds = 0
+
+  /// How often the link stops for `outageMilliseconds`: so often that it stands still for the share of the time that
+  /// was measured, beside what is assumed of a link that was not measured for long.
+  var outageEveryMilliseconds: Int {
+    (measuredMilliseconds + Self.priorMilliseconds) * Self.outageMilliseconds
+      / (stoppedMilliseconds + Self.outageMilliseconds)
+  }
+  /// For how long a link stops that does: long outages are few, and most of the time that is lost.
+  static let outageMilliseconds = 30_000
+
+  /// The assumption: it weighs as much as two minutes with one outage.
+  private static let priorMilliseconds = 120_000
+  /// Beyond that a measurement says nothing of the time before it, in which nothing may have been on its way.
+  private static let longestGapMilliseconds = 30_000
+  /// A stop shorter than this is within what the bandwidth's quantile covers.
+  private static let shortestOutageMilliseconds = 2_000
+  /// A measurement is of at least this many bytes (`LinkMeter`), which at the usual bandwidth take a part of its time
+  /// only: the rest of it the link stood still.
+  private static let sampleBits = 131_072
 
   private static let sampleLimit = 16
   static let kbpsRange = 1...1_000_000_000
@@ -28,7 +52,9 @@ struct NetworkState: Equatable, Codable {
     roundTripMilliseconds = Self.quantile(roundTrips, 50) ?? settings.roundTripMilliseconds
   }
 
-  mutating func note(kilobitsPerSecond: Int, roundTripMilliseconds: Int?) {
+  mutating func note(kilobitsPerSecond: Int, roundTripMilliseconds: Int?, at now: Int) {
+    noteOutage(kilobitsPerSecond, now - measuredAt)
+    measuredAt = now
     Self.add(
       min(max(kilobitsPerSecond, Self.kbpsRange.lowerBound), Self.kbpsRange.upperBound),
       to: &samples, at: &nextSample)
@@ -38,9 +64,20 @@ struct NetworkState: Equatable, Codable {
       at: &nextRoundTrip)
   }
 
+  private mutating func noteOutage(_ kilobitsPerSecond: Int, _ elapsed: Int) {
+    guard !samples.isEmpty else { return }
+    let gap = min(elapsed, Self.longestGapMilliseconds)
+    measuredMilliseconds = min(measuredMilliseconds + gap, 86_400_000)
+    let took = min(Self.sampleBits / max(1, kilobitsPerSecond), gap)
+    let stopped = took - Self.sampleBits / max(1, downlinkKbps)
+    guard stopped >= Self.shortestOutageMilliseconds else { return }
+    stoppedMilliseconds = min(stoppedMilliseconds + stopped, 86_400_000)
+  }
+
   /// A network of which nothing is known yet.
   mutating func forget() {
     (samples, nextSample, roundTrips, nextRoundTrip) = ([], 0, [], 0)
+    (measuredMilliseconds, stoppedMilliseconds) = (0, 0)
   }
 
   private static func add(_ value: Int, to samples: inout [Int], at next: inout Int) {

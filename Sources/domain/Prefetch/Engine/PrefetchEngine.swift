@@ -93,6 +93,9 @@ public struct PrefetchEngine: Sendable {
   /// The item that the person looks at.
   public var activeItem: String? { facts.viewer.active.map { facts.list[$0].id } }
 
+  /// Whether the active item is passed, and nothing of it is loaded: in a fling that stops elsewhere.
+  package var passesActive: Bool { strategy.passesActive(facts) }
+
   /// Whether the person scrolls up.
   public var isGoingUp: Bool { facts.viewer.direction < 0 }
 

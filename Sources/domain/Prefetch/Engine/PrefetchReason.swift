@@ -15,11 +15,13 @@ public enum PrefetchReason: Hashable, Sendable, Codable {
   case stage(distance: Int, milliseconds: Int)
   /// The fling stops here, at this distance from where it began.
   case target(distance: Int)
-  /// To wait one more step costs this expected waiting, with this chance that the part is needed; per
-  /// megabyte, against the price, which counts as far as the part may not be needed.
+  /// To wait one more step costs this expected waiting, with this chance that the item's turn comes; per megabyte
+  /// no less than the price, which counts as far as the item may not be needed and this shows within the step.
   case expectedWait(
     distance: Int, bytes: Int, waitMilliseconds: Int, chancePercent: Int,
     millisecondsPerMegabyte: Int, price: Int)
+  /// Something of the item is on its way and will be in time: to stop and begin again costs round trips.
+  case underWay(distance: Int, bytes: Int)
   /// The item is no longer among those to be loaded.
   case outOfWindow(distance: Int)
   /// What it was to bring is there.
@@ -79,8 +81,8 @@ public enum PrefetchReason: Hashable, Sendable, Codable {
 }
 
 extension PrefetchReason: CustomStringConvertible {
-  /// For example `41 KB of the item 2 below: 0.31 s of waiting at 62 %, 4.7 s a megabyte, above the price of
-  /// 1.5`.
+  /// For example `41 KB of the item 2 below: 0.31 s of waiting at 62 %, 4.7 s a megabyte, no less than the
+  /// price of 1.5`.
   public var description: String {
     switch self {
     case .activeStart(let missing): "\(size(missing)) are missing of what starts the active item"
@@ -95,7 +97,9 @@ extension PrefetchReason: CustomStringConvertible {
     case .target(let distance): "the scroll stops at the item \(place(distance))"
     case .expectedWait(let distance, let bytes, let wait, let chance, let ratio, let price):
       "\(size(bytes)) of the item \(place(distance)): \(seconds(wait)) of waiting at \(chance) %, "
-        + "\(seconds(ratio)) a megabyte, above the price of \(hundredths(price))"
+        + "\(seconds(ratio)) a megabyte, no less than the price of \(hundredths(price))"
+    case .underWay(let distance, let bytes):
+      "\(size(bytes)) of the item \(place(distance)), which is under way and in time"
     case .outOfWindow(let distance): "the item \(place(distance)) is no longer loaded ahead"
     case .enough: "what was wanted of it is there"
     case .yields: "the active item needs the link"

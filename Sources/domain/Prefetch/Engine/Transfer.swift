@@ -29,6 +29,8 @@ struct Want: Equatable {
   enum Amount: Equatable {
     /// What starts it.
     case start
+    /// What shows it: of a clip its first frame.
+    case head
     /// All of it.
     case entire
     /// What plays so long; at 0, its first frame.

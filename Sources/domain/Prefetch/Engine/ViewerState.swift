@@ -64,6 +64,11 @@ struct ViewingHistory: Equatable, Codable {
   private(set) var downwards = Course(onward: 19, turns: 1)
   private(set) var upwards = Course(onward: 2, turns: 1)
 
+  /// How often the person went on to the next item and how often they jumped over some, and over how many lately.
+  private(set) var jumps = Course(onward: 49, turns: 1)
+  private(set) var jumpItems = firstJumps
+  private var nextJump = 0
+
   struct Course: Equatable, Codable {
     var onward: Int
     var turns: Int
@@ -76,6 +81,8 @@ struct ViewingHistory: Equatable, Codable {
 
   /// The shares of the usual time that items are looked at before the person has shown theirs, in percent.
   private static let firstSpread = [30, 60, 90, 110, 140, 170]
+  /// How many items a fling goes before the person has shown theirs.
+  private static let firstJumps = [3, 5, 8, 12]
   private static let dwellLimit = 12
   static let longestDwellMilliseconds = 600_000
 
@@ -94,6 +101,12 @@ struct ViewingHistory: Equatable, Codable {
     } else {
       Self.add(dwell, to: &stillDwells, at: &nextStill)
     }
+  }
+
+  /// The person went so many items further.
+  mutating func note(stepItems: Int) {
+    jumps.note(isTurn: stepItems > 1)
+    if stepItems > 1 { Self.add(min(stepItems, 100), to: &jumpItems, at: &nextJump) }
   }
 
   /// What the person waited for has come after so long.

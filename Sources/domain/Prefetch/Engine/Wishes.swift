@@ -45,9 +45,8 @@ extension EngineFacts {
       wake.at(files[slot].retryAt, .retry(attempts: files[slot].attempts))
     }
     let load = files[slot].file.load
-    let cost =
-      policy.strategy.kind.limitsStarts
-      ? startCost(of: load, at: want.position, costs) : costs.cost(of: load)
+    let isLimited = policy.strategy.kind.limitsStarts
+    let cost = isLimited ? startCost(of: load, at: want.position, costs) : costs.cost(of: load)
     let plays = load.kind.plays
     func wish(
       _ range: Range<Int>, _ priority: PrefetchTransfer.Priority, counted: Int? = nil,
@@ -62,7 +61,11 @@ extension EngineFacts {
     }
     // A picture whose size is not known is wanted to its end, as is all of a clip; of a start, what starts it.
     let end = load.bytes ?? Transfer.unknownEnd
-    let startEnd = plays || load.bytes != nil ? cost.minimumBytes : Transfer.unknownEnd
+    var startEnd = plays || load.bytes != nil ? cost.minimumBytes : Transfer.unknownEnd
+    if isLimited, plays { startEnd = aheadBytes(of: load, at: want.position, costs) }
+    if want.amount == .head, let timing = load.timing, timing.isStartable {
+      startEnd = timing.headBytes
+    }
     let startCount = cost.minimumBytes
     if case .bytes(let wanted, let range) = want.amount {
       if wanted == media {
@@ -83,6 +86,7 @@ extension EngineFacts {
         isDivisible: plays && !isActive)
     } else {
       for piece in cost.pieces { wish(piece, startPriority) }
+      if isLimited, want.amount == .start, !isActive { wish(0..<startEnd, startPriority) }
     }
     if want.amount == .entire {
       wish(
@@ -113,14 +117,43 @@ extension EngineFacts {
     let watched =
       list[position].survival.usualMilliseconds ?? viewer.history.usualClipMilliseconds
     let latency = 2 * network.roundTripMilliseconds + Self.playerBufferMilliseconds
-    guard
-      let bytes = timing.leadBytes(
+    guard !timing.curve.isEmpty,
+      let bytes = load.leadBytes(
         atKbps: costs.downlinkKbps, throughMilliseconds: watched, latencyMilliseconds: latency),
       bytes < cost.minimumBytes
     else { return cost }
     return MediaCost(
       startBytes: bytes, entireBytes: cost.entireBytes, isStartEstimated: false,
       isEntireEstimated: false)
+  }
+
+  /// How many of a file's first bytes let it move at once when its turn comes, and go on moving: of a clip what plays it
+  /// for as long as a player wants before it moves, and what it cannot load in time from then on, where the first
+  /// further bytes come two round trips and that long later. No more than most people watch, as far as the player
+  /// moves at all.
+  func aheadBytes(of load: MediaLoad, at position: Int, _ costs: HintCosts) -> Int {
+    let cost = startCost(of: load, at: position, costs)
+    guard load.kind.plays else { return cost.minimumBytes }
+    let watched =
+      list[position].survival.usualMilliseconds ?? viewer.history.usualClipMilliseconds
+    let lead = load.leadBytes(
+      atKbps: costs.downlinkKbps,
+      throughMilliseconds: min(
+        max(watched, Self.playerBufferMilliseconds), load.durationMilliseconds ?? 0),
+      latencyMilliseconds: 2 * network.roundTripMilliseconds + Self.playerBufferMilliseconds)
+    return max(lead ?? 0, cost.pieces.last?.upperBound ?? cost.minimumBytes)
+  }
+
+  /// How many bytes of those that are loaded of an item ahead are there, and how many those are.
+  func ahead(of position: Int, _ costs: HintCosts) -> (held: Int, needed: Int) {
+    var (held, needed) = (0, 0)
+    for media in 0..<visibleMedia(position) {
+      let file = files[list[position].media[media].slot]
+      let bytes = aheadBytes(of: file.file.load, at: position, costs)
+      needed += bytes
+      held += file.held.count(in: 0..<bytes)
+    }
+    return (held, needed)
   }
 
   /// How many bytes of those that start an item are there, and whether that is all.

@@ -14,7 +14,7 @@ struct ExpectedWait {
   /// An item that lacks something.
   struct Job {
     let position: Int
-    /// What its start lacks.
+    /// What lacks of it to be looked at: of a clip, to move at once and go on moving.
     let bytes: Int
     /// How long the link has to do with that.
     let milliseconds: Int
@@ -27,6 +27,7 @@ struct ExpectedWait {
     /// How long all of its start takes, there or not.
     let wholeMilliseconds: Int
     let isUnderWay: Bool
+    var isClip = false
     /// What one more step of waiting costs, summed over all futures.
     var cost = 0
     /// In how many futures its turn comes.
@@ -61,8 +62,12 @@ struct ExpectedWait {
       self.isUnderWay = isUnderWay
     }
 
+    /// Its first frame comes before anything else.
+    var isHeadFirst = false
     /// For all of its start there is no time, for its first frame there is.
-    var isHeadAlone: Bool { headBytes > 0 && keptHeads * 2 > kept }
+    var isHeadAlone: Bool { headBytes > 0 && (isHeadFirst || keptHeads * 2 > kept) }
+    /// It is a clip whose first frame is there.
+    var isRest: Bool { isHeadFirst && isClip && headBytes == 0 }
     /// What is to be loaded of it.
     var wantedBytes: Int { isHeadAlone ? headBytes : bytes }
 
@@ -70,7 +75,7 @@ struct ExpectedWait {
     /// again costs round trips.
     func goesOn(of futures: Int) -> Bool { isUnderWay && kept * 2 >= futures }
 
-    /// Whether waiting one more step costs more than it may save.
+    /// What waiting one more step costs and what it may save.
     ///
     /// What it costs is the lateness that is foreseen, and what may happen to the link in that time. What it saves
     /// are the step's bytes, where meanwhile it shows that the item's turn does not come.
@@ -78,17 +83,35 @@ struct ExpectedWait {
     /// - Parameters:
     ///   - price: milliseconds of waiting for a megabyte.
     ///   - step: what is decided about, in bytes and in the link's time.
-    func isDue(price: Int, step: (bytes: Int, milliseconds: Int), futures: Int) -> Bool {
+    ///   - outageEveryMilliseconds: how often the link stops.
+    func balance(
+      price: Int, step: (bytes: Int, milliseconds: Int), outageEveryMilliseconds: Int, futures: Int
+    ) -> Balance {
       let bytes = Double(max(1, min(step.bytes, wantedBytes)))
       let time = Double(step.milliseconds)
       let risk =
-        Double(riskMilliseconds) * time / Double(ExpectedWait.outageEveryMilliseconds)
+        Double(riskMilliseconds) * time / Double(max(1, outageEveryMilliseconds))
         * bytes / Double(max(1, wantedBytes))
       // Whether the person comes shows little by little until then.
       let shows = time / max(time, Double(untilMilliseconds / max(1, turns)))
-      return (Double(cost) + risk) * 1_000_000
-        >= Double(price) * bytes * Double(futures - turns) * shows
+      let wait = (Double(cost) + risk) / Double(max(1, futures))
+      return Balance(
+        waitMilliseconds: wait, worth: wait * 1_000_000 / bytes,
+        price: Double(price) * Double(futures - turns) / Double(max(1, futures)) * shows)
     }
+  }
+
+  /// What one more step of waiting costs, and what it may save, in milliseconds of waiting.
+  struct Balance {
+    /// What it costs: lateness, and the risk that the link stops meanwhile.
+    let waitMilliseconds: Double
+    /// The same for a megabyte of what is decided about.
+    let worth: Double
+    /// What a megabyte has to be worth: the price, times the chance that the item's turn does not come, times the
+    /// share of that which shows within the step.
+    let price: Double
+
+    var isDue: Bool { worth >= price }
   }
 
   let now: Int
@@ -108,11 +131,6 @@ struct ExpectedWait {
     let job: Int
     var milliseconds: Int
   }
-
-  /// A link of a person under way stands still about so often, for about so long: of what is not there then,
-  /// nothing comes in time. An assumption, of the order that recorded networks show.
-  static let outageEveryMilliseconds = 30_000
-  static let outageMilliseconds = 30_000
 
   /// - Parameter jobs: one for each position from `first` on; those that lack nothing have no bytes.
   init(now: Int, stepMilliseconds: Int, jobs: [Job], first: Int) {
@@ -136,7 +154,7 @@ struct ExpectedWait {
       guard jobs[job].bytes > 0 else { continue }
       jobs[job].untilMilliseconds += max(0, visit.at - now)
       jobs[job].riskMilliseconds += max(
-        0, min(visit.dwell, now + Self.outageMilliseconds - visit.at))
+        0, min(visit.dwell, now + NetworkState.outageMilliseconds - visit.at))
       kept.append(Kept(visit: index, job: job, milliseconds: jobs[job].milliseconds))
       work += jobs[job].milliseconds
       while let last = kept.last, last.visit == index,

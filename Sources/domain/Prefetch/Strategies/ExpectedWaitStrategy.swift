@@ -16,7 +16,7 @@ public struct WaitTuning: Hashable, Sendable, Codable {
 
   /// These numbers.
   public init(
-    price: Int = 1_500, quantilePercent: Int = 25, stepBytes: Int = 65_536, futures: Int = 24,
+    price: Int = 250, quantilePercent: Int = 25, stepBytes: Int = 65_536, futures: Int = 24,
     leading: Int = 12, qualityMilliseconds: Int = 200
   ) {
     self.price = price
@@ -65,20 +65,33 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     return bestVariants(facts, active)
   }
 
+  /// Whether the person is on the way to where a fling stops: the futures begin there.
+  func passesActive(_ facts: EngineFacts) -> Bool {
+    guard facts.viewer.isFlung(facts.settings), let active = facts.viewer.active,
+      let stop = facts.viewer.stopDistance
+    else { return false }
+    return stop != 0 && facts.list.positions.contains(active + stop)
+  }
+
   /// What is wanted now, by what a step of waiting costs.
   func wants(_ facts: EngineFacts, active: Int, _ wake: inout Wake) -> [Want] {
     let costs = facts.costs
-    let isActiveReady = facts.list[active].isReady || facts.start(of: active, costs).isThere
     var wants: [Want] = []
-    let rest = activeRest(facts, active, isActiveReady, costs, &wake)
+    let isPassed = passesActive(facts)
+    let isActiveReady =
+      isPassed || facts.list[active].isReady || facts.start(of: active, costs).isThere
+    let rest =
+      isPassed ? ActiveRest() : activeRest(facts, active, isActiveReady, costs, &wake)
     if let want = rest.want { wants.append(want) }
     guard facts.allowance.bytes > 0 else { return wants }
     let wait = expectedWait(
       facts, active, costs, busyMilliseconds: isActiveReady ? rest.busyMilliseconds : 0)
     // While the person waits, the link is theirs and what runs already, unless they will be gone before it helps,
-    // or it is nearly there.
+    // or it is nearly there: for the first frame, or for a clip that stands or is about to.
     let isUrgent =
-      !isActiveReady && !isHopeless(facts, active, costs) && !isNearlyThere(facts, active, costs)
+      isActiveReady
+      ? rest.isShort
+      : !isHopeless(facts, active, costs) && !isNearlyThere(facts, active, costs)
     let before = wants.count
     add(wait, facts, active, isUrgent: isUrgent, to: &wants)
     // While something arrives, that is when it is looked at again.
@@ -110,8 +123,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     for position in window { jobs.append(job(facts, position, active, costs)) }
     var wait = ExpectedWait(
       now: facts.now, stepMilliseconds: max(1, facts.network.milliseconds(tuning.stepBytes)),
-      jobs: jobs,
-      first: window.lowerBound)
+      jobs: jobs, first: window.lowerBound)
     for future in 0..<futures.count {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
       // A fling begins where it stops: that item's turn comes, too.
@@ -157,31 +169,36 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     guard position != active else {
       return ExpectedWait.Job(position: position, wholeMilliseconds: 0)
     }
-    let (held, needed, _) = facts.start(of: position, costs)
+    let (held, needed) = facts.ahead(of: position, costs)
     let bytes = max(0, needed - held)
     let whole = facts.network.milliseconds(needed)
     let isLoadable = item.expiresAt.map { $0 > facts.now } ?? true
-    guard isLoadable, !item.isReady, bytes > 0 else {
+    guard isLoadable, bytes > 0 else {
       return ExpectedWait.Job(position: position, wholeMilliseconds: whole)
     }
     let isUnderWay = facts.transfers.contains { transfer in
       !transfer.isPaused && item.media.contains { $0.slot == transfer.slot }
     }
     let head = missingHead(of: item, facts)
-    return ExpectedWait.Job(
+    var job = ExpectedWait.Job(
       position: position, bytes: bytes, milliseconds: facts.network.milliseconds(bytes),
       headBytes: head < bytes ? head : 0,
       headMilliseconds: head < bytes ? facts.network.milliseconds(head) : 0,
       latencyMilliseconds: isUnderWay ? 0 : facts.network.latencyMilliseconds(bytes),
       wholeMilliseconds: whole, isUnderWay: isUnderWay)
+    job.isClip = facts.isClip(position)
+    return job
   }
 
   /// The number of bytes that an item's first frame lacks; 0 unless the item is a single clip.
   private func missingHead(of item: ItemState, _ facts: EngineFacts) -> Int {
     guard item.media.count == 1 else { return 0 }
     let file = facts.files[item.media[0].slot]
-    guard let timing = file.file.load.timing, timing.isStartable else { return 0 }
-    return timing.headBytes - file.held.count(in: 0..<timing.headBytes)
+    guard let timing = file.file.load.timing else { return 0 }
+    guard !timing.isStartable else {
+      return timing.headBytes - file.held.count(in: 0..<timing.headBytes)
+    }
+    return timing.neededRanges.reduce(0) { $0 + $1.count - file.held.count(in: $1) }
   }
 
   /// The items for which a step of waiting costs more than it may save: what runs, then the dearest first. As many
@@ -193,44 +210,50 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
   ) {
     let (price, count) = (price(facts), max(1, futures.count))
     let step = (bytes: tuning.stepBytes, milliseconds: wait.stepMilliseconds)
-    var due = wait.jobs.filter { job in
-      guard job.bytes > 0, job.turns > 0 else { return false }
-      return job.goesOn(of: count)
-        || (!isUrgent && job.isDue(price: price, step: step, futures: count))
+    var due: [(job: ExpectedWait.Job, reason: PrefetchReason)] = []
+    for var job in wait.jobs where job.bytes > 0 && job.turns > 0 {
+      // Where something may be late, first frames come first.
+      job.isHeadFirst = wait.slack <= 0
+      let (distance, bytes) = (job.position - active, job.wantedBytes)
+      let balance = job.balance(
+        price: price, step: step, outageEveryMilliseconds: facts.network.outageEveryMilliseconds,
+        futures: count)
+      if !isUrgent, balance.isDue {
+        due.append(
+          (
+            job,
+            .expectedWait(
+              distance: distance, bytes: bytes, waitMilliseconds: Int(balance.waitMilliseconds),
+              chancePercent: job.turns * 100 / count,
+              // Both rounded down: what is no less than the other is printed as no less.
+              millisecondsPerMegabyte: Int(min(balance.worth, 1e15)), price: Int(balance.price))
+          ))
+      } else if job.goesOn(of: count) {
+        due.append((job, .underWay(distance: distance, bytes: bytes)))
+      }
     }
-    // What runs comes first: to turn from one to another and back costs round trips each time.
-    func order(_ job: ExpectedWait.Job) -> (Int, Int, Int, Int) {
-      (
-        job.goesOn(of: count) ? 2 : job.isUnderWay ? 1 : 0, job.cost, job.turns,
-        -abs(job.position - active)
+    // What runs comes first: to turn from one to another and back costs round trips each time. Then the dearest, and
+    // of those the nearest ahead of where the person is or a fling stops.
+    let origin = futures.visits.first?.position ?? active
+    func order(_ job: ExpectedWait.Job) -> (Int, Int, Int, Int, Int) {
+      let distance = (job.position - origin) * facts.viewer.direction
+      return (
+        job.goesOn(of: count) ? 2 : job.isUnderWay ? 1 : 0, job.isRest ? 0 : 1, job.cost,
+        distance >= 0 ? 1 : 0, -abs(distance)
       )
     }
-    due.sort { order($0) > order($1) }
+    due.sort { order($0.job) > order($1.job) }
     let ahead =
       facts.network.bytes(inMilliseconds: 2 * facts.network.roundTripMilliseconds)
       + tuning.stepBytes
     let least = wait.slack > 0 ? 1 : 2
     var bytes = 0
-    for (index, job) in due.enumerated() {
+    for (index, (job, reason)) in due.enumerated() {
       if index >= least, bytes > ahead { return }
       bytes += job.wantedBytes
-      let perMegabyte =
-        job.cost / count * 1_000_000 / max(1, min(tuning.stepBytes, job.wantedBytes))
       wants.append(
-        Want(
-          position: job.position, amount: amount(of: job, facts),
-          reason: .expectedWait(
-            distance: job.position - active, bytes: job.wantedBytes,
-            waitMilliseconds: job.cost / count, chancePercent: job.turns * 100 / count,
-            millisecondsPerMegabyte: perMegabyte, price: price * (count - job.turns) / count)))
+        Want(position: job.position, amount: job.isHeadAlone ? .head : .start, reason: reason))
     }
-  }
-
-  private func amount(of job: ExpectedWait.Job, _ facts: EngineFacts) -> Want.Amount {
-    guard job.isHeadAlone,
-      let timing = facts.files[facts.list[job.position].media[0].slot].file.load.timing
-    else { return .start }
-    return .bytes(media: 0, 0..<timing.headBytes)
   }
 
   // MARK: The next page
@@ -254,16 +277,17 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
       job.turns += 1
       job.untilMilliseconds += max(0, last.at - facts.now)
       job.riskMilliseconds += max(
-        0, min(dwell, facts.now + ExpectedWait.outageMilliseconds - last.at))
+        0, min(dwell, facts.now + NetworkState.outageMilliseconds - last.at))
       job.cost += min(
         max(0, facts.now + job.milliseconds + job.latencyMilliseconds + step - last.at),
         ViewingHistory.longestDwellMilliseconds)
     }
     let isDue =
       job.turns > 0
-      && job.isDue(
+      && job.balance(
         price: price(facts), step: (bytes: tuning.stepBytes, milliseconds: step),
-        futures: futures.count)
+        outageEveryMilliseconds: facts.network.outageEveryMilliseconds, futures: futures.count
+      ).isDue
     return isDue ? .itemsLeft(facts.list.end - 1 - active) : nil
   }
 }

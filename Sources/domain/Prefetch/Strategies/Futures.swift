@@ -82,6 +82,10 @@ struct Futures: Equatable, Codable {
         if number(below: course.turns + course.onward) < course.turns { direction = -direction }
         if position + direction < positions.lowerBound { direction = 1 }
         position += direction
+        if number(below: history.jumps.turns + history.jumps.onward) < history.jumps.turns {
+          position += direction * (history.jumpItems[number(below: history.jumpItems.count)] - 1)
+          position = max(position, positions.lowerBound)
+        }
         // The end of the list: the next page's turn.
         if position >= positions.upperBound {
           visits.append(Visit(position: positions.upperBound, at: at, dwell: 0))

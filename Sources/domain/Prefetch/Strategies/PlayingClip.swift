@@ -22,23 +22,34 @@ extension ExpectedWaitStrategy {
       * facts.network.roundTripMilliseconds
   }
 
+  /// What of the active item is wanted, and how long that keeps the link busy.
+  struct ActiveRest {
+    var want: Want?
+    var busyMilliseconds = 0
+    /// The clip stands, or will before more of it can come.
+    var isShort = false
+  }
+
   /// What of the active item is wanted: what starts it, whatever it costs; of a clip that plays, as much as must
   /// begin to arrive before it stalls; and how long that keeps the link busy.
   func activeRest(
     _ facts: EngineFacts, _ active: Int, _ isReady: Bool, _ costs: HintCosts, _ wake: inout Wake
-  ) -> (want: Want?, busyMilliseconds: Int) {
+  ) -> ActiveRest {
     let all = Want(position: active, amount: .entire, reason: .activeRest(missingBytes: nil))
     guard isReady else {
-      return (Want(position: active, amount: .start, reason: .activeStart(missingBytes: 0)), 0)
+      return ActiveRest(
+        want: Want(position: active, amount: .start, reason: .activeStart(missingBytes: 0)))
     }
-    guard facts.isClip(active), facts.list[active].media.count == 1 else { return (all, 0) }
+    guard facts.isClip(active), facts.list[active].media.count == 1 else {
+      return ActiveRest(want: all)
+    }
     let slot = facts.list[active].media[0].slot
     let (load, held) = (facts.files[slot].file.load, facts.files[slot].held.prefix)
     guard let bytes = load.bytes, let duration = load.durationMilliseconds, duration > 0 else {
-      return (all, 0)
+      return ActiveRest(want: all)
     }
     guard held < bytes, load.timing?.isStartable != false else {
-      return (held < bytes ? all : nil, 0)
+      return ActiveRest(want: held < bytes ? all : nil)
     }
     // What is under way goes on to its end: to stop it and begin again costs round trips.
     var there = facts.files[slot].held
@@ -70,13 +81,16 @@ extension ExpectedWaitStrategy {
       // Whether they stay all the same is asked again when they should have gone.
       wake.at(futures.goodUntil, .due)
     }
-    return (
-      wanted > held
+    return ActiveRest(
+      want: wanted > held
         ? Want(
           position: active, amount: .bytes(media: 0, 0..<wanted),
           reason: .activeRest(missingBytes: wanted - held)) : nil,
-      facts.network.milliseconds(max(0, max(playing.watchedBytes, wanted) - held))
-    )
+      busyMilliseconds: facts.network.milliseconds(
+        max(0, max(playing.watchedBytes, wanted) - held)),
+      isShort: wanted > held
+        && (isStanding || playing.leftMilliseconds <= 2 * facts.network.roundTripMilliseconds)
+        && facts.network.milliseconds(wanted - held) > 2 * facts.network.roundTripMilliseconds)
   }
 
   /// How far the active item will have been watched at most, in this percentage of the futures.
@@ -110,6 +124,9 @@ struct PlayingClip {
   /// So much of it is asked for at once; where it is hardly watched any longer, less.
   private static let pieceMilliseconds = 3_000
   private static let lastPieceMilliseconds = 1_000
+
+  /// How long it plays on with what is there.
+  var leftMilliseconds: Int { time(through: held) - played }
 
   /// How many bytes play it as far as it will be watched.
   var watchedBytes: Int { bytes(through: watched) }

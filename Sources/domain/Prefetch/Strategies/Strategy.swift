@@ -41,6 +41,8 @@ protocol PrefetchStrategy: Sendable, Equatable, Codable {
   mutating func chooseVariants(_ facts: EngineFacts, active: Int) -> VariantLevel?
   /// What is wanted, in order, and when it is to be asked again at the latest.
   mutating func wants(_ facts: EngineFacts, active: Int, _ wake: inout Wake) -> [Want]
+  /// Whether the active item is passed, and nothing of it is loaded: in a fling that stops elsewhere.
+  func passesActive(_ facts: EngineFacts) -> Bool
   /// Adds what is wanted beside the active item, in order.
   func addWants(_ facts: EngineFacts, active: Int, to wants: inout [Want])
   /// Why the next page is asked for now, if it is. At the end of the list it always is.
@@ -62,13 +64,16 @@ extension PrefetchStrategy {
 
   func begin(_ facts: EngineFacts) {}
   func chooseVariants(_ facts: EngineFacts, active: Int) -> VariantLevel? { nil }
+  func passesActive(_ facts: EngineFacts) -> Bool { false }
   func addWants(_ facts: EngineFacts, active: Int, to wants: inout [Want]) {}
 
   func wants(_ facts: EngineFacts, active: Int, _ wake: inout Wake) -> [Want] {
     var wants: [Want] = []
     wants.reserveCapacity(leading + 2)
-    wants.append(
-      Want(position: active, amount: .entire, reason: .activeRest(missingBytes: nil)))
+    if !passesActive(facts) {
+      wants.append(
+        Want(position: active, amount: .entire, reason: .activeRest(missingBytes: nil)))
+    }
     addWants(facts, active: active, to: &wants)
     return wants
   }
@@ -135,10 +140,10 @@ extension Policy {
 
     init(_ kind: any PrefetchStrategy) { self.kind = kind }
 
-    /// The strategy of this name.
+    /// The strategy of this name; a parameter that is left out has its usual value.
     ///
-    /// - Throws: `StrategyError` where there is none, or its parameters are others.
-    public init(name: String, parameters: [String: Int]) throws(StrategyError) {
+    /// - Throws: `StrategyError` where there is none, or it has no such parameter or value.
+    public init(name: String, parameters: [String: Int] = [:]) throws(StrategyError) {
       guard let type = Self.types.first(where: { $0.name == name }) else { throw .unknown(name) }
       self.init(try type.made(of: parameters))
     }
@@ -158,13 +163,11 @@ extension Policy {
 }
 
 extension PrefetchStrategy {
-  /// The strategy with these values, which are all that it takes and no others.
+  /// The strategy with these values; what they leave out has its usual value.
   fileprivate static func made(of values: [String: Int]) throws(StrategyError) -> Self {
     var (strategy, rest) = (Self(), values)
     for parameter in parameterList {
-      guard let value = rest.removeValue(forKey: parameter.name) else {
-        throw .missing(parameter.name)
-      }
+      guard let value = rest.removeValue(forKey: parameter.name) else { continue }
       guard parameter.range.contains(value) else { throw .outOfRange(parameter.name, value) }
       strategy[keyPath: parameter.path] = value
     }
@@ -218,8 +221,6 @@ extension Policy.Strategy: Codable {
 public enum StrategyError: Error, Hashable, Sendable {
   /// There is none of this name.
   case unknown(String)
-  /// It needs this parameter.
-  case missing(String)
   /// It has no such parameter.
   case superfluous(String)
   /// The parameter is outside of its range.
@@ -233,7 +234,6 @@ extension StrategyError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .unknown(let name): "there is no strategy \"\(name)\""
-    case .missing(let name): "the parameter \"\(name)\" is missing"
     case .superfluous(let name): "there is no parameter \"\(name)\""
     case .outOfRange(let name, let value): "the parameter \"\(name)\" cannot be \(value)"
     case .unreadable: "the parameters are no JSON object of whole numbers"

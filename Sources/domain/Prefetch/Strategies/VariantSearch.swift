@@ -83,7 +83,8 @@ extension ExpectedWaitStrategy {
       let cost = costs.cost(of: file.file.load)
       let smallest = costs.cost(of: facts.files[media.slots[media.slots.count - 1]].file.load)
       quality += Self.doublings(from: smallest.entireBytes, to: cost.entireBytes)
-      bytes += max(0, cost.minimumBytes - file.held.count(in: 0..<cost.minimumBytes))
+      let start = facts.startCost(of: file.file.load, at: position, costs).minimumBytes
+      bytes += max(0, start - file.held.count(in: 0..<start))
     }
     return (quality / max(1, seen.count), bytes == 0 ? 0 : facts.network.milliseconds(bytes))
   }

@@ -66,6 +66,10 @@ struct LazyTargetStrategy: PrefetchStrategy {
 
   var followsFlings: Bool { true }
 
+  func passesActive(_ facts: EngineFacts) -> Bool {
+    facts.viewer.isFlung(facts.settings) && facts.viewer.stopDistance != 0
+  }
+
   func addWants(_ facts: EngineFacts, active: Int, to wants: inout [Want]) {
     let viewer = facts.viewer
     let stop = viewer.isFlung(facts.settings) ? viewer.stopDistance : nil
