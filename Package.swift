@@ -194,7 +194,7 @@ let package = Package(
       "Service",
       [
         "FeedServer", "RowStore", "SQLiteStore", "Postgres", "PostgresStore", "Prefetch", "Backups",
-        "System", "Catalog",
+        "System", "Catalog", "Feed", "Reports",
         "MediaFiles", "MediaProbe", "MediaIndex", "Observability", logging, metrics,
       ]),
 

@@ -29,7 +29,8 @@ import Testing
           hour: hour, feed: session % 4 == 0 ? "=evil" : "featured", policy: "p", arm: "",
           network: "3g"), cell: ReportCell(part))
     }
-    _ = try store.add(parts, at: hour, after: 0, forgettingBefore: 0, cellsPerHour: 100)
+    _ = try store.add(
+      parts, at: hour, after: 0, forgettingBefore: 0, cellsPerHour: 100, of: WatchLimits())
     try store.close()
   }
 

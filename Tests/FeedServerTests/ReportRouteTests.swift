@@ -1,3 +1,4 @@
+import Catalog
 import Feed
 import Foundation
 import ModelStore
@@ -216,5 +217,143 @@ extension ModelStore {
   /// How many parts were counted.
   fileprivate var reportCount: Int {
     ((try? reportCells(since: 0)) ?? []).reduce(0) { $0 + $1.cell.parts }
+  }
+}
+
+/// What reports say of items.
+@Suite struct SeenItemsTests {
+  private static let url = "/media/v.mp4"
+
+  /// A server with a clip that plays ten seconds, of which is known that 100 bytes start it.
+  private static func service(
+    _ configure: (inout ReportSettings) -> Void = { _ in }
+  ) throws -> RunningServer {
+    let store = ModelStore()
+    var post = Post(id: "v", type: .video)
+    post.media = [Media(kind: .video, url: url)]
+    try store.load([.post(post, placements: [Placement(feed: "featured", rank: 1)])], batch: 10)
+    var truth = MediaTruth(
+      kind: .video, bytes: 1_000, mimeType: "video/mp4",
+      version: .content(sha256: Array(repeating: 7, count: 32)))
+    truth.durationMilliseconds = 10_000
+    truth.start = MediaTiming(headBytes: 100)
+    try store.keep([KnownMedia(url: url, truth: truth)])
+    return try RunningServer(on: store) { configuration in
+      configuration.reports.flushMilliseconds = 10
+      configuration.reports.leastSessions = 50
+      configuration.reports.perMinute = 0
+      configuration.reports.addressViews = 0
+      configuration.reports.publishSeconds = 1
+      configure(&configuration.reports)
+    }
+  }
+
+  private static func post(
+    _ client: TestClient, _ session: Int, _ members: String, part: Int = 0
+  ) throws -> Int {
+    try client.request(
+      "POST", "/v1/reports", ["Content-Type": "application/json"],
+      body: #"{"session":"session-number-\#(session)","part":\#(part),"feed":"featured","#
+        + #""network":{"downlink":780,"rtt":200},"items":3,"until":90000,"seen":[\#(members)]}"#
+    ).status
+  }
+
+  private static func seen(watched: Int, frame: Int? = 40, needed: Int = 100) -> String {
+    #"{"id":"v","heldBytes":\#(needed),"neededBytes":\#(needed),"readyMs":0,"#
+      + (frame.map { #""frameMs":\#($0),"# } ?? "") + #""watchedMs":\#(watched)}"#
+  }
+
+  @Test func `what people watch is learned, shown on pages and told to plans`() throws {
+    let service = try Self.service()
+    let client = try service.client()
+    let before = try client.get("/rp/?feed=featured&limit=5")
+    // Half leave at the beginning, half at the end; who left while waiting says nothing.
+    for session in 0..<200 {
+      #expect(
+        try Self.post(client, session, Self.seen(watched: session % 2 == 0 ? 100 : 9_900)) == 202)
+      #expect(try Self.post(client, 500 + session, #"{"id":"v","leftWaiting":true}"#) == 202)
+    }
+    var survival: [[Int]] = []
+    eventually {
+      let page = try? client.get("/rp/?feed=featured&limit=5")
+      survival = (page?.items.first?["survival"] as? [[Int]]) ?? []
+      return !survival.isEmpty
+    }
+    let curve = survival.map { WatchPoint(milliseconds: $0[0], permille: $0[1]) }
+    #expect(abs(curve.permille(atMilliseconds: 5_000) - 500) < 20, "\(survival)")
+    #expect(curve.permille(atMilliseconds: 10_000) == 0)
+    let page = try client.get("/rp/?feed=featured&limit=5")
+    #expect(page.fields["etag"] != before.fields["etag"])
+    // The page is the same until the curve has moved.
+    for session in 1_000..<1_004 { _ = try Self.post(client, session, Self.seen(watched: 100)) }
+    eventually { service.store.views(of: "v") >= 204 }
+    let again = try client.get("/rp/?feed=featured&limit=5")
+    #expect(again.fields["etag"] == page.fields["etag"])
+    let item = try client.get("/v1/items/v")
+    #expect(item.json["survival"] as? [[Int]] == survival)
+    let watching = try #require(try client.get("/v1/live").json["watching"] as? [[String: Any]])
+    #expect(watching.first?["kind"] as? String == "video")
+    #expect(watching.first?["aboveMs"] as? Int == 7_000)
+  }
+
+  @Test func `a session counts an item once an hour, an address so often, and what is unknown not`()
+    throws
+  {
+    let service = try Self.service { $0.addressViews = 3 }
+    let client = try service.client()
+    let one = Self.seen(watched: 9)
+    #expect(try Self.post(client, 1, "\(one),\(one)") == 202)
+    #expect(try Self.post(client, 1, one, part: 1) == 202)
+    for session in 2..<9 { #expect(try Self.post(client, session, one) == 202) }
+    #expect(try Self.post(client, 10, #"{"id":"no","watchedMs":9,"readyMs":0}"#) == 202)
+    eventually { service.store.views(of: "v") == 3 }
+    let figures = try client.get("/metrics").text
+    #expect(figures.contains("lookahead_report_items_total{outcome=\"counted\"} 3"), "\(figures)")
+    #expect(service.store.views(of: "no") == 0)
+  }
+
+  @Test func `a promise that breaks is withdrawn, and told`() throws {
+    let service = try Self.service()
+    let client = try service.client()
+    func start() throws -> Any? {
+      let media = try client.get("/rp/?feed=featured&limit=5").items.first?["media"]
+      return (media as? [[String: Any]])?.first?["start"]
+    }
+    #expect(try start() != nil)
+    // Early, and by a client that had another hint: neither says anything.
+    for session in 0..<60 {
+      _ = try Self.post(client, session, Self.seen(watched: 9_000, frame: 9_000, needed: 99))
+      _ = try Self.post(client, 100 + session, Self.seen(watched: 9_000))
+    }
+    eventually { service.store.views(of: "v") == 120 }
+    #expect(try start() != nil)
+    var views = 0
+    // The other item says that the client tells of frames.
+    let frame = #"{"id":"no","readyMs":0,"frameMs":1}"#
+    while try start() != nil, views < 200 {
+      let late = Self.seen(watched: 9_000, frame: views % 2 == 0 ? 700 : nil)
+      _ = try Self.post(client, 1_000 + views, "\(late),\(frame)")
+      views += 1
+      eventually { service.store.views(of: "v") == 120 + views }
+    }
+    #expect(views < 60, "\(views)")
+    let files = try #require(try client.get("/v1/live").json["files"] as? [[String: Any]])
+    #expect(files.first?["url"] as? String == Self.url)
+    #expect(
+      files.first?["state"] as? String == "broken" && files.first?["network"] as? String == "3g")
+    #expect(try client.get("/metrics").text.contains("lookahead_broken_promises_total 1"))
+    #expect(try service.store.promises(.broken, limit: 9).map(\.url) == [Self.url])
+  }
+}
+
+extension TestAnswer {
+  fileprivate var items: [[String: Any]] { json["items"] as? [[String: Any]] ?? [] }
+}
+
+extension ModelStore {
+  /// How many views of an item count.
+  fileprivate func views(of item: String) -> Int {
+    let items = (try? watchedItems(after: nil, limit: 99)) ?? []
+    return items.first { $0.id == item }.map { Int($0.record.counts.views.rounded()) } ?? 0
   }
 }

@@ -8,6 +8,15 @@ struct ModelState {
   struct Item {
     let number: Int64
     var post: Post
+    /// How long people watch it, as it was published.
+    var survival: [WatchPoint] = []
+
+    /// The same as JSON.
+    var survivalJSON: String? {
+      survival.isEmpty
+        ? nil
+        : "[" + survival.map { "[\($0.milliseconds),\($0.permille)]" }.joined(separator: ",") + "]"
+    }
   }
 
   struct Key {
@@ -57,14 +66,22 @@ extension ModelState {
     }
     return StoredItem(
       post: item.post, placements: placements.sorted { ByteText($0.feed) < ByteText($1.feed) },
-      truths: truths(of: item.post))
+      truths: truths(of: item.post), survival: item.survivalJSON)
+  }
+
+  /// Changes what is said of how long a post is watched.
+  mutating func publish(_ survival: [WatchPoint], of id: String) {
+    guard let item = items[id], item.survival != survival else { return }
+    items[id]?.survival = survival
+    changed.posts.insert(item.number)
   }
 
   func posts(_ numbers: [Int64]) -> FlatPosts {
     var posts = FlatPosts()
     for number in numbers {
       guard let id = ids[number], let item = items[id] else { continue }
-      posts.append(item.post, number: number, truths: truths(of: item.post))
+      posts.append(
+        item.post, number: number, truths: truths(of: item.post), survival: item.survivalJSON)
     }
     return posts
   }

@@ -85,6 +85,13 @@ import Testing
     #expect(part.figures.stalls == 2)
     #expect(part.figures.bytes[.seen] == 4_000 && part.figures.bytes[.neverReached] == 2_000)
     #expect(part.figures.plans == 1 && part.figures.requests == figures.requests - 1)
+    #expect(part.seen.map(\.id) == ["p0", "p1"])
+    #expect(part.seen[0].heldBytes == 0 && part.seen[0].neededBytes == 2_000)
+    #expect(
+      part.seen.allSatisfy { seen in
+        seen.frameMilliseconds != nil && seen.readyMilliseconds != nil && !seen.hasLeftWaiting
+          && seen.variant == nil
+      })
     #expect(part.problem == nil)
   }
 

@@ -40,7 +40,22 @@ import Testing
     }
     part.figures.requests = Int.random(in: 0...99, using: &random)
     part.figures.plans = Int.random(in: 0...9, using: &random)
+    part.seen = (0..<Int.random(in: 0...20, using: &random)).map { _ in seen(&random) }
     return part
+  }
+
+  private static func seen(_ random: inout TestRandom) -> SeenItem {
+    func time() -> Int? {
+      Bool.random(using: &random) ? Int.random(in: 0...30_000, using: &random) : nil
+    }
+    var seen = SeenItem(id: ["a", "e\u{301}"].randomElement(using: &random)!)
+    seen.variant = Bool.random(using: &random) ? Int.random(in: 0...15, using: &random) : nil
+    seen.heldBytes = Int.random(in: 0...9, using: &random)
+    seen.neededBytes = Int.random(in: 0...9, using: &random)
+    (seen.readyMilliseconds, seen.frameMilliseconds) = (time(), time())
+    seen.watchedMilliseconds = time() ?? 0
+    seen.hasLeftWaiting = Bool.random(using: &random)
+    return seen
   }
 
   @Test(arguments: TestRandom.seeds)
@@ -100,6 +115,29 @@ import Testing
     ),
     ("{\(ReportPartTests.session),\"part\":0,\"feed\":\"a\\u0007\"}", "feed", "control character"),
     ("{\(ReportPartTests.session),\"part\":0,\"ageMs\":86400001}", "ageMs", "is not in"),
+    ("{\(ReportPartTests.session),\"part\":0,\"items\":1,\"seen\":[{}]}", "seen[0].id", "missing"),
+    (
+      "{\(ReportPartTests.session),\"part\":0,\"seen\":[{\"id\":\"a\"}]}", "seen",
+      "has 1 items of 0"
+    ),
+    (
+      "{\(ReportPartTests.session),\"part\":0,\"until\":9,\"items\":1,"
+        + "\"seen\":[{\"id\":\"a\",\"watchedMs\":10}]}",
+      "seen[0].watchedMs", "longer than the session"
+    ),
+    (
+      "{\(ReportPartTests.session),\"part\":0,\"items\":1,\"seen\":[{\"id\":\"a\",\"variant\":16}]}",
+      "seen[0].variant", "16 is not in 0…15"
+    ),
+    (
+      "{\(ReportPartTests.session),\"part\":0,\"items\":1,\"seen\":[{\"id\":\"a\",\"held\":1}]}",
+      "seen[0].held", "unknown field"
+    ),
+    (
+      "{\(ReportPartTests.session),\"part\":0,\"items\":999,\"seen\":["
+        + (0..<201).map { "{\"id\":\"\($0)\"}" }.joined(separator: ",") + "]}",
+      "seen", "has 201 elements, more than 200"
+    ),
   ])
   func `what is impossible is refused by name`(
     _ json: String, _ field: String, _ words: String

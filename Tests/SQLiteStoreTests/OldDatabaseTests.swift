@@ -26,13 +26,15 @@ import Testing
     let pool = try DatabaseFile.open(path: path, options: .init())
     try pool.write { database in
       try database.execute(sql: "DELETE FROM schema_migration")
-      for table in ["report_cell", "report_batch"] {
+      for table in ["report_cell", "report_batch", "report_watch", "report_promise"] {
         try database.execute(sql: "DROP TABLE \(table)")
       }
       // What later migrations add to tables of then.
       let later = "('preload-manager', 'fixed-preload', 'no-save')"
       try database.execute(sql: "DELETE FROM strategy_parameter WHERE strategy IN \(later)")
       try database.execute(sql: "DELETE FROM strategy WHERE name IN \(later)")
+      try database.execute(
+        sql: "DROP INDEX post_with_survival; ALTER TABLE post DROP COLUMN survival")
       for (index, name) in Self.names.prefix(count).enumerated() {
         try database.execute(
           sql: "INSERT INTO schema_migration VALUES (?, ?, 'x', '2026-11-23T00:00:00Z')",

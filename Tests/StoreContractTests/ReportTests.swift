@@ -34,17 +34,24 @@ import Testing
     let (store, other) = (test.store, try test.again())
     let parts = (1...3).map { Self.part($0, Self.key(10)) }
     let first = try store.add(
-      [parts[0], parts[1], parts[0]], at: 10, after: 0, forgettingBefore: 0, cellsPerHour: 9)
+      [parts[0], parts[1], parts[0]], at: 10, after: 0, forgettingBefore: 0, cellsPerHour: 9,
+      of: WatchLimits())
     #expect(fingerprints(first) == [[1, 2]])
     let last = try #require(first.last?.number)
     // The same process, which knows of them, and another one, which does not.
-    #expect(try store.add([], at: 10, after: last, forgettingBefore: 0, cellsPerHour: 9).isEmpty)
+    #expect(
+      try store.add(
+        [], at: 10, after: last, forgettingBefore: 0, cellsPerHour: 9, of: WatchLimits()
+      ).isEmpty)
     let second = try other.add(
-      [parts[1], parts[2]], at: 10, after: 0, forgettingBefore: 0, cellsPerHour: 9)
+      [parts[1], parts[2]], at: 10, after: 0, forgettingBefore: 0, cellsPerHour: 9,
+      of: WatchLimits())
     #expect(fingerprints(second) == [[1, 2], [3]])
     #expect(
       fingerprints(
-        try store.add([parts[2]], at: 10, after: last, forgettingBefore: 0, cellsPerHour: 9)) == [
+        try store.add(
+          [parts[2]], at: 10, after: last, forgettingBefore: 0, cellsPerHour: 9, of: WatchLimits()))
+        == [
           [3]
         ])
     let cells = try store.reportCells(since: 10)
@@ -62,14 +69,15 @@ import Testing
     for hour in 1...5 {
       _ = try store.add(
         [Self.part(UInt64(hour), Self.key(hour))], at: hour, after: 0, forgettingBefore: 0,
-        cellsPerHour: 9)
+        cellsPerHour: 9, of: WatchLimits())
     }
-    try store.dropReports(before: 3, fingerprintsBefore: 9)
+    try store.dropReports(before: 3, fingerprintsBefore: 9, of: WatchLimits())
     #expect(try store.reportCells(since: 0).map(\.key.hour) == [3, 4, 5])
     #expect(try store.reportCells(since: 5).map(\.key.hour) == [5])
     // The last batch stays, so that the next one has a greater number.
     let batches = try store.add(
-      [Self.part(6, Self.key(6))], at: 6, after: 0, forgettingBefore: 0, cellsPerHour: 9)
+      [Self.part(6, Self.key(6))], at: 6, after: 0, forgettingBefore: 0, cellsPerHour: 9,
+      of: WatchLimits())
     #expect(batches.map(\.number) == [5, 6])
     try test.expectSound()
   }
@@ -82,7 +90,7 @@ import Testing
     for number in 1...4 {
       _ = try test.store.add(
         [Self.part(UInt64(number), Self.key(1))], at: 1, after: 0,
-        forgettingBefore: number == 4 ? 99 : 2, cellsPerHour: 9)
+        forgettingBefore: number == 4 ? 99 : 2, cellsPerHour: 9, of: WatchLimits())
       #expect(
         try test.store.reportBatches().map(\.number) == [[1], [2], [2, 3], [4]][number - 1])
     }
@@ -95,10 +103,13 @@ import Testing
     let test = try TestStore(kind)
     let store = test.store
     let parts = (0..<10).map { Self.part(UInt64($0), Self.key(7, feed: "f\($0)")) }
-    _ = try store.add(Array(parts[..<4]), at: 7, after: 0, forgettingBefore: 0, cellsPerHour: 3)
-    _ = try store.add(parts, at: 7, after: 0, forgettingBefore: 0, cellsPerHour: 3)
     _ = try store.add(
-      [Self.part(99, Self.key(8))], at: 8, after: 0, forgettingBefore: 0, cellsPerHour: 3)
+      Array(parts[..<4]), at: 7, after: 0, forgettingBefore: 0, cellsPerHour: 3, of: WatchLimits())
+    _ = try store.add(
+      parts, at: 7, after: 0, forgettingBefore: 0, cellsPerHour: 3, of: WatchLimits())
+    _ = try store.add(
+      [Self.part(99, Self.key(8))], at: 8, after: 0, forgettingBefore: 0, cellsPerHour: 3,
+      of: WatchLimits())
     let cells = try store.reportCells(since: 7)
     #expect(
       cells.map(\.key) == [.others(hour: 7)] + (0..<3).map { Self.key(7, feed: "f\($0)") }
@@ -114,7 +125,7 @@ import Testing
     let names = ["\u{e9}", "e\u{301}", "", "a'b\"c", "\u{1F600}"]
     _ = try store.add(
       names.enumerated().map { Self.part(UInt64($0), Self.key(1, feed: $1)) }, at: 1, after: 0,
-      forgettingBefore: 0, cellsPerHour: 9)
+      forgettingBefore: 0, cellsPerHour: 9, of: WatchLimits())
     let found = try store.reportCells(since: 0).map { ByteText($0.key.feed) }
     #expect(found == names.map(ByteText.init).sorted())
     try test.expectSound()
@@ -124,7 +135,8 @@ import Testing
   func `a store that is opened again has what was reported`(_ kind: StoreKind) throws {
     let test = try TestStore(kind)
     _ = try test.store.add(
-      [Self.part(1, Self.key(1))], at: 1, after: 0, forgettingBefore: 0, cellsPerHour: 9)
+      [Self.part(1, Self.key(1))], at: 1, after: 0, forgettingBefore: 0, cellsPerHour: 9,
+      of: WatchLimits())
     let before = try test.store.reportCells(since: 0)
     try test.close()
     let again = try test.again()
@@ -133,7 +145,8 @@ import Testing
     #expect(
       fingerprints(
         try again.add(
-          [Self.part(1, Self.key(1))], at: 1, after: 0, forgettingBefore: 0, cellsPerHour: 9))
+          [Self.part(1, Self.key(1))], at: 1, after: 0, forgettingBefore: 0, cellsPerHour: 9,
+          of: WatchLimits()))
         == [[1]])
   }
 

@@ -22,7 +22,7 @@ sys.path[:0] = [str(HERE.parent / "load"), str(HERE.parent / "monitoring"), str(
 
 from checks import Skipped  # noqa: E402
 from pair import Pair  # noqa: E402
-from running import FIXTURES, RunningServer, environment, wait_until  # noqa: E402
+from running import FIXTURES, RunningServer, TOKEN, environment, wait_until  # noqa: E402
 
 MEDIA = FIXTURES / "media"
 NETWORKS = ("wifi", "3g", "edge")
@@ -281,6 +281,11 @@ def check_hostile(program, folder, seed):
                     {"items": 1000, "loaders": {"video": 1000}, "waitMs": [[100, 1000]]},
                     {"items": 0, "loaders": {"page": 10_000}}, {"items": 0, "stalls": 10_000},
                     {"items": 0, "bytes": {"neverReached": 450_000_000_000}}]))
+            elif choice == 5 and rng.random() < 0.5:  # items: too many, unknown, impossible, the same again and again
+                body = part("one-session", rng.randrange(2880), items=rng.choice([1, 200]), loaders={}, seen=rng.choice([
+                    [{"id": "x"}] * 201, [{"id": f"item-{rng.random()}", "readyMs": 0, "watchedMs": 9}],
+                    [{"id": "x", "watchedMs": 10**9}], [{"id": "x", "neededBytes": -1}], {"id": "x"}, [[]],
+                    [{"id": "low tide", "readyMs": 0, "watchedMs": 1, "frameMs": 9999}]]))
             elif choice == 5:  # ever other names
                 body = part(rng.random(), policy=f"policy-{rng.random()}", arm=f"arm-{rng.random()}", items=0, loaders={})
             elif choice == 6:
@@ -303,8 +308,159 @@ def check_hostile(program, folder, seed):
                f"and {sum(found['loaders'].values()) - sum(before['loaders'].values())} loaders, "
                f"{sum(found['bytes'].values())} bytes, {found['stalls']} stalls")
         names = len(after["policies"]["groups"])
+        metrics = server.metrics()
+        counted = metrics['lookahead_report_items_total{outcome="counted"}']
+        expect(counted <= 200 and not after["files"], f"{counted:.0f} views of clips count, and no promise broke")
         expect(names <= 51, f"{names} kinds of sessions are told apart")
         expect(server.is_running() and server.get("/rp/?feed=featured&limit=5")[0] == 200, "the server goes on")
+
+
+def planted(share):
+    """Of a thousand, how many watch on: all to half at a tenth, to a fifth at the end, to none at twice the duration."""
+    if share < 0.1:
+        return 1000 - 5000 * share
+    if share < 1:
+        return 500 - 300 * (share - 0.1) / 0.9
+    return max(0, 200 - 200 * (share - 1))
+
+
+def watched(rng):
+    """How long somebody watches, in shares of the duration, as planted."""
+    rest = rng.random() * 1000
+    if rest >= 500:
+        return (1000 - rest) / 5000
+    if rest >= 200:
+        return 0.1 + (500 - rest) / 300 * 0.9
+    return 1 + (200 - rest) / 200
+
+
+def at(survival, time):
+    """The share of a thousand at a time: straight between the points."""
+    before, share = 0, 1000
+    for moment, permille in survival:
+        if moment >= time:
+            return share + (permille - share) * (time - before) / max(1, moment - before)
+        before, share = moment, permille
+    return share
+
+
+def check_watching(program, folder, seed):
+    """Retention planted in what sessions report is found again on pages, also where half leave while they wait."""
+    rng = random.Random(seed)
+    duration = 20_000
+    server = RunningServer(program, folder, "--reports-per-minute", "0", "--report-address-views", "0",
+                           "--report-flush-milliseconds", "50", "--report-publish-seconds", "1")
+    with server:
+        for item in ("stays", "waits"):
+            status, *_ = server.ask("PUT", f"/v1/items/{item}", {
+                "type": "video", "feeds": [{"name": "featured"}],
+                "media": [{"kind": "video", "url": f"/media/{item}.mp4", "durationMs": duration, "bytes": 1_000_000}]}, TOKEN)
+            assert status in (200, 201), status
+        poster = Poster(server.port)
+        views, errors = 0, []
+        for target in (50, 200, 1000, 4000):
+            while views < target:
+                views += 1
+                seen = []
+                for item in ("stays", "waits"):
+                    time_, leaves = watched(rng) * duration, item == "waits" and rng.random() < 0.5
+                    left = rng.random() * 2 * duration if leaves else time_ + 1
+                    seen.append({"id": item, "readyMs": 0, "watchedMs": int(min(time_, left)), "leftWaiting": left < time_})
+                assert poster.post(part(f"watcher-{views}", items=2, loaders={}, until=90_000, seen=seen)) == 202
+            wait_until(lambda: is_written(server), 10)
+            # Twice what it takes to publish.
+            time.sleep(2.5)
+            pages = {item: json.loads(server.get(f"/v1/items/{item}")[2]).get("survival") for item in ("stays", "waits")}
+            errors.append((views, *(max(abs(at(curve, duration * step / 16) - planted(step / 16)) for step in range(1, 32))
+                                    if curve else None for curve in pages.values())))
+        shown = ", ".join(f"{views} views {stays:.0f} and {waits:.0f}" for views, stays, waits in errors if stays and waits)
+        last = errors[-1]
+        # What is published may be 30 of a thousand behind.
+        expect(last[1] is not None and last[1] < 70 and last[2] is not None and last[2] < 90,
+               f"of a thousand the curves are off by at most, with nobody and with half leaving while waiting: {shown} "
+               f"(seed {seed})")
+        kept = server.get("/rp/?feed=featured&limit=30")[1]["ETag"]
+        for number in range(20):
+            poster.post(part(f"later-{number}", items=1, loaders={}, until=90_000,
+                             seen=[{"id": "stays", "readyMs": 0, "watchedMs": 500}]))
+        time.sleep(2.5)
+        expect(server.get("/rp/?feed=featured&limit=30")[1]["ETag"] == kept, "a few views more do not change the page")
+        plan = {"at": 0, "feed": "featured", "items": ["stays"], "active": "stays", "activeForMs": 0, "direction": "down"}
+        expect(server.ask("POST", "/v1/plan", plan)[0] == 200, "a plan knows the curve")
+
+
+def clip(path, seconds, size):
+    """A clip of so many seconds whose first frame takes few or many bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(
+        ["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"testsrc2=s={size}:d={seconds}", "-c:v", "libx264", "-pix_fmt",
+         "yuv420p", "-movflags", "+faststart", str(path)], check=True, timeout=120)
+
+
+def starts(content, folder):
+    """Whether a decoder shows a frame of these bytes."""
+    file = pathlib.Path(folder) / "start.mp4"
+    file.write_bytes(content)
+    done = subprocess.run(["ffmpeg", "-v", "error", "-i", str(file), "-frames:v", "1", "-f", "null", "-"], capture_output=True,
+                          timeout=60)
+    return done.returncode == 0 and not done.stderr
+
+
+def check_ledger(program, folder):
+    """A file that another one replaces behind its URL: its promise is found broken, it is probed again, and is true."""
+    media = pathlib.Path(folder) / "media"
+    file = media / "clip.mp4"
+    clip(file, 4, "160x120")
+    server = RunningServer(program, folder, "--reports-per-minute", "0", "--report-address-views", "0",
+                           "--report-flush-milliseconds", "20", "--media-probe-interval-seconds", "86400", media=media)
+    with server:
+        assert server.ask("PUT", "/v1/items/clip", {
+            "type": "video", "feeds": [{"name": "featured"}], "media": [{"kind": "video", "url": "/media/clip.mp4"}]},
+            TOKEN)[0] in (200, 201)
+        server.command("media", "add", str(media), "--media-root", str(media))
+        poster, numbers, decoded = Poster(server.port), iter(range(1_000_000)), {}
+
+        def hint():
+            return json.loads(server.get("/v1/items/clip")[2])["media"][0].get("start")
+
+        def view(start):
+            """A session that loads what starts the clip as its page said, decodes it, and reports."""
+            needed = start["headBytes"]
+            status, _, content = server.get("/media/clip.mp4", {"Range": f"bytes=0-{needed - 1}"})
+            assert status == 206, status
+            if content not in decoded:
+                decoded[content] = starts(content, folder)
+            seen = {"id": "clip", "heldBytes": needed, "neededBytes": needed, "readyMs": 0, "watchedMs": 4000}
+            if decoded[content]:
+                seen["frameMs"] = 60
+            # Another item that the same client showed: it tells of first frames.
+            other = {"id": "other", "readyMs": 0, "frameMs": 60, "watchedMs": 100}
+            body = part(f"decoder-{next(numbers)}", items=2, loaders={}, until=60_000, seen=[seen, other])
+            assert poster.post(body) == 202
+            wait_until(lambda: is_written(server), 10)
+
+        assert wait_until(hint, 20)
+        first = hint()
+        for _ in range(100):
+            view(first)
+        expect(hint() == first, f"100 views hold the promise of {first['headBytes']} bytes")
+        beside = pathlib.Path(folder) / "other.mp4"
+        clip(beside, 6, "1280x720")
+        beside.replace(file)
+        views = 0
+        while views < 600 and hint() == first:
+            view(first)
+            views += 1
+        broken = server.metrics().get("lookahead_broken_promises_total")
+        expect(broken == 1, f"replaced by another file, it is found broken after {views} views")
+        expect("withdrawn" in server.log.read_text() and "/media/clip.mp4" in server.log.read_text(), "the log names it")
+        expect(wait_until(lambda: hint() not in (None, first), 30), f"it was probed again: {hint()['headBytes'] if hint() else None} bytes")
+        second = hint()
+        for _ in range(100):
+            view(second)
+        files = {one["url"]: one["state"] for one in live(server)["files"]}
+        expect(hint() == second and server.metrics()["lookahead_broken_promises_total"] == 1 and all(decoded[content]
+               for content in decoded if len(content) == second["headBytes"]), f"100 views hold the new promise; {files}")
 
 
 def check_load(program, folder, rate, seconds=10):
@@ -385,6 +541,8 @@ def main():
         "fleet": lambda folder: check_fleet(options.program, folder, options.seed),
         "end": lambda folder: check_end(options.program, folder),
         "hostile": lambda folder: check_hostile(options.program, folder, options.seed),
+        "watching": lambda folder: check_watching(options.program, folder, options.seed),
+        "ledger": lambda folder: check_ledger(options.program, folder),
         "load": lambda folder: check_load(options.program, folder, options.rate),
     }
     parser.add_argument("--only", choices=checks, action="append")

@@ -80,6 +80,9 @@ static const unsigned char sqlite_0003_published_strategies_sql[] = {
 static const unsigned char sqlite_0004_usual_parameters_sql[] = {
 #embed "../../../Migrations/sqlite/0004-usual-parameters.sql"
 };
+static const unsigned char sqlite_0005_watching_sql[] = {
+#embed "../../../Migrations/sqlite/0005-watching.sql"
+};
 static const unsigned char postgres_0001_store_sql[] = {
 #embed "../../../Migrations/postgres/0001-store.sql"
 };
@@ -91,6 +94,9 @@ static const unsigned char postgres_0003_published_strategies_sql[] = {
 };
 static const unsigned char postgres_0004_usual_parameters_sql[] = {
 #embed "../../../Migrations/postgres/0004-usual-parameters.sql"
+};
+static const unsigned char postgres_0005_watching_sql[] = {
+#embed "../../../Migrations/postgres/0005-watching.sql"
 };
 
 static const EmbeddedFile files[] = {
@@ -121,12 +127,14 @@ static const EmbeddedFile files[] = {
      sizeof sqlite_0003_published_strategies_sql},
     {"sqlite/0004-usual-parameters.sql", sqlite_0004_usual_parameters_sql,
      sizeof sqlite_0004_usual_parameters_sql},
+    {"sqlite/0005-watching.sql", sqlite_0005_watching_sql, sizeof sqlite_0005_watching_sql},
     {"postgres/0001-store.sql", postgres_0001_store_sql, sizeof postgres_0001_store_sql},
     {"postgres/0002-reports.sql", postgres_0002_reports_sql, sizeof postgres_0002_reports_sql},
     {"postgres/0003-published-strategies.sql", postgres_0003_published_strategies_sql,
      sizeof postgres_0003_published_strategies_sql},
     {"postgres/0004-usual-parameters.sql", postgres_0004_usual_parameters_sql,
      sizeof postgres_0004_usual_parameters_sql},
+    {"postgres/0005-watching.sql", postgres_0005_watching_sql, sizeof postgres_0005_watching_sql},
 };
 
 const EmbeddedFile *embedded_file(const char *name) {

@@ -51,6 +51,8 @@ struct LabFeedOptions: ParsableArguments {
     var words: String
     /// What the person of a recorded session looked at.
     var looks: [ViewerModel.Look] = []
+    /// How many of its items say how long people watch them.
+    var learnedItems = 0
   }
 
   /// Where the feed comes from.
@@ -82,7 +84,8 @@ struct LabFeedOptions: ParsableArguments {
       let recorded = try RecordedFeed(items, random: LabRandom(seed: UInt64(seed)))
       return Source(
         feed: .recorded(recorded.feed, turns: looks.isEmpty), words: "\(name): \(recorded.words)",
-        looks: recorded.looks(looks))
+        looks: recorded.looks(looks),
+        learnedItems: recorded.feed.items.count { !$0.survival.isEmpty })
     } catch {
       throw LabInputError(file: name, words: "\(error)")
     }
@@ -104,8 +107,10 @@ struct LabFeedOptions: ParsableArguments {
       let posts = try store.posts(cut.posts)
       guard posts.posts.count > 0 else { break }
       items += posts.posts.indices.map { index in
-        PrefetchItem(
-          id: posts.string(posts.posts[index].id), load: ItemLoad(posts, at: index))
+        let post = posts.posts[index]
+        var item = PrefetchItem(id: posts.string(post.id), load: ItemLoad(posts, at: index))
+        item.survival = post.survival.map { [WatchPoint](json: posts.string($0)) } ?? []
+        return item
       }
     }
     return items

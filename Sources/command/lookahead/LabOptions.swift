@@ -61,15 +61,18 @@ struct LabOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      How people watch clips, as JSON, by duration and by item id; they then wait, fling and turn round. Without \
-      it they look at one item a second, whatever is there.
-      """, valueName: "file"))
+      How people watch clips, as JSON, by duration and by item id; or learned: as the database has learned of the \
+      feed's items. They then wait, fling and turn round. Without it they look at one item a second, whatever is there.
+      """, valueName: "file|learned"))
   var watch: String?
 
   @OptionGroup var feed: LabFeedOptions
 
   @Flag(help: "Simulate a server that knows nothing of files: the policy's guesses apply.")
   var withoutHints = false
+
+  @Flag(help: "Simulate a server that has not learned how long people watch items.")
+  var withoutSurvival = false
 
   @Option("items") var items: Int
   @Option("repeats") var repeats: Int
@@ -94,7 +97,13 @@ struct LabOptions: ParsableArguments {
   func experiment(_ contestants: [Contestant]) throws -> (Experiment, feed: String) {
     var source = try feed.source(seed: seed)
     let watch = try watchModel()
-    let viewer = watch.map { ViewerModel.watching($0) } ?? (feed.bitrates ? .retained : .steady)
+    if isLearned, source.learnedItems == 0 {
+      throw ValidationError("--watch learned: of no item is known how long people watch it")
+    }
+    var contestants = contestants
+    if withoutSurvival { for index in contestants.indices { contestants[index].isLearned = false } }
+    let viewer =
+      watch.map { ViewerModel.watching($0) } ?? (feed.bitrates || isLearned ? .retained : .steady)
     if case .recorded(let feed, let turns) = source.feed, let watch {
       source.feed = .recorded(feed.watched(watch.items), turns: turns)
     }
@@ -117,9 +126,12 @@ struct LabOptions: ParsableArguments {
 
   /// By whom, in words.
   var viewerWords: String {
-    watch.map { "people as in \($0)" }
+    watch.map { isLearned ? "people as learned" : "people as in \($0)" }
       ?? (feed.bitrates ? "people who watch each clip by its curve" : "one item a second")
   }
+
+  /// Whether people watch as the database has learned.
+  private var isLearned: Bool { watch == "learned" }
 
   /// The profiles of the database whose feed is scrolled, or else those of a new one.
   private func known() throws -> [NetworkProfile] {
@@ -131,7 +143,7 @@ struct LabOptions: ParsableArguments {
   }
 
   private func watchModel() throws -> WatchModel? {
-    guard let watch else { return nil }
+    guard let watch, !isLearned else { return nil }
     let json = try Self.content(watch)
     do throws(WatchModelError) {
       return try WatchModel(json: json)

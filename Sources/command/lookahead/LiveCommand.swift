@@ -56,7 +56,7 @@ struct LiveCommand: ParsableCommand {
     case .csv: printCSV(report)
     case .json:
       var writer = JSONWriter()
-      writer.live(report)
+      try writer.live(report, feed: feed, of: store)
       try printBytes(writer.bytes + [UInt8(ascii: "\n")])
     }
   }

@@ -329,6 +329,33 @@ extension NumberSetting {
       "month-sessions", 1...100_000, \.application.reports.rates.monthSessions,
       "Sessions that a person has in a month, for the bill."),
     NumberSetting(
+      "report-queue-items", 0...10_000_000, \.application.reports.queuedItems,
+      "Maximum number of items of reports that wait to be written; more are passed over."),
+    NumberSetting(
+      "report-lookups", 0...100_000, \.application.reports.lookups,
+      "Maximum number of items that are looked up each time reports are written."),
+    NumberSetting(
+      "report-address-views", 0...1_000_000, \.application.reports.addressViews,
+      "Maximum views of an item an hour from each client address; 0 sets no limit."),
+    NumberSetting(
+      "report-items", 0...10_000_000, \.application.reports.watching.items,
+      "Maximum number of items of which is learned how long they are watched."),
+    NumberSetting(
+      "report-promises", 0...10_000_000, \.application.reports.watching.promises,
+      "Maximum number of promises in the ledger: a file's version on a network each."),
+    NumberSetting(
+      "report-halving-hours", 1...87_600, \.application.reports.watching.halvingHours,
+      "Number of hours after which a view counts half."),
+    NumberSetting(
+      "report-publish-seconds", 1...day, \.application.reports.publishSeconds,
+      "Interval at which pages may change for what was learned of watching."),
+    NumberSetting(
+      "report-least-views", 1...1_000_000, \.application.reports.leastViews,
+      "Number of views from which on an item's own curve is used alone."),
+    NumberSetting(
+      "decoder-milliseconds", 1...60_000, \.application.reports.decoderMilliseconds,
+      "Time in which a decoder shows a first frame; a later one is a promise not kept."),
+    NumberSetting(
       "hours", 1...87_600, default: 24, "Number of hours to show, up to now."),
 
     // Log and figures.

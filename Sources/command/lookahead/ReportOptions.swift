@@ -16,4 +16,13 @@ struct ReportOptions: ParsableArguments {
   @Option("report-least-sessions") var reportLeastSessions: Int
   @Option("gigabyte-cents") var gigabyteCents: Int
   @Option("month-sessions") var monthSessions: Int
+  @Option("report-queue-items") var reportQueueItems: Int
+  @Option("report-lookups") var reportLookups: Int
+  @Option("report-address-views") var reportAddressViews: Int
+  @Option("report-items") var reportItems: Int
+  @Option("report-promises") var reportPromises: Int
+  @Option("report-halving-hours") var reportHalvingHours: Int
+  @Option("report-publish-seconds") var reportPublishSeconds: Int
+  @Option("report-least-views") var reportLeastViews: Int
+  @Option("decoder-milliseconds") var decoderMilliseconds: Int
 }

@@ -299,6 +299,7 @@ extension JSONWriter {
         id.count == post.id.range.count ? .plain(post.id) : .escaped(Array(writer.bytes[id]))
       writer.details(
         of: posts, at: index, openID: openID, naming: naming, entirely: placements != nil)
+      if let survival = post.survival { writer.member("survival", json: survival, of: posts) }
       end = writer.bytes.count
       writer.literal(capacity: OutputSpan<UInt8>.hintCapacity) { $0.append(hint: hint) }
     }

@@ -119,6 +119,10 @@ public struct CountedPart: Hashable, Sendable {
   public var key: ReportCellKey
   /// What it adds there.
   public var cell: ReportCell
+  /// The clips that it watched.
+  public var views: [WatchedView] = []
+  /// The promises that it put to the test, each with how often they held.
+  public var promises: [PromiseKey: PromiseCounts] = [:]
 
   /// A part with its place.
   public init(fingerprint: UInt64, key: ReportCellKey, cell: ReportCell) {

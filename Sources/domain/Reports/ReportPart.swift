@@ -28,6 +28,8 @@ public struct ReportPart: Hashable, Sendable {
   public var untilMilliseconds = 0
   /// What the session met in it.
   public var figures = ReportFigures()
+  /// Of its items those of which the client says more, in the order in which they were left.
+  public var seen: [SeenItem] = []
 
   /// A part without figures.
   public init(session: String, part: Int) {
@@ -60,6 +62,12 @@ public struct ReportPart: Hashable, Sendable {
     if figures.stalledMilliseconds > milliseconds {
       return ("stalledMs", "is longer than the part")
     }
+    if seen.count > items { return ("seen", "has \(seen.count) items of \(items)") }
+    for (index, item) in seen.enumerated() {
+      if let (field, problem) = item.problem(until: untilMilliseconds) {
+        return ("seen[\(index)].\(field)", problem)
+      }
+    }
     return nil
   }
 }
@@ -78,6 +86,8 @@ public enum ReportLimits {
   public static let ageMilliseconds = 86_400_000
   /// How many items a part has.
   public static let items = 1_000
+  /// Of how many of them it says more.
+  public static let seen = 200
   /// An item is shown for no less, in milliseconds.
   public static let itemMilliseconds = 20
   /// How many loaders beside those of items, stalls, requests and plans a part has each.

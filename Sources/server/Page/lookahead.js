@@ -81,6 +81,16 @@
  * @property {string} [priority]
  * @property {number} [at]
  *
+ * @typedef {object} Seen What a report says of an item.
+ * @property {string} id
+ * @property {number} [variant] its index among the variants of the first medium; none for the original
+ * @property {number} heldBytes
+ * @property {number} neededBytes
+ * @property {number} [readyMs]
+ * @property {number} [frameMs]
+ * @property {number} watchedMs
+ * @property {boolean} [leftWaiting]
+ *
  * @typedef {'high' | 'low' | 'auto'} Priority
  * @typedef {(url: string, init?: RequestInit & {priority?: Priority}) => Promise<Response>} Fetch
  */
@@ -770,6 +780,8 @@ class Reporter {
   static #dayMs = 86_400_000;
   /** What becomes of bytes that are not seen: known at the end. */
   static #unseen = Object.keys(noFates()).filter((fate) => fate !== 'seen');
+  /** Of so many items of a part more is told. */
+  static #seenLimit = 200;
 
   static #random() {
     const bytes = crypto.getRandomValues(new Uint8Array(16));
@@ -790,6 +802,8 @@ class Reporter {
   #waits = new DurationBins();
   #frames = new DurationBins();
   #stalls = { count: 0, ms: 0 };
+  /** @type {Seen[]} */
+  #seen = [];
   /** @type {Record<string, number>} what was told before, of what is counted elsewhere */
   #told = {};
   /** @type {{at: number, part: Record<string, unknown>}[]} */
@@ -814,10 +828,12 @@ class Reporter {
   /**
    * An item was left.
    *
-   * @param {{loader?: string, waitMs: number, frameMs?: number}} look `loader`: what was missing, if anything was
+   * @param {{loader?: string, waitMs: number, frameMs?: number, seen?: Seen}} look `loader`: what was missing, if
+   *   anything was
    */
-  left({ loader, waitMs, frameMs }) {
+  left({ loader, waitMs, frameMs, seen }) {
     this.#items += 1;
+    if (seen && this.#seen.length < Reporter.#seenLimit) this.#seen.push(seen);
     if (loader !== undefined) {
       this.#loaders[loader] = (this.#loaders[loader] ?? 0) + 1;
       this.#waits.add(waitMs);
@@ -867,6 +883,8 @@ class Reporter {
         ...Object.fromEntries(Reporter.#unseen.map((fate) => [fate, isLast ? since(fate) : 0])),
       },
       requests: since('requests'), plans: since('plans'),
+      // Without what was looked at since the session before.
+      seen: this.#seen.filter(({ readyMs = 0, frameMs = 0, watchedMs }) => Math.max(readyMs, frameMs, watchedMs) <= until),
     };
     const told = this.#told;
     this.#told = isLast
@@ -878,6 +896,7 @@ class Reporter {
     this.#waits = new DurationBins();
     this.#frames = new DurationBins();
     this.#stalls = { count: 0, ms: 0 };
+    this.#seen = [];
     this.#waiting.push({ at: Date.now(), part });
     this.#waiting.splice(0, this.#waiting.length - Reporter.#limit);
     this.#keep();
@@ -998,6 +1017,10 @@ export class Prefetcher extends EventTarget {
   #loader;
   /** @type {number | undefined} when its first frame was shown */
   #frameAt;
+  /** @type {{file: string, held: number, needed: number} | undefined} what started it when it became that */
+  #start;
+  /** How long it stood still since. */
+  #stalledMs = 0;
   #sendLast = () => this.#report(true);
   #lastRenewal = -Infinity;
   /**
@@ -1088,6 +1111,8 @@ export class Prefetcher extends EventTarget {
     const isReady = this.isReady(id);
     this.#readySince = isReady ? this.#activeSince : null;
     this.#frameAt = undefined;
+    this.#start = this.#startOf(id);
+    this.#stalledMs = 0;
     this.#loader = isReady
       ? undefined : this.#media.get(id)?.[0]?.[0]?.kind === 'image' ? 'image' : 'video';
     // Before what is urgent begins: the server counts by the same state.
@@ -1136,7 +1161,10 @@ export class Prefetcher extends EventTarget {
    *
    * @param {number} ms how long it stood
    */
-  stalled(ms) { this.#reporter?.stalled(ms); }
+  stalled(ms) {
+    this.#stalledMs += ms;
+    this.#reporter?.stalled(ms);
+  }
 
   /**
    * What the device says.
@@ -1637,6 +1665,51 @@ export class Prefetcher extends EventTarget {
     }, isLast);
   }
 
+  /**
+   * Of the file that shows an item's first medium: how many of the bytes that start it are here, and how many there are.
+   *
+   * @param {string} id
+   */
+  #startOf(id) {
+    const files = this.media(id)[0];
+    if (!files) return undefined;
+    const file = this.best(files);
+    const size = file.bytes ?? this.store.size(file.url) ?? undefined;
+    const ranges = startOf({ ...file, bytes: size }, this.network.downlink ?? 780);
+    if (!ranges) return undefined;
+    const needed = ranges.reduce((sum, [from, to]) => sum + to - from, 0);
+    const { list } = this.store.held(file.url);
+    let held = 0;
+    for (const [from, to] of ranges) {
+      for (const [start, end] of list) held += Math.max(0, Math.min(end, to) - Math.max(start, from));
+    }
+    return { file: file.key, held, needed };
+  }
+
+  /**
+   * What is told of the item that is left; nothing of one without files.
+   *
+   * @param {string} id
+   * @param {number} now
+   * @returns {Seen | undefined}
+   */
+  #seen(id, now) {
+    const files = this.media(id)[0];
+    const start = this.#startOf(id);
+    if (!files || !start) return undefined;
+    const ready = this.#readySince;
+    // Another variant may have been chosen since.
+    const { held, needed } = this.#start?.file === start.file ? this.#start : { held: 0, needed: start.needed };
+    const place = files.findIndex((file) => file.key === start.file);
+    return {
+      id, variant: place > 0 ? files.length - 1 - place : undefined, heldBytes: held, neededBytes: needed,
+      readyMs: ready === null ? undefined : Math.round(ready - this.#activeSince),
+      frameMs: this.#frameAt === undefined ? undefined : Math.round(this.#frameAt - this.#activeSince),
+      watchedMs: Math.round(Math.max(0, now - (ready ?? now) - this.#stalledMs)),
+      leftWaiting: ready === null ? true : undefined,
+    };
+  }
+
   /** The active item is left: what it waited, and what of it was watched. */
   #leave() {
     if (this.active === null) return;
@@ -1655,6 +1728,7 @@ export class Prefetcher extends EventTarget {
     this.#reporter?.left({
       loader: this.#loader, waitMs: since - this.#activeSince,
       frameMs: this.#frameAt === undefined ? undefined : this.#frameAt - this.#activeSince,
+      seen: this.#seen(this.active, now),
     });
     if (this.#reporter?.isDue) this.#report(false);
   }

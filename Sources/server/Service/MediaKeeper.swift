@@ -1,10 +1,12 @@
 import Catalog
 import CoreMetrics
+import struct Feed.ByteText
 import Logging
 import MediaFiles
 import MediaIndex
 import MediaProbe
 import Observability
+import Reports
 import RowStore
 import Synchronization
 import System
@@ -30,6 +32,8 @@ final class MediaKeeper: Sendable {
     var lock: (any Sendable)?
     var isStopped = false
     var rounds = 0
+    /// When the next round is due, by the monotonic clock in milliseconds.
+    var roundAt: UInt64 = 0
     /// How many rounds in a row failed.
     var failures = 0
     var problem: String?
@@ -42,6 +46,10 @@ final class MediaKeeper: Sendable {
   /// Another program may have changed what is known, as `media add` of another media root does: so often all
   /// files are looked up in the database again.
   private static let roundsBetweenLookups = 60
+  /// So often it looks whether promises broke (`PromiseRecord`), whose files are looked into again.
+  private static let promiseMilliseconds = 2_000
+  /// So many of them at once.
+  private static let promisesAtOnce = 64
   /// What is said of more files than these is counted.
   private static let saidAtOnce = 20
   private static let rememberedWords = 10_000
@@ -130,8 +138,50 @@ final class MediaKeeper: Sendable {
     state.withLock { $0.lock = nil }
   }
 
-  /// Goes through all files once; returns after how many milliseconds to do so again.
+  /// Looks into files whose promises broke, and goes through all files once where that is due; returns after how many
+  /// milliseconds to do so again.
   private func look() -> Int {
+    let now = MonotonicClock.milliseconds
+    let wait = state.withLock { $0.roundAt > now ? Int($0.roundAt - now) : 0 }
+    guard wait == 0 else {
+      do {
+        if state.withLock({ $0.lock != nil }) { try lookAgain() }
+      } catch {
+        if !pace.isStopped { logger.error("cannot look again into media files: \(error)") }
+      }
+      return min(wait, Self.promiseMilliseconds)
+    }
+    let pause = lookAtAll()
+    state.withLock { $0.roundAt = MonotonicClock.milliseconds + UInt64(max(0, pause)) }
+    return min(pause, Self.promiseMilliseconds)
+  }
+
+  /// Probes files anew of which clients say that what is known of their starts does not hold: whatever they look like.
+  /// What is found is what pages say from then on.
+  private func lookAgain() throws {
+    let keys = try store.promises(.broken, limit: Self.promisesAtOnce)
+    guard !keys.isEmpty else { return }
+    let urls = Set(keys.map { ByteText($0.url) }).sorted()
+    let targets = urls.compactMap { MediaAddresses.served.segments(of: $0.text) }
+      .map { MediaTarget.file($0) }
+    var anew = indexer
+    anew.isAnew = true
+    anew.memory = nil
+    let addition = try anew.run(
+      targets, onRemark: { logger.warning("media file \($0)") }, onProgress: { _ in })
+    // One that is being written waits until it is whole.
+    guard !pace.isStopped, addition.waiting == 0 else { return }
+    try store.note(.confirmed, of: keys)
+    logger.notice(
+      "media files looked into again, whose starts did not show them in time",
+      metadata: [
+        "files": .stringConvertible(urls.count), "probed": .stringConvertible(addition.probed),
+        "failed": .stringConvertible(addition.failed),
+      ])
+  }
+
+  /// Goes through all files once; returns after how many milliseconds to do so again.
+  private func lookAtAll() -> Int {
     let interval = settings.intervalSeconds * 1_000
     do {
       guard try hasLock() else { return interval }

@@ -107,7 +107,8 @@ extension PostgresStore {
     }
     let item = StoredItem(
       post: flat.post(at: 0), placements: places,
-      truths: (0..<rows[1].count).map { PostRows.truth(RowValues(rows: rows[1], row: $0)) })
+      truths: (0..<rows[1].count).map { PostRows.truth(RowValues(rows: rows[1], row: $0)) },
+      survival: flat.posts[0].survival.map(flat.string))
     return (flat.posts[0].number, item)
   }
 }

@@ -44,7 +44,8 @@ package struct StoreTable: Hashable, Sendable {
       name title #downlink_kbps #uplink_kbps #round_trip_ms #loss_percent effective_type #is_default
       """, hasFirstRows: true),
     StoreTable("author", "#author_id " + PostColumns.declared(PostColumns.author)),
-    StoreTable("post", "#post_id id #author_id " + PostColumns.declared(PostColumns.post)),
+    StoreTable(
+      "post", "#post_id id #author_id " + PostColumns.declared(PostColumns.post) + " survival"),
     StoreTable("media", "#post_id #ordinal " + PostColumns.declared(PostColumns.media)),
     StoreTable("feed", "#feed_id name title #ranking #oldest_ranking"),
     StoreTable(
@@ -65,6 +66,10 @@ package struct StoreTable: Hashable, Sendable {
     StoreTable("media_file", "url #truth_id #modified_ns %variants"),
     StoreTable("report_cell", "#hour feed policy arm network %figures"),
     StoreTable("report_batch", "#batch_id #hour %fingerprints"),
+    StoreTable("report_watch", "kind name #hour #views %figures"),
+    StoreTable(
+      "report_promise",
+      "url version network #hour #kept #late #recent_kept #recent_late #state"),
   ]
 
   /// The statements that make room for another store's rows, ordered so that no row refers to a deleted one.

@@ -221,11 +221,11 @@ extension SQLiteStore {
       try readers.read { database, _ in
         let reader = PostReader(database: database)
         let media = MediaTable(database)
-        return try reader.post(withID: id).map(reader.item).map { item in
-          StoredItem(
-            post: item.post, placements: item.placements,
-            truths: try item.post.media.map { try media.media(at: $0.url)?.truth })
-        }
+        guard let stored = try reader.post(withID: id) else { return nil }
+        return StoredItem(
+          post: stored.post, placements: try reader.placements(ofPost: stored.number),
+          truths: try stored.post.media.map { try media.media(at: $0.url)?.truth },
+          survival: try reader.survival(ofPost: stored.number))
       }
     }
   }
@@ -243,6 +243,14 @@ extension PostReader {
     return try Row.fetchAll(statement, arguments: [number])
       .map { Placement(feed: $0[0], rank: $0[1]) }
       .sorted { $0.feed.utf8.lexicographicallyPrecedes($1.feed.utf8) }
+  }
+
+  static let survivalOfPost = "SELECT survival FROM post WHERE post_id = ?"
+
+  /// How long people watch a post, JSON; nil where that is not known.
+  func survival(ofPost number: Int64) throws -> String? {
+    try String.fetchOne(
+      database.cachedStatement(sql: Self.survivalOfPost), arguments: [number])
   }
 
   /// A post with its feeds.

@@ -33,7 +33,8 @@ extension PrefetchItem {
     }
     self.init(
       id: item.id, type: item.post.type, media: media,
-      expiresAtMilliseconds: item.media.compactMap(\.expiresAt).min().flatMap(time))
+      expiresAtMilliseconds: item.media.compactMap(\.expiresAt).min().flatMap(time),
+      survival: item.survival)
   }
 }
 

@@ -67,8 +67,16 @@ public actor Prefetcher {
     let since: Int
     /// Its page was not there.
     let isPageMissing: Bool
+    /// How many of the bytes that start it were held.
+    var heldBytes = 0
+    /// How many there are.
+    var neededBytes = 0
+    /// The file of it that was loaded.
+    var file: String?
     /// When its first frame was shown.
     var frameAt: Int?
+    /// How long it stood still since.
+    var stalledMilliseconds = 0
   }
 
   /// Of more items than this, those that the session has let go of are forgotten.
@@ -189,6 +197,7 @@ public actor Prefetcher {
     send(.activeChanged(item))
     awaited = engine.activeItem?.isSame(as: item) == true ? nil : item
     look = Look(since: activeSince, isPageMissing: awaited != nil)
+    noteStart(of: item)
     recorder?.note(
       SessionLog.Look(
         atMilliseconds: activeSince, item: item, isReady: isReady,
@@ -215,6 +224,7 @@ public actor Prefetcher {
 
   /// The active clip stood still so often since its bytes ran out, for so long together: it is reported.
   public func stalled(_ count: Int = 1, milliseconds: Int) {
+    look?.stalledMilliseconds += milliseconds
     report?.stalled(count, milliseconds: milliseconds)
   }
 
@@ -282,10 +292,40 @@ public actor Prefetcher {
     let now = clock.milliseconds
     report?.left(
       loader: loader(of: look), waitMilliseconds: (readySince ?? now) - look.since,
-      frameMilliseconds: look.frameAt.map { $0 - look.since })
+      frameMilliseconds: look.frameAt.map { $0 - look.since }, seen: seen(look, until: now))
     reportedLoaders = (engine.counts.imageLoaders, engine.counts.videoLoaders)
     guard report?.isDue(at: now, interval: reporting.intervalMilliseconds) == true else { return }
     Task { await sendReport(isLast: false) }
+  }
+
+  /// Notes what starts the item that becomes active, and what of it is there.
+  private func noteStart(of item: String) {
+    guard let start = engine.start(of: item) else { return }
+    look?.heldBytes = start.heldBytes
+    look?.neededBytes = start.neededBytes
+    look?.file = engine.chosenFile(of: item)?.key
+  }
+
+  /// What is told of the item that is left; nil of one without files.
+  private func seen(_ look: Look, until now: Int) -> SeenItem? {
+    guard let active = engine.activeItem, let item = items[active],
+      let start = engine.start(of: active),
+      let file = engine.chosenFile(of: active)?.key
+    else { return nil }
+    var seen = SeenItem(id: active)
+    // Another variant may have been chosen since.
+    let isSame = look.file?.isSame(as: file) == true
+    seen.heldBytes = isSame ? look.heldBytes : 0
+    seen.neededBytes = isSame ? look.neededBytes : start.neededBytes
+    // From the best down, behind the original; pages have them from the smallest up.
+    if let place = item.media[0].files.firstIndex(where: { $0.key.isSame(as: file) }), place > 0 {
+      seen.variant = item.media[0].files.count - 1 - place
+    }
+    seen.readyMilliseconds = readySince.map { $0 - look.since }
+    seen.frameMilliseconds = look.frameAt.map { $0 - look.since }
+    seen.watchedMilliseconds = max(0, now - (readySince ?? now) - look.stalledMilliseconds)
+    seen.hasLeftWaiting = readySince == nil
+    return seen
   }
 
   private func sendReport(isLast: Bool) async {
@@ -474,6 +514,7 @@ public actor Prefetcher {
     if let item = awaited, items[item] != nil {
       awaited = nil
       send(.activeChanged(item))
+      noteStart(of: item)
     }
     // What an earlier session left in the store.
     for file in new.flatMap(\.media).flatMap(\.files) {

@@ -60,10 +60,13 @@ package struct SessionReport {
   ///   - loader: what was missing when it became active; nil if nothing was.
   ///   - wait: until that was there.
   ///   - frame: until the first frame; nil where that is not known.
+  ///   - seen: what else is known of it, if it has a file.
   package mutating func left(
-    loader: LoaderKind?, waitMilliseconds wait: Int, frameMilliseconds frame: Int?
+    loader: LoaderKind?, waitMilliseconds wait: Int, frameMilliseconds frame: Int?,
+    seen: SeenItem? = nil
   ) {
     next.figures.items += 1
+    if let seen, next.seen.count < ReportLimits.seen { next.seen.append(seen) }
     if let loader {
       next.figures.loaders[loader] += 1
       next.figures.waits.add(milliseconds: Double(wait))
@@ -102,10 +105,13 @@ package struct SessionReport {
         part.figures.bytes[fate] = totals.fates[fate]
       }
     }
+    // An item that was looked at since the session before.
+    part.seen.removeAll { $0.problem(until: part.untilMilliseconds) != nil }
     told = totals
     next.part += 1
     next.sinceMilliseconds = part.untilMilliseconds
     next.figures = ReportFigures()
+    next.seen = []
     return part
   }
 }

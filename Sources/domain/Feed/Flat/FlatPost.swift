@@ -36,6 +36,8 @@ public struct FlatPost: Sendable {
   public internal(set) var countersJSON: FlatText?
   /// What else its origin says of it, JSON.
   public var extra: FlatText?
+  /// How long people watch it, JSON: pairs of milliseconds and shares of a thousand. It is learned, no part of its record.
+  public var survival: FlatText?
   /// Where its files lie in `FlatPosts.media` and `FlatPosts.mediaLoads`.
   public internal(set) var media = 0..<0
 

@@ -134,16 +134,24 @@ extension FlatPosts {
 extension FlatPosts {
   /// One post, flat.
   ///
-  /// - Parameter truths: what is known of its files, in their order; or nothing.
-  public init(_ post: Post, number: Int64 = 0, truths: [MediaTruth?] = []) {
+  /// - Parameters:
+  ///   - truths: what is known of its files, in their order; or nothing.
+  ///   - survival: how long people watch it, JSON.
+  public init(
+    _ post: Post, number: Int64 = 0, truths: [MediaTruth?] = [], survival: String? = nil
+  ) {
     self.init()
-    append(post, number: number, truths: truths)
+    append(post, number: number, truths: truths, survival: survival)
   }
 
   /// Appends a post.
   ///
-  /// - Parameter truths: what is known of its files, in their order; or nothing.
-  public mutating func append(_ post: Post, number: Int64 = 0, truths: [MediaTruth?] = []) {
+  /// - Parameters:
+  ///   - truths: what is known of its files, in their order; or nothing.
+  ///   - survival: how long people watch it, JSON.
+  public mutating func append(
+    _ post: Post, number: Int64 = 0, truths: [MediaTruth?] = [], survival: String? = nil
+  ) {
     var flat = FlatPost(number: number, type: post.type, id: add(text: post.id))
     flat.title = add(text: post.title)
     flat.text = add(text: post.text)
@@ -156,6 +164,7 @@ extension FlatPosts {
     flat.url = add(text: post.url)
     flat.thumbnail = add(text: post.thumbnail)
     flat.extra = add(text: post.extra?.json)
+    flat.survival = add(text: survival)
     append(flat)
     for tag in post.tags { add(tag: add(text: tag)) }
     for counter in post.counters {

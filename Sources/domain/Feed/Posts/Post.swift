@@ -239,11 +239,16 @@ public struct StoredItem: Sendable, Hashable {
   public let placements: [Placement]
   /// What is known of its files, in their order, where the store was asked for that: no part of its record.
   public let truths: [MediaTruth?]
+  /// How long people watch it, JSON as in `FlatPost.survival`, where the store was asked for that.
+  @ByBytes public var survival: String?
 
   /// An item of these parts.
-  public init(post: Post, placements: [Placement], truths: [MediaTruth?] = []) {
+  public init(
+    post: Post, placements: [Placement], truths: [MediaTruth?] = [], survival: String? = nil
+  ) {
     self.post = post
     self.placements = placements
     self.truths = truths
+    self.survival = survival
   }
 }

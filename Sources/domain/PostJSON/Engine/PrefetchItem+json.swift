@@ -28,16 +28,6 @@ extension PrefetchItem {
   /// - Throws: `RecordError`, naming the field.
   init(json: JSONValue) throws(RecordError) {
     let fields = try RecordFields(json, known: Self.known)
-    let survival = try fields.pairs("survival", limit: 256).map {
-      WatchPoint(milliseconds: $0.0, permille: $0.1)
-    }
-    var last = WatchPoint(milliseconds: 0, permille: 1_000)
-    for point in survival {
-      guard point.milliseconds >= last.milliseconds, point.permille <= last.permille else {
-        throw fields.error("survival", "has times that fall or shares of a thousand that rise")
-      }
-      last = point
-    }
     self.init(
       id: try fields.name("id", limit: .bytes(RecordLimits.idBytes)),
       type: try fields.option("type"),
@@ -45,7 +35,7 @@ extension PrefetchItem {
         try PrefetchMedia(json: value)
       },
       expiresAtMilliseconds: try fields.number("expiresAt", in: 0...RecordLimits.number),
-      survival: survival)
+      survival: try fields.survival())
   }
 }
 
@@ -87,6 +77,21 @@ extension PrefetchFile {
 }
 
 extension RecordFields {
+  /// The member `survival`: how long people watch an item, times rising and shares falling.
+  func survival() throws(RecordError) -> [WatchPoint] {
+    let survival = try pairs("survival", limit: 256).map {
+      WatchPoint(milliseconds: $0.0, permille: $0.1)
+    }
+    var last = WatchPoint(milliseconds: 0, permille: 1_000)
+    for point in survival {
+      guard point.milliseconds >= last.milliseconds, point.permille <= last.permille else {
+        throw error("survival", "has times that fall or shares of a thousand that rise")
+      }
+      last = point
+    }
+    return survival
+  }
+
   /// A list of pairs of numbers, from 0 on.
   func pairs(_ name: String, limit: Int) throws(RecordError) -> [(Int, Int)] {
     try list(name, limit: limit) { pair throws(RecordError) in try pair.pair() }

@@ -43,6 +43,8 @@ public struct FeedItem: Hashable, Sendable {
   public var media: [FeedMedia]
   /// What the server's policy counts it as.
   public var cost: Cost
+  /// How long people watch it, as the server learned; empty where it does not know.
+  public var survival: [WatchPoint]
 
   /// What an item costs to load ahead.
   public struct Cost: Hashable, Sendable {
@@ -159,7 +161,8 @@ extension FeedItem {
       cost: Cost(
         weight: try cost.count("weight"), minimumBytes: try cost.count("minimumBytes"),
         entireBytes: try cost.count("entireBytes"),
-        isEstimated: try cost.boolean("estimated") ?? false))
+        isEstimated: try cost.boolean("estimated") ?? false),
+      survival: try fields.survival())
   }
 }
 

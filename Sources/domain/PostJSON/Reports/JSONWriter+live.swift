@@ -4,8 +4,21 @@ import Reports
 
 extension JSONWriter {
   /// What clients met of late.
-  public mutating func live(_ report: LiveReport) {
+  ///
+  /// - Parameters:
+  ///   - files: the worst of the ledger of promises.
+  ///   - clips: how classes of clips are watched.
+  public mutating func live(
+    _ report: LiveReport, files: [(key: PromiseKey, record: PromiseRecord)] = [],
+    clips: [LearnedClips] = []
+  ) {
     object { writer in
+      writer.key("files")
+      writer.array { writer in for file in files { writer.file(file.key, file.record) } }
+      writer.key("watching")
+      writer.array { writer in
+        for learned in clips { writer.learned(learned) }
+      }
       writer.member("since", LiveReport.time(ofHour: report.sinceHour))
       writer.member("leastSessions", report.leastSessions)
       writer.key("rates")
@@ -46,6 +59,33 @@ extension JSONWriter {
             writer.outcome(outcome)
           }
         }
+      }
+    }
+  }
+
+  private mutating func file(_ key: PromiseKey, _ record: PromiseRecord) {
+    object { writer in
+      writer.member("url", key.url)
+      if !key.network.isEmpty { writer.member("network", key.network) }
+      writer.member("views", record.all.total)
+      writer.member("late", record.all.late)
+      writer.key("state")
+      writer.string("\(record.state.name)")
+    }
+  }
+
+  private mutating func learned(_ learned: LearnedClips) {
+    let clips = learned.clips
+    object { writer in
+      writer.member("kind", clips.kind.rawValue)
+      if clips.number > 0 { writer.member("aboveMs", ClipClass.bounds[clips.number - 1]) }
+      if clips.number < ClipClass.bounds.count {
+        writer.member("toMs", ClipClass.bounds[clips.number])
+      }
+      writer.member("views", learned.views)
+      // By the share of the duration, in thousandths of it.
+      writer.pairs("survival", learned.curve.points(durationMilliseconds: 1_000)) {
+        ($0.milliseconds, $0.permille)
       }
     }
   }

@@ -5,7 +5,8 @@ import Reports
 extension ReportPart {
   private static let known = [
     "ageMs", "arm", "bytes", "client", "feed", "frameMs", "items", "loaders", "network", "part",
-    "plans", "policy", "requests", "session", "since", "stalledMs", "stalls", "until", "waitMs",
+    "plans", "policy", "requests", "seen", "session", "since", "stalledMs", "stalls", "until",
+    "waitMs",
   ]
 
   /// The part that the bytes are as JSON.
@@ -46,6 +47,9 @@ extension ReportPart {
     untilMilliseconds =
       try fields.number("until", in: sessionTime) ?? ReportLimits.sessionMilliseconds
     try readFigures(fields)
+    seen = try fields.list("seen", limit: ReportLimits.seen) { value throws(RecordError) in
+      try SeenItem(json: value)
+    }
     if let (field, problem) = problem { throw fields.error(field, problem) }
   }
 }
@@ -106,7 +110,43 @@ extension ReportPart {
   }
 }
 
+extension SeenItem {
+  private static let known = [
+    "frameMs", "heldBytes", "id", "leftWaiting", "neededBytes", "readyMs", "variant", "watchedMs",
+  ]
+
+  fileprivate init(json value: JSONValue) throws(RecordError) {
+    let fields = try RecordFields(value, known: Self.known)
+    self.init(id: try fields.name("id", limit: .bytes(RecordLimits.idBytes)))
+    let bytes = 0...RecordLimits.fileBytes
+    let time = 0...ReportLimits.sessionMilliseconds
+    variant = try fields.number("variant", in: 0...MediaVariant.limit - 1)
+    heldBytes = try fields.number("heldBytes", in: bytes) ?? 0
+    neededBytes = try fields.number("neededBytes", in: bytes) ?? 0
+    readyMilliseconds = try fields.number("readyMs", in: time)
+    frameMilliseconds = try fields.number("frameMs", in: time)
+    watchedMilliseconds = try fields.number("watchedMs", in: time) ?? 0
+    hasLeftWaiting = try fields.boolean("leftWaiting") ?? false
+  }
+}
+
 extension JSONWriter {
+  private mutating func seen(_ item: SeenItem) {
+    object { writer in
+      writer.member("id", item.id)
+      writer.member("variant", item.variant)
+      writer.memberUnlessZero("heldBytes", item.heldBytes)
+      writer.memberUnlessZero("neededBytes", item.neededBytes)
+      writer.member("readyMs", item.readyMilliseconds)
+      writer.member("frameMs", item.frameMilliseconds)
+      writer.memberUnlessZero("watchedMs", item.watchedMilliseconds)
+      if item.hasLeftWaiting {
+        writer.key("leftWaiting")
+        writer.boolean(true)
+      }
+    }
+  }
+
   /// A part as its client sends it; what is zero or unknown is left out.
   public mutating func part(_ part: ReportPart) {
     object { writer in
@@ -128,6 +168,9 @@ extension JSONWriter {
       writer.member("since", part.sinceMilliseconds)
       writer.member("until", part.untilMilliseconds)
       writer.figures(part.figures)
+      guard !part.seen.isEmpty else { return }
+      writer.key("seen")
+      writer.array { writer in for item in part.seen { writer.seen(item) } }
     }
   }
 

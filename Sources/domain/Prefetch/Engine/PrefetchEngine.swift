@@ -127,6 +127,20 @@ public struct PrefetchEngine: Sendable {
     facts.files.slot(of: key).map { facts.files[$0].held.ranges } ?? []
   }
 
+  /// Of the file that is loaded of an item's first media: how many of the bytes that start it are held, and how many
+  /// there are; nil where the item is not known, or has no file.
+  public func start(of item: String) -> (heldBytes: Int, neededBytes: Int)? {
+    guard let position = facts.list.position(of: item), let media = facts.list[position].media.first
+    else { return nil }
+    let file = facts.files[media.slot]
+    let cost = facts.startCost(of: file.file.load, at: position, facts.costs)
+    let held =
+      cost.pieces.isEmpty
+      ? file.held.count(in: 0..<cost.minimumBytes)
+      : cost.pieces.reduce(0) { $0 + file.held.count(in: $1) }
+    return (held, cost.minimumBytes)
+  }
+
   /// Whether what starts the item is there.
   public func isReady(_ item: String) -> Bool {
     facts.list.position(of: item).map {

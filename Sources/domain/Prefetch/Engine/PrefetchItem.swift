@@ -73,20 +73,6 @@ public struct PrefetchFile: Hashable, Sendable, Codable {
   }
 }
 
-/// How many of those who began to watch an item still watch it.
-public struct WatchPoint: Hashable, Sendable, Codable {
-  /// So long after it became the active one.
-  public var milliseconds: Int
-  /// So many of a thousand.
-  public var permille: Int
-
-  /// A point of a survival curve.
-  public init(milliseconds: Int, permille: Int) {
-    self.milliseconds = milliseconds
-    self.permille = permille
-  }
-}
-
 /// Where a page belongs in the list.
 public enum PrefetchPlace: Hashable, Sendable, Codable {
   /// It is the list: the first page, or the feed's top after a refresh.

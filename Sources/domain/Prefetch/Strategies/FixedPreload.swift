@@ -1,3 +1,5 @@
+import Feed
+
 /// The fixed preload of the short-video challenge of ACM MM 2022 (`quickstart/fix_preload.py` of its program): the clip
 /// that plays, whole; then, one after the other, the first seconds of the next `leading` clips, each as far as enough
 /// of those who see its beginning still watch.

@@ -11,6 +11,8 @@ package struct Contestant: Hashable, Sendable {
   package var settings: PrefetchSettings
   /// Whether a server tells how large files are and how they start; else the policy's guesses apply.
   package var isHinted: Bool
+  /// Whether it tells how long people watch items, as far as it has learned that.
+  package var isLearned = true
 
   /// A client of this policy.
   package init(

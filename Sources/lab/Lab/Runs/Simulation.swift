@@ -111,7 +111,9 @@ package struct Simulation: Sendable {
   /// A run of these random numbers.
   init(_ contestant: Contestant, _ setup: Setup, seed: UInt64, explains: Bool = false) {
     self.setup = setup
-    told = contestant.isHinted ? setup.feed.hinted : setup.feed.unhinted
+    var told = contestant.isHinted ? setup.feed.hinted : setup.feed.unhinted
+    if !contestant.isLearned { for index in told.indices { told[index].survival = [] } }
+    self.told = told
     let random = LabRandom(seed: seed)
     viewer = Viewer(setup.viewer, random: random.split(1))
     link = Self.link(setup, random).link

@@ -1,3 +1,4 @@
+import Feed
 import Prefetch
 
 /// How people go through a feed.

@@ -1,5 +1,6 @@
 import Catalog
 import CoreMetrics
+import struct Feed.ByteText
 import Logging
 import Observability
 import Reports
@@ -31,6 +32,20 @@ package struct ReportSettings: Sendable {
   package var leastSessions = 50
   /// What the bill of bytes that were never seen is made out by.
   package var rates = Bill.Rates()
+  /// How many items that parts tell more of wait to be written at the most; those beyond are passed over.
+  package var queuedItems = 262_144
+  /// How many different items are looked up for each write; those beyond are passed over.
+  package var lookups = 2_000
+  /// How often an hour an address tells of an item; 0 does not count.
+  package var addressViews = 100
+  /// How much of items is told apart.
+  package var watching = WatchLimits()
+  /// How often pages may change for what was learned of watching.
+  package var publishSeconds = 600
+  /// From so many views on an item has a curve of its own alone.
+  package var leastViews = 200
+  /// How long a decoder takes at the most for a first frame.
+  package var decoderMilliseconds = 500
 
   /// The defaults.
   package init() {}
@@ -47,15 +62,24 @@ package struct ReportSettings: Sendable {
 /// Nothing of an address or a session is written. In memory, hashes of both are kept for an hour: of an address, to
 /// know how many sessions of a cell it began; of a session, to bound what it adds.
 final class ReportCollector: Sendable {
+  /// A part that is not written yet, and what it says of items that are still to be looked up.
+  private struct Waiting {
+    var part: CountedPart
+    let seen: [SeenItem]
+  }
+
   private struct State {
-    var waiting: [CountedPart] = []
+    var waiting: [Waiting] = []
     /// Being written.
-    var written: [CountedPart] = []
+    var written: [Waiting] = []
+    /// Items of both.
+    var queuedItems = 0
     /// Those of both.
     var fingerprints: Set<UInt64> = []
     var memory: ReportMemory
     var shares = AddressShares()
     var sessions = SessionWeights()
+    var items = ItemShares()
     var hour: Int
     /// When old reports were deleted, or the process began.
     var droppedHour: Int
@@ -68,12 +92,24 @@ final class ReportCollector: Sendable {
     case counted, repeated
   }
 
+  /// What became of an item that a part told more of.
+  enum ItemOutcome: String, CaseIterable {
+    case counted, passedOver
+  }
+
+  /// All that is asked of a store.
+  typealias Store = FeedStore & MediaStore & ReportStore
+
   let settings: ReportSettings
-  private let store: any ReportStore
+  /// What was learned of how long people watch.
+  let learner: WatchLearner
+  private let store: any Store
   private let state: Mutex<State>
   private let hour: @Sendable () -> Int
   private let logger: Logger
   private let counters: [Outcome: Counter]
+  private let itemCounters: [ItemOutcome: Counter]
+  private let broken: Counter
   private let writes: Counter
   private let failures: Counter
   private let sessions: Counter
@@ -84,15 +120,25 @@ final class ReportCollector: Sendable {
 
   /// - Parameter hour: a clock in hours since 1970.
   init(
-    _ store: any ReportStore, _ settings: ReportSettings, _ registry: PrometheusRegistry,
+    _ store: any Store, _ settings: ReportSettings, _ registry: PrometheusRegistry,
     _ logger: Logger, hour: @escaping @Sendable () -> Int = { WallClock.secondsSince1970 / 3600 }
   ) {
     (self.store, self.settings, self.logger, self.hour) = (store, settings, logger, hour)
+    learner = WatchLearner(store, settings)
     let now = hour()
     state = Mutex(
       State(memory: ReportMemory(limit: settings.remembered), hour: now, droppedHour: now))
     counters = registry.counters(
       "lookahead_reports_total", help: "Parts that clients reported.", of: Outcome.self)
+    itemCounters = registry.counters(
+      "lookahead_report_items_total",
+      help:
+        "Items that parts told more of; passedOver: beyond what is looked up, or said too often.",
+      of: ItemOutcome.self)
+    registry.describe(
+      "lookahead_broken_promises_total",
+      help: "Files whose start was withdrawn, since it did not show their first frame in time.")
+    broken = Counter(label: "lookahead_broken_promises_total", factory: registry)
     registry.describe(
       "lookahead_report_writes_total", help: "Writes of what clients reported.")
     registry.describe("lookahead_report_failures_total", help: "Those that failed.")
@@ -136,6 +182,8 @@ final class ReportCollector: Sendable {
     let session: Int
     let key: ReportCellKey
     let cell: ReportCell
+    /// The items that it tells more of.
+    var seen: [SeenItem] = []
   }
 
   /// Counts parts, all of them or none; those that were counted before are passed over.
@@ -144,7 +192,7 @@ final class ReportCollector: Sendable {
   /// - Throws: `Problem` 429 where a session adds more than a session can, 503 where too much waits.
   func count(_ entries: [Entry], from address: Int) throws(Problem) {
     let hour = hour()
-    var repeated = 0
+    var (repeated, passedOver) = (0, 0)
     var counted = ReportFigures()
     var begun = 0
     let problem = state.withLock { state -> Problem? in
@@ -152,6 +200,7 @@ final class ReportCollector: Sendable {
         state.hour = hour
         state.shares = AddressShares()
         state.sessions = SessionWeights()
+        state.items = ItemShares()
         state.memory.forget(before: hour - ReportMemory.hours)
       }
       var new: [Entry] = []
@@ -184,11 +233,19 @@ final class ReportCollector: Sendable {
         counted.add(part.cell.figures)
         begun += part.cell.sessions
         state.fingerprints.insert(part.fingerprint)
-        state.waiting.append(part)
+        let room = settings.queuedItems - state.queuedItems
+        let seen = entry.seen.prefix(max(0, room)).filter {
+          state.items.admit(
+            $0.id, session: entry.session, address: address, addressLimit: settings.addressViews)
+        }
+        state.queuedItems += seen.count
+        passedOver += entry.seen.count - seen.count
+        state.waiting.append(Waiting(part: part, seen: seen))
       }
       return nil
     }
     if let problem { throw problem }
+    itemCounters[.passedOver]?.increment(by: passedOver)
     counters[.repeated]?.increment(by: repeated)
     counters[.counted]?.increment(by: entries.count - repeated)
     sessions.increment(by: begun)
@@ -201,6 +258,12 @@ final class ReportCollector: Sendable {
   func flush() {
     write()
     drop()
+    do {
+      try learner.publishIfDue(at: hour())
+    } catch {
+      // Pages go on as they are.
+      logger.warning("what was learned of watching cannot be published: \(error)")
+    }
   }
 
   private func write() {
@@ -208,19 +271,24 @@ final class ReportCollector: Sendable {
     let hour = hour()
     let (parts, last, oldest) = state.withLock { state in
       // What another server counted meanwhile is left out here, or by the store.
-      state.written = state.waiting.filter { !state.memory.contains($0.fingerprint) }
+      state.written = state.waiting.filter { !state.memory.contains($0.part.fingerprint) }
       state.waiting = []
       return (state.written, state.memory.lastBatch, state.memory.oldestBatch)
     }
     guard !parts.isEmpty else { return }
     do {
+      let counted = try lookUp(parts)
       let batches = try store.add(
-        parts, at: hour, after: last, forgettingBefore: oldest, cellsPerHour: settings.cells)
+        counted, at: hour, after: last, forgettingBefore: oldest, cellsPerHour: settings.cells,
+        of: settings.watching)
       state.withLock { state in
         for batch in batches { state.memory.take(batch) }
         state.written = []
-        state.fingerprints = Set(state.waiting.lazy.map(\.fingerprint))
+        state.fingerprints = Set(state.waiting.lazy.map(\.part.fingerprint))
+        state.queuedItems = state.waiting.reduce(0) { $0 + $1.seen.count }
       }
+      itemCounters[.counted]?.increment(by: counted.reduce(0) { $0 + $1.views.count })
+      test(Set(counted.flatMap(\.promises.keys)))
       writes.increment()
       if isFailing.exchange(false, ordering: .relaxed) {
         logger.notice("reports are written again")
@@ -230,6 +298,71 @@ final class ReportCollector: Sendable {
         state.waiting = state.written + state.waiting
         state.written = []
       }
+      note(error)
+    }
+  }
+
+  /// The parts with what they say of items: how clips were watched, and which promises held.
+  ///
+  /// - Throws: what the store throws.
+  private func lookUp(_ parts: [Waiting]) throws -> [CountedPart] {
+    var known: [ByteText: SeenFacts?] = [:]
+    var passedOver = 0
+    func facts(_ id: String) throws -> SeenFacts? {
+      if let facts = known[ByteText(id)] { return facts }
+      guard known.count < settings.lookups else {
+        passedOver += 1
+        return nil
+      }
+      let facts = try store.item(withID: id).flatMap { SeenFacts($0) }
+      known[ByteText(id)] = .some(facts)
+      return facts
+    }
+    let counted = try parts.map { waiting in
+      var part = waiting.part
+      let tellsFrames = waiting.seen.contains { $0.frameMilliseconds != nil }
+      for seen in waiting.seen {
+        guard let facts = try facts(seen.id) else { continue }
+        if let view = facts.view(seen) { part.views.append(view) }
+        let promise = facts.promise(
+          seen, on: part.key.network, tellsFrames: tellsFrames,
+          decoderMilliseconds: settings.decoderMilliseconds)
+        guard let (key, isKept) = promise else { continue }
+        part.promises[key, default: PromiseCounts()].add(
+          isKept ? PromiseCounts(kept: 1) : PromiseCounts(late: 1))
+      }
+      return part
+    }
+    itemCounters[.passedOver]?.increment(by: passedOver)
+    return counted
+  }
+
+  /// Withdraws the hints of files whose promises broke: they are looked into again (`MediaKeeper`).
+  private func test(_ keys: Set<PromiseKey>) {
+    guard !keys.isEmpty else { return }
+    do {
+      let keys = keys.sorted(by: PromiseKey.precedes)
+      let networks = Set(keys.map { ByteText($0.network) }).sorted()
+      let all = zip(networks, try store.promises(networks.map { .all(network: $0.text) }))
+      let pools = Dictionary(uniqueKeysWithValues: all.map { ($0, $1?.all ?? PromiseCounts()) })
+      let found = zip(keys, try store.promises(keys)).filter { key, record in
+        record?.isBroken(
+          beside: pools[key.network] ?? PromiseCounts(), least: settings.leastSessions) == true
+      }
+      guard !found.isEmpty else { return }
+      try store.note(.broken, of: found.map(\.0))
+      try store.forget(Set(found.map { ByteText($0.0.url) }).sorted().map(\.text))
+      broken.increment(by: found.count)
+      for case (let key, let record?) in found {
+        logger.warning(
+          "a file's start does not show its first frame in time; it is withdrawn",
+          metadata: [
+            "url": .string(key.url), "version": .string(key.version),
+            "network": .string(key.network), "late": .stringConvertible(record.recent.late),
+            "of": .stringConvertible(record.recent.total),
+          ])
+      }
+    } catch {
       note(error)
     }
   }
@@ -268,7 +401,8 @@ final class ReportCollector: Sendable {
     guard isDue else { return }
     do {
       try store.dropReports(
-        before: hour - settings.days * 24, fingerprintsBefore: hour - ReportMemory.hours)
+        before: hour - settings.days * 24, fingerprintsBefore: hour - ReportMemory.hours,
+        of: settings.watching)
     } catch {
       logger.error("old reports cannot be deleted: \(error)")
     }

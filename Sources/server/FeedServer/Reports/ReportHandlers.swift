@@ -100,7 +100,7 @@ struct ReportsHandler: RouteHandler {
       key: ReportCellKey(
         hour: hour() - part.ageMilliseconds / 3_600_000, feed: part.feed, policy: part.policy,
         arm: part.arm, network: network),
-      cell: ReportCell(part))
+      cell: ReportCell(part), seen: part.seen)
   }
 }
 
@@ -161,9 +161,24 @@ struct LiveHandler: RouteHandler {
           outcomes: try outcomes.met(predicted), feed: feed
         ) { try store.readReportCells(since: since, $0) }
         var writer = JSONWriter(capacity: 8192)
-        writer.live(report)
+        try writer.live(report, feed: feed, of: store)
         encoding.answer(Representation(writer.bytes, caching: .none), to: call)
       }
     }
+  }
+}
+
+extension JSONWriter {
+  /// What clients met of late; of all feeds also the worst files of the ledger, and how clips are watched.
+  ///
+  /// - Throws: what the store throws.
+  package mutating func live(
+    _ report: LiveReport, feed: String?, of store: any ReportStore
+  ) throws {
+    guard feed == nil else { return live(report) }
+    let least = report.leastSessions
+    live(
+      report, files: try store.worstPromises(leastViews: least, limit: 20),
+      clips: LearnedClips.all(try store.watchedClasses(), leastViews: least))
   }
 }

@@ -24,7 +24,7 @@ struct ItemHandler: RouteHandler {
       call.timing.end(.read, start)
       call.attempt {
         guard let item = try item.get() else { throw FeedError.unknownItem(id) }
-        let flat = FlatPosts(item.post, truths: item.truths)
+        let flat = FlatPosts(item.post, truths: item.truths, survival: item.survival)
         var writer = JSONWriter(capacity: 1024)
         writer.item(
           flat, at: 0, in: item.placements, naming: links.names,

@@ -12,6 +12,8 @@ struct PlanHandler: RouteHandler {
   let store: any FeedStore & PolicyStore
   let workers: RequestWorkers
   let figures: ApplicationFigures
+  /// What is known of how long people watch items that say nothing of it.
+  let learner: WatchLearner
 
   func answer(_ call: Call) throws {
     try BodyType.record.check(call.request.fields)
@@ -26,8 +28,12 @@ struct PlanHandler: RouteHandler {
         moment.policy = policy
         moment.items = try request.itemIDs.map { id in
           guard let item = try store.item(withID: id) else { throw FeedError.unknownItem(id) }
-          return PrefetchItem(
+          var known = PrefetchItem(
             id: id, load: ItemLoad(FlatPosts(item.post, truths: item.truths), at: 0))
+          known.survival =
+            item.survival.map { [WatchPoint](json: $0) }
+            ?? known.media.first.map { learner.survival(of: $0.files[0].load) } ?? []
+          return known
         }
         var engine = PrefetchEngine(moment)
         let actions = engine.decide()

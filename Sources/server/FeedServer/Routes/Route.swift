@@ -109,7 +109,8 @@ enum Route: Int, CaseIterable, Sendable {
       }
     case .plan:
       Row(.post, "/v1/plan", body: .collected, turn: .plan) {
-        PlanHandler(store: $0.store, workers: $0.workers, figures: $0.figures)
+        PlanHandler(
+          store: $0.store, workers: $0.workers, figures: $0.figures, learner: $0.reports.learner)
       }
     case .reports:
       Row(.post, "/v1/reports", parameters: ["feed", "policy", "arm"], body: .report) {

@@ -10,7 +10,7 @@ import System
 /// `Route`.
 struct HandlerParts: Sendable {
   let configuration: ApplicationConfiguration
-  let store: any FeedStore & PolicyStore & ReportStore
+  let store: any FeedStore & PolicyStore & MediaStore & ReportStore
   let readiness: Readiness
   let clients: ClientAddresses
   let figures: ApplicationFigures

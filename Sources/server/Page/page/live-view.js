@@ -38,6 +38,8 @@ const REASONS = {
  * @property {number} [bytesPerLoader]
  * @property {number} [centsPer1000]
  * @typedef {{small: number, groups: Group[]}} List
+ * @typedef {{url: string, network?: string, views: number, late: number, state: 'holds' | 'broken' | 'confirmed'}} LiveFile
+ * @typedef {{kind: string, aboveMs?: number, toMs?: number, views: number, survival: [number, number][]}} Clips
  * @typedef {{gigabyteCents: number, monthSessions: number}} Rates
  * @typedef {{feed?: string, network: string, policy: string, outcome: {words: string, verdict?: string}}} Prediction
  * @typedef {object} Live
@@ -49,6 +51,8 @@ const REASONS = {
  * @property {List} feeds
  * @property {List} hours
  * @property {Prediction[]} [predictions]
+ * @property {LiveFile[]} files
+ * @property {Clips[]} watching
  */
 
 /** What clients met of late, as they reported it. */
@@ -99,7 +103,7 @@ export class LiveView {
   }
 
   /** @param {Live} live */
-  #draw({ since, leastSessions, rates, total, policies, feeds, hours, predictions = [] }) {
+  #draw({ since, leastSessions, rates, total, policies, feeds, hours, files, watching, predictions = [] }) {
     // A choice stays: of one feed, the others are not told.
     for (const { feed } of feeds.groups) {
       if (feed && ![...this.feed.options].some(({ value }) => value === feed)) this.feed.append(h('option', { value: feed }, feed));
@@ -137,7 +141,16 @@ export class LiveView {
       h('h2', {}, 'The bill: loaded and never seen'),
       ...bill(total, policies, feeds, rates, policyName, from, this.feed.value !== ''),
       h('h2', {}, 'What became of the bytes'), bytes(total),
-      h('h2', {}, 'By feed'), bars(feeds, ({ feed }) => feed || 'feed not said', leastSessions));
+      h('h2', {}, 'By feed'), bars(feeds, ({ feed }) => feed || 'feed not said', leastSessions),
+      ...watching.length > 0 ? [
+        h('h2', {}, 'How far clips are watched'),
+        h('p', { class: 'note' }, 'Learned from views of all time, those of a week ago counting half.'), clips(watching),
+      ] : [],
+      h('h2', {}, 'Files whose start came late'),
+      ...files.length > 0 ? [
+        h('p', { class: 'note' }, 'What starts them was there, and the first frame did not come within a decoder’s time.'),
+        ledger(files),
+      ] : [h('p', { class: 'note' }, 'There are none.')]);
   }
 }
 
@@ -357,4 +370,47 @@ function bytes({ bytes, sessions }) {
         h('td', {}, `${count(bytes[key] * 100 / all)} %`), h('td', {}, size(bytes[key])),
         h('td', {}, size(Math.round(bytes[key] / Math.max(1, sessions)))));
     }))));
+}
+
+/** @param {Clips[]} watching */
+function clips(watching) {
+  return h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': 'How far clips are watched' }, h('table', {},
+    h('thead', {}, h('tr', {}, h('td', {}), h('td', {}), ...['half way', 'to the end', 'views'].map(
+      (title) => h('th', { scope: 'col' }, title)))),
+    h('tbody', {}, ...watching.map(({ kind, aboveMs, toMs, views, survival }) => {
+      const name = toMs === undefined ? `over ${duration(aboveMs ?? 0)}` : `up to ${duration(toMs)}`;
+      const bar = h('div', { class: 'meter', 'aria-hidden': 'true' }, h('i', { class: 'value' }));
+      bar.firstChild.style.width = `${still(survival, 500) / 10}%`;
+      return h('tr', {}, h('th', { scope: 'row' }, `${kind === 'audio' ? 'sound ' : ''}${name}`),
+        h('td', { class: 'wide' }, bar), h('td', {}, h('strong', {}, `${count(still(survival, 500) / 10)} %`)),
+        h('td', {}, `${count(still(survival, 1000) / 10)} %`), h('td', {}, count(views)));
+    }))));
+}
+
+/**
+ * How many of a thousand still watch then: straight between the points, from all at 0.
+ *
+ * @param {[number, number][]} survival
+ * @param {number} time
+ */
+function still(survival, time) {
+  let [before, share] = [0, 1000];
+  for (const [at, permille] of survival) {
+    if (at >= time) return share + (permille - share) * (time - before) / Math.max(1, at - before);
+    [before, share] = [at, permille];
+  }
+  return share;
+}
+
+/** @param {LiveFile[]} files */
+function ledger(files) {
+  const states = {
+    holds: '', broken: 'its hint is withdrawn until it was looked into', confirmed: 'looked into again: it is what it was',
+  };
+  return h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': 'Files whose start came late' }, h('table', {},
+    h('thead', {}, h('tr', {}, h('td', {}), ...['late', 'views', 'network', ''].map(
+      (title) => (title ? h('th', { scope: 'col' }, title) : h('td', {}))))),
+    h('tbody', {}, ...files.map(({ url, network, views, late, state }) => h('tr', {},
+      h('th', { scope: 'row' }, h('bdi', {}, url)), h('td', {}, h('strong', {}, `${count(late * 100 / views)} %`)),
+      h('td', {}, count(views)), h('td', {}, network ?? 'not said'), h('td', {}, states[state]))))));
 }

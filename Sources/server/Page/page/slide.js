@@ -8,6 +8,7 @@ import { thumbnail } from './thumbhash.js';
 /** One medium of an item on the screen: its placeholder, then what there is of its bytes. */
 export class Slide {
   #isActive = false;
+  #hasFrame = false;
   #shown = '';
   /** @type {HTMLVideoElement | null} */
   #video = null;
@@ -69,7 +70,14 @@ export class Slide {
     this.#isActive = isActive;
     if (!isActive) this.#video?.pause();
     else if (this.#wantsToPlay) this.#start();
+    if (isActive && this.#hasFrame && this.index === 0) this.prefetcher.frameShown();
     this.update();
+  }
+
+  /** Something of it is on the screen. */
+  #showFrame() {
+    this.#hasFrame = true;
+    if (this.#isActive && this.index === 0) this.prefetcher.frameShown();
   }
 
   /** Shows what there is by now. */
@@ -100,6 +108,7 @@ export class Slide {
       return;
     }
     const image = h('img', { src: url, alt: this.#label, decoding: 'async', draggable: false });
+    image.addEventListener('load', () => this.#showFrame());
     image.addEventListener('error', () => this.#say('this picture cannot be shown'));
     const moves = (this.medium.durationMs ?? 0) > 0 || file.mimeType === 'image/gif';
     if (!moves || !lessMotion()) this.stage.replaceChildren(image);
@@ -170,6 +179,7 @@ export class Slide {
     const swap = () => {
       if (this.#video !== video) return;
       this.stage.replaceChildren(video);
+      this.#showFrame();
       before?.pause();
       this.#start();
     };

@@ -190,6 +190,12 @@ package struct PackedColumn: Sendable {
       _ = try PackedReport.cell(Array(bytes))
       return nil
     },
+    PackedColumn(
+      "how clips are watched", sql: "SELECT kind || ' ' || name, figures FROM report_watch"
+    ) { bytes throws(PackedError) in
+      _ = try PackedReport.record(Array(bytes), hour: 0)
+      return nil
+    },
     PackedColumn(sql: "SELECT version, truth FROM media_truth") { bytes throws(PackedError) in
       try PackedTruth.truth(in: bytes).problem.map { field, words in "\(field) \(words)" }
     },

@@ -77,9 +77,10 @@ package enum PostColumns {
     author.name, post.url, post.thumbnail, post.tags, post.counters
     """
   /// What only some origins say, behind these.
-  package static let readPostDetails = "post.language, post.extra, author.avatar, author.extra"
+  package static let readPostDetails =
+    "post.language, post.extra, author.avatar, author.extra, post.survival"
   /// The number of columns of `readPost` and `readPostDetails` together.
-  package static let readPostCount = 16
+  package static let readPostCount = 17
 
   /// Of a file, as `FlatPosts.addMedia` reads them.
   package static let readMedia = """
@@ -150,6 +151,7 @@ extension FlatPosts {
       post.extra = text(13)
       post.authorAvatar = text(14)
       post.authorExtra = text(15)
+      post.survival = text(16)
     }
     append(post)
     if let tags = row.text(first + 10) { try JSONText.addTags(tags, to: &self) }

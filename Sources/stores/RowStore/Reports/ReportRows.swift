@@ -16,6 +16,52 @@ package protocol ReportRows {
   func deleteBatches(before number: Int64) throws
   /// Writes a batch.
   func add(_ batch: ReportMemory.Batch, packed: [UInt8]) throws
+  /// What was counted of an item or a class of clips, packed; nil if nothing was.
+  func watched(_ place: WatchPlace) throws -> (hour: Int, figures: [UInt8])?
+  /// Writes what was counted.
+  func put(_ figures: [UInt8], views: Int, hour: Int, at place: WatchPlace) throws
+  /// How many items are told apart.
+  func watchedCount() throws -> Int
+  /// What is known of a promise.
+  func promise(_ key: PromiseKey) throws -> PromiseRecord?
+  /// Writes what is known.
+  func put(_ record: PromiseRecord, at key: PromiseKey) throws
+  /// How many promises there are.
+  func promiseCount() throws -> Int
+}
+
+/// What views are counted of.
+package enum WatchPlace: Hashable {
+  case item(ByteText)
+  case clips(ClipClass)
+
+  /// The place that these columns name; nil if there is none.
+  package init?(kind: String, name: String) {
+    if kind == "item" {
+      self = .item(ByteText(name))
+    } else {
+      guard let kind = MediaKind(rawValue: kind), let number = Int(name),
+        let clips = ClipClass(kind: kind, number: number)
+      else { return nil }
+      self = .clips(clips)
+    }
+  }
+
+  /// The column `kind`.
+  package var kind: String {
+    switch self {
+    case .item: "item"
+    case .clips(let clips): clips.kind.rawValue
+    }
+  }
+
+  /// The column `name`.
+  package var name: String {
+    switch self {
+    case .item(let id): id.text
+    case .clips(let clips): "\(clips.number)"
+    }
+  }
 }
 
 extension ReportRows {
@@ -24,15 +70,19 @@ extension ReportRows {
   /// - Throws: what the database says, `PackedError` for a cell that a later program wrote.
   package func add(
     _ parts: [CountedPart], at hour: Int, after last: Int64, forgettingBefore oldest: Int64,
-    cellsPerHour: Int
+    cellsPerHour: Int, of limits: WatchLimits
   ) throws -> [ReportMemory.Batch] {
     var batches = try batches(after: last)
     var counted = Set(batches.lazy.flatMap(\.fingerprints))
     var new: [UInt64] = []
     var cells: [ReportCellKey: ReportCell] = [:]
+    var views: [WatchedView] = []
+    var promises: [PromiseKey: PromiseCounts] = [:]
     for part in parts where counted.insert(part.fingerprint).inserted {
       new.append(part.fingerprint)
       cells[part.key, default: ReportCell()].add(part.cell)
+      views += part.views
+      for (key, counts) in part.promises { promises[key, default: PromiseCounts()].add(counts) }
     }
     guard !new.isEmpty else { return batches }
     var counts: [Int: Int] = [:]
@@ -54,12 +104,67 @@ extension ReportRows {
       sum.add(cell)
       try put(PackedReport.pack(sum), at: place)
     }
+    try add(views, at: hour, limits)
+    try add(promises, at: hour, limits)
     let batch = ReportMemory.Batch(
       number: (batches.last?.number ?? last) + 1, hour: hour, fingerprints: new)
     try add(batch, packed: PackedReport.pack(new))
     try deleteBatches(before: min(oldest, batch.number))
     batches.append(batch)
     return batches
+  }
+
+  private func add(_ views: [WatchedView], at hour: Int, _ limits: WatchLimits) throws {
+    var new: [WatchPlace: WatchRecord] = [:]
+    for view in views {
+      let record = view.record(at: hour)
+      for place in [WatchPlace.item(ByteText(view.item)), .clips(record.clipClass)] {
+        if new[place]?.add(record, halvingHours: limits.halvingHours) == nil { new[place] = record }
+      }
+    }
+    var count: Int?
+    let places = new.sorted { left, right in
+      (left.key.kind, ByteText(left.key.name)) < (right.key.kind, ByteText(right.key.name))
+    }
+    for (place, record) in places {
+      var sum = record
+      if let known = try watched(place) {
+        if var older = try PackedReport.readable(known.figures, hour: known.hour) {
+          older.add(record, halvingHours: limits.halvingHours)
+          sum = older
+        }
+      } else if case .item = place {
+        // Without room it is counted in its class alone.
+        let items = try count ?? watchedCount()
+        count = items
+        guard items < limits.items else { continue }
+        count = items + 1
+      }
+      try put(
+        PackedReport.pack(sum), views: Int(sum.counts.views.rounded()), hour: sum.hour, at: place)
+    }
+  }
+
+  private func add(
+    _ promises: [PromiseKey: PromiseCounts], at hour: Int, _ limits: WatchLimits
+  ) throws {
+    var new: [PromiseKey: PromiseCounts] = promises
+    for (key, counts) in promises {
+      new[.all(network: key.network), default: PromiseCounts()].add(counts)
+    }
+    var count: Int?
+    for (key, counts) in new.sorted(by: { PromiseKey.precedes($0.key, $1.key) }) {
+      var record = try promise(key)
+      if record == nil, !key.url.isEmpty {
+        let known = try count ?? promiseCount()
+        count = known
+        guard known < limits.promises else { continue }
+        count = known + 1
+      }
+      record = record ?? PromiseRecord(hour: hour)
+      record?.add(counts, at: hour)
+      if let record { try put(record, at: key) }
+    }
   }
 }
 
@@ -115,6 +220,65 @@ package enum PackedReport {
       throw error
     } catch {
       preconditionFailure("a reader of packed bytes throws nothing else: \(error)")
+    }
+  }
+
+  /// What was counted of an item or a class: what it is, and the bins without the empty ones at their end.
+  package static func pack(_ record: WatchRecord) -> [UInt8] {
+    var writer = PackedWriter()
+    writer.append(record.kind == .audio ? 1 : 0)
+    writer.append(record.durationMilliseconds)
+    for counts in [record.counts.ended, record.counts.censored] {
+      let used = (counts.lastIndex { $0 > 0 } ?? -1) + 1
+      writer.append(used)
+      for count in counts.prefix(used) { writer.append(count) }
+    }
+    return writer.sealed(form: form)
+  }
+
+  /// What was packed, as of an hour.
+  ///
+  /// - Throws: `PackedError`.
+  package static func record(_ bytes: [UInt8], hour: Int) throws(PackedError) -> WatchRecord {
+    do {
+      return try bytes.withUnsafeBufferPointer { bytes in
+        var reader = try PackedReader(sealed: bytes, form: form)
+        let kind: MediaKind = try reader.number("kind", in: 0...1) == 1 ? .audio : .video
+        let duration = try reader.number("durationMs")
+        func counts() throws -> [Int] {
+          let bins = WatchCounts.bounds.count
+          let used = try (0..<reader.number("bins", in: 0...bins)).map { _ in
+            try reader.number("count")
+          }
+          return used + Array(repeating: 0, count: bins - used.count)
+        }
+        let (ended, censored) = (try counts(), try counts())
+        try reader.end()
+        guard let counts = WatchCounts(ended: ended, censored: censored) else {
+          throw PackedError.impossible("counts")
+        }
+        return WatchRecord(
+          hour: hour, kind: kind, durationMilliseconds: duration, counts: counts)
+      }
+    } catch let error as PackedError {
+      throw error
+    } catch {
+      preconditionFailure("a reader of packed bytes throws nothing else: \(error)")
+    }
+  }
+
+  /// What was packed of an item or a class; nil if the bytes are damaged, as for a cell.
+  ///
+  /// - Throws: `PackedError.unknownForm`.
+  package static func readable(
+    _ bytes: [UInt8], hour: Int
+  ) throws(PackedError) -> WatchRecord? {
+    do throws(PackedError) {
+      return try record(bytes, hour: hour)
+    } catch .unknownForm(let form?) {
+      throw .unknownForm(form)
+    } catch {
+      return nil
     }
   }
 

@@ -64,6 +64,7 @@ struct PostReader {
     SELECT EXISTS (SELECT 1 FROM media_file),
       EXISTS (SELECT 1 FROM post INDEXED BY post_with_details
         WHERE language IS NOT NULL OR extra IS NOT NULL)
+      OR EXISTS (SELECT 1 FROM post INDEXED BY post_with_survival WHERE survival IS NOT NULL)
       OR EXISTS (SELECT 1 FROM media INDEXED BY media_with_details WHERE
         alt IS NOT NULL OR poster IS NOT NULL OR placeholder IS NOT NULL OR extra IS NOT NULL)
       OR EXISTS (SELECT 1 FROM author INDEXED BY author_with_details

@@ -1,0 +1,29 @@
+import Feed
+import JSON
+
+extension [WatchPoint] {
+  /// Pairs of milliseconds and shares of a thousand, as `survival` of items and of states has them.
+  public var json: String {
+    var writer = JSONWriter(capacity: 128)
+    writer.array { writer in
+      for point in self {
+        writer.array { writer in
+          writer.integer(point.milliseconds)
+          writer.integer(point.permille)
+        }
+      }
+    }
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  /// The points that the JSON has; none where it is no such list.
+  public init(json: String) {
+    guard let root = try? JSONDocument([UInt8](json.utf8)).root,
+      let pairs = try? root.checked(as: .array).elements.map({ try $0.pair() })
+    else {
+      self = []
+      return
+    }
+    self = pairs.map { WatchPoint(milliseconds: $0.0, permille: $0.1) }
+  }
+}
