@@ -306,14 +306,29 @@ def figures_of(port):
     return counted
 
 
+# Starts to measure which share of the time the page's timers are late: a busy machine leaves it no time to load ahead.
+LATENESS = """(() => {
+  let last = performance.now();
+  window.lateness = {late: 0, all: 0};
+  setInterval(() => {
+    const now = performance.now();
+    lateness.late += Math.max(0, now - last - 60);
+    lateness.all += now - last;
+    last = now;
+  }, 50);
+})()"""
+
+
 def check_counts(server):
     """The same walk with two strategies, counted by the page and by the server."""
     before = figures_of(server.port)
     with Tab(server.port) as tab:
         tab.open("/#network=3g&strategy=none&beside=ours")
         tab.wait(FIRST)
+        tab.evaluate(LATENESS)
         tab.evaluate("document.getElementById('scroll').click()")
         tab.wait("lookaheadPage.view.index >= 25", 60)
+        late = tab.evaluate("lateness.late / lateness.all")
         tab.evaluate("document.getElementById('scroll').click()")
         time.sleep(2)
         state = tab.evaluate(STATE)
@@ -327,7 +342,11 @@ def check_counts(server):
                f"{strategy}: {page_count[1]} loaders at {page_count[0]} items by the page, "
                f"{server_count[1]} at {server_count[0]} by the server")
     loaders = [one["imageLoaders"] + one["videoLoaders"] for one in state["figures"]]
-    expect(loaders[1] * 3 < loaders[0], f"ours met far fewer: {loaders[1]} to {loaders[0]}")
+    words = f"{loaders[1]} to {loaders[0]}, timers late for {late:.0%} of the time"
+    if late < 0.1:
+        expect(loaders[1] * 3 < loaders[0], f"ours met far fewer: {words}")
+    else:
+        expect(loaders[1] <= loaders[0], f"ours met no more on a busy machine: {words}")
 
 
 def check_module(server):

@@ -199,7 +199,8 @@ struct EngineClient {
   /// Whether something of the active item has to be under way.
   private var mustLoadActive: Bool {
     guard isOnline, !isInBackground, !engine.passesActive, let active = engine.activeItem,
-      let item = items[active], !engine.isReady(active), item.expiresAtMilliseconds.map({ $0 > now }) ?? true
+      let item = items[active], !engine.isReady(active),
+      item.expiresAtMilliseconds.map({ $0 > now }) ?? true
     else { return false }
     // None of its files has failed lately: then the engine waits.
     return !item.media.isEmpty
