@@ -128,9 +128,9 @@ class Reader:
         self.folder, self.port = folder, free_port()
         for name in ("Fixtures", "script", "docs"):
             (folder / name).symlink_to(ROOT / name)
-        release = folder / ".build/release"
-        release.mkdir(parents=True)
-        (release / "lookahead").symlink_to(program)
+        built = folder / ".build/debug"
+        built.mkdir(parents=True)
+        (built / "lookahead").symlink_to(program)
         (folder / "home").mkdir()
         # An answer that is none ends a command.
         (folder / "home/.curlrc").write_text("fail-with-body\n")
@@ -154,7 +154,7 @@ class Reader:
         if text.startswith("script/server"):
             return self._serve(text.split("#")[0].split())
         if text.startswith("lookahead serve"):
-            return self._serve([str(self.folder / ".build/release/lookahead"), *text.split("#")[0].split()[1:]])
+            return self._serve([str(self.folder / ".build/debug/lookahead"), *text.split("#")[0].split()[1:]])
         # It has no end.
         text = text.replace("curl -N ", "timeout 2 curl -sN ")
         said, failed = self.folder / "said", self.folder / "failed"
