@@ -37,6 +37,25 @@ while True: pass
 """
 
 
+# The process groups of the parts that run.
+GROUPS = set()
+
+
+def end(group):
+    """Asks a part to end with all that it started."""
+    try:
+        os.killpg(group, signal.SIGTERM)
+    except ProcessLookupError:
+        pass
+
+
+def interrupt(number, _):
+    """Ends all parts, and this process: what a test started does not outlive it."""
+    for group in list(GROUPS):
+        end(group)
+    os._exit(128 + number)
+
+
 class Part:
     """The tests of a target, or some of its suites, and the process that runs them."""
 
@@ -61,7 +80,9 @@ class Part:
         with open(self.log, 'wb') as log:
             process = subprocess.Popen(
                 [self.bundle, '--testing-library', 'swift-testing', '--parallel', *self.selection],
-                cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+                cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                start_new_session=True)
+            GROUPS.add(process.pid)
             while True:
                 ended, status, usage = os.wait4(process.pid, os.WNOHANG)
                 if ended:
@@ -76,6 +97,9 @@ class Part:
                 elif now - last > silence_seconds and not self.is_silent:
                     self.is_silent = True
                     process.send_signal(signal.SIGKILL)
+            # Servers that a test which died has left.
+            end(process.pid)
+            GROUPS.discard(process.pid)
         self.seconds = time.monotonic() - began
         for match in ENDED.finditer(self.text()):
             self.tests = int(match[1])
@@ -133,6 +157,8 @@ def main():
     parser.add_argument('--quick', action='store_true', help='without the slowest targets')
     arguments = parser.parse_args()
 
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
     folder = ROOT / '.build/tests'
     folder.mkdir(parents=True, exist_ok=True)
     for log in folder.glob('*.log'):

@@ -60,6 +60,8 @@ package final class PostgresCluster: Sendable {
         echo $server >"$0/server.pid"
       }
       set +e
+      # Asked to end, it takes server and folder along, too.
+      trap : TERM
       start
       while read -r word; do
         case $word in

@@ -52,8 +52,8 @@ import Testing
     for leaving in [0, 50] {
       var errors: [Double] = []
       for views in [200, 2_000, 20_000] {
-        // Kolmogorov: the greatest error is seldom above 2/√n of those who are not censored.
-        let most = 2_000 / (Double(views) * (leaving == 0 ? 1 : 0.4)).squareRoot()
+        // Kolmogorov: the greatest error is above 3/√n of those who are not censored once in 30 million times.
+        let most = 3_000 / (Double(views) * (leaving == 0 ? 1 : 0.4)).squareRoot()
         let error = try Self.error(Self.counts(views: views, leaving: leaving, &random))
         errors.append(error)
         #expect(error < most, "\(views) views, \(leaving) % leave while waiting, seed \(seed)")
@@ -66,7 +66,8 @@ import Testing
   func `who leaves while waiting teaches no short watching`(_ seed: UInt64) throws {
     var random = TestRandom(seed)
     let views = 20_000
-    let counts = Self.counts(views: views, leaving: 50, &random)
+    // Nearly everybody who waits for long: the naive curve is 92 to 100 of a thousand off, the other one 2 to 10.
+    let counts = Self.counts(views: views, leaving: 90, &random)
     var naive = WatchCounts()
     naive = try #require(
       WatchCounts(
