@@ -81,7 +81,7 @@ class Part:
             process = subprocess.Popen(
                 [self.bundle, '--testing-library', 'swift-testing', '--parallel', *self.selection],
                 cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                start_new_session=True)
+                process_group=0)
             GROUPS.add(process.pid)
             while True:
                 ended, status, usage = os.wait4(process.pid, os.WNOHANG)
