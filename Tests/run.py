@@ -11,6 +11,7 @@ is the only limit of time on a test, as a limit on each would count its waiting 
 """
 import argparse
 import collections
+import ctypes
 import os
 import pathlib
 import re
@@ -37,22 +38,28 @@ while True: pass
 """
 
 
-# The process groups of the parts that run.
-GROUPS = set()
-
-
-def end(group):
-    """Asks a part to end with all that it started."""
-    try:
-        os.killpg(group, signal.SIGTERM)
-    except ProcessLookupError:
-        pass
+def end_descendants():
+    """Asks all to end that this process or a test has started, and that are there still."""
+    children = collections.defaultdict(list)
+    for stat in pathlib.Path('/proc').glob('[0-9]*/stat'):
+        try:
+            pid, rest = int(stat.parent.name), stat.read_text().rpartition(')')[2].split()
+        except OSError:
+            continue
+        if rest[0] != 'Z':
+            children[int(rest[1])].append(pid)
+    found = [os.getpid()]
+    for parent in found:
+        found += children[parent]
+    for pid in found[1:]:
+        try:
+            os.kill(pid, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
 
 
 def interrupt(number, _):
-    """Ends all parts, and this process: what a test started does not outlive it."""
-    for group in list(GROUPS):
-        end(group)
+    end_descendants()
     os._exit(128 + number)
 
 
@@ -80,9 +87,7 @@ class Part:
         with open(self.log, 'wb') as log:
             process = subprocess.Popen(
                 [self.bundle, '--testing-library', 'swift-testing', '--parallel', *self.selection],
-                cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                process_group=0)
-            GROUPS.add(process.pid)
+                cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
             while True:
                 ended, status, usage = os.wait4(process.pid, os.WNOHANG)
                 if ended:
@@ -97,9 +102,6 @@ class Part:
                 elif now - last > silence_seconds and not self.is_silent:
                     self.is_silent = True
                     process.send_signal(signal.SIGKILL)
-            # Servers that a test which died has left.
-            end(process.pid)
-            GROUPS.discard(process.pid)
         self.seconds = time.monotonic() - began
         for match in ENDED.finditer(self.text()):
             self.tests = int(match[1])
@@ -157,6 +159,8 @@ def main():
     parser.add_argument('--quick', action='store_true', help='without the slowest targets')
     arguments = parser.parse_args()
 
+    # What a process that died has left becomes a child of this one (prctl(2), PR_SET_CHILD_SUBREAPER), and ends with it.
+    ctypes.CDLL(None).prctl(36, 1)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupt)
     folder = ROOT / '.build/tests'
@@ -176,9 +180,7 @@ def main():
         status = run(arguments, names, folder)
         if status != 0:
             break
-    for process in busy:
-        process.kill()
-        process.wait()
+    end_descendants()
     return status
 
 

@@ -91,17 +91,15 @@ import Testing
     Case(target: "/rp/x", status: 404, kind: "unknown-route"),
     Case(target: "/v1/feeds/", status: 404, kind: "unknown-route"),
     Case(target: "/v1/items/", status: 404, kind: "unknown-route", says: "PUT /v1/items/{id}"),
-    Case(
-      method: "POST", target: "/v1/items", status: 404, kind: "unknown-route",
-      says: "PUT /v1/items/{id} writes an item"),
+    Case(target: "/v1/items", status: 405, kind: "method-not-allowed", says: "it has POST"),
     Case(target: "//rp/", status: 404, kind: "unknown-route"),
     Case(target: "/rp/../rp/", status: 404, kind: "unknown-route"),
     Case(target: "/v1/items/%zz", status: 400, kind: "malformed-request", says: "offset"),
     Case(target: "/v1/items/%ff", status: 400, kind: "malformed-request", says: "UTF-8"),
     Case(method: "POST", target: "/rp/?feed=newest", status: 405, kind: "method-not-allowed"),
     Case(
-      method: "PATCH", target: "/v1/items/g1", status: 405, kind: "method-not-allowed",
-      says: "it has GET, HEAD, PUT, DELETE"),
+      method: "POST", target: "/v1/items/g1", status: 405, kind: "method-not-allowed",
+      says: "it has GET, HEAD, PUT, PATCH, DELETE"),
     Case(
       method: "DELETE", target: "/v1/items/g1", status: 403, kind: "writes-off",
       says: "--write-token-file"),
@@ -130,7 +128,9 @@ import Testing
       let isItem = test.target.hasPrefix("/v1/items/")
       #expect(
         answer.fields["allow"]
-          == (isItem ? "GET, HEAD, PUT, DELETE, OPTIONS" : "GET, HEAD, OPTIONS"))
+          == (isItem
+            ? "GET, HEAD, PUT, PATCH, DELETE, OPTIONS"
+            : test.target == "/v1/items" ? "POST, OPTIONS" : "GET, HEAD, OPTIONS"))
     }
   }
 

@@ -170,8 +170,8 @@ import Testing
     let client = try Self.service.client()
     let cases = [
       ("/rp/?feed=nope&nonsense", "GET, HEAD, OPTIONS"),
-      ("/v1/items/nope", "GET, HEAD, PUT, DELETE, OPTIONS"), ("/v1/import", "POST, OPTIONS"),
-      ("*", "GET, HEAD, POST, PUT, DELETE, OPTIONS"),
+      ("/v1/items/nope", "GET, HEAD, PUT, PATCH, DELETE, OPTIONS"), ("/v1/import", "POST, OPTIONS"),
+      ("*", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
     ]
     for (target, allowed) in cases {
       let plain = try client.request("OPTIONS", target)
@@ -183,7 +183,7 @@ import Testing
       #expect(answer.status == 204 && answer.body.isEmpty, "\(target)")
       #expect(answer.fields["allow"] == allowed)
       // Pages of other origins may read and no more.
-      let reading = allowed.replacing("POST, ", with: "").replacing("PUT, DELETE, ", with: "")
+      let reading = allowed.replacing("POST, ", with: "").replacing("PUT, PATCH, DELETE, ", with: "")
       #expect(answer.fields["access-control-allow-methods"] == reading)
       #expect(answer.fields["access-control-allow-origin"] == "*")
     }

@@ -50,6 +50,91 @@ import Testing
     #expect(try client.request("DELETE", target, Self.authorized).status == 404)
   }
 
+  static let patching = authorized.merging(["Content-Type": "application/merge-patch+json"]) { $1 }
+
+  @Test func `a posted item has an id that nobody has`() throws {
+    let service = try Self.service()
+    let client = try service.client()
+    var ids: Set<String> = []
+    for _ in 0..<20 {
+      let made = try client.request("POST", "/v1/items", Self.authorized, body: Self.record)
+      let id: String = try #require(made.value("id"))
+      #expect(made.status == 201 && made.fields["location"] == "/v1/items/\(id)", "\(made.text)")
+      #expect(try client.get("/v1/items/\(id)").value("title") == "One")
+      ids.insert(id)
+    }
+    #expect(ids.count == 20)
+    #expect(try client.get("/rp/?feed=featured").itemIDs.count == 20)
+  }
+
+  /// Patches of `record`, and what then differs in the record.
+  static let patches: [(patch: String, gone: [String], has: String)] = [
+    ("{}", [], ""),
+    (#"{"title":"Two"}"#, [], #""title":"Two""#),
+    (#"{"title":null}"#, ["title"], ""),
+    (#"{"author":{"name":"A"}}"#, [], #""author":{"name":"A"}"#),
+    (#"{"author":null,"text":null}"#, [], ""),
+    (#"{"counters":{"shares":1}}"#, [], #""counters":{"likes":3,"shares":1}"#),
+    (#"{"counters":{"likes":null}}"#, ["counters"], ""),
+    (#"{"feeds":[{"name":"newest"}]}"#, ["feeds"], #""feeds":[{"name":"newest"}]"#),
+    (#"{"feeds":null}"#, ["feeds"], ""),
+    (#"{"feeds":[]}"#, ["feeds"], ""),
+    (#"{"t\u0069tle":"\u0054wo","id":"p"}"#, [], #""title":"Two""#),
+  ]
+
+  @Test(arguments: patches)
+  func `a patch changes what it names and nothing else`(
+    _ patch: String, _ gone: [String], _ has: String
+  ) throws {
+    let service = try Self.service()
+    let client = try service.client()
+    _ = try client.request("PUT", "/v1/items/p", Self.authorized, body: Self.record)
+    func record() throws -> [String: Any] {
+      try #require(
+        JSONSerialization.jsonObject(with: Data(try client.get("/v1/items/p/record").body))
+          as? [String: Any])
+    }
+    var expected = try record()
+    for field in gone { expected[field] = nil }
+    let added = try JSONSerialization.jsonObject(with: Data("{\(has)}".utf8)) as! [String: Any]
+    expected.merge(added) { $1 }
+    let answer = try client.request("PATCH", "/v1/items/p", Self.patching, body: patch)
+    #expect(answer.status == 204 && answer.body.isEmpty, "\(answer.text)")
+    #expect(try record() as NSDictionary == expected as NSDictionary)
+    let isFeatured = try client.get("/rp/?feed=featured").itemIDs == ["p"]
+    #expect(isFeatured == !gone.contains("feeds"))
+  }
+
+  @Test func `patches of one item beside each other and beside increments lose nothing`()
+    async throws
+  {
+    let service = try Self.service()
+    let client = try service.client()
+    _ = try client.request("PUT", "/v1/items/p", Self.authorized, body: Self.record)
+    try await withThrowingTaskGroup { group in
+      for number in 0..<8 {
+        group.addTask {
+          let client = try service.client()
+          for turn in 0..<10 {
+            let count = try client.request(
+              "POST", "/v1/items/p/counters", Self.authorized, body: #"{"likes":1}"#)
+            #expect(count.status == 200)
+            let patch = #"{"counters":{"c\#(number)":\#(turn)}}"#
+            let name = #"{"author":{"name":"\#(number)"}}"#
+            #expect(
+              try client.request("PATCH", "/v1/items/p", Self.patching, body: name).status == 204)
+            #expect(
+              try client.request("PATCH", "/v1/items/p", Self.patching, body: patch).status == 204)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let counters: [String: Int] = try #require(client.get("/v1/items/p").value("counters"))
+    #expect(counters["likes"] == 83)
+    for number in 0..<8 { #expect(counters["c\(number)"] == 9) }
+  }
+
   struct Refusal: CustomTestStringConvertible, Sendable {
     var method = "PUT"
     var target = "/v1/items/x"
@@ -126,7 +211,31 @@ import Testing
       method: "PUT", target: "/v1/items/\(String(repeating: "a", count: 201))", status: 422,
       kind: "invalid-record", field: "id"),
     Refusal(method: "POST", target: "/v1/items/x", status: 405, kind: "method-not-allowed"),
-    Refusal(method: "PATCH", target: "/v1/items/x", status: 405, kind: "method-not-allowed"),
+    Refusal(method: "PATCH", fields: [:], status: 401, kind: "unauthorized"),
+    Refusal(
+      method: "PATCH", target: "/v1/items/old",
+      fields: authorized.merging(["Content-Type": "application/json"]) { $1 }, status: 415,
+      kind: "unsupported-media-type"),
+    Refusal(method: "PATCH", fields: patching, status: 404, kind: "unknown-item"),
+    Refusal(
+      method: "PATCH", target: "/v1/items/old", fields: patching, body: "[]", status: 422,
+      kind: "invalid-record"),
+    Refusal(
+      method: "PATCH", target: "/v1/items/old", fields: patching, body: #"{"type":null}"#,
+      status: 422, kind: "invalid-record", field: "type"),
+    Refusal(
+      method: "PATCH", target: "/v1/items/old", fields: patching, body: #"{"Title":"a"}"#,
+      status: 422, kind: "invalid-record", field: "Title"),
+    Refusal(
+      method: "PATCH", target: "/v1/items/old", fields: patching, body: #"{"id":"new"}"#,
+      status: 422, kind: "invalid-record", field: "id"),
+    Refusal(
+      method: "PATCH", target: "/v1/items/old",
+      fields: patching.merging(["If-Match": "\"a\""]) { $1 }, body: #"{"title":"a"}"#, status: 412,
+      kind: "precondition-failed"),
+    Refusal(
+      method: "POST", target: "/v1/items", body: #"{"id":"y","type":"image"}"#, status: 422,
+      kind: "invalid-record", field: "id"),
   ]
 
   private static let refusing = try! RunningServer([

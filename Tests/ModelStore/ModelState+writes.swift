@@ -70,7 +70,8 @@ extension ModelState {
     }
     try write.condition?(item(write.id))
     switch write.change {
-    case .put(let post, let placements):
+    case .put(var post, let placements, let keepsCounters):
+      if keepsCounters, let stored { post.counters = stored.post.counters }
       put(post, placements)
       return stored == nil ? .created(post) : .replaced(post)
     case .delete:

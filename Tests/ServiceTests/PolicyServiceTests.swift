@@ -42,6 +42,12 @@ import Testing
     return try FeedService(configuration, logger: logger)
   }
 
+  /// The figure follows the answers: the thread that takes policies records it after it has published them.
+  private func expectRefused(_ count: Int, _ client: TestClient) throws {
+    let line = "\nlookahead_refused_policies \(count)\n"
+    #expect(try eventually { try client.get("/metrics").text.contains(line) })
+  }
+
   /// The value in `/v1/networks` of this network, as of when it is so.
   private func networks(_ client: TestClient, until condition: (TestAnswer) -> Bool) throws
     -> TestAnswer
@@ -82,13 +88,13 @@ import Testing
     #expect(during.text.hasPrefix(before.text.dropLast()))
     #expect(try client.get("/readyz").status == 200)
     #expect(try client.get("/rp/?feed=featured").text.contains(#""policy":"plain-5""#))
-    #expect(try client.get("/metrics").text.contains("\nlookahead_refused_policies 1\n"))
+    try expectRefused(1, client)
 
     try write(Self.mend)
     let after = try networks(client) { !$0.text.contains("problem") }
     #expect(after.text.contains(#""strategy":"weighted","parameters":{"leading":8,"maxCost":4}"#))
     #expect(after.text.contains(#""trailing":9"#))
-    #expect(try client.get("/metrics").text.contains("\nlookahead_refused_policies 0\n"))
+    try expectRefused(0, client)
     service.drain()
     try service.wait()
     sink.flush()

@@ -99,10 +99,10 @@ private struct RandomWriting {
     if random.once(in: 6) { return .feed(feedWrite(&random)) }
     let write = itemWrite(&random)
     var change = write.change
-    if case .put(var post, let placements) = change {
+    if case .put(var post, let placements, let keepsCounters) = change {
       // So many that some have one post, and go with it.
       post.author = random.once(in: 4) ? nil : Author(id: "a\(random.number(0...30))")
-      change = .put(post, placements: placements)
+      change = .put(post, placements: placements, keepsCounters: keepsCounters)
     }
     guard random.once(in: 3) else { return .item(ItemWrite(id: write.id, change: change)) }
     let isRefused = random.once(in: 2)
@@ -284,7 +284,9 @@ private struct RandomWriting {
     default:
       return ItemWrite(
         id: post.id,
-        change: .put(post, placements: random.chance(70) ? placements(&random) : nil))
+        change: .put(
+          post, placements: random.chance(70) ? placements(&random) : nil,
+          keepsCounters: random.once(in: 3)))
     }
   }
 

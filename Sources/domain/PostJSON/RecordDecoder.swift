@@ -30,6 +30,32 @@ public struct RecordDecoder: Sendable {
     return (post, decoded.namesFeeds ? placements : nil)
   }
 
+  /// The record that the bytes hold, of a new item that is to have this id: the record has none.
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  public func decodeItem(
+    _ bytes: some Sequence<UInt8>, named id: String
+  ) throws(RecordError) -> (post: Post, placements: [Placement]?) {
+    let document = try Self.document(bytes)
+    if document.root.member("id") != nil {
+      throw RecordError(
+        field: "id", problem: "is chosen by the server; PUT /v1/items/{id} takes one of yours")
+    }
+    return try decodeItem(bytes, id: id)
+  }
+
+  /// A change of an item's record: a merge patch (RFC 7396).
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  public func decodePatch(_ bytes: some Sequence<UInt8>) throws(RecordError) -> ItemPatch {
+    let document = try Self.document(bytes)
+    guard document.root.kind == .object else {
+      throw RecordError(
+        field: "", problem: "is not an object: a merge patch names the fields to change")
+    }
+    return ItemPatch(document)
+  }
+
   /// The counters that the bytes hold: an object of whole numbers, one at least.
   ///
   /// - Throws: `RecordError`, naming the field.
@@ -49,7 +75,7 @@ public struct RecordDecoder: Sendable {
     return "\(kind) \"\(text.excerpt(characters: JSONPath.shownCharacters))\""
   }
 
-  private static func document(
+  fileprivate static func document(
     _ bytes: some Sequence<UInt8>
   ) throws(RecordError) -> JSONDocument {
     do throws(JSONError) {
@@ -57,6 +83,30 @@ public struct RecordDecoder: Sendable {
     } catch {
       throw RecordError(error)
     }
+  }
+}
+
+/// A change of some fields of an item's record: a merge patch (RFC 7396), whose `null` takes a field out.
+public struct ItemPatch: Sendable {
+  private let document: JSONDocument
+
+  fileprivate init(_ document: JSONDocument) { self.document = document }
+
+  /// Whether it says in which feeds the item is to be.
+  public var namesFeeds: Bool { document.root.member("feeds") != nil }
+  /// Whether it sets counters, or takes them out.
+  public var namesCounters: Bool { document.root.member("counters") != nil }
+
+  /// The post after the change. `placements` is nil where the patch does not name feeds.
+  ///
+  /// - Throws: `RecordError`, naming the field that makes it no record of this post.
+  public func applied(
+    to post: Post, placements: [Placement]
+  ) throws(RecordError) -> (post: Post, placements: [Placement]?) {
+    let record = try RecordDecoder.document(SeedRecord.post(post, placements: placements).json)
+    let (patched, feeds) = try RecordDecoder().decodeItem(
+      record.root.patched(with: document.root), id: post.id)
+    return (patched, namesFeeds ? feeds ?? [] : nil)
   }
 }
 

@@ -5,8 +5,9 @@ public struct ItemWrite: Sendable {
   /// What becomes of the item.
   public enum Change: Sendable {
     /// Creates or replaces the post. Without `placements` it stays in the feeds in which it is, a new
-    /// one in none; with them it is in exactly these feeds afterwards.
-    case put(Post, placements: [Placement]?)
+    /// one in none; with them it is in exactly these feeds afterwards. With `keepsCounters` the counters of a post
+    /// that is there stay as they are.
+    case put(Post, placements: [Placement]?, keepsCounters: Bool = false)
     /// Takes the post out of the store and out of every feed, in every ranking.
     case delete
     /// Adds to the post's counters, below zero too; a counter that is not there starts at zero. The
@@ -32,7 +33,7 @@ public struct ItemWrite: Sendable {
   public init(
     id: String, change: Change, condition: Condition? = nil, authorization: Condition? = nil
   ) {
-    if case .put(let post, _) = change {
+    if case .put(let post, _, _) = change {
       precondition(post.id.utf8.elementsEqual(id.utf8), "the post has another id")
     }
     self.id = id

@@ -116,9 +116,9 @@ struct Problem: Error, Sendable {
 
   /// 404; it also tells clients where items are written.
   static func unknownRoute(_ path: String) -> Problem {
-    let isItems = path == "/v1/items" || path == "/v1/items/"
     let remedy =
-      isItems ? ": PUT /v1/items/{id} writes an item, POST /v1/import writes many" : ""
+      path == "/v1/items/"
+      ? ": POST /v1/items makes an item, PUT /v1/items/{id} writes one, POST /v1/import many" : ""
     return Problem(.unknownRoute, .notFound, "There is no route \(path)\(remedy).")
   }
 
@@ -195,6 +195,10 @@ extension Problem {
       self.init(.unknownMedia, .notFound, "There is no such media file.")
     case MediaError.exhausted:
       self.init(.overloaded, .serviceUnavailable, "The server has too many files open.")
+    case is ItemMoved:
+      self.init(
+        .overloaded, .serviceUnavailable,
+        "Others change the item all the time: send the patch again.")
     case let error as any StoreFailure: self.init(error.kind)
     default: self = .internalError
     }

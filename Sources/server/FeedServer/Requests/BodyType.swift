@@ -4,11 +4,13 @@ import HTTP
 enum BodyType {
   case record
   case records
+  /// RFC 7396.
+  case mergePatch
 
   /// The codings that it may have (RFC 9110 section 8.4.1): an import's bytes tell which it is.
   private var codings: [String] {
     switch self {
-    case .record: ["identity"]
+    case .record, .mergePatch: ["identity"]
     case .records: ["gzip", "x-gzip", "zstd", "identity"]
     }
   }
@@ -16,6 +18,7 @@ enum BodyType {
   private var accepted: [String] {
     switch self {
     case .record: ["application/json"]
+    case .mergePatch: ["application/merge-patch+json"]
     case .records:
       ["application/x-ndjson", "application/ndjson", "application/jsonl", "application/json"]
     }
@@ -37,9 +40,12 @@ enum BodyType {
     guard let type = fields.combined("Content-Type") else { return }
     let essence = type.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }.asciiLowercased
     guard accepted.contains(essence) else {
-      throw Problem(
+      var problem = Problem(
         .unsupportedMediaType, .unsupportedMediaType,
         "The body is \(type.prefix(80)); send \(accepted[0]).")
+      // RFC 5789 section 2.2.
+      if case .mergePatch = self { problem.fields.append("Accept-Patch", accepted[0]) }
+      throw problem
     }
   }
 }

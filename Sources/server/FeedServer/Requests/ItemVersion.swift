@@ -8,9 +8,17 @@ import PostJSON
 struct ItemVersion {
   let text: String
 
-  init(_ item: StoredItem) {
-    let json = SeedRecord.post(item.post, placements: item.placements).json
-    text = ContentHash(json.span).short
+  init(_ item: StoredItem) { self.init(item.post, item.placements) }
+
+  private init(_ post: Post, _ placements: [Placement]) {
+    text = ContentHash(SeedRecord.post(post, placements: placements).json.span).short
+  }
+
+  /// The version of all but the counters, which others add to at any time.
+  static func withoutCounters(_ item: StoredItem) -> ItemVersion {
+    var post = item.post
+    post.counters = []
+    return ItemVersion(post, item.placements)
   }
 }
 

@@ -20,7 +20,10 @@ enum Route: Int, CaseIterable, Sendable {
   case item
   /// What an item's writer said of it: what `putItem` takes.
   case record
+  /// A new item whose id the server makes.
+  case postItem
   case putItem
+  case patchItem
   case deleteItem
   case countItem
   case importRecords
@@ -91,9 +94,17 @@ enum Route: Int, CaseIterable, Sendable {
       Row(.get, "/v1/items/{id}/record") {
         RecordHandler(store: $0.store, encoding: $0.encoding, caching: $0.caching.files)
       }
+    case .postItem:
+      Row(.post, "/v1/items", for: .writers, body: .collected) {
+        PostItemHandler(writes: $0.writes)
+      }
     case .putItem:
       Row(.put, "/v1/items/{id}", for: .writers, body: .collected) {
         PutItemHandler(writes: $0.writes)
+      }
+    case .patchItem:
+      Row(.patch, "/v1/items/{id}", for: .writers, body: .collected) {
+        PatchItemHandler(writes: $0.writes)
       }
     case .deleteItem:
       Row(.delete, "/v1/items/{id}", for: .writers) { DeleteItemHandler(writes: $0.writes) }

@@ -18,6 +18,92 @@ import class CoreMetrics.Timer
 
 // MARK: Items
 
+/// `POST`: makes an item, with an id that nobody has.
+struct PostItemHandler: RouteHandler {
+  let writes: SingleWrites
+
+  func answer(_ call: Call) throws {
+    let writer = try call.writer()
+    try BodyType.record.check(call.request.fields)
+    let id = Self.newID()
+    let item = try RecordDecoder().decodeItem(call.request.body, named: id)
+    try writer.check(item.placements)
+    writes.change(
+      item: id, .put(item.post, placements: item.placements), call,
+      authorization: writer.itemAuthorization(hasFeeds: item.placements != nil)
+    ) { _ in
+      var writer = JSONWriter()
+      writer.object { $0.member("id", id) }
+      var fields: Fields = ["Location": "/v1/items/\(id)"]
+      fields.append(ContentType.json.fields)
+      return Response(.created, fields: fields, bytes: writer.bytes)
+    }
+  }
+
+  /// 120 random bits in letters and digits without those that look alike (Crockford's base 32).
+  private static func newID() -> String {
+    let digits = Array("0123456789abcdefghjkmnpqrstvwxyz")
+    return String((0..<24).map { _ in digits.randomElement()! })
+  }
+}
+
+/// The item is not any more what the patch was made for.
+struct ItemMoved: Error {}
+
+/// `PATCH` with a merge patch (RFC 5789, RFC 7396) of an item's record: what it does not name stays, and so do counters
+/// that others add to meanwhile.
+///
+/// The patch is made on the item as it was read, and written if the item is the same still; otherwise it is made anew.
+struct PatchItemHandler: RouteHandler {
+  let writes: SingleWrites
+
+  /// How often it is made anew: each time another write of the item came first.
+  private static let maximumTries = 64
+
+  func answer(_ call: Call) throws {
+    let writer = try call.writer()
+    try BodyType.mergePatch.check(call.request.fields)
+    let patch = try RecordDecoder().decodePatch(call.request.body)
+    let answer = writes.answer(call) { (_: ItemOutcome) in Response(.noContent) }
+    change(patch, by: writer, call, triesLeft: Self.maximumTries, answer)
+  }
+
+  private func change(
+    _ patch: ItemPatch, by writer: WriteToken, _ call: Call, triesLeft: Int,
+    _ answer: @escaping @Sendable (Result<ItemOutcome, any Error>) -> Void
+  ) {
+    let id = call.segment("id")
+    writes.store.item(withID: id) { result in
+      call.attempt {
+        guard let item = try result.get() else { throw FeedError.unknownItem(id) }
+        let keepsCounters = !patch.namesCounters
+        let version = { @Sendable (item: StoredItem) in
+          (keepsCounters ? ItemVersion.withoutCounters(item) : ItemVersion(item)).text
+        }
+        // The rights on what is there come first: what a patch would make of it tells what it is.
+        try writer.itemAuthorization(hasFeeds: true)?(item)
+        let (post, placements) = try patch.applied(to: item.post, placements: item.placements)
+        try writer.check(placements)
+        let (read, precondition) = (version(item), WritePreconditions(call.request).itemCondition)
+        let write = ItemWrite(
+          id: id, change: .put(post, placements: placements, keepsCounters: keepsCounters),
+          condition: { current in
+            try precondition?(current)
+            guard let current, version(current) == read else { throw ItemMoved() }
+          },
+          authorization: writer.itemAuthorization(hasFeeds: true))
+        writes.store.write(write) { result in
+          if case .failure(let error) = result, error is ItemMoved, triesLeft > 1 {
+            change(patch, by: writer, call, triesLeft: triesLeft - 1, answer)
+          } else {
+            answer(result)
+          }
+        }
+      }
+    }
+  }
+}
+
 /// `PUT`, RFC 9110 section 9.3.4: 201 where it makes the item, 204 where it replaces it.
 struct PutItemHandler: RouteHandler {
   let writes: SingleWrites
@@ -190,7 +276,7 @@ struct SingleWrites: Sendable {
   }
 
   /// Answers the call with what comes of a write that begins now.
-  private func answer<Outcome>(
+  func answer<Outcome>(
     _ call: Call, _ response: @escaping @Sendable (Outcome) -> Response
   ) -> @Sendable (Result<Outcome, any Error>) -> Void {
     let start = MonotonicClock.nanoseconds

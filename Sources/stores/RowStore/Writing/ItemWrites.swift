@@ -18,7 +18,8 @@ extension ItemWrite {
       return .counted(counters, isReplay: true)
     }
     if let condition { try condition(try row.map(rows.item)) }
-    if case .put(let post, let placements) = change {
+    if case .put(var post, let placements, let keepsCounters) = change {
+      if keepsCounters, let stored = row?.stored { post.counters = stored.post.counters }
       var batch = ImportBatch()
       try batch.put(post, placements, over: row, &rows)
       movedFeeds.formUnion(batch.movedFeeds)

@@ -45,7 +45,7 @@ package struct RowsWanted {
   private mutating func add(_ write: ItemWrite) {
     add(post: write.id, isPlaced: write.authorization != nil || write.condition != nil)
     switch write.change {
-    case .put(let post, let placements):
+    case .put(let post, let placements, _):
       add(post: write.id, isPlaced: true)
       newPosts += 1
       if let author = post.author { authors.insert(author) }
