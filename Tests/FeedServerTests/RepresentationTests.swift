@@ -183,7 +183,8 @@ import Testing
       #expect(answer.status == 204 && answer.body.isEmpty, "\(target)")
       #expect(answer.fields["allow"] == allowed)
       // Pages of other origins may read and no more.
-      let reading = allowed.replacing("POST, ", with: "").replacing("PUT, PATCH, DELETE, ", with: "")
+      let reading = allowed.replacing("POST, ", with: "").replacing(
+        "PUT, PATCH, DELETE, ", with: "")
       #expect(answer.fields["access-control-allow-methods"] == reading)
       #expect(answer.fields["access-control-allow-origin"] == "*")
     }
