@@ -260,6 +260,19 @@ extension Descriptor {
     try retrying("fcntl", "lock \(path)") { fcntl(number, Self.setLock, &request) }
   }
 
+  /// The same, but waits for others that have them locked, looking every few milliseconds: to be called where such
+  /// locks are short.
+  public func waitToLockBytes(_ bytes: Range<Int>) throws(SystemError) {
+    while true {
+      do throws(SystemError) {
+        return try lockBytes(bytes)
+      } catch {
+        guard error.code == EAGAIN || error.code == EACCES else { throw error }
+        CurrentThread.rest(nanoseconds: 2_000_000)
+      }
+    }
+  }
+
   /// Whether another process has locked any of these bytes.
   public func isLocked(_ bytes: Range<Int>) throws(SystemError) -> Bool {
     var request = Self.request(bytes)

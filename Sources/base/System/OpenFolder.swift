@@ -73,6 +73,24 @@ public struct OpenFolder: Sendable {
     }
   }
 
+  /// Gives a file in this folder a name in another folder of the same file system, in place of what had it
+  /// (`renameat(2)`).
+  public func move(
+    _ name: String, to other: OpenFolder, as newName: String, purpose: @autoclosure () -> String
+  ) throws(SystemError) {
+    try retrying("renameat", purpose()) {
+      renameat(folder.number, name, other.folder.number, newName)
+    }
+  }
+
+  /// A file of this name in this folder for reading and writing, as it is, or made empty.
+  public func keepFile(
+    named name: String, purpose: @autoclosure () -> String
+  ) throws(SystemError) -> Descriptor {
+    try Descriptor(
+      name, in: folder, [.readingAndWriting, .creating, .notThroughLink], purpose: purpose())
+  }
+
   /// Takes a file's name away, if it is there (`unlinkat(2)`).
   public func remove(_ name: String) { unlinkat(folder.number, name, 0) }
 

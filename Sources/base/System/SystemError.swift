@@ -21,6 +21,15 @@ public struct SystemError: Error, Sendable, Hashable {
   public var reason: String { String(cString: strerror(code)) }
 }
 
+extension SystemError {
+  /// Whether the disk is full, or the user's share of it.
+  public var isFullDisk: Bool { code == ENOSPC || code == EDQUOT }
+  /// Whether nothing has that name.
+  public var isAbsence: Bool { code == ENOENT }
+  /// Whether this user may not do it, or nobody on a file system that is read only.
+  public var isRefusal: Bool { code == EACCES || code == EPERM || code == EROFS }
+}
+
 extension SystemError: CustomStringConvertible {
   /// For example `cannot listen on 127.0.0.1:8080: Address already in use (bind)`.
   public var description: String { "cannot \(purpose): \(reason) (\(call))" }

@@ -230,6 +230,18 @@ extension NumberSetting {
       "media-probe-interval-seconds", 1...day, \.mediaProbing.intervalSeconds,
       "Interval at which the media root is scanned for new and changed files."),
     NumberSetting(
+      "media-upload-bytes", 1...(1 << 50), \.application.mediaUploadBytes,
+      "Maximum length of a media file that is uploaded; a longer one gets 413."),
+    NumberSetting(
+      "media-quota-bytes", 1...(1 << 53), \.application.mediaQuotaBytes,
+      "Maximum size of all media files; an upload that exceeds it gets 507."),
+    NumberSetting(
+      "maximum-media-uploads", 1...1024, \.application.maximumMediaUploads,
+      "Maximum number of media files that are received at once; others wait."),
+    NumberSetting(
+      "media-upload-queue", 1...1_000_000, \.application.mediaUploadQueue,
+      "Maximum number of uploads that run or wait; one more gets 503."),
+    NumberSetting(
       "media-url-seconds", 1...tenYears, \.application.mediaURLSeconds,
       "Minimum time for which a signed URL is valid."),
     NumberSetting(

@@ -133,6 +133,11 @@ struct MediaOptions: ParsableArguments {
   @Option("media-max-age-seconds") var mediaMaxAgeSeconds: Int
   @Option("media-compared-bytes") var mediaComparedBytes: Int
 
+  @Option("media-upload-bytes") var mediaUploadBytes: Int
+  @Option("media-quota-bytes") var mediaQuotaBytes: Int
+  @Option("maximum-media-uploads") var maximumMediaUploads: Int
+  @Option("media-upload-queue") var mediaUploadQueue: Int
+
   @Option(
     help:
       "File of keys, one a line, that sign URLs of media files; without it, none is signed.")

@@ -9,7 +9,7 @@ struct WriteOptions: ParsableArguments {
 
   @Option(
     help: """
-      The file that holds the token, or lines of NAME TOKEN RIGHT…: everything, counters, feed:NAME. SIGHUP \
+      The file that holds the token, or lines of NAME TOKEN RIGHT…: everything, counters, media, feed:NAME. SIGHUP \
       reads it anew.
       """)
   var writeTokenFile: String?

@@ -89,26 +89,13 @@ struct FileLook: Sendable {
     }
     guard let first else { return nil }
     let found = try shelf.renditions(of: first.truth, at: segments, path)
-    let media = media(at: urls, first.truth.alone, found, time)
+    let media = addresses.media(at: urls, first.truth.alone, found, time)
     let changed = zip(media, known).filter { $0 != $1 }.map(\.0)
     return changed.isEmpty
       ? .unchanged(found.renditions)
       : .known(
         .init(
           path: path, media: changed, notes: nil, sha256: nil, renditions: found.renditions))
-  }
-
-  /// What is to be kept of a file at each of its URLs: its renditions have theirs, in the same place.
-  private func media(
-    at urls: [String], _ truth: MediaTruth, _ found: RenditionShelf.Found, _ changed: Int64
-  ) -> [KnownMedia] {
-    urls.map { url in
-      var truth = truth
-      truth.variants = found.files.map { file in
-        MediaVariant(url: addresses.url(of: file.segments, beside: url), truth: file.truth)
-      }
-      return KnownMedia(url: url, truth: truth, changedNanoseconds: changed)
-    }
   }
 
   private func isUnsettled(_ status: FileStatus) -> Bool {
@@ -142,7 +129,7 @@ struct FileLook: Sendable {
       let found = try shelf.renditions(of: truth, at: segments, path)
       return .known(
         .init(
-          path: path, media: media(at: urls, truth, found, changed), notes: notes,
+          path: path, media: addresses.media(at: urls, truth, found, changed), notes: notes,
           sha256: sha256, renditions: found.renditions))
     }
     if let result = desk.claim(sha256) {
@@ -180,6 +167,21 @@ struct FileLook: Sendable {
   }
 }
 
+extension MediaAddresses {
+  /// What is to be kept of a file at each of its URLs: its renditions have theirs, in the same place.
+  func media(
+    at urls: [String], _ truth: MediaTruth, _ found: RenditionShelf.Found, _ changed: Int64
+  ) -> [KnownMedia] {
+    urls.map { url in
+      var truth = truth
+      truth.variants = found.files.map { file in
+        MediaVariant(url: self.url(of: file.segments, beside: url), truth: file.truth)
+      }
+      return KnownMedia(url: url, truth: truth, changedNanoseconds: changed)
+    }
+  }
+}
+
 extension OpenFile {
   /// Whether it is an image, a video or a sound by its first bytes, or calls itself one.
   func mayBeMedia(named name: String) throws(SystemError) -> Bool {
@@ -197,7 +199,7 @@ extension OpenFile {
 
 extension ProbeError {
   /// Whether the file itself is broken: not one that this machine, in its limits, cannot make out.
-  fileprivate var isOfBrokenFile: Bool {
+  package var isOfBrokenFile: Bool {
     switch self {
     case .cutShort, .undecodable: true
     case .format(let error):

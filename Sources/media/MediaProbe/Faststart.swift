@@ -36,7 +36,6 @@ package enum Faststart {
     let partial = try openPartial(destination)
     do {
       try write(plan, from: old, to: partial)
-      try check(partial, against: plan)
       let status = try FileStatus(path: source)
       guard status.bytes == old.file.size, status.modified == old.file.modified else {
         throw ProbeError.changed
@@ -52,6 +51,16 @@ package enum Faststart {
     }
     try FileSystem.sync(folder: folder(of: destination))
     return Int(plan.bytes)
+  }
+
+  /// Writes an open file anew to another one, which is empty.
+  ///
+  /// - Throws: `FaststartError` where it cannot be done or there is nothing to do, `FormatError`, `ProbeError`,
+  ///   `FaststartFileError`, `SystemError`.
+  package static func rewrite(_ file: OpenFile, to output: Descriptor) throws {
+    let old = FileSource(file)
+    try write(try FaststartPlan(for: old), from: old, to: output)
+    try old.requireUnchanged()
   }
 
   /// Makes the file beside where it will be, or takes over what a killed run left.
@@ -84,11 +93,13 @@ package enum Faststart {
         offset += Int64(count)
       }
     }
+    try check(partial, against: plan)
   }
 
   /// Sees that the new file starts, and has the size that it was to have.
   private static func check(_ partial: Descriptor, against plan: FaststartPlan) throws {
-    let source = try FileSource(path: partial.path)
+    guard let file = OpenFile(partial) else { throw ProbeError.notAFile }
+    let source = FileSource(file)
     let structure = try MediaStructure(reading: source, limits: MediaLimits())
     guard source.size == plan.bytes, structure.start.isStartable, structure.flaws.isEmpty else {
       throw FaststartFileError.notStartable(path: partial.path)

@@ -4,6 +4,7 @@ import FeedServer
 import Foundation
 import Logging
 import MediaFiles
+import MediaProbe
 import Observability
 import PostgresStore
 import RowStore
@@ -51,7 +52,9 @@ package final class FeedService: Sendable {
   ///   `BackupFolder` throws.
   package init(_ configuration: FeedServiceConfiguration, logger: Logger) throws {
     (self.configuration, self.logger) = (configuration, logger)
-    let settings = configuration.application
+    var settings = configuration.application
+    settings.mediaProbe = MediaProbe(
+      settings: configuration.mediaProbing.decoding, tools: configuration.mediaProbing.tools)
     let media = try settings.mediaRoot.map { try MediaRoot(path: $0) }
     var opening = configuration.opening
     // One reader for each thread that may read at once, one for the refresh, and one for purging.

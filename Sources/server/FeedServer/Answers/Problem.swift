@@ -4,7 +4,10 @@ import HTTP
 import HTTPServer
 import JSON
 import MediaFiles
+import MediaFormats
+import MediaIndex
 import Seeding
+import System
 
 /// A refusal as a client sees it: `application/problem+json`, RFC 9457.
 struct Problem: Error, Sendable {
@@ -22,6 +25,10 @@ struct Problem: Error, Sendable {
     case feedExists = "feed-exists"
     case unknownMedia = "unknown-media"
     case unknownMediaVersion = "unknown-media-version"
+    case invalidMediaPath = "invalid-media-path"
+    case mediaConflict = "media-conflict"
+    case wrongDigest = "wrong-digest"
+    case brokenMedia = "broken-media"
     case missingSignature = "missing-signature"
     case wrongSignature = "wrong-signature"
     case expiredURL = "expired-url"
@@ -39,6 +46,7 @@ struct Problem: Error, Sendable {
     case reportsOff = "reports-off"
     case tooManyRequests = "too-many-requests"
     case storageFull = "storage-full"
+    case quotaExceeded = "quota-exceeded"
     case limitExceeded = "limit-exceeded"
     case timedOut = "timed-out"
     case notSupported = "not-supported"
@@ -67,6 +75,10 @@ struct Problem: Error, Sendable {
       case .feedExists: "The name belongs to another feed"
       case .unknownMedia: "There is no such media file"
       case .unknownMediaVersion: "The media file has another content"
+      case .invalidMediaPath: "No media file can have this path"
+      case .mediaConflict: "Something else than a file is in the way"
+      case .wrongDigest: "The digest is another one"
+      case .brokenMedia: "The media file is broken"
       case .missingSignature: "The URL is not signed"
       case .wrongSignature: "The URL is signed by somebody else"
       case .expiredURL: "The URL no longer holds"
@@ -84,6 +96,7 @@ struct Problem: Error, Sendable {
       case .reportsOff: "Reports are off"
       case .tooManyRequests: "The client asks too often"
       case .storageFull: "The disk is full"
+      case .quotaExceeded: "The media folder is full"
       case .limitExceeded: "A limit of this server is exceeded"
       case .timedOut: "The request took too long"
       case .notSupported: "The server does not support this"
@@ -193,6 +206,19 @@ extension Problem {
       field = error.field.isEmpty ? nil : error.field
     case MediaError.notFound, MediaError.denied:
       self.init(.unknownMedia, .notFound, "There is no such media file.")
+    case let error as NewMediaPathError:
+      self.init(.invalidMediaPath, .badRequest, error.description)
+    case let error as MediaPlaceError:
+      self.init(.mediaConflict, .conflict, error.description)
+    case let error as UploadedTypeError:
+      self.init(.unsupportedMediaType, .unsupportedMediaType, error.description)
+    case let error as BodyStreamError:
+      self.init(.malformedRequest, .badRequest, error.description)
+    case let error as SystemError where error.isFullDisk:
+      self.init(.storageFull, .insufficientStorage, "The server's disk is full. Nothing is stored.")
+    case let error as SystemError where error.isRefusal:
+      self.init(
+        .writesOff, .forbidden, "The server may not write in its folder for media files.")
     case MediaError.exhausted:
       self.init(.overloaded, .serviceUnavailable, "The server has too many files open.")
     case is ItemMoved:

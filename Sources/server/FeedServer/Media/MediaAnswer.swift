@@ -15,6 +15,39 @@ import System
 // `PageKey` and of `RequestText`, and the item file holds items of one such second at a time. So
 // nothing that is cached outlives its step, and the end of a step needs no notification.
 
+/// By what clients tell a state of a file from others.
+struct FileValidator {
+  private let bytes: Int
+  private let modified: Moment
+  private let now: Moment
+
+  init(_ file: OpenFile, now: Moment) {
+    (bytes, modified, self.now) = (file.size, file.modified, now)
+  }
+
+  init(_ status: FileStatus, now: Moment) {
+    (bytes, modified, self.now) = (status.bytes, status.modified, now)
+  }
+
+  /// Made of size and time of change: a tag of the bytes would have to read them all first.
+  var entityTag: EntityTag {
+    let parts = [modified.secondsSince1970, modified.nanoseconds, bytes]
+    let text = parts.map { String($0, radix: 36) }.joined(separator: "-")
+    return EntityTag(text, isWeak: !hasSettled)
+  }
+
+  /// `nil` as long as the file may change again within the same second, where its time is in the
+  /// future (RFC 9110 sections 8.8.2.1 and 8.8.2.2), and where no date can tell it.
+  var modifiedSeconds: Int? {
+    let seconds = modified.secondsSince1970
+    return hasSettled && HTTPDate.secondsSince1970.contains(seconds) ? seconds : nil
+  }
+
+  private var hasSettled: Bool {
+    now.isAtLeast(seconds: MediaFolder.settlingSeconds, after: modified)
+  }
+}
+
 /// What a media file is answered with.
 struct MediaAnswer {
   let file: OpenFile
@@ -22,24 +55,9 @@ struct MediaAnswer {
   let caching: CachePolicy.Directive
   let now: Moment
 
-  /// Made of size and time of change: a tag of the bytes would have to read them all first.
-  private var entityTag: EntityTag {
-    let parts = [file.modified.secondsSince1970, file.modified.nanoseconds, file.size]
-    let text = parts.map { String($0, radix: 36) }.joined(separator: "-")
-    return EntityTag(text, isWeak: !hasSettled)
-  }
-
-  /// `nil` as long as the file may change again within the same second, where its time is in the
-  /// future (RFC 9110 sections 8.8.2.1 and 8.8.2.2), and where no date can tell it.
-  private var modifiedSeconds: Int? {
-    let seconds = file.modified.secondsSince1970
-    return hasSettled && HTTPDate.secondsSince1970.contains(seconds) ? seconds : nil
-  }
-
-  private var hasSettled: Bool {
-    now.isAtLeast(seconds: MediaFolder.settlingSeconds, after: file.modified)
-  }
-
+  private var validator: FileValidator { FileValidator(file, now: now) }
+  private var entityTag: EntityTag { validator.entityTag }
+  private var modifiedSeconds: Int? { validator.modifiedSeconds }
   private var nowSeconds: Int { now.secondsSince1970 }
 
   func response(to request: Request) throws -> Response {

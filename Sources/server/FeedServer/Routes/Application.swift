@@ -160,6 +160,12 @@ struct Application: Handler {
       let isReadable = (try? BodyType.records.check(request.fields)) != nil
       let mayWrite = (try? head.writer?.get())?.rights.everything == true
       return isReadable && mayWrite ? .stream(maximumBytes: importBytes) : .discard
+    case .upload:
+      guard case .endpoint(let endpoint) = head.outcome,
+        let handler = endpoint.handler as? any UploadHandler,
+        (try? handler.check(request, head)) != nil
+      else { return .discard }
+      return .stream(maximumBytes: handler.maximumBytes)
     }
   }
 

@@ -34,6 +34,7 @@ enum Route: Int, CaseIterable, Sendable {
   case live
   case networks
   case media
+  case putMedia
   /// The page for browsers; for clients that ask for no HTML, links to the resources.
   case root
   /// The page's own files.
@@ -145,6 +146,11 @@ enum Route: Int, CaseIterable, Sendable {
       Row(.get, "/media/{path...}", parameters: MediaQuery.parameters) {
         MediaHandler(media: $0.media, logger: $0.logger)
       }
+    case .putMedia:
+      Row(
+        .put, "/media/{path...}", parameters: MediaQuery.parameters + ["faststart"], for: .writers,
+        body: .upload
+      ) { PutMediaHandler(uploads: $0.uploads, linking: $0.linking, logger: $0.logger) }
     case .root:
       Row(.get, "/") {
         RootHandler(
@@ -207,6 +213,8 @@ extension Route {
     case report
     /// The handler reads records as they come.
     case streamed
+    /// The handler, an `UploadHandler`, reads a file as it comes.
+    case upload
   }
 
   private struct Row: Sendable {

@@ -1,4 +1,5 @@
 import HTTPServer
+import MediaProbe
 import Observability
 import Seeding
 import Sockets
@@ -71,6 +72,16 @@ package struct ApplicationConfiguration: Sendable {
   /// How many media files may be open at once; a request for one more is answered with 503. `serve` sets
   /// what the process's descriptors leave beside connections, so that files starve no new client.
   package var openMediaFiles = Int.max
+  /// How large a media file may be that is put here.
+  package var mediaUploadBytes = 4 << 30
+  /// How many bytes the files of the media folder may have together for one more to be put there.
+  package var mediaQuotaBytes = 1 << 40
+  /// How many media files are received at once.
+  package var maximumMediaUploads = 64
+  /// How many are received or wait for that; one more is answered with 503.
+  package var mediaUploadQueue = 4096
+  /// Looks into media files that are put here.
+  package var mediaProbe = MediaProbe()
   /// How much memory encoded pages take at the most: three quarters of it for whole pages with their
   /// heads, a quarter for compressed bodies.
   package var encodedMemoryBytes = 64 << 20

@@ -58,6 +58,7 @@ package final class ApplicationServer: Sendable {
   /// - Returns: the port, which the system picks where 0 was configured.
   /// - Throws: `SystemError`.
   package func start() throws -> UInt16 {
+    if !configuration.writeTokens.isEmpty { parts.uploads?.begin(parts.logger) }
     let port = try server.start()
     _ = parts.pages.maker.source.writers.run { [filler] in filler.run() }
     _ = watching.run { [events = parts.events] in events.run() }
@@ -80,6 +81,7 @@ package final class ApplicationServer: Sendable {
     server.wait()
     // Their connections are gone: imports hear that, and end with the batch that they are writing.
     parts.imports.wait()
+    parts.uploads?.pool.wait()
     parts.scrapes.wait()
     filler.stop()
     parts.events.stop()

@@ -17,6 +17,7 @@ struct HandlerParts: Sendable {
   let feedRequests: FeedRequests
   let caching: CachePolicy
   let media: MediaFolder?
+  let uploads: MediaUploads?
   let linking: MediaLinking
   let workers: RequestWorkers
   let encoding: BodyEncoding
@@ -50,6 +51,7 @@ struct HandlerParts: Sendable {
       keyField: configuration.cacheKeyField)
     let folder = media.map { configuration.folder($0, of: store) }
     self.media = folder
+    uploads = folder.map { MediaUploads($0, store, configuration) }
     linking =
       folder.map { folder in folder.signer.map { .signed($0) } ?? .byContent } ?? .asRecorded
     workers = RequestWorkers(

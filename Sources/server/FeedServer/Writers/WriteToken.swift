@@ -10,6 +10,8 @@ package struct WriteToken: Sendable, Hashable {
     package var everything = false
     /// Counters of any item.
     package var counters = false
+    /// Media files.
+    package var media = false
     /// These feeds: their titles, and items that are in no other feed before or after; counters of items that
     /// are in one of them.
     package var feeds: Set<ByteText> = []
@@ -25,7 +27,7 @@ package struct WriteToken: Sendable, Hashable {
     }()
 
     /// Whether there is any.
-    package var isNone: Bool { !everything && !counters && feeds.isEmpty }
+    package var isNone: Bool { !everything && !counters && !media && feeds.isEmpty }
   }
 
   /// The name of its holder in logs.
@@ -67,6 +69,13 @@ extension WriteToken {
   /// - Throws: `Problem` 403 where not everything may be written.
   func checkEverything() throws {
     guard rights.everything else { throw refusal("imports may write everything") }
+  }
+
+  /// - Throws: `Problem` 403 where media files may not be written.
+  func checkMedia() throws {
+    guard rights.everything || rights.media else {
+      throw refusal("media files take the right media")
+    }
   }
 
   /// - Throws: `Problem` 403 where the feed may not be written.

@@ -19,6 +19,7 @@ package struct WriteTokenFileError: Error, Hashable, CustomStringConvertible {
 /// editors  0f8a7c51d2e94b6f8c3f7d40a6b1e7aa  everything
 /// sports   5b1c0a4f6f7e4d5c9d21c2f3e8b7a901  feed:sports feed:sports%2Flive
 /// apps     c41d5e2b9c4a4d0c8a1be5c0f6d2b383  counters
+/// camera   7d0e2f5ab8914c6ea3d2b1f09c5e4a86  media feed:camera
 /// ```
 package enum WriteTokenFile {
   /// How many tokens a server takes: each write is compared with all of them.
@@ -72,12 +73,14 @@ package enum WriteTokenFile {
       switch word {
       case "everything": rights.everything = true
       case "counters": rights.counters = true
+      case "media": rights.media = true
       case _ where word.hasPrefix("feed:"):
         guard let name = try? PercentEncoding.decode(word.dropFirst("feed:".count)),
           !name.isEmpty
         else { throw Refusal("\(word) names no feed: its name is to be percent-encoded") }
         rights.feeds.insert(name)
-      default: throw Refusal("\(word.prefix(40)) is no right: everything, counters, feed:NAME")
+      default:
+        throw Refusal("\(word.prefix(40)) is no right: everything, counters, media, feed:NAME")
       }
     }
     return WriteToken(name: String(words[0]), secret: String(words[1]), rights: rights)

@@ -1,0 +1,239 @@
+import Catalog
+import Feed
+import HTTP
+import HTTPServer
+import Logging
+import MediaFiles
+import MediaFormats
+import MediaIndex
+import MediaProbe
+import SHA2
+import System
+
+/// Takes media files in.
+///
+/// Theory of operation. The bytes go to a file in `UploadFolder`, which nobody sees, as they come. When all are there,
+/// the file is compared with the digests that the client sent, mended if that was asked for, looked into, and brought
+/// to the disk. Then it gets its name at once (`rename(2)`), while no other upload may touch that name, and what was
+/// found out is stored: the answer has it, and so has every page from then on. Whatever goes wrong before, nothing is
+/// left; behind a process that is killed, the next one removes it.
+final class MediaUploads: Sendable {
+  /// What a request asks for, told from its head.
+  struct Order: Sendable {
+    /// Where the file is to be.
+    let segments: [String]
+    let digests: DigestFields
+    /// Whether tables behind the media data are brought to the front.
+    let isFaststart: Bool
+    let method: HTTP.Method
+    let fields: Fields
+  }
+
+  /// What came of it.
+  struct Placed: Sendable {
+    let segments: [String]
+    let isNew: Bool
+    let status: FileStatus
+    let sha256: [UInt8]
+    /// Nil where nothing could be told of it.
+    let truth: MediaTruth?
+    let isMended: Bool
+    let warnings: [String]
+  }
+
+  /// How much of a body without a length is set aside at a time.
+  private static let reservedBytes = 1 << 20
+
+  let folder: MediaFolder
+  let pool: WorkerPool
+  let maximumBytes: Int
+  private let arrival: MediaArrival
+  private let uploads: UploadFolder
+  private let quota: MediaQuota
+  /// How many files may be looked into at once.
+  private let decoders: Monitor<Int>
+
+  init(_ folder: MediaFolder, _ store: any MediaStore, _ configuration: ApplicationConfiguration) {
+    self.folder = folder
+    pool = WorkerPool(
+      threads: configuration.maximumMediaUploads, limit: configuration.mediaUploadQueue)
+    maximumBytes = configuration.mediaUploadBytes
+    arrival = MediaArrival(root: folder.root, store: store, probe: configuration.mediaProbe)
+    uploads = UploadFolder(folder.root)
+    quota = MediaQuota(folder.root, limitBytes: configuration.mediaQuotaBytes)
+    decoders = Monitor(max(1, configuration.workerThreads))
+  }
+
+  /// Removes what killed processes left, and says why nothing can be taken in, where that is so.
+  func begin(_ logger: Logger) {
+    do {
+      try FileSystem.require([.writing, .entering], folder.root.path)
+      let removed = try uploads.sweep()
+      if removed > 0 { logger.notice("removed \(removed) unfinished uploads of media files") }
+    } catch {
+      logger.error("uploads of media files are refused (403): \(error)")
+    }
+  }
+
+  /// - Throws: `Problem` 412 where the conditions do not hold of what has the name now, 409 where no file can have it.
+  func check(_ order: Order) throws { _ = try current(order) }
+
+  /// Takes in the body, and gives it its name; waits for the client, the disk and the decoder.
+  func take(_ body: BodyStream?, length: Int?, _ order: Order) throws -> Placed {
+    let received = try receive(body, length: length, order)
+    defer { quota.release(received.reserved) }
+    try order.digests.check(sha256: received.sha256, sha512: received.sha512)
+    return try finish(received, order)
+  }
+
+  /// A file as it came.
+  struct Received {
+    var upload: UploadFile
+    var bytes: Int
+    var sha256: [UInt8]
+    var sha512: [UInt8]?
+    /// How many bytes of the quota are set aside for it.
+    var reserved: Int
+  }
+
+  private func receive(_ body: BodyStream?, length: Int?, _ order: Order) throws -> Received {
+    var reserved = 0
+    func reserve(_ bytes: Int) throws {
+      guard try quota.reserve(bytes) else { throw Problem.quota(quota.limitBytes) }
+      reserved += bytes
+    }
+    do {
+      if let length { try reserve(length) }
+      let upload = try uploads.begin()
+      var sha256 = SHA256()
+      var sha512 = SHA512()
+      var bytes = 0
+      var head: [UInt8] = []
+      var isKnown = false
+      func lookAtHead() throws {
+        _ = try UploadedType(head: head, name: order.segments.last ?? "")
+        isKnown = true
+      }
+      while let piece = try body?.read() {
+        if length == nil, bytes + piece.count > reserved {
+          try reserve(max(piece.count, Self.reservedBytes))
+        }
+        if !isKnown {
+          head += piece.prefix(MediaType.headBytes - head.count)
+          // What is not taken is refused before the rest of it is sent.
+          if head.count == MediaType.headBytes { try lookAtHead() }
+        }
+        try upload.descriptor.write(piece[...], at: bytes)
+        bytes += piece.count
+        sha256.update(piece)
+        if order.digests.needsSHA512 { sha512.update(piece) }
+      }
+      if !isKnown { try lookAtHead() }
+      return Received(
+        upload: upload, bytes: bytes, sha256: sha256.finalize(),
+        sha512: order.digests.needsSHA512 ? sha512.finalize() : nil, reserved: reserved)
+    } catch {
+      quota.release(reserved)
+      throw error
+    }
+  }
+
+  private func finish(_ received: Received, _ order: Order) throws -> Placed {
+    var received = received
+    var (report, warnings) = try look(into: &received)
+    let isMended = order.isFaststart && report?.notes.contains(.tablesBehind) == true
+    if isMended {
+      try mend(&received)
+      (report, warnings) = try look(into: &received)
+    }
+    try received.upload.descriptor.sync()
+    let lock = try uploads.lock(order.segments)
+    defer { withExtendedLifetime(lock) {} }
+    let old = try current(order)
+    try received.upload.place(at: order.segments, in: folder.root)
+    quota.add(received.bytes - (old?.bytes ?? 0))
+    try arrival.keep(report?.truth, of: order.segments)
+    return Placed(
+      segments: order.segments, isNew: old == nil,
+      status: try folder.root.status(of: order.segments), sha256: received.sha256,
+      truth: report?.truth, isMended: isMended, warnings: warnings)
+  }
+
+  /// What has the name that is asked for; the conditions of the request hold of it.
+  private func current(_ order: Order) throws -> FileStatus? {
+    let status = try folder.root.statusForPlacing(order.segments)
+    for name in ["If-Match", "If-None-Match"] {
+      if let value = order.fields.combined(name), EntityTagCondition(parsing: value) == nil {
+        throw Problem(
+          .preconditionFailed, .preconditionFailed,
+          "\(name) is neither * nor a list of entity tags.")
+      }
+    }
+    let now = WallClock.now
+    let validator = status.map { FileValidator($0, now: now) }
+    let outcome = Preconditions.evaluate(
+      order.method, order.fields, current: validator?.entityTag,
+      lastModifiedSeconds: validator?.modifiedSeconds, nowSecondsSince1970: now.secondsSince1970)
+    guard outcome == .proceed else {
+      throw Problem(
+        .preconditionFailed, .preconditionFailed,
+        validator.map { "There is a file, with the entity tag \($0.entityTag)." }
+          ?? "There is no such file.")
+    }
+    return status
+  }
+
+  /// What the file is; refuses what is broken. Of a file of which nothing can be told, a warning says why.
+  private func look(into received: inout Received) throws -> (ProbeReport?, warnings: [String]) {
+    try received.upload.descriptor.setPermissions(0o644)
+    guard let file = OpenFile(received.upload.descriptor) else { throw ProbeError.notAFile }
+    decoders.wait { $0 > 0 ? ($0 -= 1) : nil }
+    defer {
+      decoders.withLock { $0 += 1 }
+      decoders.notify()
+    }
+    do {
+      let report = try arrival.report(of: file, sha256: received.sha256)
+      return (report, report.notes.map(Self.words))
+    } catch let error as ProbeError where error.isOfBrokenFile {
+      throw Problem(
+        .brokenMedia, .unprocessableContent, "The file is broken: \(error). Nothing is stored.")
+    } catch ProbeError.system(let error) {
+      throw error
+    } catch let error as ProbeError {
+      return (nil, ["nothing is known of it: \(error)"])
+    }
+  }
+
+  private static func words(_ note: ProbeNote) -> String {
+    guard note == .tablesBehind else { return note.description }
+    return
+      "moov stands behind the media data, so no head of the file starts it; put it again with ?faststart=1, "
+      + "which mends that without loss"
+  }
+
+  /// Writes the file anew, with its tables in front.
+  private func mend(_ received: inout Received) throws {
+    guard let file = OpenFile(received.upload.descriptor) else { throw ProbeError.notAFile }
+    let mended = try uploads.begin()
+    do {
+      try Faststart.rewrite(file, to: mended.descriptor)
+    } catch let error as FaststartError {
+      throw Problem(
+        .brokenMedia, .unprocessableContent,
+        "The file cannot be mended, as faststart asks: \(error). Nothing is stored.")
+    }
+    guard let new = OpenFile(mended.descriptor) else { throw ProbeError.notAFile }
+    received.sha256 = try arrival.digest(of: new)
+    received.upload = mended
+    received.bytes = new.size
+  }
+}
+
+extension Problem {
+  fileprivate static func quota(_ bytes: Int) -> Problem {
+    Problem(
+      .quotaExceeded, .insufficientStorage,
+      "The media folder may hold \(bytes) bytes (--media-quota-bytes), and would have more.")
+  }
+}

@@ -1,0 +1,135 @@
+import Feed
+import HTTP
+import HTTPServer
+import JSON
+import Logging
+import MediaFiles
+import MediaIndex
+import PostJSON
+import System
+
+/// A route whose body is a file of any size.
+protocol UploadHandler: RouteHandler {
+  /// How many bytes it may have.
+  var maximumBytes: Int { get }
+  /// Looks at the head alone.
+  ///
+  /// - Throws: why the body is not to be read.
+  func check(_ request: Request, _ head: RequestHead) throws
+}
+
+/// `PUT` of a media file, RFC 9110 section 9.3.4: 201 where it makes the file, 200 where it replaces it.
+struct PutMediaHandler: UploadHandler {
+  let uploads: MediaUploads?
+  let linking: MediaLinking
+  let logger: Logger
+
+  var maximumBytes: Int { uploads?.maximumBytes ?? 0 }
+
+  func check(_ request: Request, _ head: RequestHead) throws {
+    _ = try order(request, head.writer, head.path["path"] ?? "", head.parameters)
+  }
+
+  private func order(
+    _ request: Request, _ writer: Result<WriteToken, Problem>?, _ path: String,
+    _ parameters: Parameters
+  ) throws -> (MediaUploads, MediaUploads.Order) {
+    try writer?.get().checkMedia()
+    guard let uploads else {
+      throw Problem(
+        .writesOff, .forbidden,
+        "The server has no folder for media files: it was started without --media-root.")
+    }
+    let segments = try PathSegments.split("/" + path)
+    guard PathSegments.isPlainlySpelt(path) else { throw NewMediaPathError.needlesslyEncoded }
+    try NewMediaPath.check(segments)
+    for name in ["version", "expires", "signature"] where parameters[name] != nil {
+      throw ParameterError(parameter: name, problem: "is of GET: a file is put by its path alone")
+    }
+    try Self.checkBody(request.fields)
+    let order = MediaUploads.Order(
+      segments: segments, digests: try DigestFields(request.fields),
+      isFaststart: try parameters.boolean("faststart") ?? false, method: request.method,
+      fields: request.fields)
+    try uploads.check(order)
+    return (uploads, order)
+  }
+
+  private static func checkBody(_ fields: Fields) throws {
+    // RFC 9110 section 14.5.
+    if fields.contains("Content-Range") {
+      throw ParameterError(
+        parameter: "Content-Range", problem: "is not taken: a file is put as a whole")
+    }
+    if let coding = fields.combined("Content-Encoding"), coding.asciiLowercased != "identity" {
+      var problem = Problem(
+        .unsupportedMediaType, .unsupportedMediaType,
+        "The body has the coding \(coding.prefix(40)): send the file as it is.")
+      problem.fields.append("Accept-Encoding", "identity")
+      throw problem
+    }
+    if let type = fields.combined("Content-Type"),
+      type.asciiLowercased.hasPrefix("multipart/")
+    {
+      throw Problem(
+        .unsupportedMediaType, .unsupportedMediaType,
+        "The body is \(type.prefix(40)): send the file alone, as curl -T does.")
+    }
+  }
+
+  func answer(_ call: Call) throws {
+    let (uploads, order) = try order(
+      call.request, call.head.writer, call.segment("path"), call.parameters)
+    var length: Int?
+    if case .length(let bytes) = call.request.framing { length = bytes }
+    let body = call.responder.body
+    let isTaken = uploads.pool.run { [length] in
+      Result { try uploads.take(body, length: length, order) }
+    } telling: { outcome in
+      call.answer { response(try outcome.get(), call) }
+    }
+    guard isTaken else {
+      throw Problem(
+        .overloaded, .serviceUnavailable, "Too many uploads of media files are under way.")
+    }
+  }
+
+  private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  private func response(_ placed: MediaUploads.Placed, _ call: Call) -> Response {
+    let path = MediaAddresses.served.urls(of: placed.segments)[0]
+    logger.info(
+      "media file stored",
+      metadata: [
+        "requestID": "\(call.responder.requestID)", "url": "\(path)",
+        "bytes": .stringConvertible(placed.status.bytes),
+      ])
+    let name = linking.links.name(
+      of: Array(path.utf8).span, version: .content(sha256: placed.sha256))
+    var writer = JSONWriter()
+    writer.object { writer in
+      writer.member("url", name?.url.map(Self.text) ?? path)
+      writer.member("immutableUrl", name?.immutableURL.map(Self.text))
+      writer.member("path", path)
+      writer.member("bytes", placed.status.bytes)
+      writer.member("digest", DigestFields.text(.sha256, placed.sha256))
+      if placed.isMended {
+        writer.key("faststart")
+        writer.boolean(true)
+      }
+      if let truth = placed.truth {
+        writer.key("media")
+        writer.object { $0.members(of: truth) }
+      }
+      writer.key("warnings")
+      writer.array { writer in for words in placed.warnings { writer.string(words) } }
+    }
+    var fields: Fields = [
+      "Cache-Control": "no-store",
+      "ETag": FileValidator(placed.status, now: WallClock.now).entityTag.description,
+    ]
+    if placed.isNew { fields.append("Location", path) }
+    fields.append(ContentType.json.fields)
+    return Response(placed.isNew ? .created : .ok, fields: fields, bytes: writer.bytes)
+  }
+}
