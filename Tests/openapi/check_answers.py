@@ -622,7 +622,7 @@ class Suite:
         """A write with the token. A JSON body is judged against its schema first."""
         if body is not None and not isinstance(body, str):
             operation = self.document.root["paths"][template][method.lower()]
-            schema = operation["requestBody"]["content"]["application/json"]["schema"]
+            schema = operation["requestBody"]["content"][type]["schema"]
             errors = self.document.errors(schema, body)
             self.check.that(
                 bool(errors) == (expected == 422), f"{method} {target} {body}: {expected}, {errors}")
@@ -630,7 +630,8 @@ class Suite:
         if body is not None:
             headers["Content_Type"] = type
         value, answer = self.ask(
-            method, template, target, expected, parameter, kind, body.encode() if body else None,
+            method, template, target, expected, parameter, kind,
+            body.encode("utf-8", "surrogateescape") if body else None,
             Authorization="Bearer " + self.token, **headers)
         if field:
             self.check.that(value.get("field") == field, f"{method} {target}: {value}")
@@ -641,7 +642,7 @@ class Suite:
         counters = target + "/counters"
         writes = (("PUT", template, target, b'{"type":"text"}'), ("DELETE", template, target, None),
                   ("POST", template + "/counters", counters, b'{"likes":1}'),
-                  ("POST", "/v1/import", "/v1/import", b"[]"))
+                  ("POST", "/v1/import", "/v1/import", b"[]"), ("POST", "/v1/items", "/v1/items", b'{"type":"text"}'))
         for method, path, to, body in writes:
             for presented in ("", "Bearer x", "Bearer", "Basic " + self.token, self.token):
                 fields = {"Authorization": presented} if presented else {}
@@ -657,8 +658,44 @@ class Suite:
                            Content_Encoding=coding)
         self.check_item_writes(template, target)
         self.check_counters(template + "/counters", counters)
+        self.check_patches(template, target)
         self.write("DELETE", template, target, 204)
         self.write("DELETE", template, target, 404, kind="unknown-item")
+        made, answer = self.write("POST", "/v1/items", "/v1/items", 201, {"type": "text"})
+        self.check.that(answer.headers["location"] == "/v1/items/" + made["id"], f"Location {answer.headers}")
+        self.write("DELETE", template, answer.headers["location"], 204)
+        self.write("POST", "/v1/items", "/v1/items", 422, '{"type":"text","id":"a"}', "invalid-record", field="id")
+        self.write("POST", "/v1/items", "/v1/items", 413, '{"text":"' + "a" * 2_000_000 + '"}')
+        self.check_methods("/v1/items", "/v1/items")
+        self.check_uploads()
+
+    def check_patches(self, template, target):
+        patch = "application/merge-patch+json"
+        self.ask("PATCH", template, target, 401, kind="unauthorized", body=b"{}", Content_Type=patch)
+        self.write("PATCH", template, target, 204, {"title": "Patched", "counters": {"likes": None}}, type=patch)
+        item, _ = self.ask("GET", template, target, 200)
+        self.check.that(item["title"] == "Patched" and "likes" not in item.get("counters", {}), f"PATCH {target}: {item}")
+        self.write("PATCH", template, "/v1/items/no-such-item", 404, {}, "unknown-item", type=patch)
+        self.write("PATCH", template, target, 412, {}, "precondition-failed", type=patch, If_Match='"x"')
+        self.write("PATCH", template, target, 415, "{}", "unsupported-media-type")
+        self.write("PATCH", template, target, 422, '{"type":"x"}', "invalid-record", field="type", type=patch)
+        self.write("PATCH", template, target, 422, "[]", "invalid-record", type=patch)
+        self.write("PATCH", template, target, 413, '{"text":"' + "a" * 2_000_000 + '"}', type=patch)
+        self.write("PATCH", template, target + "?unknown=1", 400, parameter="unknown", body="{}",
+                   kind="invalid-parameter", type=patch)
+
+    def check_uploads(self):
+        template, target = "/media/{path}", "/media/new/gull.jpg"
+        picture = (DOCUMENT.parents[3] / "Fixtures/media/herring-gull-portrait/0.jpg").read_bytes().decode("utf-8", "surrogateescape")
+        self.ask("PUT", template, target, 401, kind="unauthorized", body=b"x")
+        for expected in (201, 200):
+            made, _ = self.write("PUT", template, target, expected, picture, type="image/jpeg")
+            self.check.that(made["media"]["kind"] == "image", f"PUT {target}: {made}")
+        self.write("PUT", template, target, 412, picture, "precondition-failed", type="image/jpeg", If_None_Match="*")
+        self.write("PUT", template, "/media/new/gull.png", 415, picture, "unsupported-media-type", type="image/jpeg")
+        self.write("PUT", template, "/media/new/gull.jpg/x.jpg", 409, picture, "media-conflict", type="image/jpeg")
+        self.write("PUT", template, target, 422, picture[:400], "broken-media", type="image/jpeg")
+        self.write("PUT", template, "/media/.gull.jpg", 400, picture, "invalid-media-path", type="image/jpeg")
         self.check_import()
         self.check_feed_writes()
 

@@ -1,5 +1,6 @@
-"""What learned watching saves: measure_watching.py PROGRAM WATCH.json [--items N] [--views N] [--looks N] [--repeats N] [--seed N]
-[--network NAME].
+"""What learned watching saves, in bytes at equal loaders and at equal delay: measure_watching.py PROGRAM WATCH.json [--items N] [--views N] [--looks N] [--repeats N] [--seed N]
+[--network NAME]
+[--kilobits LEAST MOST].
 
 A feed of clips, watched by made-up people as the file says; they report to a server, which learns. The lab then lets such
 people scroll the feed with expected-wait at several prices, told what was learned and not. Prints both, and the waste at equal
@@ -68,6 +69,7 @@ def main():
     parser.add_argument("--looks", type=int, default=500)
     parser.add_argument("--network", action="append")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kilobits", type=int, nargs=2, default=(480, 2000), help="of a second of a clip, the least and the most")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     deciles = json.loads(options.watch.read_text())["deciles"]
@@ -82,7 +84,7 @@ def main():
         records.write_text("".join(json.dumps({
             "id": name, "type": "video", "feeds": [{"name": "clips", "rank": rank}],
             "media": [{"kind": "video", "url": f"/media/{name}.mp4", "durationMs": duration,
-                       "bytes": duration * rng.randrange(60, 250)}]}) + "\n"
+                       "bytes": duration * rng.randint(*options.kilobits) // 8}]}) + "\n"
             for rank, (name, duration, _) in enumerate(clips, 1)))
         server = RunningServer(options.program, folder, "--reports-per-minute", "0", "--report-address-views", "0",
                                "--report-publish-seconds", "1", "--no-access-log")
@@ -95,7 +97,8 @@ def main():
                             for name, duration, decile in clips[start:start + 100]]
                     assert poster.post({"session": f"viewer-{viewer:012}-{start:06}", "part": 0, "feed": "clips",
                                         "items": len(seen), "seen": seen}) == 202
-                while not is_written(server):
+                # Within what the server queues.
+                while viewer % 10 == 9 and not is_written(server):
                     time.sleep(0.1)
             wait_until(lambda: all("survival" in json.loads(server.get(f"/v1/items/{name}")[2]) for name, *_ in clips[::50]), 30)
             time.sleep(3)
@@ -108,20 +111,24 @@ def main():
                 str(options.repeats), "--items", str(options.looks), *networks, *strategies, *([] if learned else ["--without-survival"]))
             # The mean of the runs of a price.
             for row in csv.DictReader(io.StringIO(text)):
+                if not row["wastedPercent"]:  # The bound.
+                    continue
                 prices = results.setdefault(row["network"], {}).setdefault(learned, {})
-                prices.setdefault(row["strategy"], []).append((float(row["loaders"]), float(row["kilobytes"]) * float(row["wastedPercent"]) / 100))
+                prices.setdefault(row["strategy"], []).append(
+                    (float(row["loaders"]), float(row["delayMilliseconds"]), float(row["kilobytes"]) * float(row["wastedPercent"]) / 100))
     for network, both in results.items():
         print(network)
         curves = {}
         for learned, rows in both.items():
             curves[learned] = [tuple(sum(values) / len(runs) for values in zip(*runs)) for runs in rows.values()]
-            print("learned " if learned else "without ", ", ".join(f"{loaders:.1f}: {waste:.1f}" for loaders, waste in
-                                                                   sorted(curves[learned])))
-        for loaders, waste in sorted(curves[False]):
-            told = waste_at(curves[True], loaders)
-            if told is not None:
-                print(f"  at {loaders:.1f} loaders per 1000: waste {told:.1f} KB an item learned, {waste:.1f} without: "
-                      f"{100 * (told / waste - 1) if waste else 0:+.0f} %")
+            print("learned " if learned else "without ", ", ".join(
+                f"{loaders:.1f} and {delay:.0f} ms: {waste:.1f}" for loaders, delay, waste in sorted(curves[learned])))
+        for index, words in enumerate(("loaders per 1000", "ms of delay an item")):
+            for point in sorted(curves[False]):
+                told = waste_at([(one[index], one[2]) for one in curves[True]], point[index])
+                if told is not None:
+                    print(f"  at {point[index]:.1f} {words}: waste {told:.1f} KB an item learned, {point[2]:.1f} without: "
+                          f"{100 * (told / point[2] - 1) if point[2] else 0:+.0f} %")
 
 
 if __name__ == "__main__":
