@@ -8,8 +8,8 @@ import Testing
 @Suite struct PriceTests {
   private static let prices = [0, 250, 2_500, 25_000, 250_000, 1_000_000]
 
-  /// People who look at pictures and clips for a while, fling and turn; each price has the same ones.
-  private static func results(_ network: String, seed: UInt64) -> ExperimentResults {
+  /// People who look at pictures and clips for a while, fling and turn.
+  private static var viewer: ViewerModel {
     var viewer = ViewerModel(
       dwell: .drawn(
         Quantiles([
@@ -18,6 +18,11 @@ import Testing
         ])!))
     viewer.patienceMilliseconds = 10_000
     (viewer.flingPermille, viewer.turnPermille) = (30, 40)
+    return viewer
+  }
+
+  /// Each price has the same people.
+  private static func results(_ network: String, seed: UInt64) -> ExperimentResults {
     var feed = FeedModel()
     // Light enough that the link is idle at times: where it never is, nothing is loaded that is not needed.
     feed.videoPermille = 200
@@ -50,5 +55,25 @@ import Testing
       #expect(mean(last, .loaders) > mean(0, .loaders) + 30, TestRandom.replay)
       #expect(mean(last, .waitMilliseconds) > mean(0, .waitMilliseconds), TestRandom.replay)
     }
+  }
+
+  /// Each stop wastes what is in flight: on a fast link half a megabyte. Futures differ from draw to draw; a transfer
+  /// that one of them begins another does not stop.
+  @Test(arguments: [5_000, 20_000])
+  func `little is in flight of what is stopped`(_ price: Int) {
+    let experiment = Experiment(
+      contestants: [Contestant(.expectedWait(WaitTuning(price: price)))],
+      networks: [SimulationTests.profile("lte")], feed: .generated(FeedModel()),
+      viewer: Self.viewer, items: 200, repeats: 6, seed: TestRandom.seeds[0])
+    var (late, all) = (0, 0)
+    for number in 0..<6 {
+      for line in experiment.explain(contestant: 0, network: 0, repeat: number) {
+        let words = line.split(separator: " ")
+        guard words.count > 4, words[3] == "bytes", let bytes = Int(words[2]) else { continue }
+        all += bytes
+        if line.hasSuffix("come all the same") { late += bytes }
+      }
+    }
+    #expect(all > 0 && late * 1_000 <= all * 30, "\(late) of \(all)")
   }
 }

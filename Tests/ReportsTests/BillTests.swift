@@ -77,6 +77,15 @@ import Testing
     #expect(avoided.count == 1 && avoided.allSatisfy { $0.bytesPerLoader == nil })
   }
 
+  @Test func `policies whose names are two normal forms are two policies`() throws {
+    let report = try Self.report([
+      ("f", "3g", "caf\u{e9}", Self.cell(loaders: [1, 2], unseen: 3_000_000)),
+      ("f", "3g", "cafe\u{301}", Self.cell(loaders: [21, 22], unseen: 1_000_000)),
+    ])
+    #expect(report.policies.groups.count == 2)
+    #expect(report.avoided.count { $0 != nil } == 1)
+  }
+
   @Test func `policies of different feeds are not compared`() throws {
     let cells = [
       ("f", "3g", "ahead", Self.cell(loaders: [1], unseen: 3_000_000)),

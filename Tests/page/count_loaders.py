@@ -94,14 +94,14 @@ def main():
                 walks = list(pool.map(
                     lambda name, tab: walk(tab, profile, name, options.items), STRATEGIES, tabs))
             counted = figures_of(server.port)
-    print("| strategy | items | loaders, by the page | by the server | of 1000 | waiting, s | MB | wasted, MB | requests | plans |")
+    print("| strategy | items | loaders, by the page | by the server | of 1000 | delay an item, ms | MB | wasted, MB | requests | plans |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     is_same = True
     for strategy, figures in zip(STRATEGIES.values(), walks):
         loaders, told = figures["imageLoaders"] + figures["videoLoaders"], counted[strategy]
         is_same &= (figures["items"], loaders) == (told["items"], told["loaders"])
         print(f"| `{strategy}` | {figures['items']} ({told['items']}) | {loaders} | {told['loaders']} "
-              f"| {loaders * 1000 / figures['items']:.1f} | {figures['waitMs'] / 1000:.1f} "
+              f"| {loaders * 1000 / figures['items']:.1f} | {figures['delayMs'] / figures['items']:.0f} "
               f"| {figures['bytes'] / 1e6:.1f} | {figures['wastedBytes'] / 1e6:.1f} | {figures['requests']} "
               f"| {figures['plans']} |")
     sys.exit(0 if is_same else 1)

@@ -86,7 +86,7 @@ extension LiveReport {
     }
     return policies.groups.map { group in
       guard let network = group.values?[0], let baseline = baselines[network],
-        let names = baseline.values, names != group.values ?? [],
+        let names = baseline.values, !areSame(names, group.values ?? []),
         let mine = group.cell.loadersPerThousand, let other = baseline.cell.loadersPerThousand
       else { return nil }
       var interval: ClosedRange<Double>?
@@ -104,6 +104,11 @@ extension LiveReport {
         bytesPerItem: group.unseenBytesPerItem - baseline.unseenBytesPerItem)
     }
   }
+}
+
+/// Whether names are the same bytes: two normal forms of a name are two policies.
+private func areSame(_ left: [String], _ right: [String]) -> Bool {
+  left.elementsEqual(right) { $0.utf8.elementsEqual($1.utf8) }
 }
 
 extension Double {

@@ -1021,6 +1021,8 @@ export class Prefetcher extends EventTarget {
   #start;
   /** How long it stood still since. */
   #stalledMs = 0;
+  /** How long all items stood still together. */
+  #allStalledMs = 0;
   #sendLast = () => this.#report(true);
   #lastRenewal = -Infinity;
   /**
@@ -1163,6 +1165,7 @@ export class Prefetcher extends EventTarget {
    */
   stalled(ms) {
     this.#stalledMs += ms;
+    this.#allStalledMs += ms;
     this.#reporter?.stalled(ms);
   }
 
@@ -1261,6 +1264,7 @@ export class Prefetcher extends EventTarget {
       items, imageLoaders, videoLoaders,
       perThousand: items === 0 ? 0 : (imageLoaders + videoLoaders) * 1000 / items,
       waitMs: Math.round(this.#waitMs + waiting),
+      delayMs: Math.round(this.#waitMs + waiting + this.#allStalledMs),
       bytes: mediaBytes + bytes, wastedBytes: wasted, heldBytes: this.store.heldBytes,
       requests: mediaRequests + requests, plans, planBytes,
     };

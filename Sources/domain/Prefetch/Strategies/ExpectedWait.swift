@@ -6,8 +6,9 @@ import Feed
 /// come. Those that can be done in time are kept: where one would be late, of the largest so far only its first
 /// frame is kept, or if that is no clip it is left out (Moore 1968; Hodgson), as that keeps the most in time. A
 /// step's waiting delays all that are kept, and costs as much waiting as it makes them late; that is charged to
-/// the first of them that is not under way, which would be asked for now. What was left out is charged with its
-/// own lateness, which ends where the person has gone on.
+/// the first of them that is not under way, which would be asked for now, and to those under way: stopped, these would be
+/// later still by what it takes to begin again. What was left out is charged with its own lateness, which ends where
+/// the person has gone on.
 ///
 /// A round trip is no work of the link: others use it meanwhile. It makes its own item later, and no other.
 struct ExpectedWait {
@@ -27,6 +28,10 @@ struct ExpectedWait {
     /// How long all of its start takes, there or not.
     let wholeMilliseconds: Int
     let isUnderWay: Bool
+    /// What of it arrives all the same if it is stopped now: what is in flight on the link.
+    var inFlightBytes = 0
+    /// How much later it is there than the link is done if it is stopped now, and begun again later.
+    var resumeMilliseconds = 0
     var isClip = false
     /// What one more step of waiting costs, summed over all futures.
     var cost = 0
@@ -78,7 +83,9 @@ struct ExpectedWait {
     /// What waiting one more step costs and what it may save.
     ///
     /// What it costs is the lateness that is foreseen, and what may happen to the link in that time. What it saves
-    /// are the step's bytes, where meanwhile it shows that the item's turn does not come.
+    /// are the step's bytes, where meanwhile it shows that the item's turn does not come. To stop what is under way saves
+    /// nothing of what is in flight, and where the turn comes all the same, that is loaded twice. Half of the price is
+    /// enough, so that no other draw of the same futures stops what one has begun.
     ///
     /// - Parameters:
     ///   - price: milliseconds of waiting for a megabyte.
@@ -95,9 +102,15 @@ struct ExpectedWait {
       // Whether the person comes shows little by little until then.
       let shows = time / max(time, Double(untilMilliseconds / max(1, turns)))
       let wait = (Double(cost) + risk) / Double(max(1, futures))
+      let needed = Double(turns) / Double(max(1, futures))
+      var unneeded = 1 - needed
+      if isUnderWay {
+        let inFlight = min(1, Double(inFlightBytes) / Double(max(1, wantedBytes)))
+        unneeded = max(0, unneeded * (1 - inFlight) - needed * inFlight) / 2
+      }
       return Balance(
         waitMilliseconds: wait, worth: wait * 1_000_000 / bytes,
-        price: Double(price) * Double(futures - turns) / Double(max(1, futures)) * shows)
+        price: Double(price) * unneeded * shows)
     }
   }
 
@@ -108,7 +121,7 @@ struct ExpectedWait {
     /// The same for a megabyte of what is decided about.
     let worth: Double
     /// What a megabyte has to be worth: the price, times the chance that the item's turn does not come, times the
-    /// share of that which shows within the step.
+    /// share of that which shows within the step; of what is under way less.
     let price: Double
 
     var isDue: Bool { worth >= price }
@@ -192,19 +205,25 @@ struct ExpectedWait {
     }
     let next = kept.first { !jobs[$0.job].isUnderWay } ?? kept.first
     guard let job = next?.job else { return }
-    var done = now + busy
+    var (done, late, resumed) = (now + busy, 0, 0)
     for one in kept {
       let visit = visits[one.visit]
       done += one.milliseconds
       let end = done + jobs[one.job].latencyMilliseconds
       slack = min(slack, visit.at - end)
-      jobs[job].cost += min(max(0, end + stepMilliseconds - visit.at), visit.dwell)
+      late += min(max(0, end + stepMilliseconds - visit.at), visit.dwell)
+      guard jobs[one.job].isUnderWay else { continue }
+      let resumedEnd = done + jobs[one.job].resumeMilliseconds
+      resumed += min(max(0, resumedEnd + stepMilliseconds - visit.at), visit.dwell)
     }
     // What lies beyond is taken to be as what is known: on a link that has more to do than it can, a step that it
     // is idle is lost for good.
     let beyond = slackBeyond(visits, done)
     slack = min(slack, beyond)
-    jobs[job].cost += min(max(0, stepMilliseconds - beyond), stepMilliseconds)
+    let cost = late + min(max(0, stepMilliseconds - beyond), stepMilliseconds)
+    for one in kept where one.job == job || jobs[one.job].isUnderWay {
+      jobs[one.job].cost += cost + (jobs[one.job].isUnderWay ? resumed : 0)
+    }
   }
 
   /// How far ahead of the person the link is after as many items again as `itemsBeyond`.

@@ -186,6 +186,10 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
       headMilliseconds: head < bytes ? facts.network.milliseconds(head) : 0,
       latencyMilliseconds: isUnderWay ? 0 : facts.network.latencyMilliseconds(bytes),
       wholeMilliseconds: whole, isUnderWay: isUnderWay)
+    if isUnderWay {
+      job.inFlightBytes = facts.network.bytes(inMilliseconds: facts.network.roundTripMilliseconds)
+      job.resumeMilliseconds = facts.network.latencyMilliseconds(bytes)
+    }
     job.isClip = facts.isClip(position)
     return job
   }

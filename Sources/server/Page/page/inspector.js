@@ -25,8 +25,9 @@ export class Inspector {
     const part = (/** @type {string} */ title, /** @type {string} */ help, /** @type {Node} */ body) => h('section', {},
       h('h3', {}, title), h('p', { class: 'help' }, help), body);
     place.replaceChildren(
-      part('What it came to', 'A loader is an item that is looked at before its start is here. Wasted are bytes of '
-        + 'items that were not looked at, and of clips beyond what was watched.', this.figures),
+      part('What it came to', 'A loader is an item that is looked at before its start is here. Delay is waiting for it, and '
+        + 'clips that stand because their bytes ran out. Wasted are bytes of items that were not looked at, and of clips '
+        + 'beyond what was watched.', this.figures),
       part('What is here', 'The files of the items around you: what is here, what is under way, and the mark up to '
         + 'which a file has to be here to start.', this.window),
       part('This item', 'What the server knows of it, and a client cannot.', h('div', {}, this.hint, editor.element)),
@@ -70,7 +71,8 @@ export class Inspector {
       ['items looked at', (one) => count(one.items)],
       ['loaders', (one) => `${count(one.imageLoaders + one.videoLoaders)}`],
       ['loaders per 1000', (one) => count(one.perThousand)],
-      ['waiting', (one) => duration(one.waitMs)],
+      ['delay an item', (one) => (one.items ? duration(one.delayMs / one.items) : '–')],
+      ['of that waiting', (one) => (one.items ? duration(one.waitMs / one.items) : '–')],
       ['loaded', (one) => size(one.bytes)],
       ['of that wasted', (one) => size(one.wastedBytes)],
       ['here', (one) => size(one.heldBytes)],

@@ -67,6 +67,7 @@ export class Slide {
    */
   set active(isActive) {
     if (this.#isActive === isActive) return;
+    if (!isActive) this.#goOn();
     this.#isActive = isActive;
     if (!isActive) this.#video?.pause();
     else if (this.#wantsToPlay) this.#start();
@@ -192,6 +193,7 @@ export class Slide {
       }
     }, { once: true });
     video.addEventListener('ended', () => {
+      if (!isWhole) this.#stop();
       this.#tell('ended');
       this.update();
     });
@@ -201,12 +203,26 @@ export class Slide {
       else this.#ranDry(file, prefix);
     });
     for (const state of ['playing', 'pause']) video.addEventListener(state, () => this.#drawPlay());
+    video.addEventListener('playing', () => this.#goOn());
     video.addEventListener('timeupdate', () => this.#tell('playing'));
     video.src = url;
     this.#drawPlay();
   }
 
   #lastTold = 0;
+  /** @type {number | null} since when the clip stands, as its bytes ran out */
+  #stoppedAt = null;
+
+  #stop() {
+    if (this.#isActive && this.#wantsToPlay && this.index === 0) this.#stoppedAt ??= performance.now();
+  }
+
+  /** It plays again, or is left. */
+  #goOn() {
+    if (this.#stoppedAt === null) return;
+    this.prefetcher.stalled(performance.now() - this.#stoppedAt);
+    this.#stoppedAt = null;
+  }
 
   /** @param {'playing' | 'ended'} state */
   #tell(state) {
@@ -225,6 +241,7 @@ export class Slide {
    */
   #ranDry(file, prefix) {
     if (!this.#isActive) return;
+    this.#stop();
     const curve = file.start?.curve ?? [];
     const index = curve.findIndex(([, bytes]) => bytes > prefix);
     const [fromMs, fromBytes] = curve[index - 1] ?? [0, file.start?.headBytes ?? 0];
