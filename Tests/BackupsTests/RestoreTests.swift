@@ -61,6 +61,21 @@ import Testing
     #expect(try walk() == ["a", "b"])
   }
 
+  @Test(arguments: ["-journal", "-wal", "-shm"])
+  func `nothing is restored beside what would be taken for its log, and cannot be removed`(
+    _ suffix: String
+  ) throws {
+    try makeBackup()
+    unlink(database)
+    // unlink(2) refuses a folder, as a disk may refuse any name.
+    mkdir(database + suffix, 0o755)
+    #expect(throws: (any Error).self) { try Restore(to: database).run(from: backup) }
+    #expect(!FileManager.default.fileExists(atPath: database))
+    rmdir(database + suffix)
+    _ = try Restore(to: database).run(from: backup)
+    #expect(try walk() == ["a", "b"])
+  }
+
   @Test func `a log that a killed program left beside does not get into what is restored`() throws {
     try makeBackup()
     let store = try SQLiteStore(path: database)

@@ -47,8 +47,10 @@ struct DeliveredMedia {
     Array("GIF89a".utf8) + (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* number &+ $0 >> 8) }
   }
 
-  static func version(of bytes: [UInt8]) -> String {
-    SHA256.hash(Array(bytes)).prefix(16).map { String(format: "%02x", $0) }.joined()
+  static func version(of bytes: [UInt8]) -> String { String(digits(of: bytes).prefix(32)) }
+
+  static func digits(of bytes: [UInt8]) -> String {
+    SHA256.hash(Array(bytes)).map { String(format: "%02x", $0) }.joined()
   }
 
   var path: String { folder.file("media/deep/er (1).gif") }

@@ -53,13 +53,13 @@ import Testing
 
   private func put(
     _ client: TestClient, _ path: String, _ body: [UInt8], _ fields: [String: String] = [:],
-    token: String? = "m-token"
+    token: String? = "m-token", method: String = "PUT /media/"
   ) throws -> TestAnswer {
     var fields = fields
     if let token { fields["Authorization"] = "Bearer \(token)" }
     let lines = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
     let length = fields["Transfer-Encoding"] == nil ? "Content-Length: \(body.count)\r\n" : ""
-    let head = "PUT /media/\(path) HTTP/1.1\r\nHost: localhost\r\n\(lines)\(length)\r\n"
+    let head = "\(method)\(path) HTTP/1.1\r\nHost: localhost\r\n\(lines)\(length)\r\n"
     try client.send(Array(head.utf8) + body)
     return try client.receive()
   }
@@ -300,6 +300,80 @@ import Testing
       ).status) == 201
     }
     #expect(winners == 1)
+  }
+
+  @Test func `a deleted file is gone for all, and pages say so`() throws {
+    let store = ModelStore()
+    let post = Post(id: "p", type: .image, media: [Media(kind: .image, url: "/media/a/b.bmp")])
+    try store.load([.post(post, placements: [Placement(feed: "f", rank: 1)])])
+    let server = try server(on: store) { $0.mediaQuotaBytes = 2 * Self.picture().count }
+    let client = try server.client()
+    @Sendable func delete(
+      _ path: String, _ fields: [String: String] = [:], token: String? = "m-token"
+    ) throws -> TestAnswer {
+      try put(server.client(), path, [], fields, token: token, method: "DELETE /media/")
+    }
+    let made = try put(client, "a/b.bmp", Self.picture())
+    let tag = try #require(made.fields["etag"])
+    for (path, fields, token, status) in [
+      ("a/b.bmp", [:], nil, 401), ("a/b.bmp", [:], "c-token", 403),
+      ("a/b.bmp", ["If-Match": "\"x\""], "m-token", 412), ("a/c.bmp", [:], "m-token", 404),
+      ("a/c.bmp", ["If-Match": "*"], "m-token", 412), ("a", [:], "m-token", 409),
+      ("a/b.bmp/c.bmp", [:], "m-token", 409), ("../b.bmp", [:], "m-token", 400),
+      (".uploads/lock", [:], "m-token", 400), ("a/b.bmp?version=1", [:], "m-token", 400),
+      ("", [:], "m-token", 400), ("a/b.bmp", ["If-None-Match": tag], "m-token", 412),
+    ] as [(String, [String: String], String?, Int)] {
+      let answer = try delete(path, fields, token: token)
+      #expect(answer.status == status, "\(path) \(fields) \(answer.text)")
+    }
+    #expect(files == ["a/b.bmp"])
+    #expect(try put(client, "b.bmp", Self.picture(1)).status == 201)
+    #expect(try put(client, "c.bmp", Self.picture(2)).status == 507)
+    #expect(try delete("a/b.bmp").status == 204)
+    #expect(try delete("a/b.bmp").status == 404)
+    #expect(files == ["b.bmp"])
+    #expect(try client.get("/media/a/b.bmp").status == 404)
+    let page = try client.get("/rp/?feed=f")
+    #expect(page.text.contains("unavailable"), "\(page.text)")
+    // Its bytes are free again, and so is its name.
+    #expect(try put(client, "a/b.bmp", Self.picture(3)).status == 201)
+    #expect(try !client.get("/rp/?feed=f").text.contains("unavailable"))
+    let deleted = DispatchQueue.concurrentCount(16) { (_: Int) in
+      (try? delete("a/b.bmp").status) == 204
+    }
+    #expect(deleted == 1)
+  }
+
+  @Test func `a content names its file, and the same one twice is one file`() throws {
+    let server = try server { $0.mediaUploadBytes = 100_000 }
+    @Sendable func post(_ body: [UInt8], _ query: String = "", token: String? = "m-token") throws
+      -> TestAnswer
+    {
+      try put(server.client(), query, body, token: token, method: "POST /v1/media")
+    }
+    let content = Self.picture()
+    let digits = DeliveredMedia.digits(of: content)
+    let path = "/media/content/\(digits.prefix(2))/\(digits).bmp"
+    for status in [201, 200] {
+      let answer = try post(content)
+      #expect(answer.status == status && answer.value("path") == path, "\(answer.text)")
+      #expect(answer.fields["location"] == (status == 201 ? path : nil))
+    }
+    #expect(try server.client().get(path).body == content)
+    for (body, query, token, status) in [
+      (content, "", nil, 401), (content, "", "c-token", 403), ([], "", "m-token", 415),
+      (Array("<svg/>".utf8), "", "m-token", 415), (content, "?x=1", "m-token", 400),
+      (content, "?version=1", "m-token", 400),
+      ([UInt8](repeating: 0, count: 100_001), "", "m-token", 413),
+    ] as [([UInt8], String, String?, Int)] {
+      let answer = try post(body, query, token: token)
+      #expect(answer.status == status, "\(query) \(answer.text)")
+    }
+    let made = DispatchQueue.concurrentCount(16) { (_: Int) in
+      (try? post(Self.picture(7)).status) == 201
+    }
+    #expect(made == 1)
+    #expect(files.count == 2)
   }
 
   @Test func `without a folder, nothing is taken`() throws {

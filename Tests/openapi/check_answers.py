@@ -696,8 +696,31 @@ class Suite:
         self.write("PUT", template, "/media/new/gull.jpg/x.jpg", 409, picture, "media-conflict", type="image/jpeg")
         self.write("PUT", template, target, 422, picture[:400], "broken-media", type="image/jpeg")
         self.write("PUT", template, "/media/.gull.jpg", 400, picture, "invalid-media-path", type="image/jpeg")
+        self.check_deleted_files(template, target)
+        self.check_named_files(picture)
         self.check_import()
         self.check_feed_writes()
+
+    def check_deleted_files(self, template, target):
+        self.ask("DELETE", template, target, 401, kind="unauthorized")
+        self.write("DELETE", template, target, 412, kind="precondition-failed", If_Match='"x"')
+        self.write("DELETE", template, "/media/new", 409, kind="media-conflict")
+        self.write("DELETE", template, "/media/.gull.jpg", 400, kind="invalid-media-path")
+        self.write("DELETE", template, target, 204)
+        self.write("DELETE", template, target, 404, kind="unknown-media")
+        self.ask("GET", template, target, 404, kind="unknown-media")
+
+    def check_named_files(self, picture):
+        template = target = "/v1/media"
+        self.ask("POST", template, target, 401, kind="unauthorized", body=b"x")
+        for expected in (201, 200):
+            made, answer = self.write("POST", template, target, expected, picture, type="image/jpeg")
+        self.ask("GET", "/media/{path}", made["path"], 200)
+        self.write("POST", template, target, 415, "<svg/>", "unsupported-media-type", type="image/svg+xml")
+        self.write("POST", template, target, 422, picture[:400], "broken-media", type="image/jpeg")
+        self.write("POST", template, target + "?unknown=1", 400, picture, "invalid-parameter", "unknown", type="image/jpeg")
+        self.check_methods(template, target)
+        self.write("DELETE", "/media/{path}", made["path"], 204)
 
     def check_feed_writes(self):
         template, target, other = "/v1/feeds/{feed}", "/v1/feeds/made%20%C3%A9", "/v1/feeds/renamed"

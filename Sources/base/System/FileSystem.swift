@@ -31,6 +31,15 @@ public enum FileSystem {
   /// Takes a file's name away, if it is there (`unlink(2)`).
   public static func remove(_ path: String) { unlink(path) }
 
+  /// The same, where the file must not stay.
+  public static func requireRemoval(of path: String) throws(SystemError) {
+    do throws(SystemError) {
+      _ = try retrying("unlink", "remove \(path)") { unlink(path) }
+    } catch {
+      guard error.isAbsence else { throw error }
+    }
+  }
+
   /// Waits until the names in a folder are on the disk.
   public static func sync(folder: String) throws(SystemError) {
     try Descriptor(folder, .folder).sync()

@@ -94,6 +94,11 @@ public struct OpenFolder: Sendable {
   /// Takes a file's name away, if it is there (`unlinkat(2)`).
   public func remove(_ name: String) { unlinkat(folder.number, name, 0) }
 
+  /// The same, of a file that must be there.
+  public func delete(_ name: String, purpose: @autoclosure () -> String) throws(SystemError) {
+    _ = try retrying("unlinkat", purpose()) { unlinkat(folder.number, name, 0) }
+  }
+
   /// Waits until the names in it are on the disk.
   public func sync() throws(SystemError) { try folder.sync() }
 

@@ -164,6 +164,17 @@ private enum MediaPlace {
 }
 
 extension MediaRoot {
+  /// Takes the name of the file with these path segments away; who has it open reads on. When it returns, that is on
+  /// the disk. Folders stay.
+  ///
+  /// - Throws: `MediaError`, `SystemError`.
+  package func delete(_ segments: [String]) throws {
+    let folder = try folder(of: segments.dropLast())
+    let path = segments.joined(separator: "/").debugDescription
+    try folder.delete(segments.last ?? "", purpose: "delete the media file \(path)")
+    try folder.sync()
+  }
+
   /// What is said of the file with these path segments; nil where there is nothing.
   ///
   /// - Throws: `MediaPlaceError` where no file can be placed there, `SystemError`.

@@ -43,6 +43,18 @@ package struct MediaArrival: Sendable {
     return report
   }
 
+  /// Stores that there is no file any more at these path segments, where something was known of one. When it returns,
+  /// the next page says so.
+  ///
+  /// - Throws: what the store throws.
+  package func lose(_ segments: [String]) throws {
+    let urls = addresses.urls(of: segments)
+    let known = zip(urls, try store.media(at: urls)).filter { $0.1 != nil }
+    if !known.isEmpty {
+      try store.keep(known.map { KnownMedia(url: $0.0, truth: .unavailable) })
+    }
+  }
+
   /// Stores what is known of the file that has these path segments now, at each URL by which a post may name it; or
   /// that nothing is. When it returns, the next page says so.
   ///

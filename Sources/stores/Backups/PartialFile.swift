@@ -31,7 +31,8 @@ final class PartialFile {
     path = destination + suffix
     file = try Self.openLocked(path, for: destination)
     try file.cut(to: 0)
-    Self.removeCompanions(of: path)
+    // What a killed program left would be taken for this file's.
+    for companion in Self.companions { try FileSystem.requireRemoval(of: path + companion) }
   }
 
   deinit { discard() }

@@ -140,7 +140,7 @@ package struct Restore {
     let lock = try DatabaseLock(path: database)
     try withExtendedLifetime(lock) {
       // A WAL of the old database would be taken for the new one's, and spoil it.
-      DatabaseFile.removeCompanions(path: database)
+      try DatabaseFile.removeCompanions(path: database)
       try FileSystem.sync(folder: DatabaseFile.folder(of: database))
       try partial.finish()
     }

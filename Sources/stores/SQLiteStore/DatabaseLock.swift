@@ -64,7 +64,9 @@ extension DatabaseFile {
 
   /// Removes what SQLite keeps beside a database: only while a `DatabaseLock` is held, and once what
   /// they hold is folded or of no use.
-  package static func removeCompanions(path: String) {
-    for companion in companions { FileSystem.remove(path + companion) }
+  ///
+  /// - Throws: `SystemError` where one stays: it would be taken for that of another database at this path.
+  package static func removeCompanions(path: String) throws(SystemError) {
+    for companion in companions { try FileSystem.requireRemoval(of: path + companion) }
   }
 }

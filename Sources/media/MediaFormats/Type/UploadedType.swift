@@ -21,6 +21,18 @@ package struct UploadedType: Sendable, Hashable {
     self.type = type
   }
 
+  /// The same, of a file that is to be called as its content is.
+  ///
+  /// - Throws: `UploadedTypeError`.
+  package init(head: [UInt8]) throws(UploadedTypeError) {
+    let known = MediaType(head: head, name: "")
+    let fileExtension = Self.extensions[known.value]?.first ?? ""
+    try self.init(head: head, name: "x." + fileExtension)
+  }
+
+  /// What usually stands behind the last dot of such a file's name.
+  package var usualExtension: String { Self.extensions[type.value]?.first ?? "" }
+
   /// The types that are taken in, with what may stand behind the last dot of a name, the usual first: none of them runs
   /// anything, wherever it is opened.
   private static let extensions: [String: [String]] = [

@@ -20,8 +20,8 @@ import System
 final class MediaUploads: Sendable {
   /// What a request asks for, told from its head.
   struct Order: Sendable {
-    /// Where the file is to be.
-    let segments: [String]
+    /// Where the file is to be; nil where its content names it.
+    let segments: [String]?
     let digests: DigestFields
     /// Whether tables behind the media data are brought to the front.
     let isFaststart: Bool
@@ -76,7 +76,29 @@ final class MediaUploads: Sendable {
   }
 
   /// - Throws: `Problem` 412 where the conditions do not hold of what has the name now, 409 where no file can have it.
-  func check(_ order: Order) throws { _ = try current(order) }
+  func check(_ order: Order) throws {
+    if let segments = order.segments { _ = try current(segments, order.method, order.fields) }
+  }
+
+  /// Removes the file that has the name, and stores that there is none; waits for the disk.
+  ///
+  /// - Throws: `MediaError.notFound` where there is none, `Problem` as `check` does, `SystemError`.
+  func delete(_ segments: [String], _ method: HTTP.Method, _ fields: Fields) throws {
+    let lock = try uploads.lock(segments)
+    defer { withExtendedLifetime(lock) {} }
+    guard let old = try current(segments, method, fields) else {
+      throw MediaError.notFound(.noSuchFile)
+    }
+    try folder.root.delete(segments)
+    quota.add(-old.bytes)
+    try arrival.lose(segments)
+  }
+
+  /// The name of a content: none has that of another.
+  private static func segments(of sha256: [UInt8], _ type: UploadedType) -> [String] {
+    let digits = sha256.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    return ["content", String(digits.prefix(2)), "\(digits).\(type.usualExtension)"]
+  }
 
   /// Takes in the body, and gives it its name; waits for the client, the disk and the decoder.
   func take(_ body: BodyStream?, length: Int?, _ order: Order) throws -> Placed {
@@ -89,6 +111,7 @@ final class MediaUploads: Sendable {
   /// A file as it came.
   struct Received {
     var upload: UploadFile
+    let type: UploadedType
     var bytes: Int
     var sha256: [UInt8]
     var sha512: [UInt8]?
@@ -109,28 +132,27 @@ final class MediaUploads: Sendable {
       var sha512 = SHA512()
       var bytes = 0
       var head: [UInt8] = []
-      var isKnown = false
-      func lookAtHead() throws {
-        _ = try UploadedType(head: head, name: order.segments.last ?? "")
-        isKnown = true
+      func type() throws -> UploadedType {
+        guard let segments = order.segments else { return try UploadedType(head: head) }
+        return try UploadedType(head: head, name: segments.last ?? "")
       }
+      var known: UploadedType?
       while let piece = try body?.read() {
         if length == nil, bytes + piece.count > reserved {
           try reserve(max(piece.count, Self.reservedBytes))
         }
-        if !isKnown {
+        if known == nil {
           head += piece.prefix(MediaType.headBytes - head.count)
           // What is not taken is refused before the rest of it is sent.
-          if head.count == MediaType.headBytes { try lookAtHead() }
+          if head.count == MediaType.headBytes { known = try type() }
         }
         try upload.descriptor.write(piece[...], at: bytes)
         bytes += piece.count
         sha256.update(piece)
         if order.digests.needsSHA512 { sha512.update(piece) }
       }
-      if !isKnown { try lookAtHead() }
       return Received(
-        upload: upload, bytes: bytes, sha256: sha256.finalize(),
+        upload: upload, type: try known ?? type(), bytes: bytes, sha256: sha256.finalize(),
         sha512: order.digests.needsSHA512 ? sha512.finalize() : nil, reserved: reserved)
     } catch {
       quota.release(reserved)
@@ -147,23 +169,26 @@ final class MediaUploads: Sendable {
       (report, warnings) = try look(into: &received)
     }
     try received.upload.descriptor.sync()
-    let lock = try uploads.lock(order.segments)
+    let segments = order.segments ?? Self.segments(of: received.sha256, received.type)
+    let lock = try uploads.lock(segments)
     defer { withExtendedLifetime(lock) {} }
-    let old = try current(order)
-    try received.upload.place(at: order.segments, in: folder.root)
+    let old = try current(segments, order.method, order.fields)
+    try received.upload.place(at: segments, in: folder.root)
     quota.add(received.bytes - (old?.bytes ?? 0))
-    try arrival.keep(report?.truth, of: order.segments)
+    try arrival.keep(report?.truth, of: segments)
     return Placed(
-      segments: order.segments, isNew: old == nil,
-      status: try folder.root.status(of: order.segments), sha256: received.sha256,
+      segments: segments, isNew: old == nil,
+      status: try folder.root.status(of: segments), sha256: received.sha256,
       truth: report?.truth, isMended: isMended, warnings: warnings)
   }
 
   /// What has the name that is asked for; the conditions of the request hold of it.
-  private func current(_ order: Order) throws -> FileStatus? {
-    let status = try folder.root.statusForPlacing(order.segments)
+  private func current(
+    _ segments: [String], _ method: HTTP.Method, _ fields: Fields
+  ) throws -> FileStatus? {
+    let status = try folder.root.statusForPlacing(segments)
     for name in ["If-Match", "If-None-Match"] {
-      if let value = order.fields.combined(name), EntityTagCondition(parsing: value) == nil {
+      if let value = fields.combined(name), EntityTagCondition(parsing: value) == nil {
         throw Problem(
           .preconditionFailed, .preconditionFailed,
           "\(name) is neither * nor a list of entity tags.")
@@ -172,7 +197,7 @@ final class MediaUploads: Sendable {
     let now = WallClock.now
     let validator = status.map { FileValidator($0, now: now) }
     let outcome = Preconditions.evaluate(
-      order.method, order.fields, current: validator?.entityTag,
+      method, fields, current: validator?.entityTag,
       lastModifiedSeconds: validator?.modifiedSeconds, nowSecondsSince1970: now.secondsSince1970)
     guard outcome == .proceed else {
       throw Problem(

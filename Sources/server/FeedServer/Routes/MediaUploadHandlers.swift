@@ -18,8 +18,74 @@ protocol UploadHandler: RouteHandler {
   func check(_ request: Request, _ head: RequestHead) throws
 }
 
-/// `PUT` of a media file, RFC 9110 section 9.3.4: 201 where it makes the file, 200 where it replaces it.
-struct PutMediaHandler: UploadHandler {
+/// Where a media file is to be, and who may say so.
+private struct MediaPlace {
+  let uploads: MediaUploads
+  let segments: [String]
+
+  /// - Throws: why there is nothing to be written, or not there.
+  init(
+    _ uploads: MediaUploads?, _ writer: Result<WriteToken, Problem>?, _ path: String,
+    _ parameters: Parameters
+  ) throws {
+    self.uploads = try Self.uploads(uploads, writer)
+    segments = try PathSegments.split("/" + path)
+    guard PathSegments.isPlainlySpelt(path) else { throw NewMediaPathError.needlesslyEncoded }
+    try NewMediaPath.check(segments)
+    for name in ["version", "expires", "signature"] where parameters[name] != nil {
+      throw ParameterError(
+        parameter: name, problem: "is of GET: a file is written by its path alone")
+    }
+  }
+
+  static func uploads(
+    _ uploads: MediaUploads?, _ writer: Result<WriteToken, Problem>?
+  ) throws -> MediaUploads {
+    try writer?.get().checkMedia()
+    guard let uploads else {
+      throw Problem(
+        .writesOff, .forbidden,
+        "The server has no folder for media files: it was started without --media-root.")
+    }
+    return uploads
+  }
+}
+
+/// `DELETE` of a media file, RFC 9110 section 9.3.5: 204 when its name is gone, and pages say so.
+struct DeleteMediaHandler: RouteHandler {
+  let uploads: MediaUploads?
+  let logger: Logger
+
+  func answer(_ call: Call) throws {
+    let place = try MediaPlace(uploads, call.head.writer, call.segment("path"), call.parameters)
+    let (method, fields) = (call.request.method, call.request.fields)
+    let isTaken = place.uploads.pool.run {
+      Result { try place.uploads.delete(place.segments, method, fields) }
+    } telling: { outcome in
+      call.answer {
+        try outcome.get()
+        logger.info(
+          "media file deleted",
+          metadata: [
+            "requestID": "\(call.responder.requestID)",
+            "url": "\(MediaAddresses.served.urls(of: place.segments)[0])",
+          ])
+        return Response(.noContent, fields: ["Cache-Control": "no-store"])
+      }
+    }
+    guard isTaken else { throw Problem.tooManyUploads }
+  }
+}
+
+extension Problem {
+  fileprivate static var tooManyUploads: Problem {
+    Problem(.overloaded, .serviceUnavailable, "Too many uploads of media files are under way.")
+  }
+}
+
+/// `PUT` of a media file, RFC 9110 section 9.3.4: 201 where it makes the file, 200 where it replaces it. `POST` of one
+/// without a path: its content names it, so that the same content twice is one file.
+struct WriteMediaHandler: UploadHandler {
   let uploads: MediaUploads?
   let linking: MediaLinking
   let logger: Logger
@@ -27,28 +93,18 @@ struct PutMediaHandler: UploadHandler {
   var maximumBytes: Int { uploads?.maximumBytes ?? 0 }
 
   func check(_ request: Request, _ head: RequestHead) throws {
-    _ = try order(request, head.writer, head.path["path"] ?? "", head.parameters)
+    _ = try order(request, head.writer, head.path["path"], head.parameters)
   }
 
   private func order(
-    _ request: Request, _ writer: Result<WriteToken, Problem>?, _ path: String,
+    _ request: Request, _ writer: Result<WriteToken, Problem>?, _ path: String?,
     _ parameters: Parameters
   ) throws -> (MediaUploads, MediaUploads.Order) {
-    try writer?.get().checkMedia()
-    guard let uploads else {
-      throw Problem(
-        .writesOff, .forbidden,
-        "The server has no folder for media files: it was started without --media-root.")
-    }
-    let segments = try PathSegments.split("/" + path)
-    guard PathSegments.isPlainlySpelt(path) else { throw NewMediaPathError.needlesslyEncoded }
-    try NewMediaPath.check(segments)
-    for name in ["version", "expires", "signature"] where parameters[name] != nil {
-      throw ParameterError(parameter: name, problem: "is of GET: a file is put by its path alone")
-    }
+    let place = try path.map { try MediaPlace(self.uploads, writer, $0, parameters) }
+    let uploads = try place?.uploads ?? MediaPlace.uploads(self.uploads, writer)
     try Self.checkBody(request.fields)
     let order = MediaUploads.Order(
-      segments: segments, digests: try DigestFields(request.fields),
+      segments: place?.segments, digests: try DigestFields(request.fields),
       isFaststart: try parameters.boolean("faststart") ?? false, method: request.method,
       fields: request.fields)
     try uploads.check(order)
@@ -79,7 +135,7 @@ struct PutMediaHandler: UploadHandler {
 
   func answer(_ call: Call) throws {
     let (uploads, order) = try order(
-      call.request, call.head.writer, call.segment("path"), call.parameters)
+      call.request, call.head.writer, call.head.path["path"], call.parameters)
     var length: Int?
     if case .length(let bytes) = call.request.framing { length = bytes }
     let body = call.responder.body
@@ -88,10 +144,7 @@ struct PutMediaHandler: UploadHandler {
     } telling: { outcome in
       call.answer { response(try outcome.get(), call) }
     }
-    guard isTaken else {
-      throw Problem(
-        .overloaded, .serviceUnavailable, "Too many uploads of media files are under way.")
-    }
+    guard isTaken else { throw Problem.tooManyUploads }
   }
 
   private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

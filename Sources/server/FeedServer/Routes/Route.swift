@@ -35,6 +35,9 @@ enum Route: Int, CaseIterable, Sendable {
   case networks
   case media
   case putMedia
+  case deleteMedia
+  /// A media file that its content names.
+  case postMedia
   /// The page for browsers; for clients that ask for no HTML, links to the resources.
   case root
   /// The page's own files.
@@ -150,7 +153,15 @@ enum Route: Int, CaseIterable, Sendable {
       Row(
         .put, "/media/{path...}", parameters: MediaQuery.parameters + ["faststart"], for: .writers,
         body: .upload
-      ) { PutMediaHandler(uploads: $0.uploads, linking: $0.linking, logger: $0.logger) }
+      ) { WriteMediaHandler(uploads: $0.uploads, linking: $0.linking, logger: $0.logger) }
+    case .deleteMedia:
+      Row(.delete, "/media/{path...}", parameters: MediaQuery.parameters, for: .writers) {
+        DeleteMediaHandler(uploads: $0.uploads, logger: $0.logger)
+      }
+    case .postMedia:
+      Row(.post, "/v1/media", parameters: ["faststart"], for: .writers, body: .upload) {
+        WriteMediaHandler(uploads: $0.uploads, linking: $0.linking, logger: $0.logger)
+      }
     case .root:
       Row(.get, "/") {
         RootHandler(
