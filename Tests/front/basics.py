@@ -12,6 +12,8 @@ PAGE = "/rp/?feed=featured&limit=30"
 
 async def kept(fleet, _seconds):
     """A page is kept in each coding, whole and by HEAD, with the fields of its request."""
+    # A server purges everything at its start, and once more a moment later: until then nothing is sure to stay.
+    require(wait_until(lambda: fleet.purged() >= 2 * len(fleet.servers), 30), "the servers do not purge at their start")
     server, client = Client(fleet.servers[0].port), Client(fleet.varnish.port)
     for coding, takes in [("br", "gzip, deflate, br"), ("gzip", "gzip"), (None, "identity"), ("gzip", "br;q=0, gzip")]:
         own = await server.get(PAGE, Accept_Encoding=takes)
