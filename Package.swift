@@ -15,7 +15,11 @@ let testable: [SwiftSetting] =
 let served: [SwiftSetting] =
   testable + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
-/// A floor of the house: a folder of Sources. A module depends on modules of its own floor and of those above it in
+/// Tests: never optimised, as that takes longer than it saves.
+let unoptimized: [SwiftSetting] =
+  strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
+/// A floor of the house: a folder of Sources, and one of Tests. A module depends on modules of its own floor and of those above it in
 /// this file, which `MapTests` hold.
 struct Floor {
   let name: String
@@ -40,6 +44,15 @@ struct Floor {
   func library(_ name: String, _ pkgConfig: String, package: String) -> Target {
     .systemLibrary(name: name, path: path(name), pkgConfig: pkgConfig, providers: [.apt([package])])
   }
+
+  /// Tests of modules of this floor.
+  func tests(
+    _ name: String, _ dependencies: [Target.Dependency], excluding files: [String] = []
+  ) -> Target {
+    .testTarget(
+      name: name, dependencies: dependencies, path: "Tests/\(self.name)/\(name)", exclude: files,
+      swiftSettings: unoptimized)
+  }
 }
 
 let base = Floor(name: "base")
@@ -52,17 +65,6 @@ let client = Floor(name: "client")
 let lab = Floor(name: "lab")
 let server = Floor(name: "server")
 let command = Floor(name: "command")
-
-/// Tests: never optimised, as that takes longer than it saves.
-let unoptimized: [SwiftSetting] =
-  strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
-
-/// The tests of a module of ours.
-func tests(
-  _ name: String, _ dependencies: [Target.Dependency], excluding files: [String] = []
-) -> Target {
-  .testTarget(name: name, dependencies: dependencies, exclude: files, swiftSettings: unoptimized)
-}
 
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
@@ -211,76 +213,96 @@ let package = Package(
       path: command.path("lookahead"), swiftSettings: testable),
 
     // Tests, and what they share.
-    .target(name: "CLockShim", path: "Tests/CLockShim"),
+    .target(name: "CLockShim", path: "Tests/support/CLockShim"),
     .target(
-      name: "TestSupport", dependencies: ["Feed", "Catalog", "Reports"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Feed", "Catalog", "Reports"],
+      path: "Tests/support/TestSupport",
       swiftSettings: unoptimized),
     .target(
       name: "SQLiteTestSupport", dependencies: ["CLockShim", sqliteC],
-      path: "Tests/SQLiteTestSupport", swiftSettings: unoptimized),
+      path: "Tests/support/SQLiteTestSupport", swiftSettings: unoptimized),
     .target(
-      name: "PostgresTestSupport", dependencies: ["TestSupport"], path: "Tests/PostgresTestSupport",
+      name: "PostgresTestSupport", dependencies: ["TestSupport"],
+      path: "Tests/support/PostgresTestSupport",
       swiftSettings: unoptimized),
-    tests("PostgresTests", ["Postgres", "PostgresTestSupport", "TestSupport"]),
-    tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
     .target(
       name: "ModelStore", dependencies: ["Feed", "Prefetch", "Reports", "Catalog"],
-      path: "Tests/ModelStore",
+      path: "Tests/support/ModelStore",
       swiftSettings: unoptimized),
-    tests("FeedTests", ["Feed", "TestSupport"]),
-    tests("ThumbHashTests", ["ThumbHash", "TestSupport"]),
-    tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
-    tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
-    tests("ReportsTests", ["Reports", "PostJSON", "Feed", "JSON", "TestSupport"]),
-    tests("LabTests", ["Lab", "Feed", "Prefetch", "TestSupport"]),
-    tests("JSONTests", ["JSON", "TestSupport"]),
-    tests("PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
-    tests(
+    base.tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
+    base.tests("JSONTests", ["JSON", "TestSupport"]),
+    base.tests("SystemTests", ["System", "TestSupport"]),
+    base.tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
+    http.tests("HTTPTests", ["HTTP", "TestSupport"]),
+    http.tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
+    http.tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
+    http.tests(
+      "HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
+    domain.tests("FeedTests", ["Feed", "TestSupport"]),
+    domain.tests("CatalogTests", ["Catalog", "Feed", "TestSupport"]),
+    domain.tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
+    domain.tests("ReportsTests", ["Reports", "PostJSON", "Feed", "JSON", "TestSupport"]),
+    domain.tests(
+      "PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
+    media.tests("ThumbHashTests", ["ThumbHash", "TestSupport"]),
+    media.tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
+    media.tests("MediaFormatsTests", ["MediaFormats", "TestSupport"]),
+    media.tests(
+      "MediaProbeTests",
+      ["MediaProbe", "MediaFormats", "Feed", "ThumbHash", "System", "TestSupport"]),
+    media.tests(
+      "MediaIndexTests",
+      [
+        "MediaIndex", "MediaFiles", "MediaProbe", "SQLiteStore", "Catalog", "Feed", "System",
+        "TestSupport",
+      ]),
+    formats.tests(
+      "FeedFormatsTests", ["FeedFormats", "PostJSON", "Feed", "JSON", "TestSupport"],
+      excluding: ["Expected"]),
+    formats.tests(
+      "SeedingTests",
+      [
+        "Seeding", "FeedFormats", "ModelStore", "Catalog", "Compression", "CZstd", "Feed",
+        "TestSupport",
+      ]),
+    stores.tests("PostgresTests", ["Postgres", "PostgresTestSupport", "TestSupport"]),
+    stores.tests(
+      "PostgresStoreTests",
+      [
+        "Catalog", "Feed", "JSON", "Migrations", "PostJSON", "Postgres", "PostgresStore",
+        "PostgresTestSupport", "Prefetch", "RowStore", "SQLiteStore", "Seeding", "TestSupport",
+      ]),
+    // What any store must do, on SQLite, on PostgreSQL and on the model.
+    stores.tests(
+      "StoreContractTests",
+      [
+        "Catalog", "Feed", "Reports", "ModelStore", "RowStore", "SQLiteStore", "Postgres",
+        "PostgresStore",
+        "PostJSON", "Seeding", "PostgresTestSupport", "TestSupport",
+      ]),
+    stores.tests(
+      "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
+    stores.tests(
+      "SQLiteStoreTests",
+      [
+        "SQLiteStore", "RowStore", "PostJSON", "Seeding", "Migrations", "SQLiteTestSupport",
+        "TestSupport", sqlite,
+      ]),
+    client.tests(
       "PrefetchClientTests",
       [
         "PrefetchClient", "PrefetchURLSession", "PostJSON", "Prefetch", "Reports", "Feed",
         "System",
         "TestSupport",
       ]),
-    tests("ViewingTests", ["Viewing", "PrefetchClient", "Sockets", "System", "TestSupport"]),
-    tests(
-      "FeedFormatsTests", ["FeedFormats", "PostJSON", "Feed", "JSON", "TestSupport"],
-      excluding: ["Expected"]),
-    tests(
-      "SeedingTests",
-      [
-        "Seeding", "FeedFormats", "ModelStore", "Catalog", "Compression", "CZstd", "Feed",
-        "TestSupport",
-      ]),
-    tests("HTTPTests", ["HTTP", "TestSupport"]),
-    tests("SystemTests", ["System", "TestSupport"]),
-    tests("SocketsTests", ["Sockets", "System", "CLinux", "TestSupport"]),
-    tests(
+    client.tests(
+      "ViewingTests", ["Viewing", "PrefetchClient", "Sockets", "System", "TestSupport"]),
+    lab.tests("LabTests", ["Lab", "Feed", "Prefetch", "TestSupport"]),
+    lab.tests(
       "ShapedLinkTests",
       ["ShapedLink", "Prefetch", "Feed", "Sockets", "System", "TestSupport"]),
-    tests("CompressionTests", ["Compression", "HTTP", "TestSupport"]),
-    tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
-    tests("MediaFormatsTests", ["MediaFormats", "TestSupport"]),
-    tests(
-      "MediaProbeTests",
-      ["MediaProbe", "MediaFormats", "Feed", "ThumbHash", "System", "TestSupport"]),
-    tests(
-      "MediaIndexTests",
-      [
-        "MediaIndex", "MediaFiles", "MediaProbe", "SQLiteStore", "Catalog", "Feed", "System",
-        "TestSupport",
-      ]),
-    tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
-    tests("HTTPServerTests", ["HTTPServer", "HTTP", "Sockets", "System", "TestSupport", logging]),
-    tests(
-      "CommandTests",
-      [
-        "lookahead", "FeedServer", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing",
-        "SQLiteStore", "Catalog", "Feed", "Reports", "Version", "Postgres", "SQLiteTestSupport",
-        "PostgresTestSupport", "SHA2", "TestSupport",
-      ]),
     // On the model store alone: no SQLite is linked.
-    tests(
+    server.tests(
       "FeedServerTests",
       [
         "FeedServer", "ModelStore", "Catalog", "Feed", "Reports", "Prefetch", "PostJSON", "Seeding",
@@ -288,34 +310,19 @@ let package = Package(
         "Compression", "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
         "Observability", "Page", "ShapedLink", "TestSupport", "SHA2", logging,
       ]),
-    tests(
+    server.tests(
       "ServiceTests",
       [
         "Service", "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed",
         "Prefetch", "MediaProbe", "MediaIndex", "System", "Catalog", "Observability",
         "SQLiteTestSupport", "TestSupport", logging, sqlite,
       ]),
-    tests(
-      "PostgresStoreTests",
+    command.tests(
+      "CommandTests",
       [
-        "Catalog", "Feed", "JSON", "Migrations", "PostJSON", "Postgres", "PostgresStore",
-        "PostgresTestSupport", "Prefetch", "RowStore", "SQLiteStore", "Seeding", "TestSupport",
-      ]),
-    // What any store must do, on SQLite, on PostgreSQL and on the model.
-    tests(
-      "StoreContractTests",
-      [
-        "Catalog", "Feed", "Reports", "ModelStore", "RowStore", "SQLiteStore", "Postgres",
-        "PostgresStore",
-        "PostJSON", "Seeding", "PostgresTestSupport", "TestSupport",
-      ]),
-    tests(
-      "BackupsTests", ["Backups", "System", "Compression", "SQLiteStore", "TestSupport", sqlite]),
-    tests(
-      "SQLiteStoreTests",
-      [
-        "SQLiteStore", "RowStore", "PostJSON", "Seeding", "Migrations", "SQLiteTestSupport",
-        "TestSupport", sqlite,
+        "lookahead", "FeedServer", "Lab", "PostJSON", "Prefetch", "PrefetchClient", "Viewing",
+        "SQLiteStore", "Catalog", "Feed", "Reports", "Version", "Postgres", "SQLiteTestSupport",
+        "PostgresTestSupport", "SHA2", "TestSupport",
       ]),
   ]
 )

@@ -22,6 +22,8 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+# Each target of tests is a folder on its floor.
+TARGETS = list((ROOT / 'Tests').glob('*/*Tests'))
 ENDED = re.compile(r'Test run with (\d+) tests? in (\d+) suites?')
 
 
@@ -130,7 +132,7 @@ class Part:
 
 def parts(name, bundle, folder):
     """A target's parts, of about the same size each; the last one has every suite that no other has."""
-    sizes = {file: file.stat().st_size for file in (ROOT / 'Tests' / name).rglob('*.swift')}
+    sizes = {file: file.stat().st_size for file in next(entry for entry in TARGETS if entry.name == name).rglob('*.swift')}
     total = sum(sizes.values())
     count = max(1, round(total / PART_BYTES))
     if count == 1:
@@ -167,7 +169,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     for log in folder.glob('*.log'):
         log.unlink()
-    names = {entry.name for entry in (ROOT / 'Tests').iterdir() if entry.name.endswith('Tests')}
+    names = {entry.name for entry in TARGETS}
     unknown = set(arguments.targets) - names
     if unknown:
         parser.error(f'no target {", ".join(sorted(unknown))}')

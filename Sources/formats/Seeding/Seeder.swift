@@ -9,7 +9,7 @@
 // (`Omission`), never lost in silence.
 //
 // A sample of each is in `Fixtures/formats`, what comes of it in
-// `Tests/FeedFormatsTests/Expected`.
+// `Tests/formats/FeedFormatsTests/Expected`.
 //
 // `RecordSplitter` cuts the input into records, `RecordDecoder` reads them on all cores, while
 // `FeedImport` writes the batch before; one batch is one transaction, and two are in memory at the

@@ -1,1 +1,0 @@
-../../Fuzz/Properties/FuzzInput.swift

@@ -1,1 +1,0 @@
-../../Fuzz/Properties/FieldProperties.swift

@@ -1,1 +1,0 @@
-../client/Sources/Sample/watchFeed.swift

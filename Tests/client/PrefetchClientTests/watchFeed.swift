@@ -1,0 +1,1 @@
+../../sample/Sources/Sample/watchFeed.swift

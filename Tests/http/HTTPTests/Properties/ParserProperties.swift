@@ -1,0 +1,1 @@
+../../../Fuzz/Properties/ParserProperties.swift
