@@ -127,7 +127,8 @@ let package = Package(
     domain.module("Reports", ["Feed"], strict),
     domain.module("PostJSON", ["Feed", "Prefetch", "Reports", "JSON"], strict),
     domain.module("Experiments", ["Feed", "Prefetch", "Reports", "JSON", "Statistics"]),
-    domain.module("Catalog", ["Feed", "Prefetch", "Reports", "System", deque, hashTrees]),
+    domain.module(
+      "Catalog", ["Feed", "Prefetch", "Reports", "Experiments", "System", deque, hashTrees]),
 
     // Media: what lies in files, and what is known of them.
     media.module("MediaFormats"),
@@ -155,19 +156,20 @@ let package = Package(
     stores.module(
       "RowStore",
       [
-        "Feed", "Prefetch", "Reports", "Catalog", "JSON", "PostJSON", "System", "Migrations",
-        "CXXHash",
+        "Feed", "Prefetch", "Reports", "Experiments", "Catalog", "JSON", "PostJSON", "System",
+        "Migrations", "CXXHash",
       ]),
     stores.module(
       "SQLiteStore",
       [
-        "Feed", "Prefetch", "Reports", "Catalog", "PostJSON", "System", "CLinux", "RowStore",
-        "Migrations", sqlite, sqliteC,
+        "Feed", "Prefetch", "Reports", "Experiments", "Catalog", "PostJSON", "System", "CLinux",
+        "RowStore", "Migrations", sqlite, sqliteC,
       ]),
     stores.module(
       "PostgresStore",
       [
-        "Feed", "Prefetch", "Reports", "Catalog", "System", "RowStore", "Migrations", "Postgres",
+        "Feed", "Prefetch", "Reports", "Experiments", "Catalog", "System", "RowStore",
+        "Migrations", "Postgres",
       ]),
     stores.module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
 
@@ -188,8 +190,9 @@ let package = Package(
     server.module(
       "FeedServer",
       [
-        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Reports", "Catalog",
-        "PostJSON", "Seeding", "FeedFormats", "JSON", "Compression", "MediaFiles", "MediaFormats",
+        "HTTPServer", "HTTP", "Sockets", "System", "Feed", "Prefetch", "Reports",
+        "Experiments", "Catalog", "PostJSON", "Seeding", "FeedFormats", "JSON", "Compression",
+        "MediaFiles", "MediaFormats",
         "MediaProbe",
         "MediaIndex", "Observability", "Page", "CEmbedded", "CXXHash", "SHA2", logging, metrics,
       ],
@@ -207,7 +210,7 @@ let package = Package(
       name: "lookahead",
       dependencies: [
         "Service", "FeedServer", "RowStore", "SQLiteStore", "Postgres", "Seeding", "FeedFormats",
-        "PostJSON", "Reports", "Catalog", "Feed",
+        "PostJSON", "Reports", "Experiments", "Catalog", "Feed",
         "Sockets", "System", "Observability", "Backups", "Version", "MediaProbe", "MediaIndex",
         "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
         arguments, "SHA2", logging, metrics,
@@ -228,7 +231,7 @@ let package = Package(
       path: "Tests/support/PostgresTestSupport",
       swiftSettings: unoptimized),
     .target(
-      name: "ModelStore", dependencies: ["Feed", "Prefetch", "Reports", "Catalog"],
+      name: "ModelStore", dependencies: ["Feed", "Prefetch", "Reports", "Experiments", "Catalog"],
       path: "Tests/support/ModelStore",
       swiftSettings: unoptimized),
     base.tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
@@ -281,7 +284,8 @@ let package = Package(
     stores.tests(
       "StoreContractTests",
       [
-        "Catalog", "Feed", "Reports", "ModelStore", "RowStore", "SQLiteStore", "Postgres",
+        "Catalog", "Feed", "Reports", "Experiments", "Prefetch", "ModelStore", "RowStore",
+        "SQLiteStore", "Postgres",
         "PostgresStore",
         "PostJSON", "Seeding", "PostgresTestSupport", "TestSupport",
       ]),
@@ -310,7 +314,8 @@ let package = Package(
     server.tests(
       "FeedServerTests",
       [
-        "FeedServer", "ModelStore", "Catalog", "Feed", "Reports", "Prefetch", "PostJSON", "Seeding",
+        "FeedServer", "ModelStore", "Catalog", "Feed", "Reports", "Experiments", "Prefetch",
+        "PostJSON", "Seeding",
         "JSON",
         "Compression", "HTTP", "HTTPServer", "Sockets", "System", "MediaFiles", "MediaFormats",
         "Observability", "Page", "ShapedLink", "TestSupport", "SHA2", logging,

@@ -899,6 +899,36 @@ class Suite:
         plan({"items": []}, 400, "invalid-parameter", to=path + "?unknown=1")
         self.check_methods(path, path)
 
+    def check_experiments(self):
+        """Experiments on policies: begun, on pages, ended, refused."""
+        path, one = "/v1/experiments", "/v1/experiments/{experiment}"
+        for method, template, to, body in (("POST", path, path, b'{"against":"plain-5"}'), ("DELETE", one, path + "/1", None)):
+            self.ask(method, template, to, 401, kind="unauthorized", body=body)
+            self.write(method, template, to + "?unknown=1", 400, parameter="unknown", body=body and body.decode(),
+                       kind="invalid-parameter")
+        self.write("POST", path, path, 415, '{"against":"plain-5"}', "unsupported-media-type", type="text/plain")
+        for body in ({}, {"against": ""}, {"against": "plain-5", "share": 51}, {"against": "plain-5", "later": 1}):
+            self.write("POST", path, path, 422, body, "invalid-record")
+        self.write("POST", path, path, 422, '{"against":"best"}', "invalid-record")
+        self.write("POST", path, path, 404, {"against": "plain-5", "network": "5g"}, "unknown-network")
+        self.write("POST", path, path, 404, {"against": "plain-5", "feed": "no such feed"}, "unknown-feed")
+        trial = {"against": "weighted-5", "feed": "featured", "network": None, "share": 10, "margin": 5, "days": 7}
+        self.write("POST", path, path, 201, trial)
+        self.write("POST", path, path, 409, trial, "experiment-conflict")
+        listed, _ = self.ask("GET", path, path, 200)
+        number = listed["experiments"][0]["id"]
+        for arm in ("", "&arm=a", "&arm=b", "&arm=z"):
+            page, _ = self.ask("GET", "/rp/", "/rp/?feed=featured&limit=1" + arm, 200)
+            self.check.that(page["prefetch"]["experiment"]["id"] == number, f"the page names the experiment: {page['prefetch']}")
+        self.ask("GET", "/v1/networks", "/v1/networks?feed=featured", 200)
+        self.write("DELETE", one, f"{path}/{number}", 204)
+        self.write("DELETE", one, f"{path}/{number}", 409, kind="experiment-conflict")
+        self.write("DELETE", one, path + "/999999", 404, kind="unknown-experiment")
+        self.ask("GET", path, path, 200)
+        self.ask("HEAD", path, path, 200)
+        self.check_methods(path, path)
+        self.ask("OPTIONS", one, path + "/1", 204)
+
     def check_reports(self):
         """What clients report, in each form, and what is no report."""
         path = "/v1/reports"
@@ -1020,6 +1050,7 @@ class Suite:
         page, _ = self.ask("GET", "/rp/", "/rp/?feed=featured&limit=1", 200)
         self.check_plan(page["items"][0]["id"])
         self.check_reports()
+        self.check_experiments()
         self.check_events()
         self.check_writes()
 

@@ -445,6 +445,10 @@ def check_module(server):
         expect(run("""const {Feed, LookaheadError} = await import('/lookahead.js');
           try { await new Feed('no such feed').refresh(); } catch (error) { return [error.status, error.type] }""")
                == [404, "unknown-feed"], "an error says its type")
+        # As DrawTests has it: every client draws alike.
+        expect(run("""const {armOf} = await import('/lookahead.js');
+          return [...Array(64).keys()].filter((number) => armOf({salt: 'k3v9', shares: [900, 100]}, number) === 'b');""")
+               == [8, 31, 54, 59, 62], "an arm is drawn")
         store = """const {RangeStore} = await import('/lookahead.js');
           const store = new RangeStore({limitBytes: 60000}); const url = '/media/first-ferry/0.mp4';
           const came = [];
@@ -508,6 +512,8 @@ def check_hostile(program, folder):
             expect(tab.evaluate("window.pwned === undefined && !document.querySelector('#feed script, a[href^=\"javascript\"]')"),
                    "and do none")
             tab.evaluate("document.getElementById('tab-lab').click()")
+            expect(tab.wait("document.getElementById('view-lab').textContent.includes('There was none yet.')", 5),
+                   "without experiments the lab says how to find one")
             expect(tab.wait("document.getElementById('view-lab').textContent.includes('There is none.')", 5),
                    "where there is no report, how to get one is said")
             tab.evaluate("document.getElementById('tab-feed').click()")

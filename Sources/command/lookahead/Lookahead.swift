@@ -23,7 +23,8 @@ struct Lookahead: ParsableCommand {
       CheckCommand.self, CopyCommand.self, BackupCommand.self, RestoreCommand.self,
       VacuumCommand.self,
       PruneCommand.self, ProbeCommand.self, MediaCommand.self, PlanCommand.self,
-      BrowseCommand.self, LabCommand.self, LiveCommand.self,
+      BrowseCommand.self, LabCommand.self, LiveCommand.self, ExperimentCommand.self,
+      TuneCommand.self,
       ConfigCommand.self, HealthCommand.self,
     ])
 

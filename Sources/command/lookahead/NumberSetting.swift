@@ -371,6 +371,15 @@ extension NumberSetting {
       "decoder-milliseconds", 1...60_000, \.application.reports.decoderMilliseconds,
       "Time in which a decoder shows a first frame; a later one is a promise not kept."),
     NumberSetting(
+      "experiment-seconds", 0...3_600, \.application.experimentSeconds,
+      "Seconds between looks at experiments, to decide them; 0 leaves that to other servers."),
+    NumberSetting(
+      "share", 1...50, default: 50, "Sessions that have the policy at the most, in percent."),
+    NumberSetting(
+      "margin-percent", 0...100, default: 5,
+      "What is no difference that matters, in percent of loaders."),
+    NumberSetting("days", 1...3_650, default: 14, "Days after which it ends undecided."),
+    NumberSetting(
       "hours", 1...87_600, default: 24, "Number of hours to show, up to now."),
 
     // Log and figures.

@@ -36,6 +36,7 @@ struct ReportOptions: ParsableArguments {
   @Option("report-publish-seconds") var reportPublishSeconds: Int
   @Option("report-least-views") var reportLeastViews: Int
   @Option("decoder-milliseconds") var decoderMilliseconds: Int
+  @Option("experiment-seconds") var experimentSeconds: Int
 
   mutating func validate() throws {
     reportKeyFile = reportKeyFile ?? Environment.text("report-key-file")

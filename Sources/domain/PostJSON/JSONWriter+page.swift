@@ -57,11 +57,13 @@ extension JSONWriter {
   ///
   /// - Parameters:
   ///   - plan: what to load ahead, by this policy, for this network, within these bounds.
+  ///   - experiment: what runs on the policy, and in which arm the page is.
   ///   - openIDs: where in `items` the ids of the page's first items lie, as JSON without quotes: of as many
   ///     as the plan has parts of.
   public mutating func endPage(
     offset: Int, ranking: Int, links: PageLinks, plan: PagePlan, by policy: Policy,
-    on network: NetworkProfile, within bounds: PlanBounds, openIDs: [Range<Int>],
+    trying experiment: (ExperimentDraw, ExperimentArm)? = nil, on network: NetworkProfile,
+    within bounds: PlanBounds, openIDs: [Range<Int>],
     of items: [UInt8]
   ) {
     // Each link twice at the most: on its own, and its cursor.
@@ -91,6 +93,10 @@ extension JSONWriter {
     beginDocument()
     string(network.name)
     member("policy", policy.name)
+    if let (draw, arm) = experiment {
+      key("experiment")
+      self.experiment(draw, arm)
+    }
     append(plan, by: policy, bounds.savesData, openIDs, items)
     literal("}}")
   }
@@ -165,6 +171,22 @@ extension OutputSpan<UInt8> {
 }
 
 extension JSONWriter {
+  /// What a client draws its arm by: an object.
+  ///
+  /// - Parameter arm: that of the answer; nil where it is of all arms.
+  public mutating func experiment(
+    _ draw: ExperimentDraw, _ arm: ExperimentArm?, _ others: (inout JSONWriter) -> Void = { _ in }
+  ) {
+    object { writer in
+      writer.member("id", draw.id)
+      writer.member("arm", arm?.rawValue)
+      writer.member("salt", draw.salt)
+      writer.key("shares")
+      writer.array { writer in for share in draw.shares { writer.integer(share) } }
+      others(&writer)
+    }
+  }
+
   /// A policy: its name, its strategy, and what items cost by it.
   public mutating func policy(_ policy: Policy) {
     object { writer in

@@ -34,9 +34,11 @@ public struct RunningExperiment: Hashable, Sendable {
   /// The arm of a client.
   ///
   /// - Parameter number: picked at random by the client, and kept for the session.
-  public func arm(of number: UInt32) -> ExperimentArm {
+  public func arm(of number: UInt32) -> ExperimentArm { draw.arm(of: number) }
+
+  /// What clients are told.
+  public var draw: ExperimentDraw {
     ExperimentDraw(id: id, salt: salt, shares: [1_000 - sharePermille, sharePermille])
-      .arm(of: number)
   }
 }
 

@@ -51,7 +51,7 @@
  * @property {{name: string, title?: string, total: number, ranking?: number}} feed
  * @property {Item[]} items
  * @property {{offset: number, ranking?: number, next: string | null, prev: string | null, newer: string}} paging
- * @property {{network: string, policy: string, nextPageAt: number | null, plan: object[], planBytes: number}} prefetch
+ * @property {{network: string, policy: string, experiment?: Experiment, nextPageAt: number | null, plan: object[], planBytes: number}} prefetch
  *
  * @typedef {object} File One file that shows a medium: the original or a variant.
  * @property {string} key as a plan names it
@@ -95,9 +95,28 @@
  * @property {number} watchedMs
  * @property {boolean} [leftWaiting]
  *
+ * @typedef {{id: number, arm?: string, salt: string, shares: number[]}} Experiment What a client draws its arm by.
+ *
  * @typedef {'high' | 'low' | 'auto'} Priority
  * @typedef {(url: string, init?: RequestInit & {priority?: Priority}) => Promise<Response>} Fetch
  */
+
+/**
+ * The arm that a client has: FNV-1a over the salt and the number's four bytes, mixed as MurmurHash3 ends.
+ *
+ * @param {Experiment} experiment
+ * @param {number} number a whole number of 32 bits, picked at random for the session
+ */
+export function armOf({ salt, shares }, number) {
+  let hash = 2166136261;
+  const bytes = [...new TextEncoder().encode(salt), number & 255, number >>> 8 & 255, number >>> 16 & 255, number >>> 24];
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 16777619);
+  hash = Math.imul(hash ^ hash >>> 16, 0x85ebca6b);
+  hash = Math.imul(hash ^ hash >>> 13, 0xc2b2ae35);
+  hash = (hash ^ hash >>> 16) >>> 0;
+  const total = shares.reduce((sum, share) => sum + Math.max(0, share), 0);
+  return shares.length > 1 && total > 0 && Math.floor(hash * total / 2 ** 32) >= shares[0] ? 'b' : 'a';
+}
 
 /** Strategies of the server's engine; a parameter that is left out has its usual value. */
 export const strategies = {
@@ -169,6 +188,7 @@ export class Feed {
   /** @type {string | null} */
   #newer = null;
   #run = 0;
+  #hasPage = false;
 
   /**
    * @param {string} name
@@ -195,6 +215,14 @@ export class Feed {
      * @type {string | undefined}
      */
     this.reportToken = undefined;
+    /**
+     * The experiment that its first page names: it keeps it.
+     *
+     * @type {Experiment | undefined}
+     */
+    this.experiment = undefined;
+    /** The arm of it, drawn by a number that nobody else knows. */
+    this.arm = 'a';
     /** What asking for pages has cost. */
     this.traffic = { requests: 0, bytes: 0 };
     /**
@@ -354,7 +382,9 @@ export class Feed {
     const url = new URL(`v1/feeds/${encodeURIComponent(this.name)}/items`, this.server);
     // `around` splits the limit itself where it is not told how.
     const sized = 'leading' in place ? {} : { limit: this.limit };
-    for (const [name, value] of Object.entries({ ...sized, ...this.parameters, ...place })) {
+    // Pages of the arm a are those that all others have.
+    const arm = this.arm === 'a' ? {} : { arm: this.arm };
+    for (const [name, value] of Object.entries({ ...sized, ...this.parameters, ...arm, ...place })) {
       url.searchParams.set(name, String(value));
     }
     this.traffic.requests += 1;
@@ -363,7 +393,14 @@ export class Feed {
     this.reportToken = answer.headers.get('Report-Token') ?? this.reportToken;
     const text = await answer.text();
     this.traffic.bytes += text.length;
-    return JSON.parse(text);
+    /** @type {Page} */
+    const page = JSON.parse(text);
+    if (!this.#hasPage) {
+      this.#hasPage = true;
+      this.experiment = page.prefetch.experiment;
+      if (this.experiment) this.arm = armOf(this.experiment, crypto.getRandomValues(new Uint32Array(1))[0]);
+    }
+    return page;
   }
 
   /**
@@ -881,11 +918,12 @@ class Reporter {
    *
    * @param {object} totals of the session
    * @param {string} totals.policy
+   * @param {string} [totals.arm]
    * @param {Network} totals.network
    * @param {Record<string, number>} totals.counts requests, plans, and bytes by what became of them
    * @param {boolean} isLast what was not seen never will be
    */
-  send({ policy, network, counts }, isLast) {
+  send({ policy, arm, network, counts }, isLast) {
     if ((this.#items === 0 && !(isLast && this.#part > 0)) || this.#isOff) return;
     // A session is a day long at the most: a page that is open for longer begins another one.
     if (performance.now() - this.#origin > Reporter.#dayMs || this.#part >= 2880) {
@@ -898,7 +936,7 @@ class Reporter {
     const until = Math.min(Reporter.#dayMs, Math.round(performance.now() - this.#origin));
     const since = /** @param {string} name */ (name) => Math.max(0, counts[name] - (this.#told[name] ?? 0));
     const part = {
-      session: this.#session, part: this.#part, feed: this.#feed.name, policy, arm: this.arm,
+      session: this.#session, part: this.#part, feed: this.#feed.name, policy, arm: this.arm ?? arm,
       client: this.client, network: { downlink: network.downlink, rtt: network.rtt },
       since: this.#since, until, items: this.#items, loaders: this.#loaders, waitMs: this.#waits.pairs,
       frameMs: this.#frames.pairs, stalls: this.#stalls.count,
@@ -1366,7 +1404,7 @@ export class Prefetcher extends EventTarget {
       hasPrevious: from > 0 || this.feed.hasPrevious,
       hasNext: index + 51 < items.length || this.feed.hasOlder,
       held, transfers, network: { downlink, rtt, online, metered }, ...this.conditions,
-      itemsPerMinute: this.#pace, strategy: this.strategy, settings: this.settings,
+      itemsPerMinute: this.#pace, arm: this.feed.arm === 'a' ? undefined : this.feed.arm, strategy: this.strategy, settings: this.settings,
     };
   }
 
@@ -1717,11 +1755,17 @@ export class Prefetcher extends EventTarget {
     return fates;
   }
 
+  /** What reports say of the arm: nothing where the session has a strategy of its own. */
+  get #armName() {
+    const { experiment, arm } = this.feed;
+    return experiment && !this.strategy ? `${experiment.id}.${arm}` : undefined;
+  }
+
   /** @param {boolean} isLast */
   #report(isLast) {
     const { mediaRequests, plans } = this.counts;
     this.#reporter?.send({
-      policy: this.strategy?.name ?? this.feed.policy, network: this.network,
+      policy: this.strategy?.name ?? this.feed.policy, network: this.network, arm: this.#armName,
       counts: { ...this.#fates, requests: mediaRequests, plans: plans + this.feed.traffic.requests },
     }, isLast);
   }

@@ -48,8 +48,9 @@ extension PostgresStore: TableStore {
   /// Tables whose rows get numbers of the database's.
   private static let numbered = [
     ("author", "author_id"), ("post", "post_id"), ("feed", "feed_id"), ("feed_entry", "entry_id"),
-    ("policy", "policy_id"), ("applied_policy", "applied_id"), ("idempotency_key", "key_id"),
-    ("ranking_run", "run_id"), ("media_truth", "truth_id"),
+    ("policy", "policy_id"), ("applied_policy", "applied_id"),
+    ("experiment", "experiment_id"), ("experiment_step", "step_id"),
+    ("idempotency_key", "key_id"), ("ranking_run", "run_id"), ("media_truth", "truth_id"),
   ]
 
   /// See `TableStore`.

@@ -5,7 +5,9 @@ import Prefetch
 /// A store in a database, with all that the program does with one: the same for every database.
 ///
 /// Besides the errors that a method names, each throws the store's own failures.
-package protocol DatabaseStore: FeedStore, PolicyStore, MediaStore, ReportStore, TableStore {
+package protocol DatabaseStore: FeedStore, PolicyStore, MediaStore, ReportStore, ExperimentStore,
+  TableStore
+{
   /// Which database it is, as a person may be told: without a password.
   var name: String { get }
   /// What the database is called in the names of figures: `sqlite`.

@@ -57,6 +57,11 @@ package struct StoreTable: Hashable, Sendable {
         + PolicyColumns.texts.joined(separator: " ")
         + PolicyColumns.numbers.map { " #\($0)" }.joined(), hasFirstRows: true),
     StoreTable("applied_policy", "#applied_id feed network #applied_at evidence before applied"),
+    StoreTable(
+      "experiment",
+      "#experiment_id kind feed network setting salt #share_permille #margin_percent #days"),
+    StoreTable(
+      "experiment_step", "#step_id #experiment_id #taken_at kind #share_permille evidence"),
     StoreTable("idempotency_key", "#key_id key fingerprint counters #created_at"),
     StoreTable("ranking_run", "#run_id"),
     StoreTable("pending_place", "#run_id #feed_id #post_id #rank"),

@@ -20,7 +20,7 @@ import Version
     case "seed": "docs/seeding.md"
     case "probe", "media": "docs/media.md"
     case "browse": "docs/client.md"
-    case "lab": "docs/lab.md"
+    case "lab", "tune": "docs/lab.md"
     default: "docs/settings.md"
     }
   }
@@ -38,6 +38,8 @@ import Version
     ["plan"], ["media", "add"], ["media", "renditions"],
     ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
     ["lab", "report"], ["lab", "apply"], ["lab", "validate"], ["live"],
+    ["experiment", "start"], ["experiment", "list"], ["experiment", "stop"],
+    ["experiment", "undo"], ["tune"],
   ]
 
   @Test(arguments: commands)
@@ -66,7 +68,7 @@ import Version
       "image-cost",
       "input", "precision", "price", "search", "bitrates", "by", "budget-kilobytes",
       "megabyte-loaders",
-      "output", "csv", "without-grid", "undo", "together", "validation",
+      "output", "csv", "without-grid", "undo", "together", "validation", "against", "begin",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(document.contains("`--\(option)`"), "--\(option)")

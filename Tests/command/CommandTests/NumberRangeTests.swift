@@ -15,7 +15,7 @@ import Testing
     "generate", "keep-posts", "older-than", "timeout-milliseconds",
     "probe-timeout-milliseconds", "probe-memory-bytes", "probe-url-bytes", "jobs",
     "items", "repeats", "seed", "margin", "precision", "budget-kilobytes", "megabyte-loaders",
-    "hours",
+    "hours", "share", "margin-percent", "days",
     "rendition-timeout-milliseconds", "rendition-memory-bytes",
   ]
 

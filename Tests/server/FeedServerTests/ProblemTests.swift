@@ -66,6 +66,8 @@ import Testing
     invalid("feed=newest&width=0", "width", "not in 1…16384"),
     invalid("feed=newest&width=16385", "width", "not in 1…16384"),
     invalid("feed=newest&width=3.5", "width", "not a whole number"),
+    invalid("feed=newest&arm=bb", "arm", "not one letter"),
+    invalid("feed=newest&arm=B", "arm", "not one letter"),
     Case(target: "/rp/?feed=nope", status: 404, kind: "unknown-feed", says: "\"nope\""),
     Case(target: "/v1/feeds/nope", status: 404, kind: "unknown-feed", says: "\"nope\""),
     Case(target: "/v1/feeds/nope/items", status: 404, kind: "unknown-feed"),

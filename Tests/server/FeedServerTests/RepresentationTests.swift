@@ -171,6 +171,7 @@ import Testing
     let cases = [
       ("/rp/?feed=nope&nonsense", "GET, HEAD, OPTIONS"),
       ("/v1/items/nope", "GET, HEAD, PUT, PATCH, DELETE, OPTIONS"), ("/v1/import", "POST, OPTIONS"),
+      ("/v1/experiments", "GET, HEAD, POST, OPTIONS"),
       ("*", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
     ]
     for (target, allowed) in cases {

@@ -26,7 +26,10 @@ import Testing
     let pool = try DatabaseFile.open(path: path, options: .init())
     try pool.write { database in
       try database.execute(sql: "DELETE FROM schema_migration")
-      for table in ["report_cell", "report_batch", "report_watch", "report_promise"] {
+      for table in [
+        "experiment_step", "experiment", "lease", "report_cell", "report_batch", "report_watch",
+        "report_promise",
+      ] {
         try database.execute(sql: "DROP TABLE \(table)")
       }
       // What later migrations add to tables of then.

@@ -1,12 +1,21 @@
+import Experiments
 import Feed
 import Prefetch
 
 /// The networks and policies of the model: those with which every store begins.
 struct ModelPolicies {
-  private let networks: [NetworkProfile]
+  let networks: [NetworkProfile]
   var policies: [PolicyBook.Key: Policy]
+  /// In the order in which they began.
+  var experiments: [PolicyExperiment] = []
+  /// What stood there before an experiment applied its policy.
+  var before: [Int: [PolicyBook.Key: Policy?]] = [:]
+  var leases: [String: (holder: String, until: Int64)] = [:]
 
-  var book: PolicyBook { PolicyBook(networks: networks, policies: policies) }
+  var book: PolicyBook {
+    PolicyBook(
+      networks: networks, policies: policies, experiments: experiments.compactMap(\.running))
+  }
 
   mutating func rename(_ feed: String, to name: String) {
     for network in networks {

@@ -1,6 +1,8 @@
 import Feed
 import Foundation
+import JSON
 import PostJSON
+import Prefetch
 
 /// A feed of a server as a client holds it: a run of pages that touch, which grows at both ends.
 ///
@@ -12,6 +14,11 @@ public actor FeedSession {
   private var pages: [FeedPage] = []
   private var ids: Set<ByteText> = []
   private let meter = PageMeter()
+  /// The experiment that its first page names, and the session's arm of it: it keeps both.
+  public private(set) var experiment: (draw: ExperimentDraw, arm: ExperimentArm)?
+  /// By which arms are drawn: nobody else knows it.
+  private let number = UInt32.random(in: 0...UInt32.max)
+  private var hasPage = false
 
   /// A session of the feed of this name.
   ///
@@ -82,7 +89,7 @@ public actor FeedSession {
   /// The feed's first page, past all caches. It is the run from now on.
   @discardableResult
   public func refresh() async throws(FeedSessionError) -> FeedPage {
-    begin(with: try await source.page([limit], bypassesCaches: true))
+    begin(with: try await fetch([limit], bypassesCaches: true))
   }
 
   /// The page below the run; `nil` at the end of the feed.
@@ -94,7 +101,7 @@ public actor FeedSession {
     guard let cursor = last.next else { return nil }
     let page: FeedPage
     do throws(FeedSessionError) {
-      page = try await source.page([limit, ("after", cursor)], bypassesCaches: false)
+      page = try await fetch([limit, ("after", cursor)], bypassesCaches: false)
     } catch .status(410, _, _) {
       page = try await below(last)
     }
@@ -113,7 +120,7 @@ public actor FeedSession {
     while found.count < source.settings.heldPages {
       let page: FeedPage
       do throws(FeedSessionError) {
-        page = try await source.page([limit, ("before", cursor)], bypassesCaches: true)
+        page = try await fetch([limit, ("before", cursor)], bypassesCaches: true)
       } catch .status(410, _, _) {
         // What is new cannot be told any more: the feed begins anew.
         return [try await refresh()]
@@ -134,10 +141,10 @@ public actor FeedSession {
     guard let cursor = first.previous else { return nil }
     let page: FeedPage
     do throws(FeedSessionError) {
-      page = try await source.page([limit, ("before", cursor)], bypassesCaches: false)
+      page = try await fetch([limit, ("before", cursor)], bypassesCaches: false)
     } catch .status(410, _, _) {
       guard let id = first.items.first?.id else { throw .notBegun }
-      page = try await source.page(
+      page = try await fetch(
         [("around", id), ("leading", "0"), ("trailing", "\(source.settings.limit - 1)")],
         bypassesCaches: true)
     }
@@ -153,14 +160,14 @@ public actor FeedSession {
     aroundOffset offset: Int, bypassesCaches: Bool = false
   ) async throws(FeedSessionError) -> FeedPage {
     begin(
-      with: try await source.page(
+      with: try await fetch(
         [limit, ("around", "offset:\(max(0, offset))")], bypassesCaches: bypassesCaches))
   }
 
   /// A window around an item: a position that is restored. It is the run from now on.
   @discardableResult
   public func window(around id: String) async throws(FeedSessionError) -> FeedPage {
-    begin(with: try await source.page([limit, ("around", id)], bypassesCaches: false))
+    begin(with: try await fetch([limit, ("around", id)], bypassesCaches: false))
   }
 
   /// The index in the feed of an item of the run, as it was when its page came.
@@ -173,6 +180,39 @@ public actor FeedSession {
     return nil
   }
 
+  /// A page of the session's arm.
+  private func fetch(
+    _ parameters: [(String, String)], bypassesCaches: Bool
+  ) async throws(FeedSessionError) -> FeedPage {
+    // Pages of the arm `a` are those that all others have.
+    let arm = experiment?.arm == .b ? [("arm", "b")] : []
+    let page = try await source.page(parameters + arm, bypassesCaches: bypassesCaches)
+    if !hasPage {
+      hasPage = true
+      experiment = page.prefetch.experiment.map { ($0, $0.arm(of: number)) }
+    }
+    return page
+  }
+
+  /// The policy in force for the feed on a network, or that of the session's arm.
+  ///
+  /// - Parameter network: the name that `prefetch.network` of a page says.
+  /// - Throws: `FeedSessionError`, also where the server does not tell it.
+  func policy(onNetwork network: String) async throws(FeedSessionError) -> Policy {
+    let document = try await source.networks()
+    let known = document.root.member("networks")?.elements.first {
+      $0.member("name")?.text?.isSame(as: network) == true
+    }
+    let tried = known?.member("experiment")
+    let isTried =
+      experiment?.arm == .b && tried?.member("id")?.wholeNumber == experiment?.draw.id
+    let value = isTried ? tried?.member("policy") : known?.member("policy")
+    guard let value, let policy = Policy(json: value) else {
+      throw .malformed(RecordError(field: "networks", problem: "have no policy on \(network)"))
+    }
+    return policy
+  }
+
   // MARK: The run
 
   private var limit: (String, String) { ("limit", "\(source.settings.limit)") }
@@ -180,15 +220,15 @@ public actor FeedSession {
   /// What lies below a page whose cursor is no longer good.
   private func below(_ last: FeedPage) async throws(FeedSessionError) -> FeedPage {
     guard let id = last.items.last?.id else {
-      return try await source.page([limit], bypassesCaches: true)
+      return try await fetch([limit], bypassesCaches: true)
     }
     do throws(FeedSessionError) {
-      return try await source.page(
+      return try await fetch(
         [("around", id), ("leading", "\(source.settings.limit - 1)"), ("trailing", "0")],
         bypassesCaches: true)
     } catch .status(404, _, _) {
       // The item is gone, too.
-      return try await source.page(
+      return try await fetch(
         [limit, ("offset", "\(last.offset + last.items.count)")], bypassesCaches: true)
     }
   }

@@ -51,15 +51,19 @@ struct PageSource: Sendable {
     var all = [("feed", feed)] + parameters
     if let network = settings.network { all.append(("network", network)) }
     if settings.savesData { all.append(("saveData", "true")) }
+    return url("/rp/", all)
+  }
+
+  private func url(_ path: String, _ parameters: [(String, String)]) -> URL {
     // All but what RFC 3986 leaves unreserved is escaped: `+` too, which servers take for a space.
     let unreserved = CharacterSet(
       charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-    let query = all.map { name, value in
+    let query = parameters.map { name, value in
       name + "=" + (value.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "")
     }
     .joined(separator: "&")
     var parts = URLComponents(url: server, resolvingAgainstBaseURL: true) ?? URLComponents()
-    parts.path = (parts.path.hasSuffix("/") ? String(parts.path.dropLast()) : parts.path) + "/rp/"
+    parts.path = (parts.path.hasSuffix("/") ? String(parts.path.dropLast()) : parts.path) + path
     parts.percentEncodedQuery = query
     return parts.url ?? server
   }
@@ -67,9 +71,29 @@ struct PageSource: Sendable {
   private func ask(
     _ parameters: [(String, String)], _ bypassesCaches: Bool
   ) async throws(FeedSessionError) -> FeedPage {
+    let body = try await ask(url(parameters), bypassesCaches)
+    do throws(RecordError) {
+      return try FeedPage(json: body)
+    } catch {
+      throw .malformed(error)
+    }
+  }
+
+  /// The networks, with the policies for the feed on them.
+  func networks() async throws(FeedSessionError) -> JSONDocument {
+    let body = try await ask(url("/v1/networks", [("feed", feed)]), true)
+    do throws(JSONError) {
+      return try JSONDocument(body)
+    } catch {
+      throw .malformed(RecordError(field: "", problem: "is not JSON: \(error)"))
+    }
+  }
+
+  private func ask(
+    _ url: URL, _ bypassesCaches: Bool
+  ) async throws(FeedSessionError) -> [UInt8] {
     var request = TransportRequest(
-      url(parameters), bypassesCaches: bypassesCaches,
-      timeoutMilliseconds: settings.timeoutMilliseconds)
+      url, bypassesCaches: bypassesCaches, timeoutMilliseconds: settings.timeoutMilliseconds)
     if bypassesCaches { request.fields.append(("Cache-Control", "no-cache")) }
     var exchange = PageExchange()
     defer { observer(exchange) }
@@ -91,11 +115,7 @@ struct PageSource: Sendable {
         answer.status, problem: problem,
         retryAfterMilliseconds: answer.fields.retryAfterMilliseconds)
     }
-    do throws(RecordError) {
-      return try FeedPage(json: body)
-    } catch {
-      throw .malformed(error)
-    }
+    return body
   }
 
   /// All of the body, or as much of it as shows that it is too long.

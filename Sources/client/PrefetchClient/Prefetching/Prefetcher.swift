@@ -34,6 +34,9 @@ public actor Prefetcher {
   private var reader: Task<Void, Never>?
 
   private var engine: PrefetchEngine
+  private let settings: PrefetchSettings
+  /// The server's policy is to be asked for.
+  private var asksForPolicy: Bool
   private var items: [ByteText: PrefetchItem] = [:]
   /// By item: which version of its first file its page is of, and then of its variants, in the page's order.
   private var versions: [ByteText: [String?]] = [:]
@@ -103,11 +106,13 @@ public actor Prefetcher {
   /// A prefetcher for the feed; it does nothing before `begin`.
   ///
   /// - Parameters:
+  ///   - policy: what it loads by; nil for the one in force for the feed on the server, or, while an experiment runs
+  ///     on that, the one of the session's arm.
   ///   - recorder: writes down what the session was.
   ///   - reporting: what the session tells the server of what it met.
   /// - Precondition: `settings.problem` is nil.
   public init(
-    session: FeedSession, store: RangeStore, policy: Policy,
+    session: FeedSession, store: RangeStore, policy: Policy? = nil,
     settings: PrefetchSettings = PrefetchSettings(), clock: SessionClock = SessionClock(),
     recorder: SessionRecorder? = nil, reporting: ReportingSettings = ReportingSettings()
   ) {
@@ -115,8 +120,11 @@ public actor Prefetcher {
     self.store = store
     self.clock = clock
     self.recorder = recorder
+    asksForPolicy = policy == nil
+    self.settings = settings
+    let policy = policy ?? Policy(name: "", strategy: .plain(leading: 0))
     engine = PrefetchEngine(policy: policy, settings: settings)
-    recorder?.begin(engine, at: clock.milliseconds)
+    if !asksForPolicy { recorder?.begin(engine, at: clock.milliseconds) }
     self.reporting = reporting
     if reporting.isOn {
       report = SessionReport(
@@ -172,10 +180,22 @@ public actor Prefetcher {
   /// - Throws: `FeedSessionError`; the list stays as it was.
   public func refresh() async throws(FeedSessionError) {
     let page = try await session.refresh()
+    if asksForPolicy { try await load(byPolicyOf: page) }
     await arrived(
       .anew,
       PageArrival(
         items: page.items, hasPrevious: page.previous != nil, hasNext: page.next != nil))
+  }
+
+  /// Loads by the policy in force from now on: nothing was loaded before.
+  private func load(byPolicyOf page: FeedPage) async throws(FeedSessionError) {
+    let policy = try await session.policy(onNetwork: page.prefetch.network)
+    guard asksForPolicy else { return }
+    asksForPolicy = false
+    engine = PrefetchEngine(policy: policy, settings: settings)
+    recorder?.begin(engine, at: clock.milliseconds)
+    let experiment = await session.experiment
+    report?.load(by: policy.name, arm: experiment.map { $0.draw.name(of: $0.arm) })
   }
 
   /// What is new since, put above the list.

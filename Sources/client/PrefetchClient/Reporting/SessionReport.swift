@@ -37,6 +37,14 @@ package struct SessionReport {
     origin = milliseconds
   }
 
+  /// What the session loads by, where that is known after it began.
+  ///
+  /// - Parameter arm: of an experiment; nil leaves what the app says.
+  mutating func load(by policy: String, arm: String?) {
+    next.policy = policy
+    if let arm, next.arm.isEmpty { next.arm = arm }
+  }
+
   /// 132 bits that nobody guesses, in letters and digits that JSON takes as they are.
   private static func randomName() -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)

@@ -10,6 +10,8 @@ public struct PlanRequest: Sendable {
   public var downlinkKbps: Int?
   /// There and back, as measured.
   public var roundTripMilliseconds: Int?
+  /// The arm of the experiment on the policy in force, if there is one.
+  public var arm = ExperimentArm.a
   /// A strategy of its own; `nil` for the one in force.
   public var strategy: Policy.Strategy?
   /// The moment; its policy is that of the strategy, or one that loads nothing ahead.
@@ -24,7 +26,8 @@ public struct PlanRequest: Sendable {
 
 extension PlanRequest {
   private static let known = [
-    "active", "activeForMs", "at", "background", "direction", "feed", "hasNext", "hasPrevious",
+    "active", "activeForMs", "arm", "at", "background", "direction", "feed", "hasNext",
+    "hasPrevious",
     "held", "items", "itemsPerMinute", "network", "playback", "saveData", "scroll", "settings",
     "strategy", "stress", "transfers",
   ]
@@ -100,6 +103,8 @@ extension PlanRequest {
     self.strategy = strategy
     self.snapshot = snapshot
     feed = try fields.text("feed", limit: .bytes(RecordLimits.feedNameBytes))
+    // An arm that there is not is `a`, as on pages.
+    arm = try fields.text("arm", limit: .bytes(1)).flatMap(ExperimentArm.init(rawValue:)) ?? .a
     try takeConditions(fields)
   }
 

@@ -1,5 +1,6 @@
 import Feed
 import JSON
+import Prefetch
 
 /// A page of a feed as a client gets it.
 public struct FeedPage: Hashable, Sendable {
@@ -32,6 +33,8 @@ public struct FeedPage: Hashable, Sendable {
     public var policy: String
     /// Ask for the next page when the item at this index of the page becomes active; `nil` on the last one.
     public var nextPageAt: Int?
+    /// The experiment that runs on the policy, if one does.
+    public var experiment: ExperimentDraw?
   }
 }
 
@@ -134,7 +137,23 @@ extension FeedPage.Prefetch {
     self.init(
       network: try fields.name("network", limit: .bytes(RecordLimits.urlBytes)),
       policy: try fields.name("policy", limit: .bytes(RecordLimits.urlBytes)),
-      nextPageAt: fields.isNull("nextPageAt") ? nil : try fields.count("nextPageAt"))
+      nextPageAt: fields.isNull("nextPageAt") ? nil : try fields.count("nextPageAt"),
+      experiment: fields.isNull("experiment")
+        ? nil : try ExperimentDraw(json: fields.value("experiment")))
+  }
+}
+
+extension ExperimentDraw {
+  /// What `prefetch.experiment` of a page says.
+  ///
+  /// - Throws: `RecordError`, naming the field.
+  public init(json value: JSONValue) throws(RecordError) {
+    let fields = try RecordFields(value, known: nil)
+    self.init(
+      id: try fields.count("id"), salt: try fields.name("salt", limit: .bytes(100)),
+      shares: try fields.list("shares", limit: 10) { share throws(RecordError) in
+        try share.checkedNumber()
+      })
   }
 }
 

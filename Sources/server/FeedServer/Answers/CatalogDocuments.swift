@@ -54,7 +54,7 @@ extension JSONWriter {
   /// A network profile and the policy in force for it, with what it rests on where the lab found it.
   mutating func network(
     _ network: NetworkProfile, _ policy: Policy, _ evidence: PolicyEvidence?,
-    _ outcome: PolicyOutcome?
+    _ outcome: PolicyOutcome?, _ experiment: (draw: ExperimentDraw, policy: Policy)?
   ) {
     object { writer in
       writer.member("name", network.name)
@@ -68,6 +68,13 @@ extension JSONWriter {
       writer.boolean(network.isDefault)
       writer.key("policy")
       writer.policy(policy)
+      if let experiment {
+        writer.key("experiment")
+        writer.experiment(experiment.draw, nil) { writer in
+          writer.key("policy")
+          writer.policy(experiment.policy)
+        }
+      }
       guard let evidence else { return }
       writer.key("evidence")
       writer.object { writer in

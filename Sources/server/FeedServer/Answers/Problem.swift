@@ -1,4 +1,5 @@
 import Catalog
+import Experiments
 import Feed
 import HTTP
 import HTTPServer
@@ -23,6 +24,9 @@ struct Problem: Error, Sendable {
     case unknownFeed = "unknown-feed"
     case unknownItem = "unknown-item"
     case feedExists = "feed-exists"
+    case unknownNetwork = "unknown-network"
+    case unknownExperiment = "unknown-experiment"
+    case experimentConflict = "experiment-conflict"
     case unknownMedia = "unknown-media"
     case unknownMediaVersion = "unknown-media-version"
     case invalidMediaPath = "invalid-media-path"
@@ -74,6 +78,9 @@ struct Problem: Error, Sendable {
       case .unknownFeed: "There is no such feed"
       case .unknownItem: "There is no such item"
       case .feedExists: "The name belongs to another feed"
+      case .unknownNetwork: "There is no such network"
+      case .unknownExperiment: "There is no such experiment"
+      case .experimentConflict: "The experiment's state does not allow that"
       case .unknownMedia: "There is no such media file"
       case .unknownMediaVersion: "The media file has another content"
       case .invalidMediaPath: "No media file can have this path"
@@ -202,6 +209,7 @@ extension Problem {
     case let error as PercentEncodingError:
       self.init(.malformedRequest, .badRequest, "The path holds \(error).")
     case let error as FeedError: self.init(error)
+    case let error as ExperimentError: self.init(error)
     case let error as ProtocolError: self.init(error)
     case let error as RecordError:
       self.init(.invalidRecord, .unprocessableContent, "The record is refused: \(error).")
@@ -260,6 +268,19 @@ extension Problem {
         "The server's disk is full; of an import, the batches before that are stored.")
     case .other: self = .internalError
     }
+  }
+
+  private init(_ error: ExperimentError) {
+    let (kind, status): (Kind, Status) =
+      switch error {
+      case .unknownFeed: (.unknownFeed, .notFound)
+      case .unknownNetwork: (.unknownNetwork, .notFound)
+      case .unknown: (.unknownExperiment, .notFound)
+      case .overlaps, .isOver, .hasMovedOn, .nothingApplied, .changedSince:
+        (.experimentConflict, .conflict)
+      }
+    let words = "\(error)"
+    self.init(kind, status, words.prefix(1).uppercased() + words.dropFirst() + ".")
   }
 
   private init(_ error: FeedError) {

@@ -281,6 +281,8 @@ struct PageKey: Hashable, Sendable {
   /// What the query says of saving data, which links repeat.
   let savesData: Bool?
   let bounds: PlanBounds
+  /// The arm of an experiment.
+  var arm = ExperimentArm.a
   let coding: ContentCoding
   /// The second at which the URLs of its files expire.
   let expires: Int?

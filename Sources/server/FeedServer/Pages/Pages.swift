@@ -192,9 +192,9 @@ final class PageMaker: Sendable {
     let start = timing.begin()
     guard let items = source.encoded(posts, links: asked.links) else { return nil }
     timing.end(.read, start)
-    let policy = snapshot.policyBook.policy(feed: cut.feed.name, network: asked.network.profile)
+    let book = snapshot.policyBook
     return timing.measure(.encode) {
-      encode(cut, posts, items, asked, policy, asOf: cut.version)
+      encode(cut, posts, items, asked, book, asOf: cut.version)
     }
   }
 
@@ -224,7 +224,9 @@ final class PageMaker: Sendable {
         return try again(afterRefresh: true)
       }
       let posts = cut.posts
-      let policy = snapshot.policyBook.policy(feed: cut.feed.name, network: asked.network.profile)
+      let book = snapshot.policyBook
+      let policy = book.policy(
+        feed: cut.feed.name, network: asked.network.profile, arm: asked.arm)
       let version = snapshot.version
       let start = timing.begin()
       source.items(
@@ -239,7 +241,7 @@ final class PageMaker: Sendable {
           let isWhole = items.count == posts.count
           if isWhole && cut.version == version || attempt == Self.attempts {
             let page = timing.measure(.encode) {
-              encode(cut, posts, items, asked, policy, asOf: min(cut.version, version))
+              encode(cut, posts, items, asked, book, asOf: min(cut.version, version))
             }
             return completion(.success(page))
           }
@@ -260,9 +262,12 @@ final class PageMaker: Sendable {
   /// Writes the page around its items. Its hash is that of the hashes of what lies before the items, of
   /// each item, and of what lies behind them.
   private func encode(
-    _ cut: PageCut, _ posts: [Int64], _ items: EncodedItems, _ asked: PageRequest, _ policy: Policy,
-    asOf version: StoreVersion
+    _ cut: PageCut, _ posts: [Int64], _ items: EncodedItems, _ asked: PageRequest,
+    _ book: PolicyBook, asOf version: StoreVersion
   ) -> Page {
+    let network = asked.network.profile
+    let policy = book.policy(feed: cut.feed.name, network: network, arm: asked.arm)
+    let experiment = book.experiment(feed: cut.feed.name, network: network)
     let links = asked.links(of: cut.slice)
     var hashes: [ContentHash] = []
     hashes.reserveCapacity(items.count + 2)
@@ -282,7 +287,8 @@ final class PageMaker: Sendable {
       hasNextPage: links.next != nil)
     writer.endPage(
       offset: cut.slice.offset, ranking: cut.slice.ranking, links: links, plan: plan, by: policy,
-      on: asked.network.profile, within: asked.bounds, openIDs: first.openIDs, of: items.bytes)
+      trying: experiment.map { ($0.draw, asked.arm) }, on: network, within: asked.bounds,
+      openIDs: first.openIDs, of: items.bytes)
     let body = writer.bytes
     hashes.append(ContentHash(body.span.extracting(itemsEnd..<body.count)))
     return Page(

@@ -24,7 +24,7 @@ final class PageRequest: Sendable {
   /// Every parameter of a page but `feed`, which is in the path of one of the routes.
   static let parameters =
     ["limit", "offset", "after", "before", "around", "leading", "trailing"]
-    + NetworkChoice.parameters + ["saveData", "budget", "width"]
+    + NetworkChoice.parameters + ["saveData", "budget", "width", "arm"]
 
   static let limits = 1...100
   static let defaultLimit = 30
@@ -46,6 +46,8 @@ final class PageRequest: Sendable {
   let savesData: Bool?
   /// By which URLs its items name files.
   let links: MediaLinks
+  /// The arm of the experiment on the feed, if there is one.
+  let arm: ExperimentArm
   private let fields: Fields
 
   /// - Throws: `ParameterError`, `CursorError`.
@@ -60,6 +62,7 @@ final class PageRequest: Sendable {
     network = try NetworkChoice(parameters, fields, networks)
     query = try Self.pageQuery(feed: feed, parameters)
 
+    arm = try Self.arm(parameters)
     savesData = try parameters.boolean("saveData")
     let asksToSaveData = fields.combined("Save-Data")?.asciiLowercased == "on"
     bounds = PlanBounds(
@@ -67,6 +70,16 @@ final class PageRequest: Sendable {
       savesData: savesData ?? asksToSaveData,
       widthPixels: try parameters.number("width", in: Self.widths).map(DisplayWidth.atLeast))
     varyingFields = network.varyingFields.union(savesData == nil ? .savesData : [])
+  }
+
+  /// An arm that there is not is `a`: the experiment may be over.
+  private static func arm(_ parameters: Parameters) throws(ParameterError) -> ExperimentArm {
+    guard let text = parameters["arm"] else { return .a }
+    guard text.utf8.count == 1, text.utf8.allSatisfy({ (97...122).contains($0) }) else {
+      throw ParameterError(
+        parameter: "arm", problem: "is not one letter of a to z: \"\(text.prefix(40))\"")
+    }
+    return ExperimentArm(rawValue: text) ?? .a
   }
 
   /// The same request where there are these networks.
@@ -81,7 +94,8 @@ final class PageRequest: Sendable {
   func key(_ coding: ContentCoding) -> PageKey {
     PageKey(
       form: isCompact ? .compact : .full, query: query, network: network.profile.name,
-      isNetworkNamed: network.isNamed, savesData: savesData, bounds: bounds, coding: coding,
+      isNetworkNamed: network.isNamed, savesData: savesData, bounds: bounds, arm: arm,
+      coding: coding,
       expires: links.expires)
   }
 }
@@ -248,6 +262,7 @@ extension PageRequest {
       bytes.append(text: "&width=")
       bytes.append(text: String(width))
     }
+    if arm != .a { bytes.append(text: "&arm=\(arm.rawValue)") }
   }
 }
 

@@ -102,7 +102,10 @@ struct NetworksHandler: RouteHandler {
               && (outcome.feed.map { feed?.isSame(as: $0) == true } ?? true)
           }
           writer.network(
-            network, book.policy(feed: feed, network: network), evidence, outcome)
+            network, book.policy(feed: feed, network: network), evidence, outcome,
+            book.experiment(feed: feed, network: network).map {
+              ($0.draw, book.policy(feed: feed, network: network, arm: .b))
+            })
         }
       }
       writer.key("feedsWithPolicies")

@@ -88,7 +88,7 @@ extension PlanRequest {
       ? .unknown
       : .measured(downlinkKbps: downlinkKbps, roundTripMilliseconds: roundTripMilliseconds)
     guard let network = book.networks.profile(for: query) else { return snapshot.policy }
-    var policy = book.policy(feed: feed, network: network)
+    var policy = book.policy(feed: feed, network: network, arm: arm)
     if let itemsPerMinute { policy.itemsPerMinute = itemsPerMinute }
     if let strategy { policy.strategy = strategy }
     return policy

@@ -33,6 +33,10 @@ enum Route: Int, CaseIterable, Sendable {
   /// What clients met of late, as they reported it.
   case live
   case networks
+  /// Experiments on policies.
+  case experiments
+  case postExperiment
+  case deleteExperiment
   case media
   case putMedia
   case deleteMedia
@@ -144,6 +148,20 @@ enum Route: Int, CaseIterable, Sendable {
         NetworksHandler(
           store: $0.store, outcomes: $0.outcomes, workers: $0.workers, encoding: $0.encoding,
           caching: $0.caching.pages)
+      }
+    case .experiments:
+      Row(.get, "/v1/experiments") {
+        ExperimentsHandler(
+          store: $0.store, workers: $0.workers, encoding: $0.encoding,
+          hour: $0.configuration.reportClock)
+      }
+    case .postExperiment:
+      Row(.post, "/v1/experiments", for: .writers, body: .collected) {
+        PostExperimentHandler(store: $0.store, workers: $0.workers, logger: $0.logger)
+      }
+    case .deleteExperiment:
+      Row(.delete, "/v1/experiments/{experiment}", for: .writers) {
+        DeleteExperimentHandler(store: $0.store, workers: $0.workers, logger: $0.logger)
       }
     case .media:
       Row(.get, "/media/{path...}", parameters: MediaQuery.parameters) {

@@ -102,6 +102,8 @@ package struct ApplicationConfiguration: Sendable {
       : ReportTokens(
         keys: reports.keys, seconds: reports.tokenSeconds, now: reportTokenClock)
   }
+  /// How often experiments are looked at, and decided; 0 leaves that to other servers of the database.
+  package var experimentSeconds = 60
   /// By which reports are counted: hours since 1970.
   var reportClock: @Sendable () -> Int = { WallClock.secondsSince1970 / 3600 }
   /// Of the addresses that report; nil where that is not counted.

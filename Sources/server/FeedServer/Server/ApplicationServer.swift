@@ -18,13 +18,16 @@ package final class ApplicationServer: Sendable {
   private let purger: CachePurger?
   /// Writes what clients report.
   private let reporting: PeriodicTask
+  /// Decides experiments; nil where that is other servers' work.
+  private let deciding: PeriodicTask?
   /// Looks for what is news, as long as the server runs.
   private let watching = WorkerPool(threads: 1, limit: 1)
 
   /// An application that answers from the store, and from the media folder where there is one.
   package init(
     _ configuration: ApplicationConfiguration,
-    store: any FeedStore & PolicyStore & MediaStore & ReportStore, media: MediaRoot?,
+    store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore,
+    media: MediaRoot?,
     logger: Logger
   ) {
     self.configuration = configuration
@@ -40,6 +43,12 @@ package final class ApplicationServer: Sendable {
     reporting = PeriodicTask(pauseMilliseconds: configuration.reports.flushMilliseconds) {
       reports.flush()
     }
+    let (experiments, seconds) = (parts.experiments, configuration.experimentSeconds)
+    deciding =
+      seconds > 0
+      ? PeriodicTask(pauseMilliseconds: 1_000 * seconds, scheduling: .background) {
+        experiments.look()
+      } : nil
     let server = Server(
       configuration: configuration.server, handler: Application(parts, access), logger: logger,
       observer: ApplicationObserver(
@@ -64,6 +73,7 @@ package final class ApplicationServer: Sendable {
     _ = watching.run { [events = parts.events] in events.run() }
     purger?.start()
     if configuration.reports.taken != .off { try reporting.start() }
+    try deciding?.start()
     return port
   }
 
@@ -85,6 +95,7 @@ package final class ApplicationServer: Sendable {
     parts.scrapes.wait()
     filler.stop()
     parts.events.stop()
+    deciding?.stop()
     reporting.stop()
     if configuration.reports.taken != .off { parts.reports.flush() }
     watching.wait()

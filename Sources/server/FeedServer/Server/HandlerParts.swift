@@ -10,7 +10,7 @@ import System
 /// `Route`.
 struct HandlerParts: Sendable {
   let configuration: ApplicationConfiguration
-  let store: any FeedStore & PolicyStore & MediaStore & ReportStore
+  let store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore
   let readiness: Readiness
   let clients: ClientAddresses
   let figures: ApplicationFigures
@@ -28,6 +28,7 @@ struct HandlerParts: Sendable {
   let outcomes: PolicyOutcomes
   /// Which pages hand out; nil where there is no key.
   let reportTokens: ReportTokens?
+  let experiments: ExperimentKeeper
   let imports: WorkerPool
   let scrapes = WorkerPool(threads: 1, limit: 8)
   let logger: Logger
@@ -37,7 +38,8 @@ struct HandlerParts: Sendable {
 
   init(
     _ configuration: ApplicationConfiguration,
-    _ store: any FeedStore & PolicyStore & MediaStore & ReportStore, _ readiness: Readiness,
+    _ store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore,
+    _ readiness: Readiness,
     _ media: MediaRoot?, _ logger: Logger
   ) {
     self.configuration = configuration
@@ -82,6 +84,9 @@ struct HandlerParts: Sendable {
       store, configuration.reports, configuration.figures, logger, hour: configuration.reportClock)
     reportTokens = configuration.reportTokens
     outcomes = PolicyOutcomes(store, leastSessions: configuration.reports.leastSessions)
+    experiments = ExperimentKeeper(
+      store, seconds: configuration.experimentSeconds, configuration.figures, logger,
+      hour: configuration.reportClock)
     imports = WorkerPool(
       threads: configuration.maximumImports, limit: configuration.maximumImports)
   }
@@ -96,6 +101,7 @@ struct HandlerParts: Sendable {
     pages.kept.register(in: registry)
     pages.maker.source.file.register(in: registry)
     reports.register(in: registry)
+    experiments.register(in: registry)
   }
 }
 

@@ -12,6 +12,8 @@ package struct WriteToken: Sendable, Hashable {
     package var counters = false
     /// Media files.
     package var media = false
+    /// Experiments on policies.
+    package var policies = false
     /// These feeds: their titles, and items that are in no other feed before or after; counters of items that
     /// are in one of them.
     package var feeds: Set<ByteText> = []
@@ -27,7 +29,7 @@ package struct WriteToken: Sendable, Hashable {
     }()
 
     /// Whether there is any.
-    package var isNone: Bool { !everything && !counters && !media && feeds.isEmpty }
+    package var isNone: Bool { !everything && !counters && !media && !policies && feeds.isEmpty }
   }
 
   /// The name of its holder in logs.
@@ -75,6 +77,13 @@ extension WriteToken {
   func checkMedia() throws {
     guard rights.everything || rights.media else {
       throw refusal("media files take the right media")
+    }
+  }
+
+  /// - Throws: `Problem` 403 where experiments on policies may not be begun or ended.
+  func checkPolicies() throws {
+    guard rights.everything || rights.policies else {
+      throw refusal("experiments take the right policies")
     }
   }
 

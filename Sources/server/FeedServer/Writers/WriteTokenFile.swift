@@ -74,13 +74,15 @@ package enum WriteTokenFile {
       case "everything": rights.everything = true
       case "counters": rights.counters = true
       case "media": rights.media = true
+      case "policies": rights.policies = true
       case _ where word.hasPrefix("feed:"):
         guard let name = try? PercentEncoding.decode(word.dropFirst("feed:".count)),
           !name.isEmpty
         else { throw Refusal("\(word) names no feed: its name is to be percent-encoded") }
         rights.feeds.insert(name)
       default:
-        throw Refusal("\(word.prefix(40)) is no right: everything, counters, media, feed:NAME")
+        throw Refusal(
+          "\(word.prefix(40)) is no right: everything, counters, media, policies, feed:NAME")
       }
     }
     return WriteToken(name: String(words[0]), secret: String(words[1]), rights: rights)

@@ -222,6 +222,7 @@ extension PostgresCatalogReader {
   func policyBook() throws -> PolicyBook {
     let rows = try connection.run([
       Statement(Self.networks), Statement(Self.policies), Statement(AppliedPolicies.evidence),
+      Statement(ExperimentText.running),
     ])
     let networks = try (0..<rows[0].count).map { index in
       let row = RowValues(rows: rows[0], row: index)
@@ -239,7 +240,8 @@ extension PostgresCatalogReader {
     }
     return PolicyBook(
       networks: networks, policies: Dictionary(policies, uniquingKeysWith: { _, last in last }),
-      evidence: try AppliedPolicies.evidence(rows[2]))
+      evidence: try AppliedPolicies.evidence(rows[2]),
+      experiments: try AppliedPolicies.experimentRows(rows[3]).experiments().compactMap(\.running))
   }
 
   private static func policy(_ row: RowValues) throws -> Policy {

@@ -236,7 +236,9 @@ extension SQLiteCatalogReader {
     }
     return PolicyBook(
       networks: networks, policies: Dictionary(policies, uniquingKeysWith: { _, last in last }),
-      evidence: try AppliedPolicies(database: database).evidence())
+      evidence: try AppliedPolicies(database: database).evidence(),
+      experiments: try AppliedPolicies(database: database).selected(ExperimentText.running)
+        .experiments().compactMap(\.running))
   }
 
   private static func policy(_ row: Row) throws(PolicyError) -> Policy {

@@ -1,10 +1,8 @@
-import Prefetch
-
 extension Policy.Strategy {
   /// The strategy of a text such as `weighted`, or `weighted:leading=5,maxCost=3`.
   ///
   /// - Throws: `StrategyError`.
-  init(text: String) throws(StrategyError) {
+  package init(text: String) throws(StrategyError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
     var parameters: [String: Int] = [:]
@@ -19,8 +17,23 @@ extension Policy.Strategy {
   }
 
   /// The text that `init(text:)` reads.
-  var text: String {
+  package var text: String {
     let numbers = parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
     return numbers.isEmpty ? name : "\(name):\(numbers)"
+  }
+}
+
+extension Policy {
+  /// The policy of a text: one of the article's by its name, `weighted-5`, or a strategy as `Strategy(text:)` reads it,
+  /// which is the policy's name, too.
+  ///
+  /// - Throws: `StrategyError`.
+  package init(text: String) throws(StrategyError) {
+    if let policy = Self.ofArticle.first(where: { $0.name == text }) {
+      self = policy
+    } else {
+      let strategy = try Strategy(text: text)
+      self.init(name: text.utf8.count <= 100 ? text : strategy.name, strategy: strategy)
+    }
   }
 }

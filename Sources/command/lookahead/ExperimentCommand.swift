@@ -1,0 +1,182 @@
+import ArgumentParser
+import Catalog
+import Experiments
+import Feed
+import FeedServer
+import JSON
+import Prefetch
+import RowStore
+import System
+
+/// Experiments on policies: begun, shown, stopped, taken back.
+struct ExperimentCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "experiment",
+    abstract: "Try a policy on some of the sessions, beside the one in force.",
+    discussion: """
+      Clients draw an arm and report which they had. A server of the database decides: it gives the arm b to more \
+      sessions by and by, rolls back what is worse, and applies what is better (see docs/experiments.md).
+      """,
+    subcommands: [
+      ExperimentStartCommand.self, ExperimentListCommand.self, ExperimentStopCommand.self,
+      ExperimentUndoCommand.self,
+    ])
+}
+
+extension Timestamp {
+  /// By the wall clock.
+  static var now: Timestamp {
+    Timestamp(microseconds: Int64(WallClock.now.nanosecondsSince1970 / 1_000))
+  }
+}
+
+/// Begins an experiment.
+struct ExperimentStartCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "start", abstract: "Begin an experiment: a policy beside the one in force.")
+
+  @Option(help: "Feed; without it, all feeds without a policy of their own.")
+  var feed: String?
+
+  @Option(help: "The network profile; without it, all networks.")
+  var network: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "What is tried: a strategy with the numbers that are not its usual ones, or weighted-5.",
+      valueName: "name:k=v,…"))
+  var against: String
+
+  @Option("share") var share: Int
+  @Option("margin-percent") var marginPercent: Int
+  @Option("days") var days: Int
+
+  @OptionGroup var options: DatabaseOptions
+
+  mutating func validate() throws {
+    try Setting.validate(self)
+    _ = try setting()
+  }
+
+  private func setting() throws -> Policy {
+    do throws(StrategyError) {
+      return try Policy(text: against)
+    } catch {
+      throw ValidationError("--against: \(error)")
+    }
+  }
+
+  func run() throws {
+    let store = try options.openExisting()
+    defer { try? store.close() }
+    var limits = ExperimentLimits()
+    (limits.sharePermille, limits.marginPercent, limits.days) = (
+      10 * share, marginPercent, days
+    )
+    let id = try store.begin(
+      NewTrial(
+        feed: feed, network: network, setting: try setting(), limits: limits,
+        reason: "lookahead experiment start"), at: .now)
+    print("experiment \(id) runs: \(against) for \(limits.ramp[0]) of 1000 sessions at first")
+  }
+}
+
+/// Shows experiments.
+struct ExperimentListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "Show the newest experiments: what was done, and why.")
+
+  /// How they are shown.
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    case text, json
+  }
+
+  @Option(help: "How to show them: text or json.")
+  var format = Format.text
+
+  @OptionGroup var options: DatabaseOptions
+
+  func run() throws {
+    let store = try options.openExisting()
+    defer { try? store.close() }
+    let ledger = try ExperimentLedger(
+      store, atHour: WallClock.secondsSince1970 / 3_600, onlyRunning: false)
+    if format == .json {
+      var writer = JSONWriter()
+      writer.experiments(ledger)
+      return try printBytes(writer.bytes + [UInt8(ascii: "\n")])
+    }
+    if ledger.entries.isEmpty { print("there was no experiment yet") }
+    for entry in ledger.entries { printText(Self.text(entry)) }
+  }
+
+  private static func text(_ entry: ExperimentLedger.Entry) -> String {
+    let experiment = entry.experiment
+    let whose = experiment.feed.map { "feed \($0)" } ?? "all feeds without a policy of their own"
+    let network = experiment.network ?? "all networks"
+    var lines = [
+      "experiment \(experiment.id), \(experiment.kind.rawValue): \(experiment.setting.name) on "
+        + "\(whose), \(network)"
+    ]
+    for step in experiment.steps {
+      let share = step.kind.isRunning ? " at \(Double(step.sharePermille) / 10) %" : ""
+      let reason = (try? JSONDocument(step.evidence).root.member("reason")?.text) ?? ""
+      lines.append("  \(step.takenAt.rfc3339) \(step.kind.rawValue)\(share): \(reason)")
+    }
+    if experiment.isRunning {
+      let detectable = entry.finding.detectablePercent.map {
+        "; by the end a difference of \(($0 * 10).rounded() / 10) % would be found"
+      }
+      lines.append(
+        "  now \(entry.finding.verdict.rawValue): \(entry.finding.words)\(detectable ?? "")")
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+}
+
+/// Stops an experiment.
+struct ExperimentStopCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stop", abstract: "Stop an experiment: all sessions have the policy in force.")
+
+  @Argument(help: "The experiment's number.")
+  var experiment: Int
+
+  @OptionGroup var options: DatabaseOptions
+
+  func run() throws {
+    let store = try options.openExisting()
+    defer { try? store.close() }
+    let known = try store.experiments(limit: .max).first { $0.id == experiment }
+    guard let known else { throw ExperimentError.unknown(experiment) }
+    try store.take(
+      .stopped, sharePermille: 0,
+      evidence: ExperimentDecision(.stopped, reason: "lookahead experiment stop")
+        .evidence(of: known), of: experiment, after: nil, at: .now)
+    print("experiment \(experiment) is stopped")
+  }
+}
+
+/// Takes back what an experiment applied.
+struct ExperimentUndoCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "undo",
+    abstract: "Take back the policy that an experiment applied: the one of before is in force.")
+
+  @Argument(help: "The experiment's number.")
+  var experiment: Int
+
+  @OptionGroup var options: DatabaseOptions
+
+  func run() throws {
+    let store = try options.openExisting()
+    defer { try? store.close() }
+    let known = try store.experiments(limit: .max).first { $0.id == experiment }
+    guard let known else { throw ExperimentError.unknown(experiment) }
+    try store.take(
+      .undone, sharePermille: 0,
+      evidence: ExperimentDecision(.undone, reason: "lookahead experiment undo")
+        .evidence(of: known), of: experiment, after: nil, at: .now)
+    print("what experiment \(experiment) applied is taken back")
+  }
+}

@@ -1,0 +1,75 @@
+import Feed
+import Prefetch
+
+/// A trial that is to begin.
+package struct NewTrial: Hashable, Sendable {
+  /// Whose policy it is on; `nil` for all feeds without a policy of their own.
+  @ByBytes package private(set) var feed: String?
+  /// On which network; `nil` for all.
+  @ByBytes package private(set) var network: String?
+  /// What the arm `b` loads by.
+  package let setting: Policy
+  /// What clients draw by: letters and digits.
+  package let salt: String
+  /// When it is decided.
+  package let limits: ExperimentLimits
+  /// Why it begins, as a clause.
+  package let reason: String
+
+  /// A trial of these.
+  package init(
+    feed: String?, network: String?, setting: Policy, salt: String = NewTrial.randomSalt(),
+    limits: ExperimentLimits = ExperimentLimits(), reason: String
+  ) {
+    self.setting = setting
+    self.salt = salt
+    self.limits = limits
+    self.reason = reason
+    self.feed = feed
+    self.network = network
+  }
+
+  /// Eight letters and digits.
+  package static func randomSalt() -> String {
+    let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
+    return String((0..<8).map { _ in letters.randomElement()! })
+  }
+}
+
+/// Why something is not done about an experiment.
+package enum ExperimentError: Error, Hashable, Sendable {
+  /// There is no feed of this name.
+  case unknownFeed(String)
+  /// There is no network of this name, but these.
+  case unknownNetwork(String, known: [String])
+  /// There is no experiment of this number.
+  case unknown(Int)
+  /// Another one on the same sessions runs.
+  case overlaps(Int)
+  /// It does not run.
+  case isOver(Int)
+  /// Another step was taken meanwhile.
+  case hasMovedOn(Int)
+  /// It has applied nothing that is not taken back.
+  case nothingApplied(Int)
+  /// The policy was written by somebody since.
+  case changedSince
+}
+
+extension ExperimentError: CustomStringConvertible {
+  /// For example `there is no experiment 7`.
+  package var description: String {
+    switch self {
+    case .unknownFeed(let name): "there is no feed \"\(name)\""
+    case .unknownNetwork(let name, let known):
+      "there is no network \"\(name)\", but \(known.joined(separator: ", "))"
+    case .unknown(let id): "there is no experiment \(id)"
+    case .overlaps(let id): "experiment \(id) on the same sessions runs; stop it first"
+    case .isOver(let id): "experiment \(id) is over"
+    case .hasMovedOn(let id): "another step of experiment \(id) was taken meanwhile"
+    case .nothingApplied(let id):
+      "experiment \(id) has applied no policy that is not taken back"
+    case .changedSince: "the policy was written by somebody since: it is no longer what was applied"
+    }
+  }
+}

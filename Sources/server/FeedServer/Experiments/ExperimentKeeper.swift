@@ -1,0 +1,116 @@
+import Catalog
+import CoreMetrics
+import Experiments
+import Feed
+import Logging
+import Observability
+import Reports
+import Synchronization
+import System
+
+/// Decides the experiments of a database: begins, ramps, rolls back, applies, takes back. Of the servers of a database
+/// the one that holds the lease does; another one goes on where it dies. For one thread.
+///
+/// What it does is written with the step that says so, and only behind the step that it was decided on: two that decide
+/// at once, after a clock jumped, take a step once.
+final class ExperimentKeeper: Sendable {
+  private let store: any PolicyStore & ExperimentStore & ReportStore
+  private let seconds: Int
+  private let logger: Logger
+  private let hour: @Sendable () -> Int
+  private let holder = "\(UInt64.random(in: 0...UInt64.max))"
+  private let isFailing = Atomic(false)
+  private let running = Atomic(0)
+  private let failures: CoreMetrics.Counter
+  private let steps: [ExperimentStep.Kind: CoreMetrics.Counter]
+
+  /// The lease that it holds.
+  static let lease = "experiments"
+
+  /// - Parameters:
+  ///   - seconds: how often it looks.
+  ///   - hour: now, in hours since 1970, by which reports are counted.
+  init(
+    _ store: any PolicyStore & ExperimentStore & ReportStore, seconds: Int,
+    _ figures: PrometheusRegistry, _ logger: Logger, hour: @escaping @Sendable () -> Int
+  ) {
+    (self.store, self.seconds, self.logger, self.hour) = (store, seconds, logger, hour)
+    figures.describe(
+      "lookahead_experiment_failures_total",
+      help: "Looks at experiments that failed: none of them is decided meanwhile.")
+    failures = CoreMetrics.Counter(label: "lookahead_experiment_failures_total", factory: figures)
+    steps = figures.counters(
+      "lookahead_experiment_steps_total", help: "Steps of experiments that this server took.",
+      of: ExperimentStep.Kind.self, label: "kind")
+  }
+
+  func register(in registry: PrometheusRegistry) {
+    registry.gauge(
+      "lookahead_experiments_running", help: "Experiments that run, as of the last look."
+    ) { [self] in running.load(ordering: .relaxed) }
+  }
+
+  /// Looks, and does what is due.
+  func look() {
+    do {
+      let count = try store.snapshot().policyBook.experiments.count
+      running.store(count, ordering: .relaxed)
+      guard count > 0 else { return }
+      let now = Int64(WallClock.now.nanosecondsSince1970 / 1_000_000)
+      guard
+        try store.holdLease(
+          Self.lease, holder: holder, milliseconds: min(600_000, 3_000 * seconds), now: now)
+      else { return }
+      let hour = hour()
+      let ledger = try ExperimentLedger(store, atHour: hour, onlyRunning: true)
+      for entry in ledger.entries {
+        guard let decision = entry.experiment.decision(entry.finding, entry.sums, atHour: hour)
+        else { continue }
+        try take(decision, of: entry.experiment)
+      }
+      if isFailing.exchange(false, ordering: .relaxed) {
+        logger.notice("experiments are decided again")
+      }
+    } catch {
+      failures.increment()
+      if !isFailing.exchange(true, ordering: .relaxed) {
+        logger.error("experiments cannot be decided: \(error)")
+      }
+    }
+  }
+
+  /// - Throws: what the store throws, but for what another one has done meanwhile.
+  private func take(_ decision: ExperimentDecision, of experiment: PolicyExperiment) throws {
+    // By the clock of reports, whose hours are the stages'.
+    let time = Timestamp(microseconds: Int64(hour()) * 3_600_000_000 + Self.microsecondsOfHour)
+    do {
+      try store.take(
+        decision.kind, sharePermille: decision.sharePermille,
+        evidence: decision.evidence(of: experiment), of: experiment.id,
+        after: experiment.steps.last?.id, at: time)
+    } catch ExperimentError.hasMovedOn(_) {
+      return
+    } catch ExperimentError.isOver(_) {
+      return
+    } catch let error as ExperimentError where decision.kind == .takenBack {
+      // Somebody wrote the policy since: there is nothing to go back to.
+      try take(
+        ExperimentDecision(.stopped, reason: "\(error)", finding: decision.finding),
+        of: experiment)
+      return
+    }
+    steps[decision.kind]?.increment()
+    let isBad = [.rolledBack, .takenBack, .stopped].contains(decision.kind)
+    logger.log(
+      level: isBad ? .warning : .notice, "experiment \(decision.kind.rawValue)",
+      metadata: [
+        "experiment": .stringConvertible(experiment.id),
+        "feed": .string(experiment.feed ?? ""), "network": .string(experiment.network ?? ""),
+        "policy": .string(experiment.setting.name), "reason": .string(decision.reason),
+      ])
+  }
+
+  private static var microsecondsOfHour: Int64 {
+    Int64(WallClock.now.nanosecondsSince1970 / 1_000) % 3_600_000_000
+  }
+}

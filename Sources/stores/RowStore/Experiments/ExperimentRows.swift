@@ -1,0 +1,276 @@
+import Experiments
+import Feed
+import JSON
+import Prefetch
+
+/// The rows of experiments, as one kind of database has them, within a transaction that no other writes beside.
+package protocol ExperimentRows: PolicyRows {
+  /// What a statement of `ExperimentText` selects.
+  func selected(_ sql: String) throws -> [ExperimentRow]
+  /// Adds an experiment.
+  ///
+  /// - Returns: its number.
+  func insert(_ trial: NewTrial, _ kind: PolicyExperiment.Kind) throws -> Int
+  /// Adds a step.
+  func insert(
+    _ kind: ExperimentStep.Kind, of experiment: Int, sharePermille: Int, evidence: String,
+    at time: Timestamp) throws
+}
+
+/// A step and its experiment, as `ExperimentText` selects them.
+package struct ExperimentRow {
+  /// experiment_id, share_permille, margin_percent, days, step_id, taken_at, the step's share_permille.
+  let numbers: [Int64]
+  /// kind, feed, network, setting, salt, the step's kind, evidence.
+  let texts: [String?]
+
+  /// A row of these columns.
+  package init(numbers: [Int64], texts: [String?]) {
+    (self.numbers, self.texts) = (numbers, texts)
+  }
+
+  /// How many columns of each kind there are, the numbers first.
+  package static let (numberCount, textCount) = (7, 7)
+}
+
+/// What statements on the tables of experiments say in every database.
+package enum ExperimentText {
+  private static let columns = """
+    SELECT experiment.experiment_id, experiment.share_permille, margin_percent, days, step_id,
+      taken_at, experiment_step.share_permille, experiment.kind, feed, network, setting, salt,
+      experiment_step.kind, evidence
+    FROM experiment JOIN experiment_step
+      ON experiment_step.experiment_id = experiment.experiment_id
+    """
+  private static let order = "ORDER BY experiment.experiment_id DESC, step_id"
+
+  /// Those that run.
+  package static let running = """
+    \(columns) WHERE experiment.experiment_id IN (
+      SELECT last.experiment_id FROM experiment_step AS last
+      WHERE (last.kind = 'started' OR last.kind = 'ramped') AND last.step_id = (
+        SELECT max(newest.step_id) FROM experiment_step AS newest
+        WHERE newest.experiment_id = last.experiment_id)) \(order)
+    """
+
+  /// The newest.
+  package static func newest(_ limit: Int) -> String {
+    """
+    \(columns) WHERE experiment.experiment_id IN (
+      SELECT experiment_id FROM experiment ORDER BY experiment_id DESC LIMIT \(limit)) \(order)
+    """
+  }
+
+  /// One.
+  package static func one(_ id: Int) -> String {
+    "\(columns) WHERE experiment.experiment_id = \(id) \(order)"
+  }
+}
+
+extension [ExperimentRow] {
+  /// The experiments of the rows, in their order.
+  ///
+  /// - Throws: `PolicyError` for a setting that this program does not understand.
+  package func experiments() throws(PolicyError) -> [PolicyExperiment] {
+    var found: [PolicyExperiment] = []
+    var index = startIndex
+    while index < endIndex {
+      let first = self[index]
+      var steps: [ExperimentStep] = []
+      while index < endIndex, self[index].numbers[0] == first.numbers[0] {
+        let row = self[index]
+        index += 1
+        // What a later program has done is nothing that this one may act on.
+        let kind = ExperimentStep.Kind(rawValue: row.texts[5] ?? "") ?? .stopped
+        steps.append(
+          ExperimentStep(
+            id: Int(row.numbers[4]), takenAt: Timestamp(microseconds: row.numbers[5]), kind: kind,
+            sharePermille: Int(row.numbers[6]), evidence: [UInt8]((row.texts[6] ?? "{}").utf8)))
+      }
+      var limits = ExperimentLimits()
+      limits.sharePermille = Int(first.numbers[1])
+      limits.marginPercent = Int(first.numbers[2])
+      limits.days = Int(first.numbers[3])
+      found.append(
+        PolicyExperiment(
+          id: Int(first.numbers[0]), kind: first.texts[0] == "holdout" ? .holdout : .trial,
+          feed: first.texts[1], network: first.texts[2],
+          setting: try ExperimentSetting.policy(
+            first.texts[3] ?? "", feed: first.texts[1], network: first.texts[2] ?? ""),
+          salt: first.texts[4] ?? "", limits: limits, steps: steps))
+    }
+    return found
+  }
+}
+
+/// What an arm loads by, as the column `setting` holds it: columns of `policy`.
+package enum ExperimentSetting {
+  /// The column.
+  package static func text(_ policy: Policy) -> String {
+    var writer = JSONWriter(capacity: 256)
+    writer.object { writer in
+      writer.member("name", policy.name)
+      writer.member("strategy", policy.strategy.name)
+      writer.key("parameters")
+      writer.object { writer in
+        for (name, value) in policy.strategy.parameters {
+          writer.key(text: name)
+          writer.integer(value)
+        }
+      }
+      writer.member("image_weight", policy.imageWeight)
+      writer.member("video_weight", policy.videoWeight)
+    }
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+
+  /// The policy that a column holds; of a row of `policy` (`PolicyRows.row`), too, whose parameters are a text.
+  static func policy(
+    _ text: String, feed: String?, network: String
+  ) throws(PolicyError) -> Policy {
+    guard let root = try? JSONDocument(Array(text.utf8)).root,
+      let name = root.member("name")?.text, let strategy = root.member("strategy")?.text,
+      let parameters = root.member("parameters")
+    else { throw PolicyError(feed: feed, network: network, strategy: "", reason: .unreadable) }
+    let numbers =
+      parameters.text ?? String(decoding: Array(text.utf8)[parameters.byteRange], as: UTF8.self)
+    func weight(_ name: String, _ usual: Int) -> Int {
+      root.member(name)?.wholeNumber.flatMap { (0...1_000).contains($0) ? $0 : nil } ?? usual
+    }
+    return Policy(
+      name: name,
+      strategy: try PolicyColumns.strategy(
+        name: strategy, parameters: numbers, feed: feed, network: network),
+      imageWeight: weight("image_weight", 1), videoWeight: weight("video_weight", 2))
+  }
+}
+
+extension ExperimentRows {
+  /// See `ExperimentStore`.
+  ///
+  /// - Throws: `ExperimentError`, `PolicyError`, what the database says.
+  package func begin(_ trial: NewTrial, at time: Timestamp) throws -> Int {
+    let known = try networks()
+    if let network = trial.network, !known.contains(where: { $0.isSame(as: network) }) {
+      throw ExperimentError.unknownNetwork(network, known: known)
+    }
+    if let feed = trial.feed, try !hasFeed(feed) { throw ExperimentError.unknownFeed(feed) }
+    let running = try selected(ExperimentText.running).experiments()
+    for other in running where other.overlaps(feed: trial.feed, network: trial.network) {
+      guard other.kind == .holdout else { throw ExperimentError.overlaps(other.id) }
+      try insert(
+        .ended, of: other.id, sharePermille: 0,
+        evidence: Self.evidence("another policy is tried in its place"), at: time)
+    }
+    let id = try insert(trial, .trial)
+    try insert(
+      .started, of: id, sharePermille: trial.limits.ramp[0],
+      evidence: Self.evidence(trial.reason), at: time)
+    return id
+  }
+
+  /// See `ExperimentStore`.
+  ///
+  /// - Throws: `ExperimentError`, `PolicyError`, what the database says.
+  package func take(
+    _ kind: ExperimentStep.Kind, sharePermille: Int, evidence: [UInt8], of id: Int,
+    after last: Int?, at time: Timestamp
+  ) throws {
+    guard let experiment = try selected(ExperimentText.one(id)).experiments().first else {
+      throw ExperimentError.unknown(id)
+    }
+    if let last, experiment.steps.last?.id != last { throw ExperimentError.hasMovedOn(id) }
+    if kind == .undone {
+      guard experiment.steps.last?.kind == .applied else {
+        throw ExperimentError.nothingApplied(id)
+      }
+      try takeBack(experiment, at: time)
+    } else {
+      guard experiment.isRunning else { throw ExperimentError.isOver(id) }
+      if kind == .applied { try apply(experiment, evidence, at: time) }
+      if kind == .takenBack { try takeBack(experiment, at: time) }
+    }
+    try insert(
+      kind, of: id, sharePermille: sharePermille,
+      evidence: String(decoding: evidence, as: UTF8.self), at: time)
+  }
+
+  /// Whose policies it is on.
+  private func keys(_ experiment: PolicyExperiment) throws -> [PolicyKey] {
+    try (experiment.network.map { [$0] } ?? networks()).map {
+      PolicyKey(feed: experiment.feed, network: $0)
+    }
+  }
+
+  private func apply(
+    _ experiment: PolicyExperiment, _ evidence: [UInt8], at time: Timestamp
+  ) throws {
+    for key in try keys(experiment) {
+      let before = try row(key) ?? row(PolicyKey(feed: nil, network: key.network))
+      try apply(experiment.setting, to: key, evidence: evidence, at: time)
+      guard let before else { continue }
+      let setting = try ExperimentSetting.policy(before, feed: key.feed, network: key.network)
+      var limits = experiment.limits
+      limits.sharePermille = Self.holdoutPermille
+      let holdout = try insert(
+        NewTrial(
+          feed: key.feed, network: key.network, setting: setting, limits: limits, reason: ""),
+        .holdout)
+      try insert(
+        .started, of: holdout, sharePermille: limits.sharePermille,
+        evidence: Self.evidence(
+          "experiment \(experiment.id) applied another policy; this is the one of before"),
+        at: time)
+    }
+  }
+
+  /// So many of a thousand sessions stay with the policy of before.
+  private static var holdoutPermille: Int { 50 }
+
+  private func takeBack(_ experiment: PolicyExperiment, at time: Timestamp) throws {
+    do {
+      for key in try keys(experiment) { try undo(key) }
+    } catch PolicyApplicationError.changedSince {
+      throw ExperimentError.changedSince
+    } catch PolicyApplicationError.nothingApplied {
+      throw ExperimentError.nothingApplied(experiment.id)
+    }
+    for other in try selected(ExperimentText.running).experiments()
+    where other.id != experiment.id && other.kind == .holdout
+      && other.overlaps(feed: experiment.feed, network: experiment.network)
+    {
+      try insert(
+        .ended, of: other.id, sharePermille: 0,
+        evidence: Self.evidence("the policy that it was held against is taken back"), at: time)
+    }
+  }
+
+  private static func evidence(_ reason: String) -> String {
+    var writer = JSONWriter(capacity: 128)
+    writer.object { $0.member("reason", reason) }
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+}
+
+/// The lease by which one process of a database decides.
+package enum LeaseText {
+  /// Takes or prolongs the lease; changes one row if the holder has it from then on. A time that lies farther ahead than
+  /// any lease is one of a clock that was wrong.
+  ///
+  /// - Parameters: the places of the name, the holder and the duration in milliseconds; of the time now, in milliseconds
+  ///   since 1970, whatever yields it.
+  package static func hold(
+    name: String, holder: String, milliseconds: String, now: String
+  ) -> String {
+    """
+    INSERT INTO lease (name, holder, held_until)
+    VALUES (\(name), \(holder), \(now) + \(milliseconds))
+    ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
+    WHERE lease.holder = excluded.holder OR lease.held_until <= \(now)
+      OR lease.held_until > \(now) + \(longestMilliseconds)
+    """
+  }
+
+  /// No lease is longer.
+  package static let longestMilliseconds = 600_000
+}

@@ -1,0 +1,130 @@
+import Catalog
+import Experiments
+import Feed
+import Prefetch
+
+extension ModelStore: ExperimentStore {
+  package func experiments(limit: Int) throws -> [PolicyExperiment] {
+    Array(current.state.policies.experiments.reversed().prefix(limit))
+  }
+
+  package func begin(_ trial: NewTrial, at time: Timestamp) throws -> Int {
+    try change { state in
+      let networks = state.policies.networks.map(\.name)
+      if let network = trial.network, !networks.contains(network) {
+        throw ExperimentError.unknownNetwork(network, known: networks.sorted())
+      }
+      if let feed = trial.feed, state.feeds[feed] == nil { throw ExperimentError.unknownFeed(feed) }
+      for other in state.policies.experiments
+      where other.isRunning && other.overlaps(feed: trial.feed, network: trial.network) {
+        guard other.kind == .holdout else { throw ExperimentError.overlaps(other.id) }
+        state.policies.add(.ended, to: other.id, share: 0, [], time)
+      }
+      state.changed.areSettings = true
+      return state.policies.begin(trial, .trial, time)
+    }
+  }
+
+  package func take(
+    _ kind: ExperimentStep.Kind, sharePermille: Int, evidence: [UInt8], of id: Int,
+    after last: Int?, at time: Timestamp
+  ) throws {
+    try change { state in
+      guard let experiment = state.policies.experiments.first(where: { $0.id == id }) else {
+        throw ExperimentError.unknown(id)
+      }
+      if let last, experiment.steps.last?.id != last { throw ExperimentError.hasMovedOn(id) }
+      if kind == .undone {
+        guard experiment.steps.last?.kind == .applied else {
+          throw ExperimentError.nothingApplied(id)
+        }
+      } else {
+        guard experiment.isRunning else { throw ExperimentError.isOver(id) }
+      }
+      if kind == .applied { state.policies.apply(experiment, time) }
+      if kind == .undone || kind == .takenBack { try state.policies.takeBack(experiment, time) }
+      state.policies.add(kind, to: id, share: sharePermille, evidence, time)
+      state.changed.areSettings = true
+    }
+  }
+
+  package func holdLease(
+    _ name: String, holder: String, milliseconds: Int, now: Int64
+  ) throws -> Bool {
+    change { state in
+      let known = state.policies.leases[name]
+      if let known, known.holder != holder, known.until > now, known.until <= now + 600_000 {
+        return false
+      }
+      state.policies.leases[name] = (holder, now + Int64(milliseconds))
+      return true
+    }
+  }
+}
+
+extension ModelPolicies {
+  private var lastStep: Int { experiments.flatMap { $0.steps.map(\.id) }.max() ?? 0 }
+
+  mutating func begin(
+    _ trial: NewTrial, _ kind: PolicyExperiment.Kind, _ time: Timestamp
+  ) -> Int {
+    let id = experiments.count + 1
+    let share = kind == .trial ? trial.limits.ramp[0] : trial.limits.sharePermille
+    experiments.append(
+      PolicyExperiment(
+        id: id, kind: kind, feed: trial.feed, network: trial.network, setting: trial.setting,
+        salt: trial.salt, limits: trial.limits, steps: []))
+    add(.started, to: id, share: share, [], time)
+    return id
+  }
+
+  mutating func add(
+    _ kind: ExperimentStep.Kind, to id: Int, share: Int, _ evidence: [UInt8], _ time: Timestamp
+  ) {
+    let old = experiments[id - 1]
+    let step = ExperimentStep(
+      id: lastStep + 1, takenAt: time, kind: kind, sharePermille: share,
+      evidence: evidence.isEmpty ? Array("{}".utf8) : evidence)
+    experiments[id - 1] = PolicyExperiment(
+      id: id, kind: old.kind, feed: old.feed, network: old.network, setting: old.setting,
+      salt: old.salt, limits: old.limits, steps: old.steps + [step])
+  }
+
+  private func keys(_ experiment: PolicyExperiment) -> [PolicyBook.Key] {
+    (experiment.network.map { [$0] } ?? networks.map(\.name).sorted()).map {
+      PolicyBook.Key(feed: experiment.feed, network: $0)
+    }
+  }
+
+  mutating func apply(_ experiment: PolicyExperiment, _ time: Timestamp) {
+    for key in keys(experiment) {
+      let inForce = policies[key] ?? policies[.init(feed: nil, network: key.network)]
+      before[experiment.id, default: [:]][key] = .some(policies[key])
+      guard let inForce else { continue }
+      policies[key] = inForce.with(experiment.setting)
+      var limits = experiment.limits
+      limits.sharePermille = 50
+      let holdout = begin(
+        NewTrial(
+          feed: key.feed, network: key.network, setting: inForce, limits: limits, reason: ""),
+        .holdout, time)
+      before[holdout] = [key: before[experiment.id]?[key] ?? nil]
+    }
+  }
+
+  mutating func takeBack(_ experiment: PolicyExperiment, _ time: Timestamp) throws {
+    guard let known = before.removeValue(forKey: experiment.id) else {
+      throw ExperimentError.nothingApplied(experiment.id)
+    }
+    for (key, policy) in known { policies[key] = policy }
+    for (id, others) in before where others.keys.contains(where: { known[$0] != nil }) {
+      before[id] = nil
+    }
+    for other in experiments
+    where other.id != experiment.id && other.isRunning && other.kind == .holdout
+      && other.overlaps(feed: experiment.feed, network: experiment.network)
+    {
+      add(.ended, to: other.id, share: 0, [], time)
+    }
+  }
+}
