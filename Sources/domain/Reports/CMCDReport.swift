@@ -237,6 +237,15 @@ private struct CMCDParser {
       let start = index
       while let byte, Self.isToken(byte) { index += 1 }
       guard index > start else { throw malformed("no value") }
+    case UInt8(ascii: ":")?:
+      return .token(try byteSequence())
+    case UInt8(ascii: "@")?:
+      index += 1
+      guard case .number(let seconds) = try item() else { throw malformed("no date") }
+      return .token("@\(seconds)")
+    case UInt8(ascii: "%")? where index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "\""):
+      index += 1
+      return .text(try text())
       let token = String(decoding: bytes[start..<index], as: UTF8.self)
       if Self.isNumber(token), let number = Double(token) { return .number(number) }
       return .token(token)
@@ -259,6 +268,16 @@ private struct CMCDParser {
     index += 1
     var text: [UInt8] = []
     while let byte {
+  /// Base64 between colons, which no key has that is counted.
+  private mutating func byteSequence() throws(Malformed) -> String {
+    guard let end = bytes[(index + 1)...].firstIndex(of: UInt8(ascii: ":")) else {
+      index = bytes.count
+      throw malformed("no closing colon")
+    }
+    defer { index = end + 1 }
+    return String(decoding: bytes[index...end], as: UTF8.self)
+  }
+
       index += 1
       if byte == UInt8(ascii: "\"") {
         guard let text = String(validating: text, as: UTF8.self) else {
