@@ -1,5 +1,5 @@
 """Reports of clients, end to end: check_reports.py PROGRAM [--seed N] [--viewers N] [--rate N]
-[--only CHECK] [--rounds N].
+[--only CHECK] [--rounds N] [--one-core].
 
 Prints a line for each check with its figures; status 1 where one does not hold.
 """
@@ -8,9 +8,12 @@ import argparse
 import concurrent.futures
 import http.client
 import json
+import os
 import pathlib
 import random
+import secrets
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -55,6 +58,21 @@ def is_written(server):
 def part(session, number=0, **members):
     return {"session": f"session-of-a-test-{session}", "part": number, "feed": "featured", "policy": "p",
             "network": {"downlink": 780}, "items": 10, "loaders": {"image": 1}, **members}
+
+
+def put_clips(server, count, milliseconds=20_000):
+    """Clips of which nothing is known but how long they play."""
+    for number in range(count):
+        status, *_ = server.ask("PUT", f"/v1/items/clip-{number}", {
+            "type": "video", "feeds": [{"name": "featured"}],
+            "media": [{"kind": "video", "url": f"/media/clip-{number}.mp4", "durationMs": milliseconds}]}, TOKEN)
+        assert status in (200, 201), status
+
+
+def watched_clip(rng, number):
+    """That a session watched a clip: each part of one tells of another clip, so that each view counts."""
+    return {"seen": [{"id": f"clip-{number}", "readyMs": 0, "watchedMs": rng.randrange(1, 20_000)}], "since": 0,
+            "until": 30_000}
 
 
 class Poster:
@@ -125,10 +143,12 @@ def check_kills(program, folder, seed):
     """Kills at random moments; whatever was not answered, and much of what was, is sent again."""
     rng = random.Random(seed)
     server = RunningServer(program, folder, "--report-least-sessions", "1", "--reports-per-minute", "0",
-                           "--report-flush-milliseconds", "20", "--report-session-items", "1000000")
-    parts = [part(session, number) for session in range(60) for number in range(20)]
+                           "--report-flush-milliseconds", "20", "--report-session-items", "1000000",
+                           "--report-address-views", "0", "--report-halving-hours", "87600")
+    parts = [part(session, number, **watched_clip(rng, number)) for session in range(60) for number in range(20)]
     rng.shuffle(parts)
     with server:
+        put_clips(server, 20)
         kills = answered = 0
         # Everything is sent again and again, and at last once in full.
         for attempt in range(13):
@@ -154,6 +174,10 @@ def check_kills(program, folder, seed):
         expect(found["parts"] == len(parts) and found["sessions"] == 60 and found["items"] == 10 * len(parts),
                f"after {kills} kills and {answered} answers, {found['parts']} of {len(parts)} parts are counted, each once "
                f"(seed {seed})")
+        with sqlite3.connect(f"file:{server.database}?mode=ro", uri=True) as database:
+            views = dict(database.execute("SELECT name, views FROM report_watch WHERE kind = 'item'"))
+        expect(views == {f"clip-{number}": 60 for number in range(20)},
+               f"and {sum(views.values())} views of {len(views)} clips, 60 of each")
         # At most a flush is lost of what was answered.
         poster = Poster(server.port)
         for number in range(50):
@@ -182,9 +206,9 @@ def check_fleet(program, folder, seed):
     is sent to any of them, many to several."""
     rng = random.Random(seed)
     options = ("--report-least-sessions", "1", "--reports-per-minute", "0", "--report-flush-milliseconds", "50",
-               "--report-session-items", "1000000")
-    parts = [part(session, number, feed=("featured", "videos")[session % 2], policy=f"p{session % 3}",
-                  network={"downlink": (780, 20_000)[session % 2]}, items=rng.randrange(1, 90), since=0, until=30_000,
+               "--report-session-items", "1000000", "--report-address-views", "0", "--report-halving-hours", "87600")
+    parts = [part(session, number, **watched_clip(rng, number), feed=("featured", "videos")[session % 2], policy=f"p{session % 3}",
+                  network={"downlink": (780, 20_000)[session % 2]}, items=rng.randrange(1, 90),
                   loaders={"image": rng.randrange(2), "page": rng.randrange(2)}, frameMs=[[rng.randrange(160), 1]],
                   stalls=rng.randrange(3), bytes={"seen": rng.randrange(10**7), "neverReached": rng.randrange(10**6)})
              for session in range(60) for number in range(12)]
@@ -201,6 +225,8 @@ def check_fleet(program, folder, seed):
         servers[0].command("seed", "--fixtures", str(FIXTURES))
         alone = RunningServer(program, folders[3], *options)
         with servers[0], servers[1], servers[2], alone:
+            for server in (servers[0], alone):
+                put_clips(server, 12)
             reference = Poster(alone.port)
             for one in parts:
                 assert reference.post(one) == 202
@@ -231,11 +257,14 @@ def check_fleet(program, folder, seed):
                 """All that is shown but what each server knows of its own addresses."""
                 shown = live(server)
                 groups = [shown["total"], *(group for name in ("policies", "feeds") for group in shown[name]["groups"])]
-                return [{key: value for key, value in group.items() if key != "sessionsOfOneAddress"} for group in groups]
+                known = [{key: value for key, value in group.items() if key != "sessionsOfOneAddress"} for group in groups]
+                return known + shown["watching"]
 
             wanted = sums(alone)
             for number, server in enumerate(servers):
                 expect(sums(server) == wanted, f"server {number} shows what one server alone does, in {len(wanted)} groups")
+            views = [one["views"] for one in live(alone)["watching"]]
+            expect(sum(views) == len(parts), f"{sum(views)} views in {len(views)} classes, one of each part")
 
 
 def check_end(program, folder):
@@ -463,10 +492,55 @@ def check_ledger(program, folder):
                for content in decoded if len(content) == second["headBytes"]), f"100 views hold the new promise; {files}")
 
 
-def check_load(program, folder, rate, seconds=10):
-    """Reports beside readers: how long pages take with them and without."""
+def check_signed(program, folder):
+    """Reports of clients that were given a page: client libraries, players, and those that were given none."""
+    keys, other = (pathlib.Path(folder) / name for name in ("keys", "other"))
+    keys.write_text(secrets.token_hex(32))
+    other.write_text(secrets.token_hex(32))
+    server = RunningServer(program, folder, "--report-least-sessions", "1", "--reports-per-minute", "0", "--reports", "signed",
+                           "--report-key-file", str(keys), "--report-flush-milliseconds", "50", media=MEDIA)
+    with server:
+        page = "/rp/?feed=featured&limit=1"
+
+        def browse(*options):
+            done = subprocess.run(
+                [program, "browse", server.url(), "--feed", "featured", "--items", "5", "--pace", "100ms", "--speed", "5",
+                 "--report", *options], capture_output=True, text=True, timeout=60, env=environment())
+            assert done.returncode == 0, done.stderr
+
+        browse()
+        wait_until(lambda: is_written(server) and total(server), 10)
+        policy = json.loads(server.get(page)[2])["prefetch"]["policy"]
+        groups = live(server)["policies"]["groups"]
+        expect([group["policy"] for group in groups] == [policy], f"browse --report counts to {policy}")
+        poster = Poster(server.port)
+        token = server.get(page)[1]["Report-Token"]
+        expect(poster.post(part("honest", token=token)) == 202, "a report with the token of a page is taken")
+        line = 'e=ps,sid="player",sn=0,sta=s,ts=1,v=2'
+        expect(poster.post(f'{line},io.lookahead-token="{token}"', "application/cmcd", "/v1/reports?feed=featured") == 202
+               and poster.post(line, "application/cmcd", "/v1/reports?feed=featured") == 403, "CMCD carries it in a key")
+        refused = [poster.post(part(f"made-up-{number}", **members)) for number, members in enumerate(
+            [{}, {"token": token[:-1]}, {"token": token, "feed": "videos"}, {"token": "1." + token}, {"token": "9" + token}] * 40)]
+        expect(set(refused) == {403}, f"{len(refused)} reports without it are refused")
+        # Other servers: one with the key, and one that has exchanged it, with the old one behind the new one and without.
+        for written, status in ((keys, 202), (f"{other.read_text()}\n{keys.read_text()}", 202), (other, 403)):
+            beside = pathlib.Path(folder) / "beside"
+            beside.write_text(written if isinstance(written, str) else written.read_text())
+            with FleetServer(program, folder, server.database, "--reports", "signed", "--report-key-file", str(beside),
+                             "--reports-per-minute", "0") as another:
+                expect(Poster(another.port).post(part(f"beside-{status}", token=token)) == status,
+                       f"a server with {'its' if status == 202 else 'another'} key answers {status}")
+                another.terminate()
+        expect(wait_until(lambda: is_written(server) and total(server).get("sessions") == 4, 10),
+               f"{total(server)['sessions']} sessions count")
+
+
+def check_load(program, folder, rate, has_one_core, seconds=10):
+    """Reports beside readers: how long pages take with them and without; the server has the first core alone, if told."""
     server = RunningServer(program, folder, "--report-least-sessions", "1", "--reports-per-minute", "0",
                            "--no-access-log")
+    if has_one_core:
+        server.before = ["taskset", "--cpu-list", "0"]
     with server:
         def pages(until):
             times = []
@@ -494,7 +568,8 @@ def check_load(program, folder, rate, seconds=10):
         expect(wait_until(lambda: total(server).get("parts") == sent, 20), f"{sent} reports in {seconds} s are counted")
         print(f"     pages: median {quantile(quiet, .5):.2f} ms and 99 % {quantile(quiet, .99):.2f} ms without reports, "
               f"{quantile(busy, .5):.2f} and {quantile(busy, .99):.2f} ms with {sent / seconds:.0f} a second; "
-              f"the server took {100 * cpu / took:.0f} % of a processor")
+              f"{quantile(busy, .99) / quantile(quiet, .99):.2f} times; the server took {100 * cpu / took:.0f} % of a "
+              f"processor; load of the machine {os.getloadavg()[0]:.1f}")
 
 
 def send(port, rate, seconds):
@@ -535,6 +610,7 @@ def main():
     parser.add_argument("--viewers", type=int, default=100)
     parser.add_argument("--rate", type=int, default=5_000)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--one-core", action="store_true", help="under load the server has one core")
     checks = {
         "viewers": lambda folder: check_viewers(options.program, folder, options.viewers),
         "kills": lambda folder: check_kills(options.program, folder, options.seed),
@@ -543,7 +619,8 @@ def main():
         "hostile": lambda folder: check_hostile(options.program, folder, options.seed),
         "watching": lambda folder: check_watching(options.program, folder, options.seed),
         "ledger": lambda folder: check_ledger(options.program, folder),
-        "load": lambda folder: check_load(options.program, folder, options.rate),
+        "signed": lambda folder: check_signed(options.program, folder),
+        "load": lambda folder: check_load(options.program, folder, options.rate, options.one_core),
     }
     parser.add_argument("--only", choices=checks, action="append")
     options = parser.parse_args()

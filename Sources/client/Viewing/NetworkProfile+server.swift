@@ -4,7 +4,7 @@ import JSON
 import Prefetch
 import PrefetchClient
 
-/// Why a server's networks are not known.
+/// Why a server's networks, or its policies, are not known.
 package enum NetworkQuestionError: Error, Hashable, Sendable {
   /// The server has none of this name; these it has.
   case unknown(String, known: [String])
@@ -28,29 +28,14 @@ extension NetworkProfile {
   package static func named(
     _ name: String, of server: URL, over transport: some Transport
   ) async throws(NetworkQuestionError) -> NetworkProfile {
-    var body: [UInt8] = []
-    do throws(TransportError) {
-      let answer = try await transport.answer(
-        to: TransportRequest(server.appending(path: "v1/networks")))
-      guard answer.status == 200 else { throw .malformed("status \(answer.status)") }
-      while body.count <= answerLimitBytes, let bytes = try await answer.body.next() {
-        body += bytes
-      }
-    } catch {
-      throw .noAnswer("\(error)")
-    }
-    let list = try? JSONDocument(body).root.member("networks")
-    guard let list else { throw .noAnswer("no list of networks") }
-    let profiles = list.elements.compactMap(NetworkProfile.init)
-    guard let profile = profiles.first(where: { $0.name.isSame(as: name) }) else {
-      throw .unknown(name, known: profiles.map(\.name))
+    let list = try await NetworkList(feed: nil, of: server, over: transport)
+    guard let profile = NetworkProfile(try list.network(named: name)) else {
+      throw .noAnswer("network \"\(name)\" is incomplete")
     }
     return profile
   }
 
-  private static let answerLimitBytes = 1 << 20
-
-  private init?(_ value: JSONValue) {
+  fileprivate init?(_ value: JSONValue) {
     func number(_ name: String) -> Int? {
       value.member(name)?.wholeNumber.flatMap { (0...1_000_000_000).contains($0) ? $0 : nil }
     }
@@ -61,5 +46,90 @@ extension NetworkProfile {
       name: name, title: value.member("title")?.text ?? name, downlinkKbps: downlink,
       uplinkKbps: uplink, roundTripMilliseconds: roundTrip,
       lossPercent: min(number("lossPercent") ?? 0, 100))
+  }
+}
+
+extension Policy {
+  /// The policy that the server has for the feed on this network, or on that of clients of which it knows none.
+  package static func inForce(
+    feed: String, network: String?, of server: URL, over transport: some Transport
+  ) async throws(NetworkQuestionError) -> Policy {
+    let list = try await NetworkList(feed: feed, of: server, over: transport)
+    guard let value = try list.network(named: network).member("policy"),
+      let policy = Policy(value)
+    else { throw .noAnswer("its policy is none that this program knows") }
+    return policy
+  }
+
+  /// The policy as `/v1/networks` writes it; nil where it is one of a later program.
+  private init?(_ value: JSONValue) {
+    guard let name = value.member("name")?.text, let strategyName = value.member("strategy")?.text,
+      let parameters = value.member("parameters")?.members
+    else { return nil }
+    var values: [String: Int] = [:]
+    for member in parameters {
+      guard let number = member.value.wholeNumber else { return nil }
+      values[member.name] = number
+    }
+    guard let strategy = try? Strategy(name: strategyName, parameters: values) else { return nil }
+    self.init(name: name, strategy: strategy)
+    func read(_ object: String?, _ name: String, _ place: WritableKeyPath<Policy, Int>) {
+      let within = object.flatMap { value.member($0) } ?? value
+      guard let number = within.member(name)?.wholeNumber, (0...1_000_000_000).contains(number)
+      else { return }
+      self[keyPath: place] = number
+    }
+    read(nil, "trailing", \.trailing)
+    for (name, place) in [
+      ("image", \Policy.imageWeight), ("video", \.videoWeight), ("webapp", \.webappWeight),
+      ("ad", \.adWeight), ("text", \.textWeight),
+    ] as [(String, WritableKeyPath<Policy, Int>)] { read("weights", name, place) }
+    read(nil, "carouselVisibleParts", \.carouselVisibleParts)
+    for (name, place) in [
+      ("videoStartBytes", \Policy.videoStartBytes), ("videoBytes", \.videoBytes),
+      ("videoKbps", \.videoKbps), ("imageBytes", \.imageBytes), ("webappBytes", \.webappBytes),
+    ] as [(String, WritableKeyPath<Policy, Int>)] { read("defaults", name, place) }
+    read(nil, "nextPagePercent", \.nextPagePercent)
+    read(nil, "itemsPerMinute", \.itemsPerMinute)
+  }
+}
+
+/// The answer of `/v1/networks`.
+private struct NetworkList {
+  private let networks: [JSONValue]
+
+  private static let answerLimitBytes = 1 << 20
+
+  init(
+    feed: String?, of server: URL, over transport: some Transport
+  ) async throws(NetworkQuestionError) {
+    var body: [UInt8] = []
+    var url = server.appending(path: "v1/networks")
+    if let feed { url.append(queryItems: [URLQueryItem(name: "feed", value: feed)]) }
+    do throws(TransportError) {
+      let answer = try await transport.answer(to: TransportRequest(url))
+      guard answer.status == 200 else { throw .malformed("status \(answer.status)") }
+      while body.count <= Self.answerLimitBytes, let bytes = try await answer.body.next() {
+        body += bytes
+      }
+    } catch {
+      throw .noAnswer("\(error)")
+    }
+    guard let list = try? JSONDocument(body).root.member("networks") else {
+      throw .noAnswer("no list of networks")
+    }
+    networks = Array(list.elements)
+  }
+
+  /// The network of this name, or the one of clients of which the server knows none.
+  func network(named name: String?) throws(NetworkQuestionError) -> JSONValue {
+    let found = networks.first { network in
+      guard let name else { return network.member("default")?.truth == true }
+      return network.member("name")?.text?.isSame(as: name) == true
+    }
+    guard let found else {
+      throw .unknown(name ?? "default", known: networks.compactMap { $0.member("name")?.text })
+    }
+    return found
   }
 }

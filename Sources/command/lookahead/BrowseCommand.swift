@@ -35,9 +35,11 @@ struct BrowseCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "What is loaded ahead: a name, and numbers that are not its usual ones.",
-      valueName: "name:k=v,…"))
-  var strategy = "expected-wait"
+      """
+      What is loaded ahead: a name, and numbers that are not its usual ones; or policy: by the policy that the server \
+      has for the feed and the network, which is also reported. Without it: policy with --report, else expected-wait.
+      """, valueName: "name:k=v,…"))
+  var strategy: String?
 
   @Option(
     help: ArgumentHelp(

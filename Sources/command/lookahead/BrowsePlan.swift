@@ -36,7 +36,8 @@ struct BrowsePlan: Sendable {
   let limit: Int
   let items: Int
   let paceMilliseconds: Int
-  let strategy: Policy.Strategy
+  /// Nil for the policy that the server has.
+  let strategy: Policy.Strategy?
   let network: String?
   let speed: Int
   let store: String?
@@ -73,11 +74,12 @@ struct BrowsePlan: Sendable {
       throw ValidationError("--pace: \"\(command.pace)\" is not a time such as 1s or 500ms")
     }
     paceMilliseconds = pace
+    let strategy = command.strategy ?? (command.report ? Self.policy : "expected-wait")
     do throws(StrategyError) {
-      strategy = try Policy.Strategy(text: command.strategy)
+      self.strategy = try strategy == Self.policy ? nil : Policy.Strategy(text: strategy)
     } catch {
       let names = Policy.Strategy.usual.map(\.name).joined(separator: ", ")
-      throw ValidationError("--strategy: \(error); there are \(names)")
+      throw ValidationError("--strategy: \(error); there are \(names), \(Self.policy)")
     }
     guard (1...100).contains(command.speed) else {
       throw ValidationError("--speed: \(command.speed) is not in 1…100")
@@ -87,6 +89,9 @@ struct BrowsePlan: Sendable {
     reporting.isOn = command.report
     reporting.client = "lookahead browse"
   }
+
+  /// In place of a strategy's name: what the server has.
+  private static let policy = "policy"
 
   /// `1s`, `1.5s`, `500ms`: up to an hour.
   private static func milliseconds(_ text: String) -> Int? {
@@ -112,7 +117,7 @@ extension BrowsePlan {
     let session = FeedSession(
       server: server, feed: feed, transport: transport, settings: feedSettings)
     let clock = SessionClock(speed: speed)
-    var policy = Policy(name: strategy.name, strategy: strategy)
+    var policy = try await self.policy()
     policy.itemsPerMinute = max(1, min(6_000, 60_000 / paceMilliseconds))
     var settings = PrefetchSettings()
     settings.heldBytes = RangeStoreLimits().bytes
@@ -131,7 +136,7 @@ extension BrowsePlan {
     // A full disk costs the record, not the viewing.
     if let record, let error = recorder?.error { printError("\(record): \(error)") }
     return BrowseReport(
-      plan: self, outcome: outcome, milliseconds: clock.milliseconds,
+      plan: self, strategy: policy.strategy, outcome: outcome, milliseconds: clock.milliseconds,
       bytes: max(outcome.figures.bytes, transport.arrivedBytes), linkBytes: link?.figures.downBytes)
   }
 
@@ -157,6 +162,20 @@ extension BrowsePlan {
       throw .store(error)
     }
   }
+
+  /// What is loaded by: the server's policy for the network that is shaped, or for that of clients of which it knows none.
+  private func policy() async throws(BrowseError) -> Policy {
+    if let strategy { return Policy(name: strategy.name, strategy: strategy) }
+    do throws(NetworkQuestionError) {
+      return try await Policy.inForce(
+        feed: feed, network: isTrace ? nil : network, of: server, over: SocketTransport())
+    } catch {
+      throw .network(error)
+    }
+  }
+
+  /// Whether the network is a file.
+  private var isTrace: Bool { network.map(FileManager.default.fileExists(atPath:)) ?? false }
 
   /// The link to the server; `nil` where the network is what it is.
   private func link() async throws(BrowseError) -> ShapedLink? {

@@ -6,6 +6,8 @@ import Viewing
 /// What a viewing came to, in words and as JSON.
 struct BrowseReport: Sendable {
   let plan: BrowsePlan
+  /// By what was loaded.
+  let strategy: Policy.Strategy
   let outcome: Viewer.Outcome
   /// How long it took, in the viewing's time.
   let milliseconds: Int
@@ -21,7 +23,7 @@ struct BrowseReport: Sendable {
   var text: String {
     let figures = outcome.figures
     var parts = [
-      "\(plan.strategy.text) on \(plan.network ?? "this network"): \(figures.items) items",
+      "\(strategy.text) on \(plan.network ?? "this network"): \(figures.items) items",
       "\(figures.imageLoaders) loaders on images", "\(figures.videoLoaders) on videos",
       "\(outcome.delayMilliseconds / max(1, figures.items)) ms of delay an item "
         + "(\(Self.tenths(figures.waitMilliseconds)) s of waiting, "
@@ -46,7 +48,7 @@ struct BrowseReport: Sendable {
     let figures = outcome.figures
     var writer = JSONWriter(capacity: 512)
     writer.object { writer in
-      writer.member("strategy", plan.strategy.text)
+      writer.member("strategy", strategy.text)
       writer.member("feed", plan.feed)
       writer.member("network", plan.network)
       writer.member("speed", plan.speed)

@@ -110,11 +110,13 @@ struct LiveCommand: ParsableCommand {
       func name(_ values: [String]) -> String {
         values.dropFirst().filter { !$0.isEmpty }.joined(separator: " ")
       }
-      let head = "\(values[0]): \(name(values)) beside \(name(avoided.baseline))"
+      let other = avoided.isComputed ? "nothing loaded ahead (computed)" : name(avoided.baseline)
+      let head = "\(values[0]): \(name(values)) beside \(other)"
       guard let interval = avoided.interval, let bytes = avoided.bytesPerLoader else {
         return "\(head): no loader avoided is certain"
       }
-      return "\(head): avoids \(tenth(avoided.perThousand)) loaders of 1000 items "
+      return
+        "\(head): avoids \(avoided.isComputed ? "up to " : "")\(tenth(avoided.perThousand)) loaders of 1000 items "
         + "(\(tenth(interval.lowerBound)) to \(tenth(interval.upperBound))), each for "
         + "\(tenth(bytes / 1000)) KB; a thousand of them cost "
         + "\(tenth(report.rates.cents(ofBytes: bytes * 1000))) cents"
@@ -158,7 +160,9 @@ struct LiveCommand: ParsableCommand {
       Self.lists(report) { Self.bill($0, rates) }.filter { $0.name != "hour" }, Self.billColumns)
     for sentence in Self.sentences(report) { print(sentence) }
     if !report.isOfOneFeed, total.sessions > 0 {
-      print("Name a feed (--feed) to see what a loader avoided costs: feeds cannot be compared.")
+      print(
+        "Name a feed (--feed) to see what a loader avoided costs beside another policy: feeds cannot be compared."
+      )
     }
     if !report.outcomes.isEmpty { print("Policies that the lab found:") }
     for outcome in report.outcomes {

@@ -308,6 +308,9 @@ extension NumberSetting {
 
     // Reports of clients.
     NumberSetting(
+      "report-token-seconds", 1...tenYears, \.application.reports.tokenSeconds,
+      "Time for which what a page hands out for reports holds."),
+    NumberSetting(
       "report-bytes", 256...(1 << 20), \.application.reports.bytes,
       "Maximum length of a request with reports; a longer one gets 413."),
     NumberSetting(

@@ -1,10 +1,21 @@
 import ArgumentParser
+import FeedServer
 
 /// What clients may report, how much of it, and for how long it is kept.
 struct ReportOptions: ParsableArguments {
-  @Flag("reports", default: true, "Clients may report what they met.")
-  var reports: Bool
+  @Option(
+    help: """
+      Whose reports are taken: on, all clients'; signed, those of clients that were given a page of the feed; off, none.
+      """)
+  var reports = Environment.option("reports") ?? ReportSettings.Taken.on
 
+  @Option(
+    help: """
+      File of keys, one a line, that sign what pages hand out for reports; without it, they hand out nothing.
+      """)
+  var reportKeyFile: String?
+
+  @Option("report-token-seconds") var reportTokenSeconds: Int
   @Option("report-bytes") var reportBytes: Int
   @Option("reports-per-minute") var reportsPerMinute: Int
   @Option("report-session-items") var reportSessionItems: Int
@@ -25,4 +36,20 @@ struct ReportOptions: ParsableArguments {
   @Option("report-publish-seconds") var reportPublishSeconds: Int
   @Option("report-least-views") var reportLeastViews: Int
   @Option("decoder-milliseconds") var decoderMilliseconds: Int
+
+  mutating func validate() throws {
+    reportKeyFile = reportKeyFile ?? Environment.text("report-key-file")
+    if reports == .signed, reportKeyFile == nil {
+      throw ValidationError("--reports signed needs --report-key-file")
+    }
+  }
+
+  /// The keys; none without a file.
+  ///
+  /// - Throws: `ValidationError`.
+  func keys() throws -> [[UInt8]] {
+    try reportKeyFile.map { try KeyFile.keys(in: $0, option: "--report-key-file") } ?? []
+  }
 }
+
+extension ReportSettings.Taken: ExpressibleByArgument {}

@@ -154,33 +154,13 @@ struct MediaOptions: ParsableArguments {
     mediaSigningKeyFile = mediaSigningKeyFile ?? Environment.text("media-signing-key-file")
   }
 
-  /// The maximum number of keys that are tried.
-  private static let maximumKeys = 8
-  /// 128 bits as hexadecimal digits.
-  private static let leastKeyCharacters = 32
-
-  /// The keys: the lines of the file, without white space around them and empty ones.
+  /// The keys; none without a file.
   ///
   /// - Throws: `ValidationError`.
   func signingKeys() throws -> [[UInt8]] {
-    guard let mediaSigningKeyFile else { return [] }
-    guard let bytes = FileManager.default.contents(atPath: mediaSigningKeyFile) else {
-      throw ValidationError("--media-signing-key-file: \(mediaSigningKeyFile) cannot be read")
-    }
-    let keys = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-      .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-    guard (1...Self.maximumKeys).contains(keys.count) else {
-      throw ValidationError(
-        "--media-signing-key-file: \(mediaSigningKeyFile) has \(keys.count) keys, "
-          + "1 to \(Self.maximumKeys) are wanted, one a line: `openssl rand -hex 32` makes one")
-    }
-    if let key = keys.first(where: { $0.utf8.count < Self.leastKeyCharacters }) {
-      throw ValidationError(
-        "--media-signing-key-file: a key of \(mediaSigningKeyFile) has \(key.utf8.count) "
-          + "characters, at least \(Self.leastKeyCharacters) are wanted: "
-          + "`openssl rand -hex 32` makes one")
-    }
-    return keys.map { Array($0.utf8) }
+    try mediaSigningKeyFile.map {
+      try KeyFile.keys(in: $0, option: "--media-signing-key-file")
+    } ?? []
   }
 }
 

@@ -42,7 +42,8 @@ struct ServeSettings: ParsableArguments {
     configuration.application.writeTokens = try writes.tokens()
     configuration.application.hasPage = pages.page
     configuration.application.labReport = pages.labReport
-    configuration.application.reports.areOn = reports.reports
+    configuration.application.reports.taken = reports.reports
+    configuration.application.reports.keys = try reports.keys()
     configuration.mediaProbing.decoding = media.decoding.settings
     configuration.backups = care.backups
     return configuration

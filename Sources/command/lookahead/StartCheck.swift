@@ -10,6 +10,7 @@ struct StartCheck {
   private(set) var configuration: FeedServiceConfiguration
   var tokenFile: String?
   var signingKeyFile: String?
+  var reportKeyFile: String?
   var logFile: String?
   /// The token stands in the arguments, which everybody on the machine can read (ps(1)).
   var isTokenAnArgument = false
@@ -64,8 +65,8 @@ struct StartCheck {
   }
 
   var findings: [StartFinding] {
-    standbyFindings + mediaFindings + signingFindings + writeFindings + clientFindings
-      + limitFindings
+    standbyFindings + mediaFindings + signingFindings + reportFindings + writeFindings
+      + clientFindings + limitFindings
   }
 
   private var standbyFindings: [StartFinding] {
@@ -91,7 +92,8 @@ struct StartCheck {
     let files = [
       ("the database", configuration.location.path),
       ("the backup folder", configuration.backups?.folder),
-      ("the token's file", tokenFile), ("the file of keys", signingKeyFile), ("the log", logFile),
+      ("the token's file", tokenFile), ("the file of keys", signingKeyFile),
+      ("the file of keys", reportKeyFile), ("the log", logFile),
     ]
     return files.compactMap { name, path in
       guard let path = path.map(Self.resolved),
@@ -122,6 +124,8 @@ struct StartCheck {
     if let signingKeyFile { findings += Self.readers(of: signingKeyFile) }
     return findings
   }
+
+  private var reportFindings: [StartFinding] { reportKeyFile.map(Self.readers) ?? [] }
 
   /// What is to be said of a secret's file that everybody can read.
   private static func readers(of file: String) -> [StartFinding] {
@@ -252,7 +256,8 @@ extension ServeSettings {
     let arguments = CommandLine.arguments
     var check = StartCheck(
       configuration: try configuration(), tokenFile: writes.writeTokenFile,
-      signingKeyFile: media.mediaSigningKeyFile, logFile: log.logFile,
+      signingKeyFile: media.mediaSigningKeyFile, reportKeyFile: reports.reportKeyFile,
+      logFile: log.logFile,
       isTokenAnArgument: Setting("write-token", secret: nil)
         .origin(arguments: arguments, environment: [:]) == .option,
       isRoot: User.isRoot, descriptorLimit: DescriptorLimit.raise())

@@ -152,6 +152,7 @@ extension JSONWriter {
     picture("poster", file.poster, of: posts, naming)
     var isSeen = false
     if let index = file.truth, !truths[index].isUnavailable {
+      if !naming.areVerbatim { member("version", truths[index].version?.mark) }
       itemMembers(of: truths[index], naming, entirely: entirely)
       isSeen = truths[index].placeholder != nil
     } else {

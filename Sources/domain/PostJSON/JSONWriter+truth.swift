@@ -55,6 +55,7 @@ extension JSONWriter {
     // Of a page it is enough: when it expires, the file does whose variant it is.
     if !entirely { name?.expiresAt = nil }
     location(url.utf8.span, name, naming)
+    if !naming.areVerbatim { member("version", variant.truth.version?.mark) }
     member("mimeType", variant.truth.mimeType)
     numbers(
       width: variant.truth.width, height: variant.truth.height,

@@ -21,11 +21,14 @@ public enum Bill {
     }
   }
 
-  /// What a policy avoided against another one on the same network and feed.
+  /// What a policy avoided against another one on the same network and feed, or against loading nothing ahead.
   public struct Avoided: Hashable, Sendable {
     /// The group beside which it is judged: of those of the network, the one that loads the fewest bytes an item that
     /// are never seen.
     public let baseline: [String]
+    /// Whether the baseline is no group but `endless`, as computed: it loads no file ahead, so that nothing is never
+    /// seen and each item has a loader. At the most, since items without files have none.
+    public let isComputed: Bool
     /// How many loaders fewer of 1000 items; below zero, more.
     public let perThousand: Double
     /// Between which values that lies with a confidence of 95 %; nil where the figures of either have no interval.
@@ -70,14 +73,13 @@ extension LiveReport.Group {
 extension LiveReport {
   /// What each policy avoided against the one of its network that wastes least; in the order of `policies.groups`.
   ///
-  /// Nil where there is nothing to compare: on a network with one policy alone, of the baseline itself, of groups that
-  /// are too small; and of all where several feeds are reported together, since policies of different feeds would be
-  /// compared by their feeds. The intervals of both are those of independent sessions: their half widths add up as
-  /// squares.
+  /// A policy without another one to compare it with is compared with `endless`, as computed: on a network with one
+  /// policy alone, the baseline itself, and all where several feeds are reported together, since policies of different
+  /// feeds would be compared by their feeds. Nil for groups that are too small or have no items. The intervals of both
+  /// are those of independent sessions: their half widths add up as squares.
   public var avoided: [Bill.Avoided?] {
-    guard isOfOneFeed else { return policies.groups.map { _ in nil } }
     var baselines: [String: Group] = [:]
-    for group in policies.groups where group.cell.figures.items > 0 {
+    for group in policies.groups where group.cell.figures.items > 0 && isOfOneFeed {
       guard let network = group.values?[0] else { continue }
       if let known = baselines[network], known.unseenBytesPerItem <= group.unseenBytesPerItem {
         continue
@@ -85,10 +87,17 @@ extension LiveReport {
       baselines[network] = group
     }
     return policies.groups.map { group in
-      guard let network = group.values?[0], let baseline = baselines[network],
-        let names = baseline.values, !areSame(names, group.values ?? []),
-        let mine = group.cell.loadersPerThousand, let other = baseline.cell.loadersPerThousand
-      else { return nil }
+      guard let values = group.values, let mine = group.cell.loadersPerThousand else { return nil }
+      let network = values[0]
+      guard let baseline = baselines[network], let names = baseline.values,
+        !areSame(names, values), let other = baseline.cell.loadersPerThousand
+      else {
+        return Bill.Avoided(
+          baseline: [network, "endless"], isComputed: true, perThousand: 1000 - mine,
+          interval: group.cell.intervalPerThousand.map {
+            (1000 - $0.upperBound)...(1000 - $0.lowerBound)
+          }, bytesPerItem: group.unseenBytesPerItem)
+      }
       var interval: ClosedRange<Double>?
       if let first = group.cell.intervalPerThousand, let second = baseline.cell.intervalPerThousand
       {
@@ -100,7 +109,7 @@ extension LiveReport {
         interval = (other - mine - low)...(other - mine + high)
       }
       return Bill.Avoided(
-        baseline: names, perThousand: other - mine, interval: interval,
+        baseline: names, isComputed: false, perThousand: other - mine, interval: interval,
         bytesPerItem: group.unseenBytesPerItem - baseline.unseenBytesPerItem)
     }
   }

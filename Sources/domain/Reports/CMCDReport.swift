@@ -41,6 +41,8 @@ public struct CMCDReport: Hashable, Sendable {
   public static let loadedKey = "io.lookahead-loaded"
   /// Our own key for those of them that were never seen.
   public static let unseenKey = "io.lookahead-unseen"
+  /// Our own key for what a page handed out (`Report-Token`).
+  public static let tokenKey = "io.lookahead-token"
   /// How many lines a body may have.
   public static let lines = 1_000
   /// How many keys a line may have.
@@ -111,6 +113,8 @@ public struct CMCDReport: Hashable, Sendable {
 
   /// What the player calls its session.
   public var session: String { values["sid"]?.text ?? "" }
+  /// What a page handed out for reports.
+  public var token: String? { values[Self.tokenKey]?.text }
   /// Counts the session's reports; nil where the player does not.
   public var sequenceNumber: Int? { number("sn").map { Int($0) } }
   /// When it happened by the player's clock, in milliseconds since 1970.
@@ -233,6 +237,15 @@ private struct CMCDParser {
       if skip("1") { return .flag(true) }
       if skip("0") { return .flag(false) }
       throw malformed("no 0 or 1")
+    case UInt8(ascii: ":")?:
+      return .token(try byteSequence())
+    case UInt8(ascii: "@")?:
+      index += 1
+      guard case .number(let seconds) = try item() else { throw malformed("no date") }
+      return .token("@\(seconds)")
+    case UInt8(ascii: "%")? where index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: "\""):
+      index += 1
+      return .text(try text())
     default:
       let start = index
       while let byte, Self.isToken(byte) { index += 1 }
@@ -253,6 +266,16 @@ private struct CMCDParser {
       && digits.allSatisfy {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || $0 == UInt8(ascii: ".")
       }
+  }
+
+  /// Base64 between colons, which no key has that is counted.
+  private mutating func byteSequence() throws(Malformed) -> String {
+    guard let end = bytes[(index + 1)...].firstIndex(of: UInt8(ascii: ":")) else {
+      index = bytes.count
+      throw malformed("no closing colon")
+    }
+    defer { index = end + 1 }
+    return String(decoding: bytes[index...end], as: UTF8.self)
   }
 
   private mutating func text() throws(Malformed) -> String {

@@ -16,6 +16,8 @@ public struct ReportPart: Hashable, Sendable {
   @ByBytes public var arm = ""
   /// The client's name and version.
   @ByBytes public var client = ""
+  /// What a page of the feed handed out for reports; not kept.
+  @ByBytes public var token: String?
   /// The measured bandwidth, in kilobits a second.
   public var downlinkKbps: Int?
   /// The measured round trip.
@@ -78,6 +80,8 @@ public enum ReportLimits {
   public static let sessionBytes = 16...64
   /// The names of feed, policy, arm, client and network, in bytes of UTF-8.
   public static let nameBytes = 100
+  /// What a page handed out, in bytes of UTF-8.
+  public static let tokenBytes = 100
   /// How many parts a session has: a day of parts of 30 s.
   public static let parts = 2_880
   /// How long a session lasts, in milliseconds: a day.

@@ -6,6 +6,8 @@ public struct SeenItem: Hashable, Sendable {
   @ByBytes public var id: String
   /// Which of its first file's variants was shown, by its index on pages; nil for the file itself.
   public var variant: Int?
+  /// Which version of that file the page was of that told how it starts (`MediaVersion.mark`); nil where it told none.
+  @ByBytes public var version: String?
   /// How many bytes of the file were there when the item became active.
   public var heldBytes = 0
   /// How many start it by the hint: first bytes of the file, or those of its needed ranges.

@@ -15,12 +15,14 @@
  * @property {[number, number][]} [curve] milliseconds, bytes
  * @property {[number, number][]} [lead] kbit/s, bytes
  *
- * @typedef {{url: string, mimeType: string, bytes: number, width?: number, height?: number, start?: Start}} Variant
+ * @typedef {{url: string, version?: string, mimeType: string, bytes: number, width?: number, height?: number,
+ *   start?: Start}} Variant
  *
  * @typedef {object} Media
  * @property {string} id
  * @property {string} kind
  * @property {string} url
+ * @property {string} [version] tells the version that is meant from others
  * @property {string} [mimeType]
  * @property {number} [width]
  * @property {number} [height]
@@ -56,6 +58,7 @@
  * @property {string} url
  * @property {string} kind
  * @property {string} mimeType
+ * @property {string} [version]
  * @property {number} [bytes]
  * @property {number} [durationMs]
  * @property {Start} [start]
@@ -84,6 +87,7 @@
  * @typedef {object} Seen What a report says of an item.
  * @property {string} id
  * @property {number} [variant] its index among the variants of the first medium; none for the original
+ * @property {string} [version] of the file, as the page says
  * @property {number} heldBytes
  * @property {number} neededBytes
  * @property {number} [readyMs]
@@ -185,6 +189,12 @@ export class Feed {
     this.fetch = fetch ?? ((url, init) => globalThis.fetch(url, init));
     /** The policy in force, as the last page says. */
     this.policy = '';
+    /**
+     * What the last page handed out for reports.
+     *
+     * @type {string | undefined}
+     */
+    this.reportToken = undefined;
     /** What asking for pages has cost. */
     this.traffic = { requests: 0, bytes: 0 };
     /**
@@ -294,6 +304,9 @@ export class Feed {
     }, { once: true });
   }
 
+  /** Asks for a page, for what it hands out for reports; the run stays as it is. */
+  async renewReportToken() { await this.#page({ limit: 1 }, true); }
+
   /** A ranking that is over has something newer; a server that does not answer has nothing. */
   async #hasNewer() {
     try {
@@ -347,6 +360,7 @@ export class Feed {
     this.traffic.requests += 1;
     const answer = await this.fetch(url.href, { cache: anew ? 'no-cache' : 'default' });
     if (!answer.ok) throw await LookaheadError.from(answer);
+    this.reportToken = answer.headers.get('Report-Token') ?? this.reportToken;
     const text = await answer.text();
     this.traffic.bytes += text.length;
     return JSON.parse(text);
@@ -811,6 +825,8 @@ class Reporter {
   #isSending = false;
   #isOff = false;
   #notBefore = 0;
+  /** @type {Map<string, Feed>} other feeds than its own, of which earlier sessions left parts */
+  #others = new Map();
 
   /**
    * @param {Feed} feed
@@ -906,6 +922,8 @@ class Reporter {
   async #sendAll() {
     if (this.#isSending || Date.now() < this.#notBefore) return;
     this.#isSending = true;
+    /** @type {unknown} the part for which a new token was asked for */
+    let renewed;
     while (this.#waiting.length > 0) {
       const first = this.#waiting[0];
       const { at, part } = first;
@@ -916,13 +934,23 @@ class Reporter {
         try {
           // No preflight for text, and it outlives the page.
           const answer = await globalThis.fetch(this.#url, {
-            method: 'POST', keepalive: true, body: JSON.stringify({ ...part, ageMs }),
+            method: 'POST', keepalive: true, body: JSON.stringify({ ...part, ageMs, token: this.#feedOf(part).reportToken }),
             headers: { 'Content-Type': 'text/plain' }, credentials: 'omit',
           });
           status = answer.status;
           wait = Number(answer.headers.get('Retry-After')) || 0;
         } catch {
           // No network: with the next part.
+        }
+        if (status === 403 && renewed !== first) {
+          // The token is over, or of a session long ago. A server that refuses a new one refuses the part.
+          renewed = first;
+          try {
+            await this.#feedOf(part).renewReportToken();
+            continue;
+          } catch (error) {
+            if (!(error instanceof LookaheadError) || error.status >= 500) status = 0;
+          }
         }
         if (status === 410) {
           this.#isOff = true;
@@ -939,6 +967,16 @@ class Reporter {
     }
     this.#isSending = false;
     this.#keep();
+  }
+
+  /** @param {Record<string, unknown>} part */
+  #feedOf({ feed }) {
+    const name = String(feed);
+    if (name === this.#feed.name) return this.#feed;
+    const { server, fetch } = this.#feed;
+    const other = this.#others.get(name) ?? new Feed(name, { server, fetch });
+    this.#others.set(name, other);
+    return other;
   }
 
   #keep() {
@@ -1017,7 +1055,7 @@ export class Prefetcher extends EventTarget {
   #loader;
   /** @type {number | undefined} when its first frame was shown */
   #frameAt;
-  /** @type {{file: string, held: number, needed: number} | undefined} what started it when it became that */
+  /** @type {{file: string, version?: string, held: number, needed: number} | undefined} what started it when it became that */
   #start;
   /** How long it stood still since. */
   #stalledMs = 0;
@@ -1456,12 +1494,12 @@ export class Prefetcher extends EventTarget {
     const media = (item.media ?? []).map((one) => {
       const common = { kind: one.kind, durationMs: one.durationMs };
       const original = {
-        ...common, key: one.id, url: this.#href(one.url), mimeType: one.mimeType ?? '',
+        ...common, key: one.id, url: this.#href(one.url), mimeType: one.mimeType ?? '', version: one.version,
         bytes: one.unavailable ? 0 : one.bytes, start: one.start,
       };
       const variants = (one.variants ?? []).map((variant, index) => ({
         ...common, key: `${one.id}:${index}`, url: this.#href(variant.url),
-        mimeType: variant.mimeType, bytes: variant.bytes, start: variant.start,
+        mimeType: variant.mimeType, version: variant.version, bytes: variant.bytes, start: variant.start,
       }));
       // From the best down.
       return [original, ...variants.reverse()];
@@ -1687,7 +1725,7 @@ export class Prefetcher extends EventTarget {
     for (const [from, to] of ranges) {
       for (const [start, end] of list) held += Math.max(0, Math.min(end, to) - Math.max(start, from));
     }
-    return { file: file.key, held, needed };
+    return { file: file.key, version: file.version, held, needed };
   }
 
   /**
@@ -1703,10 +1741,10 @@ export class Prefetcher extends EventTarget {
     if (!files || !start) return undefined;
     const ready = this.#readySince;
     // Another variant may have been chosen since.
-    const { held, needed } = this.#start?.file === start.file ? this.#start : { held: 0, needed: start.needed };
+    const { held, needed, version } = this.#start?.file === start.file ? this.#start : { ...start, held: 0 };
     const place = files.findIndex((file) => file.key === start.file);
     return {
-      id, variant: place > 0 ? files.length - 1 - place : undefined, heldBytes: held, neededBytes: needed,
+      id, variant: place > 0 ? files.length - 1 - place : undefined, version, heldBytes: held, neededBytes: needed,
       readyMs: ready === null ? undefined : Math.round(ready - this.#activeSince),
       frameMs: this.#frameAt === undefined ? undefined : Math.round(this.#frameAt - this.#activeSince),
       watchedMs: Math.round(Math.max(0, now - (ready ?? now) - this.#stalledMs)),

@@ -15,6 +15,8 @@ final class FakeFeed: Sendable {
     /// The server's clock, and until when addresses are good.
     var date: String?
     var expiresAt: String?
+    /// What pages hand out for reports.
+    var reportToken: String?
   }
 
   private let state: Mutex<State>
@@ -86,7 +88,11 @@ final class FakeFeed: Sendable {
       range = min(offset, state.ids.count)..<min(offset + limit, state.ids.count)
     }
     return WildServer.Answer(
-      status: 200, fields: state.date.map { [("Date", $0)] } ?? [],
+      status: 200,
+      fields: [("Date", state.date), ("Report-Token", state.reportToken)].compactMap {
+        name, value in
+        value.map { (name, $0) }
+      },
       body: Array(Self.json(range, state).utf8))
   }
 
@@ -94,7 +100,7 @@ final class FakeFeed: Sendable {
     let items = state.ids[range].map { id in
       """
       {"id":"\(id)","type":"image","title":"Title of \(id)","tags":["a"],"counters":{"likes":3},
-      "unknown":[1,{"x":null}],"media":[{"id":"\(id).0","kind":"image","url":"/media/\(id)",
+      "unknown":[1,{"x":null}],"media":[{"id":"\(id).0","kind":"image","url":"/media/\(id)","version":"0000000\(id.utf8.count)",
       "mimeType":"image/jpeg","width":4,"height":3,"bytes":\(mediaBytes),
       "placeholder":{"thumbhash":"1QcSHQRnh493V4dIh4eXh1h4kJUI","color":"#6b7a3d"},
       \(state.expiresAt.map { "\"expiresAt\":\"\($0)\"," } ?? "")

@@ -14,6 +14,8 @@ import Testing
   private final class Reporting: Transport {
     let feed: FakeFeedTransport
     private let state: Mutex<(answers: [Int], parts: [ReportPart], paths: [String])>
+    /// Pages hand out this one from the first refusal on.
+    private let renewed = "renewed"
 
     /// - Parameter answers: statuses; 0 is no answer. Behind the last, 202.
     init(count: Int, answers: [Int] = []) {
@@ -33,6 +35,7 @@ import Testing
         state.paths.append(request.url.path())
         return state.answers.isEmpty ? 202 : state.answers.removeFirst()
       }
+      if status == 403 { feed.feed.change { $0.reportToken = renewed } }
       guard status > 0 else { throw .unreachable("there is no network") }
       return TransportAnswer(
         status: status, fields: TransportFields([]), body: MemoryTransport.Body([], cutAt: nil))
@@ -89,7 +92,8 @@ import Testing
     #expect(part.seen[0].heldBytes == 0 && part.seen[0].neededBytes == 2_000)
     #expect(
       part.seen.allSatisfy { seen in
-        seen.frameMilliseconds != nil && seen.readyMilliseconds != nil && !seen.hasLeftWaiting
+        seen.version == "00000002" && seen.frameMilliseconds != nil && seen.readyMilliseconds != nil
+          && !seen.hasLeftWaiting
           && seen.variant == nil
       })
     #expect(part.problem == nil)
@@ -182,6 +186,56 @@ import Testing
     try await look(prefetcher, ["p2", "p3"])
     await prefetcher.end()
     #expect(transport.parts.count == 1)
+  }
+
+  @Test(arguments: [
+    // A token that is over: once more with a new one. A new one that is refused, too: the part goes.
+    ([403], [nil, "renewed", "renewed"]), ([403, 403], [nil, "renewed", "renewed"]),
+    ([403, 0], [nil, "renewed", "renewed", "renewed"]),
+  ])
+  func `a part carries what the last page handed out`(
+    _ answers: [Int], _ tokens: [String?]
+  ) async throws {
+    let transport = Reporting(count: 9, answers: answers)
+    var settings = Self.atTheEnd
+    settings.intervalMilliseconds = 0
+    let prefetcher = prefetcher(transport, settings)
+    try await prefetcher.begin()
+    try await look(prefetcher, ["p0"])
+    await prefetcher.leaveActive()
+    let first = answers.count == 1 ? 2 : answers.count
+    #expect(try await eventuallyAsync { transport.parts.count == first })
+    try await look(prefetcher, ["p1"])
+    await prefetcher.end()
+    #expect(
+      try await eventuallyAsync { transport.parts.map(\.token) == tokens },
+      "\(transport.parts.map(\.token))")
+    // It is asked for beside the list, which stays as it is.
+    #expect(transport.feed.feed.targets.contains { $0.hasSuffix("limit=1") })
+    #expect(await prefetcher.session.items.count == 9)
+  }
+
+  @Test func `parts of another feed carry a token of that one`() async throws {
+    let folder = TemporaryFolder()
+    var settings = Self.atTheEnd
+    settings.file = URL(fileURLWithPath: folder.file("reports"))
+    let other = Reporting(count: 3, answers: [0])
+    let first = Prefetcher(
+      session: FeedSession(server: Self.server, feed: "other", transport: other),
+      store: RangeStore(transport: other), policy: Policy(name: "p", strategy: .plain(leading: 1)),
+      reporting: settings)
+    try await first.begin()
+    try await look(first, ["p0"])
+    await first.end()
+    let transport = Reporting(count: 3, answers: [403])
+    transport.feed.feed.change { $0.reportToken = "of featured" }
+    let second = prefetcher(transport, settings)
+    try await second.begin()
+    try await look(second, ["p0"])
+    await second.end()
+    #expect(transport.parts.map(\.feed) == ["other", "other", "featured"])
+    #expect(transport.parts.map(\.token) == [nil, "renewed", "of featured"])
+    #expect(transport.feed.feed.targets.contains { $0.contains("feed=other&limit=1") })
   }
 
   @Test func `without a network parts wait in a file for the next session`() async throws {

@@ -75,6 +75,39 @@ import Testing
     Issue.record("files that the folder holds are asked for again and again")
   }
 
+  @Test func `what is reported counts to the policy that the server has`() throws {
+    let server = try server()
+    let arguments = [
+      "browse", "http://127.0.0.1:\(server.port)", "--feed", "featured", "--items", "5", "--pace",
+      "100ms", "--speed", "10",
+    ]
+    // Without a strategy, with the word for it, and by a strategy's own name.
+    for (more, strategy) in [
+      (["--report"], "plain:leading=5"), (["--report", "--strategy", "policy"], "plain:leading=5"),
+      (["--report", "--strategy", "endless"], "endless"), ([], "expected-wait"),
+      (["--strategy", "policy", "--network", "wifi"], "plain:leading=5"),
+    ] {
+      let outcome = try program.run(arguments + more + ["--json"])
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      let used = try #require(object(outcome.output)["strategy"] as? String)
+      #expect(used.hasPrefix(strategy), "\(more): \(used)")
+    }
+    var policies: [String: Int] = [:]
+    eventually {
+      let live = try? program.run(
+        "live", "--format", "json", environment: ["LOOKAHEAD_REPORT_LEAST_SESSIONS": "1"])
+      let groups =
+        ((try? object(live?.output ?? ""))?["policies"] as? [String: Any])?["groups"]
+        as? [[String: Any]]
+      policies = [:]
+      for group in groups ?? [] {
+        policies[group["policy"] as? String ?? "", default: 0] += group["sessions"] as? Int ?? 0
+      }
+      return policies.values.reduce(0, +) == 3
+    }
+    #expect(policies == ["plain-5": 2, "endless": 1])
+  }
+
   @Test(arguments: [
     ["browse"], ["browse", "https://example.org/"], ["browse", "http://127.0.0.1:1"],
     ["browse", "http://127.0.0.1:1", "--feed", "a", "--items", "0"],

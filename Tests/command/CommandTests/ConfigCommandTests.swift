@@ -67,7 +67,8 @@ import Testing
     #expect(try program.run("config").output.contains(/\nwrite-token +\(not set\)  \[default\]\n/))
   }
 
-  @Test func `keys that cannot sign are refused, and no key is shown`() throws {
+  @Test(arguments: ["media-signing-key-file", "report-key-file"])
+  func `keys that cannot sign are refused, and no key is shown`(option: String) throws {
     let key = String(repeating: "k", count: 32)
     let cases: [(text: String?, says: String)] = [
       (nil, "cannot be read"), (" \n\n", "has 0 keys"), ("short\n", "a key of"),
@@ -77,23 +78,47 @@ import Testing
     for (text, says) in cases {
       let file = program.folder.file("keys")
       if let text { try program.folder.write(text, to: "keys") }
-      let outcome = try program.run("config", "--media-signing-key-file", file)
+      let outcome = try program.run("config", "--\(option)", file)
       #expect(outcome.status == 64 && outcome.errors.contains(says), "\(outcome.errors)")
       #expect(!outcome.errors.contains("short") && !outcome.errors.contains(key))
     }
     let media = program.folder.file("media")
     try FileManager.default.createDirectory(atPath: media, withIntermediateDirectories: true)
     let file = try program.folder.write("  \(key)\r\n\n\(key)2\n", to: "media/keys")
-    let good = try program.run("config", "--media-signing-key-file", file)
+    let good = try program.run("config", "--\(option)", file)
     #expect(good.status == 0 && !good.output.contains(key), "\(good.output)")
     #expect(good.output.contains("can be read by everybody on this machine: chmod o="))
     let served = try program.run(
       "config",
       environment: [
-        "LOOKAHEAD_MEDIA_SIGNING_KEY_FILE": file,
+        "LOOKAHEAD_\(option.uppercased().replacing("-", with: "_"))": file,
         "LOOKAHEAD_MEDIA_ROOT": program.folder.file("media"),
       ])
     #expect(served.status == 1 && served.output.contains("the file of keys ("))
+  }
+
+  @Test
+  func `whose reports are taken is one of three words, and needs a key where they are signed`()
+    throws
+  {
+    for (words, says) in [
+      (["--reports", "signed"], "--reports signed needs --report-key-file"),
+      (["--reports", "some"], "some"), (["--no-reports"], "--no-reports"),
+    ] {
+      let outcome = try program.run(["config"] + words)
+      #expect(outcome.status == 64 && outcome.errors.contains(says), "\(outcome.errors)")
+    }
+    let file = try program.folder.write(String(repeating: "k", count: 32), to: "keys")
+    for (words, environment, shown) in [
+      ([], [:], "on"), (["--reports", "off"], [:], "off"),
+      ([], ["LOOKAHEAD_REPORTS": "signed", "LOOKAHEAD_REPORT_KEY_FILE": file], "signed"),
+    ] as [([String], [String: String], String)] {
+      let output = try program.run(["config"] + words, environment: environment).output
+      #expect(
+        output.split(separator: "\n").contains {
+          $0.split(separator: " ").prefix(2) == ["reports", shown[...]]
+        }, "\(output)")
+    }
   }
 
   @Test func `what serve refuses, config refuses, in the same words`() throws {

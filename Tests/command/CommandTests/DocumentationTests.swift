@@ -118,7 +118,8 @@ import Version
         // Of a secret only whether there is one is shown.
         let isUnset = option == "write-token" ? setting as? Bool == false : setting is NSNull
         #expect(isUnset, "\(option)")
-      case "on", "off": #expect(setting as? Bool == (value == "on"), "\(option)")
+      case "on" where setting is Bool, "off" where setting is Bool:
+        #expect(setting as? Bool == (value == "on"), "\(option)")
       default:
         #expect("\(setting)" == value.replacing(" (off)", with: ""), "\(option)")
       }

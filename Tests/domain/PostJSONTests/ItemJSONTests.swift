@@ -156,7 +156,7 @@ struct ItemJSONTests {
     #expect(
       String(decoding: writer.bytes, as: UTF8.self)
         == #"{"id":"k","type":"carousel","media":[{"id":"k.0","kind":"video","url":"/1","#
-        + #""alt":"A clip","mimeType":"video/mp4","codec":"h264","hasSound":true,"width":640,"height":360,"#
+        + #""alt":"A clip","version":"836e98f7","mimeType":"video/mp4","codec":"h264","hasSound":true,"width":640,"height":360,"#
         + #""durationMs":1500,"bytes":900,"placeholder":{"thumbhash":"AQIDBAU=","color":"#
         + ##""#102030"},"start":{"headBytes":200,"curve":[[1500,900]],"lead":[[500,250]]},"extra":{"n":1}},"##
         + #"{"id":"k.1","kind":"image","url":"/2","mimeType":"image/gif","bytes":20,"#
@@ -185,7 +185,8 @@ struct ItemJSONTests {
       writer.item(flat, at: 0, in: placements, hint: hint)
       return String(decoding: writer.bytes, as: UTF8.self)
     }
-    let beginning = #","variants":[{"url":"/s%22","mimeType":"video/mp4","width":320,"height":160,"#
+    let beginning =
+      #","variants":[{"url":"/s%22","version":"642137ed","mimeType":"video/mp4","width":320,"height":160,"#
     #expect(
       text(in: nil).contains(beginning + #""bytes":300,"start":{"headBytes":20}}]}],"prefetch""#))
     #expect(

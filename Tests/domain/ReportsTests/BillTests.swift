@@ -55,10 +55,18 @@ import Testing
       uniqueKeysWithValues: zip(report.policies.groups, report.avoided).map {
         ($0.values ?? [], $1)
       })
-    // A network with one policy has nothing beside it, and the baseline is beside itself.
-    #expect(found[["wifi", "ahead", ""]] == .some(nil) && found[["3g", "none", ""]] == .some(nil))
+    // A network with one policy has nothing beside it, nor has the baseline: only what loads nothing ahead.
+    for (names, perThousand, bytes) in [
+      (["wifi", "ahead", ""], 995.0, 90_000.0), (["3g", "none", ""], 780.2, 10_000.0),
+    ] {
+      let lone = try #require(found[names] ?? nil)
+      #expect(lone.isComputed && lone.baseline == [names[0], "endless"])
+      #expect(abs(lone.perThousand - perThousand) < 0.5 && lone.bytesPerItem == bytes)
+      #expect(lone.interval?.contains(lone.perThousand) == true)
+      #expect(abs(try #require(lone.bytesPerLoader) - bytes * 1000 / perThousand) < 100)
+    }
     let avoided = try #require(found[["3g", "ahead", ""]] ?? nil)
-    #expect(avoided.baseline == ["3g", "none", ""])
+    #expect(avoided.baseline == ["3g", "none", ""] && !avoided.isComputed)
     #expect(abs(avoided.perThousand - 200) < 0.2)
     let interval = try #require(avoided.interval)
     #expect(interval.contains(200) && interval.lowerBound > 190 && interval.upperBound < 210)
@@ -73,7 +81,7 @@ import Testing
       ("f", "3g", "ahead", Self.cell(loaders: loaders, unseen: 3_000_000)),
       ("f", "3g", "none", Self.cell(loaders: [16], unseen: 1_000_000)),
     ])
-    let avoided = report.avoided.compactMap(\.self)
+    let avoided = report.avoided.compactMap(\.self).filter { !$0.isComputed }
     #expect(avoided.count == 1 && avoided.allSatisfy { $0.bytesPerLoader == nil })
   }
 
@@ -83,7 +91,7 @@ import Testing
       ("f", "3g", "cafe\u{301}", Self.cell(loaders: [21, 22], unseen: 1_000_000)),
     ])
     #expect(report.policies.groups.count == 2)
-    #expect(report.avoided.count { $0 != nil } == 1)
+    #expect(report.avoided.count { $0?.isComputed == false } == 1)
   }
 
   @Test func `policies of different feeds are not compared`() throws {
@@ -91,7 +99,13 @@ import Testing
       ("f", "3g", "ahead", Self.cell(loaders: [1], unseen: 3_000_000)),
       ("g", "3g", "none", Self.cell(loaders: [16], unseen: 1_000_000)),
     ]
-    #expect(try Self.report(cells).avoided.allSatisfy { $0 == nil })
-    #expect(try Self.report(cells, feed: "f").avoided == [nil])
+    for feed in [nil, "f"] {
+      #expect(try Self.report(cells, feed: feed).avoided.allSatisfy { $0?.isComputed == true })
+    }
+  }
+
+  @Test func `what loads nothing ahead avoids nothing for certain`() throws {
+    let all = try Self.report([("f", "3g", "none", Self.cell(loaders: [100], unseen: 0))])
+    #expect(try #require(all.avoided.first ?? nil).bytesPerLoader == nil)
   }
 }

@@ -4,6 +4,7 @@ import Foundation
 import ModelStore
 import PostJSON
 import Reports
+import Synchronization
 import TestSupport
 import Testing
 
@@ -143,7 +144,7 @@ import Testing
   }
 
   @Test func `a browser may report from any origin, and is told when reports are off`() throws {
-    let service = try Self.service { $0.areOn = false }
+    let service = try Self.service { $0.taken = .off }
     let client = try service.client()
     let answer = try Self.post(client, Self.json(1))
     #expect(answer.status == 410)
@@ -213,6 +214,142 @@ import Testing
   }
 }
 
+/// `--reports signed`.
+@Suite struct SignedReportTests {
+  private static let records = ["featured", "other"].enumerated().map { index, feed in
+    SeedRecord.post(
+      Post(id: "p\(index)", type: .text), placements: [Placement(feed: feed, rank: 1)])
+  }
+  private static let keys = ["a", "b", "c"].map { String(repeating: $0, count: 32) }
+  private static let page = "/rp/?feed=featured&limit=5"
+
+  private static func service(
+    keys: [String] = [keys[0]], taken: ReportSettings.Taken = .signed,
+    now: @escaping @Sendable () -> Int = { 1_000 }
+  ) throws -> RunningServer {
+    try RunningServer(records) { configuration in
+      configuration.reports.flushMilliseconds = 10
+      configuration.reports.leastSessions = 1
+      configuration.reports.perMinute = 0
+      configuration.reports.taken = taken
+      configuration.reports.keys = keys.map { Array($0.utf8) }
+      configuration.reports.tokenSeconds = 500
+      configuration.reportTokenClock = now
+    }
+  }
+
+  private static func post(
+    _ client: TestClient, _ session: String, token: String?, feed: String = "featured",
+    query: String = ""
+  ) throws -> TestAnswer {
+    let token = token.map { #","token":"\#($0)""# } ?? ""
+    return try client.request(
+      "POST", "/v1/reports\(query)", ["Content-Type": "application/json"],
+      body:
+        #"{"session":"session-number-\#(session)","part":0,"feed":"\#(feed)","items":1\#(token)}"#
+    )
+  }
+
+  @Test func `a report carries the token of a page of its feed, from any server with the key`()
+    throws
+  {
+    let service = try Self.service()
+    let client = try service.client()
+    let token = try #require(try client.get(Self.page).fields["report-token"])
+    let cases: [(name: String, token: String?, feed: String, status: Int)] = [
+      ("right", token, "featured", 202), ("right-again", token, "featured", 202),
+      ("without", nil, "featured", 403), ("without-feed", token, "", 403),
+      ("other-feed", token, "other", 403), ("empty", "", "featured", 403),
+      ("later-expiry", "9\(token)", "featured", 403),
+      ("cut", String(token.dropLast()), "featured", 403),
+      ("longer", token + "0", "featured", 403), ("no-code", "1500.", "featured", 403),
+      ("no-number", "x.y", "featured", 403),
+      ("too-long", String(repeating: "1", count: 101), "featured", 422),
+    ]
+    for (name, token, feed, status) in cases {
+      let answer = try Self.post(client, name, token: token, feed: feed)
+      #expect(answer.status == status, "\(name): \(answer.text)")
+      guard status == 403 else { continue }
+      #expect(answer.value("type") == "urn:lookahead:problem:wrong-report-token")
+      let detail: String = try #require(answer.value("detail"))
+      #expect(detail.contains("session-number-\(name)"), "\(detail)")
+      #expect(answer.fields["access-control-allow-origin"] == "*")
+    }
+    // A server that signs with another key takes what this one signed, as long as it has its key.
+    for (keys, status) in [([Self.keys[1], Self.keys[0]], 202), ([Self.keys[1]], 403)] {
+      let other = try Self.service(keys: keys)
+      #expect(try Self.post(other.client(), "moved", token: token).status == status)
+    }
+  }
+
+  @Test func `a token of each page, whether or not it was kept, and of no other answer`() throws {
+    let service = try Self.service()
+    let client = try service.client()
+    var tags: Set<String?> = []
+    for _ in 0..<4 {
+      let answer = try client.get(Self.page)
+      tags.insert(answer.fields["etag"])
+      let token = try #require(answer.fields["report-token"])
+      #expect(try Self.post(client, "first", token: token).status == 202)
+      #expect(answer.fields["access-control-expose-headers"]?.contains("Report-Token") == true)
+      let tag = try #require(answer.fields["etag"])
+      let known = try client.get(Self.page, ["If-None-Match": tag])
+      #expect(known.status == 304 && known.fields["report-token"] == token)
+    }
+    #expect(tags.count == 1)
+    let long = try client.get("/v1/feeds/featured/items?limit=5", ["Prefer": "server-timing"])
+    #expect(try Self.post(client, "long", token: long.fields["report-token"]).status == 202)
+    for path in ["/rp/?feed=none", "/v1/feeds", "/v1/items/p0", Self.page + "&limit=5"] {
+      #expect(try client.get(path).fields["report-token"] == nil, "\(path)")
+    }
+    // Without a key there are none, and with one they may be carried before they must be.
+    let keyless = try Self.service(keys: [], taken: .on)
+    #expect(try keyless.client().get(Self.page).fields["report-token"] == nil)
+    let open = try Self.service(taken: .on)
+    let early = try open.client()
+    #expect(try early.get(Self.page).fields["report-token"] != nil)
+    for token in [nil, "1.2"] {
+      #expect(try Self.post(early, "early-\(token ?? "")", token: token).status == 202)
+    }
+  }
+
+  @Test func `a token is over after its time`() throws {
+    let now = Atomic(1_000)
+    let service = try Self.service { now.load(ordering: .relaxed) }
+    let client = try service.client()
+    let token = try #require(try client.get(Self.page).fields["report-token"])
+    for (time, status) in [(1_499, 202), (1_500, 403), (1_000_000, 403), (-5, 202)] {
+      now.store(time, ordering: .relaxed)
+      #expect(try Self.post(client, "at-\(time)", token: token).status == status, "\(time)")
+    }
+    // A kept page hands out a new one.
+    now.store(2_000, ordering: .relaxed)
+    let later = try #require(try client.get(Self.page).fields["report-token"])
+    #expect(later != token && later.hasPrefix("2500."))
+    #expect(try Self.post(client, "later", token: later).status == 202)
+  }
+
+  @Test func `players carry it in a line or in the query`() throws {
+    let service = try Self.service()
+    let client = try service.client()
+    let token = try #require(try client.get(Self.page).fields["report-token"])
+    func report(_ query: String, _ lines: String) throws -> Int {
+      try client.request(
+        "POST", "/v1/reports?feed=featured\(query)", ["Content-Type": "application/cmcd"],
+        body: lines
+      ).status
+    }
+    let line = "e=ps,sid=\"a\",sn=0,ts=1,v=2"
+    #expect(try report("", line) == 403)
+    #expect(try report("&token=\(token)", line) == 202)
+    // One line is enough for a session, and no session speaks for another.
+    let carried = line + "\ne=ps,sid=\"a\",sn=1,ts=2,io.lookahead-token=\"\(token)\""
+    #expect(try report("", carried) == 202)
+    #expect(try report("", carried + "\ne=ps,sid=\"b\",sn=0,ts=3") == 403)
+    #expect(try Self.post(client, "query", token: nil, query: "?token=\(token)").status == 202)
+  }
+}
+
 extension ModelStore {
   /// How many parts were counted.
   fileprivate var reportCount: Int {
@@ -258,8 +395,10 @@ extension ModelStore {
     ).status
   }
 
-  private static func seen(watched: Int, frame: Int? = 40, needed: Int = 100) -> String {
-    #"{"id":"v","heldBytes":\#(needed),"neededBytes":\#(needed),"readyMs":0,"#
+  private static func seen(
+    watched: Int, frame: Int? = 40, needed: Int = 100, version: String = "07070707"
+  ) -> String {
+    #"{"id":"v","version":"\#(version)","heldBytes":\#(needed),"neededBytes":\#(needed),"readyMs":0,"#
       + (frame.map { #""frameMs":\#($0),"# } ?? "") + #""watchedMs":\#(watched)}"#
   }
 
@@ -320,12 +459,16 @@ extension ModelStore {
       return (media as? [[String: Any]])?.first?["start"]
     }
     #expect(try start() != nil)
-    // Early, and by a client that had another hint: neither says anything.
+    let page = try client.get("/rp/?feed=featured&limit=5").items.first?["media"]
+    #expect((page as? [[String: Any]])?.first?["version"] as? String == "07070707")
+    // Early, by a client that had another hint, and one whose page was of another file: none says anything.
     for session in 0..<60 {
       _ = try Self.post(client, session, Self.seen(watched: 9_000, frame: 9_000, needed: 99))
+      let old = Self.seen(watched: 9_000, frame: 9_000, version: "07070708")
+      _ = try Self.post(client, 200 + session, old)
       _ = try Self.post(client, 100 + session, Self.seen(watched: 9_000))
     }
-    eventually { service.store.views(of: "v") == 120 }
+    eventually { service.store.views(of: "v") == 180 }
     #expect(try start() != nil)
     var views = 0
     // The other item says that the client tells of frames.
@@ -334,7 +477,7 @@ extension ModelStore {
       let late = Self.seen(watched: 9_000, frame: views % 2 == 0 ? 700 : nil)
       _ = try Self.post(client, 1_000 + views, "\(late),\(frame)")
       views += 1
-      eventually { service.store.views(of: "v") == 120 + views }
+      eventually { service.store.views(of: "v") == 180 + views }
     }
     #expect(views < 60, "\(views)")
     let files = try #require(try client.get("/v1/live").json["files"] as? [[String: Any]])

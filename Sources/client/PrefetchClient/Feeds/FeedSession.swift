@@ -50,6 +50,25 @@ public actor FeedSession {
     (source.server.appendingPathComponent("v1/reports"), source.transport)
   }
 
+  /// What pages hand out for reports; nil where they hand out nothing.
+  nonisolated var reportTokens: ReportTokenSource {
+    ReportTokenSource(
+      last: { [source, meter] in $0.isSame(as: source.feed) ? meter.reportToken : nil },
+      renew: { [source, meter] feed throws(FeedSessionError) in
+        let other = PageMeter()
+        let pages = PageSource(
+          server: source.server, feed: feed, transport: source.transport,
+          settings: source.settings,
+          observer: { exchange in
+            if feed.isSame(as: source.feed) { meter.add(exchange) }
+            other.add(exchange)
+          })
+        // The run stays as it is.
+        _ = try await pages.page([("limit", "1")], bypassesCaches: true)
+        return other.reportToken
+      })
+  }
+
   /// How long it is until a time that the server names, in milliseconds, whatever our clock says.
   nonisolated func milliseconds(until time: Timestamp) -> Int { meter.milliseconds(until: time) }
 

@@ -18,6 +18,8 @@ struct PageSource: Sendable {
     var bytes = 0
     /// The server's time, where the answer comes from no cache.
     var date: Date?
+    /// What the page handed out for reports.
+    var reportToken: String?
   }
 
   /// The page of these parameters.
@@ -75,6 +77,7 @@ struct PageSource: Sendable {
     do throws(TransportError) {
       answer = try await transport.answer(to: request)
       if bypassesCaches { exchange.date = answer.fields["date"].flatMap(Date.init(http:)) }
+      if answer.status == 200 { exchange.reportToken = answer.fields["report-token"] }
       body = try await read(answer.body, &exchange)
     } catch {
       throw .transport(error)
@@ -135,8 +138,12 @@ final class PageMeter: Sendable {
   private let state = Mutex(PageTraffic())
   /// By how much the server's clock is ahead of ours, as its last fresh answer said.
   private let ahead = Mutex(TimeInterval(0))
+  private let token = Mutex<String?>(nil)
 
   var traffic: PageTraffic { state.withLock { $0 } }
+
+  /// What the last page handed out for reports; nil where none did.
+  var reportToken: String? { token.withLock { $0 } }
 
   /// How long it is until a time of the server's, in milliseconds.
   func milliseconds(until time: Timestamp) -> Int {
@@ -149,6 +156,7 @@ final class PageMeter: Sendable {
       $0.requests += 1
       $0.bytes += exchange.bytes
     }
+    if let handed = exchange.reportToken { token.withLock { $0 = handed } }
     guard let date = exchange.date else { return }
     ahead.withLock { $0 = date.timeIntervalSinceNow }
   }

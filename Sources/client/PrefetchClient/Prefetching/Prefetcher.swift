@@ -35,6 +35,8 @@ public actor Prefetcher {
 
   private var engine: PrefetchEngine
   private var items: [ByteText: PrefetchItem] = [:]
+  /// By item: which version of its first file its page is of, and then of its variants, in the page's order.
+  private var versions: [ByteText: [String?]] = [:]
   private var running: [Int: PrefetchTransfer] = [:]
   private var resting: [Int: PrefetchTransfer] = [:]
   private var tasks: [Int: Task<Void, Never>] = [:]
@@ -73,6 +75,8 @@ public actor Prefetcher {
     var neededBytes = 0
     /// The file of it that was loaded.
     var file: String?
+    /// Which version of that its page was of.
+    var version: String?
     /// When its first frame was shown.
     var frameAt: Int?
     /// How long it stood still since.
@@ -118,7 +122,8 @@ public actor Prefetcher {
       report = SessionReport(
         feed: session.feed, policy: policy.name, settings: reporting, at: clock.milliseconds)
       let (url, transport) = session.reporting
-      outbox = ReportOutbox(to: url, over: transport, settings: reporting)
+      outbox = ReportOutbox(
+        to: url, over: transport, settings: reporting, tokens: session.reportTokens)
     } else {
       outbox = nil
     }
@@ -303,12 +308,29 @@ public actor Prefetcher {
     guard let start = engine.start(of: item) else { return }
     look?.heldBytes = start.heldBytes
     look?.neededBytes = start.neededBytes
-    look?.file = engine.chosenFile(of: item)?.key
+    guard let file = engine.chosenFile(of: item)?.key else { return }
+    look?.file = file
+    look?.version = version(of: item, variant: variant(file, of: item))
+  }
+
+  /// Which variant of an item's first file it is, by its index on pages; nil for the file itself.
+  private func variant(_ file: String, of item: String) -> Int? {
+    // From the best down, behind the original; pages have them from the smallest up.
+    guard let files = items[item]?.media.first?.files,
+      let place = files.firstIndex(where: { $0.key.isSame(as: file) }), place > 0
+    else { return nil }
+    return files.count - 1 - place
+  }
+
+  private func version(of item: String, variant: Int?) -> String? {
+    let all = versions[item] ?? []
+    let place = variant.map { $0 + 1 } ?? 0
+    return place < all.count ? all[place] : nil
   }
 
   /// What is told of the item that is left; nil of one without files.
   private func seen(_ look: Look, until now: Int) -> SeenItem? {
-    guard let active = engine.activeItem, let item = items[active],
+    guard let active = engine.activeItem, items[active] != nil,
       let start = engine.start(of: active),
       let file = engine.chosenFile(of: active)?.key
     else { return nil }
@@ -317,10 +339,8 @@ public actor Prefetcher {
     let isSame = look.file?.isSame(as: file) == true
     seen.heldBytes = isSame ? look.heldBytes : 0
     seen.neededBytes = isSame ? look.neededBytes : start.neededBytes
-    // From the best down, behind the original; pages have them from the smallest up.
-    if let place = item.media[0].files.firstIndex(where: { $0.key.isSame(as: file) }), place > 0 {
-      seen.variant = item.media[0].files.count - 1 - place
-    }
+    seen.variant = variant(file, of: active)
+    seen.version = isSame ? look.version : version(of: active, variant: seen.variant)
     seen.readyMilliseconds = readySince.map { $0 - look.since }
     seen.frameMilliseconds = look.frameAt.map { $0 - look.since }
     seen.watchedMilliseconds = max(0, now - (readySince ?? now) - look.stalledMilliseconds)
@@ -502,12 +522,18 @@ public actor Prefetcher {
           max(0, clock.milliseconds + clock.milliseconds(of: session.milliseconds(until: $0)))
         })
     }
-    if place == .anew { items = [:] }
+    if place == .anew { (items, versions) = ([:], [:]) }
     for item in new { items[ByteText(item.id)] = item }
+    for item in page.items {
+      versions[ByteText(item.id)] = item.media.first.map { media in
+        [media.version] + media.variants.sorted { $0.bytes < $1.bytes }.map(\.version)
+      }
+    }
     if items.count > Self.itemLimit {
       let ids = await session.items.map(\.id) + [engine.activeItem].compactMap(\.self)
       let known = Set(ids.map(ByteText.init))
       items = items.filter { known.contains($0.key) }
+      versions = versions.filter { known.contains($0.key) }
     }
     send(
       .pageArrived(place, items: new, hasPrevious: page.hasPrevious, hasNext: page.hasNext))

@@ -3,6 +3,14 @@ import JSON
 import PostJSON
 import Reports
 
+/// What pages hand out for reports.
+struct ReportTokenSource: Sendable {
+  /// The last one of a feed; nil where there was none.
+  let last: @Sendable (String) -> String?
+  /// Asks for a page of the feed, and returns what that hands out.
+  let renew: @Sendable (String) async throws(FeedSessionError) -> String?
+}
+
 /// Parts on their way to the server, in the order in which they ended. One that was not answered is sent again with the
 /// next one: the server counts it once.
 actor ReportOutbox {
@@ -14,6 +22,7 @@ actor ReportOutbox {
   private let url: URL
   private let transport: any Transport
   private let settings: ReportingSettings
+  private let tokens: ReportTokenSource
   private let now: @Sendable () -> Date
   private var waiting: [Waiting] = []
   /// Sends what waits.
@@ -27,9 +36,11 @@ actor ReportOutbox {
 
   init(
     to url: URL, over transport: any Transport, settings: ReportingSettings,
+    tokens: ReportTokenSource,
     now: @escaping @Sendable () -> Date = { Date() }
   ) {
     (self.url, self.transport, self.settings, self.now) = (url, transport, settings, now)
+    self.tokens = tokens
     if let file = settings.file { waiting = Self.read(file) }
   }
 
@@ -57,8 +68,11 @@ actor ReportOutbox {
         drop(first)
         continue
       }
-      switch await post(first.part, age: age) {
-      case .taken, .refused: drop(first)
+      var outcome = await post(first.part, age: age, tokens.last(first.part.feed))
+      // The token is over, or of a session long ago.
+      if outcome == .forbidden { outcome = await postAgain(first.part, age: age) }
+      switch outcome {
+      case .taken, .refused, .forbidden: drop(first)
       case .off:
         isOff = true
         waiting = []
@@ -77,13 +91,24 @@ actor ReportOutbox {
     write()
   }
 
-  private enum Outcome {
-    case taken, refused, off
+  private enum Outcome: Equatable {
+    case taken, refused, forbidden, off
     case later(seconds: Int)
   }
 
-  private func post(_ part: ReportPart, age: Int) async -> Outcome {
+  /// With what a new page hands out; once, since a server that refuses that refuses the part.
+  private func postAgain(_ part: ReportPart, age: Int) async -> Outcome {
+    do throws(FeedSessionError) {
+      return await post(part, age: age, try await tokens.renew(part.feed))
+    } catch {
+      return error.isTransient ? .later(seconds: 0) : .refused
+    }
+  }
+
+  private func post(_ part: ReportPart, age: Int, _ token: String?) async -> Outcome {
     var part = part
+    // A token that a server of this kind does not make would have the part refused for its length.
+    part.token = token.flatMap { $0.utf8.count <= ReportLimits.tokenBytes ? $0 : nil }
     part.ageMilliseconds = age
     var writer = JSONWriter()
     writer.part(part)
@@ -95,6 +120,7 @@ actor ReportOutbox {
       answer.body.cancel()
       switch answer.status {
       case 200..<300: return .taken
+      case 403: return .forbidden
       case 410: return .off
       case 408, 429, 500...:
         return .later(seconds: min(answer.fields["retry-after"].flatMap { Int($0) } ?? 0, 3_600))

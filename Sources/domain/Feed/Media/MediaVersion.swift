@@ -27,6 +27,22 @@ public enum MediaVersion: Hashable, Sendable {
     }
   }
 
+  /// What tells the versions of one file from each other where few bytes matter, on pages and in reports: eight
+  /// hexadecimal digits, the first ones of a content's SHA-256, or else a hash of `text` (FNV-1a).
+  public var mark: String {
+    var number: UInt32 = 0x811c_9dc5
+    if case .content(let sha256) = self {
+      number = sha256.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    } else {
+      for byte in text.utf8 { number = (number ^ UInt32(byte)) &* 0x0100_0193 }
+    }
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: Self.markBytes - digits.utf8.count) + digits
+  }
+
+  /// How many bytes a mark has.
+  public static let markBytes = 8
+
   /// The version that `text` writes so; `nil` for any other text.
   public init?(text: String) {
     guard text.utf8.count <= Self.textBytes,

@@ -66,6 +66,8 @@ public struct FeedItem: Hashable, Sendable {
 public struct FeedMedia: Hashable, Sendable {
   /// Its own among the files of the server.
   @ByBytes public var id: String
+  /// Tells the version of the file that is meant from others of it; `nil` where it is not known.
+  @ByBytes public var version: String?
   /// When its address stops to be good, and those of its variants; `nil` where they do not.
   public var expiresAt: Timestamp?
   /// Whether there is something to hear; `nil` where it is unknown.
@@ -82,6 +84,8 @@ public struct FeedMedia: Hashable, Sendable {
 public struct FeedVariant: Hashable, Sendable {
   /// Where to load it.
   @ByBytes public var url: String
+  /// Tells the version that is meant from others; `nil` where it is not known.
+  @ByBytes public var version: String?
   /// `video/mp4`
   @ByBytes public var mimeType: String?
   /// Width as displayed, in pixels.
@@ -186,6 +190,7 @@ extension FeedMedia {
       extra: try fields.extra("extra"))
     let known = FeedMedia(
       id: try fields.name("id", limit: .bytes(RecordLimits.urlBytes)),
+      version: try fields.text("version", limit: .bytes(RecordLimits.urlBytes)),
       expiresAt: try fields.time("expiresAt"), hasSound: try fields.boolean("hasSound"),
       timing: try fields.timing(fileBytes: bytes),
       variants: try fields.list("variants", limit: RecordLimits.media, FeedVariant.init),
@@ -201,6 +206,7 @@ extension FeedVariant {
     guard let bytes else { throw fields.error("bytes", "is missing") }
     self.init(
       url: try fields.name("url", limit: .bytes(RecordLimits.servedURLBytes)),
+      version: try fields.text("version", limit: .bytes(RecordLimits.urlBytes)),
       mimeType: try fields.text("mimeType", limit: .bytes(RecordLimits.mediaTypeBytes)),
       width: try fields.number("width", in: 1...RecordLimits.pixels),
       height: try fields.number("height", in: 1...RecordLimits.pixels), bytes: bytes,

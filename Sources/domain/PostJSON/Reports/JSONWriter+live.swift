@@ -122,6 +122,10 @@ extension JSONWriter {
           writer.string(value)
         }
       }
+      if avoided.isComputed {
+        writer.key("computed")
+        writer.boolean(true)
+      }
       writer.member("per1000", hundredths: avoided.perThousand)
       writer.interval(avoided.interval)
       writer.member("unseenBytesPerItem", hundredths: avoided.bytesPerItem)

@@ -5,8 +5,8 @@ import Reports
 extension ReportPart {
   private static let known = [
     "ageMs", "arm", "bytes", "client", "feed", "frameMs", "items", "loaders", "network", "part",
-    "plans", "policy", "requests", "seen", "session", "since", "stalledMs", "stalls", "until",
-    "waitMs",
+    "plans", "policy", "requests", "seen", "session", "since", "stalledMs", "stalls", "token",
+    "until", "waitMs",
   ]
 
   /// The part that the bytes are as JSON.
@@ -35,6 +35,7 @@ extension ReportPart {
     policy = try Self.name(fields, "policy", ReportLimits.nameBytes)
     arm = try Self.name(fields, "arm", ReportLimits.nameBytes)
     client = try Self.name(fields, "client", ReportLimits.nameBytes)
+    token = try fields.text("token", limit: .bytes(ReportLimits.tokenBytes))
     if fields.has("network") {
       let network = try RecordFields(
         try fields.value("network"), known: ["downlink", "profile", "rtt"])
@@ -112,7 +113,8 @@ extension ReportPart {
 
 extension SeenItem {
   private static let known = [
-    "frameMs", "heldBytes", "id", "leftWaiting", "neededBytes", "readyMs", "variant", "watchedMs",
+    "frameMs", "heldBytes", "id", "leftWaiting", "neededBytes", "readyMs", "variant", "version",
+    "watchedMs",
   ]
 
   fileprivate init(json value: JSONValue) throws(RecordError) {
@@ -121,6 +123,7 @@ extension SeenItem {
     let bytes = 0...RecordLimits.fileBytes
     let time = 0...ReportLimits.sessionMilliseconds
     variant = try fields.number("variant", in: 0...MediaVariant.limit - 1)
+    version = try fields.text("version", limit: .bytes(MediaVersion.markBytes))
     heldBytes = try fields.number("heldBytes", in: bytes) ?? 0
     neededBytes = try fields.number("neededBytes", in: bytes) ?? 0
     readyMilliseconds = try fields.number("readyMs", in: time)
@@ -135,6 +138,7 @@ extension JSONWriter {
     object { writer in
       writer.member("id", item.id)
       writer.member("variant", item.variant)
+      writer.member("version", item.version)
       writer.memberUnlessZero("heldBytes", item.heldBytes)
       writer.memberUnlessZero("neededBytes", item.neededBytes)
       writer.member("readyMs", item.readyMilliseconds)
@@ -157,6 +161,7 @@ extension JSONWriter {
       writer.memberUnlessEmpty("policy", part.policy)
       writer.memberUnlessEmpty("arm", part.arm)
       writer.memberUnlessEmpty("client", part.client)
+      writer.member("token", part.token)
       if part.downlinkKbps != nil || part.roundTripMilliseconds != nil || part.profile != nil {
         writer.key("network")
         writer.object { writer in

@@ -10,8 +10,23 @@ import System
 
 /// What limits reports.
 package struct ReportSettings: Sendable {
-  /// Whether reports are taken.
-  package var areOn = true
+  /// Of whom reports are taken.
+  package enum Taken: String, CaseIterable, Sendable {
+    /// Of all clients.
+    case on
+    /// Of clients that were given a page of the feed.
+    case signed
+    /// Of none.
+    case off
+  }
+
+  /// Of whom reports are taken.
+  package var taken = Taken.on
+  /// By which tokens are signed that pages hand out: the first one signs, all are taken. Without one there are none,
+  /// and `signed` takes nothing.
+  package var keys: [[UInt8]] = []
+  /// How long a token holds.
+  package var tokenSeconds = 86_400
   /// How large a request with parts may be.
   package var bytes = 65_536
   /// How often a minute an address may report; 0 does not count.
@@ -180,6 +195,8 @@ final class ReportCollector: Sendable {
     let fingerprint: UInt64
     /// A hash of the session.
     let session: Int
+    /// What the session calls itself.
+    let sessionName: ByteText
     let key: ReportCellKey
     let cell: ReportCell
     /// The items that it tells more of.

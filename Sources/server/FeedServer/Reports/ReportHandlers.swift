@@ -12,13 +12,17 @@ import SHA2
 struct ReportsHandler: RouteHandler {
   let store: any PolicyStore
   let collector: ReportCollector
+  let tokens: ReportTokens?
   let clients: ClientAddresses
   /// How often an address may report; nil where that is not counted.
   let rate: RequestRate?
   let hour: @Sendable () -> Int
 
+  /// The names of the query's parameters.
+  static let parameters = ["feed", "policy", "arm", "token"]
+
   func answer(_ call: Call) throws {
-    guard collector.settings.areOn else {
+    guard collector.settings.taken != .off else {
       throw Problem(.reportsOff, .gone, "This server takes no reports; report no more.")
     }
     let form = try ReportForm(call.request.fields, call.request.body)
@@ -28,11 +32,14 @@ struct ReportsHandler: RouteHandler {
     let feed = call.parameters["feed"]
     if let feed { try Self.check(feed, snapshot) }
     var entries: [ReportCollector.Entry] = []
+    // By session.
+    var presented: [ByteText: String] = [:]
     do throws(RecordError) {
       switch form {
       case .json:
         var part = try ReportPart(json: call.request.body)
         if part.feed.isEmpty { part.feed = feed ?? "" }
+        presented[ByteText(part.session)] = part.token
         entries = [entry(part, session: part.session, of: "\(part.part)", snapshot)]
       case .cmcd:
         let reports = try CMCDReport.reports(in: call.request.body)
@@ -40,6 +47,7 @@ struct ReportsHandler: RouteHandler {
         // A player need not say in each report how fast its network is.
         var downlinks: [ByteText: Int] = [:]
         for report in reports {
+          if let token = report.token { presented[ByteText(report.session)] = token }
           guard let downlink = report.part.downlinkKbps else { continue }
           downlinks[report.session] = max(downlink, downlinks[report.session] ?? 0)
         }
@@ -65,12 +73,31 @@ struct ReportsHandler: RouteHandler {
       problem.field = error.field.isEmpty ? nil : error.field
       throw problem
     }
+    if collector.settings.taken == .signed {
+      try check(entries, presented, call.parameters["token"])
+    }
     for entry in entries where !entry.key.feed.isEmpty { try Self.check(entry.key.feed, snapshot) }
     try collector.count(entries, from: address?.client.hashValue ?? 0)
     var fields = Fields()
     fields.append("Cache-Control", "no-store")
     fields.appendCORS()
     call.respond(Response(.accepted, fields: fields, bytes: []))
+  }
+
+  /// - Parameters:
+  ///   - presented: tokens by session.
+  ///   - token: of sessions that present none.
+  /// - Throws: `Problem` 403 where a session was given no page of its feed.
+  private func check(
+    _ entries: [ReportCollector.Entry], _ presented: [ByteText: String], _ token: String?
+  ) throws {
+    guard let tokens else { preconditionFailure("--reports signed has a key") }
+    var checked: Set<ByteText> = []
+    for entry in entries where checked.insert(entry.sessionName).inserted {
+      try tokens.check(
+        presented[entry.sessionName] ?? token, feed: entry.key.feed,
+        session: entry.sessionName.text)
+    }
   }
 
   /// - Throws: `FeedError.unknownFeed`.
@@ -97,6 +124,7 @@ struct ReportsHandler: RouteHandler {
     return ReportCollector.Entry(
       fingerprint: hash.prefix(8).reduce(0) { $0 << 8 | UInt64($1) },
       session: session.utf8.reduce(into: Hasher()) { $0.combine($1) }.finalize(),
+      sessionName: ByteText(session),
       key: ReportCellKey(
         hour: hour() - part.ageMilliseconds / 3_600_000, feed: part.feed, policy: part.policy,
         arm: part.arm, network: network),

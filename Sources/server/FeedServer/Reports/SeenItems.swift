@@ -6,7 +6,7 @@ import Reports
 struct SeenFacts {
   /// A file whose start somebody looked into.
   private struct File {
-    let version: String
+    let version: MediaVersion
     /// How many bytes start it.
     let startBytes: Int
   }
@@ -34,7 +34,7 @@ struct SeenFacts {
   }
 
   private static func file(_ truth: MediaTruth) -> File? {
-    guard let version = truth.version?.text, version.utf8.count <= keyBytes else { return nil }
+    guard let version = truth.version, version.text.utf8.count <= keyBytes else { return nil }
     let kind = MediaLoad(truth).kind
     guard kind.plays else { return File(version: version, startBytes: truth.bytes) }
     return truth.start.map { start in
@@ -56,8 +56,8 @@ struct SeenFacts {
       hasLeftWaiting: seen.hasLeftWaiting || seen.readyMilliseconds == nil)
   }
 
-  /// The promise that was put to the test, and whether it held; nil where none was. It was where what starts the file,
-  /// as it is known now, was there, and the client tells of first frames.
+  /// The promise that was put to the test, and whether it held; nil where none was. It was where the client's page was of
+  /// the version that is known now, what starts that was there, and the client tells of first frames.
   ///
   /// - Parameter decoderMilliseconds: in which the first frame is to come.
   func promise(
@@ -65,6 +65,7 @@ struct SeenFacts {
   ) -> (key: PromiseKey, isKept: Bool)? {
     let place = seen.variant.map { $0 + 1 } ?? 0
     guard files.indices.contains(place), let file = files[place], url.utf8.count <= Self.keyBytes,
+      seen.version.map(file.version.mark.isSame) ?? true,
       seen.neededBytes >= file.startBytes, let ready = seen.readyMilliseconds
     else { return nil }
     let isKept: Bool
@@ -75,7 +76,7 @@ struct SeenFacts {
       guard tellsFrames, seen.watchedMilliseconds > decoderMilliseconds else { return nil }
       isKept = false
     }
-    return (PromiseKey(url: url, version: file.version, network: network), isKept)
+    return (PromiseKey(url: url, version: file.version.text, network: network), isKept)
   }
 }
 

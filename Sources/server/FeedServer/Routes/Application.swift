@@ -63,6 +63,7 @@ struct Application: Handler {
   private let bodyBytes: Int
   private let importBytes: Int
   private let reports: ReportSettings
+  private let tokens: ReportTokens?
   private let logger: Logger
 
   init(_ parts: HandlerParts, _ access: WriteAccess) {
@@ -80,6 +81,7 @@ struct Application: Handler {
     bodyBytes = configuration.server.limits.bodyBytes
     importBytes = configuration.importBytes
     reports = configuration.reports
+    tokens = parts.reportTokens
     logger = parts.logger
   }
 
@@ -112,11 +114,15 @@ struct Application: Handler {
     else { return false }
     do {
       try admit(request, responder)
-      responder.respond(try page.answer(to: request))
+      if let tokens {
+        responder.respond(tokens.handing(try page.answer(to: request), feed: page.feed))
+      } else {
+        responder.respond(try page.answer(to: request))
+      }
     } catch {
       let head = RequestHead(
         .refusal(error), route: Route.allCases.first { $0.path == page.route })
-      Call(request, text, responder, head, nil, logger).refuse(error)
+      Call(request, text, responder, head, nil, nil, logger).refuse(error)
     }
     return true
   }
@@ -154,7 +160,7 @@ struct Application: Handler {
     switch route.body {
     case .none: return .discard
     case .collected: return .collect(maximumBytes: bodyBytes)
-    case .report: return reports.areOn ? .collect(maximumBytes: reports.bytes) : .discard
+    case .report: return reports.taken != .off ? .collect(maximumBytes: reports.bytes) : .discard
     case .streamed:
       // What an import may not send is refused without being read.
       let isReadable = (try? BodyType.records.check(request.fields)) != nil
@@ -173,7 +179,7 @@ struct Application: Handler {
     _ request: Request, _ text: consuming RequestText, _ responder: Responder,
     _ head: consuming RequestHead
   ) {
-    let call = Call(request, text, responder, head, .asked(by: request.fields), logger)
+    let call = Call(request, text, responder, head, .asked(by: request.fields), tokens, logger)
     call.attempt {
       if call.route?.isForWatchers != true { try admit(request, responder) }
       switch call.head.outcome {

@@ -46,17 +46,20 @@ final class Call: Sendable {
   let head: RequestHead
   /// What took how long, where the client asks for that.
   let timing: Timing?
+  /// Which pages hand out, where they do.
+  private let tokens: ReportTokens?
   private let logger: Logger
 
   init(
     _ request: Request, _ text: RequestText, _ responder: Responder, _ head: consuming RequestHead,
-    _ timing: Timing?, _ logger: Logger
+    _ timing: Timing?, _ tokens: ReportTokens?, _ logger: Logger
   ) {
     self.request = request
     self.text = text
     self.responder = responder
     self.head = head
     self.timing = timing
+    self.tokens = tokens
     self.logger = logger
   }
 
@@ -109,7 +112,19 @@ final class Call: Sendable {
     response.route = route?.path ?? ""
     response.user = (try? head.writer?.get())?.name ?? ""
     timing?.describe(in: &response.fields)
+    if let tokens, let feed = pageFeed, [.ok, .notModified].contains(response.status) {
+      return responder.respond(tokens.handing(response, feed: feed))
+    }
     responder.respond(response)
+  }
+
+  /// The feed of whose page it asks for; nil where it asks for no page.
+  private var pageFeed: String? {
+    switch route {
+    case .compactPage: parameters["feed"]
+    case .page: segment("feed")
+    default: nil
+    }
   }
 }
 

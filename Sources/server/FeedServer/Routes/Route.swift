@@ -128,9 +128,9 @@ enum Route: Int, CaseIterable, Sendable {
           store: $0.store, workers: $0.workers, figures: $0.figures, learner: $0.reports.learner)
       }
     case .reports:
-      Row(.post, "/v1/reports", parameters: ["feed", "policy", "arm"], body: .report) {
+      Row(.post, "/v1/reports", parameters: ReportsHandler.parameters, body: .report) {
         ReportsHandler(
-          store: $0.store, collector: $0.reports, clients: $0.clients,
+          store: $0.store, collector: $0.reports, tokens: $0.reportTokens, clients: $0.clients,
           rate: $0.configuration.reportRate, hour: $0.configuration.reportClock)
       }
     case .live:

@@ -93,6 +93,15 @@ package struct ApplicationConfiguration: Sendable {
 
   /// What clients may report.
   package var reports = ReportSettings()
+  /// By which the tokens of reports expire: seconds since 1970.
+  var reportTokenClock: @Sendable () -> Int = { WallClock.secondsSince1970 }
+  /// Which pages hand out; nil where there is no key.
+  var reportTokens: ReportTokens? {
+    reports.taken == .off || reports.keys.isEmpty
+      ? nil
+      : ReportTokens(
+        keys: reports.keys, seconds: reports.tokenSeconds, now: reportTokenClock)
+  }
   /// By which reports are counted: hours since 1970.
   var reportClock: @Sendable () -> Int = { WallClock.secondsSince1970 / 3600 }
   /// Of the addresses that report; nil where that is not counted.

@@ -63,7 +63,7 @@ package final class ApplicationServer: Sendable {
     _ = parts.pages.maker.source.writers.run { [filler] in filler.run() }
     _ = watching.run { [events = parts.events] in events.run() }
     purger?.start()
-    if configuration.reports.areOn { try reporting.start() }
+    if configuration.reports.taken != .off { try reporting.start() }
     return port
   }
 
@@ -86,7 +86,7 @@ package final class ApplicationServer: Sendable {
     filler.stop()
     parts.events.stop()
     reporting.stop()
-    if configuration.reports.areOn { parts.reports.flush() }
+    if configuration.reports.taken != .off { parts.reports.flush() }
     watching.wait()
     purger?.stop()
     parts.pages.maker.source.writers.wait()

@@ -26,6 +26,8 @@ struct HandlerParts: Sendable {
   let events: FeedEvents
   let reports: ReportCollector
   let outcomes: PolicyOutcomes
+  /// Which pages hand out; nil where there is no key.
+  let reportTokens: ReportTokens?
   let imports: WorkerPool
   let scrapes = WorkerPool(threads: 1, limit: 8)
   let logger: Logger
@@ -78,6 +80,7 @@ struct HandlerParts: Sendable {
       lookMilliseconds: configuration.eventLookMilliseconds)
     reports = ReportCollector(
       store, configuration.reports, configuration.figures, logger, hour: configuration.reportClock)
+    reportTokens = configuration.reportTokens
     outcomes = PolicyOutcomes(store, leastSessions: configuration.reports.leastSessions)
     imports = WorkerPool(
       threads: configuration.maximumImports, limit: configuration.maximumImports)

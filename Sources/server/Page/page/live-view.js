@@ -33,6 +33,7 @@ const REASONS = {
  * @typedef {{cents: number, monthMB: number, monthCents: number, monthMBByReason: Record<string, number>}} Unseen
  * @typedef {object} Avoided
  * @property {{policy?: string, arm?: string}} baseline
+ * @property {boolean} [computed] beside what loads nothing ahead, as computed
  * @property {number} per1000
  * @property {[number, number]} [interval]
  * @property {number} [bytesPerLoader]
@@ -262,8 +263,8 @@ function bill({ unseen }, policies, feeds, rates, policyName, from, isOfOneFeed)
       h('td', { class: 'wide' }, bar), h('td', {}, h('strong', {}, count(monthMB))), h('td', {}, cents(monthCents)))];
   });
   const table = (/** @type {string} */ title, /** @type {any[]} */ lines) => lines.length > 0
-    && h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': `The bill by ${title}` }, h('table', {},
-      h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, `by ${title}`), h('td', {}), h('th', { scope: 'col' }, 'MB'),
+    && h('div', { class: 'table bill', tabIndex: 0, role: 'region', 'aria-label': `The bill by ${title}` }, h('table', {},
+      h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, `by ${title}`), h('td', { class: 'wide' }), h('th', { scope: 'col' }, 'MB'),
         h('th', { scope: 'col' }, 'cents'))), h('tbody', {}, ...lines)));
   const reasons = Object.entries(REASONS).map(([reason, words]) => h('li', { class: reason },
     `${words} ${unseen.monthMB > 0 ? count(Math.round(unseen.monthMBByReason[reason] * 100 / unseen.monthMB)) : 0} %`));
@@ -271,14 +272,16 @@ function bill({ unseen }, policies, feeds, rates, policyName, from, isOfOneFeed)
   return [
     h('p', {}, 'A person loads ', h('strong', {}, `${count(unseen.monthMB)} MB a month`), ' that are never seen: ',
       h('strong', {}, money(unseen.monthCents)), `. All of it since ${from} cost ${money(unseen.cents)}.`),
-    h('p', { class: 'note' }, `Nobody knows how many sessions a person has: ${count(rates.monthSessions)} a month (--month-sessions), `
-      + `and a gigabyte costs ${count(rates.gigabyteCents)} cents (--gigabyte-cents).`),
+    h('p', { class: 'note' }, `Nobody knows how many sessions a person has: ${count(rates.monthSessions)} a month (`,
+      h('code', {}, '--month-sessions'), `), and a gigabyte costs ${count(rates.gigabyteCents)} cents (`,
+      h('code', {}, '--gigabyte-cents'), ').'),
     h('ul', { class: 'legend' }, ...reasons),
     table('network and policy', rows(policies, policyName)), table('feed', rows(feeds, ({ feed }) => feed || 'feed not said')),
-    ...avoided.length > 0 ? [h('h3', {}, 'What a loader avoided costs'), h('ul', { class: 'sentences' }, ...avoided)]
-      : [h('p', { class: 'note' }, isOfOneFeed || feeds.groups.length < 2
-        ? 'What a loader avoided costs is known where two policies have enough sessions on one network.'
-        : 'Choose a feed above to see what a loader avoided costs: policies of different feeds cannot be compared.')],
+    h('h3', {}, 'What a loader avoided costs'), h('ul', { class: 'sentences' }, ...avoided),
+    policies.groups.every(({ avoided }) => !avoided || avoided.computed) && h('p', { class: 'note' },
+      isOfOneFeed || feeds.groups.length < 2
+        ? 'Policies are compared with each other where two have enough sessions on one network.'
+        : 'Choose a feed above to compare policies with each other: those of different feeds cannot be compared.'),
   ];
 }
 
@@ -290,10 +293,10 @@ function sentence({ network, policy, arm, avoided }, rates) {
   if (!avoided) return [];
   const names = (/** @type {{policy?: string, arm?: string}} */ { policy, arm }) => [policy || 'policy not said', arm].filter(Boolean).join(' · ');
   const head = [h('strong', {}, network || 'network not said'), ': ', h('bdi', {}, names({ policy, arm })), ' beside ',
-    h('bdi', {}, names(avoided.baseline))];
+    avoided.computed ? 'nothing loaded ahead (computed)' : h('bdi', {}, names(avoided.baseline))];
   const { interval, bytesPerLoader, centsPer1000 = 0 } = avoided;
   if (!interval || bytesPerLoader === undefined) return [h('li', {}, ...head, ' avoided no loader for certain.')];
-  return [h('li', {}, ...head, ` avoids ${count(avoided.per1000)} loaders of 1000 items (${count(interval[0])} to ${count(interval[1])}), `
+  return [h('li', {}, ...head, ` avoids ${avoided.computed ? 'up to ' : ''}${count(avoided.per1000)} loaders of 1000 items (${count(interval[0])} to ${count(interval[1])}), `
     + `each for ${size(Math.round(bytesPerLoader))} that are never seen; a thousand of them cost ${money(centsPer1000)} at ${
       count(rates.gigabyteCents)} cents a gigabyte.`)];
 }
@@ -323,7 +326,7 @@ function bars({ groups, small }, name, leastSessions) {
     const [low, high] = group.interval ?? [];
     return h('tr', {}, h('th', { scope: 'row' }, h('bdi', {}, group.isRest ? 'too few to be shown apart' : name(group))),
       h('td', { class: 'wide' }, bar), h('td', {}, h('strong', {}, count(value))),
-      h('td', {}, low === undefined || high === undefined ? '–' : `${count(low)} to ${count(high)}`),
+      h('td', {}, low === undefined || high === undefined ? '–' : `${count(low)}–${count(high)}`),
       h('td', {}, count(group.sessions)));
   });
   const note = small === 0 ? null : h('p', { class: 'note' },

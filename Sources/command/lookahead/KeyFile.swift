@@ -1,0 +1,33 @@
+import ArgumentParser
+import Foundation
+
+/// A file of keys that sign: one a line, the first one signs, all are taken.
+enum KeyFile {
+  /// The maximum number of keys that are tried.
+  private static let maximumKeys = 8
+  /// 128 bits as hexadecimal digits.
+  private static let leastKeyCharacters = 32
+
+  /// The keys: the lines of the file, without white space around them and empty ones.
+  ///
+  /// - Parameter option: the option that names the file.
+  /// - Throws: `ValidationError`.
+  static func keys(in path: String, option: String) throws -> [[UInt8]] {
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      throw ValidationError("\(option): \(path) cannot be read")
+    }
+    let keys = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+      .map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    guard (1...maximumKeys).contains(keys.count) else {
+      throw ValidationError(
+        "\(option): \(path) has \(keys.count) keys, 1 to \(maximumKeys) are wanted, one a line: "
+          + "`openssl rand -hex 32` makes one")
+    }
+    if let key = keys.first(where: { $0.utf8.count < leastKeyCharacters }) {
+      throw ValidationError(
+        "\(option): a key of \(path) has \(key.utf8.count) characters, at least "
+          + "\(leastKeyCharacters) are wanted: `openssl rand -hex 32` makes one")
+    }
+    return keys.map { Array($0.utf8) }
+  }
+}

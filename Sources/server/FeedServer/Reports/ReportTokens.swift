@@ -1,0 +1,74 @@
+import HTTP
+import HTTPServer
+import SHA2
+
+/// Makes the tokens that pages hand out and reports carry, and looks whether a token is one of ours.
+///
+/// A token says that its bearer was given a page of the feed, and until when that counts. It is
+/// `EXPIRY.CODE`: a second since 1970, and the first half of an HMAC-SHA-256 (RFC 2104, whose section 5 allows that) of
+/// it and the feed's name, as 32 hexadecimal digits. The server keeps nothing of it, and nothing in it tells one client
+/// from another: caches may hand the same page with the same token to many.
+struct ReportTokens: Sendable {
+  /// The field of pages that has the token.
+  static let field = "Report-Token"
+
+  /// The first one signs, all are taken: so that keys can be exchanged while pages are out.
+  private let keys: [[UInt8]]
+  private let seconds: Int
+  private let now: @Sendable () -> Int
+
+  /// - Parameters:
+  ///   - keys: at least one; none of them is empty.
+  ///   - seconds: how long a token holds.
+  ///   - now: the clock: seconds since 1970.
+  init(keys: [[UInt8]], seconds: Int, now: @escaping @Sendable () -> Int) {
+    precondition(!keys.isEmpty && keys.allSatisfy { !$0.isEmpty })
+    (self.keys, self.seconds, self.now) = (keys, seconds, now)
+  }
+
+  /// A token for the feed, as of now.
+  func token(feed: String) -> String {
+    let expiry = max(0, now()) + seconds
+    return "\(expiry).\(Self.code(feed, expiry, keys[0]))"
+  }
+
+  /// The answer with a token for the feed of its page.
+  func handing(_ response: consuming Response, feed: String) -> Response {
+    response.fields.append(Self.field, token(feed: feed))
+    response.fields.append("Access-Control-Expose-Headers", Self.field)
+    return response
+  }
+
+  /// - Throws: `Problem` 403, which names the session, where the token is none, another feed's, or over.
+  func check(_ token: String?, feed: String, session: String) throws(Problem) {
+    guard let token else { throw Self.refused(session, "has no token") }
+    let parts = token.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, let expiry = Int(digits: parts[0]) else {
+      throw Self.refused(session, "has something else than a token")
+    }
+    // Every key is tried, so that the time says nothing of which it was.
+    var isOurs = false
+    for key in keys {
+      isOurs = Bearer.matches(String(parts[1]), Self.code(feed, expiry, key)) || isOurs
+    }
+    guard isOurs else {
+      throw Self.refused(session, "has a token that is not this server's for the feed \"\(feed)\"")
+    }
+    guard expiry > now() else { throw Self.refused(session, "has a token that is over") }
+  }
+
+  private static func refused(_ session: String, _ words: String) -> Problem {
+    Problem(
+      .wrongReportToken, .forbidden,
+      "The report of the session \"\(session)\" \(words): ask for a page of the feed, and send "
+        + "the report again with the token of its field \(field).")
+  }
+
+  private static func code(_ feed: String, _ expiry: Int, _ key: [UInt8]) -> String {
+    // The name last: it may hold a line feed, and the expiry none.
+    let text = "lookahead-report-1\n\(expiry)\n\(feed)"
+    return ContentAddress(
+      sha256: SHA256.authenticationCode(for: Array(text.utf8), key: key)
+    ).text
+  }
+}
