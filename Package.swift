@@ -103,6 +103,7 @@ let package = Package(
     base.module("System", ["CLinux", deque], served),
     base.module("CivilTime", [], strict),
     base.module("JSON", [], strict),
+    base.module("Statistics", [], strict),
     // SHA-256 and HMAC, from libcrypto.
     base.module("SHA2", ["CCrypto"]),
     base.module("Observability", ["System", "CivilTime", "JSON", logging, metrics]),
@@ -125,6 +126,7 @@ let package = Package(
     domain.module("Prefetch", ["Feed"], strict),
     domain.module("Reports", ["Feed"], strict),
     domain.module("PostJSON", ["Feed", "Prefetch", "Reports", "JSON"], strict),
+    domain.module("Experiments", ["Feed", "Prefetch", "Reports", "JSON", "Statistics"]),
     domain.module("Catalog", ["Feed", "Prefetch", "Reports", "System", deque, hashTrees]),
 
     // Media: what lies in files, and what is known of them.
@@ -179,7 +181,7 @@ let package = Package(
     // Lab: viewers, links and runs that are simulated, and a slow network for tests and `--network`.
     lab.module("LinkModel", ["Prefetch", "JSON"]),
     lab.module("ShapedLink", ["LinkModel", "Sockets", "System", deque]),
-    lab.module("Lab", ["Feed", "Prefetch", "LinkModel", "PostJSON", "JSON"]),
+    lab.module("Lab", ["Feed", "Prefetch", "LinkModel", "PostJSON", "JSON", "Statistics"]),
 
     // Server: the page, the application, and the composition root.
     server.module("Page", ["CEmbedded"], excluding: ["lookahead.js", "page"]),
@@ -243,6 +245,9 @@ let package = Package(
     domain.tests("PrefetchTests", ["Prefetch", "Feed", "TestSupport"]),
     domain.tests("ReportsTests", ["Reports", "PostJSON", "Feed", "JSON", "TestSupport"]),
     domain.tests(
+      "ExperimentsTests",
+      ["Experiments", "Feed", "Prefetch", "Reports", "Statistics", "TestSupport"]),
+    domain.tests(
       "PostJSONTests", ["PostJSON", "Seeding", "Feed", "Prefetch", "JSON", "TestSupport"]),
     media.tests("ThumbHashTests", ["ThumbHash", "TestSupport"]),
     media.tests("MediaFilesTests", ["MediaFiles", "System", "TestSupport"]),
@@ -297,7 +302,7 @@ let package = Package(
       ]),
     client.tests(
       "ViewingTests", ["Viewing", "PrefetchClient", "Sockets", "System", "TestSupport"]),
-    lab.tests("LabTests", ["Lab", "Feed", "Prefetch", "TestSupport"]),
+    lab.tests("LabTests", ["Lab", "Feed", "Prefetch", "Statistics", "TestSupport"]),
     lab.tests(
       "ShapedLinkTests",
       ["ShapedLink", "Prefetch", "Feed", "Sockets", "System", "TestSupport"]),

@@ -94,7 +94,8 @@ extension Policy {
     precondition(
       items.items.count >= min(count, plannedItems), "more items are needed for the plan")
     return PagePlan(
-      parts: network.downlinkKbps > 0 ? parts(of: items, bounds: bounds) : [],
+      parts: network.downlinkKbps > 0
+        ? parts(of: items, bounds: bounds, downlinkKbps: network.downlinkKbps) : [],
       nextPageAt: hasNextPage
         ? nextPageIndex(
           count: count, downlinkKbps: network.downlinkKbps,
@@ -109,20 +110,37 @@ extension Policy {
   ///
   /// The plan ends at the first item that the policy or the budget has no room for. Passing over it
   /// for a smaller one further down would load what is seen later before what is seen sooner.
-  private func parts(of items: ItemCosts, bounds: PlanBounds) -> [PagePlan.Part] {
+  ///
+  /// A strategy that looks for what avoids waiting ends its plan where the link falls behind the person: of items
+  /// that arrive after their turn, the next one alone is worth beginning.
+  private func parts(
+    of items: ItemCosts, bounds: PlanBounds, downlinkKbps: Int
+  ) -> [PagePlan.Part] {
     var parts: [PagePlan.Part] = []
     parts.reserveCapacity(min(items.items.count, plannedItems))
     var cost = 0
     var budget = bounds.budgetBytes ?? .max
     // Looked up once: each is a call through the strategy's type.
     let (strategy, leading) = (strategy.kind, leading)
+    let endsWhereLate = strategy.plansWhatComesInTime
+    var aheadBytes = 0
     for index in items.items.indices {
+      let (before, budgetBefore) = (parts.count, budget)
       if index > 0 {
         guard !bounds.savesData, index <= leading else { break }
         cost += items.weight(toLoad: index)
         guard strategy.allows(cost: cost) else { break }
       }
-      guard items.append(to: &parts, item: index, budget: &budget) else { break }
+      let isWhole = items.append(to: &parts, item: index, budget: &budget)
+      if endsWhereLate, index > 0 {
+        aheadBytes += budgetBefore - budget
+        let bytesInTime = index * 60_000 / itemsPerMinute * downlinkKbps / 8
+        if index > 1, aheadBytes > bytesInTime {
+          parts.removeSubrange(before...)
+          break
+        }
+      }
+      guard isWhole else { break }
     }
     return parts
   }

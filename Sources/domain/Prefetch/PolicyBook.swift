@@ -7,11 +7,16 @@ public struct PolicyBook: Sendable {
     let networks: [NetworkProfile]
     let policies: [Policies]
     let feeds: [String]
+    let experiments: [RunningExperiment]
 
-    init(_ networks: [NetworkProfile], _ policies: [Policies], _ feeds: [String]) {
+    init(
+      _ networks: [NetworkProfile], _ policies: [Policies], _ feeds: [String],
+      _ experiments: [RunningExperiment]
+    ) {
       self.networks = networks
       self.policies = policies
       self.feeds = feeds
+      self.experiments = experiments
     }
   }
 
@@ -69,16 +74,20 @@ public struct PolicyBook: Sendable {
 
   /// A book of these profiles, which may come in any order, and policies.
   ///
-  /// - Parameter evidence: what those policies rest on that the lab found.
+  /// - Parameters:
+  ///   - evidence: what those policies rest on that the lab found.
+  ///   - experiments: those that run.
   public init(
-    networks: [NetworkProfile], policies: [Key: Policy], evidence: [Key: PolicyEvidence] = [:]
+    networks: [NetworkProfile], policies: [Key: Policy], evidence: [Key: PolicyEvidence] = [:],
+    experiments: [RunningExperiment] = []
   ) {
     let byNetwork = Dictionary(grouping: policies.keys) { ByteText($0.network) }
     content = Content(
       networks.sorted {
         ($0.downlinkKbps, ByteText($1.name)) > ($1.downlinkKbps, ByteText($0.name))
       }, byNetwork.map { Policies($0.key.text, $0.value, policies, evidence) },
-      Set(policies.keys.compactMap(\.feed).map(ByteText.init)).sorted().map(\.text))
+      Set(policies.keys.compactMap(\.feed).map(ByteText.init)).sorted().map(\.text),
+      experiments.sorted { $0.id < $1.id })
   }
 
   /// From the fastest to the slowest.
@@ -96,6 +105,29 @@ public struct PolicyBook: Sendable {
       if let policy = policies[index].policy(ofFeed: feed) { return policy }
     }
     return Policy(name: "none", strategy: .plain(leading: 0), trailing: 0)
+  }
+
+  /// The experiments that run, in the order in which they began.
+  public var experiments: [RunningExperiment] { content.experiments }
+
+  /// The experiment on the feed's policy on the network: one on the feed itself before one on all feeds without a
+  /// policy of their own.
+  public func experiment(feed: String?, network: NetworkProfile) -> RunningExperiment? {
+    guard !content.experiments.isEmpty else { return nil }
+    let here = content.experiments.filter { $0.network.map(network.name.isSame) ?? true }
+    if let feed, let own = here.first(where: { $0.feed.map(feed.isSame) == true }) { return own }
+    let policies = content.policies.first { $0.network.isSame(as: network.name) }
+    if let feed, policies?.ofFeeds[ByteText(feed)] != nil { return nil }
+    return here.first { $0.feed == nil }
+  }
+
+  /// The policy of an arm; where there is no experiment, that in force.
+  public func policy(feed: String?, network: NetworkProfile, arm: ExperimentArm) -> Policy {
+    let policy = policy(feed: feed, network: network)
+    guard arm == .b, let experiment = experiment(feed: feed, network: network) else {
+      return policy
+    }
+    return policy.with(experiment.setting)
   }
 
   /// A policy that the lab found, and that nobody has changed since.

@@ -46,6 +46,15 @@ public struct DurationBins: Hashable, Sendable {
   /// How many durations were counted.
   public var total: Int { counts.reduce(0, +) }
 
+  /// About how long all durations are together, in milliseconds: each as its bin's middle.
+  public var milliseconds: Int {
+    Int(
+      counts.enumerated().reduce(0) {
+        $0 + Double($1.element) * Self.milliseconds(ofBin: $1.offset)
+      }
+      .rounded())
+  }
+
   /// Counts durations in a bin.
   ///
   /// - Parameter bin: 0…159.

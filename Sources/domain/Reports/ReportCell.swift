@@ -53,25 +53,18 @@ public struct ReportCell: Hashable, Sendable {
   public var sessionsOfOneAddress = 0
   /// Sums of all parts.
   public var figures = ReportFigures()
-  /// The sum of the squares of the parts' items: with the next two, the variance of loaders per item.
-  public var itemsSquared = 0
-  /// The sum of the squares of the parts' loaders.
-  public var loadersSquared = 0
-  /// The sum of the products of the parts' items and loaders.
-  public var itemsTimesLoaders = 0
+  /// What sessions met, each as one: for variances.
+  public var moments = SessionMoments()
 
   /// Nothing counted.
   public init() {}
 
   /// A part by itself.
   public init(_ part: ReportPart) {
-    let (items, loaders) = (part.figures.items, part.figures.loaders.total)
     sessions = part.isFirst ? 1 : 0
     parts = 1
     figures = part.figures
-    itemsSquared = items * items
-    loadersSquared = loaders * loaders
-    itemsTimesLoaders = items * loaders
+    moments = SessionMoments(of: part.figures, before: part.before ?? SessionTotals())
   }
 
   /// Adds what another one has.
@@ -80,9 +73,7 @@ public struct ReportCell: Hashable, Sendable {
     parts += other.parts
     sessionsOfOneAddress += other.sessionsOfOneAddress
     figures.add(other.figures)
-    itemsSquared += other.itemsSquared
-    loadersSquared += other.loadersSquared
-    itemsTimesLoaders += other.itemsTimesLoaders
+    moments.add(other.moments)
   }
 
   /// Loaders of 1000 viewed items; nil where none was viewed.
@@ -94,18 +85,15 @@ public struct ReportCell: Hashable, Sendable {
   /// Between which values loaders per 1000 lie with a confidence of 95 %, were there more sessions of the same kind;
   /// nil where fewer than two parts were counted.
   ///
-  /// A ratio of two sums over parts, each of which may have many loaders or none: the linearized variance of a ratio
+  /// A ratio of two sums over sessions, each of which may have many loaders or none: the linearized variance of a ratio
   /// estimator (Cochran, Sampling Techniques, section 6.3). Where no loader was met, the rule of three.
   public var intervalPerThousand: ClosedRange<Double>? {
     let items = Double(figures.items)
     guard parts > 1, items > 0, let middle = loadersPerThousand else { return nil }
     guard figures.loaders.total > 0 else { return 0...min(1000, 3000 / items) }
-    let ratio = middle / 1000
-    let residuals =
-      Double(loadersSquared) - 2 * ratio * Double(itemsTimesLoaders)
-      + ratio * ratio * Double(itemsSquared)
-    let number = Double(parts)
-    let variance = max(0, residuals) * number / (number - 1) / (items * items)
+    let residuals = moments.residuals(of: .loaders, ratio: middle / 1000)
+    let number = Double(max(2, sessions))
+    let variance = residuals * number / (number - 1) / (items * items)
     let half = 1.96 * variance.squareRoot() * 1000
     return max(0, middle - half)...(middle + half)
   }

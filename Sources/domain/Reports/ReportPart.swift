@@ -30,6 +30,9 @@ public struct ReportPart: Hashable, Sendable {
   public var untilMilliseconds = 0
   /// What the session met in it.
   public var figures = ReportFigures()
+  /// What it had met before, as the client says: with it the squares of sessions add up, though the server keeps none.
+  /// Nil where the client does not say; then the part counts as a session of its own.
+  public var before: SessionTotals?
   /// Of its items those of which the client says more, in the order in which they were left.
   public var seen: [SeenItem] = []
 
@@ -63,6 +66,15 @@ public struct ReportPart: Hashable, Sendable {
     }
     if figures.stalledMilliseconds > milliseconds {
       return ("stalledMs", "is longer than the part")
+    }
+    if let before {
+      if part == 0, before != SessionTotals() { return ("before", "is of a session that begins") }
+      if before[.items] > sinceMilliseconds / ReportLimits.itemMilliseconds + 10 * part {
+        return ("before.items", "\(before[.items]) items in \(sinceMilliseconds) ms")
+      }
+      if before[.stalled] > sinceMilliseconds {
+        return ("before.stalledMs", "is longer than the session")
+      }
     }
     if seen.count > items { return ("seen", "has \(seen.count) items of \(items)") }
     for (index, item) in seen.enumerated() {
@@ -98,6 +110,17 @@ public enum ReportLimits {
   public static let events = 10_000
   /// How many bytes of a fate a part has: an hour at 1 Gbit/s.
   public static let bytes = 450_000_000_000
+
+  /// What a session may have met before a part.
+  public static func total(of measure: SessionMeasure) -> Int {
+    switch measure {
+    case .items: parts * items
+    case .loaders: parts * 4 * events
+    case .waiting, .frames: parts * events * sessionMilliseconds
+    case .stalled: sessionMilliseconds
+    case .bytes: parts * bytes
+    }
+  }
 
   /// How many items a part of so many milliseconds may have.
   static func items(inMilliseconds milliseconds: Int) -> Int {

@@ -816,6 +816,10 @@ class Reporter {
   #waits = new DurationBins();
   #frames = new DurationBins();
   #stalls = { count: 0, ms: 0 };
+  /** How long loaders stood, and first frames took, since the part before. */
+  #times = { waitMs: 0, frameMs: 0 };
+  /** What the session's parts have told. */
+  #met = noTotals();
   /** @type {Seen[]} */
   #seen = [];
   /** @type {Record<string, number>} what was told before, of what is counted elsewhere */
@@ -853,8 +857,12 @@ class Reporter {
     if (loader !== undefined) {
       this.#loaders[loader] = (this.#loaders[loader] ?? 0) + 1;
       this.#waits.add(waitMs);
+      this.#times.waitMs += waitMs;
     }
-    if (frameMs !== undefined) this.#frames.add(frameMs);
+    if (frameMs !== undefined) {
+      this.#frames.add(frameMs);
+      this.#times.frameMs += frameMs;
+    }
   }
 
   /** @param {number} ms how long a clip stood that had started */
@@ -883,6 +891,7 @@ class Reporter {
     if (performance.now() - this.#origin > Reporter.#dayMs || this.#part >= 2880) {
       this.#session = Reporter.#random();
       this.#part = 0;
+      this.#met = noTotals();
       this.#origin += this.#since;
       this.#since = 0;
     }
@@ -899,9 +908,19 @@ class Reporter {
         ...Object.fromEntries(Reporter.#unseen.map((fate) => [fate, isLast ? since(fate) : 0])),
       },
       requests: since('requests'), plans: since('plans'),
+      before: this.#part > 0
+        ? Object.fromEntries(Object.entries(this.#met).map(([name, value]) => [name, Math.round(value)])) : undefined,
       // Without what was looked at since the session before.
       seen: this.#seen.filter(({ readyMs = 0, frameMs = 0, watchedMs }) => Math.max(readyMs, frameMs, watchedMs) <= until),
     };
+    const sum = /** @param {Record<string, number>} counts */ (counts) => Object.values(counts).reduce((a, b) => a + b, 0);
+    this.#met.items += part.items;
+    this.#met.loaders += sum(part.loaders);
+    this.#met.waitMs += this.#times.waitMs;
+    this.#met.frameMs += this.#times.frameMs;
+    this.#met.stalledMs += part.stalledMs;
+    this.#met.bytes += sum(part.bytes);
+    this.#times = { waitMs: 0, frameMs: 0 };
     const told = this.#told;
     this.#told = isLast
       ? counts : { ...counts, ...Object.fromEntries(Reporter.#unseen.map((fate) => [fate, told[fate] ?? 0])) };
@@ -1788,6 +1807,11 @@ export class Prefetcher extends EventTarget {
    * @param {object} detail
    */
   #tell(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
+}
+
+/** What a session has met, as `before` of a part says it: nothing yet. */
+function noTotals() {
+  return { items: 0, loaders: 0, waitMs: 0, frameMs: 0, stalledMs: 0, bytes: 0 };
 }
 
 /** What becomes of bytes: nothing yet. */

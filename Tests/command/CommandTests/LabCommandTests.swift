@@ -126,7 +126,7 @@ import Testing
 
         """)
     let undone = try program.run(["lab", "apply", "--undo", "--network", "3g"])
-    #expect(undone.status == 0 && undone.output.contains("is weighted-5: "), "\(undone)")
+    #expect(undone.status == 0 && undone.output.contains("is expected-wait: "), "\(undone)")
     let again = try program.run(["lab", "apply", "--undo", "--network", "3g"])
     #expect(again.status == 1 && again.errors.contains("no setting was applied there"))
     let unknown = try program.run(["lab", "apply", file, "--network", "5g"])

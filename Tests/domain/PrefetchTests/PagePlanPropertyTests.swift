@@ -9,7 +9,10 @@ struct PagePlanPropertyTests {
     let leading = random.number(0...12)
     let weighted = Policy.Strategy.weighted(leading: leading, maxCost: random.number(0...12))
     return Policy(
-      name: "p", strategy: random.once(in: 2) ? .plain(leading: leading) : weighted,
+      name: "p",
+      strategy: random.one(of: [
+        .plain(leading: leading), weighted, .expectedWait(WaitTuning(leading: leading)),
+      ]),
       imageWeight: random.number(0...2), videoWeight: random.number(0...3),
       carouselVisibleParts: random.number(1...4),
       videoStartBytes: random.once(in: 5) ? 0 : random.number(1...400_000),

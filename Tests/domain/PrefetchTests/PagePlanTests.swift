@@ -52,6 +52,33 @@ struct PagePlanTests {
       ])
   }
 
+  /// An item of 100 KB a second on 97.5 KB a second: one more comes late each time.
+  @Test func `ours plans what the link brings before its turn, and the next item in any case`() {
+    let ours = Policy(name: "expected-wait", strategy: .expectedWait(WaitTuning()))
+    let small = Samples.post(.image, [Samples.image(50_000)])
+    let many = Array(repeating: small, count: 20)
+    // What comes in time, as far as is looked ahead.
+    #expect(Self.plan(many, ours, network: "3g").count == 13)
+    #expect(
+      Self.plan([Self.video, Self.image, Self.image, Self.image], ours) == [
+        "0.0: 1000000 active", "1.0: 100000 whole",
+      ])
+    #expect(
+      Self.plan([Self.image, small, Self.image, Self.image, small], ours) == [
+        "0.0: 100000 active", "1.0: 50000 whole", "2.0: 100000 whole", "3.0: 100000 whole",
+        "4.0: 50000 whole",
+      ])
+    // What comes late is not begun in part, and nothing behind it is.
+    #expect(
+      Self.plan([Self.image, small, Self.video, small], ours) == [
+        "0.0: 100000 active", "1.0: 50000 whole",
+      ])
+    #expect(Self.plan(many, ours, network: "edge").count == 2)
+    #expect(Self.plan(many, ours, network: "offline").isEmpty)
+    #expect(Self.plan(many, ours, network: "wifi", savesData: true).count == 1)
+    #expect(Self.plan(many, ours, network: "wifi", budget: 120_000).count == 3)
+  }
+
   @Test func `the active item does not count towards the maximum`() {
     var policy = Samples.weighted5
     policy.strategy = .weighted(leading: 5, maxCost: 0)

@@ -40,6 +40,13 @@ import Testing
     }
     part.figures.requests = Int.random(in: 0...99, using: &random)
     part.figures.plans = Int.random(in: 0...9, using: &random)
+    if part.part > 0 {
+      var before = SessionTotals()
+      before[.items] = Int.random(in: 1...10, using: &random)
+      before[.waiting] = Int.random(in: 0...1_000_000, using: &random)
+      before[.bytes] = Int.random(in: 0...1_000_000_000_000, using: &random)
+      part.before = before
+    }
     part.seen = (0..<Int.random(in: 0...20, using: &random)).map { _ in seen(&random) }
     return part
   }
@@ -109,6 +116,19 @@ import Testing
       "{\(ReportPartTests.session),\"part\":0,\"until\":10,\"stalledMs\":11}", "stalledMs",
       "is longer than the part"
     ),
+    (
+      "{\(ReportPartTests.session),\"part\":0,\"before\":{\"items\":1}}", "before",
+      "is of a session that begins"
+    ),
+    (
+      "{\(ReportPartTests.session),\"part\":1,\"since\":100,\"before\":{\"items\":16}}",
+      "before.items", "16 items in 100 ms"
+    ),
+    (
+      "{\(ReportPartTests.session),\"part\":1,\"since\":100,\"before\":{\"stalledMs\":101}}",
+      "before.stalledMs", "is longer than the session"
+    ),
+    ("{\(ReportPartTests.session),\"part\":1,\"before\":{\"x\":1}}", "before.x", "unknown field"),
     (
       "{\(ReportPartTests.session),\"part\":0,\"bytes\":{\"seen\":-1}}", "bytes.seen",
       "-1 is not in"

@@ -1,5 +1,6 @@
 import Foundation
 import Prefetch
+import Statistics
 import TestSupport
 import Testing
 

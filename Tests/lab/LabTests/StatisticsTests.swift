@@ -1,4 +1,5 @@
 import Foundation
+import Statistics
 import TestSupport
 import Testing
 
@@ -81,7 +82,7 @@ import Testing
   }
 
   @Test func `what is equal is said to be equivalent, within a margin alone`() {
-    for (margin, verdict) in [(1.0, Comparison.Verdict.equivalent), (0, .undecided)] {
+    for (margin, verdict) in [(1.0, Verdict.equivalent), (0, .undecided)] {
       var comparison = Comparison(margin: margin, leastDeviation: 1)
       for _ in 0..<40 { comparison.addCluster([25], [25]) }
       #expect(comparison.verdict == verdict)

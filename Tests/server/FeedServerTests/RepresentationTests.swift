@@ -126,7 +126,7 @@ import Testing
     }
     let other = try client.get(
       "/rp/?feed=newest&network=lte&saveData=false", ["Save-Data": "on"])
-    #expect(other.value("prefetch.leading") == 10)
+    #expect(other.value("prefetch.leading") == 12)
   }
 
   @Test func `the field Link has the links of the body, both of them where there are two`() throws {

@@ -23,6 +23,7 @@ import Testing
     "UPDATE network_profile SET downlink_kbps = 0, uplink_kbps = 0, round_trip_ms = 0",
     """
     UPDATE policy SET parameters = CASE strategy WHEN 'plain' THEN '{"leading":100}'
+      WHEN 'expected-wait' THEN '{"leading":32,"price":1000000}'
       ELSE '{"leading":100,"maxCost":1000000}' END, trailing = 100, image_weight = 1000,
       video_weight = 1000, webapp_weight = 1000, ad_weight = 1000, text_weight = 1000,
       carousel_visible_parts = 100, video_start_bytes = 1099511627776, video_bytes = 1099511627776,
@@ -31,6 +32,7 @@ import Testing
     """,
     """
     UPDATE policy SET parameters = CASE strategy WHEN 'plain' THEN '{"leading":0}'
+      WHEN 'expected-wait' THEN '{"leading":0,"price":0}'
       ELSE '{"leading":0,"maxCost":0}' END, trailing = 0, image_weight = 0, video_weight = 0,
       video_start_bytes = 0, video_bytes = 0, video_kbps = 0, image_bytes = 0, webapp_bytes = 0,
       next_page_percent = 0, items_per_minute = 1

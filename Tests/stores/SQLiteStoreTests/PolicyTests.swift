@@ -61,6 +61,33 @@ import Testing
     #expect(try store.check().isEmpty)
   }
 
+  /// What somebody wrote, and what was applied, is theirs.
+  @Test func `the default policies of before become ours, and no other`() throws {
+    let pool = try DatabaseFile.open(path: path, options: .init())
+    _ = try Migrator(Array(Migration.sqlite.prefix(5))).migrate(pool)
+    try pool.write { database in
+      try database.execute(
+        sql: """
+          UPDATE policy SET video_weight = 4 WHERE feed IS NULL AND network = 'dsl';
+          UPDATE policy SET name = 'mine' WHERE feed IS NULL AND network = 'edge';
+          INSERT INTO applied_policy (network, applied_at, evidence, applied)
+            VALUES ('wifi', 1, '{}', '{}')
+          """)
+    }
+    try pool.close()
+    let store = try SQLiteStore(path: path)
+    let names = try ["lte", "3g", "very-bad", "dsl", "edge", "wifi", "offline"].map {
+      try strategy(store, feed: nil, network: $0).name
+    }
+    #expect(
+      names == [
+        "expected-wait", "expected-wait", "expected-wait", "weighted-5", "mine", "weighted-10",
+        "weighted-0",
+      ])
+    #expect(try strategy(store, feed: "featured", network: "3g").name == "plain-5")
+    #expect(try store.check().isEmpty)
+  }
+
   @Test(arguments: [
     ("weighted", #"{"maxCost":3}"#, Policy.Strategy.weighted(leading: 10, maxCost: 3)),
     ("expected-wait", "{}", .expectedWait(WaitTuning())),

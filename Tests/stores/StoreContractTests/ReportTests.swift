@@ -156,7 +156,11 @@ import Testing
     for _ in 0..<100 {
       var cell = ReportCell()
       cell.sessions = Int.random(in: 0...Int.max, using: &random)
-      cell.itemsSquared = Int.random(in: 0...1_000, using: &random)
+      for index in cell.moments.sums.indices {
+        cell.moments.sums[index] = Int.random(in: 0...1_000, using: &random)
+        cell.moments.squares[index] = Int.random(in: 0...1_000_000, using: &random)
+        cell.moments.timesItems[index] = Int.random(in: 0...(1 << 50), using: &random)
+      }
       for fate in ByteFate.allCases {
         cell.figures.bytes[fate] = Int.random(in: 0...(1 << 50), using: &random)
       }

@@ -30,14 +30,13 @@ struct ModelPolicies {
       network("edge", "EDGE", 240, 200, 800, effectiveType: "2g"),
       network("offline", "100 % loss", 0, 0, 0, loss: 100),
     ]
-    let costs = [
-      "wifi": 10, "lte": 10, "dsl": 5, "3g": 5, "very-bad": 3, "edge": 2, "offline": 0,
-    ]
     var policies: [PolicyBook.Key: Policy] = [:]
-    for (network, cost) in costs {
-      policies[.init(feed: nil, network: network)] = Policy(
-        name: "weighted-\(cost)", strategy: .weighted(leading: cost, maxCost: cost))
-      policies[.init(feed: "featured", network: network)] = Policy(
+    for network in networks {
+      policies[.init(feed: nil, network: network.name)] =
+        network.downlinkKbps == 0
+        ? Policy(name: "weighted-0", strategy: .weighted(leading: 0, maxCost: 0))
+        : Policy(name: "expected-wait", strategy: .expectedWait(WaitTuning()))
+      policies[.init(feed: "featured", network: network.name)] = Policy(
         name: "plain-5", strategy: .plain(leading: 5))
     }
     return ModelPolicies(networks: networks, policies: policies)

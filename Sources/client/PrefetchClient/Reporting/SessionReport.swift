@@ -21,6 +21,8 @@ package struct SessionReport {
   /// When the session begins on the client's clock.
   private var origin: Int
   private var told = Totals()
+  /// What the session's parts have told.
+  private var met = SessionTotals()
 
   /// A part with as many items is cut at once.
   private static let manyItems = ReportLimits.items * 9 / 10
@@ -88,6 +90,7 @@ package struct SessionReport {
     if now - origin > ReportLimits.sessionMilliseconds || next.part >= ReportLimits.parts {
       next.session = Self.randomName()
       next.part = 0
+      met = SessionTotals()
       origin += next.sinceMilliseconds
       next.sinceMilliseconds = 0
     }
@@ -107,6 +110,8 @@ package struct SessionReport {
     }
     // An item that was looked at since the session before.
     part.seen.removeAll { $0.problem(until: part.untilMilliseconds) != nil }
+    if part.part > 0 { part.before = met }
+    met.add(part.figures)
     told = totals
     next.part += 1
     next.sinceMilliseconds = part.untilMilliseconds

@@ -4,9 +4,9 @@ import Reports
 
 extension ReportPart {
   private static let known = [
-    "ageMs", "arm", "bytes", "client", "feed", "frameMs", "items", "loaders", "network", "part",
-    "plans", "policy", "requests", "seen", "session", "since", "stalledMs", "stalls", "token",
-    "until", "waitMs",
+    "ageMs", "arm", "before", "bytes", "client", "feed", "frameMs", "items", "loaders", "network",
+    "part", "plans", "policy", "requests", "seen", "session", "since", "stalledMs", "stalls",
+    "token", "until", "waitMs",
   ]
 
   /// The part that the bytes are as JSON.
@@ -48,6 +48,7 @@ extension ReportPart {
     untilMilliseconds =
       try fields.number("until", in: sessionTime) ?? ReportLimits.sessionMilliseconds
     try readFigures(fields)
+    if fields.has("before") { before = try SessionTotals(json: fields.value("before")) }
     seen = try fields.list("seen", limit: ReportLimits.seen) { value throws(RecordError) in
       try SeenItem(json: value)
     }
@@ -108,6 +109,17 @@ extension ReportPart {
       bins.add(number, inBin: bin)
     }
     return bins
+  }
+}
+
+extension SessionTotals {
+  fileprivate init(json value: JSONValue) throws(RecordError) {
+    let fields = try RecordFields(value, known: SessionMeasure.allCases.map { "\($0.name)" })
+    self.init()
+    for measure in SessionMeasure.allCases {
+      self[measure] =
+        try fields.number("\(measure.name)", in: 0...ReportLimits.total(of: measure)) ?? 0
+    }
   }
 }
 
@@ -173,6 +185,14 @@ extension JSONWriter {
       writer.member("since", part.sinceMilliseconds)
       writer.member("until", part.untilMilliseconds)
       writer.figures(part.figures)
+      if let before = part.before, before != SessionTotals() {
+        writer.key("before")
+        writer.object { writer in
+          for measure in SessionMeasure.allCases {
+            writer.memberUnlessZero(measure.name, before[measure])
+          }
+        }
+      }
       guard !part.seen.isEmpty else { return }
       writer.key("seen")
       writer.array { writer in for item in part.seen { writer.seen(item) } }

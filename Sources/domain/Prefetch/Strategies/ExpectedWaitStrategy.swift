@@ -52,6 +52,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
   var leading: Int { tuning.leading }
   var quantilePercent: Int { tuning.quantilePercent }
   var limitsStarts: Bool { true }
+  var plansWhatComesInTime: Bool { true }
   var followsFlings: Bool { true }
   var decidesWithEachPiece: Bool { true }
   var stopping: StoppingRule {

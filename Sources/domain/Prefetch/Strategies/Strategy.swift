@@ -21,6 +21,8 @@ protocol PrefetchStrategy: Sendable, Equatable, Codable {
   var maxCost: Int { get }
   /// Whether items of these weights together may load at once.
   func allows(cost: Int) -> Bool
+  /// Whether a page's plan ends at the first item that the link would bring after its turn.
+  var plansWhatComesInTime: Bool { get }
   /// The index within a page of so many items at which the next one is asked for; `nil` for the policy's.
   func nextPageIndex(count: Int) -> Int?
 
@@ -55,6 +57,7 @@ protocol PrefetchStrategy: Sendable, Equatable, Codable {
 extension PrefetchStrategy {
   var maxCost: Int { leading }
   func allows(cost: Int) -> Bool { true }
+  var plansWhatComesInTime: Bool { false }
   func nextPageIndex(count: Int) -> Int? { nil }
   var stopping: StoppingRule { StoppingRule() }
   var limitsStarts: Bool { false }

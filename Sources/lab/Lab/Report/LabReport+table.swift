@@ -1,3 +1,5 @@
+import Statistics
+
 /// All figures as a table: the same as `lab run` prints and as its CSV has.
 extension LabReport {
   func table(_ main: inout Markup) {

@@ -1,4 +1,5 @@
 import Prefetch
+import Statistics
 import Synchronization
 
 /// Contestants on networks, each so many times: in each repeat another viewer, another moment of the network and,

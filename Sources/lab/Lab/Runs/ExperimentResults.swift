@@ -1,4 +1,5 @@
 import JSON
+import Statistics
 
 /// What an experiment has measured: the same bytes for the same seed, on however many threads it ran.
 package struct ExperimentResults: Hashable, Sendable {

@@ -171,21 +171,25 @@ extension ReportRows {
 /// Cells and hashes of parts as bytes.
 package enum PackedReport {
   private static let form: UInt8 = 1
+  /// That of cells with the moments of sessions; cells of before have the form 1.
+  private static let cellForm: UInt8 = 2
 
   /// A cell: its numbers in the order of their declaration, bins with how many there are before.
   package static func pack(_ cell: ReportCell) -> [UInt8] {
     var writer = PackedWriter()
     let figures = cell.figures
     for number in [
-      cell.sessions, cell.parts, cell.sessionsOfOneAddress, cell.itemsSquared,
-      cell.loadersSquared, cell.itemsTimesLoaders, figures.items, figures.stalls,
+      cell.sessions, cell.parts, cell.sessionsOfOneAddress, figures.items, figures.stalls,
       figures.stalledMilliseconds, figures.requests, figures.plans,
     ] + figures.loaders.counts + figures.bytes.counts { writer.append(number) }
+    for numbers in [cell.moments.sums, cell.moments.squares, cell.moments.timesItems] {
+      for number in numbers { writer.append(number) }
+    }
     for bins in [figures.waits, figures.frames] {
       writer.append(bins.counts.count)
       for number in bins.counts { writer.append(number) }
     }
-    return writer.sealed(form: form)
+    return writer.sealed(form: cellForm)
   }
 
   /// The cell that was packed.
@@ -194,14 +198,14 @@ package enum PackedReport {
   package static func cell(_ bytes: [UInt8]) throws(PackedError) -> ReportCell {
     do {
       return try bytes.withUnsafeBufferPointer { bytes in
-        var reader = try PackedReader(sealed: bytes, form: form)
+        let isOld = bytes.first == form
+        var reader = try PackedReader(sealed: bytes, form: isOld ? form : cellForm)
         var cell = ReportCell()
         cell.sessions = try reader.number("sessions")
         cell.parts = try reader.number("parts")
         cell.sessionsOfOneAddress = try reader.number("sessionsOfOneAddress")
-        cell.itemsSquared = try reader.number("itemsSquared")
-        cell.loadersSquared = try reader.number("loadersSquared")
-        cell.itemsTimesLoaders = try reader.number("itemsTimesLoaders")
+        // Those of parts, of which each counted as a session.
+        let old = try isOld ? (0..<3).map { _ in try reader.number("squares") } : []
         cell.figures.items = try reader.number("items")
         cell.figures.stalls = try reader.number("stalls")
         cell.figures.stalledMilliseconds = try reader.number("stalledMs")
@@ -211,6 +215,7 @@ package enum PackedReport {
           cell.figures.loaders[kind] = try reader.number("loaders")
         }
         for fate in ByteFate.allCases { cell.figures.bytes[fate] = try reader.number("bytes") }
+        cell.moments = try isOld ? moments(of: cell.figures, old) : moments(&reader)
         cell.figures.waits = try bins(&reader)
         cell.figures.frames = try bins(&reader)
         try reader.end()
@@ -221,6 +226,26 @@ package enum PackedReport {
     } catch {
       preconditionFailure("a reader of packed bytes throws nothing else: \(error)")
     }
+  }
+
+  private static func moments(_ reader: inout PackedReader) throws(PackedError) -> SessionMoments {
+    var moments = SessionMoments()
+    for index in moments.sums.indices { moments.sums[index] = try reader.number("sums") }
+    for index in moments.squares.indices { moments.squares[index] = try reader.number("squares") }
+    for index in moments.timesItems.indices {
+      moments.timesItems[index] = try reader.number("products")
+    }
+    return moments
+  }
+
+  /// What cells of the form 1 say: of items and loaders alone.
+  private static func moments(of figures: ReportFigures, _ squares: [Int]) -> SessionMoments {
+    var moments = SessionMoments()
+    let (items, loaders) = (SessionMeasure.items.rawValue, SessionMeasure.loaders.rawValue)
+    (moments.sums[items], moments.sums[loaders]) = (figures.items, figures.loaders.total)
+    (moments.squares[items], moments.squares[loaders]) = (squares[0], squares[1])
+    (moments.timesItems[items], moments.timesItems[loaders]) = (squares[0], squares[2])
+    return moments
   }
 
   /// What was counted of an item or a class: what it is, and the bins without the empty ones at their end.

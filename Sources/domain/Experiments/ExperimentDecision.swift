@@ -1,0 +1,107 @@
+import Feed
+import JSON
+
+/// What is to be done about an experiment, and why.
+package struct ExperimentDecision: Hashable, Sendable {
+  /// The step to take.
+  package let kind: ExperimentStep.Kind
+  /// The share of the arm `b` from then on, of a thousand sessions.
+  package let sharePermille: Int
+  /// Why, as a clause.
+  package let reason: String
+  /// What it rests on.
+  package let finding: ExperimentFinding?
+
+  /// A decision.
+  package init(
+    _ kind: ExperimentStep.Kind, sharePermille: Int = 0, reason: String,
+    finding: ExperimentFinding? = nil
+  ) {
+    self.kind = kind
+    self.sharePermille = sharePermille
+    self.reason = reason
+    self.finding = finding
+  }
+
+  /// The evidence of the step: a JSON object.
+  ///
+  /// Of a policy that is applied, it says as the lab's evidence does what is expected of it: what it met.
+  package func evidence(of experiment: PolicyExperiment) -> [UInt8] {
+    var writer = JSONWriter(capacity: 1_024)
+    writer.object { writer in
+      writer.member("experiment", experiment.id)
+      writer.member("reason", reason)
+      guard let finding else { return }
+      writer.key("finding")
+      writer.finding(finding)
+      guard kind == .applied, let loaders = finding.loadersPerThousand.b else { return }
+      writer.key("judged")
+      writer.array { writer in
+        writer.object { writer in
+          writer.member("setting", experiment.setting.name)
+          writer.key("loaders")
+          writer.number((loaders * 100).rounded() / 100)
+        }
+      }
+    }
+    return writer.bytes
+  }
+}
+
+extension PolicyExperiment {
+  /// A stage has so many sessions of the arm `b`, or lasts so many hours, before the next one begins.
+  private static let stageSessions = 30
+  private static let stageHours = 3
+
+  /// What is to be done now, if anything is.
+  ///
+  /// - Parameters:
+  ///   - finding: what its sums say now.
+  ///   - sums: the sums.
+  ///   - hour: now, in hours since 1970.
+  package func decision(
+    _ finding: ExperimentFinding, _ sums: ExperimentSums, atHour hour: Int
+  ) -> ExperimentDecision? {
+    guard isRunning, let last = steps.last else { return nil }
+    if finding.sharesAreWrong {
+      let (a, b) = finding.sessions
+      return ExperimentDecision(
+        .stopped,
+        reason: "the shares are wrong: \(a) sessions have the arm a, and \(b) the arm b, which "
+          + "clients that do not draw, or caches that drop arm=b, bring about", finding: finding)
+    }
+    if kind == .holdout {
+      guard finding.verdict == .better else { return nil }
+      return ExperimentDecision(
+        .takenBack, reason: "the policy of before has \(finding.words)", finding: finding)
+    }
+    if let broken = finding.brokenGuards.first {
+      return ExperimentDecision(
+        .rolledBack, reason: "it broke a guard: \(broken.words)", finding: finding)
+    }
+    if finding.verdict == .worse {
+      return ExperimentDecision(
+        .rolledBack, reason: "it has \(finding.words)", finding: finding)
+    }
+    let isAtTop = last.sharePermille >= limits.sharePermille
+    if isAtTop, finding.verdict == .better {
+      return ExperimentDecision(.applied, reason: "it has \(finding.words)", finding: finding)
+    }
+    if isAtTop, finding.verdict == .equivalent {
+      return ExperimentDecision(
+        .ended, reason: "no difference of \(limits.marginPercent) % or more: \(finding.words)",
+        finding: finding)
+    }
+    if hour >= sums.sinceHour + limits.days * 24 {
+      return ExperimentDecision(
+        .ended, reason: "undecided after \(limits.days) days: \(finding.words)", finding: finding)
+    }
+    guard !isAtTop, hour > last.hour, let stage = sums.stages.last,
+      stage.arms.b.sessions >= Self.stageSessions || hour >= last.hour + Self.stageHours
+    else { return nil }
+    let next = limits.ramp.first { $0 > last.sharePermille } ?? limits.sharePermille
+    return ExperimentDecision(
+      .ramped, sharePermille: next, reason: "nothing speaks against it: \(finding.words)",
+      finding: finding)
+  }
+}

@@ -1,0 +1,140 @@
+import Experiments
+import Feed
+import Prefetch
+import Reports
+import TestSupport
+import Testing
+
+/// What is decided, on simulated sessions.
+@Suite struct DecisionTests {
+  @Test(arguments: TestRandom.seeds)
+  func `of a thousand experiments of a policy with itself, at most fifty ever say different`(
+    _ seed: UInt64
+  ) {
+    var random = TestRandom(seed)
+    let sessions = SimulatedSessions(loaders: 30, &random)
+    var decided: [ExperimentStep.Kind: Int] = [:]
+    for _ in 0..<1_000 {
+      var simulated = SimulatedExperiment()
+      let end = simulated.run(
+        hours: 14 * 24, sessionsPerHour: 83, a: sessions, b: sessions, &random)
+      decided[end?.decision.kind ?? .ramped, default: 0] += 1
+    }
+    let wrong =
+      decided[.rolledBack, default: 0] + decided[.applied, default: 0]
+      + decided[.stopped, default: 0]
+    print(
+      "a policy with itself, 14 days of 2000 sessions:", decided.map { ($0.key.rawValue, $0.value) }
+    )
+    #expect(wrong <= 50, "\(decided), \(TestRandom.replay)")
+  }
+
+  @Test(arguments: TestRandom.seeds)
+  func `a fifth more loaders is found within a day of ten thousand sessions`(_ seed: UInt64) {
+    var random = TestRandom(seed)
+    let (a, b) = (
+      SimulatedSessions(loaders: 30, &random), SimulatedSessions(loaders: 36, &random)
+    )
+    var hours: [Int] = []
+    for _ in 0..<1_000 {
+      var simulated = SimulatedExperiment()
+      let end = simulated.run(hours: 24, sessionsPerHour: 417, a: a, b: b, &random)
+      if let end, end.decision.kind == .rolledBack { hours.append(end.hours) }
+    }
+    hours.sort()
+    print(
+      "a fifth more loaders: rolled back", hours.count, "of 1000, median hours",
+      hours.isEmpty ? 0 : hours[hours.count / 2])
+    #expect(hours.count >= 950, TestRandom.replay)
+  }
+
+  @Test(arguments: TestRandom.seeds)
+  func `a better policy is applied, and a holdout takes back a worse one`(_ seed: UInt64) {
+    var random = TestRandom(seed)
+    let (many, few) = (
+      SimulatedSessions(loaders: 40, &random), SimulatedSessions(loaders: 28, &random)
+    )
+    for _ in 0..<20 {
+      var trial = SimulatedExperiment()
+      let end = trial.run(hours: 14 * 24, sessionsPerHour: 417, a: many, b: few, &random)
+      #expect(end?.decision.kind == .applied, "\(String(describing: end)), \(TestRandom.replay)")
+      // Never by the few sessions of the first stages.
+      #expect(trial.experiment.steps.map(\.sharePermille) == [10, 50, 250, 500])
+      var holdout = SimulatedExperiment(kind: .holdout)
+      let back = holdout.run(hours: 30 * 24, sessionsPerHour: 417, a: many, b: few, &random)
+      #expect(
+        back?.decision.kind == .takenBack, "\(String(describing: back)), \(TestRandom.replay)")
+      var good = SimulatedExperiment(kind: .holdout)
+      #expect(good.run(hours: 10 * 24, sessionsPerHour: 417, a: few, b: many, &random) == nil)
+    }
+  }
+
+  @Test(arguments: TestRandom.seeds)
+  func `more bytes than may be break a guard, though there are fewer loaders`(_ seed: UInt64) {
+    var random = TestRandom(seed)
+    let (a, b) = (
+      SimulatedSessions(loaders: 30, kilobytes: 100, &random),
+      SimulatedSessions(loaders: 25, kilobytes: 160, &random)
+    )
+    var simulated = SimulatedExperiment()
+    let end = simulated.run(hours: 10 * 24, sessionsPerHour: 417, a: a, b: b, &random)
+    #expect(end?.decision.kind == .rolledBack, TestRandom.replay)
+    #expect(end?.decision.reason == "it broke a guard: bytes a session", TestRandom.replay)
+  }
+
+  /// A client that always takes the arm `b`, a cache that drops the parameter, a tenth of the clients that do not draw.
+  @Test(arguments: TestRandom.seeds) func `wrong shares stop an experiment`(_ seed: UInt64) {
+    var random = TestRandom(seed)
+    let sessions = SimulatedSessions(loaders: 30, &random)
+    for (share, most) in [(1_000, 24), (0, 24), (450, 14 * 24)] {
+      var simulated = SimulatedExperiment()
+      simulated.truePermille = share
+      let end = simulated.run(
+        hours: most, sessionsPerHour: 417, a: sessions, b: sessions, &random)
+      #expect(end?.decision.kind == .stopped, "\(share): \(TestRandom.replay)")
+      #expect(end?.decision.reason.hasPrefix("the shares are wrong: ") == true)
+    }
+  }
+
+  @Test func `with nothing met nothing is decided before the end`() {
+    var simulated = SimulatedExperiment()
+    var random = TestRandom(1)
+    let none = SimulatedSessions(loaders: 0, &random)
+    let end = simulated.run(hours: 14 * 24 + 1, sessionsPerHour: 0, a: none, b: none, &random)
+    #expect(end?.decision.kind == .ended && end?.hours == 14 * 24)
+    var calm = SimulatedExperiment()
+    // Neither arm has a loader: that is no proof.
+    let last = calm.run(hours: 14 * 24, sessionsPerHour: 40, a: none, b: none, &random)
+    #expect(last?.decision.reason.hasPrefix("undecided after 14 days: ") == true)
+  }
+
+  @Test func `of sessions in parts the squares are those of whole sessions`() {
+    var random = TestRandom(2)
+    var (whole, parts) = (SessionMoments(), SessionMoments())
+    for _ in 0..<200 {
+      var (all, met) = (ReportFigures(), SessionTotals())
+      for _ in 0..<random.number(1...5) {
+        var figures = ReportFigures()
+        figures.items = random.number(0...900)
+        figures.loaders[.image] = random.number(0...9)
+        figures.waits.add(random.number(0...9), inBin: random.number(0...100))
+        figures.stalledMilliseconds = random.number(0...9_999)
+        figures.bytes[.left] = random.number(0...2_000_000_000)
+        parts.add(SessionMoments(of: figures, before: met))
+        met.add(figures)
+        all.add(figures)
+      }
+      var once = SessionTotals()
+      once.add(all)
+      #expect(abs(once[.waiting] - met[.waiting]) <= 5)
+      // Bins are rounded by the part; all else is the same to the last digit.
+      var sum = SessionMoments(of: all, before: SessionTotals())
+      let index = SessionMeasure.waiting.rawValue
+      (sum.sums[index], sum.squares[index], sum.timesItems[index]) = (0, 0, 0)
+      whole.add(sum)
+    }
+    let index = SessionMeasure.waiting.rawValue
+    (parts.sums[index], parts.squares[index], parts.timesItems[index]) = (0, 0, 0)
+    #expect(whole == parts)
+  }
+}
