@@ -9,7 +9,7 @@ import Testing
   private static let prices = [0, 250, 2_500, 25_000, 250_000, 1_000_000]
 
   /// People who look at pictures and clips for a while, fling and turn.
-  private static var viewer: ViewerModel {
+  static var viewer: ViewerModel {
     var viewer = ViewerModel(
       dwell: .drawn(
         Quantiles([
