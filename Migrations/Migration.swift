@@ -19,7 +19,8 @@ public struct Migration: Hashable, Sendable {
   /// The files of each database, in order.
   private static let names = [
     "0001-store", "0002-reports", "0003-published-strategies", "0004-usual-parameters",
-    "0005-watching", "0006-default-policy", "0007-experiments",
+    "0005-watching", "0006-default-policy", "0007-swipe-strategies",
+    "0008-experiments",
   ]
 
   /// The files of `sqlite`, in order.

@@ -9,8 +9,8 @@ from runs import ratio
 # Strategy, items in the list, items gone through.
 SESSIONS = [
     ("plain", 100, 100), ("weighted", 100, 100), ("range-controller", 100, 100),
-    ("stages", 100, 100), ("expected-wait", 100, 100), ("weighted", 1000, 20_000),
-    ("expected-wait", 1000, 20_000), ("expected-wait", 1000, 100_000)]
+    ("stages", 100, 100), ("dashlet", 100, 100), ("pdas", 100, 100), ("expected-wait", 100, 100),
+    ("weighted", 1000, 20_000), ("expected-wait", 1000, 20_000), ("expected-wait", 1000, 100_000)]
 
 
 def measure(bench):

@@ -60,7 +60,8 @@ def run(check, *arguments):
         check(*arguments)
     except Exception:  # noqa: BLE001: what ends one check does not end the others
         expect(False, f"{check.__name__} came to no end\n{traceback.format_exc()}")
-    print(*said.lines, f"     {check.__name__} took {time.monotonic() - began:.0f} s", sep="\n", flush=True)
+    words = [check.__name__, *(one for one in arguments if one in ("phone", "desktop"))]
+    print(*said.lines, f"     {' '.join(words)} took {time.monotonic() - began:.0f} s", sep="\n", flush=True)
 
 
 class Tab(Chromium):
@@ -211,38 +212,38 @@ def check_live(server, folder):
                 tab.judge(f"live {name}")
 
 
-def check_looks(server, folder):
-    """Widths and colours; the time to the first picture."""
-    for size, width in ((PHONE, "phone"), (DESKTOP, "desktop")):
-        for dark in (False, True):
-            name = f"{width}-{'dark' if dark else 'light'}"
-            with Tab(server.port, size, dark) as tab:
-                tab.open("/#network=as-is")
-                taken = tab.wait(f"{FIRST} && performance.now()", 20)
-                expect(taken, f"{name}: the first picture after {taken and round(taken)} ms")
-                tab.evaluate("lookaheadPage.choose({network: '3g'})")
-                tab.wait(FIRST)
-                tab.evaluate("document.getElementById('scroll').click()")
-                tab.wait("lookaheadPage.view.index >= 3")
+def check_looks(server, folder, width):
+    """Both colours; the time to the first picture."""
+    size = {"phone": PHONE, "desktop": DESKTOP}[width]
+    for dark in (False, True):
+        name = f"{width}-{'dark' if dark else 'light'}"
+        with Tab(server.port, size, dark) as tab:
+            tab.open("/#network=as-is")
+            taken = tab.wait(f"{FIRST} && performance.now()", 20)
+            expect(taken, f"{name}: the first picture after {taken and round(taken)} ms")
+            tab.evaluate("lookaheadPage.choose({network: '3g'})")
+            tab.wait(FIRST)
+            tab.evaluate("document.getElementById('scroll').click()")
+            tab.wait("lookaheadPage.view.index >= 3")
+            time.sleep(0.5)
+            tab.screenshot(folder / f"{name}-feed.png")
+            tab.evaluate("document.getElementById('scroll').click()")
+            expect(tab.evaluate("document.scrollingElement.scrollWidth <= innerWidth"),
+                   f"{name}: nothing is wider than the screen")
+            if size == PHONE:
+                tab.evaluate("document.getElementById('show-inspector').click()")
                 time.sleep(0.5)
-                tab.screenshot(folder / f"{name}-feed.png")
-                tab.evaluate("document.getElementById('scroll').click()")
-                expect(tab.evaluate("document.scrollingElement.scrollWidth <= innerWidth"),
-                       f"{name}: nothing is wider than the screen")
-                if size == PHONE:
-                    tab.evaluate("document.getElementById('show-inspector').click()")
-                    time.sleep(0.5)
-                    tab.screenshot(folder / f"{name}-inspector.png")
-                for view in ("server", "lab"):
-                    tab.evaluate(f"document.getElementById('tab-{view}').click()")
-                    tab.wait(f"!!document.querySelector('#view-{view} :is(.tiles, .cards) dd')")
-                    time.sleep(0.3)
-                    tab.screenshot(folder / f"{name}-{view}.png")
-                expect(tab.wait("!!document.querySelector('iframe.report')", 5), f"{name}: the lab's report is shown")
-                tab.evaluate("document.querySelector('iframe.report').scrollIntoView()")
-                time.sleep(0.7)
-                tab.screenshot(folder / f"{name}-report.png")
-                tab.judge(name)
+                tab.screenshot(folder / f"{name}-inspector.png")
+            for view in ("server", "lab"):
+                tab.evaluate(f"document.getElementById('tab-{view}').click()")
+                tab.wait(f"!!document.querySelector('#view-{view} :is(.tiles, .cards) dd')")
+                time.sleep(0.3)
+                tab.screenshot(folder / f"{name}-{view}.png")
+            expect(tab.wait("!!document.querySelector('iframe.report')", 5), f"{name}: the lab's report is shown")
+            tab.evaluate("document.querySelector('iframe.report').scrollIntoView()")
+            time.sleep(0.7)
+            tab.screenshot(folder / f"{name}-report.png")
+            tab.judge(name)
 
 
 def check_clips(server):
@@ -715,10 +716,11 @@ def main():
             run(check_counts, server)
             # Mostly they wait for a page: two at a time, each row with a server of its own.
             rows = [
-                [(check_live, server, folder), (check_clips, server), (check_sample, server, folder), (check_module, server),
-                 (check_deleted, server), (check_news, server), (check_firefox, server, folder)],
-                [(check_looks, beside, folder), (check_keyboard, beside), (check_reduced_motion, beside, folder),
-                 (check_editor, beside), (check_hostile, program, folder), (check_empty, program, folder), (check_many_feeds, program)],
+                [(check_live, server, folder), (check_clips, server), (check_module, server), (check_deleted, server),
+                 (check_news, server), (check_firefox, server, folder), (check_looks, server, folder, "desktop")],
+                [(check_looks, beside, folder, "phone"), (check_keyboard, beside), (check_reduced_motion, beside, folder),
+                 (check_editor, beside), (check_hostile, program, folder), (check_sample, beside, folder), (check_empty, program, folder),
+                 (check_many_feeds, program)],
             ]
             threads = [threading.Thread(target=lambda row=row: [run(*check) for check in row]) for row in rows]
             for thread in threads:

@@ -4,10 +4,7 @@ import Prefetch
 // engine STRATEGY HELD ITEMS: goes through so many items with so many in the list, and writes a line of JSON:
 // what an event costs, and how much memory there is after a tenth of the way and at its end.
 
-let strategies: [Policy.Strategy] = [
-  .plain(leading: 5), .weighted(leading: 5, maxCost: 5), .rangeController(RangeTuning()),
-  .stages(StageTuning()), .expectedWait(WaitTuning()),
-]
+let strategies = Policy.Strategy.usual
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let strategy = strategies.first(where: { $0.name == arguments[1] }),
   let held = Int(arguments[2]), let count = Int(arguments[3]), held > 0, count > 0

@@ -86,8 +86,11 @@ static const unsigned char sqlite_0005_watching_sql[] = {
 static const unsigned char sqlite_0006_default_policy_sql[] = {
 #embed "../../../Migrations/sqlite/0006-default-policy.sql"
 };
-static const unsigned char sqlite_0007_experiments_sql[] = {
-#embed "../../../Migrations/sqlite/0007-experiments.sql"
+static const unsigned char sqlite_0007_swipe_strategies_sql[] = {
+#embed "../../../Migrations/sqlite/0007-swipe-strategies.sql"
+};
+static const unsigned char sqlite_0008_experiments_sql[] = {
+#embed "../../../Migrations/sqlite/0008-experiments.sql"
 };
 static const unsigned char postgres_0001_store_sql[] = {
 #embed "../../../Migrations/postgres/0001-store.sql"
@@ -107,8 +110,11 @@ static const unsigned char postgres_0005_watching_sql[] = {
 static const unsigned char postgres_0006_default_policy_sql[] = {
 #embed "../../../Migrations/postgres/0006-default-policy.sql"
 };
-static const unsigned char postgres_0007_experiments_sql[] = {
-#embed "../../../Migrations/postgres/0007-experiments.sql"
+static const unsigned char postgres_0007_swipe_strategies_sql[] = {
+#embed "../../../Migrations/postgres/0007-swipe-strategies.sql"
+};
+static const unsigned char postgres_0008_experiments_sql[] = {
+#embed "../../../Migrations/postgres/0008-experiments.sql"
 };
 
 static const EmbeddedFile files[] = {
@@ -141,7 +147,9 @@ static const EmbeddedFile files[] = {
      sizeof sqlite_0004_usual_parameters_sql},
     {"sqlite/0005-watching.sql", sqlite_0005_watching_sql, sizeof sqlite_0005_watching_sql},
     {"sqlite/0006-default-policy.sql", sqlite_0006_default_policy_sql, sizeof sqlite_0006_default_policy_sql},
-    {"sqlite/0007-experiments.sql", sqlite_0007_experiments_sql, sizeof sqlite_0007_experiments_sql},
+    {"sqlite/0007-swipe-strategies.sql", sqlite_0007_swipe_strategies_sql,
+     sizeof sqlite_0007_swipe_strategies_sql},
+    {"sqlite/0008-experiments.sql", sqlite_0008_experiments_sql, sizeof sqlite_0008_experiments_sql},
     {"postgres/0001-store.sql", postgres_0001_store_sql, sizeof postgres_0001_store_sql},
     {"postgres/0002-reports.sql", postgres_0002_reports_sql, sizeof postgres_0002_reports_sql},
     {"postgres/0003-published-strategies.sql", postgres_0003_published_strategies_sql,
@@ -150,7 +158,9 @@ static const EmbeddedFile files[] = {
      sizeof postgres_0004_usual_parameters_sql},
     {"postgres/0005-watching.sql", postgres_0005_watching_sql, sizeof postgres_0005_watching_sql},
     {"postgres/0006-default-policy.sql", postgres_0006_default_policy_sql, sizeof postgres_0006_default_policy_sql},
-    {"postgres/0007-experiments.sql", postgres_0007_experiments_sql, sizeof postgres_0007_experiments_sql},
+    {"postgres/0007-swipe-strategies.sql", postgres_0007_swipe_strategies_sql,
+     sizeof postgres_0007_swipe_strategies_sql},
+    {"postgres/0008-experiments.sql", postgres_0008_experiments_sql, sizeof postgres_0008_experiments_sql},
 };
 
 const EmbeddedFile *embedded_file(const char *name) {

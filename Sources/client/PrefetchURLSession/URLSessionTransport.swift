@@ -20,7 +20,14 @@ public final class URLSessionTransport: NSObject, Transport {
   }
 
   /// Ends the session and what is under way.
-  public func invalidate() { session.invalidateAndCancel() }
+  public func invalidate() {
+    // `invalidateAndCancel` would cancel what must not be cancelled yet (`AnswerRouter.mayCancel`).
+    let hasCache = session.configuration.urlCache != nil
+    for task in router.tasks where router.mayCancel(task, hasCache: hasCache) {
+      session.delegateQueue.addOperation { task.cancel() }
+    }
+    session.finishTasksAndInvalidate()
+  }
 
   /// Sends a request and returns as soon as the head of the answer is there.
   public func answer(
@@ -57,6 +64,7 @@ private final class AnswerRouter: NSObject, URLSessionDataDelegate {
   private let entries = Mutex<[Int: Entry]>([:])
 
   private struct Entry: Sendable {
+    let task: URLSessionTask
     weak let pipe: AnswerPipe?
     /// The answer's head has come.
     var isAnswered = false
@@ -65,8 +73,11 @@ private final class AnswerRouter: NSObject, URLSessionDataDelegate {
   }
 
   func add(_ pipe: AnswerPipe, for task: URLSessionTask) {
-    entries.withLock { $0[task.taskIdentifier] = Entry(pipe: pipe) }
+    entries.withLock { $0[task.taskIdentifier] = Entry(task: task, pipe: pipe) }
   }
+
+  /// Those that have not ended.
+  var tasks: [URLSessionTask] { entries.withLock { $0.values.map(\.task) } }
 
   private func pipe(of task: URLSessionTask) -> AnswerPipe? {
     entries.withLock { $0[task.taskIdentifier]?.pipe }

@@ -30,6 +30,15 @@ struct LabRunCommand: ParsableCommand {
   @Flag(help: "Print the first strategy's first run on the first network instead, event by event.")
   var explain = false
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      What is wrong in all runs: heads said to be a fifth smaller or larger than they are, bandwidth measured a third or \
+      three times of what it is, other clips' watch curves, 20 seconds of every two minutes in which nothing passes, or \
+      people who fling after every item.
+      """, valueName: "name"))
+  var wrong: Disturbance?
+
   mutating func validate() throws {
     try options.check(self)
     let contestants = try strategies.contestants(isHinted: !options.withoutHints)
@@ -39,9 +48,10 @@ struct LabRunCommand: ParsableCommand {
   }
 
   func run() throws {
-    let (experiment, words) = try options.experiment(
+    var (experiment, words) = try options.experiment(
       try strategies.contestants(isHinted: !options.withoutHints))
     options.tell(words)
+    if let wrong { experiment = experiment.disturbed(by: wrong) }
     if explain {
       for line in experiment.explain(contestant: 0, network: 0, repeat: 0) { print(line) }
     } else {
@@ -49,6 +59,8 @@ struct LabRunCommand: ParsableCommand {
     }
   }
 }
+
+extension Disturbance: ExpressibleByArgument {}
 
 /// The figure by which a sweep or a comparison decides.
 enum LabDecider: String, CaseIterable, ExpressibleByArgument {

@@ -53,6 +53,33 @@ package struct LinkSchedule: Hashable, Sendable {
     endsMicroseconds = ends
   }
 
+  /// The same, but that of every so many milliseconds nothing passes in the last ones.
+  package func interrupted(everyMilliseconds period: Int, forMilliseconds dead: Int) -> LinkSchedule
+  {
+    precondition(0 < dead && dead < period)
+    let (up, period) = ((period - dead) * 1_000, period * 1_000)
+    // A loop of whole periods, in which a trace plays on behind each gap.
+    let loop = loopMicroseconds ?? up
+    let count = (loop + up - 1) / up
+    var (conditions, ends): ([LinkConditions], [Int]) = ([], [])
+    for gap in 0..<count {
+      let (from, to) = (gap * up, min((gap + 1) * up, loop))
+      for (index, end) in (endsMicroseconds.isEmpty ? [loop] : endsMicroseconds).enumerated() {
+        let start = index == 0 ? 0 : endsMicroseconds[index - 1]
+        guard start < to, end > from else { continue }
+        conditions.append(self.conditions[index])
+        ends.append(gap * (period - up) + min(end, to))
+      }
+      conditions.append(LinkConditions(downlinkKbps: 0, uplinkKbps: 0))
+      ends.append(gap * (period - up) + to + period - up)
+    }
+    return LinkSchedule(conditions: conditions, endsMicroseconds: ends)
+  }
+
+  private init(conditions: [LinkConditions], endsMicroseconds: [Int]) {
+    (self.conditions, self.endsMicroseconds) = (conditions, endsMicroseconds)
+  }
+
   /// A trace as it is recorded: a JSON list of objects with `duration_ms`, `bandwidth_kbps` and `latency_ms`,
   /// whole numbers all of them. The bandwidth is that of each direction, the latency there and back.
   package init(trace: [UInt8]) throws(LinkTraceError) {

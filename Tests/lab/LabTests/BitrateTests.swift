@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test func `where there is room the best bitrate plays, and tables show quality`() {
-    var contestant = Contestant(Policy.Strategy.usual.last!)
+    var contestant = Contestant(.expectedWait(WaitTuning()))
     contestant.settings.parallelTransfers = 1
     let experiment = Experiment(
       contestants: [contestant], networks: [Self.network(20_000), Self.network(1_000)],

@@ -154,7 +154,7 @@ import Testing
     let original = try ffmpeg(
       "vfr.mkv",
       [
-        "-f", "lavfi", "-i", "mandelbrot=s=640x360:r=30",
+        "-f", "lavfi", "-i", "testsrc2=s=640x360:r=30",
         "-vf", "select='lt(mod(n,60),9)+eq(mod(n,60),31)+eq(mod(n,60),47)'", "-fps_mode", "vfr",
         "-t", "7", "-c:v", "libx264", "-crf", "12", "-g", "999",
       ])

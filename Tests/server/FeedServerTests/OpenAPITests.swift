@@ -1,6 +1,7 @@
 import Feed
 import Foundation
 import HTTP
+import Prefetch
 import Seeding
 import TestSupport
 import Testing
@@ -42,6 +43,20 @@ import Testing
   /// HEAD and OPTIONS are described in words: clients made of the document would have a method for each.
   @Test func `every route is in it and nothing else`() {
     #expect(operations == Set(Route.allCases.map { "\($0.method) \($0.path)" }))
+  }
+
+  @Test func `a policy's strategies are those of the program, and each is in the documents`() throws
+  {
+    let names = Policy.Strategy.usual.map(\.name)
+    let schemas = (document["components"] as! [String: Any])["schemas"] as! [String: [String: Any]]
+    let policies = schemas.values.compactMap { schema in
+      (schema["properties"] as? [String: [String: Any]])?["strategy"]?["enum"] as? [String]
+    }
+    #expect(!policies.isEmpty && policies.allSatisfy { Set($0) == Set(names) })
+    for path in ["docs/engine.md", "docs/api.md"] {
+      let text = try Repository.text(path)
+      for name in names { #expect(text.contains("`\(name)`"), "\(path) has no \(name)") }
+    }
   }
 
   @Test func `every write needs the token and nothing else does`() {

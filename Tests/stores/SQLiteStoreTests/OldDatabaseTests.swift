@@ -33,7 +33,8 @@ import Testing
         try database.execute(sql: "DROP TABLE \(table)")
       }
       // What later migrations add to tables of then.
-      let later = "('preload-manager', 'fixed-preload', 'no-save')"
+      let later =
+        "('preload-manager', 'fixed-preload', 'no-save', 'tiktok', 'dashlet', 'pdas')"
       try database.execute(sql: "DELETE FROM strategy_parameter WHERE strategy IN \(later)")
       try database.execute(sql: "DELETE FROM strategy WHERE name IN \(later)")
       try database.execute(

@@ -115,6 +115,7 @@ import Testing
       try Row.fetchAll($0, sql: "SELECT strategy, name, least, most FROM strategy_parameter")
     }
     let names = try store.pool.read { try String.fetchAll($0, sql: "SELECT name FROM strategy") }
+    #expect(Set(names) == Set(Policy.Strategy.usual.map(\.name)))
     for name in names {
       let ranges: [(name: String, least: Int, most: Int)] =
         rows.filter { $0[0] == name }.map { ($0[1], $0[2], $0[3]) }

@@ -199,4 +199,31 @@ import Testing
     #expect(try store.walk("featured") == ["c", "b"])
     try test.expectSound()
   }
+
+  /// Pages leave out what no row of the database has: each field alone is enough for it to be there.
+  private static let details: [Post] = {
+    let extra = Extra(checkedJSON: #"{"a":1}"#)
+    let hash = MediaPlaceholder(
+      thumbHash: [1, 2, 3, 4, 5, 6], color: .init(red: 1, green: 2, blue: 3))
+    let media = [
+      Media(kind: .image, url: "/a.jpg", alt: "x"), Media(kind: .image, url: "/a.jpg", poster: "x"),
+      Media(kind: .image, url: "/a.jpg", placeholder: hash),
+      Media(kind: .image, url: "/a.jpg", extra: extra),
+    ]
+    return [
+      Post(id: "a", type: .text, language: "de"), Post(id: "a", type: .text, extra: extra),
+      Post(id: "a", type: .text, author: Author(id: "x", avatar: "x")),
+      Post(id: "a", type: .text, author: Author(id: "x", extra: extra)),
+    ] + media.map { Post(id: "a", type: .image, media: [$0]) }
+  }()
+
+  @Test(arguments: StoreKind.databases)
+  func `a field that a single post of the database has is on its page`(_ kind: StoreKind) throws {
+    for post in Self.details {
+      let test = try TestStore(kind)
+      try test.store.load([.post(post, placements: [Placement(feed: "f", rank: 1)])])
+      let cut = try test.store.cut(PageQuery(feed: "f", offset: 0, limit: 9))
+      #expect(try test.store.posts(cut.posts).post(at: 0) == post)
+    }
+  }
 }

@@ -117,6 +117,7 @@ extension EngineFacts {
       viewer.playedMilliseconds = min(max(milliseconds, 0), Self.lastMilliseconds)
       viewer.playedAt = now
       viewer.playback = playback
+      notePlayback()
     case .networkChanged(let isOnline, let isMetered):
       if isMetered != network.isMetered || (isOnline && !network.isOnline) {
         network.forget()
@@ -155,6 +156,7 @@ extension EngineFacts {
     (viewer.direction, viewer.lastStep) = (direction, direction)
     if let stop = viewer.stopDistance { viewer.stopDistance = stop - (position - old) }
     viewer.history.note(dwellMilliseconds: now - viewer.activeSince, ofClip: isClip(old))
+    endStanding()
     look(at: position)
     for passed in min(old, position)...max(old, position) { settle(passed) }
   }
@@ -166,6 +168,7 @@ extension EngineFacts {
     viewer.playedAt = now
     viewer.playback = .playing
     viewer.showing = .nothing
+    viewer.standing = nil
     viewer.moves += 1
     guard position != nil else { return }
     counts.viewedItems += 1
@@ -193,6 +196,78 @@ extension EngineFacts {
   func isActive(_ slot: Int) -> Bool {
     guard let active = viewer.active else { return false }
     return list[active].media.contains { $0.slots.contains(slot) }
+  }
+
+  // MARK: Starts that turn out too short
+
+  /// A player says whether the clip shows and moves. One that has what should do for that needs more than was said.
+  private mutating func notePlayback() {
+    let isWaiting = viewer.playback == .waiting
+    guard isWaiting || viewer.playback == .paused, viewer.playedMilliseconds == 0 else {
+      return endStanding()
+    }
+    if viewer.standing?.isWaiting == isWaiting { return }
+    endStanding()
+    guard let slot = activeClip else { return }
+    viewer.standing = ViewerState.Standing(
+      isWaiting: isWaiting, bytes: files[slot].held.prefix, at: now)
+  }
+
+  /// Before further bytes of a file come: those that were there were not enough for the clip that stands. A player
+  /// takes a while to notice.
+  private mutating func noteStanding(_ slot: Int) {
+    guard let standing = viewer.standing, slot == activeClip,
+      now - standing.at >= Self.noticeMilliseconds, let needed = saidBytes(for: standing, slot)
+    else { return }
+    viewer.standing?.percent = max(standing.percent, Self.percent(standing.bytes, of: needed))
+    viewer.standing?.bytes = files[slot].held.prefix
+    viewer.standing?.at = now
+  }
+
+  private static let noticeMilliseconds = 40
+
+  /// The clip shows or moves, or nobody looks at it any longer.
+  private mutating func endStanding() {
+    if let slot = activeClip { noteStanding(slot) }
+    guard let standing = viewer.standing else { return }
+    viewer.standing = nil
+    if standing.percent >= 100 {
+      return viewer.starts.note(standing.percent + StartHistory.stepPercent)
+    }
+    guard viewer.playback == .playing, let slot = activeClip,
+      let needed = saidBytes(for: standing, slot)
+    else { return }
+    // It began with about what was said.
+    if Self.percent(files[slot].held.prefix, of: needed) <= 100 + StartHistory.stepPercent {
+      viewer.starts.note(100)
+    }
+  }
+
+  /// How many bytes are said to show the clip, or to have it move.
+  private func saidBytes(for standing: ViewerState.Standing, _ slot: Int) -> Int? {
+    let load = files[slot].file.load
+    return standing.isWaiting
+      ? load.timing?.headBytes
+      : load.bytes(throughMilliseconds: Self.playerBufferMilliseconds)
+  }
+
+  private static func percent(_ bytes: Int, of needed: Int) -> Int {
+    min(bytes, 1 << 40) * 100 / max(1, needed)
+  }
+
+  /// The file of the active item, where that is one clip of which is known how it starts.
+  private var activeClip: Int? {
+    guard let active = viewer.active, list[active].media.count == 1 else { return nil }
+    let slot = list[active].media[0].slot
+    return files[slot].file.load.timing?.isStartable == true ? slot : nil
+  }
+
+  /// So many bytes of a clip as are loaded for these, where what was said of others turned out too little.
+  func corrected(_ bytes: Int, of load: MediaLoad) -> Int {
+    guard viewer.starts.percent > 100, load.kind.plays, load.timing?.isStartable == true else {
+      return bytes
+    }
+    return min(bytes * viewer.starts.percent / 100, max(bytes, load.bytes ?? bytes))
   }
 
   // MARK: Bytes
@@ -230,6 +305,7 @@ extension EngineFacts {
       actions.append(PrefetchAction(.evict(key: key, range), .gone))
       return
     }
+    noteStanding(slot)
     let new = hold(range, of: slot, &actions)
     counts.fetchedBytes += new
     files[slot].attempts = 0

@@ -44,9 +44,10 @@ public enum PrefetchEvent: Hashable, Sendable, Codable {
   /// The time that `waitUntil` named has come.
   case timerFired
 
-  /// How a clip stands.
+  /// How a clip stands. It waits while nothing of it shows, since what is held is not enough for its first frame: where
+  /// that should be held, the engine loads more of others.
   public enum Playback: String, CaseIterable, Hashable, Sendable, Codable {
-    case playing, paused, ended
+    case playing, paused, ended, waiting
   }
 }
 

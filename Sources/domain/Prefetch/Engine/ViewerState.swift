@@ -17,12 +17,27 @@ struct ViewerState: Equatable, Codable {
   var playedMilliseconds = 0
   var playedAt = 0
   var playback = PrefetchEvent.Playback.playing
+  /// The active clip stands at its beginning, though what starts it should be there.
+  var standing: Standing?
+  /// Whether what is said of clips' starts held lately.
+  var starts = StartHistory()
   /// How often they came to an item, scrolled, or the list around them changed.
   var moves = 0
   /// How they went through the feed lately.
   var history = ViewingHistory()
   /// What of the active item is on the screen.
   var showing = Showing.nothing
+
+  /// A clip that stands at its beginning.
+  struct Standing: Equatable, Codable {
+    /// Nothing of it shows, either.
+    let isWaiting: Bool
+    /// So many of its first bytes were there at this time.
+    var bytes: Int
+    var at: Int
+    /// How many of a hundred bytes that should play it were not enough.
+    var percent = 0
+  }
 
   enum Showing: String, Codable {
     case nothing, placeholder, frame
@@ -65,7 +80,7 @@ struct ViewingHistory: Equatable, Codable {
   private(set) var upwards = Course(onward: 2, turns: 1)
 
   /// How often the person went on to the next item and how often they jumped over some, and over how many lately.
-  private(set) var jumps = Course(onward: 49, turns: 1)
+  private(set) var jumps = Course(onward: 24, turns: 1)
   private(set) var jumpItems = firstJumps
   private var nextJump = 0
 
@@ -130,5 +145,31 @@ struct ViewingHistory: Equatable, Codable {
       dwells[next] = dwell
       next = (next + 1) % dwellLimit
     }
+  }
+}
+
+/// How many bytes clips needed lately to begin, of a hundred that were said to be enough. Where it is more, what is said
+/// of other clips is wrong by as much.
+struct StartHistory: Equatable, Codable {
+  /// As many of a hundred bytes as are loaded: a value that two of the last eight clips that told anything reached.
+  private(set) var percent = 100
+  private var notes = [100, 100, 100]
+  private var next = 0
+
+  private static let limit = 8
+  /// What a clip needs beyond this is its own fault.
+  static let range = 100...200
+  /// A clip that stood with so much needs more: so much more is tried.
+  static let stepPercent = 10
+
+  mutating func note(_ percent: Int) {
+    let percent = min(max(percent, Self.range.lowerBound), Self.range.upperBound)
+    if notes.count < Self.limit {
+      notes.append(percent)
+    } else {
+      notes[next] = percent
+      next = (next + 1) % Self.limit
+    }
+    self.percent = notes.sorted()[notes.count * 3 / 4]
   }
 }

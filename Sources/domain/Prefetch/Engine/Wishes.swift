@@ -64,7 +64,7 @@ extension EngineFacts {
     var startEnd = plays || load.bytes != nil ? cost.minimumBytes : Transfer.unknownEnd
     if isLimited, plays { startEnd = aheadBytes(of: load, at: want.position, costs) }
     if want.amount == .head, let timing = load.timing, timing.isStartable {
-      startEnd = timing.headBytes
+      startEnd = isLimited ? corrected(timing.headBytes, of: load) : timing.headBytes
     }
     let startCount = cost.minimumBytes
     if case .bytes(let wanted, let range) = want.amount {
@@ -112,6 +112,19 @@ extension EngineFacts {
 
   /// What starts a file, no further than most people watch it: bytes that play later come while it plays.
   func startCost(of load: MediaLoad, at position: Int, _ costs: HintCosts) -> MediaCost {
+    let cost = saidStartCost(of: load, at: position, costs)
+    guard policy.strategy.kind.limitsStarts, cost.pieces.isEmpty else { return cost }
+    let bytes = corrected(cost.minimumBytes, of: load)
+    guard bytes > cost.minimumBytes else { return cost }
+    return MediaCost(
+      startBytes: bytes, entireBytes: cost.entireBytes, isStartEstimated: cost.isStartEstimated,
+      isEntireEstimated: cost.isEntireEstimated)
+  }
+
+  /// The same by what is said of it.
+  private func saidStartCost(
+    of load: MediaLoad, at position: Int, _ costs: HintCosts
+  ) -> MediaCost {
     let cost = costs.cost(of: load)
     guard load.kind.plays, let timing = load.timing, timing.isStartable else { return cost }
     let watched =
@@ -141,7 +154,7 @@ extension EngineFacts {
       throughMilliseconds: min(
         max(watched, Self.playerBufferMilliseconds), load.durationMilliseconds ?? 0),
       latencyMilliseconds: 2 * network.roundTripMilliseconds + Self.playerBufferMilliseconds)
-    return max(lead ?? 0, cost.pieces.last?.upperBound ?? cost.minimumBytes)
+    return max(corrected(lead ?? 0, of: load), cost.pieces.last?.upperBound ?? cost.minimumBytes)
   }
 
   /// How many bytes of those that are loaded of an item ahead are there, and how many those are.

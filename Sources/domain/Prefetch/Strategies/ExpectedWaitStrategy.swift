@@ -201,7 +201,8 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     let file = facts.files[item.media[0].slot]
     guard let timing = file.file.load.timing else { return 0 }
     guard !timing.isStartable else {
-      return timing.headBytes - file.held.count(in: 0..<timing.headBytes)
+      let head = facts.corrected(timing.headBytes, of: file.file.load)
+      return head - file.held.count(in: 0..<head)
     }
     return timing.neededRanges.reduce(0) { $0 + $1.count - file.held.count(in: $1) }
   }

@@ -58,8 +58,11 @@ extension ExpectedWaitStrategy {
     }
     let coming = there.prefix
     let playing = PlayingClip(
-      milestones: load.milestones(duration: duration, bytes: bytes),
-      headBytes: load.timing?.headBytes ?? 0, played: facts.playedMilliseconds,
+      milestones: load.milestones(duration: duration, bytes: bytes).map {
+        ($0.time, facts.corrected($0.end, of: load))
+      },
+      headBytes: facts.corrected(load.timing?.headBytes ?? 0, of: load),
+      played: facts.playedMilliseconds,
       watched: watchedMilliseconds(facts, active, in: 75),
       longest: watchedMilliseconds(facts, active, in: 100),
       held: held, coming: coming)

@@ -132,7 +132,8 @@ extension Policy {
       PlainStrategy.self, WeightedStrategy.self, StandardStrategy.self, EndlessStrategy.self,
       FixedThresholdStrategy.self, DynamicThresholdStrategy.self, LazyTargetStrategy.self,
       RangeTuning.self, StageTuning.self, PreloadManagerStrategy.self, FixedPreloadStrategy.self,
-      NoSaveStrategy.self, ExpectedWaitStrategy.self,
+      NoSaveStrategy.self, TikTokStrategy.self, DashletStrategy.self, PDASStrategy.self,
+      ExpectedWaitStrategy.self,
     ]
 
     /// Every strategy, with its usual parameters.

@@ -45,7 +45,7 @@ package struct LabNetwork: Hashable, Sendable {
   /// What tables call it.
   package let name: String
   /// What it is like.
-  package let schedule: LinkSchedule
+  package internal(set) var schedule: LinkSchedule
   /// How requests go over it.
   package var link: LinkSettings
   /// What the client takes for granted before it has measured; `nil` where nothing is known.

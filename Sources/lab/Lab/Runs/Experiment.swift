@@ -21,6 +21,8 @@ package struct Experiment: Sendable {
   package var firstRepeat = 0
   /// What all random numbers come from.
   package var seed: UInt64
+  /// What clients are told wrong; `disturbed(by:)` makes the rest of it.
+  var disturbance: Disturbance?
 
   /// Where feeds come from.
   package enum FeedSource: Sendable {
@@ -117,10 +119,10 @@ package struct Experiment: Sendable {
       case .recorded(let feed, turns: true): feed.turned(random.split(3))
       }
     var seeds = random.split(2)
-    return (
-      Simulation.Setup(feed: feed, viewer: viewer, network: networks[network], items: items),
-      seeds.next()
-    )
+    var setup = Simulation.Setup(
+      feed: feed, viewer: viewer, network: networks[network], items: items)
+    setup.disturbance = disturbance
+    return (setup, seeds.next())
   }
 }
 

@@ -65,8 +65,21 @@ extension Simulation {
       phase = .waiting(untilMicroseconds: listedSinceMicroseconds + patience * 1_000)
     }
     tell(.activeChanged(item.id))
+    // What the server said shows it does not.
+    if !isThere, item.durationMilliseconds != nil, isSaidToShow {
+      tell(.playbackMoved(milliseconds: 0, .waiting))
+    }
     // That it plays is what the engine takes for granted.
     if playback.standsUntilByte != nil { tellPlayback() }
+  }
+
+  /// Whether what starts the active item's clip is there by what the server said.
+  private var isSaidToShow: Bool {
+    guard let chosen = engine.chosenFile(of: setup.feed.items[step.index].id),
+      let timing = chosen.load.timing, timing.isStartable
+    else { return false }
+    return engine.held(chosen.key).first.map { $0.contains(0) && $0.count >= timing.headBytes }
+      ?? false
   }
 
   /// Whether what starts the item is there.

@@ -28,6 +28,8 @@ package struct Simulation: Sendable {
     package var network: LabNetwork
     /// How many items the viewer looks at.
     package var items: Int
+    /// What the client is told wrong.
+    var disturbance: Disturbance?
 
     /// A run of 1000 items, if no other count is given.
     package init(feed: LabFeed, viewer: ViewerModel, network: LabNetwork, items: Int = 1_000) {
@@ -113,7 +115,7 @@ package struct Simulation: Sendable {
     self.setup = setup
     var told = contestant.isHinted ? setup.feed.hinted : setup.feed.unhinted
     if !contestant.isLearned { for index in told.indices { told[index].survival = [] } }
-    self.told = told
+    self.told = setup.disturbance?.told(told) ?? told
     let random = LabRandom(seed: seed)
     viewer = Viewer(setup.viewer, random: random.split(1))
     link = Self.link(setup, random).link
@@ -121,7 +123,8 @@ package struct Simulation: Sendable {
     var futures = random.split(3)
     settings.seed = futures.number(below: 1 << 53)
     if let expected = setup.network.expected {
-      settings.downlinkKbps = max(1, expected.downlinkKbps)
+      let kbps = setup.disturbance?.measured(expected.downlinkKbps) ?? expected.downlinkKbps
+      settings.downlinkKbps = max(1, kbps)
       settings.roundTripMilliseconds = expected.roundTripMicroseconds / 1_000
     }
     engine = PrefetchEngine(policy: contestant.policy, settings: settings)
@@ -319,7 +322,8 @@ extension Simulation {
     toldKilobitsPerSecond = measurement.kilobitsPerSecond
     tell(
       .bandwidthMeasured(
-        kilobitsPerSecond: measurement.kilobitsPerSecond,
+        kilobitsPerSecond: setup.disturbance?.measured(measurement.kilobitsPerSecond)
+          ?? measurement.kilobitsPerSecond,
         roundTripMilliseconds: measurement.roundTripMilliseconds))
   }
 }

@@ -1,9 +1,10 @@
 import Feed
 
-/// The columns of posts, their authors and their files: one list, from which every store writes and reads them.
+/// The columns of posts, their authors and their files: every store writes and reads them from these lists.
 ///
-/// A new field of a post is a line here in `post` or `media`, its column and its line in what is read below, and a
-/// migration for each database.
+/// A new field of a post is a line in `post` or `media`, which are written; its column in `postDetails` or
+/// `mediaDetails`, which are read; its line in `appendPost` or `addMedia`, by its place among these; and a migration for
+/// each database, for SQLite with the partial index that the details name.
 package enum PostColumns {
   /// A column, and what a record has for it.
   package struct Column<Record>: Sendable {
@@ -71,26 +72,49 @@ package enum PostColumns {
 
   // MARK: What is read
 
+  /// Columns that only some origins fill, and SQLite's partial index of the rows in which one of them is: pages leave
+  /// them out where there is no such row.
+  package struct Details: Sendable {
+    package let table: String
+    package let index: String
+    package let columns: [String]
+  }
+
   /// Of a post and its author, as `FlatPosts.appendPost` reads them.
-  package static let readPost = """
-    post.post_id, post.id, post.type, post.title, post.text, post.published_at, author.id,
-    author.name, post.url, post.thumbnail, post.tags, post.counters
-    """
-  /// What only some origins say, behind these.
-  package static let readPostDetails =
-    "post.language, post.extra, author.avatar, author.extra, post.survival"
+  private static let postBase = [
+    "post.post_id", "post.id", "post.type", "post.title", "post.text", "post.published_at",
+    "author.id", "author.name", "post.url", "post.thumbnail", "post.tags", "post.counters",
+  ]
+  /// Behind these.
+  package static let postDetails = [
+    Details(table: "post", index: "post_with_details", columns: ["language", "extra"]),
+    Details(table: "author", index: "author_with_details", columns: ["avatar", "extra"]),
+    Details(table: "post", index: "post_with_survival", columns: ["survival"]),
+  ]
+  package static let readPost = postBase.joined(separator: ", ")
+  package static let readPostDetails = names(postDetails).joined(separator: ", ")
   /// The number of columns of `readPost` and `readPostDetails` together.
-  package static let readPostCount = 17
+  package static let readPostCount = postBase.count + names(postDetails).count
 
   /// Of a file, as `FlatPosts.addMedia` reads them.
-  package static let readMedia = """
-    media.kind, media.url, media.mime_type, media.codec, media.width, media.height,
-    media.duration_ms, media.bytes
-    """
-  /// What only some origins say, behind these.
-  package static let readMediaDetails = "media.alt, media.poster, media.placeholder, media.extra"
+  private static let mediaBase = [
+    "media.kind", "media.url", "media.mime_type", "media.codec", "media.width", "media.height",
+    "media.duration_ms", "media.bytes",
+  ]
+  /// Behind these.
+  package static let mediaDetails = [
+    Details(
+      table: "media", index: "media_with_details",
+      columns: ["alt", "poster", "placeholder", "extra"])
+  ]
+  package static let readMedia = mediaBase.joined(separator: ", ")
+  package static let readMediaDetails = names(mediaDetails).joined(separator: ", ")
   /// The number of columns of `readMedia` and `readMediaDetails` together.
-  package static let readMediaCount = 12
+  package static let readMediaCount = mediaBase.count + names(mediaDetails).count
+
+  private static func names(_ details: [Details]) -> [String] {
+    details.flatMap { of in of.columns.map { "\(of.table).\($0)" } }
+  }
 }
 
 /// What a column is given.

@@ -60,16 +60,13 @@ struct PostReader {
   }
 
   /// Whether facts about any file exist, and whether any row has details: each query stops at the first row.
-  static let pageColumns = """
-    SELECT EXISTS (SELECT 1 FROM media_file),
-      EXISTS (SELECT 1 FROM post INDEXED BY post_with_details
-        WHERE language IS NOT NULL OR extra IS NOT NULL)
-      OR EXISTS (SELECT 1 FROM post INDEXED BY post_with_survival WHERE survival IS NOT NULL)
-      OR EXISTS (SELECT 1 FROM media INDEXED BY media_with_details WHERE
-        alt IS NOT NULL OR poster IS NOT NULL OR placeholder IS NOT NULL OR extra IS NOT NULL)
-      OR EXISTS (SELECT 1 FROM author INDEXED BY author_with_details
-        WHERE avatar IS NOT NULL OR extra IS NOT NULL)
-    """
+  static let pageColumns: String = {
+    let details = (PostColumns.postDetails + PostColumns.mediaDetails).map { of in
+      let isThere = of.columns.map { "\($0) IS NOT NULL" }.joined(separator: " OR ")
+      return "EXISTS (SELECT 1 FROM \(of.table) INDEXED BY \(of.index) WHERE \(isThere))"
+    }
+    return "SELECT EXISTS (SELECT 1 FROM media_file), " + details.joined(separator: " OR ")
+  }()
 
   private static func numbered(_ count: Int) -> String {
     let values = (0..<count).map { "(\($0),?)" }.joined(separator: ",")

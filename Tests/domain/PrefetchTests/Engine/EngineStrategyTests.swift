@@ -129,6 +129,86 @@ import Testing
     #expect(asked == ["/1 0..<60000", "/2 0..<60000", "/1 60000..<100000", "/2 60000..<100000"])
   }
 
+  /// What is asked for, transfer by transfer, until nothing is or so often.
+  private static func asked(
+    _ strategy: Policy.Strategy, _ items: [PrefetchItem], turns: Int,
+    _ change: (inout PrefetchSettings) -> Void = { _ in }
+  ) -> [String] {
+    var (engine, actions) = EngineSamples.engine(strategy, items, change)
+    var asked = actions.fetches
+    for turn in 1...turns {
+      actions = finish(actions, &engine, at: turn * 10)
+      asked += actions.fetches
+    }
+    return asked
+  }
+
+  @Test func `tiktok: the clip that plays whole, then first parts, and nothing of the next group`()
+    throws
+  {
+    let clips = (0..<8).map { EngineSamples.clip($0) }
+    let strategy = try Self.strategy(
+      "tiktok", ["leading": 3, "groupItems": 4, "firstBytes": 300_000])
+    var (engine, actions) = EngineSamples.engine(strategy, clips)
+    var asked: [String] = []
+    // The prebuffer is idle at the second clip of four: the next two are there, and the fifth is of another group.
+    for (turn, active) in [nil, nil, nil, nil, nil, "1", nil, "2", nil, "3", nil, nil].enumerated()
+    {
+      asked += actions.fetches
+      actions =
+        active.map { engine.handle(.activeChanged($0), atMilliseconds: turn * 100) }
+        ?? Self.finish(actions, &engine, at: turn * 100)
+    }
+    #expect(
+      asked == [
+        "/0 0..<400000", "/0 400000..<1000000", "/1 0..<300000", "/2 0..<300000", "/3 0..<300000",
+        "/1 300000..<400000", "/1 400000..<1000000", "/2 300000..<400000", "/2 400000..<1000000",
+        "/3 300000..<400000", "/3 400000..<1000000", "/4 0..<300000",
+      ])
+  }
+
+  @Test func `dashlet: parts come out of order, by when they are expected to play`() throws {
+    // Most leave the first clip at once, so that the second one's first part is due before the first one's second.
+    func clip(_ number: Int, staysPermille: Int) -> PrefetchItem {
+      var clip = EngineSamples.clip(number)
+      clip.survival = [
+        WatchPoint(milliseconds: 1_000, permille: staysPermille),
+        WatchPoint(milliseconds: 10_000, permille: staysPermille),
+      ]
+      return clip
+    }
+    let strategy = try Self.strategy("dashlet", ["leading": 1])
+    #expect(
+      Self.asked(strategy, [clip(0, staysPermille: 100), clip(1, staysPermille: 900)], turns: 4)
+        == ["/0 0..<400000", "/0 400000..<500000", "/1 0..<500000", "/1 500000..<1000000"]
+        + ["/0 500000..<1000000"])
+    // Nearly all stay: the first one's second part plays in five seconds, and the second clip in ten.
+    #expect(
+      Self.asked(strategy, [clip(0, staysPermille: 990), clip(1, staysPermille: 900)], turns: 3)
+        == ["/0 0..<400000", "/0 400000..<500000", "/0 500000..<1000000", "/1 0..<500000"])
+  }
+
+  @Test(arguments: [
+    // Who leaves soon: of the next clip the first second alone, on a fast link.
+    (100, 1_000_000, ["/1 0..<100000"]),
+    // On a slow one a missing second costs more than one that nobody watches.
+    (100, 200, ["/1 0..<100000", "/1 100000..<200000", "/1 200000..<300000"]),
+    (1_000, 1_000_000, ["/1 0..<100000", "/1 100000..<200000", "/1 200000..<300000"]),
+  ])
+  func `pdas: each clip has a largest buffer, by who watches and how fast the link is`(
+    staysPermille: Int, kbps: Int, expected: [String]
+  ) throws {
+    var clip = EngineSamples.clip(1)
+    clip.survival = [
+      WatchPoint(milliseconds: 900, permille: staysPermille),
+      WatchPoint(milliseconds: 10_000, permille: staysPermille),
+    ]
+    let strategy = try Self.strategy("pdas", ["leading": 1])
+    #expect(
+      Self.asked(strategy, [EngineSamples.image(0), clip], turns: 3) { $0.downlinkKbps = kbps }
+        == ["/0 0..<100000"] + expected)
+  }
+
   @Test func `the scroll's direction alone turns the ranges round`() {
     var (engine, _) = EngineSamples.engine(.plain(leading: 2), Self.images)
     _ = engine.handle(.activeChanged("10"), atMilliseconds: 1_000)

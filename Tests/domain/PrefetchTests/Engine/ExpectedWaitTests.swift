@@ -45,6 +45,44 @@ import Testing
       ) != nil, "\(ahead.reason)")
   }
 
+  /// The active clip has so many bytes, and stands; then further ones come, and it plays.
+  private static func stand(
+    _ engine: inout PrefetchEngine, _ clip: Int, with bytes: Int, then more: [Int], at now: Int,
+    milliseconds: Int = 0
+  ) {
+    if clip > 0 { _ = engine.handle(.activeChanged("\(clip)"), atMilliseconds: now) }
+    _ = engine.handle(.bytesFound(key: "/\(clip)", [0..<bytes]), atMilliseconds: now)
+    _ = engine.handle(.playbackMoved(milliseconds: milliseconds, .paused), atMilliseconds: now)
+    var (held, time) = (bytes, now)
+    for end in more {
+      time += 100
+      _ = engine.handle(
+        .bytesArrived(transfer: 999, key: "/\(clip)", held..<end), atMilliseconds: time)
+      held = end
+    }
+    _ = engine.handle(.playbackMoved(milliseconds: milliseconds, .playing), atMilliseconds: time)
+  }
+
+  /// A clip's first second has 100 000 bytes.
+  @Test func `a start that turned out too short makes others larger, until some are as said again`()
+    throws
+  {
+    let clips = (0..<9).map { EngineSamples.clip($0) }
+    var (engine, _) = Self.engine(WaitTuning(), clips) { $0.downlinkKbps = 1_000 }
+    func needed() throws -> Int { try #require(engine.start(of: "8")).neededBytes }
+    let said = try needed()
+    // Paused in the middle: that says nothing.
+    Self.stand(
+      &engine, 0, with: 900_000, then: [910_000, 920_000], at: 1_000, milliseconds: 2_000)
+    #expect(try needed() == said)
+    Self.stand(&engine, 1, with: 104_000, then: [112_000, 120_000, 128_000], at: 2_000)
+    // It stood for a while with 112 000 of what should have been 100 000, and ten of a hundred more are tried.
+    #expect(try needed() == said * 122 / 100)
+    // It stood for want of what was said.
+    Self.stand(&engine, 2, with: 50_000, then: [80_000, 104_000], at: 3_000)
+    #expect(try needed() == said)
+  }
+
   @Test func `on a fast link it waits until something is due, and says until when`() {
     var (engine, first) = Self.engine(WaitTuning(price: 100_000)) { $0.downlinkKbps = 40_000 }
     let all = Self.settle(&engine, first, at: 100)

@@ -1,0 +1,64 @@
+import Prefetch
+import TestSupport
+import Testing
+
+@testable import Lab
+
+/// What goes wrong makes ours no worse than a plain window.
+@Suite struct RobustnessTests {
+  @Test(arguments: Disturbance.allCases)
+  func `ours has at most a tenth more loaders and bytes than plain, whatever is wrong`(
+    _ disturbance: Disturbance
+  ) {
+    for seed in TestRandom.seeds {
+      let experiment = Experiment(
+        contestants: [Contestant(.plain(leading: 5)), Contestant(.expectedWait(WaitTuning()))],
+        networks: ["lte", "dsl", "3g"].map(SimulationTests.profile), feed: .generated(FeedModel()),
+        viewer: PriceTests.viewer, items: 150, repeats: 4, seed: seed)
+      let results = experiment.disturbed(by: disturbance).results()
+      for network in results.networks.indices {
+        func mean(_ contestant: Int, _ measure: RunFigures.Measure) -> Double {
+          results.interval(contestant, on: network, measure).mean
+        }
+        let place = "\(results.networks[network]), \(TestRandom.replay)"
+        // One item of a run is 6.7.
+        #expect(mean(1, .loaders) <= mean(0, .loaders) * 1.1 + 6.7, "\(place)")
+        // Who waits leaves less to be loaded; of six seeds the most were 8 % more, where people fling.
+        #expect(mean(1, .kilobytes) <= mean(0, .kilobytes) * 1.15, "\(place)")
+      }
+    }
+  }
+
+  /// Without it there are 570 on LTE: each clip starts with its first chunk, of which a fifth is never loaded ahead.
+  @Test func `starts that are said too small are loaded larger once some turned out so`() {
+    var contestant = Contestant(.expectedWait(WaitTuning()))
+    contestant.settings.parallelTransfers = 1
+    var network = SimulationTests.profile("lte")
+    network.link.connections = 1
+    let experiment = Experiment(
+      contestants: [contestant], networks: [network], feed: .generated(.challenge),
+      viewer: .retained, items: 105, repeats: 4, seed: TestRandom.seeds[0])
+    let loaders = experiment.disturbed(by: .smallHeads).results().interval(
+      0, on: 0, .loaders
+    ).mean
+    #expect(loaders < 90, TestRandom.replay)
+  }
+
+  @Test func `a link that is dead for the last fifth of each period plays its trace on behind it`()
+    throws
+  {
+    func step(_ milliseconds: Int, _ kbps: Int) -> LinkSchedule.Step {
+      LinkSchedule.Step(
+        durationMilliseconds: milliseconds,
+        conditions: LinkConditions(downlinkKbps: kbps, uplinkKbps: kbps))
+    }
+    let trace = try LinkSchedule(loop: [step(5_000, 1), step(7_000, 2)])
+    let dead = trace.interrupted(everyMilliseconds: 10_000, forMilliseconds: 2_000)
+    #expect(dead.conditions.map(\.downlinkKbps) == [1, 2, 0, 2, 0])
+    #expect(dead.endsMicroseconds.map { $0 / 1_000 } == [5_000, 8_000, 10_000, 14_000, 16_000])
+    let constant = LinkSchedule(LinkConditions(downlinkKbps: 3, uplinkKbps: 3))
+      .interrupted(everyMilliseconds: 10_000, forMilliseconds: 2_000)
+    #expect(constant.conditions.map(\.downlinkKbps) == [3, 0])
+    #expect(constant.endsMicroseconds.map { $0 / 1_000 } == [8_000, 10_000])
+  }
+}
