@@ -17,6 +17,10 @@ final class FakeFeed: Sendable {
     var expiresAt: String?
     /// What pages hand out for reports.
     var reportToken: String?
+    /// What pages name as the experiment on their policy: JSON.
+    var experiment: String?
+    /// What `/v1/networks` answers.
+    var networks = "{}"
   }
 
   private let state: Mutex<State>
@@ -45,6 +49,9 @@ final class FakeFeed: Sendable {
         return WildServer.Answer(
           status: state.failures.removeFirst(), fields: [("Retry-After", "0")],
           body: Array(#"{"type":"urn:lookahead:problem:overloaded"}"#.utf8))
+      }
+      if parts.path.hasSuffix("/v1/networks") {
+        return WildServer.Answer(status: 200, body: Array(state.networks.utf8))
       }
       return page(query, state)
     }
@@ -119,7 +126,8 @@ final class FakeFeed: Sendable {
       "items":[\(items.joined(separator: ","))],
       "paging":{"offset":\(range.lowerBound),"ranking":\(state.ranking),"next":\(next),
       "prev":\(previous),"newer":\(newer),"links":{}},
-      "prefetch":{"network":"3g","policy":"weighted-5","maxCost":5,"leading":5,"trailing":1,
+      "prefetch":{"network":"3g","policy":"weighted-5",
+      \(state.experiment.map { "\"experiment\":\($0)," } ?? "")"maxCost":5,"leading":5,"trailing":1,
       "nextPageAt":null,"plan":[],"planBytes":0}}
       """
   }

@@ -68,6 +68,52 @@ import Testing
     }
   }
 
+  @Test(arguments: [("[1000,0]", "a", "plain-5", 6), ("[0,1000]", "b", "tried", 2)])
+  func `a session without a policy loads by that of its arm, keeps the arm, and reports it`(
+    shares: String, arm: String, policy: String, loaded: Int
+  ) async throws {
+    let transport = Reporting(count: 12)
+    transport.feed.feed.change { state in
+      state.experiment = #"{"id":7,"arm":"a","salt":"k3v9","shares":\#(shares)}"#
+      state.networks = #"""
+        {"networks":[{"name":"wifi"},{"name":"3g",
+        "policy":{"name":"plain-5","strategy":"plain","parameters":{"leading":5}},
+        "experiment":{"id":7,"salt":"k3v9","shares":\#(shares),
+        "policy":{"name":"tried","strategy":"plain","parameters":{"leading":1}}}}]}
+        """#
+    }
+    var settings = FeedSessionSettings()
+    settings.limit = 10
+    let session = FeedSession(
+      server: Self.server, feed: "featured", transport: transport, settings: settings)
+    let prefetcher = Prefetcher(
+      session: session, store: RangeStore(transport: transport), reporting: Self.atTheEnd)
+    try await prefetcher.begin()
+    try await look(prefetcher, ["p0"])
+    #expect(try await eventuallyAsync { await prefetcher.isReady("p\(loaded - 1)") })
+    #expect(await !prefetcher.isReady("p\(loaded)"))
+    await prefetcher.end()
+    let part = try #require(transport.parts.first)
+    #expect(part.policy == policy && part.arm == "7.\(arm)")
+    // What runs afterwards is nothing to the session.
+    transport.feed.feed.change { $0.experiment = nil }
+    try await session.older()
+    let pages = transport.feed.feed.targets.filter { $0.contains("/rp/") }
+    #expect(pages.count == 2 && !pages[0].contains("arm="))
+    #expect(pages[1].contains("arm=b") == (arm == "b") && !pages[1].contains("arm=a"))
+  }
+
+  @Test func `a session whose policy the server does not tell does not begin`() async throws {
+    let transport = Reporting(count: 3)
+    let prefetcher = Prefetcher(
+      session: FeedSession(server: Self.server, feed: "featured", transport: transport),
+      store: RangeStore(transport: transport))
+    for networks in ["{", "{}", #"{"networks":[{"name":"3g","policy":{"name":"x"}}]}"#] {
+      transport.feed.feed.change { $0.networks = networks }
+      await #expect(throws: FeedSessionError.self) { try await prefetcher.begin() }
+    }
+  }
+
   @Test func `a session says at its end what it met`() async throws {
     let transport = Reporting(count: 5)
     let prefetcher = prefetcher(transport, leading: 1)

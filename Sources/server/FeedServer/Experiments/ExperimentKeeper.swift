@@ -92,8 +92,8 @@ final class ExperimentKeeper: Sendable {
       return
     } catch ExperimentError.isOver(_) {
       return
-    } catch let error as ExperimentError where decision.kind == .takenBack {
-      // Somebody wrote the policy since: there is nothing to go back to.
+    } catch let error as ExperimentError where [.applied, .takenBack].contains(decision.kind) {
+      // Somebody wrote the policy since, or renamed the feed: there is nothing to go back or on to.
       try take(
         ExperimentDecision(.stopped, reason: "\(error)", finding: decision.finding),
         of: experiment)

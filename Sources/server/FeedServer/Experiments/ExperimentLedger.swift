@@ -21,7 +21,7 @@ package struct ExperimentLedger: Sendable {
   /// The newest first.
   package let entries: [Entry]
 
-  /// The most experiments that are read.
+  /// The most experiments that are shown.
   package static let limit = 100
 
   /// Reads the newest experiments, and what the arms of those that run met.
@@ -33,7 +33,8 @@ package struct ExperimentLedger: Sendable {
   package init(
     _ store: any ExperimentStore & ReportStore, atHour hour: Int, onlyRunning: Bool
   ) throws {
-    let experiments = try store.experiments(limit: Self.limit).filter {
+    // One that runs may be older than many that were stopped.
+    let experiments = try store.experiments(limit: onlyRunning ? .max : Self.limit).filter {
       !onlyRunning || $0.isRunning
     }
     var sums = experiments.map(ExperimentSums.init)

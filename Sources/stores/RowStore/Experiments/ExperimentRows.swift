@@ -207,7 +207,12 @@ extension ExperimentRows {
   ) throws {
     for key in try keys(experiment) {
       let before = try row(key) ?? row(PolicyKey(feed: nil, network: key.network))
-      try apply(experiment.setting, to: key, evidence: evidence, at: time)
+      do {
+        try apply(experiment.setting, to: key, evidence: evidence, at: time)
+      } catch PolicyApplicationError.unknownFeed(let name) {
+        // It was renamed since.
+        throw ExperimentError.unknownFeed(name)
+      }
       guard let before else { continue }
       let setting = try ExperimentSetting.policy(before, feed: key.feed, network: key.network)
       var limits = experiment.limits
@@ -229,7 +234,10 @@ extension ExperimentRows {
 
   private func takeBack(_ experiment: PolicyExperiment, at time: Timestamp) throws {
     do {
-      for key in try keys(experiment) { try undo(key) }
+      for key in try keys(experiment) {
+        guard try isOf(experiment, last(key)) else { throw PolicyApplicationError.changedSince }
+        try undo(key)
+      }
     } catch PolicyApplicationError.changedSince {
       throw ExperimentError.changedSince
     } catch PolicyApplicationError.nothingApplied {
@@ -243,6 +251,17 @@ extension ExperimentRows {
         .ended, of: other.id, sharePermille: 0,
         evidence: Self.evidence("the policy that it was held against is taken back"), at: time)
     }
+  }
+
+  /// Whether what was applied last is what the trial tried, or stands behind what the hold-out keeps: others may have
+  /// applied another policy since.
+  private func isOf(_ experiment: PolicyExperiment, _ last: AppliedSetting?) throws -> Bool {
+    guard let last else { return true }
+    guard let text = experiment.kind == .trial ? last.applied : last.before else { return true }
+    let setting = try ExperimentSetting.policy(
+      text, feed: experiment.feed, network: experiment.network ?? "")
+    return setting.name == experiment.setting.name
+      && setting.strategy == experiment.setting.strategy
   }
 
   private static func evidence(_ reason: String) -> String {
