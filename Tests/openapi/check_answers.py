@@ -700,6 +700,7 @@ class Suite:
         self.check_named_files(picture)
         self.check_import()
         self.check_feed_writes()
+        self.check_places_in_words()
 
     def check_deleted_files(self, template, target):
         self.ask("DELETE", template, target, 401, kind="unauthorized")
@@ -713,14 +714,47 @@ class Suite:
     def check_named_files(self, picture):
         template = target = "/v1/media"
         self.ask("POST", template, target, 401, kind="unauthorized", body=b"x")
+        self.ask("GET", template, target, 401, kind="unauthorized")
         for expected in (201, 200):
             made, answer = self.write("POST", template, target, expected, picture, type="image/jpeg")
         self.ask("GET", "/media/{path}", made["path"], 200)
+        for query, parameter in (("?limit=0", "limit"), ("?limit=1001", "limit"), ("?after=x", "after"),
+                                 ("?after=/media/", "after"), ("?before=x", "before")):
+            self.write("GET", template, target + query, 400, kind="invalid-parameter", parameter=parameter)
+        self.write("HEAD", template, target, 200)
+        files, link = [], target + "?limit=2"
+        while link:
+            page, _ = self.write("GET", template, link, 200)
+            self.check.that(len(page["files"]) == 2 or not page["paging"]["next"], f"GET {link}: {page}")
+            files += page["files"]
+            link = page["paging"]["links"].get("next")
+        paths = [file["path"] for file in files]
+        self.check.that(made["path"] in paths and len(set(paths)) == len(paths) >= 3, f"GET {target}: {paths}")
         self.write("POST", template, target, 415, "<svg/>", "unsupported-media-type", type="image/svg+xml")
         self.write("POST", template, target, 422, picture[:400], "broken-media", type="image/jpeg")
         self.write("POST", template, target + "?unknown=1", 400, picture, "invalid-parameter", "unknown", type="image/jpeg")
         self.check_methods(template, target)
         self.write("DELETE", "/media/{path}", made["path"], 204)
+
+    def check_places_in_words(self):
+        template, feed = "/v1/items/{id}", "/v1/feeds/words/items"
+        def put(name, place, expected=201, kind=None, field=None):
+            record = {"type": "text", "text": name, "feeds": [{"name": "words", **place}]}
+            self.write("PUT", template, f"/v1/items/{name}", expected, record, kind, field=field)
+        put("w0", {"after": "w1"}, 409, "no-place")
+        for name, place in (("w1", {"rank": "top"}), ("w2", {"rank": "bottom"}), ("w3", {"after": "w1"}),
+                            ("w4", {"before": "w1"}), ("w5", {})):
+            put(name, place)
+        put("w0", {"after": "w5"}, 409, "no-place")
+        for place in ({"rank": "middle"}, {"after": ""}, {"before": 1}, {"rank": "1"}):
+            put("w0", place, 422, "invalid-record")
+        put("w2", {"rank": "top"}, 204)
+        page, _ = self.ask("GET", "/v1/feeds/{feed}/items", feed, 200)
+        order = [item["id"] for item in page["items"]]
+        self.check.that(order == ["w2", "w4", "w1", "w3", "w5"], f"places in words: {order}")
+        for name in order:
+            self.write("DELETE", template, f"/v1/items/{name}", 204)
+        self.write("DELETE", "/v1/feeds/{feed}", "/v1/feeds/words", 204)
 
     def check_feed_writes(self):
         template, target, other = "/v1/feeds/{feed}", "/v1/feeds/made%20%C3%A9", "/v1/feeds/renamed"

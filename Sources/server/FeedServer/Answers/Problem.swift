@@ -23,6 +23,7 @@ struct Problem: Error, Sendable {
     case unknownFeed = "unknown-feed"
     case unknownItem = "unknown-item"
     case feedExists = "feed-exists"
+    case noPlace = "no-place"
     case unknownMedia = "unknown-media"
     case unknownMediaVersion = "unknown-media-version"
     case invalidMediaPath = "invalid-media-path"
@@ -74,6 +75,7 @@ struct Problem: Error, Sendable {
       case .unknownFeed: "There is no such feed"
       case .unknownItem: "There is no such item"
       case .feedExists: "The name belongs to another feed"
+      case .noPlace: "The item cannot be placed there"
       case .unknownMedia: "There is no such media file"
       case .unknownMediaVersion: "The media file has another content"
       case .invalidMediaPath: "No media file can have this path"
@@ -275,6 +277,17 @@ extension Problem {
       self.init(
         .unknownItem, .notFound, "The feed \"\(feed)\" has no item \"\(item)\".",
         parameter: "around")
+    case .noPlaceBeside(let item, let feed):
+      self.init(
+        .noPlace, .conflict,
+        "The feed \"\(feed)\" has no other item \"\(item)\", beside which the item could be.")
+      field = "feeds"
+    case .neighborWithoutRank(let item, let feed):
+      self.init(
+        .noPlace, .conflict,
+        "The item \"\(item)\" has no rank in the feed \"\(feed)\": its time places it, and no other item can be "
+          + "kept beside it.")
+      field = "feeds"
     case .foreignCursor(let role, let feed):
       self.init(
         .invalidCursor, .badRequest, "The cursor is not one of the feed \"\(feed)\".",

@@ -36,6 +36,8 @@ enum Route: Int, CaseIterable, Sendable {
   case media
   case putMedia
   case deleteMedia
+  /// The media files, page by page.
+  case mediaFiles
   /// A media file that its content names.
   case postMedia
   /// The page for browsers; for clients that ask for no HTML, links to the resources.
@@ -158,6 +160,11 @@ enum Route: Int, CaseIterable, Sendable {
       Row(.delete, "/media/{path...}", parameters: MediaQuery.parameters, for: .writers) {
         DeleteMediaHandler(uploads: $0.uploads, logger: $0.logger)
       }
+    case .mediaFiles:
+      Row(.get, "/v1/media", parameters: MediaListHandler.parameters, for: .writers) {
+        MediaListHandler(
+          media: $0.media, store: $0.store, linking: $0.linking, workers: $0.workers)
+      }
     case .postMedia:
       Row(.post, "/v1/media", parameters: ["faststart"], for: .writers, body: .upload) {
         WriteMediaHandler(uploads: $0.uploads, linking: $0.linking, logger: $0.logger)
@@ -209,7 +216,7 @@ extension Route {
   /// Whose requests a route answers.
   enum Audience: Sendable {
     case readers
-    /// Clients with a token, which change the database.
+    /// Clients with a token, which change the database or look at what no page shows.
     case writers
     /// Monitoring, which no rate limits.
     case watchers
@@ -273,7 +280,7 @@ extension Route {
   var body: Body { Self.table[rawValue].body }
   /// With which requests its own take turns.
   var turn: RequestWorkers.Kind { Self.table[rawValue].turn }
-  /// Whether it changes the database, and so needs the token.
+  /// Whether it needs the token.
   var isWrite: Bool { Self.table[rawValue].audience == .writers }
   /// Whether the route is for monitoring, which no rate limits.
   var isForWatchers: Bool { Self.table[rawValue].audience == .watchers }
