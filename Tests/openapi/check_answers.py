@@ -701,6 +701,7 @@ class Suite:
         self.check_import()
         self.check_feed_writes()
         self.check_places_in_words()
+        self.check_item_list()
 
     def check_deleted_files(self, template, target):
         self.ask("DELETE", template, target, 401, kind="unauthorized")
@@ -735,6 +736,43 @@ class Suite:
         self.write("POST", template, target + "?unknown=1", 400, picture, "invalid-parameter", "unknown", type="image/jpeg")
         self.check_methods(template, target)
         self.write("DELETE", "/media/{path}", made["path"], 204)
+
+    def check_item_list(self):
+        template = "/v1/items"
+        self.ask("GET", template, template, 401, kind="unauthorized")
+        for query, parameter, kind in (
+                ("limit=0", "limit", "invalid-parameter"), ("limit=101", "limit", "invalid-parameter"),
+                ("type=x", "type", "invalid-parameter"), ("publishedFrom=x", "publishedFrom", "invalid-parameter"),
+                ("publishedBefore=2026", "publishedBefore", "invalid-parameter"),
+                ("x=1", "x", "invalid-parameter"), ("after=x", "after", "invalid-cursor"),
+                ("feed=featured&after=x", "after", "invalid-cursor")):
+            self.write("GET", template, f"{template}?{query}", 400, kind=kind, parameter=parameter)
+        self.write("GET", template, template + "?feed=nope", 404, kind="unknown-feed")
+        self.write("HEAD", template, template, 200)
+        def walk(query):
+            records, link = [], template + "?" + query
+            while link:
+                page, _ = self.write("GET", template, link, 200)
+                records += [item["record"] for item in page["items"]]
+                link = page["paging"]["links"].get("next")
+            return records
+        everything = walk("limit=100")
+        ids = [record["id"] for record in everything]
+        self.check.that(len(ids) == len(set(ids)) > 20, f"GET {template}: {ids}")
+        for limit in (1, 7):
+            self.check.that(walk(f"limit={limit}") == everything, f"GET {template}?limit={limit}")
+        videos = [record for record in everything if record["type"] == "video"]
+        self.check.that(videos and walk("type=video") == videos, "GET /v1/items?type=video")
+        featured = {record["id"] for record in walk("feed=featured&limit=3")}
+        expected = {record["id"] for record in everything
+                    if any(place["name"] == "featured" for place in record.get("feeds", []))}
+        self.check.that(featured == expected, f"GET /v1/items?feed=featured: {featured ^ expected}")
+        page, _ = self.write("GET", template, template + "?limit=1", 200)
+        item = page["items"][0]
+        target = "/v1/items/" + urllib.parse.quote(item["record"]["id"], safe="")
+        self.write("PATCH", "/v1/items/{id}", target, 412, {"title": "x"}, "precondition-failed",
+                   type="application/merge-patch+json", If_Match='"x"')
+        self.write("PUT", "/v1/items/{id}", target, 204, item["record"], If_Match=item["etag"])
 
     def check_places_in_words(self):
         template, feed = "/v1/items/{id}", "/v1/feeds/words/items"

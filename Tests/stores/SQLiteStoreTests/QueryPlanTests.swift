@@ -30,6 +30,7 @@ import Testing
     ("a window above a place", SQLiteCatalogReader.windowAbove),
     ("entries through a place", SQLiteCatalogReader.countThrough),
     ("entries above a place", SQLiteCatalogReader.countAbove),
+    ("posts of a list", SQLiteStore.postNumbers), ("where its look ends", SQLiteStore.lastLooked),
     ("one feed", SQLiteCatalogReader.oneFeed),
     ("whether a ranking is begun", SQLiteCatalogReader.isRankingBegun),
     ("a feed's number of entries", SQLiteCatalogReader.entryCount),

@@ -20,6 +20,8 @@ enum Route: Int, CaseIterable, Sendable {
   case item
   /// What an item's writer said of it: what `putItem` takes.
   case record
+  /// All items, or those of a feed, page by page.
+  case items
   /// A new item whose id the server makes.
   case postItem
   case putItem
@@ -99,6 +101,10 @@ enum Route: Int, CaseIterable, Sendable {
     case .record:
       Row(.get, "/v1/items/{id}/record") {
         RecordHandler(store: $0.store, encoding: $0.encoding, caching: $0.caching.files)
+      }
+    case .items:
+      Row(.get, "/v1/items", parameters: ItemListHandler.parameters, for: .writers) {
+        ItemListHandler(store: $0.store, workers: $0.workers)
       }
     case .postItem:
       Row(.post, "/v1/items", for: .writers, body: .collected) {
