@@ -18,6 +18,7 @@ import pathlib
 import re
 import socket
 import sys
+import urllib.parse
 from urllib.parse import quote, urlsplit
 
 import jsonschema
