@@ -18,6 +18,7 @@ import pathlib
 import re
 import socket
 import sys
+import urllib.parse
 from urllib.parse import quote, urlsplit
 
 import jsonschema
@@ -700,6 +701,8 @@ class Suite:
         self.check_named_files(picture)
         self.check_import()
         self.check_feed_writes()
+        self.check_places_in_words()
+        self.check_item_list()
 
     def check_deleted_files(self, template, target):
         self.ask("DELETE", template, target, 401, kind="unauthorized")
@@ -713,14 +716,84 @@ class Suite:
     def check_named_files(self, picture):
         template = target = "/v1/media"
         self.ask("POST", template, target, 401, kind="unauthorized", body=b"x")
+        self.ask("GET", template, target, 401, kind="unauthorized")
         for expected in (201, 200):
             made, answer = self.write("POST", template, target, expected, picture, type="image/jpeg")
         self.ask("GET", "/media/{path}", made["path"], 200)
+        for query, parameter in (("?limit=0", "limit"), ("?limit=1001", "limit"), ("?after=x", "after"),
+                                 ("?after=/media/", "after"), ("?before=x", "before")):
+            self.write("GET", template, target + query, 400, kind="invalid-parameter", parameter=parameter)
+        self.write("HEAD", template, target, 200)
+        files, link = [], target + "?limit=2"
+        while link:
+            page, _ = self.write("GET", template, link, 200)
+            self.check.that(len(page["files"]) == 2 or not page["paging"]["next"], f"GET {link}: {page}")
+            files += page["files"]
+            link = page["paging"]["links"].get("next")
+        paths = [file["path"] for file in files]
+        self.check.that(made["path"] in paths and len(set(paths)) == len(paths) >= 3, f"GET {target}: {paths}")
         self.write("POST", template, target, 415, "<svg/>", "unsupported-media-type", type="image/svg+xml")
         self.write("POST", template, target, 422, picture[:400], "broken-media", type="image/jpeg")
         self.write("POST", template, target + "?unknown=1", 400, picture, "invalid-parameter", "unknown", type="image/jpeg")
         self.check_methods(template, target)
         self.write("DELETE", "/media/{path}", made["path"], 204)
+
+    def check_item_list(self):
+        template = "/v1/items"
+        self.ask("GET", template, template, 401, kind="unauthorized")
+        for query, parameter, kind in (
+                ("limit=0", "limit", "invalid-parameter"), ("limit=101", "limit", "invalid-parameter"),
+                ("type=x", "type", "invalid-parameter"), ("publishedFrom=x", "publishedFrom", "invalid-parameter"),
+                ("publishedBefore=2026", "publishedBefore", "invalid-parameter"),
+                ("x=1", "x", "invalid-parameter"), ("after=x", "after", "invalid-cursor"),
+                ("feed=featured&after=x", "after", "invalid-cursor")):
+            self.write("GET", template, f"{template}?{query}", 400, kind=kind, parameter=parameter)
+        self.write("GET", template, template + "?feed=nope", 404, kind="unknown-feed")
+        self.write("HEAD", template, template, 200)
+        def walk(query):
+            records, link = [], template + "?" + query
+            while link:
+                page, _ = self.write("GET", template, link, 200)
+                records += [item["record"] for item in page["items"]]
+                link = page["paging"]["links"].get("next")
+            return records
+        everything = walk("limit=100")
+        ids = [record["id"] for record in everything]
+        self.check.that(len(ids) == len(set(ids)) > 20, f"GET {template}: {ids}")
+        for limit in (1, 7):
+            self.check.that(walk(f"limit={limit}") == everything, f"GET {template}?limit={limit}")
+        videos = [record for record in everything if record["type"] == "video"]
+        self.check.that(videos and walk("type=video") == videos, "GET /v1/items?type=video")
+        featured = {record["id"] for record in walk("feed=featured&limit=3")}
+        expected = {record["id"] for record in everything
+                    if any(place["name"] == "featured" for place in record.get("feeds", []))}
+        self.check.that(featured == expected, f"GET /v1/items?feed=featured: {featured ^ expected}")
+        page, _ = self.write("GET", template, template + "?limit=1", 200)
+        item = page["items"][0]
+        target = "/v1/items/" + urllib.parse.quote(item["record"]["id"], safe="")
+        self.write("PATCH", "/v1/items/{id}", target, 412, {"title": "x"}, "precondition-failed",
+                   type="application/merge-patch+json", If_Match='"x"')
+        self.write("PUT", "/v1/items/{id}", target, 204, item["record"], If_Match=item["etag"])
+
+    def check_places_in_words(self):
+        template, feed = "/v1/items/{id}", "/v1/feeds/words/items"
+        def put(name, place, expected=201, kind=None, field=None):
+            record = {"type": "text", "text": name, "feeds": [{"name": "words", **place}]}
+            self.write("PUT", template, f"/v1/items/{name}", expected, record, kind, field=field)
+        put("w0", {"after": "w1"}, 409, "no-place")
+        for name, place in (("w1", {"rank": "top"}), ("w2", {"rank": "bottom"}), ("w3", {"after": "w1"}),
+                            ("w4", {"before": "w1"}), ("w5", {})):
+            put(name, place)
+        put("w0", {"after": "w5"}, 409, "no-place")
+        for place in ({"rank": "middle"}, {"after": ""}, {"before": 1}, {"rank": "1"}):
+            put("w0", place, 422, "invalid-record")
+        put("w2", {"rank": "top"}, 204)
+        page, _ = self.ask("GET", "/v1/feeds/{feed}/items", feed, 200)
+        order = [item["id"] for item in page["items"]]
+        self.check.that(order == ["w2", "w4", "w1", "w3", "w5"], f"places in words: {order}")
+        for name in order:
+            self.write("DELETE", template, f"/v1/items/{name}", 204)
+        self.write("DELETE", "/v1/feeds/{feed}", "/v1/feeds/words", 204)
 
     def check_feed_writes(self):
         template, target, other = "/v1/feeds/{feed}", "/v1/feeds/made%20%C3%A9", "/v1/feeds/renamed"

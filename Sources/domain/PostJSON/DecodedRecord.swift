@@ -12,8 +12,12 @@ struct DecodedRecord {
     "tags", "text", "thumbnail", "title", "type", "url",
   ]
 
-  /// - Parameter itemID: the id of a post whose record may leave it out.
-  init(_ value: JSONValue, itemID: String? = nil) throws(RecordError) {
+  /// - Parameters:
+  ///   - itemID: the id of a post whose record may leave it out.
+  ///   - takesWords: whether the post's places may be said in words.
+  init(
+    _ value: JSONValue, itemID: String? = nil, takesWords: Bool = false
+  ) throws(RecordError) {
     let fields = try RecordFields(value, known: Self.known)
     namesFeeds = fields.has("feeds")
     if fields.has("feed") {
@@ -28,6 +32,12 @@ struct DecodedRecord {
     }
     let placements = try fields.list("feeds", limit: RecordLimits.feeds, Self.placement)
     try Self.check(placements, fields)
+    if !takesWords, let index = placements.firstIndex(where: { $0.relative != nil }) {
+      throw fields.error(
+        "feeds",
+        "says the place in \"\(placements[index].feed)\" in words, as single writes of an item may: here, it takes "
+          + "a rank")
+    }
     record = .post(
       Post(
         id: try Self.id(fields, itemID),
@@ -106,10 +116,36 @@ struct DecodedRecord {
       throw value.error(
         "is a text; the feed is named by an object: \"feeds\":[{\"name\":\"\(name)\"}]")
     }
-    let fields = try RecordFields(value, known: ["name", "rank"])
-    return Placement(
-      feed: try fields.segmentName("name", limit: .bytes(RecordLimits.feedNameBytes)),
-      rank: try fields.number("rank", in: SortKey.rankRange))
+    let fields = try RecordFields(value, known: ["after", "before", "name", "rank"])
+    let feed = try fields.segmentName("name", limit: .bytes(RecordLimits.feedNameBytes))
+    let said = ["rank", "after", "before"].filter(fields.has)
+    if said.count > 1 {
+      throw fields.error(said[1], "is there beside \(said[0]): one of them says the place")
+    }
+    switch said.first {
+    case "after": return Placement(feed: feed, .after(try neighbor("after", fields)))
+    case "before": return Placement(feed: feed, .before(try neighbor("before", fields)))
+    case "rank":
+      guard let word = try fields.value("rank").text else { break }
+      switch word {
+      case "top": return Placement(feed: feed, .top)
+      case "bottom": return Placement(feed: feed, .bottom)
+      default:
+        throw fields.error(
+          "rank",
+          "\"\(word.excerpt(characters: JSONPath.shownCharacters))\" is neither a number nor top nor bottom"
+        )
+      }
+    default: break
+    }
+    return Placement(feed: feed, rank: try fields.number("rank", in: SortKey.rankRange))
+  }
+
+  /// The id of the item beside which another is to be.
+  private static func neighbor(
+    _ name: String, _ fields: RecordFields
+  ) throws(RecordError) -> ByteText {
+    ByteText(try fields.segmentName(name, limit: .bytes(RecordLimits.idBytes)))
   }
 
   private static let knownOfAuthor = ["avatar", "extra", "id", "name"]

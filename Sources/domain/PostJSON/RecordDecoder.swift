@@ -20,7 +20,8 @@ public struct RecordDecoder: Sendable {
   public func decodeItem(
     _ bytes: some Sequence<UInt8>, id: String
   ) throws(RecordError) -> (post: Post, placements: [Placement]?) {
-    let decoded = try DecodedRecord(Self.document(bytes).root, itemID: id)
+    let decoded = try DecodedRecord(
+      Self.document(bytes).root, itemID: id, takesWords: true)
     guard case .post(let post, let placements) = decoded.record else {
       throw RecordError(field: "feed", problem: "is a feed and not an item")
     }

@@ -122,27 +122,31 @@ extension Policy {
     var budget = bounds.budgetBytes ?? .max
     // Looked up once: each is a call through the strategy's type.
     let (strategy, leading) = (strategy.kind, leading)
-    let endsWhereLate = strategy.plansWhatComesInTime
-    var aheadBytes = 0
-    for index in items.items.indices {
-      let (before, budgetBefore) = (parts.count, budget)
+    let end =
+      strategy.plansWhatComesInTime
+      ? itemsInTime(of: items, downlinkKbps: downlinkKbps) : items.items.count
+    for index in 0..<end {
       if index > 0 {
         guard !bounds.savesData, index <= leading else { break }
         cost += items.weight(toLoad: index)
         guard strategy.allows(cost: cost) else { break }
       }
-      let isWhole = items.append(to: &parts, item: index, budget: &budget)
-      if endsWhereLate, index > 0 {
-        aheadBytes += budgetBefore - budget
-        let bytesInTime = index * 60_000 / itemsPerMinute * downlinkKbps / 8
-        if index > 1, aheadBytes > bytesInTime {
-          parts.removeSubrange(before...)
-          break
-        }
-      }
-      guard isWhole else { break }
+      guard items.append(to: &parts, item: index, budget: &budget) else { break }
     }
     return parts
+  }
+
+  /// How many of the first items arrive before their turn, if each is looked at for as long as usual: the active one and
+  /// the next in any case. A budget does not count: what it cuts off would come late all the same.
+  private func itemsInTime(of items: ItemCosts, downlinkKbps: Int) -> Int {
+    var parts: [PagePlan.Part] = []
+    var unlimited = Int.max
+    for index in items.items.indices.dropFirst().prefix(max(0, leading)) {
+      _ = items.append(to: &parts, item: index, budget: &unlimited)
+      let bytesInTime = index * 60_000 / itemsPerMinute * downlinkKbps / 8
+      if index > 1, Int.max - unlimited > bytesInTime { return index }
+    }
+    return items.items.count
   }
 
   /// Bytes of a page itself, for the time that it takes to arrive.

@@ -48,7 +48,7 @@ package struct MediaWalk: Sendable {
   }
 
   /// How many names of a folder are read at a time.
-  static let namesAtOnce = 8_192
+  package static let namesAtOnce = 8_192
 
   private let namesAtOnce: Int
   private let passedOver: String?
@@ -61,6 +61,28 @@ package struct MediaWalk: Sendable {
     _ root: MediaRoot, below segments: [String] = [], passingOver name: String? = nil
   ) throws(MediaError) {
     try self.init(root, below: segments, passingOver: name, namesAtOnce: Self.namesAtOnce)
+  }
+
+  /// A walk through the root that begins behind a path, whether or not there is something at it.
+  ///
+  /// - Parameter namesAtOnce: how many names of a folder are read at a time.
+  package init(
+    _ root: MediaRoot, after segments: [String], passingOver name: String? = nil,
+    namesAtOnce: Int = MediaWalk.namesAtOnce
+  ) throws(MediaError) {
+    try self.init(root, below: [], passingOver: name, namesAtOnce: namesAtOnce)
+    for (depth, segment) in segments.enumerated() {
+      levels[depth].lastName = Array(segment.utf8)
+      guard depth + 1 < segments.count else { return }
+      do throws(MediaError) {
+        let path = segments[...depth]
+        levels.append(Level(segments: Array(path), folder: try root.folder(of: path)))
+      } catch {
+        // What was below it is gone, and the walk goes on behind it.
+        guard case .notFound = error else { throw error }
+        return
+      }
+    }
   }
 
   init(

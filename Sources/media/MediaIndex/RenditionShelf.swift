@@ -7,9 +7,9 @@ import System
 /// Where renditions lie: in a folder beside their originals, from which they are served as any file is, and
 /// which is not gone through for originals. Their names say of which content they are renditions
 /// (`RenditionName`): a file whose content changes has others, and one that is only renamed has the same.
-struct RenditionShelf: Sendable {
+package struct RenditionShelf: Sendable {
   /// What the folder is called.
-  static let folderName = "_renditions"
+  package static let folderName = "_renditions"
 
   let root: MediaRoot
   let probe: MediaProbe

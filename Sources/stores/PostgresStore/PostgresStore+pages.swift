@@ -88,6 +88,69 @@ extension PostgresStore {
     return try read { try Self.item($0.read(Self.itemStatements(id)))?.item }
   }
 
+  static let postNumbers = """
+    SELECT post_id FROM post WHERE post_id < $1::int8 AND post_id >= coalesce((\(lastLooked)), 0)
+      AND ($3::text IS NULL OR type = $3::text) AND ($4::int8 IS NULL OR published_at >= $4::int8)
+      AND ($5::int8 IS NULL OR published_at < $5::int8)
+    ORDER BY post_id DESC LIMIT $6::int8
+    """
+  static let lastLooked = """
+    SELECT post_id FROM post WHERE post_id < $1::int8 ORDER BY post_id DESC
+    LIMIT 1 OFFSET $2::int8
+    """
+
+  /// See `FeedStore`; from the primary.
+  ///
+  /// - Throws: `PostgresStoreError`.
+  package func postNumbers(
+    below number: Int64?, _ filter: ItemFilter, limit: Int, looks: Int
+  ) throws -> PostNumbers {
+    let below = Parameter.integer(number ?? .max)
+    let rows = try read {
+      try $0.read([
+        Statement(
+          Self.postNumbers,
+          [
+            below, .integer(Int64(looks - 1)), .text(filter.type?.rawValue),
+            .integer(filter.publishedFrom?.microseconds),
+            .integer(filter.publishedBefore?.microseconds), .integer(Int64(limit + 1)),
+          ]),
+        Statement(Self.lastLooked, [below, .integer(Int64(looks - 1))]),
+      ])
+    }
+    return PostNumbers(
+      found: try rows[0].values.map { try $0.integer(0) }, limit: limit,
+      lookEnd: rows[1].values.map { $0.optional(0) }.first ?? nil)
+  }
+
+  static let placementsByNumber = """
+    SELECT post_id, (SELECT name FROM feed WHERE feed.feed_id = feed_entry.feed_id) AS feed, rank
+    FROM feed_entry WHERE post_id = ANY ($1::int8[]) AND until IS NULL ORDER BY post_id, feed
+    """
+
+  /// See `FeedStore`; from the primary.
+  ///
+  /// - Throws: `PostgresStoreError`.
+  package func items(_ numbers: [Int64]) throws -> [StoredItem] {
+    guard !numbers.isEmpty else { return [] }
+    return try read { connection in
+      let rows = try connection.read(
+        PostRows.statements(numbers) + [
+          Statement(Self.placementsByNumber, [.integers(numbers.map { $0 })])
+        ])
+      let flat = try PostRows.posts(numbered: rows)
+      var placements: [Int64: [Placement]] = [:]
+      for row in rows[2].values {
+        placements[try row.integer(0), default: []].append(
+          Placement(feed: try row.name(1), rank: row.optional(2).map(Int.init)))
+      }
+      return flat.posts.indices.map {
+        StoredItem(
+          post: flat.post(at: $0), placements: placements[flat.posts[$0].number] ?? [])
+      }
+    }
+  }
+
   static func itemStatements(_ id: String) -> [Statement] {
     let ids = [Parameter.texts([id])]
     return [

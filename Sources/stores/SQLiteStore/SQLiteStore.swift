@@ -231,6 +231,55 @@ extension SQLiteStore {
   }
 }
 
+extension SQLiteStore {
+  static let postNumbers = """
+    SELECT post_id FROM post WHERE post_id < ?1 AND post_id >= ?2
+      AND (?3 IS NULL OR type = ?3) AND (?4 IS NULL OR published_at >= ?4)
+      AND (?5 IS NULL OR published_at < ?5)
+    ORDER BY post_id DESC LIMIT ?6
+    """
+  static let lastLooked = """
+    SELECT post_id FROM post WHERE post_id < ?1 ORDER BY post_id DESC LIMIT 1 OFFSET ?2
+    """
+
+  /// See `FeedStore`.
+  ///
+  /// - Throws: `StoreError`.
+  package func postNumbers(
+    below number: Int64?, _ filter: ItemFilter, limit: Int, looks: Int
+  ) throws -> PostNumbers {
+    let below = number ?? .max
+    return try withStoreErrors(path: path) {
+      try readers.read { database, _ in
+        let end = try Int64.fetchOne(
+          database.cachedStatement(sql: Self.lastLooked), arguments: [below, looks - 1])
+        let found = try Int64.fetchAll(
+          database.cachedStatement(sql: Self.postNumbers),
+          arguments: [
+            below, end ?? 0, filter.type?.rawValue, filter.publishedFrom?.microseconds,
+            filter.publishedBefore?.microseconds, limit + 1,
+          ])
+        return PostNumbers(found: found, limit: limit, lookEnd: end)
+      }
+    }
+  }
+
+  /// See `FeedStore`.
+  ///
+  /// - Throws: `StoreError`.
+  package func items(_ numbers: [Int64]) throws -> [StoredItem] {
+    try withStoreErrors(path: path) {
+      try readers.read { database, statements in
+        let reader = PostReader(database: database)
+        let flat = try statements.posts(numbers, database)
+        return try flat.posts.indices.map {
+          try reader.item(StoredPost(number: flat.posts[$0].number, post: flat.post(at: $0)))
+        }
+      }
+    }
+  }
+}
+
 extension PostReader {
   static let placementsOfPost = """
     SELECT feed.name, feed_entry.rank FROM feed_entry JOIN feed USING (feed_id)

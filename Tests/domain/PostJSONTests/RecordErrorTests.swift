@@ -60,7 +60,7 @@ struct RecordErrorTests {
       #"feeds[1]: is a text; the feed is named by an object: "feeds":[{"name":"x"}]"#),
     Case(
       with: #""feeds":[{"name":"f"},{"name":"g","title":"G"}]"#,
-      "feeds[1].title: unknown field; the known ones are name, rank"),
+      "feeds[1].title: unknown field; the known ones are after, before, name, rank"),
     Case(
       with: #""author":{"id":"a","url":"/u"}"#,
       "author.url: unknown field; the known ones are avatar, extra, id, name"),
@@ -85,7 +85,21 @@ struct RecordErrorTests {
     Case(with: #""author":[]"#, "author: is not an object"),
     Case(with: #""feeds":{"name":"f"}"#, "feeds: is not a list"),
     Case(with: #""feeds":[1]"#, "feeds[0]: is not an object"),
-    Case(with: #""feeds":[{"name":"f","rank":"1"}]"#, "feeds[0].rank: is not a whole number"),
+    Case(
+      with: #""feeds":[{"name":"f","rank":"1"}]"#,
+      #"feeds[0].rank: "1" is neither a number nor top nor bottom"#),
+    Case(with: #""feeds":[{"name":"f","rank":[]}]"#, "feeds[0].rank: is not a whole number"),
+    Case(
+      with: #""feeds":[{"name":"f","rank":1,"before":"b"}]"#,
+      "feeds[0].before: is there beside rank: one of them says the place"),
+    Case(
+      with: #""feeds":[{"name":"f","after":"a","before":"b"}]"#,
+      "feeds[0].before: is there beside after: one of them says the place"),
+    Case(with: #""feeds":[{"name":"f","after":""}]"#, "feeds[0].after: is empty"),
+    Case(
+      with: #""feeds":[{"name":"g"},{"name":"f","rank":"top"}]"#,
+      #"feeds: says the place in "f" in words, as single writes of an item may: here, it takes a rank"#
+    ),
     Case(with: #""tags":"a,b""#, "tags: is not a list"),
     Case(with: #""tags":["a",2]"#, "tags[1]: is not a text"),
     Case(with: #""counters":[1]"#, "counters: is not an object"),

@@ -20,6 +20,12 @@ extension ForwardingStore {
   func changedPosts(since version: StoreVersion) -> [Int64]? { store.changedPosts(since: version) }
   func changes(since version: StoreVersion) -> StoreDifference? { store.changes(since: version) }
   func refresh() throws -> Bool { try store.refresh() }
+  func postNumbers(
+    below number: Int64?, _ filter: ItemFilter, limit: Int, looks: Int
+  ) throws -> PostNumbers {
+    try store.postNumbers(below: number, filter, limit: limit, looks: looks)
+  }
+  func items(_ numbers: [Int64]) throws -> [StoredItem] { try store.items(numbers) }
   func item(withID id: String) throws -> StoredItem? { try store.item(withID: id) }
   func beginImport() throws -> any FeedImport { try store.beginImport() }
   func write(

@@ -376,6 +376,73 @@ import Testing
     #expect(files.count == 2)
   }
 
+  @Test func `the files are listed in pages, with what is known of each`() throws {
+    let server = try server()
+    let client = try server.client()
+    func list(_ query: String, token: String? = "m-token") throws -> TestAnswer {
+      try client.get(
+        "/v1/media" + query, token.map { ["Authorization": "Bearer \($0)"] } ?? [:])
+    }
+    #expect(try list("").text.hasPrefix("{\"files\":[],"))
+    // In the order of bytes, folder by folder; names in two normal forms are two.
+    let paths = ["Z.bmp", "a/b/c.bmp", "a/b d.bmp", "a/d.bmp", "a-b.bmp", "e\u{301}.bmp", "é.bmp"]
+    for (index, path) in paths.enumerated() {
+      let target = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)!
+      #expect(try put(client, target, Self.picture(UInt8(index))).status == 201, "\(path)")
+    }
+    let root = folder.file("media")
+    try FileManager.default.createDirectory(
+      atPath: root + "/a/_renditions", withIntermediateDirectories: true)
+    for name in ["a/_renditions/x.bmp", ".hidden.bmp", "unknown.txt"] {
+      try Data([1]).write(to: URL(fileURLWithPath: root + "/" + name))
+    }
+    let sorted = ["Z.bmp", "a/b/c.bmp", "a/b d.bmp", "a/d.bmp", "a-b.bmp", "e\u{301}.bmp"]
+    let expected =
+      (["Z.bmp", "a-b.bmp"] + ["a/b/c.bmp", "a/b d.bmp", "a/d.bmp"])
+      .sorted { first, second in
+        first.split(separator: "/").map { Array($0.utf8) }
+          .lexicographicallyPrecedes(second.split(separator: "/").map { Array($0.utf8) }) {
+            $0.lexicographicallyPrecedes($1)
+          }
+      } + ["e\u{301}.bmp", "unknown.txt", "é.bmp"]
+    #expect(Set(sorted).isSubset(of: expected))
+    for limit in [1, 2, 3, 8, 1000] {
+      var found: [String] = []
+      var query: String? = "?limit=\(limit)"
+      while let asked = query {
+        let answer = try list(asked)
+        #expect(answer.status == 200 && answer.fields["cache-control"] == "no-store")
+        let files: [[String: Any]] = try #require(answer.value("files"))
+        #expect(files.count <= limit)
+        for file in files {
+          let path = try #require(file["path"] as? String)
+          found.append(String(path.dropFirst("/media/".count)).removingPercentEncoding!)
+          #expect((file["media"] != nil) == path.hasSuffix(".bmp"), "\(file)")
+          #expect((file["immutableUrl"] != nil) == path.hasSuffix(".bmp"), "\(file)")
+          #expect(file["bytes"] as? Int == (path.hasSuffix(".bmp") ? Self.picture().count : 1))
+        }
+        query = answer.value("paging.links.next", as: String.self)
+          .map { String($0.dropFirst("/v1/media".count)) }
+      }
+      #expect(found.map(ByteText.init) == expected.map(ByteText.init), "limit \(limit)")
+    }
+    // Behind what is gone, a folder among it, the list goes on.
+    try FileManager.default.removeItem(atPath: root + "/a/b")
+    let rest: [[String: Any]] = try #require(try list("?after=/media/a/b/c.bmp").value("files"))
+    #expect(rest.first?["path"] as? String == "/media/a/b%20d.bmp")
+    // What another program changed since is not what is known.
+    try Data(Self.picture(99)).write(to: URL(fileURLWithPath: root + "/Z.bmp"))
+    let first: [[String: Any]] = try #require(try list("?limit=1").value("files"))
+    #expect(first[0]["media"] == nil && first[0]["immutableUrl"] == nil)
+    for (query, token, status) in [
+      ("", nil, 401), ("", "c-token", 403), ("?limit=0", "m-token", 400),
+      ("?limit=1001", "m-token", 400), ("?after=x", "m-token", 400),
+      ("?after=/media/", "m-token", 400), ("?x=1", "m-token", 400),
+    ] as [(String, String?, Int)] {
+      #expect(try list(query, token: token).status == status, "\(query)")
+    }
+  }
+
   @Test func `without a folder, nothing is taken`() throws {
     let server = try RunningServer(on: ModelStore()) { $0.writeTokens = Self.tokens }
     let answer = try put(server.client(), "a.bmp", Self.picture())

@@ -93,7 +93,10 @@ import Testing
     Case(target: "/rp/x", status: 404, kind: "unknown-route"),
     Case(target: "/v1/feeds/", status: 404, kind: "unknown-route"),
     Case(target: "/v1/items/", status: 404, kind: "unknown-route", says: "PUT /v1/items/{id}"),
-    Case(target: "/v1/items", status: 405, kind: "method-not-allowed", says: "it has POST"),
+    Case(target: "/v1/items", status: 403, kind: "writes-off", says: "--write-token-file"),
+    Case(
+      method: "PUT", target: "/v1/items", status: 405, kind: "method-not-allowed",
+      says: "it has GET, HEAD, POST"),
     Case(target: "//rp/", status: 404, kind: "unknown-route"),
     Case(target: "/rp/../rp/", status: 404, kind: "unknown-route"),
     Case(target: "/v1/items/%zz", status: 400, kind: "malformed-request", says: "offset"),
@@ -132,7 +135,7 @@ import Testing
         answer.fields["allow"]
           == (isItem
             ? "GET, HEAD, PUT, PATCH, DELETE, OPTIONS"
-            : test.target == "/v1/items" ? "POST, OPTIONS" : "GET, HEAD, OPTIONS"))
+            : test.target == "/v1/items" ? "GET, HEAD, POST, OPTIONS" : "GET, HEAD, OPTIONS"))
     }
   }
 

@@ -72,7 +72,7 @@ extension ModelState {
     switch write.change {
     case .put(var post, let placements, let keepsCounters):
       if keepsCounters, let stored { post.counters = stored.post.counters }
-      put(post, placements)
+      put(post, try placements?.map { try ranked($0, write.id) })
       return stored == nil ? .created(post) : .replaced(post)
     case .delete:
       guard let stored else { throw FeedError.unknownItem(write.id) }
@@ -88,6 +88,40 @@ extension ModelState {
       if let key { keep(key, post.counters) }
       return .counted(post.counters, isReplay: false)
     }
+  }
+
+  /// The placement with a rank: all others that have one get other ones, in their order.
+  private mutating func ranked(_ placement: Placement, _ id: String) throws -> Placement {
+    guard let relative = placement.relative else { return placement }
+    let feed = placement.feed
+    let latest = feeds[feed]?.latest ?? [:]
+    var order = latest.filter { $0.value.rank != nil }
+      .map { Position(key: $0.value.key, id: $0.key.text) }.sorted().map { ByteText($0.id) }
+    let before = order
+    order.removeAll { $0 == ByteText(id) }
+    func place(_ neighbor: ByteText) throws -> Int {
+      guard latest[neighbor] != nil, neighbor != ByteText(id) else {
+        throw FeedError.noPlaceBeside(item: neighbor.text, feed: feed)
+      }
+      guard let place = order.firstIndex(of: neighbor) else {
+        throw FeedError.neighborWithoutRank(item: neighbor.text, feed: feed)
+      }
+      return place
+    }
+    let place =
+      switch relative {
+      case .top: 0
+      case .bottom: order.count
+      case .after(let neighbor): try place(neighbor) + 1
+      case .before(let neighbor): try place(neighbor)
+      }
+    order.insert(ByteText(id), at: place)
+    if order == before { return Placement(feed: feed, rank: latest[id]!.rank) }
+    for (offset, other) in order.enumerated() where offset != place {
+      guard let place = move(other.text, feed, rank: RankRoom.spread(offset)) else { continue }
+      feeds[feed]!.move(other, place)
+    }
+    return Placement(feed: feed, rank: RankRoom.spread(place))
   }
 
   private mutating func put(_ post: Post, _ placements: [Placement]?) {

@@ -82,6 +82,22 @@ extension ModelStore {
   package func isAtHand(_ query: PageQuery) -> Bool { true }
   package func posts(_ numbers: [Int64]) throws -> FlatPosts { current.state.posts(numbers) }
   package func item(withID id: String) throws -> StoredItem? { current.state.item(id) }
+  package func postNumbers(
+    below number: Int64?, _ filter: ItemFilter, limit: Int, looks: Int
+  ) throws -> PostNumbers {
+    let state = current.state
+    let looked = state.ids.keys.filter { $0 < number ?? .max }.sorted(by: >).prefix(looks)
+    let found = looked.filter { filter.admits(state.items[state.ids[$0]!]!.post) }
+    return PostNumbers(
+      found: Array(found.prefix(limit + 1)), limit: limit,
+      lookEnd: looked.count == looks ? looked.last : nil)
+  }
+  package func items(_ numbers: [Int64]) throws -> [StoredItem] {
+    let state = current.state
+    return numbers.compactMap { state.ids[$0] }.compactMap { id in
+      state.item(id.text).map { StoredItem(post: $0.post, placements: $0.placements) }
+    }
+  }
   /// Nobody else writes.
   package func refresh() throws -> Bool { false }
 

@@ -47,6 +47,16 @@ public protocol FeedStore: Sendable {
   /// Hands out the same to `completion`, as `posts(_:completion:)` does.
   func item(
     withID id: String, completion: @escaping @Sendable (Result<StoredItem?, any Error>) -> Void)
+  /// The numbers of posts that the filter admits, those that were made last first: at most `limit`, of at most
+  /// `looks` that are looked at, so that it costs that much whatever there is. For threads that may wait.
+  ///
+  /// - Parameter number: all are below it; nil for the newest ones.
+  func postNumbers(
+    below number: Int64?, _ filter: ItemFilter, limit: Int, looks: Int
+  ) throws -> PostNumbers
+  /// The items with posts of these numbers, in this order, without what is known of their files; those that are
+  /// gone are left out. For threads that may wait.
+  func items(_ numbers: [Int64]) throws -> [StoredItem]
   /// Begins a run of records.
   func beginImport() throws -> any FeedImport
   /// Changes one item, and returns at once.

@@ -6,6 +6,10 @@ public enum FeedError: Error, Hashable, Sendable {
   case feedExists(String)
   /// `around` names an item that is not in the feed.
   case itemNotInFeed(item: String, feed: String)
+  /// An item cannot be placed beside the other one, which is not in the feed, or is itself.
+  case noPlaceBeside(item: String, feed: String)
+  /// An item cannot be placed beside the other one, which has no rank in the feed: its time places it.
+  case neighborWithoutRank(item: String, feed: String)
   /// The cursor was made for another feed.
   case foreignCursor(CursorRole, feed: String)
   /// The cursor names a ranking that this store never had.

@@ -193,11 +193,19 @@ public struct Placement: Hashable, Sendable {
   @ByBytes public var feed: String
   /// Less is nearer to the top, from 0. Entries without a rank come after those with one, newest first.
   public var rank: Int?
+  /// The place in words, in place of a rank: what single writes of an item may have, and no stored one has.
+  public var relative: RelativePlace?
 
   /// A place in the feed of this name, by rank or, without one, by the post's time.
   public init(feed: String, rank: Int? = nil) {
     self.feed = feed
     self.rank = rank
+  }
+
+  /// A place in the feed of this name beside the others.
+  public init(feed: String, _ relative: RelativePlace) {
+    self.feed = feed
+    self.relative = relative
   }
 }
 

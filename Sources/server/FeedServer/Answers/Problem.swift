@@ -27,6 +27,7 @@ struct Problem: Error, Sendable {
     case unknownNetwork = "unknown-network"
     case unknownExperiment = "unknown-experiment"
     case experimentConflict = "experiment-conflict"
+    case noPlace = "no-place"
     case unknownMedia = "unknown-media"
     case unknownMediaVersion = "unknown-media-version"
     case invalidMediaPath = "invalid-media-path"
@@ -81,6 +82,7 @@ struct Problem: Error, Sendable {
       case .unknownNetwork: "There is no such network"
       case .unknownExperiment: "There is no such experiment"
       case .experimentConflict: "The experiment's state does not allow that"
+      case .noPlace: "The item cannot be placed there"
       case .unknownMedia: "There is no such media file"
       case .unknownMediaVersion: "The media file has another content"
       case .invalidMediaPath: "No media file can have this path"
@@ -296,6 +298,17 @@ extension Problem {
       self.init(
         .unknownItem, .notFound, "The feed \"\(feed)\" has no item \"\(item)\".",
         parameter: "around")
+    case .noPlaceBeside(let item, let feed):
+      self.init(
+        .noPlace, .conflict,
+        "The feed \"\(feed)\" has no other item \"\(item)\", beside which the item could be.")
+      field = "feeds"
+    case .neighborWithoutRank(let item, let feed):
+      self.init(
+        .noPlace, .conflict,
+        "The item \"\(item)\" has no rank in the feed \"\(feed)\": its time places it, and no other item can be "
+          + "kept beside it.")
+      field = "feeds"
     case .foreignCursor(let role, let feed):
       self.init(
         .invalidCursor, .badRequest, "The cursor is not one of the feed \"\(feed)\".",

@@ -42,11 +42,7 @@ private struct MediaPlace {
     _ uploads: MediaUploads?, _ writer: Result<WriteToken, Problem>?
   ) throws -> MediaUploads {
     try writer?.get().checkMedia()
-    guard let uploads else {
-      throw Problem(
-        .writesOff, .forbidden,
-        "The server has no folder for media files: it was started without --media-root.")
-    }
+    guard let uploads else { throw Problem.noMediaFolder }
     return uploads
   }
 }
@@ -78,6 +74,12 @@ struct DeleteMediaHandler: RouteHandler {
 }
 
 extension Problem {
+  static var noMediaFolder: Problem {
+    Problem(
+      .writesOff, .forbidden,
+      "The server has no folder for media files: it was started without --media-root.")
+  }
+
   fileprivate static var tooManyUploads: Problem {
     Problem(.overloaded, .serviceUnavailable, "Too many uploads of media files are under way.")
   }

@@ -20,6 +20,8 @@ enum Route: Int, CaseIterable, Sendable {
   case item
   /// What an item's writer said of it: what `putItem` takes.
   case record
+  /// All items, or those of a feed, page by page.
+  case items
   /// A new item whose id the server makes.
   case postItem
   case putItem
@@ -40,6 +42,8 @@ enum Route: Int, CaseIterable, Sendable {
   case media
   case putMedia
   case deleteMedia
+  /// The media files, page by page.
+  case mediaFiles
   /// A media file that its content names.
   case postMedia
   /// The page for browsers; for clients that ask for no HTML, links to the resources.
@@ -101,6 +105,10 @@ enum Route: Int, CaseIterable, Sendable {
     case .record:
       Row(.get, "/v1/items/{id}/record") {
         RecordHandler(store: $0.store, encoding: $0.encoding, caching: $0.caching.files)
+      }
+    case .items:
+      Row(.get, "/v1/items", parameters: ItemListHandler.parameters, for: .writers) {
+        ItemListHandler(store: $0.store, workers: $0.workers)
       }
     case .postItem:
       Row(.post, "/v1/items", for: .writers, body: .collected) {
@@ -176,6 +184,11 @@ enum Route: Int, CaseIterable, Sendable {
       Row(.delete, "/media/{path...}", parameters: MediaQuery.parameters, for: .writers) {
         DeleteMediaHandler(uploads: $0.uploads, logger: $0.logger)
       }
+    case .mediaFiles:
+      Row(.get, "/v1/media", parameters: MediaListHandler.parameters, for: .writers) {
+        MediaListHandler(
+          media: $0.media, store: $0.store, linking: $0.linking, workers: $0.workers)
+      }
     case .postMedia:
       Row(.post, "/v1/media", parameters: ["faststart"], for: .writers, body: .upload) {
         WriteMediaHandler(uploads: $0.uploads, linking: $0.linking, logger: $0.logger)
@@ -227,7 +240,7 @@ extension Route {
   /// Whose requests a route answers.
   enum Audience: Sendable {
     case readers
-    /// Clients with a token, which change the database.
+    /// Clients with a token, which change the database or look at what no page shows.
     case writers
     /// Monitoring, which no rate limits.
     case watchers
@@ -291,7 +304,7 @@ extension Route {
   var body: Body { Self.table[rawValue].body }
   /// With which requests its own take turns.
   var turn: RequestWorkers.Kind { Self.table[rawValue].turn }
-  /// Whether it changes the database, and so needs the token.
+  /// Whether it needs the token.
   var isWrite: Bool { Self.table[rawValue].audience == .writers }
   /// Whether the route is for monitoring, which no rate limits.
   var isForWatchers: Bool { Self.table[rawValue].audience == .watchers }

@@ -2,6 +2,55 @@ import Feed
 import Postgres
 import RowStore
 
+/// Places.
+extension PostgresRows {
+  private static let entry = "feed_id, post_id, sort_key, rank, published_at, since, id"
+  static let entryOfPost = """
+    SELECT \(entry) FROM feed_entry WHERE until IS NULL AND feed_id = $2::int8
+      AND post_id = (SELECT post_id FROM post WHERE id = $1::text)
+    """
+  private static let ranked = """
+    SELECT \(entry) FROM feed_entry WHERE feed_id = $1::int8
+      AND sort_key <= \(SortKey.rankRange.upperBound) AND until IS NULL
+    """
+  static let rankedBelow =
+    ranked + " AND (sort_key, id) > ($2::int8, $3::text) ORDER BY sort_key, id LIMIT $4::int8"
+  static let rankedAbove =
+    ranked
+    + " AND (sort_key, id) < ($2::int8, $3::text) ORDER BY sort_key DESC, id DESC LIMIT $4::int8"
+
+  func entry(ofPost id: String, inFeed feed: Int64) throws -> StoredEntry? {
+    try entries(direct(Self.entryOfPost, [.text(id), .integer(feed)])).first
+  }
+
+  func rankedEntries(
+    ofFeed feed: Int64, _ side: RankedSide, limit: Int
+  ) throws -> [StoredEntry] {
+    let (sql, position) =
+      switch side {
+      case .below(let position): (Self.rankedBelow, position)
+      case .above(let position): (Self.rankedAbove, position)
+      }
+    return try entries(
+      direct(
+        sql,
+        [
+          .integer(feed), .integer(position.key.rawValue), .text(position.id),
+          .integer(Int64(limit)),
+        ]))
+  }
+
+  func entries(_ rows: Rows) throws -> [StoredEntry] {
+    try rows.values.map { row in
+      StoredEntry(
+        feedID: try row.integer(0), post: try row.integer(1),
+        position: Position(key: SortKey(rawValue: try row.integer(2)), id: try row.name(6)),
+        rank: row.optional(3).map(Int.init), publishedAt: row.optional(4),
+        since: Int(try row.integer(5)))
+    }
+  }
+}
+
 /// Rankings.
 extension PostgresRows {
   static let isRankingBegun = """

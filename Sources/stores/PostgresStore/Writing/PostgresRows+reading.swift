@@ -75,15 +75,7 @@ extension PostgresRows {
     ])
     var rows = KnownRows(wanted)
     try add(posts: answers[0], answers[1], to: &rows)
-    for row in answers[2].values {
-      rows.add(
-        StoredEntry(
-          feedID: try row.integer(0), post: try row.integer(1),
-          position: Position(
-            key: SortKey(rawValue: try row.integer(2)), id: try row.name(6)),
-          rank: row.optional(3).map(Int.init), publishedAt: row.optional(4),
-          since: Int(try row.integer(5))))
-    }
+    for entry in try entries(answers[2]) { rows.add(entry) }
     for row in answers[3].values {
       rows.add(
         place: row.optional(2).map(Int.init), ofPost: try row.integer(1),

@@ -2,12 +2,21 @@ import Catalog
 import Feed
 
 extension ItemWrite {
+  /// Whether it says a place in words.
+  var isRelative: Bool {
+    guard case .put(_, let placements?, _) = change else { return false }
+    return placements.contains { $0.relative != nil }
+  }
+
   /// Makes the write on rows that are known.
   ///
-  /// - Parameter movedFeeds: collects the feeds of which it begins a next ranking.
+  /// - Parameters:
+  ///   - places: what its places in words mean.
+  ///   - movedFeeds: collects the feeds of which it begins a next ranking.
   /// - Throws: `FeedError`, what the write's conditions throw, `RowError`.
   func make(
-    on rows: inout KnownRows, _ idempotency: IdempotencyKeys, movedFeeds: inout Set<Int64>
+    on rows: inout KnownRows, _ idempotency: IdempotencyKeys, _ places: RelativePlaces,
+    movedFeeds: inout Set<Int64>
   ) throws -> ItemOutcome {
     let row = try rows.post(withID: id)
     if let authorization { try authorization(try row.map(rows.item)) }
@@ -20,6 +29,9 @@ extension ItemWrite {
     if let condition { try condition(try row.map(rows.item)) }
     if case .put(var post, let placements, let keepsCounters) = change {
       if keepsCounters, let stored = row?.stored { post.counters = stored.post.counters }
+      let placements = try placements?.map {
+        try places.ranked($0, &rows, movedFeeds: &movedFeeds)
+      }
       var batch = ImportBatch()
       try batch.put(post, placements, over: row, &rows)
       movedFeeds.formUnion(batch.movedFeeds)

@@ -399,6 +399,18 @@ package struct KnownRows {
     changes.append(.leaveFeed(feed, post: number))
   }
 
+  /// Gives an entry, of a post that need not be known, another rank from a ranking on.
+  mutating func move(_ entry: StoredEntry, to rank: Int, since ranking: Int) {
+    changes.append(.setEnd(ranking, of: entry.key))
+    changes.append(
+      .insertEntry(
+        StoredEntry(
+          feedID: entry.feedID, post: entry.key.post,
+          position: Position(
+            key: SortKey(rank: rank, publishedAt: nil), id: entry.position.id),
+          rank: rank, publishedAt: entry.publishedAt, since: ranking)))
+  }
+
   /// The entry of the same post and place that this transaction has closed at the ranking.
   func closed(_ entry: StoredEntry, at ranking: Int) -> StoredEntry? {
     guard let id = ids[entry.key.post], let row = posts[id] ?? nil else { return nil }

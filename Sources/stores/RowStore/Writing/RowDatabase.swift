@@ -29,6 +29,13 @@ package protocol RowDatabase {
   /// Deletes rows of the change log that are no longer kept.
   func trimLog() throws
 
+  // MARK: Places
+
+  /// The open entry of the post with this id in a feed.
+  func entry(ofPost id: String, inFeed feed: Int64) throws -> StoredEntry?
+  /// Open entries of a feed that have a rank, on one side of a position, the nearest first.
+  func rankedEntries(ofFeed feed: Int64, _ side: RankedSide, limit: Int) throws -> [StoredEntry]
+
   // MARK: Rankings
 
   /// The feed of this number.

@@ -14,14 +14,40 @@ package struct WriteGroup<Database: RowDatabase> {
 
   /// - Throws: what undoes the whole group.
   package func run(_ writes: [WaitingWrite]) throws -> [WaitingWrite.Telling] {
+    let tellings = try parts(writes).flatMap(run(part:))
+    try database.trimLog()
+    return tellings
+  }
+
+  /// What a place in words means depends on the writes before: one that says any is a part of its own.
+  private func parts(_ writes: [WaitingWrite]) -> [[WaitingWrite]] {
+    var parts: [[WaitingWrite]] = []
+    var isOpen = false
+    for write in writes {
+      let isRelative = if case .item(let write, _) = write { write.isRelative } else { false }
+      if isOpen, !isRelative {
+        parts[parts.count - 1].append(write)
+      } else {
+        parts.append([write])
+      }
+      isOpen = !isRelative
+    }
+    return parts
+  }
+
+  private func run(part writes: [WaitingWrite]) throws -> [WaitingWrite.Telling] {
     var rows = try database.read(RowsWanted(writes))
     var movedFeeds: Set<Int64> = []
     let keys = IdempotencyKeys(options: options, now: options.now())
+    var places = RelativePlaces()
+    if case .item(let write, _)? = writes.first, write.isRelative {
+      places = try RelativePlaces(of: write, in: rows, database)
+    }
     let tellings = try writes.map { waiting -> WaitingWrite.Telling in
       switch waiting {
       case .item(let write, let completion):
         let result = try result(&rows) { rows in
-          try write.make(on: &rows, keys, movedFeeds: &movedFeeds)
+          try write.make(on: &rows, keys, places, movedFeeds: &movedFeeds)
         }
         return { completion(result) }
       case .feed(let write, let completion):
@@ -32,7 +58,6 @@ package struct WriteGroup<Database: RowDatabase> {
     if !movedFeeds.isEmpty {
       try Ranking(database: database).publish(feeds: movedFeeds, RankingRetention(options))
     }
-    try database.trimLog()
     return tellings
   }
 

@@ -36,6 +36,51 @@ extension SQLiteRows {
       ])
   }
 
+  private static let entry =
+    "entry.feed_id, entry.post_id, entry.sort_key, entry.id, entry.rank, entry.published_at, entry.since"
+  static let entryOfPost = """
+    SELECT \(entry) FROM post CROSS JOIN feed_entry AS entry INDEXED BY feed_entry_by_post
+      ON entry.post_id = post.post_id AND entry.feed_id = ?2 AND entry.until IS NULL
+    WHERE post.id = ?1
+    """
+  private static let ranked = """
+    SELECT \(entry) FROM feed_entry AS entry INDEXED BY feed_entry_order
+    WHERE entry.feed_id = ?1 AND entry.sort_key <= \(SortKey.rankRange.upperBound) AND entry.until IS NULL
+    """
+  static let rankedBelow =
+    ranked + " AND (entry.sort_key, entry.id) > (?2, ?3) ORDER BY entry.sort_key, entry.id LIMIT ?4"
+  static let rankedAbove =
+    ranked
+    + " AND (entry.sort_key, entry.id) < (?2, ?3) ORDER BY entry.sort_key DESC, entry.id DESC LIMIT ?4"
+
+  func entry(ofPost id: String, inFeed feed: Int64) throws -> StoredEntry? {
+    try entries(Self.entryOfPost, [id, feed]).first
+  }
+
+  func rankedEntries(
+    ofFeed feed: Int64, _ side: RankedSide, limit: Int
+  ) throws -> [StoredEntry] {
+    switch side {
+    case .below(let position):
+      try entries(Self.rankedBelow, [feed, position.key.rawValue, position.id, limit])
+    case .above(let position):
+      try entries(Self.rankedAbove, [feed, position.key.rawValue, position.id, limit])
+    }
+  }
+
+  private func entries(_ sql: String, _ values: [any Bindable]) throws -> [StoredEntry] {
+    var entries: [StoredEntry] = []
+    try each(sql, values) { row in
+      entries.append(
+        StoredEntry(
+          feedID: row.integer(0), post: row.integer(1),
+          position: Position(key: SortKey(rawValue: row.integer(2)), id: row.string(3)),
+          rank: row.optionalInteger(4).map(Int.init), publishedAt: row.optionalInteger(5),
+          since: Int(row.integer(6))))
+    }
+    return entries
+  }
+
   static let setTime = "UPDATE feed_entry SET published_at = ? WHERE post_id = ? AND feed_id = ?"
 
   // Without the hint, SQLite might use the index of what was closed in this ranking: all that moved.

@@ -1,0 +1,161 @@
+import Catalog
+import Feed
+import HTTP
+import HTTPServer
+import JSON
+import PostJSON
+
+/// The records of all items, those that were made last first; or of one feed, in its order. For writers: each record
+/// comes with the tag that a write of it may name.
+///
+/// A page looks at a number of items, whatever the filter admits of them: so it costs that much, and may be short, or
+/// empty, where others follow.
+struct ItemListHandler: RouteHandler {
+  static let parameters = [
+    "feed", "type", "publishedFrom", "publishedBefore", "limit", "after",
+  ]
+  private static let limits = 1...100
+  private static let defaultLimit = 30
+  /// How many items a page looks at.
+  private static let looks = 2_000
+  /// How many items of a feed are read at a time.
+  private static let portion = 100
+
+  let store: any FeedStore
+  let workers: RequestWorkers
+
+  func answer(_ call: Call) throws {
+    _ = try call.writer()
+    let query = try Query(call.parameters)
+    try workers.run(for: call) {
+      call.answer { response(try page(query), query) }
+    }
+  }
+
+  /// What the parameters ask for.
+  private struct Query {
+    /// Where the page begins.
+    enum Start {
+      case all(below: Int64?)
+      case feed(String, PageQuery.Start)
+    }
+
+    let start: Start
+    var filter = ItemFilter()
+    let limit: Int
+    /// The parameters beside `after`, as a link repeats them.
+    let link: String
+
+    init(_ parameters: Parameters) throws {
+      limit =
+        try parameters.number("limit", in: ItemListHandler.limits) ?? ItemListHandler.defaultLimit
+      filter.type = try parameters["type"].map { text in
+        guard let type = PostType(rawValue: text) else {
+          let known = PostType.allCases.map(\.rawValue).joined(separator: ", ")
+          throw ParameterError(
+            parameter: "type", problem: "is \"\(text.prefix(40))\", and none of \(known)")
+        }
+        return type
+      }
+      filter.publishedFrom = try Self.time("publishedFrom", parameters)
+      filter.publishedBefore = try Self.time("publishedBefore", parameters)
+      let after = parameters["after"]
+      do throws(CursorTextError) {
+        if let feed = parameters["feed"] {
+          var first = PageQuery.Start.top
+          if let after { first = .after(try Cursor(text: after)) }
+          start = .feed(feed, first)
+        } else {
+          var below: Int64?
+          if let after { below = try ItemListCursor(text: after).number }
+          start = .all(below: below)
+        }
+      } catch {
+        throw CursorError(parameter: "after", cause: error)
+      }
+      let repeated = ["feed", "type", "publishedFrom", "publishedBefore"].compactMap { name in
+        parameters[name].map { "&\(name)=\(PercentEncoding.encode($0, for: .queryValue))" }
+      }
+      link = "/v1/items?limit=\(limit)" + repeated.joined()
+    }
+
+    private static func time(_ name: String, _ parameters: Parameters) throws -> Timestamp? {
+      guard let text = parameters[name] else { return nil }
+      guard let time = try? Timestamp(rfc3339: text) else {
+        throw ParameterError(
+          parameter: name, problem: "is not an RFC 3339 time such as 2012-07-28T23:05:56Z")
+      }
+      return time
+    }
+  }
+
+  private struct Page {
+    var items: [StoredItem] = []
+    /// The cursor; nil on the last page.
+    var next: String?
+  }
+
+  private func page(_ query: Query) throws -> Page {
+    switch query.start {
+    case .all(let below):
+      let found = try store.postNumbers(
+        below: below, query.filter, limit: query.limit, looks: Self.looks)
+      return Page(
+        items: try store.items(found.numbers),
+        next: found.end.map { ItemListCursor(number: $0).text })
+    case .feed(let feed, let start): return try page(of: feed, from: start, query)
+    }
+  }
+
+  private func page(of feed: String, from start: PageQuery.Start, _ query: Query) throws -> Page {
+    var page = Page()
+    var start = start
+    for _ in 0..<Self.looks / Self.portion {
+      let cut = try store.cut(PageQuery(feed: feed, start: start, limit: Self.portion))
+      let items = try store.items(cut.slice.posts)
+      let byID = Dictionary(
+        items.map { (ByteText($0.post.id), $0) }, uniquingKeysWith: { first, _ in first })
+      for (offset, entry) in cut.slice.entries.enumerated() {
+        guard let item = byID[ByteText(entry.position.id)], query.filter.admits(item.post) else {
+          continue
+        }
+        page.items.append(item)
+        guard page.items.count == query.limit else { continue }
+        // The cursor behind this item.
+        page.next = try store.cut(PageQuery(feed: feed, start: start, limit: offset + 1))
+          .slice.next?.text
+        return page
+      }
+      page.next = cut.slice.next?.text
+      guard let next = cut.slice.next else { return page }
+      start = .after(next)
+    }
+    return page
+  }
+
+  private func response(_ page: Page, _ query: Query) -> Response {
+    var writer = JSONWriter(capacity: 1024 * (page.items.count + 1))
+    writer.object { writer in
+      writer.key("items")
+      writer.array { writer in
+        for item in page.items {
+          writer.object { writer in
+            writer.member("etag", EntityTag(ItemVersion(item).text).description)
+            writer.key("record")
+            writer.raw(SeedRecord.post(item.post, placements: item.placements).json)
+          }
+        }
+      }
+      writer.key("paging")
+      writer.object { writer in
+        writer.key("next")
+        if let next = page.next { writer.string(next) } else { writer.null() }
+        writer.key("links")
+        writer.object { $0.member("next", page.next.map { query.link + "&after=" + $0 }) }
+      }
+    }
+    var fields = CachePolicy.Directive.none.fields
+    fields.append(ContentType.json.fields)
+    return Response(.ok, fields: fields, bytes: writer.bytes)
+  }
+}

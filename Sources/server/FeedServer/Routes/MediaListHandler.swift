@@ -1,0 +1,116 @@
+import Catalog
+import Feed
+import HTTP
+import HTTPServer
+import JSON
+import MediaFiles
+import MediaIndex
+import PostJSON
+import System
+
+/// The files of the media root as they lie there, page by page in the order of the bytes of their names, with what is
+/// known of each. Smaller versions, which the server made, are not listed.
+///
+/// A page costs the names of the folders in which it begins and ends, not what there is besides.
+struct MediaListHandler: RouteHandler {
+  static let parameters = ["limit", "after"]
+  private static let limits = 1...1000
+  private static let defaultLimit = 100
+
+  let media: MediaFolder?
+  let store: any MediaStore
+  let linking: MediaLinking
+  let workers: RequestWorkers
+
+  func answer(_ call: Call) throws {
+    try call.head.writer?.get().checkMedia()
+    guard let root = media?.root else { throw Problem.noMediaFolder }
+    let limit = try call.parameters.number("limit", in: Self.limits) ?? Self.defaultLimit
+    let after = try call.parameters["after"].map(Self.segments)
+    try workers.run(for: call, of: "a worker") {
+      call.answer { try page(root, after: after ?? [], limit: limit) }
+    }
+  }
+
+  /// The path that a page's `next` is.
+  private static func segments(_ cursor: String) throws -> [String] {
+    guard let segments = MediaAddresses.served.segments(of: cursor), !segments.isEmpty,
+      segments.count <= MediaRoot.depthLimit, segments.allSatisfy({ !$0.isEmpty })
+    else {
+      throw ParameterError(
+        parameter: "after", problem: "is not the path of a media file, such as /media/a/b.jpg")
+    }
+    return segments
+  }
+
+  private func page(_ root: MediaRoot, after: [String], limit: Int) throws -> Response {
+    var walk = try MediaWalk(
+      root, after: after, passingOver: RenditionShelf.folderName, namesAtOnce: limit + 1)
+    var found: [(segments: [String], status: FileStatus)] = []
+    while found.count <= limit, let step = walk.next() {
+      // What went since its name was read is not there.
+      if case .file(let segments) = step, let status = try? root.status(of: segments) {
+        found.append((segments, status))
+      }
+    }
+    let hasMore = found.count > limit
+    if hasMore { found.removeLast() }
+    let paths = found.map { MediaAddresses.served.urls(of: $0.segments)[0] }
+    let known = try store.media(at: paths)
+    let (links, now) = (linking.links, WallClock.now)
+    var writer = JSONWriter(capacity: 512 * (found.count + 1))
+    writer.object { writer in
+      writer.key("files")
+      writer.array { writer in
+        for (index, file) in found.enumerated() {
+          writer.file(paths[index], file.status, known[index], links, now)
+        }
+      }
+      let next = hasMore ? paths.last : nil
+      writer.key("paging")
+      writer.object { writer in
+        writer.key("next")
+        if let next { writer.string(next) } else { writer.null() }
+        writer.key("links")
+        writer.object { writer in
+          writer.member(
+            "next",
+            next.map {
+              "/v1/media?limit=\(limit)&after=\(PercentEncoding.encode($0, for: .queryValue))"
+            })
+        }
+      }
+    }
+    var fields = CachePolicy.Directive.none.fields
+    fields.append(ContentType.json.fields)
+    return Response(.ok, fields: fields, bytes: writer.bytes)
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func file(
+    _ path: String, _ status: FileStatus, _ known: KnownMedia?, _ links: MediaLinks,
+    _ now: Moment
+  ) {
+    // What is known of another file that was there before says nothing of this one.
+    let truth = known.flatMap { known in
+      known.changedNanoseconds == Int64(status.changed.nanosecondsSince1970) ? known.truth : nil
+    }
+    let name = links.name(of: Array(path.utf8).span, version: truth?.version)
+    func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+    object { writer in
+      writer.member("url", name?.url.map(text) ?? path)
+      writer.member("immutableUrl", name?.immutableURL.map(text))
+      writer.member("path", path)
+      writer.member("bytes", status.bytes)
+      writer.member(
+        "modifiedAt",
+        Timestamp(microseconds: Int64(status.modified.nanosecondsSince1970) / 1000).rfc3339)
+      writer.member("etag", FileValidator(status, now: now).entityTag.description)
+      if let truth {
+        writer.key("media")
+        writer.object { $0.members(of: truth) }
+      }
+    }
+  }
+}
