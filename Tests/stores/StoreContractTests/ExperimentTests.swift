@@ -119,6 +119,34 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `undo takes back what the experiment itself applied`(_ kind: StoreKind) throws {
+    let test = try TestStore(kind)
+    let store = test.store
+    try store.load([.ranked("a", 1)])
+    func apply(_ policy: Policy, _ second: Int) throws -> Int {
+      let trial = NewTrial(feed: "featured", network: "3g", setting: policy, reason: "tested")
+      let id = try store.begin(trial, at: Self.time(second))
+      try store.take(
+        .applied, sharePermille: 0, evidence: Self.evidence, of: id, after: nil,
+        at: Self.time(second))
+      return id
+    }
+    func undo(_ id: Int) throws {
+      try store.take(
+        .undone, sharePermille: 0, evidence: Self.evidence, of: id, after: nil, at: Self.time(99))
+    }
+    let first = try apply(Self.ours, 1)
+    let second = try apply(Policy(name: "later", strategy: .plain(leading: 2)), 2)
+    #expect(throws: ExperimentError.changedSince) { try undo(first) }
+    #expect(try Self.policy(store, "featured", "3g") == "later")
+    try undo(second)
+    #expect(try Self.policy(store, "featured", "3g") == Self.ours.name)
+    try undo(first)
+    #expect(try Self.policy(store, "featured", "3g") == "plain-5")
+    #expect(try store.snapshot().policyBook.experiments.isEmpty)
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `what there is not is refused by name`(_ kind: StoreKind) throws {
     let test = try TestStore(kind)
     let store = test.store

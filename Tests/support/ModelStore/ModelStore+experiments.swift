@@ -113,11 +113,16 @@ extension ModelPolicies {
   }
 
   mutating func takeBack(_ experiment: PolicyExperiment, _ time: Timestamp) throws {
-    guard let known = before.removeValue(forKey: experiment.id) else {
+    guard let known = before[experiment.id] else {
       throw ExperimentError.nothingApplied(experiment.id)
     }
+    if experiment.kind == .trial,
+      known.contains(where: { policies[$0.key]?.name != experiment.setting.name })
+    {
+      throw ExperimentError.changedSince
+    }
     for (key, policy) in known { policies[key] = policy }
-    for (id, others) in before where others.keys.contains(where: { known[$0] != nil }) {
+    for (id, others) in before where others.contains(where: { known[$0.key] == $0.value }) {
       before[id] = nil
     }
     for other in experiments
