@@ -69,6 +69,7 @@ import Version
       "input", "precision", "price", "search", "bitrates", "by", "budget-kilobytes",
       "megabyte-loaders",
       "output", "csv", "without-grid", "undo", "together", "validation", "against", "begin",
+      "wrong",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(document.contains("`--\(option)`"), "--\(option)")

@@ -24,7 +24,7 @@ import Testing
     let commands = try program.run("--help").output
       .matches(of: /^  ([a-z]+) +[A-Z]/.anchorsMatchLineEndings()).map { String($0.output.1) }
     #expect(commands.contains("serve") && commands.contains("backup"))
-    for command in commands where !["migrate", "media", "lab"].contains(command) {
+    for command in commands where !["migrate", "media", "lab", "experiment"].contains(command) {
       #expect(page.contains("\n.SS \(command)\n"), "\(command)")
     }
     #expect(page.contains("\n.SS migrate up\n") && page.contains("\n.SS media add\n"))

@@ -53,7 +53,7 @@ import Testing
       ),
       (
         #"{"strategy":{"name":"endless"},"item":[]}"#,
-        "item: unknown field; the known ones are active, activeForMs, at, background, direction, feed, "
+        "item: unknown field; the known ones are active, activeForMs, arm, at, background, direction, feed, "
           + "hasNext, hasPrevious, held, items, itemsPerMinute, network, playback, saveData, scroll, "
           + "settings, strategy, stress, transfers"
       ),

@@ -35,6 +35,7 @@ import Testing
     let test = try TestStore(kind)
     let store = test.store
     try store.load([.ranked("a", 1)])
+    _ = try store.snapshot()
     let version = store.version
     let id = try store.begin(Self.trial(), at: Self.time(5))
     // Pages that are kept have it.
@@ -166,7 +167,8 @@ import Testing
 
   /// The database's clock decides in PostgreSQL: a lease there is over after real time alone.
   @Test(arguments: StoreKind.allCases) func `one holds a lease`(_ kind: StoreKind) throws {
-    let store = try TestStore(kind).store
+    let test = try TestStore(kind)
+    let store = test.store
     func hold(_ holder: String, _ milliseconds: Int, _ now: Int64 = 1_000) throws -> Bool {
       try store.holdLease("l", holder: holder, milliseconds: milliseconds, now: now)
     }
