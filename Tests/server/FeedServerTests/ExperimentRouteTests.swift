@@ -94,7 +94,8 @@ import Testing
   }
 
   @Test func `what is no experiment is refused, and names the field`() throws {
-    let client = try Self.server().client()
+    let server = try Self.server()
+    let client = try server.client()
     for (body, status, words) in [
       ("{", 422, "no JSON object"), ("[]", 422, "no JSON object"),
       ("{}", 422, "against is missing"),

@@ -74,7 +74,7 @@ extension ModelPolicies {
       PolicyExperiment(
         id: id, kind: kind, feed: trial.feed, network: trial.network, setting: trial.setting,
         salt: trial.salt, limits: trial.limits, steps: []))
-    add(.started, to: id, share: share, [], time)
+    add(.started, to: id, share: share, Array("{\"reason\":\"\(trial.reason)\"}".utf8), time)
     return id
   }
 
