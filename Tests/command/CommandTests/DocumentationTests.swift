@@ -66,7 +66,7 @@ import Version
       "image-cost",
       "input", "precision", "price", "search", "bitrates", "by", "budget-kilobytes",
       "megabyte-loaders",
-      "output", "csv", "without-grid", "undo", "together", "validation",
+      "output", "csv", "without-grid", "undo", "together", "validation", "wrong",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(document.contains("`--\(option)`"), "--\(option)")
