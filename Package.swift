@@ -178,7 +178,8 @@ let package = Package(
     client.module("PrefetchURLSession", ["PrefetchClient"], strict),
     // A headless viewer on it.
     client.module(
-      "Viewing", ["PrefetchClient", "Prefetch", "JSON", "Feed", "Sockets", "System"]),
+      "Viewing",
+      ["PrefetchClient", "Prefetch", "PostJSON", "JSON", "Feed", "Sockets", "System"]),
 
     // Lab: viewers, links and runs that are simulated, and a slow network for tests and `--network`.
     lab.module("LinkModel", ["Prefetch", "JSON"]),

@@ -1,6 +1,7 @@
 import Feed
 import Foundation
 import JSON
+import PostJSON
 import Prefetch
 import PrefetchClient
 
@@ -56,41 +57,9 @@ extension Policy {
   ) async throws(NetworkQuestionError) -> Policy {
     let list = try await NetworkList(feed: feed, of: server, over: transport)
     guard let value = try list.network(named: network).member("policy"),
-      let policy = Policy(value)
+      let policy = Policy(json: value)
     else { throw .noAnswer("its policy is none that this program knows") }
     return policy
-  }
-
-  /// The policy as `/v1/networks` writes it; nil where it is one of a later program.
-  private init?(_ value: JSONValue) {
-    guard let name = value.member("name")?.text, let strategyName = value.member("strategy")?.text,
-      let parameters = value.member("parameters")?.members
-    else { return nil }
-    var values: [String: Int] = [:]
-    for member in parameters {
-      guard let number = member.value.wholeNumber else { return nil }
-      values[member.name] = number
-    }
-    guard let strategy = try? Strategy(name: strategyName, parameters: values) else { return nil }
-    self.init(name: name, strategy: strategy)
-    func read(_ object: String?, _ name: String, _ place: WritableKeyPath<Policy, Int>) {
-      let within = object.flatMap { value.member($0) } ?? value
-      guard let number = within.member(name)?.wholeNumber, (0...1_000_000_000).contains(number)
-      else { return }
-      self[keyPath: place] = number
-    }
-    read(nil, "trailing", \.trailing)
-    for (name, place) in [
-      ("image", \Policy.imageWeight), ("video", \.videoWeight), ("webapp", \.webappWeight),
-      ("ad", \.adWeight), ("text", \.textWeight),
-    ] as [(String, WritableKeyPath<Policy, Int>)] { read("weights", name, place) }
-    read(nil, "carouselVisibleParts", \.carouselVisibleParts)
-    for (name, place) in [
-      ("videoStartBytes", \Policy.videoStartBytes), ("videoBytes", \.videoBytes),
-      ("videoKbps", \.videoKbps), ("imageBytes", \.imageBytes), ("webappBytes", \.webappBytes),
-    ] as [(String, WritableKeyPath<Policy, Int>)] { read("defaults", name, place) }
-    read(nil, "nextPagePercent", \.nextPagePercent)
-    read(nil, "itemsPerMinute", \.itemsPerMinute)
   }
 }
 

@@ -23,13 +23,6 @@ struct ExperimentCommand: ParsableCommand {
     ])
 }
 
-extension Timestamp {
-  /// By the wall clock.
-  static var now: Timestamp {
-    Timestamp(microseconds: Int64(WallClock.now.nanosecondsSince1970 / 1_000))
-  }
-}
-
 /// Begins an experiment.
 struct ExperimentStartCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -147,12 +140,7 @@ struct ExperimentStopCommand: ParsableCommand {
   func run() throws {
     let store = try options.openExisting()
     defer { try? store.close() }
-    let known = try store.experiments(limit: .max).first { $0.id == experiment }
-    guard let known else { throw ExperimentError.unknown(experiment) }
-    try store.take(
-      .stopped, sharePermille: 0,
-      evidence: ExperimentDecision(.stopped, reason: "lookahead experiment stop")
-        .evidence(of: known), of: experiment, after: nil, at: .now)
+    try store.take(.stopped, of: experiment, reason: "lookahead experiment stop", at: .now)
     print("experiment \(experiment) is stopped")
   }
 }
@@ -171,12 +159,7 @@ struct ExperimentUndoCommand: ParsableCommand {
   func run() throws {
     let store = try options.openExisting()
     defer { try? store.close() }
-    let known = try store.experiments(limit: .max).first { $0.id == experiment }
-    guard let known else { throw ExperimentError.unknown(experiment) }
-    try store.take(
-      .undone, sharePermille: 0,
-      evidence: ExperimentDecision(.undone, reason: "lookahead experiment undo")
-        .evidence(of: known), of: experiment, after: nil, at: .now)
+    try store.take(.undone, of: experiment, reason: "lookahead experiment undo", at: .now)
     print("what experiment \(experiment) applied is taken back")
   }
 }

@@ -70,7 +70,7 @@ struct TuneCommand: ParsableCommand {
     guard try store.feed(named: feed) != nil else { throw FeedError.unknownFeed(feed) }
     try store.refresh()
     let book = try store.snapshot().policyBook
-    let running = try store.experiments(limit: 100).filter { $0.isRunning && $0.kind == .trial }
+    let running = try store.experiments(.running).filter { $0.kind == .trial }
     for part in try parts(of: feed, store, book) {
       if let other = running.first(where: { $0.overlaps(feed: feed, network: part.network) }) {
         printText("\(part.words): experiment \(other.id) runs\n")

@@ -11,8 +11,8 @@ package struct ArmDifference: Hashable, Sendable {
   /// The variance of `mean`.
   package let variance: Double
 
-  /// Of fewer sessions of an arm a stage says nothing: their variance is not known.
-  private static let leastSessions = 10
+  /// Of fewer sessions of an arm a stage says nothing, and nothing is shown: as of all reports (docs/privacy.md).
+  package static let leastSessions = 50
   /// What intervals are narrowest for: a difference of a tenth.
   private static let expectedShare = 0.1
 

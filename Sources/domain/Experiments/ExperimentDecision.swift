@@ -49,8 +49,7 @@ package struct ExperimentDecision: Hashable, Sendable {
 }
 
 extension PolicyExperiment {
-  /// A stage has so many sessions of the arm `b`, or lasts so many hours, before the next one begins.
-  private static let stageSessions = 30
+  /// A stage says something, or lasts so many hours, before the next one begins.
   private static let stageHours = 3
 
   /// What is to be done now, if anything is.
@@ -97,7 +96,7 @@ extension PolicyExperiment {
         .ended, reason: "undecided after \(limits.days) days: \(finding.words)", finding: finding)
     }
     guard !isAtTop, hour > last.hour, let stage = sums.stages.last,
-      stage.arms.b.sessions >= Self.stageSessions || hour >= last.hour + Self.stageHours
+      stage.arms.b.sessions >= ArmDifference.leastSessions || hour >= last.hour + Self.stageHours
     else { return nil }
     let next = limits.ramp.first { $0 > last.sharePermille } ?? limits.sharePermille
     return ExperimentDecision(

@@ -14,9 +14,6 @@ package struct ExperimentFinding: Hashable, Sendable {
   /// The same of right shares.
   package static let shareError = 0.001
 
-  /// Of fewer sessions no figure of their own is shown, as of other reports.
-  package static let shownSessions = 50
-
   /// Sessions of each arm.
   package let sessions: (a: Int, b: Int)
   /// Loaders of 1000 items of each arm, over all stages.
@@ -104,9 +101,7 @@ package struct ExperimentFinding: Hashable, Sendable {
     _ sums: ExperimentSums, _ all: ArmDifference?
   ) -> [NetworkDifference] {
     guard let all, all.base > 0, sums.networks.count > 1 else { return [] }
-    let known = sums.networks.sorted { $0.key < $1.key }.filter {
-      min($0.value.a.sessions, $0.value.b.sessions) >= shownSessions
-    }.compactMap { network, pair in
+    let known = sums.networks.sorted { $0.key < $1.key }.compactMap { network, pair in
       ArmDifference(.loaders, isPerSession: false, [pair]).flatMap { difference in
         difference.variance > 0 ? (network.text, difference) : nil
       }
@@ -174,7 +169,7 @@ extension JSONWriter {
         writer.integer(finding.sessions.a)
         writer.integer(finding.sessions.b)
       }
-      if min(finding.sessions.a, finding.sessions.b) >= ExperimentFinding.shownSessions,
+      if min(finding.sessions.a, finding.sessions.b) >= ArmDifference.leastSessions,
         let a = finding.loadersPerThousand.a, let b = finding.loadersPerThousand.b
       {
         writer.key("loadersPer1000")

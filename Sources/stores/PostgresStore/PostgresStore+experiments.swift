@@ -10,9 +10,9 @@ extension PostgresStore: ExperimentStore {
   /// See `ExperimentStore`.
   ///
   /// - Throws: `PolicyError`, `PostgresStoreError`.
-  package func experiments(limit: Int) throws -> [PolicyExperiment] {
+  package func experiments(_ selection: ExperimentSelection) throws -> [PolicyExperiment] {
     try read {
-      try AppliedPolicies(connection: $0).selected(ExperimentText.newest(limit)).experiments()
+      try AppliedPolicies(connection: $0).selected(ExperimentText.select(selection)).experiments()
     }
   }
 

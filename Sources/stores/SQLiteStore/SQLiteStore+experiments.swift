@@ -10,10 +10,10 @@ extension SQLiteStore: ExperimentStore {
   /// See `ExperimentStore`.
   ///
   /// - Throws: `PolicyError`, `StoreError`.
-  package func experiments(limit: Int) throws -> [PolicyExperiment] {
+  package func experiments(_ selection: ExperimentSelection) throws -> [PolicyExperiment] {
     try withStoreErrors(path: path) {
       try readers.read { database, _ in
-        try AppliedPolicies(database: database).selected(ExperimentText.newest(limit))
+        try AppliedPolicies(database: database).selected(ExperimentText.select(selection))
           .experiments()
       }
     }

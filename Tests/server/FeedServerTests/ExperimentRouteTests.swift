@@ -202,7 +202,7 @@ import Testing
       first.look()
     }
     func steps(_ id: Int) throws -> [ExperimentStep] {
-      try #require(try store.experiments(limit: 9).first { $0.id == id }).steps
+      try #require(try store.experiments(.one(id)).first).steps
     }
     for _ in 0..<30 where try steps(id).last?.kind.isRunning == true {
       try pass(id, loadersOfB: 2, share: try steps(id).last?.sharePermille ?? 0)

@@ -27,7 +27,7 @@ import Testing
   }
 
   private static func kinds(_ store: any ExperimentStore) throws -> [[String]] {
-    try store.experiments(limit: 10).map { $0.steps.map(\.kind.rawValue) }
+    try store.experiments(.newest(10)).map { $0.steps.map(\.kind.rawValue) }
   }
 
   @Test(arguments: StoreKind.allCases)
@@ -51,7 +51,7 @@ import Testing
     #expect(book.policy(feed: "featured", network: network, arm: .b).name == Self.ours.name)
     #expect(book.policy(feed: "featured", network: other, arm: .b).name == "plain-5")
 
-    let first = try #require(try store.experiments(limit: 10).first?.steps.last?.id)
+    let first = try #require(try store.experiments(.newest(10)).first?.steps.last?.id)
     try store.take(
       .ramped, sharePermille: 500, evidence: Self.evidence, of: id, after: first, at: Self.time(6))
     // Two that decided on the same step: the second has changed nothing.
@@ -63,7 +63,7 @@ import Testing
     try store.take(
       .applied, sharePermille: 0, evidence: Self.evidence, of: id, after: nil, at: Self.time(8))
     #expect(try Self.policy(store, "featured", "3g") == Self.ours.name)
-    let experiments = try store.experiments(limit: 10)
+    let experiments = try store.experiments(.newest(10))
     #expect(experiments.map(\.kind) == [.holdout, .trial])
     #expect(experiments[0].setting.name == "plain-5" && experiments[0].isRunning)
     #expect(experiments[0].running?.sharePermille == 50 && experiments[0].network == "3g")
@@ -162,7 +162,7 @@ import Testing
       try store.take(
         .stopped, sharePermille: 0, evidence: Self.evidence, of: 7, after: nil, at: Self.time(1))
     }
-    #expect(try store.experiments(limit: 10).isEmpty)
+    #expect(try store.experiments(.newest(10)).isEmpty)
   }
 
   /// The database's clock decides in PostgreSQL: a lease there is over after real time alone.

@@ -4,8 +4,13 @@ import Feed
 import Prefetch
 
 extension ModelStore: ExperimentStore {
-  package func experiments(limit: Int) throws -> [PolicyExperiment] {
-    Array(current.state.policies.experiments.reversed().prefix(limit))
+  package func experiments(_ selection: ExperimentSelection) throws -> [PolicyExperiment] {
+    let all = current.state.policies.experiments.reversed()
+    return switch selection {
+    case .newest(let limit): Array(all.prefix(limit))
+    case .running: all.filter(\.isRunning)
+    case .one(let id): all.filter { $0.id == id }
+    }
   }
 
   package func begin(_ trial: NewTrial, at time: Timestamp) throws -> Int {

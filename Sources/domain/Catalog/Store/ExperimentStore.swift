@@ -2,14 +2,24 @@ import Experiments
 import Feed
 import Prefetch
 
+/// Which experiments are read: a history is never cut.
+package enum ExperimentSelection: Sendable {
+  /// So many, those that began last.
+  case newest(Int)
+  /// Those that run.
+  case running
+  /// The one of this number.
+  case one(Int)
+}
+
 /// Where experiments on policies are kept, beside the policies: nothing of what was decided is ever edited.
 ///
 /// For threads that may wait. Each method throws the store's own failures.
 package protocol ExperimentStore: Sendable {
-  /// The newest experiments, newest first; with all of their steps.
+  /// Experiments, those that began last first; with all of their steps.
   ///
   /// - Throws: `PolicyError` for a setting that this program does not understand.
-  func experiments(limit: Int) throws -> [PolicyExperiment]
+  func experiments(_ selection: ExperimentSelection) throws -> [PolicyExperiment]
   /// Begins a trial. A hold-out on the same policy ends with it.
   ///
   /// - Returns: its number.

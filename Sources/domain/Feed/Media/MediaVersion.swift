@@ -36,8 +36,14 @@ public enum MediaVersion: Hashable, Sendable {
     } else {
       for byte in text.utf8 { number = (number ^ UInt32(byte)) &* 0x0100_0193 }
     }
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: Self.markBytes - digits.utf8.count) + digits
+    // Each file of a page that is made has one: by the text of a number it took twice as many instructions.
+    return String(unsafeUninitializedCapacity: Self.markBytes) { digits in
+      for place in 0..<Self.markBytes {
+        let digit = UInt8(truncatingIfNeeded: number >> (28 - 4 * place)) & 15
+        digits[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+      }
+      return Self.markBytes
+    }
   }
 
   /// How many bytes a mark has.

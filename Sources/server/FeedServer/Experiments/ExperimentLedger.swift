@@ -33,10 +33,7 @@ package struct ExperimentLedger: Sendable {
   package init(
     _ store: any ExperimentStore & ReportStore, atHour hour: Int, onlyRunning: Bool
   ) throws {
-    // One that runs may be older than many that were stopped.
-    let experiments = try store.experiments(limit: onlyRunning ? .max : Self.limit).filter {
-      !onlyRunning || $0.isRunning
-    }
+    let experiments = try store.experiments(onlyRunning ? .running : .newest(Self.limit))
     var sums = experiments.map(ExperimentSums.init)
     let running = experiments.indices.filter { experiments[$0].isRunning }
     if let since = running.map({ sums[$0].sinceHour }).min() {

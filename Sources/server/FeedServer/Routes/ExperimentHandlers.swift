@@ -87,7 +87,7 @@ struct DeleteExperimentHandler: RouteHandler {
 
 extension Timestamp {
   /// By the wall clock.
-  fileprivate static var now: Timestamp {
+  package static var now: Timestamp {
     Timestamp(microseconds: Int64(WallClock.now.nanosecondsSince1970 / 1_000))
   }
 }
@@ -98,16 +98,27 @@ extension ExperimentStore {
   /// - Returns: which of the two it was.
   /// - Throws: `ExperimentError`, what the store throws.
   package func end(_ id: Int, reason: String, at time: Timestamp) throws -> ExperimentStep.Kind {
-    guard let experiment = try experiments(limit: .max).first(where: { $0.id == id }) else {
+    let last = try experiments(.one(id)).first?.steps.last
+    let kind: ExperimentStep.Kind = last?.kind == .applied ? .undone : .stopped
+    try take(kind, of: id, after: last?.id, reason: reason, at: time)
+    return kind
+  }
+
+  /// Takes a step that somebody asks for.
+  ///
+  /// - Parameter last: the step behind which it is meant; nil where it is meant whatever was done.
+  /// - Throws: `ExperimentError`, what the store throws.
+  package func take(
+    _ kind: ExperimentStep.Kind, of id: Int, after last: Int? = nil, reason: String,
+    at time: Timestamp
+  ) throws {
+    guard let experiment = try experiments(.one(id)).first else {
       throw ExperimentError.unknown(id)
     }
-    let kind: ExperimentStep.Kind =
-      experiment.steps.last?.kind == .applied ? .undone : .stopped
-    let decision = ExperimentDecision(kind, reason: reason)
     try take(
-      kind, sharePermille: 0, evidence: decision.evidence(of: experiment), of: id,
-      after: experiment.steps.last?.id, at: time)
-    return kind
+      kind, sharePermille: 0,
+      evidence: ExperimentDecision(kind, reason: reason).evidence(of: experiment), of: id,
+      after: last, at: time)
   }
 }
 

@@ -121,9 +121,11 @@ struct ItemListHandler: RouteHandler {
         }
         page.items.append(item)
         guard page.items.count == query.limit else { continue }
-        // The cursor behind this item.
-        page.next = try store.cut(PageQuery(feed: feed, start: start, limit: offset + 1))
-          .slice.next?.text
+        let isLast = offset + 1 == cut.slice.count
+        // Behind this item, in the same ranking.
+        let here = cut.slice.newer.moved(
+          to: .position(entry.position), in: .ranking(cut.slice.ranking))
+        page.next = (isLast ? cut.slice.next : here)?.text
         return page
       }
       page.next = cut.slice.next?.text

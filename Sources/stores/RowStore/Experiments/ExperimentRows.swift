@@ -1,3 +1,4 @@
+import Catalog
 import Experiments
 import Feed
 import JSON
@@ -53,17 +54,17 @@ package enum ExperimentText {
         WHERE newest.experiment_id = last.experiment_id)) \(order)
     """
 
-  /// The newest.
-  package static func newest(_ limit: Int) -> String {
-    """
-    \(columns) WHERE experiment.experiment_id IN (
-      SELECT experiment_id FROM experiment ORDER BY experiment_id DESC LIMIT \(limit)) \(order)
-    """
-  }
-
-  /// One.
-  package static func one(_ id: Int) -> String {
-    "\(columns) WHERE experiment.experiment_id = \(id) \(order)"
+  /// Those of a selection.
+  package static func select(_ selection: ExperimentSelection) -> String {
+    switch selection {
+    case .running: running
+    case .one(let id): "\(columns) WHERE experiment.experiment_id = \(id) \(order)"
+    case .newest(let limit):
+      """
+      \(columns) WHERE experiment.experiment_id IN (
+        SELECT experiment_id FROM experiment ORDER BY experiment_id DESC LIMIT \(limit)) \(order)
+      """
+    }
   }
 }
 
@@ -176,7 +177,7 @@ extension ExperimentRows {
     _ kind: ExperimentStep.Kind, sharePermille: Int, evidence: [UInt8], of id: Int,
     after last: Int?, at time: Timestamp
   ) throws {
-    guard let experiment = try selected(ExperimentText.one(id)).experiments().first else {
+    guard let experiment = try selected(ExperimentText.select(.one(id))).experiments().first else {
       throw ExperimentError.unknown(id)
     }
     if let last, experiment.steps.last?.id != last { throw ExperimentError.hasMovedOn(id) }
