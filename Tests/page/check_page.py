@@ -464,13 +464,13 @@ def check_many_feeds(program):
             tab.open()
             tab.wait("lookaheadPage.view?.index == 0", 20)
             tab.evaluate("document.getElementById('choose-feed').click()")
-            rows = tab.wait("document.querySelectorAll('dialog li').length", 10)
-            note = tab.evaluate("document.querySelector('dialog .note').textContent")
+            rows = tab.wait("document.querySelectorAll('#feeds li').length", 10)
+            note = tab.evaluate("document.querySelector('#feeds .note').textContent")
             expect(rows == 50 and note == "100,000 feeds", f"of {note}, {rows} are listed")
-            tab.evaluate("[...document.querySelectorAll('dialog button')].find(one => one.textContent == 'Further').click()")
-            expect(tab.wait("document.querySelector('dialog li').textContent.includes('feed 000050')", 5), "then further ones")
-            tab.evaluate("document.querySelector('dialog input').value = 'feed 099999', "
-                         "document.querySelector('dialog form').requestSubmit()")
+            tab.evaluate("[...document.querySelectorAll('#feeds button')].find(one => one.textContent == 'Further').click()")
+            expect(tab.wait("document.querySelector('#feeds li').textContent.includes('feed 000050')", 5), "then further ones")
+            tab.evaluate("document.querySelector('#feeds input').value = 'feed 099999', "
+                         "document.querySelector('#feeds form').requestSubmit()")
             expect(tab.wait("document.querySelector('.row.isActive')?.textContent.includes('99999')", 10), "or one by name")
             tab.judge("many feeds")
 

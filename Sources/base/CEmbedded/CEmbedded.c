@@ -77,6 +77,9 @@ static const unsigned char page_page_css[] = {
 static const unsigned char page_page_js[] = {
 #embed "../../server/Page/page/page.js"
 };
+static const unsigned char page_sample_report_html[] = {
+#embed "../../server/Page/page/sample-report.html"
+};
 static const unsigned char page_server_view_js[] = {
 #embed "../../server/Page/page/server-view.js"
 };
@@ -163,6 +166,7 @@ static const EmbeddedFile files[] = {
     {"page/metrics.js", page_metrics_js, sizeof page_metrics_js},
     {"page/page.css", page_page_css, sizeof page_page_css},
     {"page/page.js", page_page_js, sizeof page_page_js},
+    {"page/sample-report.html", page_sample_report_html, sizeof page_sample_report_html},
     {"page/server-view.js", page_server_view_js, sizeof page_server_view_js},
     {"page/slide.js", page_slide_js, sizeof page_slide_js},
     {"page/tabs.js", page_tabs_js, sizeof page_tabs_js},

@@ -12,6 +12,8 @@ package struct PageFile: Sendable {
     case style
     /// A picture, SVG.
     case picture
+    /// A report of the lab, HTML.
+    case report
   }
 
   /// What it is.
@@ -49,6 +51,7 @@ package struct PageFile: Sendable {
     "link.js": PageFile(.script, "page/link.js"),
     "metrics.js": PageFile(.script, "page/metrics.js"),
     "page.js": PageFile(.script, "page/page.js"),
+    "sample-report.html": PageFile(.report, "page/sample-report.html"),
     "server-view.js": PageFile(.script, "page/server-view.js"),
     "slide.js": PageFile(.script, "page/slide.js"),
     "tabs.js": PageFile(.script, "page/tabs.js"),
