@@ -47,7 +47,9 @@ import Testing
       let whole = try client.get(path)
       #expect(whole.status == 200 && whole.body == file.bytes, "\(path)")
       let type = try #require(whole.fields["content-type"])
-      let types = ["js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "html": "text/html"]
+      let types = [
+        "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "html": "text/html",
+      ]
       let ending = String(path.split(separator: ".").last ?? "")
       #expect(type.hasPrefix(types[ending] ?? "?"), "\(path)")
       #expect(whole.fields["x-content-type-options"] == "nosniff")
