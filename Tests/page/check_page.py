@@ -614,6 +614,18 @@ def check_firefox(server, folder):
                                                 "feeds": [{"name": "featured", "rank": 0}]}, token=TOKEN)
         expect(tab.wait("!document.getElementById('fresh').hidden", 10), "Firefox: what is newer is told")
         server.ask("DELETE", "/v1/items/firefox", token=TOKEN)
+        tab.evaluate(f"""(() => {{ document.getElementById('tab-desk').click();
+          document.querySelector('.gate input').value = '{TOKEN}'; document.querySelector('.gate').requestSubmit() }})()""")
+        expect(tab.wait("document.querySelectorAll('.posts li').length == 30"), "Firefox: the desk lists posts")
+        title = tab.evaluate("document.querySelectorAll('.posts strong')[1].textContent")
+        tab.evaluate("document.querySelectorAll('.posts .open')[1].click()")
+        expect(tab.wait("/^It started/.test(document.querySelector('.preview .note').textContent)"), "Firefox: a post opens, and its preview starts")
+        tab.evaluate("""(() => { const title = document.querySelector('dialog.post [data-field=title]');
+          title.value = 'By Firefox'; title.dispatchEvent(new Event('input')); document.querySelector('dialog.post form').requestSubmit() })()""")
+        expect(tab.wait("document.querySelectorAll('.posts strong')[1].textContent == 'By Firefox'"), "Firefox: it is changed")
+        tab.screenshot(folder / "firefox-desk.png")
+        tab.evaluate("document.querySelector('.bar-of-desk button').click()")
+        expect(tab.wait(f"document.querySelectorAll('.posts strong')[1].textContent == {json.dumps(title)}"), "Firefox: and changed back")
         errors = tab.errors(server.url())
         expect(not errors, f"Firefox: no errors {errors[:3] or ''}")
 

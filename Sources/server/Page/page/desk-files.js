@@ -1,4 +1,5 @@
 // @ts-check
+import { Refusal } from './desk-client.js';
 import { duration, h, size, svg, words } from './dom.js';
 import { thumbnail } from './thumbhash.js';
 
@@ -11,7 +12,7 @@ const KINDS = { image: 'image', animation: 'image', video: 'video', sound: 'audi
 /**
  * A file of a post: what the record says of it, what the server knows of it, and the file itself while it is sent.
  *
- * @typedef {{record: import('./desk-client.js').RecordMedium, known: any, file?: File, sent: number, error?: string,
+ * @typedef {{record: import('./desk-client.js').RecordMedium, known: any, file?: File, sent: number, error?: string, canTryAgain?: boolean,
  *   warnings: string[], mended?: boolean, controller?: AbortController, isMade?: boolean}} Entry
  */
 
@@ -44,6 +45,9 @@ export class FilesField {
         h('div', { class: 'ways' }, this.address,
           h('button', { type: 'button', onclick: () => this.#addAddress() }, 'Add'))));
   }
+
+  /** The name of a file that could not be sent. */
+  get failed() { return this.entries.find(({ error, record }) => error && !record.url)?.file?.name; }
 
   get isSending() { return this.entries.some(({ file, record, error }) => file && !record.url && !error); }
 
@@ -129,6 +133,8 @@ export class FilesField {
     } catch (error) {
       if (entry.controller.signal.aborted) return;
       entry.error = words(error);
+      // What the server refused for what it is, it refuses again.
+      entry.canTryAgain = !(error instanceof Refusal) || error.status >= 500 || [408, 429].includes(error.status);
     } finally {
       delete entry.controller;
       this.#sending -= 1;
@@ -183,7 +189,7 @@ export class FilesField {
         h('p', { class: 'note' }, facts(record, known, file)),
         controller ? h('progress', { max: file?.size ?? 1, value: entry.sent, 'aria-label': `Sending ${name}` }) : null,
         file && !record.url && !controller && !error ? h('p', { class: 'note' }, 'Waits for the others.') : null,
-        error ? h('p', { class: 'problem', role: 'alert' }, `${error} `, file ? h('button', {
+        error ? h('p', { class: 'problem', role: 'alert' }, `${error} `, file && entry.canTryAgain ? h('button', {
           type: 'button', onclick: () => void this.#send(entry, false) }, 'Try again') : null) : null,
         known.start?.startable !== false && known.start?.curve?.length > 1 ? curve(known) : null,
         ...warnings.map((warning) => this.#warning(entry, warning)),

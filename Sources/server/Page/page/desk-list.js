@@ -368,5 +368,12 @@ export class PostList {
   }
 }
 
-/** @param {PostRecord} record */
-export const title = (record) => record.title || record.text?.slice(0, 80) || record.id || record.type;
+/**
+ * What a post is called in a few words.
+ *
+ * @param {PostRecord} record
+ */
+export function title(record) {
+  const name = [...(record.title || record.text || record.id || record.type)];
+  return name.length > 80 ? `${name.slice(0, 79).join('')}…` : name.join('');
+}

@@ -2,7 +2,7 @@
 import { Conflict } from './desk-conflict.js';
 import { DropTarget, FilesField } from './desk-files.js';
 import { Preview } from './desk-preview.js';
-import { difference, item, parseRecord, placed, placeIn, Refusal } from './desk-client.js';
+import { difference, item, parseRecord, placed, placeIn, Refusal, same } from './desk-client.js';
 import { h, words } from './dom.js';
 
 /** @typedef {import('./desk-client.js').PostRecord} PostRecord */
@@ -24,6 +24,8 @@ export class PostDialog {
   /** Whether the person chose the type, or it follows from the files. */
   #hasType = false;
   #isSaving = false;
+  /** @type {PostRecord | null} what the form said when it was opened */
+  #initial = null;
   /** @type {Set<string>} the fields that this server's posts have */
   #fields = new Set();
 
@@ -126,6 +128,7 @@ export class PostDialog {
     this.note.textContent = '';
     this.files.fill(this.#draft.media ?? [], known);
     this.#fill();
+    this.#initial = this.#read();
     if (!this.element.open) this.element.showModal();
     this.inputs.title.focus();
     await this.preview.begin().catch(() => undefined);
@@ -150,9 +153,7 @@ export class PostDialog {
 
   get #hasChanges() {
     try {
-      const draft = this.#read();
-      if (this.#base) return Object.keys(difference(this.#base.record, draft)).length > 0;
-      return Boolean(draft.title || draft.text || draft.media?.length || this.files.isSending);
+      return this.files.isSending || !same(this.#initial, this.#read());
     } catch {
       return true;
     }
@@ -243,7 +244,7 @@ export class PostDialog {
   }
 
   #filesChanged() {
-    const kinds = this.files.entries.map(({ record }) => record.kind);
+    const kinds = this.files.entries.filter(({ error }) => !error).map(({ record }) => record.kind);
     if (!this.#hasType) this.type.value = kinds.length === 0 ? 'text' : kinds.length > 1 ? 'carousel' : kinds[0];
     this.#changed();
   }
@@ -295,6 +296,11 @@ export class PostDialog {
 
   async #submit() {
     if (this.#isSaving) return;
+    const { failed } = this.files;
+    if (failed !== undefined) {
+      this.note.textContent = `“${failed}” is not on the server: take it out, or send it again.`;
+      return;
+    }
     this.#isSaving = true;
     this.save.disabled = true;
     this.#clearField();

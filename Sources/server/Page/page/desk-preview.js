@@ -91,7 +91,7 @@ export class Preview {
     this.feed = feed;
     this.network = h('select', { onchange: () => void this.play() });
     this.screen = h('div', { class: 'frames' });
-    this.title = h('h4', { dir: 'auto' });
+    this.title = h('h3', { dir: 'auto' });
     this.by = h('p', { class: 'by' });
     this.text = h('p', { class: 'text', dir: 'auto' });
     this.costs = h('dl', { class: 'facts' });

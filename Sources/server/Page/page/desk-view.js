@@ -154,6 +154,7 @@ export class DeskView {
       this.feeds.replaceChildren(...feeds.map((/** @type {any} */ feed) => choose(
         feed.name, feed.title ?? feed.name, `${feed.title ? `${feed.name}, ` : ''}${posts(feed.total)}`)),
       total > 0 ? choose('', 'All posts', 'the newest first') : '');
+      this.#drawHeading();
       this.feedsNote.textContent = total === 0 ? 'There is no feed yet: make the first one.' : total > feeds.length ? `${count(total)} feeds` : '';
       this.feedsPaging.hidden = !paging.links.prev && !paging.links.next;
       for (const [button, link] of [[this.back, paging.links.prev], [this.further, paging.links.next]]) {
@@ -395,12 +396,19 @@ function backups(metrics) {
 }
 
 /**
- * What became of the webhooks, as the server says it: names and values.
+ * How far each webhook has been told what changed.
  *
- * @param {Record<string, any>[]} webhooks
+ * @param {{name: string, origin: string, position?: string, behindSince?: string, lastSuccess?: string, lastFailure?: string,
+ *   lastProblem?: string, failures?: number, nextAttempt?: string}[]} webhooks
  */
 function targets(webhooks) {
   if (webhooks.length === 0) return h('p', { class: 'note' }, 'There is none.');
-  return h('ul', {}, ...webhooks.map((webhook) => h('li', {}, h('dl', { class: 'facts' }, ...Object.entries(webhook).map(
-    ([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, h('bdi', {}, typeof value === 'object' ? JSON.stringify(value) : String(value)))))))));
+  const at = (/** @type {string} */ time) => new Date(time).toLocaleString();
+  return h('ul', {}, ...webhooks.map(({ name, origin, position, behindSince, lastSuccess, lastFailure, lastProblem, failures, nextAttempt }) => {
+    const state = behindSince ? `Behind since ${at(behindSince)}.` : position === undefined ? 'Not looked at yet.' : 'Told all that changed.';
+    return h('li', {}, h('strong', {}, h('bdi', {}, name)), ' ', h('span', { class: 'note' }, h('bdi', {}, origin)),
+      h('p', { class: failures ? 'problem' : 'note' }, state, lastSuccess ? ` It last took a message ${at(lastSuccess)}.` : ''),
+      failures && lastFailure ? h('p', { class: 'problem' }, `Failed ${count(failures)} ${failures === 1 ? 'time' : 'times'}, last ${at(lastFailure)}`,
+        lastProblem ? `: ${lastProblem}` : '.', nextAttempt ? ` Tried again ${at(nextAttempt)}.` : '') : null);
+  }));
 }
