@@ -205,7 +205,7 @@ def delete_posts(tab, server):
     for count in (3, 4):
         tab.click("Undo")
         tab.wait(f"({TITLES}).length == {count} && {BAR}.startsWith('Undone')", 5)
-    expect(shown(server) == ["The loom, again", "A gull", "The ferry", "The storm"], f"and taken back, to their places: {shown(server)}")
+    expect(shown(server) == ["The loom, again", "A gull", "The ferry", "The storm"], f"and taken back, to their places: {shown(server)}, {tab.evaluate(BAR)}")
     tab.click("Delete…")
     expect(tab.wait("document.querySelector('dialog[open] .main')?.textContent == 'Delete it, with 4 posts in it'", 5),
            "deleting the feed says how many posts it has")

@@ -41,15 +41,6 @@ export class DeskClient {
     }
   }
 
-  /** Whether the tab keeps the token. */
-  get isKept() {
-    try {
-      return sessionStorage.getItem(KEPT) !== null;
-    } catch {
-      return false;
-    }
-  }
-
   /**
    * @param {string} token
    * @param {boolean} isKept

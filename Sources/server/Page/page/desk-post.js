@@ -65,6 +65,7 @@ export class PostDialog {
     this.note = h('p', { class: 'note', role: 'status' });
     this.heading = h('h2', { id: 'post-title' });
     this.also = h('p', { class: 'note' });
+    this.other = h('input', { maxLength: 100, dir: 'auto', placeholder: 'its name', oninput: () => this.#changed() });
     this.preview = new Preview(client, feed);
     const labelled = (/** @type {string} */ name, /** @type {Node[]} */ ...controls) => h('label', {}, h('span', {}, name), ...controls);
     this.placeRow = labelled('Place', this.place);
@@ -73,7 +74,8 @@ export class PostDialog {
       h('div', { class: 'pair' }, labelled('Type', this.type), labelled('Author', this.inputs.author)),
       h('div', { class: 'pair' }, this.placeRow, this.neighbour), this.also,
       h('details', {}, h('summary', {}, 'More'),
-        labelled('Link', this.inputs.url), labelled('Tags', this.inputs.tags), labelled('Time', this.inputs.publishedAt), this.schedule));
+        labelled('Link', this.inputs.url), labelled('Tags', this.inputs.tags), labelled('Time', this.inputs.publishedAt), this.schedule,
+        labelled('Put it at the top of another feed, too', this.other)));
     this.body = h('form', { class: 'edit', onsubmit: (/** @type {Event} */ event) => {
       event.preventDefault();
       void this.#submit();
@@ -177,6 +179,7 @@ export class PostDialog {
   #fillPlace() {
     const feed = this.feed();
     const now = placeIn(this.#draft, feed);
+    this.other.value = '';
     const others = (this.#draft.feeds ?? []).filter(({ name }) => name !== feed).map(({ name }) => name);
     this.placeRow.hidden = !feed;
     this.also.hidden = others.length === 0;
@@ -202,6 +205,13 @@ export class PostDialog {
 
   /** @returns {PostRecord['feeds']} */
   #readFeeds() {
+    const feeds = this.#readPlace();
+    const name = this.other.value.trim();
+    return name ? placed({ type: '', feeds }, { name, rank: 'top' }) : feeds;
+  }
+
+  /** @returns {PostRecord['feeds']} */
+  #readPlace() {
     const feed = this.feed();
     const draft = this.#draft;
     const value = this.place.value;

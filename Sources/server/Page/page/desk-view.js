@@ -59,7 +59,10 @@ export class DeskView {
     place.append(this.gate, this.bench, this.bar, this.dialog, this.post.element);
     // What is dropped beside all of them must not take the page's place.
     new DropTarget(place, () => undefined);
-    new DropTarget(this.bench, (files) => { if (this.#feed) void this.post.make(files); });
+    new DropTarget(this.bench, (files) => {
+      if (this.#feed) void this.post.make(files);
+      else this.#say('Choose a feed: the files become a post of it.');
+    });
   }
 
   #makeFeeds() {
@@ -99,7 +102,12 @@ export class DeskView {
         h('label', {}, 'from ', this.from), h('label', {}, 'to ', this.until)), this.list.element);
   }
 
-  show() { if (this.client.token && !this.#isOpen) void this.#enter(); else if (this.#isOpen) void this.#readOutside(); }
+  show() {
+    if (!this.#isOpen) return void (this.client.token && this.#enter());
+    // Others may have written meanwhile.
+    void this.#readFeeds();
+    return void this.#showPosts();
+  }
 
   hide() { void this.list.settle(); }
 
@@ -356,6 +364,9 @@ export class DeskView {
       this.#say(`Undone: ${last.words}`);
       await this.#readFeeds();
     } catch (error) {
+      // What did not reach the server can be taken back still.
+      if (!(error instanceof Refusal) || error.status >= 500) this.#undo.push(last);
+      this.undo.hidden = this.#undo.length === 0;
       this.#failed(error instanceof Refusal && error.status === 412
         ? new Error('somebody else changed it since, and nothing of theirs is overwritten') : error);
     }

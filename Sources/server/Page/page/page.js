@@ -198,7 +198,10 @@ class Page {
     byId('feed').setAttribute('aria-busy', 'true');
     try {
       await Promise.all(lanes.map((lane) => lane.prefetcher.begin()));
-      if (lanes[0].prefetcher.feed.total === 0) this.#say(`The feed “${chosen.feed}” has no items yet.`);
+      if (lanes[0].prefetcher.feed.total === 0) {
+        this.#say(h('div', {}, `The feed “${chosen.feed}” has no posts yet. `,
+          h('button', { type: 'button', onclick: () => this.tabs.open('desk') }, 'Make one at the desk')));
+      }
     } catch (error) {
       if (number === this.#begun) this.#say(`The feed “${chosen.feed}” cannot be shown: ${words(error)}.`);
     }
