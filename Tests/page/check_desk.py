@@ -197,6 +197,16 @@ def change_posts(tab, server, folder):
 
 
 def delete_posts(tab, server):
+    # Somebody else deletes what is edited.
+    tab.evaluate("document.querySelectorAll('.posts .open')[1].click()")
+    tab.wait(f"{POST}.open", 5)
+    identifier = tab.evaluate("document.querySelectorAll('.posts li')[1].dataset.id")
+    server.ask("DELETE", f"/v1/items/{identifier}", token=TOKEN)
+    tab.type("dialog.post [data-field=title]", "A gull")
+    tab.type("dialog.post [data-field=text]", "It is back.")
+    tab.click("Save", POST)
+    expect(tab.wait("/deleted this post/.test(document.querySelector('dialog.post .note[role=status]').textContent)", 5), "a post that somebody deleted is told")
+    expect(tab.save() and tab.wait(f"({TITLES}).length == 4 && {BAR}.startsWith('“A gull”')", 5) and len(shown(server)) == 4, "and made again")
     for _ in range(2):
         count = tab.evaluate(f"({TITLES}).length")
         tab.click("Delete The" if count == 4 else "Delete A gull")

@@ -338,7 +338,8 @@ export class PostList {
       });
     } catch (error) {
       this.actions.failed(error);
-      if (number === this.#number) await this.show(this.#feed, this.#filter);
+      // It waits for this write.
+      if (number === this.#number) void this.show(this.#feed, this.#filter);
     }
     return undefined;
   }

@@ -24,6 +24,7 @@ export class PostDialog {
   /** Whether the person chose the type, or it follows from the files. */
   #hasType = false;
   #isSaving = false;
+  #wasSending = false;
   /** @type {PostRecord | null} what the form said when it was opened */
   #initial = null;
   /** @type {Set<string>} the fields that this server's posts have */
@@ -254,6 +255,9 @@ export class PostDialog {
   }
 
   #filesChanged() {
+    const { isSending } = this.files;
+    if (this.#wasSending && !isSending && this.files.failed === undefined) this.note.textContent = 'The files are on the server.';
+    this.#wasSending = isSending;
     const kinds = this.files.entries.filter(({ error }) => !error).map(({ record }) => record.kind);
     if (!this.#hasType) this.type.value = kinds.length === 0 ? 'text' : kinds.length > 1 ? 'carousel' : kinds[0];
     this.#changed();
@@ -348,7 +352,8 @@ export class PostDialog {
 
   /** @param {unknown} error */
   async #refused(error) {
-    if (error instanceof Refusal && error.status === 412) return this.#clash();
+    const isGone = error instanceof Refusal && error.status === 404 && this.#base !== null;
+    if (isGone || (error instanceof Refusal && error.status === 412)) return this.#clash();
     if (error instanceof SyntaxError) {
       this.note.textContent = `This is not JSON: ${words(error)}.`;
       return this.json.focus();

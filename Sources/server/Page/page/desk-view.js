@@ -288,6 +288,8 @@ export class DeskView {
       await this.post.edit(id);
     } catch (error) {
       this.#failed(error);
+      // It was deleted meanwhile.
+      if (error instanceof Refusal && error.status === 404) await this.#showPosts();
     }
   }
 
@@ -300,8 +302,10 @@ export class DeskView {
     const now = await this.client.record(id).catch(() => null);
     const name = title(now?.record ?? before?.record ?? { type: id });
     this.#did(before ? `Saved “${name}”.` : `“${name}” is in the feed.`, id, async () => {
-      if (before) await this.client.put(id, before.text, { tag: now?.tag });
-      else await this.client.delete(id, now?.tag);
+      // Where it could not be read nobody knows what is there: no tag holds.
+      const tag = now?.tag ?? '""';
+      if (before) await this.client.put(id, before.text, { tag });
+      else await this.client.delete(id, tag);
     });
     await this.list.update(id);
     await this.#readFeeds();
@@ -312,8 +316,8 @@ export class DeskView {
   async #remove(row) {
     try {
       await this.list.settle();
-      const { text } = await this.client.record(row.id);
-      await this.client.delete(row.id);
+      const { text, tag } = await this.client.record(row.id);
+      await this.client.delete(row.id, tag);
       this.list.take(row);
       this.#did(`Deleted “${title(row.record)}”.`, row.id, async () => this.client.put(row.id, text, { isNew: true }));
       await this.#readFeeds();
