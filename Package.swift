@@ -15,9 +15,17 @@ let testable: [SwiftSetting] =
 let served: [SwiftSetting] =
   testable + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
-/// Tests: never optimised, as that takes longer than it saves.
+/// Tests: never optimised, as that takes longer than it saves. SwiftPM finds tests in the index, but needs nothing of other
+/// modules there; and no module imports tests, so that they need not be looked at for that beforehand. Together this spares
+/// three tenths of the instructions of compiling them.
 let unoptimized: [SwiftSetting] =
-  strict + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+  strict + [
+    .unsafeFlags(
+      [
+        "-Onone", "-index-ignore-system-modules", "-index-ignore-clang-modules",
+        "-no-emit-module-separately-wmo",
+      ], .when(configuration: .release))
+  ]
 
 /// A floor of the house: a folder of Sources, and one of Tests. A module depends on modules of its own floor and of those above it in
 /// this file, which `MapTests` hold.
