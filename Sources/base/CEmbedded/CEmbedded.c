@@ -11,11 +11,32 @@ static const unsigned char openapi_json[] = {
 static const unsigned char lookahead_js[] = {
 #embed "../../server/Page/lookahead.js"
 };
+static const unsigned char page_desk_css[] = {
+#embed "../../server/Page/page/desk.css"
+};
+static const unsigned char page_desk_client_js[] = {
+#embed "../../server/Page/page/desk-client.js"
+};
+static const unsigned char page_desk_conflict_js[] = {
+#embed "../../server/Page/page/desk-conflict.js"
+};
+static const unsigned char page_desk_files_js[] = {
+#embed "../../server/Page/page/desk-files.js"
+};
+static const unsigned char page_desk_list_js[] = {
+#embed "../../server/Page/page/desk-list.js"
+};
+static const unsigned char page_desk_post_js[] = {
+#embed "../../server/Page/page/desk-post.js"
+};
+static const unsigned char page_desk_preview_js[] = {
+#embed "../../server/Page/page/desk-preview.js"
+};
+static const unsigned char page_desk_view_js[] = {
+#embed "../../server/Page/page/desk-view.js"
+};
 static const unsigned char page_dom_js[] = {
 #embed "../../server/Page/page/dom.js"
-};
-static const unsigned char page_editor_js[] = {
-#embed "../../server/Page/page/editor.js"
 };
 static const unsigned char page_feed_choice_js[] = {
 #embed "../../server/Page/page/feed-choice.js"
@@ -55,6 +76,9 @@ static const unsigned char page_page_css[] = {
 };
 static const unsigned char page_page_js[] = {
 #embed "../../server/Page/page/page.js"
+};
+static const unsigned char page_sample_report_html[] = {
+#embed "../../server/Page/page/sample-report.html"
 };
 static const unsigned char page_server_view_js[] = {
 #embed "../../server/Page/page/server-view.js"
@@ -120,8 +144,15 @@ static const unsigned char postgres_0008_experiments_sql[] = {
 static const EmbeddedFile files[] = {
     {"openapi.json", openapi_json, sizeof openapi_json},
     {"lookahead.js", lookahead_js, sizeof lookahead_js},
+    {"page/desk.css", page_desk_css, sizeof page_desk_css},
+    {"page/desk-client.js", page_desk_client_js, sizeof page_desk_client_js},
+    {"page/desk-conflict.js", page_desk_conflict_js, sizeof page_desk_conflict_js},
+    {"page/desk-files.js", page_desk_files_js, sizeof page_desk_files_js},
+    {"page/desk-list.js", page_desk_list_js, sizeof page_desk_list_js},
+    {"page/desk-post.js", page_desk_post_js, sizeof page_desk_post_js},
+    {"page/desk-preview.js", page_desk_preview_js, sizeof page_desk_preview_js},
+    {"page/desk-view.js", page_desk_view_js, sizeof page_desk_view_js},
     {"page/dom.js", page_dom_js, sizeof page_dom_js},
-    {"page/editor.js", page_editor_js, sizeof page_editor_js},
     {"page/feed-choice.js", page_feed_choice_js, sizeof page_feed_choice_js},
     {"page/feed-view.js", page_feed_view_js, sizeof page_feed_view_js},
     {"page/frame.js", page_frame_js, sizeof page_frame_js},
@@ -135,6 +166,7 @@ static const EmbeddedFile files[] = {
     {"page/metrics.js", page_metrics_js, sizeof page_metrics_js},
     {"page/page.css", page_page_css, sizeof page_page_css},
     {"page/page.js", page_page_js, sizeof page_page_js},
+    {"page/sample-report.html", page_sample_report_html, sizeof page_sample_report_html},
     {"page/server-view.js", page_server_view_js, sizeof page_server_view_js},
     {"page/slide.js", page_slide_js, sizeof page_slide_js},
     {"page/tabs.js", page_tabs_js, sizeof page_tabs_js},

@@ -81,16 +81,16 @@ export class LabView {
       const answer = await fetch(this.server, { headers: { Accept: 'application/json' }, cache: 'no-cache' });
       if (!answer.ok) throw new Error(`status ${answer.status}`);
       const { links } = await answer.json();
-      if (!links.labReport) {
-        return this.report.replaceChildren(h('p', { class: 'note' }, 'There is none. ',
-          h('code', {}, 'lookahead lab report --output lab.html'), ' makes one, ',
-          h('code', {}, 'lookahead serve --lab-report lab.html'), ' shows it here.'));
-      }
-      const address = new URL(links.labReport.replace(/^\//, ''), this.server).href;
+      const address = new URL(links.labReport?.replace(/^\//, '') ?? 'page/sample-report.html', this.server).href;
       if (this.report.querySelector('iframe')?.src === address) return;
       this.report.replaceChildren(
+        ...(links.labReport ? [] : [h('p', { class: 'note' }, 'There is none. ',
+          h('code', {}, 'lookahead lab report --output lab.html'), ' makes one, ',
+          h('code', {}, 'lookahead serve --lab-report lab.html'), ' shows it here.'),
+        h('h3', {}, 'A sample'), h('p', { class: 'note' }, 'Not of this server: the examples that come with the program, ',
+          'simulated on 3G with five strategies.')]),
         h('p', { class: 'note' }, h('a', { href: address, target: '_blank', rel: 'noopener' }, 'On a page of its own')),
-        h('iframe', { class: 'report', src: address, title: 'The lab’s last report', sandbox: '', loading: 'lazy' }));
+        h('iframe', { class: 'report', src: address, title: links.labReport ? 'The lab’s last report' : 'A sample of a report', sandbox: '', loading: 'lazy' }));
     } catch (error) {
       this.report.replaceChildren(h('p', { class: 'note' }, `The report does not come: ${words(error)}.`));
     }
