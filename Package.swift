@@ -186,8 +186,7 @@ let package = Package(
     client.module("PrefetchURLSession", ["PrefetchClient"], strict),
     // A headless viewer on it.
     client.module(
-      "Viewing",
-      ["PrefetchClient", "Prefetch", "PostJSON", "JSON", "Feed", "Sockets", "System"]),
+      "Viewing", ["PrefetchClient", "Prefetch", "JSON", "Feed", "Sockets", "System"]),
 
     // Lab: viewers, links and runs that are simulated, and a slow network for tests and `--network`.
     lab.module("LinkModel", ["Prefetch", "JSON"]),
@@ -210,7 +209,7 @@ let package = Package(
       "Service",
       [
         "FeedServer", "RowStore", "SQLiteStore", "Postgres", "PostgresStore", "Prefetch", "Backups",
-        "System", "Catalog", "Feed", "Reports",
+        "System", "Catalog", "Feed", "Reports", "Experiments",
         "MediaFiles", "MediaProbe", "MediaIndex", "Observability", logging, metrics,
       ]),
 
