@@ -14,6 +14,7 @@ import json
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -434,6 +435,72 @@ def check_hostile(program, folder):
             tab.judge("hostile")
 
 
+def check_story(program, folder):
+    """What was tried and what came of it, in words; a suggestion is begun by its button."""
+    def finding(a, b, mean, low, high, verdict):
+        return {"words": "", "verdict": verdict, "sessions": [52_000, 48_000], "loadersPer1000": [a, b], "percent": mean,
+                "interval": [low, high], "bytesPerSession": [4_100_000, 4_300_000], "brokenGuards": [], "sharesAreWrong": False}
+
+    expected = {"loadersPer1000": [22.4, 14.1], "kilobytesPerItem": [80, 88]}
+    history = [
+        ("trial", None, "expected-wait:price=2500",
+         [("started", 10, {}), ("ramped", 500, {}),
+          ("applied", 0, {"reason": "it has fewer", "finding": finding(31.2, 18.4, -41, -48, -34, "better")})]),
+        ("trial", None, "endless",
+         [("started", 10, {}), ("rolledBack", 0, {"reason": "it broke a guard: bytes a session",
+                                                  "finding": finding(18.4, 17.9, -3, -9, 4, "undecided")})]),
+        ("trial", None, "expected-wait:price=2500", [("kept", 0, {"reason": "r"})] * 6),
+        ("holdout", "lte", "plain-5", [("started", 50, {"reason": "r"})]),
+        ("trial", "3g", "expected-wait:price=<b>500", [("suggested", 0, {"reason": "lookahead tune", "expected": expected})]),
+    ]
+    with tempfile.TemporaryDirectory() as scratch:
+        server = RunningServer(program, scratch, "--experiment-seconds", "0", media=MEDIA)
+        server.command("seed", "--fixtures", str(FIXTURES))
+        database = sqlite3.connect(server.database)
+        now = int(time.time())
+        setting = {"strategy": "expected-wait", "parameters": {"price": 500}, "image_weight": 1, "video_weight": 2}
+        for number, (kind, network, name, steps) in enumerate(history, 1):
+            database.execute("INSERT INTO experiment VALUES (?, ?, 'featured', ?, ?, 's', 500, 5, 14)",
+                             (number, kind, network, json.dumps({"name": name, **setting})))
+            for index, (step, share, evidence) in enumerate(steps):
+                at = now - 86_400 * (4 * (len(history) - number) + len(steps) - index)
+                database.execute("INSERT INTO experiment_step (experiment_id, taken_at, kind, share_permille, evidence) VALUES (?, ?, ?, ?, ?)",
+                                 (number, at * 1_000_000, step, share, json.dumps(evidence)))
+        database.commit()
+        database.close()
+        lab = "document.getElementById('view-lab')"
+        with server:
+            for size, name in ((PHONE, "phone"), ((820, 1180), "tablet"), (DESKTOP, "desktop")):
+                for dark in (False, True):
+                    with Tab(server.port, size, dark) as tab:
+                        tab.open()
+                        tab.evaluate("document.getElementById('tab-lab').click()")
+                        tab.wait(f"{lab}.textContent.includes('The lab suggests')", 10)
+                        expect(tab.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), f"{name}: the story fits")
+                        time.sleep(0.3)
+                        tab.screenshot(folder / f"{name}-{'dark' if dark else 'light'}-story.png")
+                        text = tab.evaluate(f"{lab}.textContent")
+                        tab.judge(f"{name}: the story")
+            for words in ("Of 1000 items 18 had a loader instead of 31.", "6 cents more", "14 of 1000 items had a loader instead of 22, for 10 % more data",
+                          "Nobody has it yet", "broke a guard: bytes a session", "6 nights so far", "keep the policy of before, plain-5",
+                          "Take it back", "price=<b>500"):
+                expect(words in text, f"the story says: {words}")
+            with Tab(server.port, DESKTOP) as tab:
+                tab.allowed = ["401"]
+                tab.open()
+                tab.evaluate("document.getElementById('tab-lab').click()")
+                button = "[...document.querySelectorAll('#view-lab button')].find(one => one.textContent == 'Try it')"
+                tab.wait(f"!!{button}", 10)
+                tab.evaluate(f"{button}.click()")
+                expect(tab.evaluate(f"{lab}.textContent.includes('takes a token')"), "without a token it asks for one")
+                key = "document.querySelector('#view-lab input[type=password]')"
+                for token, said_then in (("wrong-token", "That was refused"), (TOKEN, "Done.")):
+                    tab.evaluate(f"{key}.value = '{token}'; {key}.dispatchEvent(new Event('input')); {button}.click()")
+                    expect(tab.wait(f"{lab}.textContent.includes('{said_then}')", 5), f"with {token[:5]}…: {said_then}")
+                expect(tab.wait(f"{lab}.textContent.includes('Being tried') && {lab}.textContent.includes('Too few sessions yet')", 5),
+                       "one click begins what is suggested")
+
+
 def check_empty(program, folder):
     """An empty database says how to fill it, and what is loaded then shows by itself."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -662,7 +729,8 @@ def main():
                 [(check_live, server, folder), (check_clips, server), (check_module, server), (check_deleted, server),
                  (check_news, server), (check_desk.check_desk, program, folder), (check_firefox, server, folder), (check_looks, server, folder, "desktop")],
                 [(check_looks, beside, folder, "phone"), (check_keyboard, beside), (check_reduced_motion, beside, folder),
-                 (check_change, beside), (check_first_sight, beside), (check_hostile, program, folder), (check_sample, beside, folder), (check_empty, program, folder),
+                 (check_change, beside), (check_first_sight, beside), (check_hostile, program, folder), (check_sample, beside, folder),
+                 (check_story, program, folder), (check_empty, program, folder),
                  (check_many_feeds, program)],
             ]
             threads = [threading.Thread(target=lambda row=row: [run(*check) for check in row]) for row in rows]

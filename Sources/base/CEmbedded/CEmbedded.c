@@ -56,6 +56,9 @@ static const unsigned char page_index_html[] = {
 static const unsigned char page_inspector_js[] = {
 #embed "../../server/Page/page/inspector.js"
 };
+static const unsigned char page_lab_story_js[] = {
+#embed "../../server/Page/page/lab-story.js"
+};
 static const unsigned char page_lab_view_js[] = {
 #embed "../../server/Page/page/lab-view.js"
 };
@@ -159,6 +162,7 @@ static const EmbeddedFile files[] = {
     {"page/icon.svg", page_icon_svg, sizeof page_icon_svg},
     {"page/index.html", page_index_html, sizeof page_index_html},
     {"page/inspector.js", page_inspector_js, sizeof page_inspector_js},
+    {"page/lab-story.js", page_lab_story_js, sizeof page_lab_story_js},
     {"page/lab-view.js", page_lab_view_js, sizeof page_lab_view_js},
     {"page/lane.js", page_lane_js, sizeof page_lane_js},
     {"page/live-view.js", page_live_view_js, sizeof page_live_view_js},

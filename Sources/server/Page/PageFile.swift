@@ -45,6 +45,7 @@ package struct PageFile: Sendable {
     "feed-view.js": PageFile(.script, "page/feed-view.js"),
     "frame.js": PageFile(.script, "page/frame.js"),
     "inspector.js": PageFile(.script, "page/inspector.js"),
+    "lab-story.js": PageFile(.script, "page/lab-story.js"),
     "lab-view.js": PageFile(.script, "page/lab-view.js"),
     "lane.js": PageFile(.script, "page/lane.js"),
     "live-view.js": PageFile(.script, "page/live-view.js"),
