@@ -210,7 +210,7 @@ export class Preview {
       if (page) {
         const { plan, planBytes, policy } = page.prefetch;
         const others = new Set(plan.map((/** @type {any} */ part) => part.item)).size - 1;
-        facts.push(fact('Planned from here', `${size(planBytes)}: this and ${count(Math.max(0, others))} more`),
+        facts.push(fact('Planned from here', `${size(planBytes)}: this ${others > 0 ? `and ${count(others)} more` : 'alone'}`),
           fact('By the policy', policy));
       }
       if (number === this.#number) this.costs.append(...facts);
