@@ -152,6 +152,11 @@ def move_posts(tab, server, folder):
     tab.mouse("mouseReleased", x, top - 8, clickCount=1)
     expect(tab.wait(f"{BAR}.startsWith('Moved “The storm”')", 5), "a post is dragged")
     expect(shown(server) == ["The storm", "The loom", "A gull", "The ferry"], "to the top")
+    if not tab.evaluate("document.querySelector('.filter input[type=search]').hidden"):
+        tab.type(".filter input[type=search]", "gull")
+        expect(tab.wait(f"({TITLES}).length == 1 && {TITLES}", 5) == ["A gull"], "posts are searched")
+        tab.type(".filter input[type=search]", "")
+        tab.wait(f"({TITLES}).length == 4", 5)
     tab.click("Undo")
     expect(tab.wait(f"{BAR}.startsWith('Undone')", 5) and shown(server) == ["The loom", "A gull", "The ferry", "The storm"],
            "and taken back")
@@ -248,7 +253,14 @@ def look(server, folder):
     """Three sizes, light and dark, in one tab."""
     with Desk(server.port) as tab:
         tab.open("/#feed=harbour&network=as-is")
+        tab.evaluate("document.querySelector('.gate [type=checkbox]').checked = true")
         tab.open_desk()
+        tab.wait("document.querySelectorAll('.posts li').length == 4", 10)
+        tab.call("Page.reload")
+        time.sleep(0.5)
+        tab.wait("document.readyState == 'complete' && globalThis.lookaheadPage")
+        tab.evaluate("document.getElementById('tab-desk').click()")
+        expect(tab.wait("document.querySelectorAll('.posts li').length == 4", 10), "the tab keeps the token, if asked")
         tab.wait("document.querySelectorAll('.posts .thumb canvas').length == 4", 10)
         for (width, height), name in ((PHONE, "phone"), (TABLET, "tablet"), (DESKTOP, "desktop")):
             tab.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
@@ -266,5 +278,6 @@ def look(server, folder):
         unnamed = tab.evaluate("""[...document.querySelectorAll('#view-desk :is(button, select, input, textarea)')]
           .filter(one => !one.hidden).filter(one => !(one.ariaLabel || one.textContent.trim() || one.labels?.length)).map(one => one.outerHTML.slice(0, 90))""")
         expect(not unnamed, f"everything at the desk has a name {unnamed or ''}")
-        time.sleep(0.2)
+        tab.click("Forget the token")
+        expect(tab.evaluate("sessionStorage.length == 0 && document.querySelector('.gate').checkVisibility()"), "and forgets it")
         tab.judge("desk looks")

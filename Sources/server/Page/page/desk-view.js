@@ -120,7 +120,7 @@ export class DeskView {
       this.#api ??= await this.client.get('openapi.json').catch(() => ({}));
     } catch (error) {
       return this.#leave(error instanceof Refusal && error.status === 401 ? 'This is not the server’s token.'
-        : `${error instanceof Refusal ? '' : 'The desk cannot be opened: '}${words(error)}`);
+        : `${error instanceof Refusal ? '' : 'The desk cannot be opened: '}${words(error)}.`);
     }
     this.token.value = '';
     this.#isOpen = true;
