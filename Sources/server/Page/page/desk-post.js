@@ -24,6 +24,8 @@ export class PostDialog {
   /** Whether the person chose the type, or it follows from the files. */
   #hasType = false;
   #isSaving = false;
+  /** @type {Record<string, string>} the times as the form shows them */
+  #times = {};
   #wasSending = false;
   /** @type {PostRecord | null} what the form said when it was opened */
   #initial = null;
@@ -170,7 +172,10 @@ export class PostDialog {
     for (const name of /** @type {const} */ (['title', 'text', 'url'])) inputs[name].value = draft[name] ?? '';
     inputs.author.value = draft.author?.name ?? '';
     inputs.tags.value = (draft.tags ?? []).join(', ');
-    for (const name of /** @type {const} */ (['publishedAt', 'visibleFrom', 'visibleUntil'])) inputs[name].value = local(draft[name]);
+    for (const name of /** @type {const} */ (['publishedAt', 'visibleFrom', 'visibleUntil'])) {
+      inputs[name].value = local(draft[name]);
+      this.#times[name] = inputs[name].value;
+    }
     this.schedule.hidden = !this.#fields.has('visibleFrom');
     if (!TYPES.includes(draft.type)) this.type.append(h('option', { value: draft.type }, draft.type));
     this.type.value = draft.type;
@@ -246,7 +251,7 @@ export class PostDialog {
     }
     for (const name of /** @type {const} */ (['publishedAt', 'visibleFrom', 'visibleUntil'])) {
       // A time with more decimals than the form shows stays as it is.
-      if (inputs[name].value !== local(base[name])) set(name, inputs[name].value ? new Date(inputs[name].value).toISOString() : undefined);
+      if (inputs[name].value !== this.#times[name]) set(name, inputs[name].value ? new Date(inputs[name].value).toISOString() : undefined);
     }
     const media = this.files.records;
     set('media', media.length > 0 ? media : undefined);
