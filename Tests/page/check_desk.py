@@ -16,6 +16,7 @@ TITLES = "[...document.querySelectorAll('.posts strong')].map(one => one.textCon
 BAR = "document.querySelector('.bar-of-desk').textContent"
 POST = "document.querySelector('dialog.post')"
 ALT = 1
+IS_LONG = bool(os.environ.get("LOOKAHEAD_LONG_TESTS"))
 
 
 class Desk(Tab):
@@ -82,9 +83,11 @@ def check_desk(program, folder):
                 move_posts(tab, server, folder)
                 change_posts(tab, server, folder)
                 delete_posts(tab, server)
+                if IS_LONG:
+                    make_several(tab, server)
                 tab.judge("desk")
             load_as_client(server)
-            if os.environ.get("LOOKAHEAD_LONG_TESTS"):
+            if IS_LONG:
                 look(server, folder)
 
 
@@ -227,6 +230,19 @@ def delete_posts(tab, server):
     tab.click("Cancel", "document.querySelector('dialog[open]')")
     tab.click("Show it")
     expect(tab.wait("document.querySelector('.row.isActive h2')?.textContent == 'The loom, again'", 10), "the feed's page shows it")
+
+
+def make_several(tab, server):
+    """Many files at once: a post of each."""
+    tab.evaluate("document.getElementById('tab-desk').click()")
+    tab.drop(".bench", MEDIA / "loom/0.mp4", MEDIA / "herring-gull-portrait/0.jpg")
+    tab.wait("document.querySelectorAll('.files li .note').length >= 2 && !document.querySelector('.files progress')", 10)
+    tab.evaluate("document.querySelector('dialog.post .fields .check input').click()")
+    expect(tab.save() and tab.wait(f"{BAR}.startsWith('2 posts are made')", 5), "several files become a post each")
+    kinds = [item["type"] for item in json.loads(server.get("/rp/?feed=harbour")[2])["items"]]
+    expect(kinds[:2] == ["video", "image"] and len(kinds) == 6, f"in their order: {kinds}")
+    tab.click("Undo")
+    expect(tab.wait(f"{BAR}.startsWith('Undone') && ({TITLES}).length == 4", 5) and len(shown(server)) == 4, "and are taken back together")
 
 
 def load_as_client(server):

@@ -375,6 +375,6 @@ export class PostList {
  * @param {PostRecord} record
  */
 export function title(record) {
-  const name = [...(record.title || record.text || record.id || record.type)];
+  const name = [...(record.title || record.text || record.media?.[0]?.alt || record.id || record.type)];
   return name.length > 80 ? `${name.slice(0, 79).join('')}…` : name.join('');
 }

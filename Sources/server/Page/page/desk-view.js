@@ -52,7 +52,7 @@ export class DeskView {
     });
     this.post = new PostDialog(this.client, () => this.#feed, () => this.list.rows.map(({ id, record }) => ({
       id, title: title(record), hasRank: record.feeds?.find(({ name }) => name === this.#feed)?.rank !== undefined,
-    })), (id, before) => void this.#saved(id, before));
+    })), (ids, before) => void this.#saved(ids, before));
     this.dialog = h('dialog', { 'aria-labelledby': 'ask-title' });
     this.bench = h('div', { class: 'bench', hidden: true }, this.#makeFeeds(), this.#makePosts());
     this.bar = h('div', { class: 'bar-of-desk', hidden: true }, this.status, this.undo);
@@ -294,18 +294,20 @@ export class DeskView {
   }
 
   /**
-   * @param {string} id
+   * @param {string[]} ids
    * @param {import('./desk-client.js').Version | null} before
    */
-  async #saved(id, before) {
+  async #saved(ids, before) {
+    const [id] = ids;
     this.page.changed(this.#feed, id);
-    const now = await this.client.record(id).catch(() => null);
-    const name = title(now?.record ?? before?.record ?? { type: id });
-    this.#did(before ? `Saved “${name}”.` : `“${name}” is in the feed.`, id, async () => {
+    const now = await Promise.all(ids.map((one) => this.client.record(one).catch(() => null)));
+    const name = title(now[0]?.record ?? before?.record ?? { type: id });
+    const words = before ? `Saved “${name}”.` : ids.length > 1 ? `${posts(ids.length)} are made.` : `“${name}” is made.`;
+    this.#did(words, id, async () => {
       // Where it could not be read nobody knows what is there: no tag holds.
-      const tag = now?.tag ?? '""';
-      if (before) await this.client.put(id, before.text, { tag });
-      else await this.client.delete(id, tag);
+      const tag = (/** @type {number} */ index) => now[index]?.tag ?? '""';
+      if (before) await this.client.put(id, before.text, { tag: tag(0) });
+      else for (const [index, one] of ids.entries()) await this.client.delete(one, tag(index));
     });
     await this.list.update(id);
     await this.#readFeeds();
