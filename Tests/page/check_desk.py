@@ -89,6 +89,7 @@ def check_desk(program, folder):
             load_as_client(server)
             if IS_LONG:
                 look(server, folder)
+                cut_off(server, pathlib.Path(scratch), media)
 
 
 def make_feed(tab):
@@ -263,6 +264,31 @@ def load_as_client(server):
         expect(clips and found == {path: f"bytes=0-{count - 1}" for path, count in clips.items()},
                f"a client starts from exactly the hinted bytes: {sorted(found.values(), key=str)}")
         tab.judge("client")
+
+
+def cut_off(server, scratch, media):
+    """The server is killed while a file is sent: nothing of it stays, and the same file is sent again."""
+    large = scratch / "large.mp4"
+    large.write_bytes((MEDIA / "first-ferry/0.mp4").read_bytes() + os.urandom(20 << 20))
+    with Desk(server.port) as tab:
+        tab.allowed = ["ERR_CONNECTION", "ERR_EMPTY", "ERR_INCOMPLETE"]
+        tab.open("/#feed=harbour&network=as-is")
+        tab.open_desk()
+        tab.wait("document.querySelectorAll('.posts li').length == 4", 10)
+        speed = {"offline": False, "latency": 0, "downloadThroughput": -1}
+        tab.call("Network.emulateNetworkConditions", uploadThroughput=3_000_000, **speed)
+        tab.drop(".bench", large)
+        sent = tab.wait("document.querySelector('.files progress')?.value > 1e6 && document.querySelector('.files progress').value", 10)
+        server.kill()
+        expect(sent and tab.wait("/cannot be reached/.test(document.querySelector('.files .problem')?.textContent)", 5),
+               f"a server that is killed after {sent} bytes of a file is told")
+        server.start()
+        expect(not [file for file in media.rglob(".uploads/*")], "nothing of the file is left")
+        tab.call("Network.emulateNetworkConditions", uploadThroughput=-1, **speed)
+        tab.click("Try again", POST)
+        expect(tab.wait("document.querySelector('.files .note')?.textContent.includes('first picture')", 20), "and sent again")
+        expect(tab.save(), "into a post")
+        tab.judge("cut off")
 
 
 def look(server, folder):
