@@ -329,6 +329,8 @@ export class PostDialog {
       return;
     }
     this.#isSaving = true;
+    const token = this.note.querySelector('input')?.value.trim();
+    if (token) this.client.use(token, false);
     this.save.disabled = true;
     this.#clearField();
     try {
@@ -391,6 +393,11 @@ export class PostDialog {
   async #refused(error) {
     const isGone = error instanceof Refusal && error.status === 404 && this.#base !== null;
     if (isGone || (error instanceof Refusal && error.status === 412)) return this.#clash();
+    if (error instanceof Refusal && error.status === 401) {
+      // What was typed is not lost because the token was replaced meanwhile.
+      const token = h('input', { type: 'password', autocomplete: 'off' });
+      return this.note.replaceChildren(h('label', {}, 'The token does not count any more. Put in the new one, and save again. ', token));
+    }
     if (error instanceof SyntaxError) {
       this.note.textContent = `This is not JSON: ${words(error)}.`;
       return this.json.focus();

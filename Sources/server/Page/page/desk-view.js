@@ -18,6 +18,8 @@ export class DeskView {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #typing;
   #isOpen = false;
+  /** @type {string | null} the post to open once there is a token */
+  #wanted = null;
   /** @type {any} */
   #api = null;
 
@@ -131,7 +133,9 @@ export class DeskView {
     this.post.fields = new Set(Object.keys(this.#api.components?.schemas?.Record?.properties ?? {}));
     this.#feed = this.page.feed();
     await this.#readFeeds();
-    return this.#showPosts();
+    await this.#showPosts();
+    if (this.#wanted !== null) await this.edit(this.#wanted);
+    return undefined;
   }
 
   /** @param {string} why */
@@ -283,6 +287,10 @@ export class DeskView {
    * @param {string} id
    */
   async edit(id) {
+    this.#wanted = id;
+    // The token comes first.
+    if (!this.#isOpen) return;
+    this.#wanted = null;
     try {
       await this.list.settle();
       await this.post.edit(id);
