@@ -434,6 +434,6 @@ function targets(webhooks) {
     return h('li', {}, h('strong', {}, h('bdi', {}, name)), ' ', h('span', { class: 'note' }, h('bdi', {}, origin)),
       h('p', { class: failures ? 'problem' : 'note' }, state, lastSuccess ? ` It last took a message ${at(lastSuccess)}.` : ''),
       failures && lastFailure ? h('p', { class: 'problem' }, `Failed ${count(failures)} ${failures === 1 ? 'time' : 'times'}, last ${at(lastFailure)}`,
-        lastProblem ? `: ${lastProblem}` : '.', nextAttempt ? ` Tried again ${at(nextAttempt)}.` : '') : null);
+        lastProblem ? `: ${words(lastProblem)}` : '', '.', nextAttempt ? ` The next try is at ${at(nextAttempt)}.` : '') : null);
   }));
 }
