@@ -41,6 +41,7 @@ package final class FeedService: Sendable {
   /// Of a database that is a file.
   private let fileCare: FileCare?
   private let mediaKeeper: MediaKeeper?
+  private let textIndexKeeper: TextIndexKeeper
 
   /// If the store is told of changes, the service checks it only once in this many intervals, each counted as at
   /// most this long: for what the store was not told.
@@ -99,6 +100,7 @@ package final class FeedService: Sendable {
       MediaKeeper(
         configuration.mediaProbing, root: root, store: store, logger: logger, figures: figures)
     }
+    textIndexKeeper = TextIndexKeeper(store, logger: logger)
     tellWriteProblem(settings.writeTokens)
   }
 
@@ -117,6 +119,7 @@ package final class FeedService: Sendable {
     try refresher.start()
     try fileCare?.start()
     try mediaKeeper?.start()
+    try textIndexKeeper.start()
     return port
   }
 
@@ -139,6 +142,7 @@ package final class FeedService: Sendable {
   package func wait() throws {
     // It would take processors from requests in flight, and no client waits for it.
     mediaKeeper?.stop()
+    textIndexKeeper.stop()
     application.wait()
     refresher.stop()
     fileCare?.stop()
