@@ -38,7 +38,8 @@ import Version
     ["plan"], ["media", "add"], ["media", "renditions"],
     ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
     ["lab", "report"], ["lab", "apply"], ["lab", "validate"], ["live"],
-    ["experiment", "start"], ["experiment", "list"], ["experiment", "stop"],
+    ["experiment", "start"], ["experiment", "begin"], ["experiment", "list"],
+    ["experiment", "stop"],
     ["experiment", "undo"], ["tune"],
   ]
 
@@ -69,6 +70,7 @@ import Version
       "input", "precision", "price", "search", "bitrates", "by", "budget-kilobytes",
       "megabyte-loaders",
       "output", "csv", "without-grid", "undo", "together", "validation", "against", "begin",
+      "suggest",
       "wrong",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {

@@ -285,7 +285,7 @@ extension Problem {
       case .unknownFeed: (.unknownFeed, .notFound)
       case .unknownNetwork: (.unknownNetwork, .notFound)
       case .unknown: (.unknownExperiment, .notFound)
-      case .overlaps, .isOver, .hasMovedOn, .nothingApplied, .changedSince:
+      case .overlaps, .isOver, .hasMovedOn, .notWaiting, .nothingApplied, .changedSince:
         (.experimentConflict, .conflict)
       }
     let words = "\(error)"
