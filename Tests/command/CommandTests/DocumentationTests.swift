@@ -37,7 +37,7 @@ import Version
     ["export"], ["check"], ["copy"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
     ["plan"], ["media", "add"], ["media", "renditions"],
     ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
-    ["lab", "report"], ["lab", "apply"], ["lab", "validate"], ["live"],
+    ["lab", "report"], ["lab", "apply"], ["lab", "validate"], ["lab", "replay"], ["live"],
     ["experiment", "start"], ["experiment", "begin"], ["experiment", "list"],
     ["experiment", "stop"],
     ["experiment", "undo"], ["tune"],
@@ -71,7 +71,7 @@ import Version
       "megabyte-loaders",
       "output", "csv", "without-grid", "undo", "together", "validation", "against", "begin",
       "suggest",
-      "wrong",
+      "wrong", "plain-http",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(document.contains("`--\(option)`"), "--\(option)")
