@@ -17,6 +17,7 @@ struct ServeSettings: ParsableArguments {
   @OptionGroup(title: "Loading") var loading: LoadingOptions
   @OptionGroup(title: "Care of the database") var care: CareOptions
   @OptionGroup(title: "Reports of clients") var reports: ReportOptions
+  @OptionGroup(title: "Tuning") var tuning: TuneOptions
   @OptionGroup(title: "Log and figures") var log: LogOptions
 
   /// Every setting, in the order of the help.
@@ -48,6 +49,8 @@ struct ServeSettings: ParsableArguments {
     configuration.application.reports.keys = try reports.keys()
     configuration.mediaProbing.decoding = media.decoding.settings
     configuration.backups = care.backups
+    configuration.tuning.mode = tuning.tune
+    configuration.tuning.environment = tuning.environment(database: database.database)
     return configuration
   }
 }

@@ -42,6 +42,7 @@ enum Route: Int, CaseIterable, Sendable {
   /// Experiments on policies.
   case experiments
   case postExperiment
+  case beginExperiment
   case deleteExperiment
   case media
   case putMedia
@@ -179,6 +180,10 @@ enum Route: Int, CaseIterable, Sendable {
     case .postExperiment:
       Row(.post, "/v1/experiments", for: .writers, body: .collected) {
         PostExperimentHandler(store: $0.store, workers: $0.workers, logger: $0.logger)
+      }
+    case .beginExperiment:
+      Row(.post, "/v1/experiments/{experiment}", for: .writers) {
+        BeginExperimentHandler(store: $0.store, workers: $0.workers, logger: $0.logger)
       }
     case .deleteExperiment:
       Row(.delete, "/v1/experiments/{experiment}", for: .writers) {

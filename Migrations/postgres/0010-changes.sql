@@ -1,4 +1,4 @@
--- What Migrations/sqlite/0009-changes.sql comes to, for PostgreSQL, where rows of the log and entries are in the order
+-- What Migrations/sqlite/0010-changes.sql comes to, for PostgreSQL, where rows of the log and entries are in the order
 -- of their transactions.
 
 CREATE TABLE change_source (
