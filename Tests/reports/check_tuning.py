@@ -323,7 +323,7 @@ def main():
         library, problem = faults.build(folder)
         if library is None:
             print(f"skipped: {problem}")
-            return
+            sys.exit(2)
         check(options.program, library, pathlib.Path(folder), options.sessions, random.Random(options.seed))
     sys.exit(1 if failures else 0)
 
