@@ -119,6 +119,9 @@ static const unsigned char sqlite_0007_swipe_strategies_sql[] = {
 static const unsigned char sqlite_0008_experiments_sql[] = {
 #embed "../../../Migrations/sqlite/0008-experiments.sql"
 };
+static const unsigned char sqlite_0009_text_search_sql[] = {
+#embed "../../../Migrations/sqlite/0009-text-search.sql"
+};
 static const unsigned char postgres_0001_store_sql[] = {
 #embed "../../../Migrations/postgres/0001-store.sql"
 };
@@ -142,6 +145,9 @@ static const unsigned char postgres_0007_swipe_strategies_sql[] = {
 };
 static const unsigned char postgres_0008_experiments_sql[] = {
 #embed "../../../Migrations/postgres/0008-experiments.sql"
+};
+static const unsigned char postgres_0009_text_search_sql[] = {
+#embed "../../../Migrations/postgres/0009-text-search.sql"
 };
 
 static const EmbeddedFile files[] = {
@@ -186,6 +192,7 @@ static const EmbeddedFile files[] = {
     {"sqlite/0007-swipe-strategies.sql", sqlite_0007_swipe_strategies_sql,
      sizeof sqlite_0007_swipe_strategies_sql},
     {"sqlite/0008-experiments.sql", sqlite_0008_experiments_sql, sizeof sqlite_0008_experiments_sql},
+    {"sqlite/0009-text-search.sql", sqlite_0009_text_search_sql, sizeof sqlite_0009_text_search_sql},
     {"postgres/0001-store.sql", postgres_0001_store_sql, sizeof postgres_0001_store_sql},
     {"postgres/0002-reports.sql", postgres_0002_reports_sql, sizeof postgres_0002_reports_sql},
     {"postgres/0003-published-strategies.sql", postgres_0003_published_strategies_sql,
@@ -197,6 +204,7 @@ static const EmbeddedFile files[] = {
     {"postgres/0007-swipe-strategies.sql", postgres_0007_swipe_strategies_sql,
      sizeof postgres_0007_swipe_strategies_sql},
     {"postgres/0008-experiments.sql", postgres_0008_experiments_sql, sizeof postgres_0008_experiments_sql},
+    {"postgres/0009-text-search.sql", postgres_0009_text_search_sql, sizeof postgres_0009_text_search_sql},
 };
 
 const EmbeddedFile *embedded_file(const char *name) {

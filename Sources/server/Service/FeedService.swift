@@ -41,6 +41,7 @@ package final class FeedService: Sendable {
   /// Of a database that is a file.
   private let fileCare: FileCare?
   private let mediaKeeper: MediaKeeper?
+  private let textIndexKeeper: TextIndexKeeper
   private let tuneKeeper: TuneKeeper?
 
   /// If the store is told of changes, the service checks it only once in this many intervals, each counted as at
@@ -100,6 +101,7 @@ package final class FeedService: Sendable {
       MediaKeeper(
         configuration.mediaProbing, root: root, store: store, logger: logger, figures: figures)
     }
+    textIndexKeeper = TextIndexKeeper(store, logger: logger)
     tuneKeeper = TuneKeeper(
       configuration.tuning, intervalSeconds: settings.experimentSeconds,
       of: configuration.location, store: store, logger: logger, figures: figures)
@@ -121,6 +123,7 @@ package final class FeedService: Sendable {
     try refresher.start()
     try fileCare?.start()
     try mediaKeeper?.start()
+    try textIndexKeeper.start()
     try tuneKeeper?.start()
     return port
   }
@@ -145,6 +148,7 @@ package final class FeedService: Sendable {
     // It would take processors from requests in flight, and no client waits for it.
     tuneKeeper?.stop()
     mediaKeeper?.stop()
+    textIndexKeeper.stop()
     application.wait()
     refresher.stop()
     fileCare?.stop()

@@ -101,10 +101,13 @@ extension PostgresStore {
 
   /// See `FeedStore`; from the primary.
   ///
-  /// - Throws: `PostgresStoreError`.
+  /// - Throws: `TextIndexUnfinished`, `PostgresStoreError`.
   package func postNumbers(
     below number: Int64?, _ filter: ItemFilter, limit: Int, looks: Int
   ) throws -> PostNumbers {
+    if let text = filter.text {
+      return try postNumbers(below: number, text, filter, limit: limit, looks: looks)
+    }
     let below = Parameter.integer(number ?? .max)
     let rows = try read {
       try $0.read([

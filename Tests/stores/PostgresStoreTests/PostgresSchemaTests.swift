@@ -55,11 +55,11 @@ struct PostgresSchemaTests {
     #expect(throws: PostgresStoreError.migration(.edited(name: "0001-store"))) {
       try database.store()
     }
-    try connection.run("INSERT INTO schema_migration VALUES (9, '0009-later', '', '')")
-    try connection.run("DELETE FROM schema_migration WHERE version < 9")
+    try connection.run("INSERT INTO schema_migration VALUES (999, '0999-later', '', '')")
+    try connection.run("DELETE FROM schema_migration WHERE version < 999")
     #expect(
       throws: PostgresStoreError.migration(
-        .newer(version: 9, newestKnown: Migration.postgres.count))
+        .newer(version: 999, newestKnown: Migration.postgres.count))
     ) { try database.store() }
   }
 

@@ -32,6 +32,8 @@ import Testing
       ] {
         try database.execute(sql: "DROP TABLE \(table)")
       }
+      try database.execute(
+        sql: "DROP TRIGGER post_text_gone; DROP TABLE post_text; DROP TABLE text_index")
       // What later migrations add to tables of then.
       let later =
         "('preload-manager', 'fixed-preload', 'no-save', 'tiktok', 'dashlet', 'pdas')"

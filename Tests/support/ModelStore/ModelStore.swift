@@ -87,7 +87,11 @@ extension ModelStore {
   ) throws -> PostNumbers {
     let state = current.state
     let looked = state.ids.keys.filter { $0 < number ?? .max }.sorted(by: >).prefix(looks)
-    let found = looked.filter { filter.admits(state.items[state.ids[$0]!]!.post) }
+    let found = looked.filter { number in
+      let id = state.ids[number]!
+      return filter.admits(state.items[id]!.post)
+        && (filter.feed.map { state.feeds[$0]?.latest[id] != nil } ?? true)
+    }
     return PostNumbers(
       found: Array(found.prefix(limit + 1)), limit: limit,
       lookEnd: looked.count == looks ? looked.last : nil)

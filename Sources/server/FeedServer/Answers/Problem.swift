@@ -237,10 +237,17 @@ extension Problem {
       self.init(
         .overloaded, .serviceUnavailable,
         "Others change the item all the time: send the patch again.")
+    case let error as TextIndexUnfinished:
+      self.init(
+        .notReady, .serviceUnavailable,
+        "The texts of older items are still being indexed: those of about \(error.below) are left.")
+      retryAfterSeconds = Self.indexingRetrySeconds
     case let error as any StoreFailure: self.init(error.kind)
     default: self = .internalError
     }
   }
+
+  private static let indexingRetrySeconds = 5
 
   private static let internalError = Problem(
     .internalError, .internalServerError, "The server could not answer.")

@@ -22,6 +22,8 @@ struct PendingRows {
   var changedCounters: [Int64: [Counter]] = [:]
   /// The posts whose files are other ones.
   var changedMedia: [Int64: [Media]] = [:]
+  /// The posts whose words may be other ones.
+  var changedWords: Set<Int64> = []
 
   // MARK: Entries
 

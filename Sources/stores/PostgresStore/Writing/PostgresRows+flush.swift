@@ -95,6 +95,11 @@ extension PostgresRows {
           ]))
     }
     try connection.run(statements)
+    let reworded = pending.changedWords.sorted().compactMap { number in
+      pending.changedPosts[number].map { (number, $0.post) }
+    }
+    try putWords(of: pending.newPosts.map { ($0.key, $0.value.post) } + reworded)
+    pending.changedWords = []
     (pending.newPosts, pending.changedPosts, pending.changedCounters) = ([:], [:], [:])
     try flushMedia(newMedia)
   }

@@ -143,6 +143,7 @@ extension PostgresRows {
     pending.changedPosts[number] = (post, author)
     pending.changedCounters[number] = nil
     if stored.post.media != post.media { pending.changedMedia[number] = post.media }
+    if !SearchWords.areSame(stored.post, post) { pending.changedWords.insert(number) }
   }
 
   private func set(_ counters: [Counter], of stored: StoredPost) {

@@ -105,7 +105,7 @@ extension SQLiteRows {
   }
 
   /// A run's transaction takes long: other threads get the core in between.
-  private func yieldSometimes(_ index: Int) {
+  func yieldSometimes(_ index: Int) {
     if isRun, index.isMultiple(of: RankingRun<Self>.recordsPerTurn) { CurrentThread.yield() }
   }
 
@@ -226,6 +226,7 @@ extension SQLiteRows {
   private func insert(_ post: Post, _ number: Int64) throws {
     try execute(Self.insertPost, [number, post.id] + (try values(of: post)))
     try insertMedia(of: post, number)
+    try insertWords(of: post, number)
   }
 
   private func update(_ stored: StoredPost, to post: Post) throws {
@@ -243,6 +244,7 @@ extension SQLiteRows {
       try execute("DELETE FROM media WHERE post_id = ?", [stored.number])
       try insertMedia(of: post, stored.number)
     }
+    if !SearchWords.areSame(stored.post, post) { try replaceWords(of: post, stored.number) }
   }
 
   /// Question marks for so many values.
