@@ -223,7 +223,8 @@ let package = Package(
       dependencies: [
         "Service", "FeedServer", "RowStore", "SQLiteStore", "Postgres", "Seeding", "FeedFormats",
         "PostJSON", "Reports", "Experiments", "Catalog", "Feed",
-        "Sockets", "System", "Observability", "Backups", "ObjectStorage", "Version", "MediaProbe", "MediaIndex",
+        "Sockets", "System", "Observability", "Backups", "ObjectStorage", "Version", "MediaProbe",
+        "MediaIndex",
         "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
         arguments, "SHA2", logging, metrics,
       ],
