@@ -15,8 +15,8 @@ extension PostgresStore: ChangeStore {
   static let changeBounds = """
     SELECT source, pg_snapshot_xmin(pg_current_snapshot())::text::int8,
       pg_snapshot_xmax(pg_current_snapshot())::text::int8,
-      (SELECT transaction::text::int8 FROM change_log_floor)
-    FROM change_source
+      (SELECT transaction::text::int8 FROM change_log_floor WHERE "only" = 1)
+    FROM change_source WHERE "only" = 1
     """
 
   private static func rows(_ columns: String, of table: String, number: String) -> String {

@@ -8,7 +8,7 @@ import RowStore
 
 /// What changed, from a place on.
 extension SQLiteStore: ChangeStore {
-  static let changeSource = "SELECT source FROM change_source"
+  static let changeSource = "SELECT source FROM change_source WHERE \"only\" = 1"
   // Numbers are never given again, and these stay when rows go.
   static let lastNumbers = "SELECT name, seq FROM sqlite_sequence"
   static let loggedAfter = """

@@ -37,7 +37,7 @@ final class PostgresRows: RowDatabase {
     WITH gone AS (
       DELETE FROM change_log
       WHERE change_id <= (SELECT max(change_id) FROM change_log)
-        - (SELECT kept_changes FROM change_source) RETURNING transaction)
+        - (SELECT kept_changes FROM change_source WHERE "only" = 1) RETURNING transaction)
     UPDATE change_log_floor SET transaction = greatest(change_log_floor.transaction,
       (SELECT transaction FROM gone ORDER BY transaction DESC LIMIT 1))
     WHERE "only" = 1 AND EXISTS (SELECT 1 FROM gone)

@@ -419,7 +419,8 @@ struct ChangeLog {
   // A reader that is further behind reads everything again.
   static let trimming = """
     DELETE FROM change_log WHERE change_id <=
-      (SELECT max(change_id) FROM change_log) - (SELECT kept_changes FROM change_source)
+      (SELECT max(change_id) FROM change_log)
+        - (SELECT kept_changes FROM change_source WHERE "only" = 1)
     """
 
   /// Deletes the rows that are no longer kept.
