@@ -141,12 +141,14 @@ private struct ChangeReader {
       arguments: [cursor.second, end.second, limit + 1])
     var rows: [ChangedRow] = []
     var (change, entry) = (0, 0)
+    // Where the last row of the log stood: one that does not say so stands there, too.
+    var lastPlace = cursor.second
     while rows.count < limit, change < logged.count || entry < entered.count {
       let isEntry =
         entry < entered.count
         && (change == logged.count
           || (entered[entry]["entry_id"] as Int64)
-            <= ((logged[change]["after_entry"] as Int64?) ?? 0))
+            <= ((logged[change]["after_entry"] as Int64?) ?? lastPlace))
       if isEntry {
         let row = entered[entry]
         rows.append(
@@ -154,6 +156,7 @@ private struct ChangeReader {
         entry += 1
       } else {
         let row = logged[change]
+        lastPlace = (row["after_entry"] as Int64?) ?? lastPlace
         rows.append(
           ChangedRow(
             kind: row["kind"], post: row["post_id"], feed: row["feed_id"], id: row["id"]))

@@ -44,7 +44,8 @@ import Testing
         sql: "DROP INDEX post_with_survival; ALTER TABLE post DROP COLUMN survival")
       try database.execute(
         sql: """
-          DROP TRIGGER change_log_placed; DROP TRIGGER feed_renamed_told;
+          DROP TRIGGER feed_renamed_told; DROP TRIGGER feed_added; DROP TRIGGER feed_changed;
+          DROP TRIGGER feed_gone;
           DROP TRIGGER feed_entry_retimed; DROP TRIGGER feed_entry_gone;
           DROP TRIGGER post_changed; DROP TRIGGER post_left;
           ALTER TABLE change_log DROP COLUMN after_entry

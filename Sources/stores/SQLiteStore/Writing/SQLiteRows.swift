@@ -177,7 +177,11 @@ extension SQLiteRows {
       try execute(Self.updateCounters, [JSONText.text(counters), stored.number])
     case .deletePost(let stored): try execute(Self.deletePost, [stored.number])
     case .logPost(let number):
-      try execute("INSERT INTO change_log (kind, post_id) VALUES ('post', ?)", [number])
+      try execute(
+        """
+        INSERT INTO change_log (kind, post_id, after_entry)
+        VALUES ('post', ?, (SELECT max(entry_id) FROM feed_entry))
+        """, [number])
     case .insertFeed(let feed):
       try execute(
         "INSERT INTO feed (feed_id, name, title, ranking, oldest_ranking) VALUES (?, ?, ?, ?, ?)",
