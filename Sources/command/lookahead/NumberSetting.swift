@@ -291,6 +291,16 @@ extension NumberSetting {
     NumberSetting(
       "maximum-kept-moves", 1...1_000_000_000, \.opening.options.maximumKeptMoves,
       "Maximum number of moved entries that are kept for old rankings."),
+    NumberSetting(
+      "kept-changes", 1_000...1_000_000_000, \.application.keptChanges,
+      "Number of changes that are kept for clients that read what changed."),
+
+    NumberSetting(
+      "webhook-timeout-milliseconds", 1...600_000,
+      \.application.webhooks.timeoutMilliseconds, "Time for a webhook's target to answer."),
+    NumberSetting(
+      "webhook-retry-seconds", 1...day, \.application.webhooks.retrySeconds,
+      "Maximum time for which a webhook's target that fails is left alone."),
 
     // Care of the database.
     NumberSetting(

@@ -71,6 +71,8 @@ import Testing
     ("another feed of a post", PruningBatch.isInAnotherFeed),
     ("posts that go together", PruningBatch.deletePosts),
     ("the log's newest change", FeedTops.newestChange),
+    ("changes behind a cursor", SQLiteStore.loggedAfter),
+    ("entries behind a cursor", SQLiteStore.enteredAfter),
   ]
 
   /// Question marks, or else the greatest of their numbers.

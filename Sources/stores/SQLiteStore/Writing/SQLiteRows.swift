@@ -176,6 +176,8 @@ extension SQLiteRows {
     case .setCounters(let counters, let stored):
       try execute(Self.updateCounters, [JSONText.text(counters), stored.number])
     case .deletePost(let stored): try execute(Self.deletePost, [stored.number])
+    case .logPost(let number):
+      try execute("INSERT INTO change_log (kind, post_id) VALUES ('post', ?)", [number])
     case .insertFeed(let feed):
       try execute(
         "INSERT INTO feed (feed_id, name, title, ranking, oldest_ranking) VALUES (?, ?, ?, ?, ?)",
@@ -414,12 +416,10 @@ extension SQLiteRows {
 struct ChangeLog {
   let database: Database
 
-  /// How many rows are kept: a reader that is further behind reads everything again.
-  private static let keptChanges = 200_000
-
+  // A reader that is further behind reads everything again.
   static let trimming = """
-    DELETE FROM change_log
-    WHERE change_id <= (SELECT max(change_id) FROM change_log) - \(keptChanges)
+    DELETE FROM change_log WHERE change_id <=
+      (SELECT max(change_id) FROM change_log) - (SELECT kept_changes FROM change_source)
     """
 
   /// Deletes the rows that are no longer kept.
