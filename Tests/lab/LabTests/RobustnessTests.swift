@@ -56,9 +56,13 @@ import Testing
     let dead = trace.interrupted(everyMilliseconds: 10_000, forMilliseconds: 2_000)
     #expect(dead.conditions.map(\.downlinkKbps) == [1, 2, 0, 2, 0])
     #expect(dead.endsMicroseconds.map { $0 / 1_000 } == [5_000, 8_000, 10_000, 14_000, 16_000])
-    let constant = LinkSchedule(LinkConditions(downlinkKbps: 3, uplinkKbps: 3))
-      .interrupted(everyMilliseconds: 10_000, forMilliseconds: 2_000)
+    let constant = LinkSchedule(
+      LinkConditions(downlinkKbps: 3, uplinkKbps: 3, latencyMicroseconds: 7, lossPercent: 5)
+    ).interrupted(everyMilliseconds: 10_000, forMilliseconds: 2_000)
     #expect(constant.conditions.map(\.downlinkKbps) == [3, 0])
+    // What is asked for in a gap goes over the same link: without loss its connection would never lose anything.
+    #expect(constant.conditions.map(\.latencyMicroseconds) == [7, 7])
+    #expect(constant.conditions.map(\.lossPercent) == [5, 5])
     #expect(constant.endsMicroseconds.map { $0 / 1_000 } == [8_000, 10_000])
   }
 }
