@@ -70,7 +70,12 @@ package struct LinkSchedule: Hashable, Sendable {
         conditions.append(self.conditions[index])
         ends.append(gap * (period - up) + min(end, to))
       }
-      conditions.append(LinkConditions(downlinkKbps: 0, uplinkKbps: 0))
+      // What is asked for meanwhile goes out when the gap is over, over the same link.
+      let before = conditions[conditions.count - 1]
+      conditions.append(
+        LinkConditions(
+          downlinkKbps: 0, uplinkKbps: 0, latencyMicroseconds: before.latencyMicroseconds,
+          lossPercent: before.lossPercent))
       ends.append(gap * (period - up) + to + period - up)
     }
     return LinkSchedule(conditions: conditions, endsMicroseconds: ends)

@@ -135,7 +135,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
   }
 
   /// The price of a megabyte in milliseconds of waiting, as things are: dearer where data or power are.
-  private func price(_ facts: EngineFacts) -> Int {
+  func price(_ facts: EngineFacts) -> Int {
     var price = tuning.price
     if facts.network.isMetered { price = price * facts.settings.meteredPricePercent / 100 }
     if facts.network.isStressed { price = price * facts.settings.stressPricePercent / 100 }

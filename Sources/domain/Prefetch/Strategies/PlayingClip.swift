@@ -65,7 +65,9 @@ extension ExpectedWaitStrategy {
       played: facts.playedMilliseconds,
       watched: watchedMilliseconds(facts, active, in: 75),
       longest: watchedMilliseconds(facts, active, in: 100),
-      held: held, coming: coming)
+      held: held, coming: coming,
+      pieceMilliseconds: price(facts) > Self.shortPiecePrice
+        ? PlayingClip.shortPieceMilliseconds : PlayingClip.longPieceMilliseconds)
     let isStanding = facts.viewer.playback != .playing
     // A player that has stood for long wants more than was thought.
     let margin =
@@ -96,6 +98,9 @@ extension ExpectedWaitStrategy {
         && facts.network.milliseconds(wanted - held) > 2 * facts.network.roundTripMilliseconds)
   }
 
+  /// Above this price round trips count less than what of a piece is not watched.
+  private static let shortPiecePrice = 1_000
+
   /// How far the active item will have been watched at most, in this percentage of the futures.
   private func watchedMilliseconds(
     _ facts: EngineFacts, _ active: Int, in percent: Int
@@ -125,8 +130,10 @@ struct PlayingClip {
   let coming: Int
 
   /// So much of it is asked for at once; where it is hardly watched any longer, less.
-  private static let pieceMilliseconds = 3_000
-  private static let lastPieceMilliseconds = 1_000
+  let pieceMilliseconds: Int
+
+  static let longPieceMilliseconds = 3_000
+  static let shortPieceMilliseconds = 1_000
 
   /// How long it plays on with what is there.
   var leftMilliseconds: Int { time(through: held) - played }
@@ -145,7 +152,7 @@ struct PlayingClip {
     let out = time(through: coming)
     guard out < max(longest, least) else { return nil }
     let piece = min(
-      out + Self.pieceMilliseconds, max(longest, out + Self.lastPieceMilliseconds))
+      out + pieceMilliseconds, max(longest, out + Self.shortPieceMilliseconds))
     var (slack, end) = (out - played, bytes(through: max(piece, least)))
     for (time, _) in milestones where time > out {
       let time = min(time, watched)

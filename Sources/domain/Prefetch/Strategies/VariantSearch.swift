@@ -4,6 +4,8 @@ extension ExpectedWaitStrategy {
   /// How many items are looked at, and in how many futures.
   private static let itemCount = 10
   private static let futureCount = 8
+  /// How much of the bandwidth is for the clip that plays: the rest is for round trips, and for what comes next.
+  private static let playingPercent = 70
 
   /// Runs the futures forward over the next items, once with each quality, and takes the one with the most
   /// left of what it is worth once the waiting that it costs is paid.
@@ -43,7 +45,8 @@ extension ExpectedWaitStrategy {
     }
   }
 
-  /// What the quality is worth where it is seen before the person goes on, less the waiting that it costs.
+  /// What the quality is worth where it is seen before the person goes on, less the waiting that it costs: for what starts
+  /// each item when its turn comes, and for the rest of a clip, which comes while it plays. Who waits is later from then on.
   private func worth(
     of level: Int, _ positions: [Int], _ facts: EngineFacts, _ costs: HintCosts
   ) -> Worth {
@@ -52,16 +55,26 @@ extension ExpectedWaitStrategy {
     var (quality, seen, wait, lateness) = (0, 0, 0, 0)
     for future in 0..<drawn {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
-      var done = facts.now
+      var (done, shift) = (facts.now, 0)
       for visit in visits {
         guard let index = positions.firstIndex(of: visit.position) else { continue }
-        done += jobs[index].milliseconds
-        let late = jobs[index].milliseconds == 0 ? 0 : max(0, done - max(visit.at, facts.now))
-        let dwell = max(visit.dwell, 1)
-        lateness += late
-        wait += min(late, dwell)
-        quality += late < dwell ? jobs[index].quality : 0
+        let job = jobs[index]
+        let (turn, dwell) = (max(visit.at, facts.now) + shift, max(visit.dwell, 1))
+        done += job.startMilliseconds
+        var late = job.startMilliseconds == 0 ? 0 : max(0, done - turn)
+        quality += late < dwell ? job.quality : 0
         seen += 1
+        lateness += late
+        late = min(late, dwell)
+        let rest = job.restMilliseconds(watched: dwell)
+        if rest > 0 {
+          done = max(done, turn + late) + rest
+          let stalled = max(0, done - (turn + late + dwell))
+          late += stalled
+          lateness += stalled
+        }
+        wait += late
+        shift += late
       }
     }
     // Of all of them together, as the waiting is.
@@ -70,23 +83,58 @@ extension ExpectedWaitStrategy {
       lateness: lateness / max(1, drawn))
   }
 
-  /// How good an item's files are, in eighths of doublings from the smallest, and how long it takes to load what
-  /// starts them.
+  /// An item with a quality of its files.
+  private struct QualityJob {
+    /// In eighths of doublings from the smallest.
+    var quality = 0
+    /// How long it takes to load what starts it.
+    var startMilliseconds = 0
+    /// How much of a clip has played, how much of it the link brings in the time in which it plays a second, and how much of
+    /// that is there when its turn comes, all in milliseconds; 0 for what does not play.
+    var playedMilliseconds = 0
+    var durationMilliseconds = 0
+    var loadMillisecondsPerSecond = 0
+    var thereMilliseconds = 0
+
+    /// How long the link has to do with what comes while it plays for so long.
+    func restMilliseconds(watched: Int) -> Int {
+      guard loadMillisecondsPerSecond > 0 else { return 0 }
+      let end = min(playedMilliseconds + min(watched, 600_000), durationMilliseconds)
+      return max(0, end * loadMillisecondsPerSecond / 1_000 - thereMilliseconds)
+    }
+  }
+
+  /// An item as it is with a quality, which what was asked for already does not change.
   private func job(
     of position: Int, _ level: Int, _ facts: EngineFacts, _ costs: HintCosts
-  ) -> (quality: Int, milliseconds: Int) {
-    var (quality, bytes) = (0, 0)
+  ) -> QualityJob {
+    var (job, bytes) = (QualityJob(), 0)
     let seen = facts.list[position].media.prefix(facts.visibleMedia(position))
     for media in seen {
       let variant = media.isSettled ? media.variant : min(level, media.slots.count - 1)
       let file = facts.files[media.slots[variant]]
       let cost = costs.cost(of: file.file.load)
       let smallest = costs.cost(of: facts.files[media.slots[media.slots.count - 1]].file.load)
-      quality += Self.doublings(from: smallest.entireBytes, to: cost.entireBytes)
+      job.quality += Self.doublings(from: smallest.entireBytes, to: cost.entireBytes)
       let start = facts.startCost(of: file.file.load, at: position, costs).minimumBytes
       bytes += max(0, start - file.held.count(in: 0..<start))
+      if seen.count == 1, file.file.load.kind.plays, let all = file.file.load.bytes,
+        let duration = file.file.load.durationMilliseconds, duration > 0
+      {
+        job.durationMilliseconds = duration
+        job.playedMilliseconds =
+          position == facts.viewer.active
+          ? min(facts.playedMilliseconds, ViewingHistory.longestDwellMilliseconds) : 0
+        let perSecond = Int(min(Double(all) * 1_000 / Double(duration), 1e9))
+        job.loadMillisecondsPerSecond = min(
+          facts.network.milliseconds(perSecond) * 100 / Self.playingPercent, 1_000_000)
+        job.thereMilliseconds =
+          facts.network.milliseconds(max(start, file.held.prefix)) * 100 / Self.playingPercent
+      }
     }
-    return (quality / max(1, seen.count), bytes == 0 ? 0 : facts.network.milliseconds(bytes))
+    job.quality /= max(1, seen.count)
+    job.startMilliseconds = bytes == 0 ? 0 : facts.network.milliseconds(bytes)
+    return job
   }
 
   /// How often the one doubled makes the other, in eighths: straight between powers of two.

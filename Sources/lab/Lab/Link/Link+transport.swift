@@ -99,6 +99,13 @@ extension Link {
     return packets * packetUnits
   }
 
+  /// Packets are lost more or less often from now on: which of a connection is next does not depend on those before.
+  mutating func drawLosses() {
+    for slot in connections.indices where connections[slot].isOpen {
+      connections[slot].unitsUntilLoss = unitsUntilLoss()
+    }
+  }
+
   /// Answers whose time has come.
   mutating func beginAnswers() {
     for slot in connections.indices { connections[slot].answering = 0 }

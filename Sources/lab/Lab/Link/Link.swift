@@ -116,7 +116,9 @@ struct Link: Sendable {
   }
 
   private mutating func nextStep() {
+    let lossPercent = conditions.lossPercent
     step = step + 1 == schedule.conditions.count ? 0 : step + 1
+    if conditions.lossPercent != lossPercent { drawLosses() }
     let ends = schedule.endsMicroseconds
     stepEndsMicroseconds += ends[step] - (step > 0 ? ends[step - 1] : 0)
   }

@@ -49,6 +49,10 @@ package struct Simulation: Sendable {
     /// The first byte that this request brings, and the last one's end.
     var start: Int
     let end: Int
+    /// Where the request under way ends: with a chunk, of a file that comes in chunks.
+    var requestEnd: Int
+    /// The engine wants no more of it, and the chunk under way comes all the same.
+    var isCancelled = false
     /// Up to where the engine was told.
     var told: Int
     var isPaused = false
@@ -99,6 +103,10 @@ package struct Simulation: Sendable {
   /// Since when the viewer is where the item is or will be, and since when the list has it.
   var waitsSinceMicroseconds = 0
   var listedSinceMicroseconds = 0
+  /// Whether the client has shown the first frame of the item where the viewer is.
+  var isShown = true
+  /// How much time the viewer had lost by then.
+  var delayedMilliseconds = 0
   var timerMilliseconds: Int?
   var playback = PlaybackState()
   /// Measures the link as the client library does, and when it looks again.
@@ -128,6 +136,8 @@ package struct Simulation: Sendable {
       settings.roundTripMilliseconds = expected.roundTripMicroseconds / 1_000
     }
     engine = PrefetchEngine(policy: contestant.policy, settings: settings)
+    // Nothing is known yet that it could act on.
+    if contestant.isStressed { _ = engine.handle(.stressChanged(true), atMilliseconds: 0) }
     held = Array(repeating: ByteRangeSet(), count: setup.feed.firstFiles.last ?? 0)
     watched = Array(repeating: -1, count: setup.feed.items.count)
     lines = explains ? [] : nil
