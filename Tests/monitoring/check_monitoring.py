@@ -185,7 +185,7 @@ def check_figures(program, prometheus_program):
         threading.Thread(target=cache.serve_forever, daemon=True).start()
         server = RunningServer(
             program, folder, "--backup-folder", str(folder / "backups"),
-            "--purge-url", f"http://127.0.0.1:{cache.server_port}/", media=FIXTURES / "media")
+            "--purge-url", f"http://127.0.0.1:{cache.server_port}/", "--tune", "suggest", media=FIXTURES / "media")
         with server, Pair(folder) as pair, PostgresServer(program, folder / "fleet", pair) as other:
             servers = [server, other]
             targets = [f"127.0.0.1:{one.port}" for one in servers]

@@ -975,7 +975,8 @@ class Suite:
     def check_experiments(self):
         """Experiments on policies: begun, on pages, ended, refused."""
         path, one = "/v1/experiments", "/v1/experiments/{experiment}"
-        for method, template, to, body in (("POST", path, path, b'{"against":"plain-5"}'), ("DELETE", one, path + "/1", None)):
+        for method, template, to, body in (("POST", path, path, b'{"against":"plain-5"}'), ("POST", one, path + "/1", None),
+                                           ("DELETE", one, path + "/1", None)):
             self.ask(method, template, to, 401, kind="unauthorized", body=body)
             self.write(method, template, to + "?unknown=1", 400, parameter="unknown", body=body and body.decode(),
                        kind="invalid-parameter")
@@ -994,6 +995,8 @@ class Suite:
             page, _ = self.ask("GET", "/rp/", "/rp/?feed=featured&limit=1" + arm, 200)
             self.check.that(page["prefetch"]["experiment"]["id"] == number, f"the page names the experiment: {page['prefetch']}")
         self.ask("GET", "/v1/networks", "/v1/networks?feed=featured", 200)
+        self.write("POST", one, f"{path}/{number}", 409, kind="experiment-conflict")
+        self.write("POST", one, path + "/999999", 404, kind="unknown-experiment")
         self.write("DELETE", one, f"{path}/{number}", 204)
         self.write("DELETE", one, f"{path}/{number}", 409, kind="experiment-conflict")
         self.write("DELETE", one, path + "/999999", 404, kind="unknown-experiment")

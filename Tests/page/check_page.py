@@ -14,109 +14,21 @@ import json
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-import traceback
 import urllib.request
 
 HERE = pathlib.Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "load"), str(HERE.parent / "player")]
+sys.path[:0] = [str(HERE), str(HERE.parent / "load")]
 
+import check_desk  # noqa: E402
 import firefox  # noqa: E402
-from chromium import Chromium  # noqa: E402
 from running import FIXTURES, TOKEN, RunningServer, wait_until  # noqa: E402
-
-MEDIA = FIXTURES / "media"
-ROOT = HERE.parents[1]
-PHONE, DESKTOP = (390, 844), (1280, 860)
-FIRST = "[...document.querySelectorAll('.row.isActive .stage :is(img, video)')].some(one => one.complete || one.readyState > 1)"
-STATE = "({index: lookaheadPage.view.index, figures: lookaheadPage.view.lanes.map(lane => lane.prefetcher.figures)})"
-
-# What scrolls and neither has the focus nor anything that can have it.
-UNREACHABLE = """[...document.querySelectorAll('*')].filter(one => one.checkVisibility()
-  && (one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1)
-  && /auto|scroll/.test(getComputedStyle(one).overflow) && one.tabIndex < 0
-  && ![...one.querySelectorAll('*')].some(inner => inner.tabIndex >= 0 && inner.checkVisibility()))
-  .map(one => one.outerHTML.slice(0, 80))"""
-
-failures = []
-# What the check that a thread runs has said so far.
-said = threading.local()
-
-
-def expect(holds, words):
-    said.lines.append(f"{'ok  ' if holds else 'FAIL'} {words}")
-    if not holds:
-        failures.append(words)
-
-
-def run(check, *arguments):
-    """Runs a check, and prints together what it said, with its time: others run beside it."""
-    said.lines, began = [], time.monotonic()
-    try:
-        check(*arguments)
-    except Exception:  # noqa: BLE001: what ends one check does not end the others
-        expect(False, f"{check.__name__} came to no end\n{traceback.format_exc()}")
-    words = [check.__name__, *(one for one in arguments if one in ("phone", "desktop"))]
-    print(*said.lines, f"     {' '.join(words)} took {time.monotonic() - began:.0f} s", sep="\n", flush=True)
-
-
-class Tab(Chromium):
-    """A browser that looks at the server's page, and writes down whatever went wrong."""
-
-    def __init__(self, port, size=DESKTOP, dark=False, calm=False, before=""):
-        super().__init__(*size)
-        self.port, self.width, self.height, self.dark, self.calm, self.before = port, *size, dark, calm, before
-        self.allowed = []
-
-    def __enter__(self):
-        super().__enter__()
-        for domain in ("Runtime", "Log", "Network", "Page"):
-            self.call(domain + ".enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=self.width, height=self.height,
-                  deviceScaleFactor=1, mobile=self.width < 600)
-        self.call("Emulation.setEmulatedMedia", features=[
-            {"name": "prefers-color-scheme", "value": "dark" if self.dark else "light"},
-            {"name": "prefers-reduced-motion", "value": "reduce" if self.calm else "no-preference"}])
-        if self.before:
-            self.call("Page.addScriptToEvaluateOnNewDocument", source=self.before)
-        return self
-
-    def open(self, path="/"):
-        """Opens a page of the server, and waits until it is there."""
-        self.call("Page.navigate", url=f"http://127.0.0.1:{self.port}{path}")
-        self.wait("document.readyState == 'complete'")
-
-    def key(self, key, text=None, code=0):
-        for kind in ("keyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code,
-                      **({"text": text} if text and kind == "keyDown" else {}))
-
-    def troubles(self):
-        """What of all that happened must not: errors, violations, requests elsewhere."""
-        found, hosts = [], set()
-        for event in self.events:
-            what, about = event["method"], event["params"]
-            if what == "Runtime.exceptionThrown":
-                found.append(about["exceptionDetails"].get("exception", {}).get("description", "an exception"))
-            elif what == "Runtime.consoleAPICalled" and about["type"] in ("error", "warning", "assert"):
-                found.append(str([one.get("value") for one in about["args"]]))
-            elif what == "Log.entryAdded" and about["entry"]["level"] in ("error", "warning"):
-                found.append(f"{about['entry']['text']} {about['entry'].get('url', '')}")
-            elif what == "Network.requestWillBeSent":
-                url = about["request"]["url"]
-                if url.startswith(("http:", "https:", "ws:")):
-                    hosts.add(url.split("/")[2])
-        found = [one for one in found if not any(allowed in one for allowed in self.allowed)]
-        return found + [f"a request to {host}" for host in hosts - {f"127.0.0.1:{self.port}"}]
-
-    def judge(self, name):
-        self.evaluate("0")
-        troubles = self.troubles()
-        expect(not troubles, f"{name}: no errors, violations or requests elsewhere {troubles[:3] or ''}")
+from tab import DESKTOP, FIRST, MEDIA, PHONE, ROOT, STATE, UNREACHABLE, Tab, expect, failures, run, said  # noqa: E402
 
 
 def report(server, sessions):
@@ -228,7 +140,7 @@ def check_looks(server, folder, width):
             time.sleep(0.5)
             tab.screenshot(folder / f"{name}-feed.png")
             tab.evaluate("document.getElementById('scroll').click()")
-            expect(tab.evaluate("document.scrollingElement.scrollWidth <= innerWidth"),
+            expect(tab.evaluate(f"document.scrollingElement.scrollWidth <= {size[0]}"),
                    f"{name}: nothing is wider than the screen")
             if size == PHONE:
                 tab.evaluate("document.getElementById('show-inspector').click()")
@@ -292,7 +204,7 @@ def check_keyboard(server):
         expect(tab.wait("lookaheadPage.view.index == 0", 5), "Home to the first")
         tab.evaluate("document.getElementById('tab-feed').focus()")
         tab.key("ArrowRight", code=39)
-        expect(tab.evaluate("document.activeElement.id == 'tab-server' && !document.getElementById('view-server').hidden"),
+        expect(tab.evaluate("document.activeElement.id == 'tab-desk' && !document.getElementById('view-desk').hidden"),
                "arrows go through the tabs")
         tab.key("ArrowLeft", code=37)
         tab.evaluate("document.getElementById('choose-feed').focus()")
@@ -306,7 +218,7 @@ def check_keyboard(server):
           .filter(one => !(one.ariaLabel || one.textContent.trim() || one.labels?.length || one.alt !== undefined))
           .map(one => one.outerHTML)""")
         stuck = []
-        for view in ("feed", "server", "live", "lab"):
+        for view in ("feed", "desk", "server", "live", "lab"):
             tab.evaluate(f"document.getElementById('tab-{view}').click()")
             tab.wait(f"document.getElementById('view-{view}').textContent.length > 100")
             stuck += tab.evaluate(UNREACHABLE)
@@ -523,6 +435,72 @@ def check_hostile(program, folder):
             tab.judge("hostile")
 
 
+def check_story(program, folder):
+    """What was tried and what came of it, in words; a suggestion is begun by its button."""
+    def finding(a, b, mean, low, high, verdict):
+        return {"words": "", "verdict": verdict, "sessions": [52_000, 48_000], "loadersPer1000": [a, b], "percent": mean,
+                "interval": [low, high], "bytesPerSession": [4_100_000, 4_300_000], "brokenGuards": [], "sharesAreWrong": False}
+
+    expected = {"loadersPer1000": [22.4, 14.1], "kilobytesPerItem": [80, 88]}
+    history = [
+        ("trial", None, "expected-wait:price=2500",
+         [("started", 10, {}), ("ramped", 500, {}),
+          ("applied", 0, {"reason": "it has fewer", "finding": finding(31.2, 18.4, -41, -48, -34, "better")})]),
+        ("trial", None, "endless",
+         [("started", 10, {}), ("rolledBack", 0, {"reason": "it broke a guard: bytes a session",
+                                                  "finding": finding(18.4, 17.9, -3, -9, 4, "undecided")})]),
+        ("trial", None, "expected-wait:price=2500", [("kept", 0, {"reason": "r"})] * 6),
+        ("holdout", "lte", "plain-5", [("started", 50, {"reason": "r"})]),
+        ("trial", "3g", "expected-wait:price=<b>500", [("suggested", 0, {"reason": "lookahead tune", "expected": expected})]),
+    ]
+    with tempfile.TemporaryDirectory() as scratch:
+        server = RunningServer(program, scratch, "--experiment-seconds", "0", media=MEDIA)
+        server.command("seed", "--fixtures", str(FIXTURES))
+        database = sqlite3.connect(server.database)
+        now = int(time.time())
+        setting = {"strategy": "expected-wait", "parameters": {"price": 500}, "image_weight": 1, "video_weight": 2}
+        for number, (kind, network, name, steps) in enumerate(history, 1):
+            database.execute("INSERT INTO experiment VALUES (?, ?, 'featured', ?, ?, 's', 500, 5, 14)",
+                             (number, kind, network, json.dumps({"name": name, **setting})))
+            for index, (step, share, evidence) in enumerate(steps):
+                at = now - 86_400 * (4 * (len(history) - number) + len(steps) - index)
+                database.execute("INSERT INTO experiment_step (experiment_id, taken_at, kind, share_permille, evidence) VALUES (?, ?, ?, ?, ?)",
+                                 (number, at * 1_000_000, step, share, json.dumps(evidence)))
+        database.commit()
+        database.close()
+        lab = "document.getElementById('view-lab')"
+        with server:
+            for size, name in ((PHONE, "phone"), ((820, 1180), "tablet"), (DESKTOP, "desktop")):
+                for dark in (False, True):
+                    with Tab(server.port, size, dark) as tab:
+                        tab.open()
+                        tab.evaluate("document.getElementById('tab-lab').click()")
+                        tab.wait(f"{lab}.textContent.includes('The lab suggests')", 10)
+                        expect(tab.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), f"{name}: the story fits")
+                        time.sleep(0.3)
+                        tab.screenshot(folder / f"{name}-{'dark' if dark else 'light'}-story.png")
+                        text = tab.evaluate(f"{lab}.textContent")
+                        tab.judge(f"{name}: the story")
+            for words in ("Of 1000 items 18 had a loader instead of 31.", "6 cents more", "14 of 1000 items had a loader instead of 22, for 10 % more data",
+                          "Nobody has it yet", "broke a guard: bytes a session", "6 nights so far", "keep the policy of before, plain-5",
+                          "Take it back", "price=<b>500"):
+                expect(words in text, f"the story says: {words}")
+            with Tab(server.port, DESKTOP) as tab:
+                tab.allowed = ["401"]
+                tab.open()
+                tab.evaluate("document.getElementById('tab-lab').click()")
+                button = "[...document.querySelectorAll('#view-lab button')].find(one => one.textContent == 'Try it')"
+                tab.wait(f"!!{button}", 10)
+                tab.evaluate(f"{button}.click()")
+                expect(tab.evaluate(f"{lab}.textContent.includes('takes a token')"), "without a token it asks for one")
+                key = "document.querySelector('#view-lab input[type=password]')"
+                for token, said_then in (("wrong-token", "That was refused"), (TOKEN, "Done.")):
+                    tab.evaluate(f"{key}.value = '{token}'; {key}.dispatchEvent(new Event('input')); {button}.click()")
+                    expect(tab.wait(f"{lab}.textContent.includes('{said_then}')", 5), f"with {token[:5]}…: {said_then}")
+                expect(tab.wait(f"{lab}.textContent.includes('Being tried') && {lab}.textContent.includes('Too few sessions yet')", 5),
+                       "one click begins what is suggested")
+
+
 def check_empty(program, folder):
     """An empty database says how to fill it, and what is loaded then shows by itself."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -532,7 +510,7 @@ def check_empty(program, folder):
             tab.open()
             said = tab.wait("document.getElementById('message').checkVisibility() "
                             "&& document.getElementById('message').textContent", 10)
-            expect(said and "lookahead seed" in said, "an empty database: it says how to fill it")
+            expect(said and "lookahead seed" in said and "desk" in said, "an empty database: it says how to fill it")
             tab.screenshot(folder / "empty.png")
             server.command("seed", "--fixtures", str(FIXTURES))
             expect(tab.wait(FIRST, 15), "what is loaded then shows by itself")
@@ -553,40 +531,60 @@ def check_many_feeds(program):
             tab.open()
             tab.wait("lookaheadPage.view?.index == 0", 20)
             tab.evaluate("document.getElementById('choose-feed').click()")
-            rows = tab.wait("document.querySelectorAll('dialog li').length", 10)
-            note = tab.evaluate("document.querySelector('dialog .note').textContent")
+            rows = tab.wait("document.querySelectorAll('#feeds li').length", 10)
+            note = tab.evaluate("document.querySelector('#feeds .note').textContent")
             expect(rows == 50 and note == "100,000 feeds", f"of {note}, {rows} are listed")
-            tab.evaluate("[...document.querySelectorAll('dialog button')].find(one => one.textContent == 'Further').click()")
-            expect(tab.wait("document.querySelector('dialog li').textContent.includes('feed 000050')", 5), "then further ones")
-            tab.evaluate("document.querySelector('dialog input').value = 'feed 099999', "
-                         "document.querySelector('dialog form').requestSubmit()")
+            tab.evaluate("[...document.querySelectorAll('#feeds button')].find(one => one.textContent == 'Further').click()")
+            expect(tab.wait("document.querySelector('#feeds li').textContent.includes('feed 000050')", 5), "then further ones")
+            tab.evaluate("document.querySelector('#feeds input').value = 'feed 099999', "
+                         "document.querySelector('#feeds form').requestSubmit()")
             expect(tab.wait("document.querySelector('.row.isActive')?.textContent.includes('99999')", 10), "or one by name")
             tab.judge("many feeds")
 
 
-def check_editor(server):
-    with Tab(server.port) as tab:
+def check_change(server):
+    """What is looked at is changed at the desk, and read again where it is shown."""
+    with check_desk.Desk(server.port) as tab:
         tab.open("/#network=as-is&strategy=plain&beside=nothing")
         tab.wait(FIRST)
-        tab.evaluate("document.querySelector('.editor').open = true")
-        title = tab.wait("document.querySelector('.editor label:nth-of-type(2) input').value", 5)
-
-        def save(token):
-            tab.evaluate(f"""(() => {{ const [token, title] = document.querySelectorAll('.editor input');
-              token.value = {json.dumps(token)}; token.dispatchEvent(new Event('input'));
-              title.value = 'Another <b>title</b>'; document.querySelector('.editor form').requestSubmit(); }})()""")
-
-        note = "document.querySelector('.editor .note').textContent"
-        tab.allowed = ["401"]
-        save("wrong")
-        expect(tab.wait(f"{note} != '' && !{note}.startsWith('Saved')", 5), "a wrong token is told")
-        save(TOKEN)
-        expect(tab.wait(f"{note}.startsWith('Saved')", 5), "a title is changed")
-        expect(tab.wait("document.querySelector('.row.isActive h2').textContent == 'Another <b>title</b>'", 5),
+        title = tab.evaluate("document.querySelector('.row.isActive h2').textContent")
+        tab.click("Change it at the desk")
+        expect(tab.evaluate("document.querySelector('.gate').checkVisibility() && !document.querySelector('dialog.post').open"),
+               "the desk asks for the token first")
+        tab.open_desk()
+        expect(tab.wait("document.querySelector('dialog.post').open && document.querySelector('dialog.post input').value", 5) == title,
+               "what is looked at is opened at the desk")
+        tab.type("dialog.post [data-field=title]", "Another <b>title</b>")
+        expect(tab.save(), "its title is changed")
+        tab.evaluate("document.getElementById('tab-feed').click()")
+        expect(tab.wait("document.querySelector('.row.isActive h2')?.textContent == 'Another <b>title</b>'", 5),
                "and shown, as the text that it is")
-        tab.evaluate("[...document.querySelectorAll('.editor button')].find(one => one.textContent == 'Undo').click()")
-        expect(tab.wait(f"document.querySelector('.row.isActive h2').textContent == {json.dumps(title)}", 5), "and undone")
-        tab.judge("editor")
+        tab.evaluate("document.getElementById('tab-desk').click()")
+        tab.click("Undo")
+        expect(tab.wait(f"{check_desk.BAR}.startsWith('Undone')", 5), "and undone")
+        tab.evaluate("document.getElementById('tab-feed').click()")
+        expect(tab.wait(f"document.querySelector('.row.isActive h2')?.textContent == {json.dumps(title)}", 5), "which is shown, too")
+        tab.judge("change")
+
+
+def check_first_sight(server):
+    """Who opens the page sees within seconds what it is for: it scrolls by itself, once, until somebody touches it."""
+    with Tab(server.port, calm=True) as tab:
+        tab.open("/")
+        tab.wait(FIRST)
+        time.sleep(1.3)
+        expect(tab.evaluate("lookaheadPage.view.index") == 0, "with reduced motion it does not scroll by itself")
+        tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "no-preference"}])
+        tab.call("Page.navigate", url="about:blank")
+        tab.open("/")
+        tab.wait("lookaheadPage.view?.index >= 2", 20)
+        tab.key("Shift", code=16)
+        index = tab.evaluate("lookaheadPage.view.index")
+        time.sleep(1.3)
+        expect(tab.evaluate("lookaheadPage.view.index") == index, f"it scrolls by itself until a key is pressed: {index}")
+        counted = tab.evaluate("[...document.querySelectorAll('#names small')].map(one => one.textContent)")
+        expect(len(counted) == 2 and all(" posts" in one for one in counted), f"loaders are counted above each lane: {counted}")
+        tab.judge("first sight")
 
 
 def check_news(server):
@@ -681,6 +679,18 @@ def check_firefox(server, folder):
                                                 "feeds": [{"name": "featured", "rank": 0}]}, token=TOKEN)
         expect(tab.wait("!document.getElementById('fresh').hidden", 10), "Firefox: what is newer is told")
         server.ask("DELETE", "/v1/items/firefox", token=TOKEN)
+        tab.evaluate(f"""(() => {{ document.getElementById('tab-desk').click();
+          document.querySelector('.gate input').value = '{TOKEN}'; document.querySelector('.gate').requestSubmit() }})()""")
+        expect(tab.wait("document.querySelectorAll('.posts li').length == 30"), "Firefox: the desk lists posts")
+        title = tab.evaluate("document.querySelectorAll('.posts strong')[1].textContent")
+        tab.evaluate("document.querySelectorAll('.posts .open')[1].click()")
+        expect(tab.wait("/^It started/.test(document.querySelector('.preview .note').textContent)"), "Firefox: a post opens, and its preview starts")
+        tab.evaluate("""(() => { const title = document.querySelector('dialog.post [data-field=title]');
+          title.value = 'By Firefox'; title.dispatchEvent(new Event('input')); document.querySelector('dialog.post form').requestSubmit() })()""")
+        expect(tab.wait("document.querySelectorAll('.posts strong')[1].textContent == 'By Firefox'"), "Firefox: it is changed")
+        tab.screenshot(folder / "firefox-desk.png")
+        tab.evaluate("document.querySelector('.bar-of-desk button').click()")
+        expect(tab.wait(f"document.querySelectorAll('.posts strong')[1].textContent == {json.dumps(title)}"), "Firefox: and changed back")
         errors = tab.errors(server.url())
         expect(not errors, f"Firefox: no errors {errors[:3] or ''}")
 
@@ -717,9 +727,10 @@ def main():
             # Mostly they wait for a page: two at a time, each row with a server of its own.
             rows = [
                 [(check_live, server, folder), (check_clips, server), (check_module, server), (check_deleted, server),
-                 (check_news, server), (check_firefox, server, folder), (check_looks, server, folder, "desktop")],
+                 (check_news, server), (check_desk.check_desk, program, folder), (check_firefox, server, folder), (check_looks, server, folder, "desktop")],
                 [(check_looks, beside, folder, "phone"), (check_keyboard, beside), (check_reduced_motion, beside, folder),
-                 (check_editor, beside), (check_hostile, program, folder), (check_sample, beside, folder), (check_empty, program, folder),
+                 (check_change, beside), (check_first_sight, beside), (check_hostile, program, folder), (check_sample, beside, folder),
+                 (check_story, program, folder), (check_empty, program, folder),
                  (check_many_feeds, program)],
             ]
             threads = [threading.Thread(target=lambda row=row: [run(*check) for check in row]) for row in rows]

@@ -2,7 +2,7 @@
 """README.md, typed in order by somebody who has a clone and an empty folder: check_readme.py PROGRAM.
 
 Every command of every block of `sh` runs in one shell, against the program that is named; blocks of `sh run` in
-docs/*.md run after them. docs/tutorial.md is typed by another one, into a folder of its own. A command has to end with status 0, or with the one that EXPECTED has, and to say what is
+docs/*.md run after them. docs/tutorial.md and docs/first-feed.md are typed by others, each into a folder of its own. A command has to end with status 0, or with the one that EXPECTED has, and to say what is
 expected there. What cannot run here stands in NOT_HERE, with the reason. A table whose line fits no command any more
 is an error.
 """
@@ -29,7 +29,7 @@ from running import environment, wait_until  # noqa: E402
 
 NOT_HERE = {
     "script/test": "this runs within it",
-    "docker compose": "docker/test follows docker/README.md",
+    "docker ": "docker/test follows docker/README.md",
     "script/package": "docker/test-package builds and installs it",
     "swift build": "the program is built already",
     "python3 -m http.server": "it has no end, and the page is for a browser",
@@ -114,6 +114,9 @@ EXPECTED = {
     # Only the first item of all has nothing before it that could have loaded it.
     "--strategy expected-wait --speed 10": lambda said: sum(
         int(number) for number in re.search(r" (\d+) loaders on images, (\d+) on videos", said).groups()) <= 3,
+    # Of the clip, the picture and the text, in this order.
+    ".prefetch.minimumBytes": lambda said: [json.loads(line)[0] for line in said.splitlines()] == ["My clip", "A picture", "Hello!"],
+    "-o start.mp4": holds(r"\A206 [1-9]\d{3,5}\n\Z"),
     "lookahead config  ": holds(r"(?m)^port +\d+ +\[environment\]"),
     "lookahead config --format json": lambda said: json.loads(said)["settings"],
     "lookahead check": holds("ok|sound|no problem"),
@@ -276,10 +279,10 @@ def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     documents = [(ROOT / "README.md", "sh"), *((file, "sh run") for file in sorted((ROOT / "docs").glob("*.md")))]
     reference = [command for file, info in documents for command in blocks.commands(file, info)]
-    tutorial = blocks.commands(ROOT / "docs/tutorial.md", "sh")
-    commands = [*reference, *tutorial]
+    apart = [blocks.commands(ROOT / "docs" / name, "sh") for name in ("tutorial.md", "first-feed.md")]
+    commands = [*reference, *(command for document in apart for command in document)]
     used, began = set(), time.monotonic()
-    failed = run(tutorial, program, used) + run(reference, program, used)
+    failed = sum(run(document, program, used) for document in [*apart, reference])
     idle = [part for part in [*NOT_HERE, *EXPECTED] if part not in used]
     idle += [long for long, _ in SMALLER if not any(long in command.text for command in commands)]
     for part in idle:

@@ -11,11 +11,32 @@ static const unsigned char openapi_json[] = {
 static const unsigned char lookahead_js[] = {
 #embed "../../server/Page/lookahead.js"
 };
+static const unsigned char page_desk_css[] = {
+#embed "../../server/Page/page/desk.css"
+};
+static const unsigned char page_desk_client_js[] = {
+#embed "../../server/Page/page/desk-client.js"
+};
+static const unsigned char page_desk_conflict_js[] = {
+#embed "../../server/Page/page/desk-conflict.js"
+};
+static const unsigned char page_desk_files_js[] = {
+#embed "../../server/Page/page/desk-files.js"
+};
+static const unsigned char page_desk_list_js[] = {
+#embed "../../server/Page/page/desk-list.js"
+};
+static const unsigned char page_desk_post_js[] = {
+#embed "../../server/Page/page/desk-post.js"
+};
+static const unsigned char page_desk_preview_js[] = {
+#embed "../../server/Page/page/desk-preview.js"
+};
+static const unsigned char page_desk_view_js[] = {
+#embed "../../server/Page/page/desk-view.js"
+};
 static const unsigned char page_dom_js[] = {
 #embed "../../server/Page/page/dom.js"
-};
-static const unsigned char page_editor_js[] = {
-#embed "../../server/Page/page/editor.js"
 };
 static const unsigned char page_feed_choice_js[] = {
 #embed "../../server/Page/page/feed-choice.js"
@@ -34,6 +55,9 @@ static const unsigned char page_index_html[] = {
 };
 static const unsigned char page_inspector_js[] = {
 #embed "../../server/Page/page/inspector.js"
+};
+static const unsigned char page_lab_story_js[] = {
+#embed "../../server/Page/page/lab-story.js"
 };
 static const unsigned char page_lab_view_js[] = {
 #embed "../../server/Page/page/lab-view.js"
@@ -55,6 +79,9 @@ static const unsigned char page_page_css[] = {
 };
 static const unsigned char page_page_js[] = {
 #embed "../../server/Page/page/page.js"
+};
+static const unsigned char page_sample_report_html[] = {
+#embed "../../server/Page/page/sample-report.html"
 };
 static const unsigned char page_server_view_js[] = {
 #embed "../../server/Page/page/server-view.js"
@@ -92,6 +119,12 @@ static const unsigned char sqlite_0007_swipe_strategies_sql[] = {
 static const unsigned char sqlite_0008_experiments_sql[] = {
 #embed "../../../Migrations/sqlite/0008-experiments.sql"
 };
+static const unsigned char sqlite_0009_text_search_sql[] = {
+#embed "../../../Migrations/sqlite/0009-text-search.sql"
+};
+static const unsigned char sqlite_0010_changes_sql[] = {
+#embed "../../../Migrations/sqlite/0010-changes.sql"
+};
 static const unsigned char postgres_0001_store_sql[] = {
 #embed "../../../Migrations/postgres/0001-store.sql"
 };
@@ -116,18 +149,32 @@ static const unsigned char postgres_0007_swipe_strategies_sql[] = {
 static const unsigned char postgres_0008_experiments_sql[] = {
 #embed "../../../Migrations/postgres/0008-experiments.sql"
 };
+static const unsigned char postgres_0009_text_search_sql[] = {
+#embed "../../../Migrations/postgres/0009-text-search.sql"
+};
+static const unsigned char postgres_0010_changes_sql[] = {
+#embed "../../../Migrations/postgres/0010-changes.sql"
+};
 
 static const EmbeddedFile files[] = {
     {"openapi.json", openapi_json, sizeof openapi_json},
     {"lookahead.js", lookahead_js, sizeof lookahead_js},
+    {"page/desk.css", page_desk_css, sizeof page_desk_css},
+    {"page/desk-client.js", page_desk_client_js, sizeof page_desk_client_js},
+    {"page/desk-conflict.js", page_desk_conflict_js, sizeof page_desk_conflict_js},
+    {"page/desk-files.js", page_desk_files_js, sizeof page_desk_files_js},
+    {"page/desk-list.js", page_desk_list_js, sizeof page_desk_list_js},
+    {"page/desk-post.js", page_desk_post_js, sizeof page_desk_post_js},
+    {"page/desk-preview.js", page_desk_preview_js, sizeof page_desk_preview_js},
+    {"page/desk-view.js", page_desk_view_js, sizeof page_desk_view_js},
     {"page/dom.js", page_dom_js, sizeof page_dom_js},
-    {"page/editor.js", page_editor_js, sizeof page_editor_js},
     {"page/feed-choice.js", page_feed_choice_js, sizeof page_feed_choice_js},
     {"page/feed-view.js", page_feed_view_js, sizeof page_feed_view_js},
     {"page/frame.js", page_frame_js, sizeof page_frame_js},
     {"page/icon.svg", page_icon_svg, sizeof page_icon_svg},
     {"page/index.html", page_index_html, sizeof page_index_html},
     {"page/inspector.js", page_inspector_js, sizeof page_inspector_js},
+    {"page/lab-story.js", page_lab_story_js, sizeof page_lab_story_js},
     {"page/lab-view.js", page_lab_view_js, sizeof page_lab_view_js},
     {"page/lane.js", page_lane_js, sizeof page_lane_js},
     {"page/live-view.js", page_live_view_js, sizeof page_live_view_js},
@@ -135,6 +182,7 @@ static const EmbeddedFile files[] = {
     {"page/metrics.js", page_metrics_js, sizeof page_metrics_js},
     {"page/page.css", page_page_css, sizeof page_page_css},
     {"page/page.js", page_page_js, sizeof page_page_js},
+    {"page/sample-report.html", page_sample_report_html, sizeof page_sample_report_html},
     {"page/server-view.js", page_server_view_js, sizeof page_server_view_js},
     {"page/slide.js", page_slide_js, sizeof page_slide_js},
     {"page/tabs.js", page_tabs_js, sizeof page_tabs_js},
@@ -150,6 +198,8 @@ static const EmbeddedFile files[] = {
     {"sqlite/0007-swipe-strategies.sql", sqlite_0007_swipe_strategies_sql,
      sizeof sqlite_0007_swipe_strategies_sql},
     {"sqlite/0008-experiments.sql", sqlite_0008_experiments_sql, sizeof sqlite_0008_experiments_sql},
+    {"sqlite/0009-text-search.sql", sqlite_0009_text_search_sql, sizeof sqlite_0009_text_search_sql},
+    {"sqlite/0010-changes.sql", sqlite_0010_changes_sql, sizeof sqlite_0010_changes_sql},
     {"postgres/0001-store.sql", postgres_0001_store_sql, sizeof postgres_0001_store_sql},
     {"postgres/0002-reports.sql", postgres_0002_reports_sql, sizeof postgres_0002_reports_sql},
     {"postgres/0003-published-strategies.sql", postgres_0003_published_strategies_sql,
@@ -161,6 +211,8 @@ static const EmbeddedFile files[] = {
     {"postgres/0007-swipe-strategies.sql", postgres_0007_swipe_strategies_sql,
      sizeof postgres_0007_swipe_strategies_sql},
     {"postgres/0008-experiments.sql", postgres_0008_experiments_sql, sizeof postgres_0008_experiments_sql},
+    {"postgres/0009-text-search.sql", postgres_0009_text_search_sql, sizeof postgres_0009_text_search_sql},
+    {"postgres/0010-changes.sql", postgres_0010_changes_sql, sizeof postgres_0010_changes_sql},
 };
 
 const EmbeddedFile *embedded_file(const char *name) {

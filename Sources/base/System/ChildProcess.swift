@@ -24,6 +24,11 @@ public struct ChildProcess: Sendable {
     public var outputBytes: Int
     /// What is kept of what it writes to standard error; the rest is thrown away.
     public var errorBytes = 16 << 10
+    /// How large any file may become that it writes, beside its output; 0 for a program that writes none.
+    public var fileBytes = 0
+    /// Whether it has a processor only while nobody else wants it (`SCHED_IDLE`, and nice by 19 for what does not
+    /// know that).
+    public var isIdle = false
 
     /// These limits.
     public init(timeMilliseconds: Int, memoryBytes: Int, outputBytes: Int) {
@@ -57,6 +62,8 @@ public struct ChildProcess: Sendable {
     public let errors: [UInt8]
     /// The most memory that it had at one time.
     public let peakMemoryBytes: Int
+    /// The processor time that it took.
+    public let processorMilliseconds: Int
   }
 
   /// The program's path.
@@ -112,7 +119,7 @@ public struct ChildProcess: Sendable {
     let process = try start(
       input: input?.descriptor ?? nothing?.number ?? -1,
       file?.number ?? output.writing?.number ?? -1, errors.writing?.number ?? -1,
-      fileBytes: file == nil ? 0 : limits.outputBytes)
+      fileBytes: file == nil ? limits.fileBytes : limits.outputBytes)
     var watch = ChildWatch(process, limits, output.reading, errors.reading, cancellation)
     // What the child has open is closed here, so that the pipes end with it.
     output.closeWriting()
@@ -137,7 +144,8 @@ public struct ChildProcess: Sendable {
             input: input, output: output, errors: errors,
             memory_bytes: UInt64(limits.memoryBytes),
             processor_seconds: UInt64(limits.timeMilliseconds / 1000 + 1),
-            has_network: hasNetwork ? 1 : 0, file_bytes: UInt64(fileBytes))
+            has_network: hasNetwork ? 1 : 0, file_bytes: UInt64(fileBytes),
+            is_idle: limits.isIdle ? 1 : 0)
           return lookahead_start_child(&child, &process)
         }
       }

@@ -83,10 +83,12 @@ struct ChildWatch {
         _ = poll(&polled[1], 2, 0)
       } while polled[1].revents != 0 || polled[2].revents != 0
     }
-    let (status, memory) = reap()
+    let (status, usage) = reap()
     let signal = status & 0x7f
     let end = killed ?? (signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal))
-    return .init(end: end, output: output, errors: errors, peakMemoryBytes: memory)
+    return .init(
+      end: end, output: output, errors: errors, peakMemoryBytes: usage.ru_maxrss * 1_024,
+      processorMilliseconds: usage.ru_utime.milliseconds + usage.ru_stime.milliseconds)
   }
 
   private mutating func end(_ reason: ChildProcess.End) {
@@ -112,11 +114,15 @@ struct ChildWatch {
     errors += piece.prefix(limits.errorBytes - errors.count)
   }
 
-  /// The status as `wait4(2)` has it, and the most memory that it had.
-  private func reap() -> (status: Int32, peakMemoryBytes: Int) {
+  /// The status as `wait4(2)` has it, and what it used.
+  private func reap() -> (status: Int32, usage: rusage) {
     var status: Int32 = 0
     var usage = rusage()
     while wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
-    return (status, usage.ru_maxrss * 1024)
+    return (status, usage)
   }
+}
+
+extension timeval {
+  fileprivate var milliseconds: Int { tv_sec * 1_000 + Int(tv_usec) / 1_000 }
 }

@@ -1,11 +1,10 @@
 import Feed
 import Foundation
 import JSON
-import PostJSON
 import Prefetch
 import PrefetchClient
 
-/// Why a server's networks, or its policies, are not known.
+/// Why a server's networks are not known.
 package enum NetworkQuestionError: Error, Hashable, Sendable {
   /// The server has none of this name; these it has.
   case unknown(String, known: [String])
@@ -29,7 +28,7 @@ extension NetworkProfile {
   package static func named(
     _ name: String, of server: URL, over transport: some Transport
   ) async throws(NetworkQuestionError) -> NetworkProfile {
-    let list = try await NetworkList(feed: nil, of: server, over: transport)
+    let list = try await NetworkList(of: server, over: transport)
     guard let profile = NetworkProfile(try list.network(named: name)) else {
       throw .noAnswer("network \"\(name)\" is incomplete")
     }
@@ -50,31 +49,15 @@ extension NetworkProfile {
   }
 }
 
-extension Policy {
-  /// The policy that the server has for the feed on this network, or on that of clients of which it knows none.
-  package static func inForce(
-    feed: String, network: String?, of server: URL, over transport: some Transport
-  ) async throws(NetworkQuestionError) -> Policy {
-    let list = try await NetworkList(feed: feed, of: server, over: transport)
-    guard let value = try list.network(named: network).member("policy"),
-      let policy = Policy(json: value)
-    else { throw .noAnswer("its policy is none that this program knows") }
-    return policy
-  }
-}
-
 /// The answer of `/v1/networks`.
 private struct NetworkList {
   private let networks: [JSONValue]
 
   private static let answerLimitBytes = 1 << 20
 
-  init(
-    feed: String?, of server: URL, over transport: some Transport
-  ) async throws(NetworkQuestionError) {
+  init(of server: URL, over transport: some Transport) async throws(NetworkQuestionError) {
     var body: [UInt8] = []
-    var url = server.appending(path: "v1/networks")
-    if let feed { url.append(queryItems: [URLQueryItem(name: "feed", value: feed)]) }
+    let url = server.appending(path: "v1/networks")
     do throws(TransportError) {
       let answer = try await transport.answer(to: TransportRequest(url))
       guard answer.status == 200 else { throw .malformed("status \(answer.status)") }
@@ -90,14 +73,11 @@ private struct NetworkList {
     networks = Array(list.elements)
   }
 
-  /// The network of this name, or the one of clients of which the server knows none.
-  func network(named name: String?) throws(NetworkQuestionError) -> JSONValue {
-    let found = networks.first { network in
-      guard let name else { return network.member("default")?.truth == true }
-      return network.member("name")?.text?.isSame(as: name) == true
-    }
+  /// The network of this name.
+  func network(named name: String) throws(NetworkQuestionError) -> JSONValue {
+    let found = networks.first { $0.member("name")?.text?.isSame(as: name) == true }
     guard let found else {
-      throw .unknown(name ?? "default", known: networks.compactMap { $0.member("name")?.text })
+      throw .unknown(name, known: networks.compactMap { $0.member("name")?.text })
     }
     return found
   }

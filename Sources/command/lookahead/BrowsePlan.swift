@@ -114,11 +114,16 @@ extension BrowsePlan {
     var feedSettings = FeedSessionSettings()
     feedSettings.limit = limit
     feedSettings.retryMilliseconds /= speed
+    if strategy == nil, !isTrace { feedSettings.network = network }
     let session = FeedSession(
       server: server, feed: feed, transport: transport, settings: feedSettings)
     let clock = SessionClock(speed: speed)
-    var policy = try await self.policy()
-    policy.itemsPerMinute = max(1, min(6_000, 60_000 / paceMilliseconds))
+    // Without a policy the client loads by that of the server, or by the one of the arm that it draws.
+    let policy = strategy.map { strategy in
+      var policy = Policy(name: strategy.name, strategy: strategy)
+      policy.itemsPerMinute = max(1, min(6_000, 60_000 / paceMilliseconds))
+      return policy
+    }
     var settings = PrefetchSettings()
     settings.heldBytes = RangeStoreLimits().bytes
     let recorder = try recorder()
@@ -136,7 +141,9 @@ extension BrowsePlan {
     // A full disk costs the record, not the viewing.
     if let record, let error = recorder?.error { printError("\(record): \(error)") }
     return BrowseReport(
-      plan: self, strategy: policy.strategy, outcome: outcome, milliseconds: clock.milliseconds,
+      plan: self, strategy: await prefetcher.policy.strategy,
+      arm: strategy == nil ? await session.arm : nil, outcome: outcome,
+      milliseconds: clock.milliseconds,
       bytes: max(outcome.figures.bytes, transport.arrivedBytes), linkBytes: link?.figures.downBytes)
   }
 
@@ -160,17 +167,6 @@ extension BrowsePlan {
       } ?? RangeStore(transport: transport, limits: limits)
     } catch {
       throw .store(error)
-    }
-  }
-
-  /// What is loaded by: the server's policy for the network that is shaped, or for that of clients of which it knows none.
-  private func policy() async throws(BrowseError) -> Policy {
-    if let strategy { return Policy(name: strategy.name, strategy: strategy) }
-    do throws(NetworkQuestionError) {
-      return try await Policy.inForce(
-        feed: feed, network: isTrace ? nil : network, of: server, over: SocketTransport())
-    } catch {
-      throw .network(error)
     }
   }
 

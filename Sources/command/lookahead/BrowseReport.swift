@@ -8,6 +8,8 @@ struct BrowseReport: Sendable {
   let plan: BrowsePlan
   /// By what was loaded.
   let strategy: Policy.Strategy
+  /// The arm that was drawn, of the experiment that the feed's page named: `7.b`.
+  let arm: String?
   let outcome: Viewer.Outcome
   /// How long it took, in the viewing's time.
   let milliseconds: Int
@@ -23,7 +25,7 @@ struct BrowseReport: Sendable {
   var text: String {
     let figures = outcome.figures
     var parts = [
-      "\(strategy.text) on \(plan.network ?? "this network"): \(figures.items) items",
+      "\(strategy.text)\(arm.map { ", arm \($0)," } ?? "") on \(plan.network ?? "this network"): \(figures.items) items",
       "\(figures.imageLoaders) loaders on images", "\(figures.videoLoaders) on videos",
       "\(outcome.delayMilliseconds / max(1, figures.items)) ms of delay an item "
         + "(\(Self.tenths(figures.waitMilliseconds)) s of waiting, "
@@ -49,6 +51,7 @@ struct BrowseReport: Sendable {
     var writer = JSONWriter(capacity: 512)
     writer.object { writer in
       writer.member("strategy", strategy.text)
+      writer.member("arm", arm)
       writer.member("feed", plan.feed)
       writer.member("network", plan.network)
       writer.member("speed", plan.speed)

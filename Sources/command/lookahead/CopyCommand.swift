@@ -52,10 +52,24 @@ struct CopyCommand: ParsableCommand {
         }
       }
     }
+    let indexing = Result {
+      if case .success = copying { try target.indexAllTexts(meter) }
+    }
     meter.clear()
     let closing = Result { try target.close() }
     try copying.get()
+    try indexing.get()
     try closing.get()
     print("\(to.name): \(posts) posts of \(from.name), in \(meter.secondsText) s")
+  }
+}
+
+extension DatabaseStore {
+  /// Indexes the words of all posts that are not indexed yet.
+  func indexAllTexts(_ meter: ProgressMeter) throws {
+    while case let left = try indexTexts(atMost: 1_000), left > 0 {
+      meter.show("\(left) posts to be indexed")
+    }
+    meter.clear()
   }
 }

@@ -18,8 +18,8 @@ struct ExperimentCommand: ParsableCommand {
       sessions by and by, rolls back what is worse, and applies what is better (see docs/experiments.md).
       """,
     subcommands: [
-      ExperimentStartCommand.self, ExperimentListCommand.self, ExperimentStopCommand.self,
-      ExperimentUndoCommand.self,
+      ExperimentStartCommand.self, ExperimentBeginCommand.self, ExperimentListCommand.self,
+      ExperimentStopCommand.self, ExperimentUndoCommand.self,
     ])
 }
 
@@ -74,6 +74,24 @@ struct ExperimentStartCommand: ParsableCommand {
   }
 }
 
+/// Begins an experiment that is suggested.
+struct ExperimentBeginCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "begin", abstract: "Begin an experiment that lookahead tune has suggested.")
+
+  @Argument(help: "The suggestion's number.")
+  var experiment: Int
+
+  @OptionGroup var options: DatabaseOptions
+
+  func run() throws {
+    let store = try options.openExisting()
+    defer { try? store.close() }
+    let begun = try store.begin(experiment, reason: "lookahead experiment begin", at: .now)
+    printText("experiment \(begun.id) runs: \(begun.setting.name)\n")
+  }
+}
+
 /// Shows experiments.
 struct ExperimentListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -116,6 +134,9 @@ struct ExperimentListCommand: ParsableCommand {
       let reason = (try? JSONDocument(step.evidence).root.member("reason")?.text) ?? ""
       lines.append("  \(step.takenAt.rfc3339) \(step.kind.rawValue)\(share): \(reason)")
     }
+    if experiment.isWaiting {
+      lines.append("  it waits: lookahead experiment begin \(experiment.id)")
+    }
     if experiment.isRunning {
       let detectable = entry.finding.detectablePercent.map {
         "; by the end a difference of \(($0 * 10).rounded() / 10) % would be found"
@@ -130,7 +151,9 @@ struct ExperimentListCommand: ParsableCommand {
 /// Stops an experiment.
 struct ExperimentStopCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "stop", abstract: "Stop an experiment: all sessions have the policy in force.")
+    commandName: "stop",
+    abstract: "Stop an experiment: all sessions have the policy in force. A suggestion is declined."
+  )
 
   @Argument(help: "The experiment's number.")
   var experiment: Int

@@ -10,7 +10,11 @@ struct MigrateCommand: ParsableCommand {
 
   struct Up: ParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Apply the pending migrations, each in a transaction.")
+      abstract: "Apply the pending migrations, each in a transaction.",
+      discussion: """
+        It also indexes the texts of posts that a database of before version 0.2 holds. A server does that, too, while \
+        it answers.
+        """)
 
     @OptionGroup var options: DatabaseOptions
 
@@ -19,6 +23,18 @@ struct MigrateCommand: ParsableCommand {
       let applied = try location.schema(options.file).migrate()
       for name in applied { print("applied \(name)") }
       if applied.isEmpty { print("nothing to apply: \(location.name) is up to date") }
+      try indexTexts(location)
+    }
+
+    /// So that a server that is started then finds texts at once.
+    private func indexTexts(_ location: StoreLocation) throws {
+      var opening = StoreOpening()
+      opening.file = options.file
+      let store = try opening.open(existing: location).store
+      let indexing = Result { try store.indexAllTexts(ProgressMeter()) }
+      let closing = Result { try store.close() }
+      try indexing.get()
+      try closing.get()
     }
   }
 

@@ -291,6 +291,16 @@ extension NumberSetting {
     NumberSetting(
       "maximum-kept-moves", 1...1_000_000_000, \.opening.options.maximumKeptMoves,
       "Maximum number of moved entries that are kept for old rankings."),
+    NumberSetting(
+      "kept-changes", 1_000...1_000_000_000, \.application.keptChanges,
+      "Number of changes that are kept for clients that read what changed."),
+
+    NumberSetting(
+      "webhook-timeout-milliseconds", 1...600_000,
+      \.application.webhooks.timeoutMilliseconds, "Time for a webhook's target to answer."),
+    NumberSetting(
+      "webhook-retry-seconds", 1...day, \.application.webhooks.retrySeconds,
+      "Maximum time for which a webhook's target that fails is left alone."),
 
     // Care of the database.
     NumberSetting(
@@ -373,6 +383,28 @@ extension NumberSetting {
     NumberSetting(
       "experiment-seconds", 0...3_600, \.application.experimentSeconds,
       "Seconds between looks at experiments, to decide them; 0 leaves that to other servers."),
+    NumberSetting(
+      "tune-hour", 0...23, \.tuning.hour,
+      "Hour of the day, UTC, from which on better policies are looked for: six hours long."),
+    NumberSetting(
+      "tune-jobs", 1...256, \.tuning.jobs,
+      "Processors that the lab takes at the most, while nobody else wants them."),
+    NumberSetting(
+      "tune-seconds", 1...day, \.tuning.seconds,
+      "Time to look for a better policy of a feed, by the clock and of processors together."),
+    NumberSetting(
+      "tune-memory-bytes", (256 << 20)...tebibyte, \.tuning.memoryBytes,
+      "Address space of the lab."),
+    NumberSetting(
+      "tune-sessions", 1...1_000_000_000, \.tuning.sessions,
+      "Reported sessions a day from which on a feed is tuned."),
+    NumberSetting(
+      "tune-parts", 1...10_000, \.tuning.parts,
+      "Maximum number of feeds, or networks of feeds, that are tuned: those with the most sessions."
+    ),
+    NumberSetting(
+      "again-days", 0...3_650, default: 30,
+      "Days for which a policy that was tried and lost is not tried again."),
     NumberSetting(
       "share", 1...50, default: 50, "Sessions that have the policy at the most, in percent."),
     NumberSetting(

@@ -13,9 +13,11 @@ struct ServeSettings: ParsableArguments {
   @OptionGroup(title: "Caches in front") var caches: CacheOptions
   @OptionGroup(title: "Media") var media: MediaOptions
   @OptionGroup(title: "Writes") var writes: WriteOptions
+  @OptionGroup(title: "Webhooks") var hooks: WebhookOptions
   @OptionGroup(title: "Loading") var loading: LoadingOptions
   @OptionGroup(title: "Care of the database") var care: CareOptions
   @OptionGroup(title: "Reports of clients") var reports: ReportOptions
+  @OptionGroup(title: "Tuning") var tuning: TuneOptions
   @OptionGroup(title: "Log and figures") var log: LogOptions
 
   /// Every setting, in the order of the help.
@@ -40,12 +42,15 @@ struct ServeSettings: ParsableArguments {
     configuration.application.mediaSigningKeys = try media.signingKeys()
     configuration.application.trustedProxies = try clients.blocks()
     configuration.application.writeTokens = try writes.tokens()
+    configuration.application.webhooks.targets = try hooks.targets()
     configuration.application.hasPage = pages.page
     configuration.application.labReport = pages.labReport
     configuration.application.reports.taken = reports.reports
     configuration.application.reports.keys = try reports.keys()
     configuration.mediaProbing.decoding = media.decoding.settings
     configuration.backups = care.backups
+    configuration.tuning.mode = tuning.tune
+    configuration.tuning.environment = tuning.environment(database: database.database)
     return configuration
   }
 }

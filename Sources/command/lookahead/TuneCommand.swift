@@ -2,6 +2,7 @@ import ArgumentParser
 import Catalog
 import Experiments
 import Feed
+import FeedServer
 import Lab
 import Prefetch
 import Reports
@@ -19,43 +20,51 @@ struct TuneCommand: ParsableCommand {
       The lab runs on the feed as it is in the database, on the networks that clients reported, with people who watch \
       as was learned. The policy in force is held against expected-wait at several prices, of which none may load more \
       than 1.2 times the bytes; the winner is judged with other viewers and at other places of the feed. A network with 10 000 \
-      sessions a day or more is tuned for itself; if there is none, all are tuned together. With --begin the experiment \
-      begins that shows whether clients meet what the lab predicts: only that changes the policy.
+      sessions a day or more is tuned for itself; if there is none, all are tuned together. What was tried of late and lost \
+      is left out. With --begin the experiment begins that shows whether clients meet what the lab predicts: only that \
+      changes the policy. With --suggest it waits for somebody who begins it. serve --tune does either at night.
       """)
 
-  @Option(help: ArgumentHelp("Prices to try, separated by commas.", valueName: "list"))
-  var price = "25,50,100,250,500,1000,2500,5000,10000,25000"
+  @Option(
+    help: ArgumentHelp(
+      "Prices to try, separated by commas; 25 to 25000 where none is said.", valueName: "list"))
+  var price: String?
 
   @Flag(help: "Begin the experiment that is suggested.")
   var begin = false
 
+  @Flag(help: "Write it down as a suggestion, which waits for being begun.")
+  var suggest = false
+
+  @Option("again-days") var againDays: Int
   @Option("share") var share: Int
   @Option("margin-percent") var marginPercent: Int
   @Option("days") var days: Int
   @OptionGroup var options: LabOptions
 
-  /// From so many sessions a day on a network is tuned for itself.
-  private static let sessionsOfNetwork = 10_000
   /// So many times the bytes of the policy in force may be loaded: an experiment's guard allows 1.25 times.
   private static let bytesFactor = 1.2
-  /// Over so many days sessions are counted.
-  private static let countedDays = 7
+  private static let usualPrices = "25,50,100,250,500,1000,2500,5000,10000,25000"
 
   mutating func validate() throws {
+    price = price ?? Environment.text("price", default: Self.usualPrices)
     try options.check(self)
     guard options.feed.feed != nil else { throw ValidationError("--feed is missing") }
     guard options.trace.isEmpty, options.watch == nil, options.precision == nil,
-      options.format == .table
+      options.format != .csv
     else {
       throw ValidationError(
-        "--trace, --watch, --precision and --format: tune goes by what was reported, and says one line"
+        "--trace, --watch, --precision and --format csv: tune goes by what was reported, and says one line"
       )
+    }
+    guard !(begin && suggest) else {
+      throw ValidationError("--begin and --suggest: it is one or the other")
     }
     _ = try prices()
   }
 
   private func prices() throws -> [Int] {
-    try price.split(separator: ",", omittingEmptySubsequences: false).map { part in
+    try (price ?? "").split(separator: ",", omittingEmptySubsequences: false).map { part in
       guard let number = Int(part), (0...1_000_000).contains(number) else {
         throw ValidationError("--price: \"\(part)\" is no whole number from 0 to 1000000")
       }
@@ -69,82 +78,71 @@ struct TuneCommand: ParsableCommand {
     defer { try? store.close() }
     guard try store.feed(named: feed) != nil else { throw FeedError.unknownFeed(feed) }
     try store.refresh()
+    let hour = WallClock.secondsSince1970 / 3_600
+    let plan = try TuningPlan(store, feed: feed, atHour: hour)
     let book = try store.snapshot().policyBook
-    let running = try store.experiments(.running).filter { $0.kind == .trial }
-    for part in try parts(of: feed, store, book) {
-      if let other = running.first(where: { $0.overlaps(feed: feed, network: part.network) }) {
-        printText("\(part.words): experiment \(other.id) runs\n")
+    var answers: [TuningAnswer] = []
+    for part in try parts(of: feed, plan, book) {
+      let other = plan.history.first {
+        $0.isRunning && $0.kind == .trial && $0.overlaps(feed: feed, network: part.network)
+      }
+      if let other {
+        tell("\(part.words): experiment \(other.id) runs")
         continue
       }
-      try tune(feed, part, book, store)
+      let lost = part.lost(plan.history, sinceHour: hour - againDays * 24)
+      // Of several networks that with the most sessions: what is tried is tried beside it.
+      let inForce = book.policy(feed: feed, network: part.profiles[0])
+      let answer = try tune(part, inForce, leavingOut: lost, store)
+      answers.append(answer)
+      try write(answer, inForce, plan.newestStep(of: part), store)
+    }
+    if options.format == .json {
+      try printBytes(TuningAnswer.json(answers) + [UInt8(ascii: "\n")])
     }
   }
 
-  /// Networks that are tuned together.
-  private struct Part {
-    let profiles: [NetworkProfile]
-    /// That of the experiment; nil for all.
-    let network: String?
-    let sessionsPerDay: Int
-
-    var words: String { network ?? "all networks" }
+  /// For a person; a program reads the answers.
+  private func tell(_ line: String) {
+    if options.format == .table { printText(line + "\n") }
   }
 
   private func parts(
-    of feed: String, _ store: any DatabaseStore, _ book: PolicyBook
-  ) throws -> [Part] {
-    var sessions: [ByteText: Int] = [:]
-    let since = WallClock.secondsSince1970 / 3_600 - Self.countedDays * 24
-    try store.readReportCells(since: since) { key, cell in
-      if key.feed.isSame(as: feed) { sessions[ByteText(key.network), default: 0] += cell.sessions }
-    }
-    let known = book.networks.filter { $0.downlinkKbps > 0 }.map {
-      (profile: $0, perDay: sessions[ByteText($0.name), default: 0] / Self.countedDays)
-    }
-    func alone(_ entry: (profile: NetworkProfile, perDay: Int)) -> Part {
-      Part(
-        profiles: [entry.profile], network: entry.profile.name, sessionsPerDay: entry.perDay)
-    }
+    of feed: String, _ plan: TuningPlan, _ book: PolicyBook
+  ) throws -> [TuningPart] {
     guard options.network.isEmpty else {
       return try options.network.map { name in
-        guard let entry = known.first(where: { $0.profile.name.isSame(as: name) }) else {
-          throw ExperimentError.unknownNetwork(name, known: known.map { $0.profile.name })
+        guard let profile = book.networks.first(where: { $0.name.isSame(as: name) }) else {
+          throw ExperimentError.unknownNetwork(name, known: book.networks.map(\.name))
         }
-        return alone(entry)
+        let known = plan.parts.first { $0.network.map { $0.isSame(as: name) } ?? false }
+        return known
+          ?? TuningPart(feed: feed, network: name, profiles: [profile], sessionsPerDay: 0)
       }
     }
-    let large = known.filter { $0.perDay >= Self.sessionsOfNetwork }
-    if !large.isEmpty { return large.map(alone) }
-    let reported = known.filter { sessions[ByteText($0.profile.name), default: 0] > 0 }
-      .sorted { $0.perDay > $1.perDay }
-    guard !reported.isEmpty else {
+    guard !plan.parts.isEmpty else {
       throw ValidationError(
-        "in \(Self.countedDays) days no session of the feed was reported: --network names a network"
+        "in \(TuningPart.countedDays) days no session of the feed was reported: --network names a network"
       )
     }
-    return [
-      Part(
-        profiles: reported.map { $0.profile }, network: nil,
-        sessionsPerDay: reported.reduce(0) { $0 + $1.perDay })
-    ]
+    return plan.parts
   }
 
   private func tune(
-    _ feed: String, _ part: Part, _ book: PolicyBook, _ store: any DatabaseStore
-  ) throws {
-    // Of several networks that with the most sessions: what is tried is tried beside it.
-    let current = book.policy(feed: feed, network: part.profiles[0])
+    _ part: TuningPart, _ inForce: Policy, leavingOut lost: Set<Policy.Strategy>,
+    _ store: any DatabaseStore
+  ) throws -> TuningAnswer {
     var lab = options
     lab.network = part.profiles.map(\.name)
     let isHinted = !lab.withoutHints
+    let tried = try prices().map {
+      try LabStrategies.contestant("expected-wait:price=\($0)", isHinted: isHinted)
+    }.filter { !lost.contains($0.policy.strategy) }
     let contestants =
-      try [Contestant(name: current.name, policy: current, isHinted: isHinted)]
-      + prices().map {
-        try LabStrategies.contestant("expected-wait:price=\($0)", isHinted: isHinted)
-      }
+      [Contestant(name: inForce.name, policy: inForce, isHinted: isHinted)] + tried
     let (made, words) = try lab.experiment(contestants)
     var experiment = made
-    if try hasLearned(feed, store) { experiment.viewer = .retained }
+    if try hasLearned(part.feed, store) { experiment.viewer = .retained }
     let meter = ProgressMeter()
     var alone = experiment
     alone.contestants = [contestants[0]]
@@ -153,25 +151,47 @@ struct TuneCommand: ParsableCommand {
       Objective(.loaders, .kilobytes(kilobytes * Self.bytesFactor)), searches: true, lab.perform,
       progress: LabOptions.show(meter))
     meter.clear()
+    let place = tuning.isOther ? 1 : 0
+    let expected = LabExpectation(
+      loadersPerThousand: (
+        tuning.judged.mean(0, .loaders), tuning.judged.mean(place, .loaders)
+      ),
+      kilobytes: (tuning.judged.mean(0, .kilobytes), tuning.judged.mean(place, .kilobytes)))
+    let isBetter = tuning.isOther && expected.isBetter(byPercent: marginPercent)
+    var limits = ExperimentLimits()
+    (limits.sharePermille, limits.marginPercent, limits.days) = (10 * share, marginPercent, days)
+    let left = lost.isEmpty ? "" : "; what lost within \(againDays) days was left out"
     let sentence = tuning.sentence(margin: Double(lab.margin))
-    printText("\(part.words), \(part.sessionsPerDay) sessions a day: \(sentence)\n")
-    guard tuning.isOther else { return }
-    let found = experiment.contestants[tuning.contestant]
-    guard begin else {
-      let network = part.network.map { " --network \($0)" } ?? ""
-      printText(
-        "suggested: lookahead experiment start --feed \(feed)\(network) --against \(found.name)\n")
+    tell("\(part.words), \(part.sessionsPerDay) sessions a day: \(sentence)\(left)")
+    return TuningAnswer(
+      feed: part.feed, network: part.network,
+      against: isBetter ? experiment.contestants[tuning.contestant].name : nil, limits: limits,
+      reason: "lookahead tune on \(words): \(sentence)\(left)", expected: expected)
+  }
+
+  /// Begins the experiment, or writes what was found into the history, as the flags say.
+  private func write(
+    _ answer: TuningAnswer, _ inForce: Policy, _ newest: NewestStep, _ store: any DatabaseStore
+  ) throws {
+    guard let against = answer.against else {
+      tell("that is less than \(marginPercent) % fewer loaders: nothing to try")
+      if begin || suggest {
+        _ = try store.add(answer.trial(inForce: inForce), .kept, after: newest, at: .now)
+      }
       return
     }
-    var limits = ExperimentLimits()
-    (limits.sharePermille, limits.marginPercent, limits.days) = (
-      10 * share, marginPercent, days
-    )
-    let id = try store.begin(
-      NewTrial(
-        feed: feed, network: part.network, setting: try Policy(text: found.name), limits: limits,
-        reason: "lookahead tune on \(words): \(sentence)"), at: .now)
-    printText("experiment \(id) runs: \(found.name)\n")
+    guard begin || suggest else {
+      let network = answer.network.map { " --network \($0)" } ?? ""
+      return tell(
+        "suggested: lookahead experiment start --feed \(answer.feed)\(network) --against \(against)"
+      )
+    }
+    let id = try store.add(
+      answer.trial(inForce: inForce), begin ? .started : .suggested, after: newest, at: .now)
+    tell(
+      begin
+        ? "experiment \(id) runs: \(against)"
+        : "experiment \(id) is suggested: lookahead experiment begin \(id)")
   }
 
   /// Whether it is known how long people watch some of the feed's items.

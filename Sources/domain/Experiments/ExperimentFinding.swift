@@ -18,6 +18,8 @@ package struct ExperimentFinding: Hashable, Sendable {
   package let sessions: (a: Int, b: Int)
   /// Loaders of 1000 items of each arm, over all stages.
   package let loadersPerThousand: (a: Double?, b: Double?)
+  /// Bytes of a session of each arm, over all stages.
+  package let bytesPerSession: (a: Double?, b: Double?)
   /// By how much loaders of an item differ; nil where too few sessions were compared.
   package let difference: ArmDifference?
   /// Which of the two has fewer.
@@ -54,6 +56,10 @@ package struct ExperimentFinding: Hashable, Sendable {
       return items > 0 ? 1_000 * arm.moments.sum(.loaders) / items : nil
     }
     loadersPerThousand = (perThousand(total.a), perThousand(total.b))
+    func bytes(_ arm: ArmSums) -> Double? {
+      arm.sessions > 0 ? arm.moments.sum(.bytes) / Double(arm.sessions) : nil
+    }
+    bytesPerSession = (bytes(total.a), bytes(total.b))
     let difference = ArmDifference(.loaders, isPerSession: false, pairs)
     self.difference = difference
     verdict = Self.verdict(difference, marginPercent: experiment.limits.marginPercent)
@@ -176,6 +182,13 @@ extension JSONWriter {
         writer.array { writer in
           writer.number(rounded(a))
           writer.number(rounded(b))
+        }
+        if let a = finding.bytesPerSession.a, let b = finding.bytesPerSession.b {
+          writer.key("bytesPerSession")
+          writer.array { writer in
+            writer.integer(Int(a))
+            writer.integer(Int(b))
+          }
         }
       }
       if let percent = finding.percent {

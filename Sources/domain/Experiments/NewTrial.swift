@@ -1,4 +1,5 @@
 import Feed
+import JSON
 import Prefetch
 
 /// A trial that is to begin.
@@ -15,16 +16,19 @@ package struct NewTrial: Hashable, Sendable {
   package let limits: ExperimentLimits
   /// Why it begins, as a clause.
   package let reason: String
+  /// What the lab expects of it; nil where it was not in the lab.
+  package let expected: LabExpectation?
 
   /// A trial of these.
   package init(
     feed: String?, network: String?, setting: Policy, salt: String = NewTrial.randomSalt(),
-    limits: ExperimentLimits = ExperimentLimits(), reason: String
+    limits: ExperimentLimits = ExperimentLimits(), reason: String, expected: LabExpectation? = nil
   ) {
     self.setting = setting
     self.salt = salt
     self.limits = limits
     self.reason = reason
+    self.expected = expected
     self.feed = feed
     self.network = network
   }
@@ -33,6 +37,47 @@ package struct NewTrial: Hashable, Sendable {
   package static func randomSalt() -> String {
     let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789")
     return String((0..<8).map { _ in letters.randomElement()! })
+  }
+}
+
+/// What the lab expects of a policy, beside the one in force: on viewers and at places that it was not chosen on.
+package struct LabExpectation: Hashable, Sendable {
+  /// Loaders of 1000 items.
+  package let loadersPerThousand: (a: Double, b: Double)
+  /// Kilobytes (1000 bytes) of an item.
+  package let kilobytes: (a: Double, b: Double)
+
+  /// What is expected of the policy in force (`a`), and of the other one.
+  package init(loadersPerThousand: (a: Double, b: Double), kilobytes: (a: Double, b: Double)) {
+    (self.loadersPerThousand, self.kilobytes) = (loadersPerThousand, kilobytes)
+  }
+
+  /// Whether the policy has fewer loaders by more than so many percent.
+  package func isBetter(byPercent margin: Int) -> Bool {
+    loadersPerThousand.b < loadersPerThousand.a * (1 - Double(margin) / 100)
+  }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.loadersPerThousand == right.loadersPerThousand && left.kilobytes == right.kilobytes
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(loadersPerThousand.a)
+    hasher.combine(loadersPerThousand.b)
+  }
+}
+
+extension NewTrial {
+  /// The evidence of its first step: a JSON object.
+  package var evidence: [UInt8] {
+    var writer = JSONWriter(capacity: 512)
+    writer.object { writer in
+      writer.member("reason", reason)
+      guard let expected else { return }
+      writer.key("expected")
+      writer.expectation(expected)
+    }
+    return writer.bytes
   }
 }
 
@@ -50,6 +95,8 @@ package enum ExperimentError: Error, Hashable, Sendable {
   case isOver(Int)
   /// Another step was taken meanwhile.
   case hasMovedOn(Int)
+  /// It is not one that waits for being begun.
+  case notWaiting(Int)
   /// It has applied nothing that is not taken back.
   case nothingApplied(Int)
   /// The policy was written by somebody since.
@@ -67,6 +114,7 @@ extension ExperimentError: CustomStringConvertible {
     case .overlaps(let id): "experiment \(id) on the same sessions runs; stop it first"
     case .isOver(let id): "experiment \(id) is over"
     case .hasMovedOn(let id): "another step of experiment \(id) was taken meanwhile"
+    case .notWaiting(let id): "experiment \(id) is no suggestion that waits for being begun"
     case .nothingApplied(let id):
       "experiment \(id) has applied no policy that is not taken back"
     case .changedSince: "the policy was written by somebody since: it is no longer what was applied"

@@ -58,6 +58,9 @@ package struct PolicyExperiment: Hashable, Sendable {
   /// Whether sessions draw arms.
   package var isRunning: Bool { steps.last?.kind.isRunning ?? false }
 
+  /// Whether it is suggested, and nobody has begun it.
+  package var isWaiting: Bool { steps.last?.kind == .suggested }
+
   /// As pages have it; nil where it does not run.
   package var running: RunningExperiment? {
     guard isRunning, let last = steps.last else { return nil }
@@ -78,10 +81,25 @@ package struct PolicyExperiment: Hashable, Sendable {
   }
 }
 
+extension PolicyExperiment {
+  /// Whether it is one of the same policy on the same sessions.
+  package func isSame(as trial: NewTrial) -> Bool {
+    func same(_ mine: String?, _ other: String?) -> Bool {
+      mine.map { mine in other.map(mine.isSame) ?? false } ?? (other == nil)
+    }
+    return same(feed, trial.feed) && same(network, trial.network)
+      && setting.strategy == trial.setting.strategy
+  }
+}
+
 /// What was done about an experiment.
 package struct ExperimentStep: Hashable, Sendable {
   /// What it was.
   package enum Kind: String, CaseIterable, Sendable {
+    /// The tuner suggests it: no session has the arm `b`.
+    case suggested
+    /// The tuner found nothing better than this policy, which is in force.
+    case kept
     /// It began.
     case started
     /// More sessions have the arm `b` from then on.

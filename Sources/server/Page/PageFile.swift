@@ -12,6 +12,8 @@ package struct PageFile: Sendable {
     case style
     /// A picture, SVG.
     case picture
+    /// A report of the lab, HTML.
+    case report
   }
 
   /// What it is.
@@ -30,18 +32,27 @@ package struct PageFile: Sendable {
   package static let parts: [String: PageFile] = [
     "page.css": PageFile(.style, "page/page.css"),
     "icon.svg": PageFile(.picture, "page/icon.svg"),
+    "desk.css": PageFile(.style, "page/desk.css"),
+    "desk-client.js": PageFile(.script, "page/desk-client.js"),
+    "desk-conflict.js": PageFile(.script, "page/desk-conflict.js"),
+    "desk-files.js": PageFile(.script, "page/desk-files.js"),
+    "desk-list.js": PageFile(.script, "page/desk-list.js"),
+    "desk-post.js": PageFile(.script, "page/desk-post.js"),
+    "desk-preview.js": PageFile(.script, "page/desk-preview.js"),
+    "desk-view.js": PageFile(.script, "page/desk-view.js"),
     "dom.js": PageFile(.script, "page/dom.js"),
-    "editor.js": PageFile(.script, "page/editor.js"),
     "feed-choice.js": PageFile(.script, "page/feed-choice.js"),
     "feed-view.js": PageFile(.script, "page/feed-view.js"),
     "frame.js": PageFile(.script, "page/frame.js"),
     "inspector.js": PageFile(.script, "page/inspector.js"),
+    "lab-story.js": PageFile(.script, "page/lab-story.js"),
     "lab-view.js": PageFile(.script, "page/lab-view.js"),
     "lane.js": PageFile(.script, "page/lane.js"),
     "live-view.js": PageFile(.script, "page/live-view.js"),
     "link.js": PageFile(.script, "page/link.js"),
     "metrics.js": PageFile(.script, "page/metrics.js"),
     "page.js": PageFile(.script, "page/page.js"),
+    "sample-report.html": PageFile(.report, "page/sample-report.html"),
     "server-view.js": PageFile(.script, "page/server-view.js"),
     "slide.js": PageFile(.script, "page/slide.js"),
     "tabs.js": PageFile(.script, "page/tabs.js"),

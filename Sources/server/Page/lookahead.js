@@ -1360,9 +1360,21 @@ export class Prefetcher extends EventTarget {
       perThousand: items === 0 ? 0 : (imageLoaders + videoLoaders) * 1000 / items,
       waitMs: Math.round(this.#waitMs + waiting),
       delayMs: Math.round(this.#waitMs + waiting + this.#allStalledMs),
-      bytes: mediaBytes + bytes, wastedBytes: wasted, heldBytes: this.store.heldBytes,
+      bytes: mediaBytes + bytes, wastedBytes: wasted, aheadBytes: this.#aheadBytes, heldBytes: this.store.heldBytes,
       requests: mediaRequests + requests, plans, planBytes,
     };
+  }
+
+  /** Of the wasted bytes, those that may still be seen: of the active item and of those after it. */
+  get #aheadBytes() {
+    let bytes = 0;
+    for (const { id } of this.feed.items.slice(Math.max(0, this.#index(this.active)))) {
+      for (const { key } of this.media(id).flat()) {
+        const entry = this.#ledger.get(key);
+        if (entry) bytes += Math.max(0, entry.fetched - entry.used);
+      }
+    }
+    return bytes;
   }
 
   // Plans.

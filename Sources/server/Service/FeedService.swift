@@ -41,6 +41,8 @@ package final class FeedService: Sendable {
   /// Of a database that is a file.
   private let fileCare: FileCare?
   private let mediaKeeper: MediaKeeper?
+  private let textIndexKeeper: TextIndexKeeper
+  private let tuneKeeper: TuneKeeper?
 
   /// If the store is told of changes, the service checks it only once in this many intervals, each counted as at
   /// most this long: for what the store was not told.
@@ -99,6 +101,10 @@ package final class FeedService: Sendable {
       MediaKeeper(
         configuration.mediaProbing, root: root, store: store, logger: logger, figures: figures)
     }
+    textIndexKeeper = TextIndexKeeper(store, logger: logger)
+    tuneKeeper = TuneKeeper(
+      configuration.tuning, intervalSeconds: settings.experimentSeconds,
+      of: configuration.location, store: store, logger: logger, figures: figures)
     tellWriteProblem(settings.writeTokens)
   }
 
@@ -117,6 +123,8 @@ package final class FeedService: Sendable {
     try refresher.start()
     try fileCare?.start()
     try mediaKeeper?.start()
+    try textIndexKeeper.start()
+    try tuneKeeper?.start()
     return port
   }
 
@@ -138,7 +146,9 @@ package final class FeedService: Sendable {
   /// Waits until a drain is done, and closes the database.
   package func wait() throws {
     // It would take processors from requests in flight, and no client waits for it.
+    tuneKeeper?.stop()
     mediaKeeper?.stop()
+    textIndexKeeper.stop()
     application.wait()
     refresher.stop()
     fileCare?.stop()
@@ -163,6 +173,8 @@ package struct FeedServiceConfiguration: Sendable {
   package var checkpointIntervalSeconds = 10
   /// How it looks into the files of its media root, where it has one.
   package var mediaProbing = MediaProbing()
+  /// How it looks for better policies at night.
+  package var tuning = TuningSettings()
   /// How the service backs its database up; nil where it does not.
   package var backups: BackupSettings?
 

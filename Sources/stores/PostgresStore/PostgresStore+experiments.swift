@@ -19,8 +19,10 @@ extension PostgresStore: ExperimentStore {
   /// See `ExperimentStore`.
   ///
   /// - Throws: `ExperimentError`, `PolicyError`, `PostgresStoreError`.
-  package func begin(_ trial: NewTrial, at time: Timestamp) throws -> Int {
-    try changeExperiment { try $0.begin(trial, at: time) }
+  package func add(
+    _ trial: NewTrial, _ kind: ExperimentStep.Kind, after last: NewestStep?, at time: Timestamp
+  ) throws -> Int {
+    try changeExperiment { try $0.add(trial, kind, after: last, at: time) }
   }
 
   /// See `ExperimentStore`.

@@ -82,6 +82,7 @@ extension PostgresStore: TableStore {
             FROM \(table) HAVING max(\(column)) >= 1
             """)
         }
+        try connection.run(PostgresRows.forgetIndexedTexts)
         rows.trimLog()
       }
     }

@@ -6,7 +6,7 @@ import Prefetch
 ///
 /// Besides the errors that a method names, each throws the store's own failures.
 package protocol DatabaseStore: FeedStore, PolicyStore, MediaStore, ReportStore, ExperimentStore,
-  TableStore
+  ChangeStore, TableStore
 {
   /// Which database it is, as a person may be told: without a password.
   var name: String { get }
@@ -39,6 +39,11 @@ package protocol DatabaseStore: FeedStore, PolicyStore, MediaStore, ReportStore,
   func prune(
     _ rule: PruningRule, isDryRun: Bool, onProgress: (PruningSummary) -> Void
   ) throws -> PruningSummary
+  /// Indexes words of posts that are not indexed yet, of a database that is older than the index or of a copy, while
+  /// others read and write: those of the newest of these posts first, and at most so many.
+  ///
+  /// - Returns: below which number posts are left; 0 where none are.
+  func indexTexts(atMost limit: Int) throws -> Int64
   /// Makes a setting the policy of a feed on a network. What the setting does not say stays as the policy in force
   /// has it.
   ///

@@ -244,13 +244,17 @@ extension SQLiteStore {
 
   /// See `FeedStore`.
   ///
-  /// - Throws: `StoreError`.
+  /// - Throws: `TextIndexUnfinished`, `StoreError`.
   package func postNumbers(
     below number: Int64?, _ filter: ItemFilter, limit: Int, looks: Int
   ) throws -> PostNumbers {
     let below = number ?? .max
     return try withStoreErrors(path: path) {
-      try readers.read { database, _ in
+      try readers.read { database, statements in
+        if let text = filter.text {
+          return try Self.postNumbers(
+            below: number, text, filter, limit: limit, looks: looks, database, &statements)
+        }
         let end = try Int64.fetchOne(
           database.cachedStatement(sql: Self.lastLooked), arguments: [below, looks - 1])
         let found = try Int64.fetchAll(
@@ -366,7 +370,9 @@ extension SQLiteStore: TableStore {
             try statement.execute(arguments: StatementArguments(row.map(Self.stored)))
           }
         }
-        try ChangeLog(database: database).trim()
+        let rows = SQLiteRows(database: database, path: path)
+        try rows.forgetIndexedTexts()
+        try rows.trimLog()
       }
     }
     followOwnWrite()

@@ -32,6 +32,24 @@ import Testing
     #expect(try Self.shell("kill -SEGV $$").end == .signalled(SIGSEGV))
   }
 
+  @Test func `it may write files up to a limit, and give way to all others`() throws {
+    let folder = TemporaryFolder()
+    var limits = Self.limits
+    let script = "printf 12345678 >\(folder.file("it")); /usr/bin/chrt -p $$; /usr/bin/nice"
+    _ = try Self.shell(script, limits)
+    #expect(try String(contentsOfFile: folder.file("it"), encoding: .utf8).isEmpty)
+    limits.fileBytes = 4
+    _ = try Self.shell(script, limits)
+    #expect(try String(contentsOfFile: folder.file("it"), encoding: .utf8) == "1234")
+    limits.fileBytes = .max
+    limits.isIdle = true
+    let said = Self.text(try Self.shell(script, limits).output)
+    #expect(try String(contentsOfFile: folder.file("it"), encoding: .utf8) == "12345678")
+    #expect(said.contains("SCHED_IDLE") && said.hasSuffix("19\n"), "\(said)")
+    let busy = try Self.shell("i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done")
+    #expect(busy.processorMilliseconds > 0)
+  }
+
   @Test func `it ends when it is given up`() throws {
     let cancellation = Cancellation()
     let path = try #require(ChildProcess.path(ofProgram: "sleep"))

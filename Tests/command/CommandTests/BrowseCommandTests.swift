@@ -1,6 +1,8 @@
+import Feed
 import Foundation
 import PostJSON
 import Prefetch
+import SQLiteStore
 import TestSupport
 import Testing
 
@@ -106,6 +108,39 @@ import Testing
       return policies.values.reduce(0, +) == 3
     }
     #expect(policies == ["plain-5": 2, "endless": 1])
+  }
+
+  @Test func `a viewer draws an arm of the experiment, loads by its policy and reports it`() throws
+  {
+    let server = try server()
+    let begun = try program.run([
+      "experiment", "start", "--feed", "featured", "--network", "3g", "--against", "endless",
+    ])
+    #expect(begun.status == 0, "\(begun.errors)")
+    // Half of the sessions, so that each arm is drawn soon.
+    let store = try SQLiteStore(path: program.database)
+    try store.take(
+      .ramped, sharePermille: 500, evidence: Array("{}".utf8), of: 1, after: nil,
+      at: Timestamp(microseconds: 1))
+    try store.close()
+    let arguments = [
+      "browse", "http://127.0.0.1:\(server.port)", "--feed", "featured", "--items", "2", "--pace",
+      "100ms", "--speed", "20", "--report", "--network", "3g", "--json",
+    ]
+    var arms: [String: Set<String>] = [:]
+    for _ in 0..<40 where arms.count < 2 {
+      let outcome = try program.run(arguments)
+      let figures = try object(outcome.output)
+      // Servers learn of the experiment a moment later.
+      guard let arm = figures["arm"] as? String else { continue }
+      arms[arm, default: []].insert(try #require(figures["strategy"] as? String))
+    }
+    #expect(arms == ["1.a": ["plain:leading=5"], "1.b": ["endless"]])
+    // Elsewhere nothing is tried, and who names a strategy draws none.
+    for more in [["--network", "wifi"], ["--strategy", "plain"]] {
+      let figures = try object(program.run(arguments + more).output)
+      #expect(figures["arm"] == nil, "\(more)")
+    }
   }
 
   @Test(arguments: [

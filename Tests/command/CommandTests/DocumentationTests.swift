@@ -37,8 +37,9 @@ import Version
     ["export"], ["check"], ["copy"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
     ["plan"], ["media", "add"], ["media", "renditions"],
     ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
-    ["lab", "report"], ["lab", "apply"], ["lab", "validate"], ["live"],
-    ["experiment", "start"], ["experiment", "list"], ["experiment", "stop"],
+    ["lab", "report"], ["lab", "apply"], ["lab", "validate"], ["lab", "replay"], ["live"],
+    ["experiment", "start"], ["experiment", "begin"], ["experiment", "list"],
+    ["experiment", "stop"],
     ["experiment", "undo"], ["tune"],
   ]
 
@@ -69,7 +70,8 @@ import Version
       "input", "precision", "price", "search", "bitrates", "by", "budget-kilobytes",
       "megabyte-loaders",
       "output", "csv", "without-grid", "undo", "together", "validation", "against", "begin",
-      "wrong", "decoder-milliseconds", "stress",
+      "suggest",
+      "wrong", "plain-http", "decoder-milliseconds", "stress",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(document.contains("`--\(option)`"), "--\(option)")

@@ -15,7 +15,7 @@ import Testing
     "generate", "keep-posts", "older-than", "timeout-milliseconds",
     "probe-timeout-milliseconds", "probe-memory-bytes", "probe-url-bytes", "jobs",
     "items", "repeats", "seed", "margin", "precision", "budget-kilobytes", "megabyte-loaders",
-    "hours", "share", "margin-percent", "days",
+    "hours", "share", "margin-percent", "again-days", "days",
     "rendition-timeout-milliseconds", "rendition-memory-bytes",
   ]
 

@@ -63,6 +63,7 @@ import Testing
       LinkConditions(downlinkKbps: 3, uplinkKbps: 3, latencyMicroseconds: 7, lossPercent: 5)
     ).interrupted(everyMilliseconds: 10_000, forMilliseconds: 2_000)
     #expect(constant.conditions.map(\.downlinkKbps) == [3, 0])
+    // What is asked for in a gap goes over the same link: without loss its connection would never lose anything.
     #expect(constant.conditions.map(\.latencyMicroseconds) == [7, 7])
     #expect(constant.conditions.map(\.lossPercent) == [5, 5])
     #expect(constant.endsMicroseconds.map { $0 / 1_000 } == [8_000, 10_000])

@@ -93,6 +93,40 @@ import Testing
     #expect(steps.contains(#""reason":"tuner ended it""#))
   }
 
+  @Test func `a suggestion is begun by one request`() throws {
+    let store = ModelStore()
+    _ = try store.load([.ranked("p", 1)], batch: 10)
+    let setting = Policy(name: "ours", strategy: .expectedWait(WaitTuning()))
+    func suggest() throws -> Int {
+      try store.add(
+        NewTrial(
+          feed: "featured", network: "3g", setting: setting, reason: "the lab says so",
+          expected: LabExpectation(loadersPerThousand: (30, 12.5), kilobytes: (90, 100))),
+        .suggested, after: nil, at: Timestamp(microseconds: 1))
+    }
+    let first = try suggest()
+    let tokens = try WriteTokenFile.tokens(in: Self.tokens)
+    let server = try RunningServer(on: store) { $0.writeTokens = tokens }
+    let client = try server.client()
+    let text = try client.get("/v1/experiments").text
+    #expect(
+      text.contains(
+        #""kind":"suggested","share":0,"evidence":{"reason":"the lab says so","expected":{"loadersPer1000":[30,12.5],"#
+          + #""kilobytesPerItem":[90,100]}}"#), "\(text)")
+    let path = "/v1/experiments/\(first)"
+    #expect(try Self.write(client, "POST", path, token: "e-token").status == 403)
+    #expect(try Self.write(client, "POST", path).status == 204)
+    #expect(try client.get("/rp/?feed=featured&network=3g").text.contains("\"experiment\""))
+    #expect(try Self.write(client, "POST", path).status == 409)
+    #expect(try Self.write(client, "POST", "/v1/experiments/99").status == 404)
+    #expect(try Self.write(client, "DELETE", path).status == 204)
+    // One that is declined.
+    let second = try suggest()
+    #expect(try Self.write(client, "DELETE", "/v1/experiments/\(second)").status == 204)
+    #expect(try Self.write(client, "POST", "/v1/experiments/\(second)").status == 409)
+    #expect(try client.get("/v1/experiments").text.contains(#""reason":"tuner ended it""#))
+  }
+
   @Test func `what is no experiment is refused, and names the field`() throws {
     let server = try Self.server()
     let client = try server.client()

@@ -96,6 +96,43 @@ import Testing
     }
   }
 
+  @Test func `items are found by their texts, of all and of a feed`() throws {
+    let store = ModelStore()
+    try store.load(
+      (0..<50).map { index in
+        .post(
+          Post(
+            id: "p\(index)", type: index.isMultiple(of: 3) ? .video : .text,
+            title: index.isMultiple(of: 2) ? "Slow boat \(index)" : "Fast train"),
+          placements: index < 10 ? [] : [Placement(feed: "g", rank: index)])
+      }, batch: 1)
+    let server = try RunningServer(on: store) { $0.writeTokens = Self.tokens }
+    defer { withExtendedLifetime(server) {} }
+    let client = try server.client()
+    let boats = (0..<50).reversed().filter { $0.isMultiple(of: 2) }
+    for limit in [1, 7, 100] {
+      #expect(
+        try Self.walk(client, "?limit=\(limit)&q=BOA") == boats.map { "p\($0)" })
+      #expect(
+        try Self.walk(client, "?limit=\(limit)&q=%22slow%20boat%22&feed=g&type=video")
+          == boats.filter { $0 >= 10 && $0.isMultiple(of: 3) }.map { "p\($0)" })
+    }
+    #expect(try Self.walk(client, "?q=boat+42") == ["p42"])
+    let long = String(repeating: "%F0%9F%8E%89%00%22%2A%28", count: 200)
+    for (query, status, parameter) in [
+      ("?q=", 400, "q"), ("?q=%20", 400, "q"), ("?q=%2A", 400, "q"), ("?q=%00", 400, "q"),
+      ("?q=%CC%81", 400, "q"), ("?q=" + long, 400, "q"), ("?q=%FF", 400, nil),
+      ("?q=a&feed=nope", 404, nil), ("?q=a&q=b", 400, "q"), ("?q=%E5%AD%97%00", 400, "q"),
+      ("?q=a%22%20OR%20%22b", 200, nil), ("?q=NOT%20a*%20%5E", 200, nil),
+    ] as [(String, Int, String?)] {
+      let answer = try Self.get(client, query)
+      #expect(answer.status == status, "\(query.prefix(60)) \(answer.text)")
+      if let parameter {
+        #expect(answer.value("parameter", as: String.self) == parameter, "\(query.prefix(60))")
+      }
+    }
+  }
+
   @Test func `what is no such list is refused`() throws {
     let server = try Self.make()
     defer { withExtendedLifetime(server) {} }

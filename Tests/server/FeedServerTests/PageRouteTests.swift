@@ -47,10 +47,15 @@ import Testing
       let whole = try client.get(path)
       #expect(whole.status == 200 && whole.body == file.bytes, "\(path)")
       let type = try #require(whole.fields["content-type"])
-      let types = ["js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"]
+      let types = [
+        "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "html": "text/html",
+      ]
       let ending = String(path.split(separator: ".").last ?? "")
       #expect(type.hasPrefix(types[ending] ?? "?"), "\(path)")
       #expect(whole.fields["x-content-type-options"] == "nosniff")
+      // A report may look as it likes, and do nothing.
+      let policy = whole.fields["content-security-policy"]
+      #expect((policy?.hasSuffix("; sandbox") ?? false) == (ending == "html"), "\(path)")
       let tag = try #require(whole.fields["etag"])
       #expect(try client.get(path, ["If-None-Match": tag]).status == 304)
       guard file.bytes.count > 2048 else { continue }

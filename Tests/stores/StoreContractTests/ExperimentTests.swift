@@ -148,6 +148,96 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `a suggestion waits until it is begun, declined or replaced`(_ kind: StoreKind) throws {
+    let test = try TestStore(kind)
+    let store = test.store
+    try store.load([.ranked("a", 1)])
+    func newest() throws -> NewestStep {
+      NewestStep(of: try store.experiments(.newest(10)), feed: "featured", network: "3g")
+    }
+    let before = try newest()
+    #expect(before.id == 0)
+    let first = try store.add(Self.trial(), .suggested, after: before, at: Self.time(1))
+    // It changes nothing, and no page names it.
+    #expect(try store.snapshot().policyBook.experiments.isEmpty)
+    #expect(try store.experiments(.waiting).map(\.id) == [first])
+    #expect(try store.experiments(.running).isEmpty)
+    // Of two tuners that began on the same history one has written.
+    for kind in [ExperimentStep.Kind.suggested, .started, .kept] {
+      #expect(throws: ExperimentError.hasMovedOn(first)) {
+        try store.add(Self.trial(), kind, after: before, at: Self.time(2))
+      }
+    }
+    // What is done about other sessions is another matter.
+    let other = try store.begin(Self.trial(network: "lte"), at: Self.time(2))
+    let second = try store.add(Self.trial(), .suggested, after: newest(), at: Self.time(3))
+    #expect(try store.experiments(.waiting).map(\.id) == [second])
+    #expect(
+      try Self.kinds(store) == [["suggested"], ["started"], ["suggested", "ended"]])
+    for kind in [ExperimentStep.Kind.ramped, .applied, .undone, .ended] {
+      #expect(throws: ExperimentError.self) {
+        try store.take(
+          kind, sharePermille: 0, evidence: Self.evidence, of: second, after: nil, at: Self.time(4))
+      }
+    }
+    try store.take(
+      .started, sharePermille: 10, evidence: Self.evidence, of: second, after: nil,
+      at: Self.time(4))
+    #expect(try store.snapshot().policyBook.experiments.map(\.id).sorted() == [other, second])
+    #expect(throws: ExperimentError.notWaiting(second)) {
+      try store.take(
+        .started, sharePermille: 10, evidence: Self.evidence, of: second, after: nil,
+        at: Self.time(5))
+    }
+    // While it runs nothing is suggested for its sessions, nor for all networks.
+    for network in ["3g", nil] {
+      #expect(throws: ExperimentError.self) {
+        try store.add(Self.trial(network: network), .suggested, after: nil, at: Self.time(5))
+      }
+    }
+    for id in [second, other] {
+      try store.take(
+        .stopped, sharePermille: 0, evidence: Self.evidence, of: id, after: nil, at: Self.time(6))
+    }
+    let third = try store.add(
+      Self.trial(network: nil), .suggested, after: nil, at: Self.time(7))
+    try store.take(
+      .stopped, sharePermille: 0, evidence: Self.evidence, of: third, after: nil, at: Self.time(8))
+    #expect(throws: ExperimentError.notWaiting(third)) {
+      try store.take(
+        .started, sharePermille: 10, evidence: Self.evidence, of: third, after: nil,
+        at: Self.time(9))
+    }
+    #expect(try store.experiments(.waiting).isEmpty)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `a policy that is kept night after night is one line of the history`(
+    _ kind: StoreKind
+  ) throws {
+    let test = try TestStore(kind)
+    let store = test.store
+    try store.load([.ranked("a", 1)])
+    func keep(_ network: String?, _ second: Int) throws -> Int {
+      try store.add(Self.trial(network: network), .kept, after: nil, at: Self.time(second))
+    }
+    let waiting = try store.add(Self.trial(), .suggested, after: nil, at: Self.time(1))
+    let first = try keep("3g", 2)
+    #expect(try keep("3g", 3) == first)
+    let other = try keep(nil, 4)
+    #expect(other != first && other != waiting)
+    #expect(try keep("3g", 5) == first)
+    #expect(
+      try Self.kinds(store) == [["kept"], ["kept", "kept", "kept"], ["suggested", "ended"]])
+    // A hold-out goes on.
+    let id = try store.begin(Self.trial(), at: Self.time(6))
+    try store.take(
+      .applied, sharePermille: 0, evidence: Self.evidence, of: id, after: nil, at: Self.time(7))
+    _ = try keep("3g", 8)
+    #expect(try store.experiments(.running).map(\.kind) == [.holdout])
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `what there is not is refused by name`(_ kind: StoreKind) throws {
     let test = try TestStore(kind)
     let store = test.store

@@ -9,24 +9,35 @@ extension ModelStore: ExperimentStore {
     return switch selection {
     case .newest(let limit): Array(all.prefix(limit))
     case .running: all.filter(\.isRunning)
+    case .waiting: all.filter(\.isWaiting)
     case .one(let id): all.filter { $0.id == id }
     }
   }
 
-  package func begin(_ trial: NewTrial, at time: Timestamp) throws -> Int {
+  package func add(
+    _ trial: NewTrial, _ kind: ExperimentStep.Kind, after last: NewestStep?, at time: Timestamp
+  ) throws -> Int {
     try change { state in
       let networks = state.policies.networks.map(\.name)
       if let network = trial.network, !networks.contains(network) {
         throw ExperimentError.unknownNetwork(network, known: networks.sorted())
       }
       if let feed = trial.feed, state.feeds[feed] == nil { throw ExperimentError.unknownFeed(feed) }
-      for other in state.policies.experiments
-      where other.isRunning && other.overlaps(feed: trial.feed, network: trial.network) {
-        guard other.kind == .holdout else { throw ExperimentError.overlaps(other.id) }
-        state.policies.add(.ended, to: other.id, share: 0, [], time)
+      let all = state.policies.experiments
+      if let last {
+        let now = NewestStep(of: all, feed: trial.feed, network: trial.network)
+        let moved = all.first { $0.steps.contains { $0.id == now.id } }
+        if now != last { throw ExperimentError.hasMovedOn(moved?.id ?? 0) }
       }
+      try state.policies.makeRoom(for: kind, trial.feed, trial.network, beside: nil, time)
       state.changed.areSettings = true
-      return state.policies.begin(trial, .trial, time)
+      if kind == .kept, let before = all.last(where: { $0.kind == .trial && $0.isSame(as: trial) }),
+        before.steps.last?.kind == .kept
+      {
+        state.policies.add(kind, to: before.id, share: 0, trial.evidence, time)
+        return before.id
+      }
+      return state.policies.add(trial, .trial, kind, time)
     }
   }
 
@@ -43,8 +54,14 @@ extension ModelStore: ExperimentStore {
         guard experiment.steps.last?.kind == .applied else {
           throw ExperimentError.nothingApplied(id)
         }
+      } else if kind == .started {
+        guard experiment.isWaiting else { throw ExperimentError.notWaiting(id) }
+        try state.policies.makeRoom(
+          for: kind, experiment.feed, experiment.network, beside: id, time)
       } else {
-        guard experiment.isRunning else { throw ExperimentError.isOver(id) }
+        guard experiment.isRunning || experiment.isWaiting && kind == .stopped else {
+          throw ExperimentError.isOver(id)
+        }
       }
       if kind == .applied { state.policies.apply(experiment, time) }
       if kind == .undone || kind == .takenBack { try state.policies.takeBack(experiment, time) }
@@ -70,16 +87,32 @@ extension ModelStore: ExperimentStore {
 extension ModelPolicies {
   private var lastStep: Int { experiments.flatMap { $0.steps.map(\.id) }.max() ?? 0 }
 
-  mutating func begin(
-    _ trial: NewTrial, _ kind: PolicyExperiment.Kind, _ time: Timestamp
+  mutating func makeRoom(
+    for kind: ExperimentStep.Kind, _ feed: String?, _ network: String?, beside own: Int?,
+    _ time: Timestamp
+  ) throws {
+    let others = experiments.filter { $0.id != own && $0.overlaps(feed: feed, network: network) }
+    for other in others where other.isRunning && other.kind == .trial {
+      throw ExperimentError.overlaps(other.id)
+    }
+    for other in others where other.isWaiting || other.isRunning && kind.isRunning {
+      add(.ended, to: other.id, share: 0, [], time)
+    }
+  }
+
+  mutating func add(
+    _ trial: NewTrial, _ kind: PolicyExperiment.Kind, _ first: ExperimentStep.Kind,
+    _ time: Timestamp
   ) -> Int {
     let id = experiments.count + 1
-    let share = kind == .trial ? trial.limits.ramp[0] : trial.limits.sharePermille
+    let share =
+      !first.isRunning
+      ? 0 : kind == .trial ? trial.limits.ramp[0] : trial.limits.sharePermille
     experiments.append(
       PolicyExperiment(
         id: id, kind: kind, feed: trial.feed, network: trial.network, setting: trial.setting,
         salt: trial.salt, limits: trial.limits, steps: []))
-    add(.started, to: id, share: share, Array("{\"reason\":\"\(trial.reason)\"}".utf8), time)
+    add(first, to: id, share: share, trial.evidence, time)
     return id
   }
 
@@ -109,10 +142,10 @@ extension ModelPolicies {
       policies[key] = inForce.with(experiment.setting)
       var limits = experiment.limits
       limits.sharePermille = 50
-      let holdout = begin(
+      let holdout = add(
         NewTrial(
           feed: key.feed, network: key.network, setting: inForce, limits: limits, reason: ""),
-        .holdout, time)
+        .holdout, .started, time)
       before[holdout] = [key: before[experiment.id]?[key] ?? nil]
     }
   }

@@ -7,6 +7,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -17,6 +18,9 @@
 
 /* Declared only under _GNU_SOURCE. */
 extern int pipe2(int[2], int);
+#ifndef SCHED_IDLE
+#define SCHED_IDLE 5
+#endif
 
 struct lookahead_child {
   const char *path;
@@ -30,6 +34,8 @@ struct lookahead_child {
   int has_network;
   /* How large a file may become that it writes. */
   unsigned long long file_bytes;
+  /* Whether it has a processor only while nobody else wants it. */
+  int is_idle;
 };
 
 static inline void lookahead_limit(int resource, unsigned long long soft, unsigned long long hard) {
@@ -88,6 +94,11 @@ static inline int lookahead_become(const struct lookahead_child *child, pid_t pa
   /* It writes to pipes, and to no file but one that is given to it. */
   lookahead_limit(RLIMIT_FSIZE, child->file_bytes, child->file_bytes);
   lookahead_limit(RLIMIT_NOFILE, 64, 64);
+  if (child->is_idle) {
+    struct sched_param none = {0};
+    setpriority(PRIO_PROCESS, 0, 19);
+    sched_setscheduler(0, SCHED_IDLE, &none);
+  }
   if (chdir("/") != 0) return errno;
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && !child->has_network) lookahead_leave_network();
   execve(child->path, child->arguments, child->environment);

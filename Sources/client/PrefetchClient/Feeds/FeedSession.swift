@@ -16,6 +16,8 @@ public actor FeedSession {
   private let meter = PageMeter()
   /// The experiment that its first page names, and the session's arm of it: it keeps both.
   public private(set) var experiment: (draw: ExperimentDraw, arm: ExperimentArm)?
+  /// The arm as reports say it, `7.b`; nil where the first page names no experiment.
+  public var arm: String? { experiment.map { $0.draw.name(of: $0.arm) } }
   /// By which arms are drawn: nobody else knows it.
   private let number = UInt32.random(in: 0...UInt32.max)
   private var hasPage = false

@@ -194,8 +194,7 @@ public actor Prefetcher {
     asksForPolicy = false
     engine = PrefetchEngine(policy: policy, settings: settings)
     recorder?.begin(engine, at: clock.milliseconds)
-    let experiment = await session.experiment
-    report?.load(by: policy.name, arm: experiment.map { $0.draw.name(of: $0.arm) })
+    report?.load(by: policy.name, arm: await session.arm)
   }
 
   /// What is new since, put above the list.
@@ -257,6 +256,9 @@ public actor Prefetcher {
   public func tell(_ event: PrefetchEvent) { send(event) }
 
   // MARK: What there is
+
+  /// What it loads by; nothing ahead before the first page, where it was made without a policy.
+  public var policy: Policy { engine.policy }
 
   /// Whether what starts the item is there.
   public func isReady(_ item: String) -> Bool {

@@ -8,8 +8,23 @@ package enum ExperimentSelection: Sendable {
   case newest(Int)
   /// Those that run.
   case running
+  /// Those that are suggested, and that nobody has begun.
+  case waiting
   /// The one of this number.
   case one(Int)
+}
+
+/// The newest of several experiments' steps.
+package struct NewestStep: Hashable, Sendable {
+  /// Its number; 0 where there is no step.
+  package let id: Int
+
+  /// Of the experiments on these sessions.
+  package init(of experiments: [PolicyExperiment], feed: String?, network: String?) {
+    id =
+      experiments.lazy.filter { $0.overlaps(feed: feed, network: network) }
+      .flatMap { $0.steps.lazy.map(\.id) }.max() ?? 0
+  }
 }
 
 /// Where experiments on policies are kept, beside the policies: nothing of what was decided is ever edited.
@@ -20,11 +35,17 @@ package protocol ExperimentStore: Sendable {
   ///
   /// - Throws: `PolicyError` for a setting that this program does not understand.
   func experiments(_ selection: ExperimentSelection) throws -> [PolicyExperiment]
-  /// Begins a trial. A hold-out on the same policy ends with it.
+  /// Writes a trial with its first step. Suggestions on the same sessions end with it, and with one that is started a
+  /// hold-out on the same policy. One that is kept for the second time is a step of the first.
   ///
+  /// - Parameters:
+  ///   - kind: `started`, `suggested` or `kept`.
+  ///   - last: the newest step on the same sessions as of when it was decided; nil where it is written whatever was done.
   /// - Returns: its number.
   /// - Throws: `ExperimentError`.
-  func begin(_ trial: NewTrial, at time: Timestamp) throws -> Int
+  func add(
+    _ trial: NewTrial, _ kind: ExperimentStep.Kind, after last: NewestStep?, at time: Timestamp
+  ) throws -> Int
   /// Takes a step, with all that it brings about, or nothing of it: a policy that is applied is in force, and its
   /// hold-out begins; one that is taken back is no longer.
   ///
@@ -45,4 +66,14 @@ package protocol ExperimentStore: Sendable {
   func holdLease(
     _ name: String, holder: String, milliseconds: Int, now: Int64
   ) throws -> Bool
+}
+
+extension ExperimentStore {
+  /// Begins a trial.
+  ///
+  /// - Returns: its number.
+  /// - Throws: `ExperimentError`, what the store throws.
+  package func begin(_ trial: NewTrial, at time: Timestamp) throws -> Int {
+    try add(trial, .started, after: nil, at: time)
+  }
 }

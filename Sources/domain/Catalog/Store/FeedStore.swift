@@ -51,6 +51,7 @@ public protocol FeedStore: Sendable {
   /// `looks` that are looked at, so that it costs that much whatever there is. For threads that may wait.
   ///
   /// - Parameter number: all are below it; nil for the newest ones.
+  /// - Throws: `TextIndexUnfinished` where texts are looked for that are not all indexed yet.
   func postNumbers(
     below number: Int64?, _ filter: ItemFilter, limit: Int, looks: Int
   ) throws -> PostNumbers

@@ -8,16 +8,20 @@ public struct ItemFilter: Hashable, Sendable {
   public var publishedFrom: Timestamp?
   /// Only those that have a time, which is before this one.
   public var publishedBefore: Timestamp?
+  /// Only those in whose texts this is found.
+  public var text: TextQuery?
+  /// Only those that are in the feed now; with `text` alone.
+  @ByBytes public var feed: String?
 
   /// All that there are.
   public init() {}
 
-  /// Whether the post is such.
+  /// Whether the post is such, whatever feeds it is in.
   public func admits(_ post: Post) -> Bool {
     if let type, post.type != type { return false }
     if let publishedFrom, post.publishedAt.map({ $0 < publishedFrom }) ?? true { return false }
     if let publishedBefore, post.publishedAt.map({ $0 >= publishedBefore }) ?? true { return false }
-    return true
+    return text?.matches(post) ?? true
   }
 }
 

@@ -58,6 +58,10 @@ public enum RecordLimits {
   public static let servedURLBytes = 3 * urlBytes + 208
   /// A post's text, in bytes of UTF-8.
   public static let textBytes = 262_144
+  /// A word that is looked for in texts, in bytes of UTF-8: what is longer is cut, in texts and in what is looked for.
+  public static let searchWordBytes = 64
+  /// How many words are looked for at once.
+  public static let searchWords = 32
   /// A counter's name, in characters.
   public static let counterNameCharacters = 64
   /// How deep the lists and objects of its JSON may stand in each other.

@@ -18,6 +18,7 @@ struct Problem: Error, Sendable {
     case invalidCursor = "invalid-cursor"
     case differentRankings = "different-rankings"
     case expiredCursor = "expired-cursor"
+    case expiredChanges = "expired-changes"
     case malformedRequest = "malformed-request"
     case misdirectedRequest = "misdirected-request"
     case unknownRoute = "unknown-route"
@@ -73,6 +74,7 @@ struct Problem: Error, Sendable {
       case .invalidCursor: "The cursor is damaged or of another feed"
       case .differentRankings: "The cursors are of two rankings"
       case .expiredCursor: "The cursor's ranking is no longer kept"
+      case .expiredChanges: "The changes since then are no longer kept"
       case .malformedRequest: "The request is not well-formed HTTP"
       case .misdirectedRequest: "The host is not allowed"
       case .unknownRoute: "There is no such route"
@@ -212,6 +214,14 @@ extension Problem {
       self.init(.malformedRequest, .badRequest, "The path holds \(error).")
     case let error as FeedError: self.init(error)
     case let error as ExperimentError: self.init(error)
+    case ChangeCursorError.foreign:
+      self.init(
+        .invalidCursor, .badRequest, "The cursor is one of another database.", parameter: "since")
+    case ChangeCursorError.expired:
+      self.init(
+        .expiredChanges, .gone,
+        "The changes since then are no longer kept: ask without since, and copy everything again.",
+        parameter: "since")
     case let error as ProtocolError: self.init(error)
     case let error as RecordError:
       self.init(.invalidRecord, .unprocessableContent, "The record is refused: \(error).")
@@ -237,10 +247,17 @@ extension Problem {
       self.init(
         .overloaded, .serviceUnavailable,
         "Others change the item all the time: send the patch again.")
+    case let error as TextIndexUnfinished:
+      self.init(
+        .notReady, .serviceUnavailable,
+        "The texts of older items are still being indexed: those of about \(error.below) are left.")
+      retryAfterSeconds = Self.indexingRetrySeconds
     case let error as any StoreFailure: self.init(error.kind)
     default: self = .internalError
     }
   }
+
+  private static let indexingRetrySeconds = 5
 
   private static let internalError = Problem(
     .internalError, .internalServerError, "The server could not answer.")
@@ -278,7 +295,7 @@ extension Problem {
       case .unknownFeed: (.unknownFeed, .notFound)
       case .unknownNetwork: (.unknownNetwork, .notFound)
       case .unknown: (.unknownExperiment, .notFound)
-      case .overlaps, .isOver, .hasMovedOn, .nothingApplied, .changedSince:
+      case .overlaps, .isOver, .hasMovedOn, .notWaiting, .nothingApplied, .changedSince:
         (.experimentConflict, .conflict)
       }
     let words = "\(error)"

@@ -21,6 +21,7 @@ final class ExperimentKeeper: Sendable {
   private let holder = "\(UInt64.random(in: 0...UInt64.max))"
   private let isFailing = Atomic(false)
   private let running = Atomic(0)
+  private let waiting = Atomic(0)
   private let failures: CoreMetrics.Counter
   private let steps: [ExperimentStep.Kind: CoreMetrics.Counter]
 
@@ -48,6 +49,10 @@ final class ExperimentKeeper: Sendable {
     registry.gauge(
       "lookahead_experiments_running", help: "Experiments that run, as of the last look."
     ) { [self] in running.load(ordering: .relaxed) }
+    registry.gauge(
+      "lookahead_experiments_suggested",
+      help: "Suggestions that nobody has begun, as of the last look."
+    ) { [self] in waiting.load(ordering: .relaxed) }
   }
 
   /// Looks, and does what is due.
@@ -55,6 +60,7 @@ final class ExperimentKeeper: Sendable {
     do {
       let count = try store.snapshot().policyBook.experiments.count
       running.store(count, ordering: .relaxed)
+      waiting.store(try store.experiments(.waiting).count, ordering: .relaxed)
       guard count > 0 else { return }
       let now = Int64(WallClock.now.nanosecondsSince1970 / 1_000_000)
       guard

@@ -50,6 +50,9 @@ package struct ExperimentLedger: Sendable {
 }
 
 extension JSONWriter {
+  /// So many steps of an experiment are told, the newest: a policy may be kept night after night.
+  private static let steps = 100
+
   /// The experiments as `/v1/experiments` has them.
   package mutating func experiments(_ ledger: ExperimentLedger) {
     object { writer in
@@ -79,7 +82,7 @@ extension JSONWriter {
       writer.boolean(experiment.isRunning)
       writer.key("steps")
       writer.array { writer in
-        for step in experiment.steps {
+        for step in experiment.steps.suffix(Self.steps) {
           writer.object { writer in
             writer.member("at", step.takenAt.rfc3339)
             writer.member("kind", step.kind.rawValue)

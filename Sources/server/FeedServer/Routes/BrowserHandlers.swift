@@ -116,6 +116,7 @@ extension ContentType {
     case .script: script
     case .style: style
     case .picture: picture
+    case .report: report
     }
   }
 

@@ -61,6 +61,34 @@ struct PostExperimentHandler: RouteHandler {
   }
 }
 
+/// Begins an experiment that is suggested.
+struct BeginExperimentHandler: RouteHandler {
+  let store: any ExperimentStore
+  let workers: RequestWorkers
+  let logger: Logger
+
+  func answer(_ call: Call) throws {
+    let writer = try call.writer()
+    try writer.checkPolicies()
+    guard let id = Int(digits: call.segment("experiment")) else {
+      throw ExperimentError.unknown(0)
+    }
+    try workers.run(for: call) {
+      call.answer {
+        let begun = try store.begin(id, reason: "\(writer.name) began it", at: .now)
+        logger.notice(
+          "experiment started",
+          metadata: [
+            "experiment": .stringConvertible(id), "policy": .string(begun.setting.name),
+            "feed": .string(begun.feed ?? ""), "network": .string(begun.network ?? ""),
+            "by": .string(writer.name),
+          ])
+        return Response(.noContent, fields: ["Cache-Control": "no-store"])
+      }
+    }
+  }
+}
+
 /// Stops an experiment that runs; of one that has applied its policy, takes that back.
 struct DeleteExperimentHandler: RouteHandler {
   let store: any ExperimentStore
@@ -93,6 +121,22 @@ extension Timestamp {
 }
 
 extension ExperimentStore {
+  /// Begins an experiment that is suggested.
+  ///
+  /// - Throws: `ExperimentError`, what the store throws.
+  package func begin(
+    _ id: Int, reason: String, at time: Timestamp
+  ) throws -> PolicyExperiment {
+    guard let experiment = try experiments(.one(id)).first else {
+      throw ExperimentError.unknown(id)
+    }
+    try take(
+      .started, sharePermille: experiment.limits.ramp[0],
+      evidence: ExperimentDecision(.started, reason: reason).evidence(of: experiment), of: id,
+      after: experiment.steps.last?.id, at: time)
+    return experiment
+  }
+
   /// Stops an experiment that runs; of one that has applied its policy, takes that back.
   ///
   /// - Returns: which of the two it was.

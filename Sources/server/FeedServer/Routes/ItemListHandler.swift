@@ -5,14 +5,15 @@ import HTTPServer
 import JSON
 import PostJSON
 
-/// The records of all items, those that were made last first; or of one feed, in its order. For writers: each record
-/// comes with the tag that a write of it may name.
+/// The records of all items, those that were made last first; or of one feed, in its order; or of those in which a text
+/// is found, of all or one feed, those that were made last first. For writers: each record comes with the tag that a
+/// write of it may name.
 ///
 /// A page looks at a number of items, whatever the filter admits of them: so it costs that much, and may be short, or
 /// empty, where others follow.
 struct ItemListHandler: RouteHandler {
   static let parameters = [
-    "feed", "type", "publishedFrom", "publishedBefore", "limit", "after",
+    "q", "feed", "type", "publishedFrom", "publishedBefore", "limit", "after",
   ]
   private static let limits = 1...100
   private static let defaultLimit = 30
@@ -59,9 +60,17 @@ struct ItemListHandler: RouteHandler {
       }
       filter.publishedFrom = try Self.time("publishedFrom", parameters)
       filter.publishedBefore = try Self.time("publishedBefore", parameters)
+      if let text = parameters["q"] {
+        do throws(TextQueryError) {
+          filter.text = try TextQuery(text)
+        } catch {
+          throw ParameterError(parameter: "q", problem: error.description)
+        }
+        filter.feed = parameters["feed"]
+      }
       let after = parameters["after"]
       do throws(CursorTextError) {
-        if let feed = parameters["feed"] {
+        if let feed = parameters["feed"], filter.text == nil {
           var first = PageQuery.Start.top
           if let after { first = .after(try Cursor(text: after)) }
           start = .feed(feed, first)
@@ -73,7 +82,7 @@ struct ItemListHandler: RouteHandler {
       } catch {
         throw CursorError(parameter: "after", cause: error)
       }
-      let repeated = ["feed", "type", "publishedFrom", "publishedBefore"].compactMap { name in
+      let repeated = ["q", "feed", "type", "publishedFrom", "publishedBefore"].compactMap { name in
         parameters[name].map { "&\(name)=\(PercentEncoding.encode($0, for: .queryValue))" }
       }
       link = "/v1/items?limit=\(limit)" + repeated.joined()
@@ -98,6 +107,9 @@ struct ItemListHandler: RouteHandler {
   private func page(_ query: Query) throws -> Page {
     switch query.start {
     case .all(let below):
+      if let feed = query.filter.feed, try store.feed(named: feed) == nil {
+        throw FeedError.unknownFeed(feed)
+      }
       let found = try store.postNumbers(
         below: below, query.filter, limit: query.limit, looks: Self.looks)
       return Page(

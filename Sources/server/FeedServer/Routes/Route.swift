@@ -22,6 +22,10 @@ enum Route: Int, CaseIterable, Sendable {
   case record
   /// All items, or those of a feed, page by page.
   case items
+  /// What changed since a cursor.
+  case changes
+  /// How far webhooks have been told.
+  case webhooks
   /// A new item whose id the server makes.
   case postItem
   case putItem
@@ -38,6 +42,7 @@ enum Route: Int, CaseIterable, Sendable {
   /// Experiments on policies.
   case experiments
   case postExperiment
+  case beginExperiment
   case deleteExperiment
   case media
   case putMedia
@@ -110,6 +115,15 @@ enum Route: Int, CaseIterable, Sendable {
       Row(.get, "/v1/items", parameters: ItemListHandler.parameters, for: .writers) {
         ItemListHandler(store: $0.store, workers: $0.workers)
       }
+    case .changes:
+      Row(.get, "/v1/changes", parameters: ChangesHandler.parameters, for: .writers) {
+        ChangesHandler(store: $0.store, workers: $0.workers)
+      }
+    case .webhooks:
+      Row(.get, "/v1/webhooks", for: .writers) {
+        WebhooksHandler(
+          targets: $0.configuration.webhooks.targets, store: $0.store, workers: $0.workers)
+      }
     case .postItem:
       Row(.post, "/v1/items", for: .writers, body: .collected) {
         PostItemHandler(writes: $0.writes)
@@ -166,6 +180,10 @@ enum Route: Int, CaseIterable, Sendable {
     case .postExperiment:
       Row(.post, "/v1/experiments", for: .writers, body: .collected) {
         PostExperimentHandler(store: $0.store, workers: $0.workers, logger: $0.logger)
+      }
+    case .beginExperiment:
+      Row(.post, "/v1/experiments/{experiment}", for: .writers) {
+        BeginExperimentHandler(store: $0.store, workers: $0.workers, logger: $0.logger)
       }
     case .deleteExperiment:
       Row(.delete, "/v1/experiments/{experiment}", for: .writers) {

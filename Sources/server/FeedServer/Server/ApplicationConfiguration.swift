@@ -114,6 +114,10 @@ package struct ApplicationConfiguration: Sendable {
         perMinute: reports.perMinute, burst: reports.perMinute, maximumClients: rateLimitClients)
   }
 
+  /// Who is told what changed.
+  package var webhooks = WebhookSettings()
+  /// How many changes the database keeps for those who read them from a place on.
+  package var keptChanges = 200_000
   /// How many clients may listen for events; one more is answered with 503.
   package var eventListeners = 5000
   /// How often it is looked whether there is news for them.

@@ -26,7 +26,7 @@ package final class ApplicationServer: Sendable {
   /// An application that answers from the store, and from the media folder where there is one.
   package init(
     _ configuration: ApplicationConfiguration,
-    store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore,
+    store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore & ChangeStore,
     media: MediaRoot?,
     logger: Logger
   ) {
@@ -70,10 +70,19 @@ package final class ApplicationServer: Sendable {
     if !configuration.writeTokens.isEmpty { parts.uploads?.begin(parts.logger) }
     let port = try server.start()
     _ = parts.pages.maker.source.writers.run { [filler] in filler.run() }
-    _ = watching.run { [events = parts.events] in events.run() }
+    _ = watching.run { [parts] in
+      // The database may be away for now: then the number of before stays.
+      do {
+        try parts.store.keepChanges(parts.configuration.keptChanges)
+      } catch {
+        parts.logger.warning("--kept-changes is not set in the database: \(error)")
+      }
+      parts.events.run()
+    }
     purger?.start()
     if configuration.reports.taken != .off { try reporting.start() }
     try deciding?.start()
+    try parts.webhooks.start()
     return port
   }
 
@@ -96,6 +105,7 @@ package final class ApplicationServer: Sendable {
     filler.stop()
     parts.events.stop()
     deciding?.stop()
+    parts.webhooks.stop()
     reporting.stop()
     if configuration.reports.taken != .off { parts.reports.flush() }
     watching.wait()

@@ -10,7 +10,7 @@ import System
 /// `Route`.
 struct HandlerParts: Sendable {
   let configuration: ApplicationConfiguration
-  let store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore
+  let store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore & ChangeStore
   let readiness: Readiness
   let clients: ClientAddresses
   let figures: ApplicationFigures
@@ -29,6 +29,7 @@ struct HandlerParts: Sendable {
   /// Which pages hand out; nil where there is no key.
   let reportTokens: ReportTokens?
   let experiments: ExperimentKeeper
+  let webhooks: WebhookKeeper
   let imports: WorkerPool
   let scrapes = WorkerPool(threads: 1, limit: 8)
   let logger: Logger
@@ -38,7 +39,7 @@ struct HandlerParts: Sendable {
 
   init(
     _ configuration: ApplicationConfiguration,
-    _ store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore,
+    _ store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore & ChangeStore,
     _ readiness: Readiness,
     _ media: MediaRoot?, _ logger: Logger
   ) {
@@ -87,6 +88,8 @@ struct HandlerParts: Sendable {
     experiments = ExperimentKeeper(
       store, seconds: configuration.experimentSeconds, configuration.figures, logger,
       hour: configuration.reportClock)
+    webhooks = WebhookKeeper(
+      store, configuration.webhooks, scratchFolder: configuration.scratchFolder, logger)
     imports = WorkerPool(
       threads: configuration.maximumImports, limit: configuration.maximumImports)
   }
@@ -102,6 +105,7 @@ struct HandlerParts: Sendable {
     pages.maker.source.file.register(in: registry)
     reports.register(in: registry)
     experiments.register(in: registry)
+    webhooks.register(in: registry)
   }
 }
 

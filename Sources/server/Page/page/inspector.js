@@ -14,9 +14,9 @@ export class Inspector {
   /**
    * @param {HTMLElement} place
    * @param {FeedView} view
-   * @param {import('./editor.js').Editor} editor
+   * @param {(id: string) => void} edit
    */
-  constructor(place, view, editor) {
+  constructor(place, view, edit) {
     this.view = view;
     this.figures = h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': 'What it came to' });
     this.hint = h('dl', { class: 'facts' });
@@ -25,12 +25,13 @@ export class Inspector {
     const part = (/** @type {string} */ title, /** @type {string} */ help, /** @type {Node} */ body) => h('section', {},
       h('h3', {}, title), h('p', { class: 'help' }, help), body);
     place.replaceChildren(
-      part('What it came to', 'A loader is an item that is looked at before its start is here. Delay is waiting for it, and '
-        + 'clips that stand because their bytes ran out. Wasted are bytes of items that were not looked at, and of clips '
-        + 'beyond what was watched.', this.figures),
-      part('What is here', 'The files of the items around you: what is here, what is under way, and the mark up to '
-        + 'which a file has to be here to start.', this.window),
-      part('This item', 'What the server knows of it, and a client cannot.', h('div', {}, this.hint, editor.element)),
+      part('What it came to', 'A loader is a post that is looked at before its start is loaded. Delay is waiting for it, and '
+        + 'clips that stand because their bytes ran out. Wasted are bytes of posts that were passed without a look, and of '
+        + 'clips beyond what was watched when they were left. The post at hand and those after it are still to be seen.', this.figures),
+      part('What is loaded', 'The files of the posts around you: what is loaded, what is on its way, and the mark up to '
+        + 'which a file has to be loaded to start.', this.window),
+      part('This item', 'What the server knows of it, and a client cannot.', h('div', {}, this.hint, h('button', {
+        type: 'button', class: 'change', onclick: () => { if (view.active) edit(view.active.id); } }, 'Change it at the desk'))),
       part('What was done, and why', 'The newest first, as POST /v1/plan says it.', this.history));
     const soon = () => this.#soon();
     for (const { prefetcher } of view.lanes) {
@@ -38,7 +39,6 @@ export class Inspector {
     }
     view.addEventListener('look', () => {
       this.#drawHint();
-      editor.show(view.active);
       soon();
     });
     this.#timer = setInterval(soon, 500);
@@ -68,16 +68,18 @@ export class Inspector {
     const figures = this.view.lanes.map((lane) => lane.prefetcher.figures);
     /** @type {[string, (figures: any) => string | number][]} */
     const rows = [
-      ['items looked at', (one) => count(one.items)],
+      ['posts looked at', (one) => count(one.items)],
       ['loaders', (one) => `${count(one.imageLoaders + one.videoLoaders)}`],
       ['loaders per 1000', (one) => count(one.perThousand)],
-      ['delay an item', (one) => (one.items ? duration(one.delayMs / one.items) : '–')],
+      ['delay a post', (one) => (one.items ? duration(one.delayMs / one.items) : '–')],
       ['of that waiting', (one) => (one.items ? duration(one.waitMs / one.items) : '–')],
       ['loaded', (one) => size(one.bytes)],
-      ['of that wasted', (one) => size(one.wastedBytes)],
-      ['here', (one) => size(one.heldBytes)],
-      ['requests', (one) => count(one.requests)],
-      ['plans', (one) => `${count(one.plans)}, ${size(one.planBytes)}`],
+      ['of that wasted', (one) => size(one.wastedBytes - one.aheadBytes)],
+      ['still to be seen', (one) => size(one.aheadBytes)],
+      ['in memory', (one) => size(one.heldBytes)],
+      ['requests for files and pages', (one) => count(one.requests)],
+      ['plans from the server', (one) => count(one.plans)],
+      ['bytes of plans', (one) => size(one.planBytes)],
     ];
     this.figures.replaceChildren(h('table', {},
       h('thead', {}, h('tr', {}, h('td'), ...this.view.lanes.map((lane) => h('th', { scope: 'col' }, lane.title)))),

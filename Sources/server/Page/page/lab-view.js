@@ -1,14 +1,8 @@
 // @ts-check
 import { h, words } from './dom.js';
+import { LabStory } from './lab-story.js';
 
-/** What happened, as a person says it. */
-const HAPPENED = {
-  started: 'It began', ramped: 'More sessions have it', rolledBack: 'It was rolled back: all have the policy of before',
-  applied: 'It was better, and is in force', takenBack: 'It was taken back: this policy of before is in force again',
-  ended: 'It ended', stopped: 'It was stopped', undone: 'What it applied was taken back by hand',
-};
-
-/** The policies in force on each network and what they rest on, the experiments on them, and the lab's last report. */
+/** What is tried and what came of it, the policies in force and what they rest on, and the lab's last report. */
 export class LabView {
   /**
    * @param {HTMLElement} place
@@ -21,8 +15,9 @@ export class LabView {
     this.feed = feed;
     this.policies = h('div');
     this.experiments = h('div');
+    this.story = new LabStory(server, () => void this.show());
     this.report = h('div');
-    place.append(h('h2', {}, 'Policies in force'), this.policies, h('h2', {}, 'Experiments'), this.experiments,
+    place.append(h('h2', {}, 'Experiments'), this.experiments, h('h2', {}, 'Policies in force'), this.policies,
       h('h2', {}, 'The lab’s last report'), this.report);
   }
 
@@ -50,29 +45,21 @@ export class LabView {
       const answer = await fetch(new URL('v1/experiments', this.server), { cache: 'no-cache' });
       if (!answer.ok) throw new Error(`status ${answer.status}`);
       const { experiments } = await answer.json();
-      this.experiments.replaceChildren(experiments.length === 0
-        ? h('p', { class: 'note' }, 'There was none yet. ',
-          h('code', {}, 'lookahead tune --feed NAME'), ' looks for something to try.')
-        : h('div', { class: 'cards' }, ...experiments.map((/** @type {any} */ one) => this.#story(one))));
+      this.story.show(experiments, await this.#rates());
+      this.experiments.replaceChildren(this.story.element);
     } catch (error) {
       this.experiments.replaceChildren(h('p', { class: 'note' }, `The experiments do not come: ${words(error)}.`));
     }
   }
 
-  /** @param {any} experiment */
-  #story({ id, kind, feed, network, policy, running, steps, finding, days }) {
-    const where = `${feed ? `feed “${feed}”` : 'feeds without a policy of their own'}, ${network ?? 'all networks'}`;
-    const what = kind === 'trial' ? 'is tried' : 'stays with a few sessions, beside the policy that was applied';
-    const end = kind === 'trial' ? ` It is decided after ${days} days at the latest.` : '';
-    const seen = finding?.detectablePercent === undefined
-      ? '' : ` By then a difference of ${finding.detectablePercent.toFixed(1)} % would be found.`;
-    return h('article', { class: 'card' },
-      h('h3', {}, h('bdi', {}, policy.name), ` ${what} `, h('small', {}, h('bdi', {}, where), `, experiment ${id}`)),
-      running && finding ? h('p', {}, `So far: ${finding.words}.${end}${seen}`) : null,
-      h('ul', {}, ...steps.map((/** @type {any} */ { at, kind: step, share, evidence }) => h('li', {},
-        h('time', { dateTime: at }, new Date(at).toLocaleString()), ' ',
-        `${HAPPENED[/** @type {keyof typeof HAPPENED} */ (step)] ?? step}`,
-        share > 0 ? ` (${share} % of the sessions)` : '', evidence.reason ? `: ${evidence.reason}.` : '.'))));
+  /** What a gigabyte costs, and how many sessions a person has in a month; undefined where reports are off. */
+  async #rates() {
+    try {
+      const answer = await fetch(new URL('v1/live?hours=1', this.server), { cache: 'no-cache' });
+      return answer.ok ? (await answer.json()).rates : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   /** It runs no script and leads nowhere: it is shown in a frame that may do nothing. */
@@ -81,16 +68,16 @@ export class LabView {
       const answer = await fetch(this.server, { headers: { Accept: 'application/json' }, cache: 'no-cache' });
       if (!answer.ok) throw new Error(`status ${answer.status}`);
       const { links } = await answer.json();
-      if (!links.labReport) {
-        return this.report.replaceChildren(h('p', { class: 'note' }, 'There is none. ',
-          h('code', {}, 'lookahead lab report --output lab.html'), ' makes one, ',
-          h('code', {}, 'lookahead serve --lab-report lab.html'), ' shows it here.'));
-      }
-      const address = new URL(links.labReport.replace(/^\//, ''), this.server).href;
+      const address = new URL(links.labReport?.replace(/^\//, '') ?? 'page/sample-report.html', this.server).href;
       if (this.report.querySelector('iframe')?.src === address) return;
       this.report.replaceChildren(
+        ...(links.labReport ? [] : [h('p', { class: 'note' }, 'There is none. ',
+          h('code', {}, 'lookahead lab report --output lab.html'), ' makes one, ',
+          h('code', {}, 'lookahead serve --lab-report lab.html'), ' shows it here.'),
+        h('h3', {}, 'A sample'), h('p', { class: 'note' }, 'Not of this server: the examples that come with the program, ',
+          'simulated on 3G with five strategies.')]),
         h('p', { class: 'note' }, h('a', { href: address, target: '_blank', rel: 'noopener' }, 'On a page of its own')),
-        h('iframe', { class: 'report', src: address, title: 'The lab’s last report', sandbox: '', loading: 'lazy' }));
+        h('iframe', { class: 'report', src: address, title: links.labReport ? 'The lab’s last report' : 'A sample of a report', sandbox: '', loading: 'lazy' }));
     } catch (error) {
       this.report.replaceChildren(h('p', { class: 'note' }, `The report does not come: ${words(error)}.`));
     }

@@ -1,7 +1,7 @@
 // @ts-check
 import { strategies } from '../lookahead.js';
-import { byId, h, words } from './dom.js';
-import { Editor } from './editor.js';
+import { byId, count, h, lessMotion, words } from './dom.js';
+import { DeskView } from './desk-view.js';
 import { FeedChoice } from './feed-choice.js';
 import { FeedView } from './feed-view.js';
 import { Inspector } from './inspector.js';
@@ -23,6 +23,10 @@ const CHOICES = new Map(Object.entries({
 }));
 /** How long an item is looked at when nobody scrolls by hand. */
 const PACE_MS = 1000;
+/** How far the page scrolls by itself, once, before anybody has touched it: so that the difference stands there. */
+const SHOWN_ITEMS = 10;
+/** What stops that. */
+const HANDS = ['wheel', 'touchstart', 'pointerdown', 'keydown', 'click'];
 /** How often an empty database is looked at. */
 const EMPTY_MS = 3000;
 
@@ -37,6 +41,10 @@ class Page {
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #scrolling;
   #begun = 0;
+  /** Whether the page is yet to scroll by itself: nobody has chosen anything, or moved. */
+  #isUntouched = location.hash === '' && !lessMotion();
+  /** Whether somebody changed at the desk what the feed shows. */
+  #isStale = false;
   /** Ends the listening for what is newer. */
   #listening = new AbortController();
   chosen = { feed: '', network: '3g', strategy: 'none', beside: 'ours' };
@@ -47,12 +55,25 @@ class Page {
       this.chosen[name] = address.get(name) ?? this.chosen[name];
     }
     this.server = new URL('.', document.baseURI);
+    this.desk = new DeskView(byId('view-desk'), this.server, {
+      feed: () => this.chosen.feed,
+      show: (feed) => {
+        this.#isStale = true;
+        this.chosen.feed = feed;
+        this.tabs.open('feed');
+      },
+      changed: (feed, id) => this.#changed(feed, id),
+      deleted: (feed) => {
+        if (feed === this.chosen.feed) [this.chosen.feed, this.#isStale] = ['', true];
+      },
+    });
     this.tabs = new Tabs({
+      feed: { show: () => this.#renew(), hide: () => this.#stopScrolling() },
+      desk: this.desk,
       server: new ServerView(byId('view-server'), this.server),
       live: new LiveView(byId('view-live'), this.server),
       lab: new LabView(byId('view-lab'), this.server, () => this.chosen.feed),
     });
-    this.editor = new Editor(this.server, () => this.chosen.feed, (id) => void this.#changed(id));
     this.feeds = new FeedChoice(byId('feeds'), this.server, (name) => this.choose({ feed: name }));
     byId('choose-feed').addEventListener('click', () => this.feeds.open());
     byId('scroll').addEventListener('click', () => this.#toggleScrolling());
@@ -63,6 +84,13 @@ class Page {
       byId(name).addEventListener('change', (/** @type {any} */ event) => this.choose({ [name]: event.target.value }));
     }
     document.addEventListener('keydown', (event) => this.#key(event));
+    for (const hand of HANDS) {
+      addEventListener(hand, (event) => {
+        // The page's own button has its own way.
+        if (this.#isUntouched && event.target !== byId('scroll')) this.#stopScrolling();
+        this.#isUntouched = false;
+      }, { capture: true, passive: true });
+    }
     document.addEventListener('visibilitychange', () => {
       for (const lane of this.view?.lanes ?? []) lane.prefetcher.tell({ background: document.hidden });
       this.#listen();
@@ -71,10 +99,10 @@ class Page {
 
   async begin() {
     try {
-      const [networks, feeds] = await Promise.all([this.#get('v1/networks'), this.#get('v1/feeds?limit=1')]);
+      const [networks, feeds] = await Promise.all([this.#get('v1/networks'), this.#get('v1/feeds?limit=100')]);
       this.#networks = networks.networks;
       if (feeds.total === 0) return this.#showEmpty();
-      this.chosen.feed ||= await this.#firstFeed(feeds.feeds[0].name);
+      this.chosen.feed ||= await this.#firstFeed(feeds);
       this.#fillChoices();
       await this.#show();
     } catch (error) {
@@ -86,9 +114,12 @@ class Page {
   /**
    * The fixtures' first feed, where there is one of that name; else the first one.
    *
-   * @param {string} otherwise
+   * @param {{feeds: {name: string}[], total: number}} list its beginning
    */
-  async #firstFeed(otherwise) {
+  async #firstFeed({ feeds, total }) {
+    const otherwise = feeds[0].name;
+    if (feeds.some(({ name }) => name === 'featured')) return 'featured';
+    if (total <= feeds.length) return otherwise;
     const answer = await fetch(new URL('v1/feeds/featured', this.server));
     return answer.ok ? 'featured' : otherwise;
   }
@@ -103,10 +134,13 @@ class Page {
   #showEmpty() {
     const seed = 'lookahead seed --database lookahead.sqlite';
     document.body.classList.add('isEmpty');
+    if (byId('open-desk')) return void setTimeout(() => void this.begin(), EMPTY_MS);
     this.#say(h('div', {}, h('strong', {}, 'The database has no feed yet.'),
-      h('span', {}, ' Load the examples, or posts of your own, into the file that the server was given:'),
+      h('p', {}, 'Make one by hand, with your own pictures and clips: ',
+        h('button', { type: 'button', id: 'open-desk', class: 'main', onclick: () => this.tabs.open('desk') }, 'Open the desk')),
+      h('p', {}, 'Or load the examples, or posts of your own, into the file that the server was given:'),
       h('pre', { tabIndex: 0 }, `${seed}\n${seed} posts.ndjson`),
-      h('span', {}, 'This page shows them as soon as they are there.')));
+      h('p', {}, 'This page shows them as soon as they are there.')));
     setTimeout(() => void this.begin(), EMPTY_MS);
   }
 
@@ -139,19 +173,27 @@ class Page {
     byId('choose-feed').replaceChildren(h('bdi', {}, chosen.feed));
     for (const name of /** @type {const} */ (['network', 'strategy', 'beside'])) byId(name).value = chosen[name];
     this.#end();
-    const names = [chosen.strategy, chosen.beside].filter((name) => CHOICES.has(name));
-    const lanes = names.map((name) => new Lane(
+    const lanes = [chosen.strategy, chosen.beside].filter((name) => CHOICES.has(name)).map((name) => new Lane(
       chosen.feed, CHOICES.get(name) ?? { title: name }, profile));
-    byId('names').replaceChildren(...lanes.map((lane) => h('span', {}, lane.title)));
+    const names = lanes.map((lane) => ({ lane, met: h('small', {}) }));
+    byId('names').replaceChildren(...names.map(({ lane, met }) => h('span', {}, lane.title, ' ', met)));
     this.#say('');
     byId('fresh').hidden = true;
     const view = new FeedView(byId('feed'), lanes);
     this.view = view;
-    this.#inspector = new Inspector(byId('inspector'), view, this.editor);
+    this.#inspector = new Inspector(byId('inspector'), view, (id) => void this.#edit(id));
     for (const lane of lanes) {
       lane.prefetcher.addEventListener(
         'problem', (event) => this.#trouble(/** @type {CustomEvent} */ (event).detail.error));
     }
+    const drawMet = () => {
+      for (const { lane, met } of names) {
+        const { items, imageLoaders, videoLoaders } = lane.prefetcher.figures;
+        met.textContent = items === 0 ? '' : `a loader at ${count(imageLoaders + videoLoaders)} of ${count(items)} posts`;
+      }
+    };
+    view.addEventListener('look', drawMet);
+    for (const { prefetcher } of lanes) for (const type of ['loader', 'ready']) prefetcher.addEventListener(type, drawMet);
     view.addEventListener('change', () => {
       if (view.lanes[0].prefetcher.feed.items.length > 0) byId('message').hidden = true;
     });
@@ -159,12 +201,17 @@ class Page {
     byId('feed').setAttribute('aria-busy', 'true');
     try {
       await Promise.all(lanes.map((lane) => lane.prefetcher.begin()));
-      if (lanes[0].prefetcher.feed.total === 0) this.#say(`The feed “${chosen.feed}” has no items yet.`);
+      if (lanes[0].prefetcher.feed.total === 0) {
+        this.#say(h('div', {}, `The feed “${chosen.feed}” has no posts yet. `,
+          h('button', { type: 'button', onclick: () => this.tabs.open('desk') }, 'Make one at the desk')));
+      }
     } catch (error) {
       if (number === this.#begun) this.#say(`The feed “${chosen.feed}” cannot be shown: ${words(error)}.`);
     }
     byId('feed').setAttribute('aria-busy', 'false');
-    if (number === this.#begun) this.#listen();
+    if (number !== this.#begun) return;
+    this.#listen();
+    if (this.#isUntouched && lanes.length > 1) this.#scrollFor(SHOWN_ITEMS);
   }
 
   #end() {
@@ -217,23 +264,47 @@ class Page {
     }
   }
 
+  // The desk.
+
   /**
-   * An item has another title or rank: it is read again where it is shown.
+   * Somebody changed something at the desk: what is shown is read again when somebody looks.
    *
-   * @param {string} id
+   * @param {string} feed
+   * @param {string | null} id
    */
-  async #changed(id) {
-    for (const lane of this.view?.lanes ?? []) await lane.prefetcher.again(id).catch(() => undefined);
+  #changed(feed, id) {
+    const isShown = this.view?.lanes.some((lane) => lane.prefetcher.feed.items.some((one) => one.id === id));
+    if (feed === this.chosen.feed || isShown) this.#isStale = true;
+  }
+
+  #renew() {
+    if (!this.#isStale) return;
+    this.#isStale = false;
+    void this.begin();
+  }
+
+  /** @param {string} id */
+  async #edit(id) {
+    this.tabs.open('desk');
+    await this.desk.edit(id);
   }
 
   // Buttons and keys.
 
   #toggleScrolling() {
     if (this.#scrolling !== undefined) return this.#stopScrolling();
+    return this.#scrollFor(Infinity);
+  }
+
+  /** @param {number} items */
+  #scrollFor(items) {
     byId('scroll').setAttribute('aria-pressed', 'true');
     byId('scroll').textContent = 'Stop';
+    let left = items;
+    clearInterval(this.#scrolling);
     this.#scrolling = setInterval(() => {
-      if (this.view?.isAtEnd) this.#stopScrolling();
+      left -= 1;
+      if (left < 0 || this.view?.isAtEnd) this.#stopScrolling();
       else this.view?.move(1);
     }, PACE_MS);
   }

@@ -20,6 +20,13 @@ export class Tabs {
     }
   }
 
+  /** @param {string} name */
+  open(name) {
+    const index = this.tabs.findIndex((tab) => tab.id === `tab-${name}`);
+    this.select(index);
+    this.tabs[index].focus();
+  }
+
   /** @param {number} index */
   select(index) {
     for (const [other, tab] of this.tabs.entries()) {

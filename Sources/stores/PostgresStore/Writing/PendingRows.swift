@@ -18,10 +18,14 @@ struct PendingRows {
 
   var newFeeds: [FeedState] = []
   var newPosts: [Int64: (post: Post, author: Int64?)] = [:]
+  /// New ones that are in no feed.
+  var unplacedPosts: [Int64] = []
   var changedPosts: [Int64: (post: Post, author: Int64?)] = [:]
   var changedCounters: [Int64: [Counter]] = [:]
   /// The posts whose files are other ones.
   var changedMedia: [Int64: [Media]] = [:]
+  /// The posts whose words may be other ones.
+  var changedWords: Set<Int64> = []
 
   // MARK: Entries
 

@@ -46,6 +46,9 @@ extension PostgresRows {
       WHERE post_id = given.number
       """
   }()
+  static let logPosts = """
+    INSERT INTO change_log (kind, post_id) SELECT 'post', unnest($1::int8[])
+    """
   static let updateCounters = """
     UPDATE post SET counters = given.counters
     FROM unnest($1::int8[], $2::text[]) AS given (number, counters) WHERE post_id = given.number
@@ -94,7 +97,16 @@ extension PostgresRows {
             .integers(counters.map(\.key)), .texts(counters.map { JSONText.text($0.value) }),
           ]))
     }
+    if !pending.unplacedPosts.isEmpty {
+      statements.append(Statement(Self.logPosts, [.integers(pending.unplacedPosts.map { $0 })]))
+      pending.unplacedPosts = []
+    }
     try connection.run(statements)
+    let reworded = pending.changedWords.sorted().compactMap { number in
+      pending.changedPosts[number].map { (number, $0.post) }
+    }
+    try putWords(of: pending.newPosts.map { ($0.key, $0.value.post) } + reworded)
+    pending.changedWords = []
     (pending.newPosts, pending.changedPosts, pending.changedCounters) = ([:], [:], [:])
     try flushMedia(newMedia)
   }

@@ -45,19 +45,28 @@ package enum ExperimentText {
     """
   private static let order = "ORDER BY experiment.experiment_id DESC, step_id"
 
+  /// So many are looked through for those on the same sessions.
+  static let history = 1_000
   /// Those that run.
-  package static let running = """
+  package static let running = ending("last.kind = 'started' OR last.kind = 'ramped'")
+  private static let waiting = ending("last.kind = 'suggested'")
+
+  /// Those whose last step is such.
+  private static func ending(_ condition: String) -> String {
+    """
     \(columns) WHERE experiment.experiment_id IN (
       SELECT last.experiment_id FROM experiment_step AS last
-      WHERE (last.kind = 'started' OR last.kind = 'ramped') AND last.step_id = (
+      WHERE (\(condition)) AND last.step_id = (
         SELECT max(newest.step_id) FROM experiment_step AS newest
         WHERE newest.experiment_id = last.experiment_id)) \(order)
     """
+  }
 
   /// Those of a selection.
   package static func select(_ selection: ExperimentSelection) -> String {
     switch selection {
     case .running: running
+    case .waiting: waiting
     case .one(let id): "\(columns) WHERE experiment.experiment_id = \(id) \(order)"
     case .newest(let limit):
       """
@@ -150,24 +159,55 @@ extension ExperimentRows {
   /// See `ExperimentStore`.
   ///
   /// - Throws: `ExperimentError`, `PolicyError`, what the database says.
-  package func begin(_ trial: NewTrial, at time: Timestamp) throws -> Int {
+  package func add(
+    _ trial: NewTrial, _ kind: ExperimentStep.Kind, after last: NewestStep?, at time: Timestamp
+  ) throws -> Int {
     let known = try networks()
     if let network = trial.network, !known.contains(where: { $0.isSame(as: network) }) {
       throw ExperimentError.unknownNetwork(network, known: known)
     }
     if let feed = trial.feed, try !hasFeed(feed) { throw ExperimentError.unknownFeed(feed) }
-    let running = try selected(ExperimentText.running).experiments()
-    for other in running where other.overlaps(feed: trial.feed, network: trial.network) {
-      guard other.kind == .holdout else { throw ExperimentError.overlaps(other.id) }
+    let newest = try selected(ExperimentText.select(.newest(ExperimentText.history))).experiments()
+    if let last {
+      let now = NewestStep(of: newest, feed: trial.feed, network: trial.network)
+      let moved = newest.first { $0.steps.contains { $0.id == now.id } }
+      if now != last { throw ExperimentError.hasMovedOn(moved?.id ?? 0) }
+    }
+    try makeRoom(for: kind, feed: trial.feed, network: trial.network, beside: nil, at: time)
+    if kind == .kept,
+      let before = newest.first(where: { $0.kind == .trial && $0.isSame(as: trial) }),
+      before.steps.last?.kind == .kept
+    {
       try insert(
-        .ended, of: other.id, sharePermille: 0,
-        evidence: Self.evidence("another policy is tried in its place"), at: time)
+        kind, of: before.id, sharePermille: 0,
+        evidence: String(decoding: trial.evidence, as: UTF8.self), at: time)
+      return before.id
     }
     let id = try insert(trial, .trial)
     try insert(
-      .started, of: id, sharePermille: trial.limits.ramp[0],
-      evidence: Self.evidence(trial.reason), at: time)
+      kind, of: id, sharePermille: kind.isRunning ? trial.limits.ramp[0] : 0,
+      evidence: String(decoding: trial.evidence, as: UTF8.self), at: time)
     return id
+  }
+
+  /// Ends what another trial on the same sessions takes the place of.
+  private func makeRoom(
+    for kind: ExperimentStep.Kind, feed: String?, network: String?, beside own: Int?,
+    at time: Timestamp
+  ) throws {
+    let others = try [ExperimentText.running, ExperimentText.select(.waiting)].flatMap {
+      try selected($0).experiments()
+    }.filter { $0.id != own && $0.overlaps(feed: feed, network: network) }
+    for other in others where other.isRunning && other.kind == .trial {
+      throw ExperimentError.overlaps(other.id)
+    }
+    for other in others where other.isWaiting || kind.isRunning {
+      let reason =
+        kind == .kept
+        ? "nothing better is found any more" : "another policy is tried in its place"
+      try insert(
+        .ended, of: other.id, sharePermille: 0, evidence: Self.evidence(reason), at: time)
+    }
   }
 
   /// See `ExperimentStore`.
@@ -186,8 +226,14 @@ extension ExperimentRows {
         throw ExperimentError.nothingApplied(id)
       }
       try takeBack(experiment, at: time)
+    } else if kind == .started {
+      guard experiment.isWaiting else { throw ExperimentError.notWaiting(id) }
+      try makeRoom(
+        for: kind, feed: experiment.feed, network: experiment.network, beside: id, at: time)
     } else {
-      guard experiment.isRunning else { throw ExperimentError.isOver(id) }
+      guard experiment.isRunning || experiment.isWaiting && kind == .stopped else {
+        throw ExperimentError.isOver(id)
+      }
       if kind == .applied { try apply(experiment, evidence, at: time) }
       if kind == .takenBack { try takeBack(experiment, at: time) }
     }

@@ -11,6 +11,9 @@ package enum RowChange: Sendable {
   /// The post goes, with all that belongs to it.
   case deletePost(StoredPost)
 
+  /// A new post is in no feed as yet: its entries, by which readers learn of new posts, are missing.
+  case logPost(Int64)
+
   case insertFeed(FeedState)
   case setTitle(String?, ofFeed: Int64)
   case renameFeed(Int64, to: String, title: String?)

@@ -105,7 +105,7 @@ extension SQLiteRows {
   }
 
   /// A run's transaction takes long: other threads get the core in between.
-  private func yieldSometimes(_ index: Int) {
+  func yieldSometimes(_ index: Int) {
     if isRun, index.isMultiple(of: RankingRun<Self>.recordsPerTurn) { CurrentThread.yield() }
   }
 
@@ -176,6 +176,8 @@ extension SQLiteRows {
     case .setCounters(let counters, let stored):
       try execute(Self.updateCounters, [JSONText.text(counters), stored.number])
     case .deletePost(let stored): try execute(Self.deletePost, [stored.number])
+    case .logPost(let number):
+      try execute("INSERT INTO change_log (kind, post_id) VALUES ('post', ?)", [number])
     case .insertFeed(let feed):
       try execute(
         "INSERT INTO feed (feed_id, name, title, ranking, oldest_ranking) VALUES (?, ?, ?, ?, ?)",
@@ -226,6 +228,7 @@ extension SQLiteRows {
   private func insert(_ post: Post, _ number: Int64) throws {
     try execute(Self.insertPost, [number, post.id] + (try values(of: post)))
     try insertMedia(of: post, number)
+    try insertWords(of: post, number)
   }
 
   private func update(_ stored: StoredPost, to post: Post) throws {
@@ -243,6 +246,7 @@ extension SQLiteRows {
       try execute("DELETE FROM media WHERE post_id = ?", [stored.number])
       try insertMedia(of: post, stored.number)
     }
+    if !SearchWords.areSame(stored.post, post) { try replaceWords(of: post, stored.number) }
   }
 
   /// Question marks for so many values.
@@ -412,12 +416,10 @@ extension SQLiteRows {
 struct ChangeLog {
   let database: Database
 
-  /// How many rows are kept: a reader that is further behind reads everything again.
-  private static let keptChanges = 200_000
-
+  // A reader that is further behind reads everything again.
   static let trimming = """
-    DELETE FROM change_log
-    WHERE change_id <= (SELECT max(change_id) FROM change_log) - \(keptChanges)
+    DELETE FROM change_log WHERE change_id <=
+      (SELECT max(change_id) FROM change_log) - (SELECT kept_changes FROM change_source)
     """
 
   /// Deletes the rows that are no longer kept.

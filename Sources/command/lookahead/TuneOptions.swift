@@ -1,0 +1,31 @@
+import ArgumentParser
+import Foundation
+import Service
+
+/// How a server looks for better policies at night.
+struct TuneOptions: ParsableArguments {
+  @Option(
+    help: """
+      What becomes of better policies that the lab finds at night: off, none are looked for; suggest, they wait for \
+      somebody who begins the experiment; auto, the experiment begins.
+      """)
+  var tune = Environment.option("tune") ?? TuningSettings.Mode.off
+
+  @Option("tune-hour") var tuneHour: Int
+  @Option("tune-jobs") var tuneJobs: Int
+  @Option("tune-seconds") var tuneSeconds: Int
+  @Option("tune-memory-bytes") var tuneMemoryBytes: Int
+  @Option("tune-sessions") var tuneSessions: Int
+  @Option("tune-parts") var tuneParts: Int
+
+  /// That of the lab: the server's, with the database, which the lab opens from another folder.
+  func environment(database: String) -> [String] {
+    var variables = ProcessInfo.processInfo.environment
+    let isFile = (try? StoreLocation(database))?.path != nil
+    variables[Environment.variable("database")] =
+      isFile ? URL(fileURLWithPath: database).path : database
+    return variables.map { "\($0.key)=\($0.value)" }
+  }
+}
+
+extension TuningSettings.Mode: ExpressibleByArgument {}

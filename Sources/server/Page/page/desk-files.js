@@ -1,0 +1,320 @@
+// @ts-check
+import { Refusal } from './desk-client.js';
+import { duration, h, size, svg, words } from './dom.js';
+import { thumbnail } from './thumbhash.js';
+
+/** How many files are sent at a time; the others wait. */
+const SENT_AT_ONCE = 2;
+
+/** What a record calls a file that the server found to be this. */
+const KINDS = { image: 'image', animation: 'image', video: 'video', sound: 'audio', audio: 'audio' };
+
+/**
+ * A file of a post: what the record says of it, what the server knows of it, and the file itself while it is sent.
+ *
+ * @typedef {{record: import('./desk-client.js').RecordMedium, known: any, file?: File, sent: number, error?: string, canTryAgain?: boolean,
+ *   warnings: string[], mended?: boolean, controller?: AbortController, isMade?: boolean}} Entry
+ */
+
+/** The files of a post: dropped or chosen, sent with progress, described, ordered. */
+export class FilesField {
+  /** @type {Entry[]} */
+  entries = [];
+  #sending = 0;
+
+  /**
+   * @param {import('./desk-client.js').DeskClient} client
+   * @param {() => void} changed
+   */
+  constructor(client, changed) {
+    this.client = client;
+    this.changed = changed;
+    this.chooser = h('input', {
+      type: 'file', multiple: true, accept: 'image/*,video/*,audio/*', class: 'unseen', tabIndex: -1,
+      'aria-label': 'Files', onchange: () => {
+        this.add([...this.chooser.files]);
+        this.chooser.value = '';
+      },
+    });
+    this.list = h('ol', { class: 'files' });
+    this.address = h('input', { type: 'text', placeholder: '/media/… or https://…', 'aria-label': 'A file’s URL' });
+    this.element = h('fieldset', { 'data-field': 'media' }, h('legend', {}, 'Files'), this.list,
+      h('div', { class: 'drop' }, 'Drop pictures, clips or sound here, or ',
+        h('button', { type: 'button', onclick: () => this.chooser.click() }, 'Choose files…'), this.chooser),
+      h('details', {}, h('summary', {}, 'A file that is there already'),
+        h('div', { class: 'ways' }, this.address,
+          h('button', { type: 'button', onclick: () => this.#addAddress() }, 'Add'))));
+  }
+
+  /** The name of a file that could not be sent. */
+  get failed() { return this.entries.find(({ error, record }) => error && !record.url)?.file?.name; }
+
+  get isSending() { return this.entries.some(({ file, record, error }) => file && !record.url && !error); }
+
+  /**
+   * @param {import('./desk-client.js').RecordMedium[]} records
+   * @param {any[]} known what the server says of each
+   */
+  fill(records, known) {
+    this.end();
+    this.entries = records.map((record, index) => ({ record: { ...record }, known: known[index] ?? {}, sent: 0, warnings: [] }));
+    this.#draw();
+  }
+
+  end() { for (const { controller } of this.entries) controller?.abort(); }
+
+  /** What the record says of them: those that are there. */
+  get records() { return this.entries.filter(({ record }) => record.url).map(({ record }) => record); }
+
+  /** The same with what is known of them. */
+  get known() {
+    return this.entries.filter(({ record }) => record.url).map(({ record, known }) => ({
+      ...record, ...known, kind: record.kind, url: known.url ?? record.url,
+    }));
+  }
+
+  /** @param {File[]} files */
+  add(files) {
+    for (const file of files) {
+      const kind = /** @type {string} */ (/^(image|video|audio)\//.exec(file.type)?.[1] ?? 'image');
+      this.entries.push({ record: { kind, url: '' }, known: {}, file, sent: 0, warnings: [] });
+    }
+    this.#draw();
+    this.#sendNext();
+    this.changed();
+  }
+
+  #addAddress() {
+    const url = this.address.value.trim();
+    if (!url) return this.address.focus();
+    const kind = /\.(mp4|m4v|mov|webm|mkv)$/i.test(url) ? 'video' : /\.(mp3|m4a|ogg|opus|wav|flac)$/i.test(url) ? 'audio' : 'image';
+    this.entries.push({ record: { kind, url }, known: {}, sent: 0, warnings: [] });
+    this.address.value = '';
+    this.#draw();
+    return this.changed();
+  }
+
+  #sendNext() {
+    for (const entry of this.entries) {
+      if (this.#sending >= SENT_AT_ONCE) return;
+      if (entry.file && !entry.record.url && !entry.error && !entry.controller) void this.#send(entry, false);
+    }
+  }
+
+  /**
+   * @param {Entry} entry
+   * @param {boolean} isFaststart
+   */
+  async #send(entry, isFaststart) {
+    const { file } = entry;
+    if (!file) return;
+    this.#sending += 1;
+    entry.controller = new AbortController();
+    entry.sent = 0;
+    delete entry.error;
+    try {
+      this.#draw();
+      const before = entry.record.url;
+      const answer = await this.client.upload(file, {
+        isFaststart, signal: entry.controller.signal, onProgress: (bytes) => {
+          entry.sent = bytes;
+          const bar = this.#row(entry)?.querySelector('progress');
+          if (bar) bar.value = bytes;
+        },
+      });
+      const kind = KINDS[/** @type {keyof typeof KINDS} */ (answer.media?.kind)] ?? entry.record.kind;
+      entry.known = { ...answer.media, bytes: answer.bytes, url: answer.url };
+      entry.warnings = answer.warnings ?? [];
+      entry.mended = answer.faststart === true;
+      // The file of before is nobody's, if this form made it.
+      if (before && before !== answer.path && entry.isMade) void this.client.ask(before, { method: 'DELETE' }).catch(() => undefined);
+      entry.isMade = answer.isNew;
+      entry.record = { ...entry.record, kind, url: answer.path };
+    } catch (error) {
+      if (entry.controller.signal.aborted) return;
+      entry.error = words(error);
+      // What the server refused for what it is, it refuses again.
+      entry.canTryAgain = !(error instanceof Refusal) || error.status >= 500 || [408, 429].includes(error.status);
+    } finally {
+      delete entry.controller;
+      this.#sending -= 1;
+      this.#draw();
+      this.#sendNext();
+      this.changed();
+    }
+  }
+
+  /** @param {Entry} entry */
+  #row(entry) { return this.list.children[this.entries.indexOf(entry)]; }
+
+  #draw() {
+    // Who types a description meanwhile goes on.
+    const typed = /** @type {any} */ (this.list.contains(document.activeElement) ? document.activeElement : null);
+    this.list.replaceChildren(...this.entries.map((entry, index) => this.#drawEntry(entry, index)));
+    const field = typed?.getAttribute('data-field');
+    if (!field) return;
+    const input = /** @type {any} */ (this.list.querySelector(`input[data-field="${CSS.escape(field)}"]`));
+    input?.focus();
+    input?.setSelectionRange(typed.selectionStart, typed.selectionEnd);
+  }
+
+  /**
+   * @param {Entry} entry
+   * @param {number} index
+   */
+  #drawEntry(entry, index) {
+    const { record, known, file, error, warnings, controller } = entry;
+    const name = file?.name ?? nameOf(record.url);
+    const alt = h('input', {
+      value: record.alt ?? '', maxLength: 4096, dir: 'auto', 'data-field': `media[${index}].alt`,
+      oninput: () => {
+        if (alt.value) entry.record.alt = alt.value;
+        else delete entry.record.alt;
+        this.changed();
+      },
+    });
+    const step = (/** @type {number} */ by, /** @type {string} */ label, /** @type {string} */ sign) => h('button', {
+      type: 'button', class: 'small', 'aria-label': `${label}: ${name}`, title: label, disabled: !this.entries[index + by],
+      onclick: () => {
+        this.entries.splice(index, 1);
+        this.entries.splice(index + by, 0, entry);
+        this.#draw();
+        this.changed();
+      },
+    }, sign);
+    return h('li', { class: 'file', 'data-field': `media[${index}]` },
+      h('div', { class: 'thumb' }, placeholder(known.placeholder), isHere(known.url ?? record.url) && record.kind === 'image'
+        ? h('img', { src: (known.url ?? record.url).replace(/^\//, ''), alt: '', loading: 'lazy' }) : null),
+      h('div', { class: 'about' }, h('strong', {}, h('bdi', {}, name)),
+        h('p', { class: 'note' }, facts(record, known, file)),
+        controller ? h('progress', { max: file?.size ?? 1, value: entry.sent, 'aria-label': `Sending ${name}` }) : null,
+        file && !record.url && !controller && !error ? h('p', { class: 'note' }, 'Waits for the others.') : null,
+        error ? h('p', { class: 'problem', role: 'alert' }, `${error}. `, file && entry.canTryAgain ? h('button', {
+          type: 'button', onclick: () => void this.#send(entry, false) }, 'Try again') : null) : null,
+        known.start?.startable !== false && known.start?.curve?.length > 1 ? curve(known) : null,
+        ...warnings.map((warning) => this.#warning(entry, warning)),
+        entry.mended ? h('p', { class: 'note' }, 'Its tables are in front now: it starts from its first bytes.') : null,
+        h('label', {}, 'What it shows, in words', alt)),
+      h('div', { class: 'steps' }, step(-1, 'Move up', '↑'), step(1, 'Move down', '↓'), h('button', {
+        type: 'button', class: 'small', 'aria-label': `${controller ? 'Stop sending' : 'Take out'}: ${name}`, title: 'Take out', onclick: () => {
+          controller?.abort();
+          this.entries = this.entries.filter((one) => one !== entry);
+          this.#draw();
+          this.changed();
+        } }, '×')));
+  }
+
+  /**
+   * @param {Entry} entry
+   * @param {string} warning
+   */
+  #warning(entry, warning) {
+    if (!/faststart=1/.test(warning)) return h('p', { class: 'problem' }, warning);
+    return h('p', { class: 'problem' }, 'This clip cannot start before all of it is loaded: its tables (moov) stand at its end. ',
+      entry.file ? h('button', { type: 'button', class: 'mend', onclick: () => void this.#send(entry, true) },
+        'Move them to the front') : 'Send the file again to mend it.');
+  }
+}
+
+/**
+ * A file's placeholder as a picture.
+ *
+ * @param {{thumbhash?: string, color?: string} | undefined} shown
+ */
+export function placeholder({ thumbhash, color } = {}) {
+  const canvas = h('canvas', { width: 1, height: 1, 'aria-hidden': 'true' });
+  if (color && CSS.supports('color', color)) canvas.style.backgroundColor = color;
+  const image = thumbhash ? thumbnail(thumbhash) : null;
+  if (image) {
+    [canvas.width, canvas.height] = [image.width, image.height];
+    canvas.getContext('2d')?.putImageData(image, 0, 0);
+  }
+  return canvas;
+}
+
+/**
+ * What is known of a file in a line.
+ *
+ * @param {{kind: string}} record
+ * @param {any} known
+ * @param {File} [file]
+ */
+export function facts({ kind }, known, file) {
+  if (known.unavailable) return 'It is missing, or broken: clients show nothing of it.';
+  const { width, height, durationMs, bytes = file?.size, start, mimeType } = known;
+  return [mimeType ?? kind, width && height ? `${width} × ${height}` : '', durationMs ? duration(durationMs) : '',
+    bytes === undefined ? '' : size(bytes),
+    start?.startable === false ? 'its beginning alone shows nothing'
+      : start?.headBytes !== undefined && kind !== 'image' ? `first picture after ${size(start.headBytes)}` : '']
+    .filter(Boolean).join(', ');
+}
+
+/**
+ * How far a clip's first bytes play: its start is the mark.
+ *
+ * @param {any} known
+ */
+function curve({ start, bytes, durationMs }) {
+  const [wide, tall] = [200, 36];
+  const last = start.curve.at(-1);
+  const x = (/** @type {number} */ part) => wide * part / Math.max(1, bytes ?? last[1]);
+  const y = (/** @type {number} */ ms) => tall - tall * ms / Math.max(1, durationMs ?? last[0]);
+  const head = start.headBytes ?? 0;
+  const points = [[0, head], ...start.curve].map(([ms, part]) => `${x(part).toFixed(1)},${y(ms).toFixed(1)}`);
+  return h('figure', { class: 'curve' }, svg('svg', { viewBox: `0 0 ${wide} ${tall}`, preserveAspectRatio: 'none', role: 'img',
+    'aria-label': `How far its first bytes play: ${start.curve.slice(0, 3).map(
+      (/** @type {number[]} */ [ms, part]) => `${duration(ms)} with ${size(part)}`).join(', ')}` },
+  svg('polyline', { points: points.join(' ') }), svg('line', { x1: x(head), x2: x(head), y1: 0, y2: tall })),
+  h('figcaption', { class: 'note' }, 'How far its first bytes play; the mark is its first picture.'));
+}
+
+/** @param {string} url */
+const isHere = (url) => url.startsWith('/media/');
+
+/**
+ * What a file is called: the last part of its URL, a long one (its content's digest) by its ends.
+ *
+ * @param {string} url
+ */
+function nameOf(url) {
+  const last = url.split('/').at(-1) || url;
+  let name = last;
+  try {
+    name = decodeURIComponent(last);
+  } catch {
+    // It stays as it is written.
+  }
+  return name.length > 40 ? `${name.slice(0, 10)}…${name.slice(-8)}` : name;
+}
+
+/** Shows where a drop would go, and takes what is dropped. */
+export class DropTarget {
+  /**
+   * @param {HTMLElement} element
+   * @param {(files: File[]) => void} dropped
+   */
+  constructor(element, dropped) {
+    let depth = 0;
+    const hasFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes('Files') ?? false;
+    const show = (/** @type {boolean} */ isOver) => element.classList.toggle('isOver', isOver);
+    element.addEventListener('dragenter', (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      depth += 1;
+      show(true);
+    });
+    element.addEventListener('dragover', (event) => { if (hasFiles(event)) event.preventDefault(); });
+    element.addEventListener('dragleave', () => {
+      depth = Math.max(0, depth - 1);
+      if (depth === 0) show(false);
+    });
+    element.addEventListener('drop', (event) => {
+      depth = 0;
+      show(false);
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      dropped([...event.dataTransfer?.files ?? []]);
+    });
+  }
+}

@@ -1,0 +1,236 @@
+import Catalog
+import CoreMetrics
+import Experiments
+import FeedServer
+import Logging
+import Observability
+import RowStore
+import Synchronization
+import System
+
+/// Looks for better policies at night, in the lab: one server of a database, which holds the lease, and one part of a
+/// feed after another.
+///
+/// The lab runs in a process of its own, `lookahead tune`, which reads the database and writes nothing: it has a processor
+/// only while nobody else wants it, a limit of time and memory, and ends with the server, or when the lease is gone. What
+/// it says is written in one transaction, by the holder of the lease, and only if nothing was done about the same sessions
+/// meanwhile. So nothing of a run that is killed is left but a line of the log.
+final class TuneKeeper: Sendable {
+  /// What a run came to.
+  enum Outcome: String, CaseIterable, Sendable {
+    case suggested, started, kept, failed
+  }
+
+  private struct State {
+    var tasks: [PeriodicTask] = []
+    var isStopped = false
+    /// The run, and when it is given up, by the monotonic clock in milliseconds.
+    var run: (cancellation: Cancellation, deadline: UInt64)?
+    /// When the lease was held last, by the monotonic clock.
+    var heldAt: UInt64 = 0
+    /// When a part that failed is tried again.
+    var retryAt: [TuningPart: UInt64] = [:]
+  }
+
+  private let settings: TuningSettings
+  private let location: StoreLocation
+  private let store: any DatabaseStore
+  private let intervalMilliseconds: Int
+  private let logger: Logger
+  private let holder = "\(UInt64.random(in: 0...UInt64.max))"
+  private let state = Mutex(State())
+  private let outcomes: [Outcome: CoreMetrics.Counter]
+  private let processorMilliseconds = Atomic(0)
+
+  private static let lease = "tuning"
+  /// The lease is prolonged three times before it is over.
+  private static let (leaseMilliseconds, renewMilliseconds) = (90_000, 20_000)
+  /// The night is so long: a run begins within.
+  private static let nightHours = 6
+  /// Where nothing is due it is looked again after so many intervals.
+  private static let restIntervals = 5
+  private static let retryMilliseconds: UInt64 = 3_600_000
+  private static let outputBytes = 1 << 20
+
+  /// Nil where the settings say that nothing is looked for.
+  ///
+  /// - Parameter intervalSeconds: how often it looks whether something is due; 0 leaves that to other servers.
+  init?(
+    _ settings: TuningSettings, intervalSeconds: Int, of location: StoreLocation,
+    store: any DatabaseStore, logger: Logger, figures: PrometheusRegistry
+  ) {
+    guard settings.mode != .off, intervalSeconds > 0 else { return nil }
+    (self.settings, self.location, self.store, self.logger) = (settings, location, store, logger)
+    intervalMilliseconds = 1_000 * intervalSeconds
+    outcomes = figures.counters(
+      "lookahead_tuning_runs_total", help: "Looks for a better policy in the lab.",
+      of: Outcome.self)
+    figures.gauge("lookahead_tuning_running", help: "Whether the lab looks for a better policy.") {
+      self.state.withLock { $0.run == nil ? 0 : 1 }
+    }
+    figures.total(
+      "lookahead_tuning_processor_seconds_total",
+      help: "Processor time of looking for better policies."
+    ) { self.processorMilliseconds.load(ordering: .relaxed) / 1_000 }
+  }
+
+  /// Begins.
+  ///
+  /// - Throws: `SystemError` where the system has no thread.
+  func start() throws(SystemError) {
+    let (interval, rest) = (intervalMilliseconds, intervalMilliseconds * Self.restIntervals)
+    let tasks = [
+      PeriodicTask(scheduling: .background, firstPauseMilliseconds: { interval }) { [self] in
+        look() ? interval : rest
+      },
+      PeriodicTask(
+        pauseMilliseconds: min(interval, Self.renewMilliseconds), scheduling: .background
+      ) { [self] in watch() },
+    ]
+    state.withLock { $0.tasks = tasks }
+    for task in tasks { try task.start() }
+  }
+
+  /// Ends what is under way, and returns when nothing is.
+  func stop() {
+    let tasks = state.withLock { state in
+      state.isStopped = true
+      state.run?.cancellation.cancel()
+      return state.tasks
+    }
+    for task in tasks { task.stop() }
+    _ = try? hold(milliseconds: 0)
+  }
+
+  private func hold(milliseconds: Int = leaseMilliseconds) throws -> Bool {
+    let isHeld = try store.holdLease(
+      Self.lease, holder: holder, milliseconds: milliseconds,
+      now: Int64(WallClock.now.nanosecondsSince1970 / 1_000_000))
+    if isHeld { state.withLock { $0.heldAt = MonotonicClock.milliseconds } }
+    return isHeld
+  }
+
+  /// While the lab runs: keeps the lease, and gives the run up where that is lost, or its time is over.
+  private func watch() {
+    guard let run = state.withLock({ $0.run }) else { return }
+    let now = MonotonicClock.milliseconds
+    var isLost = now >= run.deadline
+    do {
+      isLost = try !hold() || isLost
+    } catch {
+      // A database that is busy for a while takes nothing away.
+      let heldAt = state.withLock { $0.heldAt }
+      isLost = isLost || now - heldAt >= UInt64(Self.leaseMilliseconds - Self.renewMilliseconds)
+    }
+    if isLost { run.cancellation.cancel() }
+  }
+
+  private var isNight: Bool {
+    (WallClock.secondsSince1970 / 3_600 % 24 - settings.hour + 24) % 24 < Self.nightHours
+  }
+
+  /// Tunes what is due.
+  ///
+  /// - Returns: whether something was, or may be soon.
+  private func look() -> Bool {
+    guard isNight else { return true }
+    do {
+      let hour = WallClock.secondsSince1970 / 3_600
+      let plan = try TuningPlan(store, atHour: hour)
+      let now = MonotonicClock.milliseconds
+      let due = plan.parts.filter { $0.sessionsPerDay >= settings.sessions }
+        .prefix(settings.parts).filter { part in
+          part.isDue(plan.history, atHour: hour)
+            && state.withLock { $0.retryAt[part] ?? 0 } <= now
+        }
+      guard !due.isEmpty else { return false }
+      guard try hold() else { return true }
+      for part in due where !state.withLock({ $0.isStopped }) { tune(part, plan) }
+      _ = try hold(milliseconds: 0)
+    } catch {
+      if !state.withLock({ $0.isStopped }) { logger.error("no policy can be looked for: \(error)") }
+    }
+    return true
+  }
+
+  private func tune(_ part: TuningPart, _ plan: TuningPlan) {
+    let since = MonotonicClock.milliseconds
+    var fields: Logger.Metadata = [
+      "feed": .string(part.feed), "network": .string(part.network ?? ""),
+      "sessionsPerDay": .stringConvertible(part.sessionsPerDay),
+    ]
+    logger.notice("looking for a better policy", metadata: fields)
+    let cancellation = Cancellation()
+    let isStopped = state.withLock { state in
+      state.run = (cancellation, since + UInt64(settings.seconds) * 1_000)
+      return state.isStopped
+    }
+    if isStopped { cancellation.cancel() }
+    defer { state.withLock { $0.run = nil } }
+    do {
+      let outcome = try child(part).run(cancellation: cancellation)
+      processorMilliseconds.add(outcome.processorMilliseconds, ordering: .relaxed)
+      fields["seconds"] = .stringConvertible((MonotonicClock.milliseconds - since) / 1_000)
+      fields["processorSeconds"] = .stringConvertible(outcome.processorMilliseconds / 1_000)
+      fields["memoryBytes"] = .stringConvertible(outcome.peakMemoryBytes)
+      guard case .exited(0) = outcome.end,
+        let answers = TuningAnswer.answers(json: outcome.output)
+      else {
+        throw TuningFailure(
+          words: "\(outcome.end): \(String(decoding: outcome.errors.suffix(500), as: UTF8.self))")
+      }
+      // Who has it now writes.
+      guard try hold() else { throw TuningFailure(words: "another server looks for it") }
+      for answer in answers { try write(answer, part, plan, fields) }
+    } catch {
+      if state.withLock({ $0.isStopped }) { return }
+      state.withLock { $0.retryAt[part] = MonotonicClock.milliseconds + Self.retryMilliseconds }
+      outcomes[.failed]?.increment()
+      fields["problem"] = .string("\(error)")
+      logger.error("no better policy could be looked for", metadata: fields)
+    }
+  }
+
+  private func write(
+    _ answer: TuningAnswer, _ part: TuningPart, _ plan: TuningPlan, _ fields: Logger.Metadata
+  ) throws {
+    let kind: ExperimentStep.Kind =
+      answer.against == nil ? .kept : settings.mode == .auto ? .started : .suggested
+    let inForce = try store.snapshot().policyBook.policy(
+      feed: part.feed, network: part.profiles[0])
+    let trial = try answer.trial(inForce: inForce)
+    // The parts may be others by now.
+    let newest = NewestStep(of: plan.history, feed: trial.feed, network: trial.network)
+    let id = try store.add(trial, kind, after: newest, at: .now)
+    outcomes[kind == .kept ? .kept : kind == .started ? .started : .suggested]?.increment()
+    var fields = fields
+    fields["experiment"] = .stringConvertible(id)
+    fields["policy"] = .string(trial.setting.name)
+    fields["reason"] = .string(trial.reason)
+    logger.notice("experiment \(kind.rawValue)", metadata: fields)
+  }
+
+  private func child(_ part: TuningPart) -> ChildProcess {
+    var limits = ChildProcess.Limits(
+      timeMilliseconds: settings.seconds * 1_000, memoryBytes: settings.memoryBytes,
+      outputBytes: Self.outputBytes)
+    // SQLite lets readers write beside the database: what they look up, and where they are.
+    limits.fileBytes = .max
+    limits.isIdle = true
+    var isFile = false
+    if case .sqlite = location { isFile = true }
+    return ChildProcess(
+      path: settings.program,
+      // The feed's name is a value, whatever it begins with.
+      arguments: [
+        "tune", "--feed=\(part.feed)", "--format=json", "--jobs=\(settings.jobs)",
+      ] + (part.network.map { ["--network=\($0)"] } ?? []),
+      environment: settings.environment, limits: limits, hasNetwork: !isFile)
+  }
+}
+
+/// Why nothing was found out.
+private struct TuningFailure: Error, CustomStringConvertible {
+  let words: String
+  var description: String { words }
+}

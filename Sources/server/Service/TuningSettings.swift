@@ -1,0 +1,34 @@
+/// How a server looks for better policies at night.
+package struct TuningSettings: Sendable {
+  /// What becomes of what is found.
+  package enum Mode: String, CaseIterable, Sendable {
+    /// Nothing is looked for.
+    case off
+    /// It is written down, and waits for somebody who begins the experiment.
+    case suggest
+    /// The experiment begins.
+    case auto
+  }
+
+  /// What becomes of what is found.
+  package var mode = Mode.off
+  /// When the night begins: the hour of the day, UTC.
+  package var hour = 3
+  /// Simulations that run at once: as many processors it takes at the most.
+  package var jobs = 1
+  /// How long a part may take, in processor time of all its threads and by the clock.
+  package var seconds = 3_600
+  /// The address space of the lab.
+  package var memoryBytes = 4 << 30
+  /// Sessions a day from which on a feed is tuned.
+  package var sessions = 1_000
+  /// How many parts are tuned a night, those with the most sessions.
+  package var parts = 20
+  /// This program.
+  package var program = "/proc/self/exe"
+  /// Its environment: variables are its settings, and the database's address may hold a password.
+  package var environment: [String] = []
+
+  /// The defaults.
+  package init() {}
+}

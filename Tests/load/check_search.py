@@ -1,0 +1,140 @@
+"""Looks for texts over HTTP in a large database, and compares what writes cost with and without the index."""
+
+import http.client
+import json
+import os
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+from running import TOKEN, RunningServer
+
+SEED = 20_120_728
+ITEMS = 300_000
+SEARCHES = 600
+PUTS = 500
+MEDIAN_MILLISECONDS = 5
+WRITES = 1.2
+
+
+def seed(program, folder, source):
+    """Seconds on the clock, and of processors."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.monotonic()
+    subprocess.run(
+        [program, 'seed', '--database', os.path.join(folder, 'feed.sqlite'), *source], check=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processors = sum(getattr(after, name) - getattr(before, name)
+                     for name in ('ru_utime', 'ru_stime'))
+    return time.monotonic() - start, processors
+
+
+class Client:
+    """One connection to a server, as a writer."""
+
+    def __init__(self, server):
+        self.connection = http.client.HTTPConnection('127.0.0.1', server.port, timeout=120)
+
+    def request(self, method, path, body=None):
+        """Status, body, and how many milliseconds it took."""
+        headers = {'Authorization': 'Bearer ' + TOKEN}
+        if body is not None:
+            headers['Content-Type'] = 'application/json'
+        start = time.monotonic()
+        self.connection.request(method, path, body, headers)
+        answer = self.connection.getresponse()
+        content = answer.read()
+        return answer.status, content, 1_000 * (time.monotonic() - start)
+
+
+def puts(program, folder):
+    """The median of single writes, in milliseconds."""
+    with RunningServer(program, folder) as server:
+        client = Client(server)
+        return statistics.median(put(client, index) for index in range(PUTS))
+
+
+def put(client, index):
+    body = json.dumps({'type': 'text', 'title': f'Search check number {index} of words and more words',
+                       'feeds': [{'name': 'check-search', 'rank': index}]})
+    status, content, taken = client.request('PUT', f'/v1/items/check-search-{index}', body)
+    if status not in (201, 204):
+        sys.exit(f'PUT was answered {status}: {content[:300]}')
+    return taken
+
+
+def queries(client, choice):
+    """Words that items have, alone and together, beginnings, phrases, and some that none has."""
+    words = []
+    after = ''
+    for _ in range(20):
+        _, content, _ = client.request('GET', '/v1/items?limit=100' + after)
+        page = json.loads(content)
+        for item in page['items']:
+            title = item['record'].get('title') or item['record'].get('text') or ''
+            found = [''.join(letter for letter in word if letter.isalnum()) for word in title.split()]
+            words.append([word for word in found if word])
+        if page['paging']['next'] is None:
+            break
+        after = '&after=' + page['paging']['next']
+    words = [found for found in words if len(found) > 1]
+    for _ in range(SEARCHES):
+        found = choice.choice(words)
+        start = choice.randrange(len(found) - 1)
+        yield choice.choice([
+            lambda: found[start] + ' ', lambda: f'{found[start]} {choice.choice(found)} ',
+            lambda: '"' + ' '.join(found[start:start + 2]) + '"', lambda: found[start][:5],
+            lambda: found[0] + ' xyzzy', lambda: ' '.join(found[:4]),
+        ])()
+
+
+def search(program, folder, choice):
+    """How many milliseconds searches took, in order, and how many found nothing."""
+    times, empty = [], 0
+    with RunningServer(program, folder) as server:
+        client = Client(server)
+        for query in queries(client, choice):
+            status, content, taken = client.request('GET', '/v1/items?' + urllib.parse.urlencode({'q': query}))
+            # Some have only what is no letter.
+            if status == 400:
+                continue
+            if status != 200:
+                sys.exit(f'{query!r} was answered {status}: {content[:300]}')
+            empty += not json.loads(content)['items']
+            times.append(taken)
+    return sorted(times), empty
+
+
+def compare(program, baseline, folder, source, processors):
+    with tempfile.TemporaryDirectory() as other:
+        seconds, before = seed(baseline, other, source)
+        print(f'seed without the index: {seconds:.1f} s, {before:.1f} s of processors; with it '
+              f'{processors / before:.2f} times as much (aim: {WRITES})', flush=True)
+        single, indexed = puts(baseline, other), puts(program, folder)
+        print(f'PUT: median {indexed:.2f} ms; without the index {single:.2f} ms; '
+              f'{indexed / single:.2f} times as long (aim: {WRITES})', flush=True)
+
+
+def main(program, *source):
+    source = list(source) or ['--generate', str(ITEMS)]
+    with tempfile.TemporaryDirectory() as folder:
+        seconds, processors = seed(program, folder, source)
+        size = os.path.getsize(os.path.join(folder, 'feed.sqlite')) >> 20
+        print(f'seed: {seconds:.1f} s, {processors:.1f} s of processors, {size} MB', flush=True)
+        if os.environ.get('LOOKAHEAD_BASELINE'):
+            compare(program, os.environ['LOOKAHEAD_BASELINE'], folder, source, processors)
+        times, empty = search(program, folder, random.Random(SEED))
+        median, late = times[len(times) // 2], times[int(len(times) * 0.99)]
+        print(f'{len(times)} searches, {empty} of them without an item: median {median:.2f} ms, '
+              f'99 % within {late:.2f} ms, the slowest {times[-1]:.2f} ms')
+        if median > MEDIAN_MILLISECONDS:
+            sys.exit(f'the median is above {MEDIAN_MILLISECONDS} ms')
+
+
+main(*sys.argv[1:])
