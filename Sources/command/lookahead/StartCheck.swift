@@ -92,7 +92,7 @@ struct StartCheck {
     guard let root = configuration.application.mediaRoot.map(Self.resolved) else { return [] }
     let files = [
       ("the database", configuration.location.path),
-      ("the backup folder", configuration.backups?.folder),
+      ("the backup folder", configuration.backups.flatMap(\.localFolder)),
       ("the token's file", tokenFile), ("the file of keys", signingKeyFile),
       ("the file of keys", reportKeyFile), ("the file of webhooks", webhookFile),
       ("the log", logFile),

@@ -35,7 +35,7 @@ import Version
   private static let commands = [
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
     ["export"], ["check"], ["copy"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
-    ["plan"], ["media", "add"], ["media", "renditions"],
+    ["plan"], ["media", "add"], ["media", "renditions"], ["media", "sweep"],
     ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
     ["lab", "report"], ["lab", "apply"], ["lab", "validate"], ["lab", "replay"], ["live"],
     ["experiment", "start"], ["experiment", "begin"], ["experiment", "list"],
@@ -63,6 +63,7 @@ import Version
     // What is to be said each time has no variable.
     let without = [
       "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
+      "delete",
       "items", "pace", "strategy", "network", "speed", "store", "record", "json", "trace", "map",
       "time-zone",
       "watch", "without-hints", "without-survival", "explain", "max-cost", "video-cost",

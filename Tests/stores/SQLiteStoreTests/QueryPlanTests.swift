@@ -17,6 +17,7 @@ import Testing
     ("posts that show files", MediaTable.tellPosts),
     ("a known file", MediaTable.mediaAtURL), ("known files", MediaTable.mediaAfterURL),
     ("files of ours that posts name", MediaTable.namedAfterURL),
+    ("posts that name files", MediaTable.postsNaming),
     ("a truth by its version", MediaTable.truthOfVersion),
     ("where a content lies", MediaTable.urlsOfTruth),
     ("one post", PostReader.postByID),

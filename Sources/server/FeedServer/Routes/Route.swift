@@ -51,6 +51,10 @@ enum Route: Int, CaseIterable, Sendable {
   case mediaFiles
   /// A media file that its content names.
   case postMedia
+  /// How far an upload is that may be continued.
+  case upload
+  case appendUpload
+  case cancelUpload
   /// The page for browsers; for clients that ask for no HTML, links to the resources.
   case root
   /// The page's own files.
@@ -197,9 +201,11 @@ enum Route: Int, CaseIterable, Sendable {
       Row(
         .put, "/media/{path...}", parameters: MediaQuery.parameters + ["faststart"], for: .writers,
         body: .upload
-      ) { WriteMediaHandler(uploads: $0.uploads, linking: $0.linking, logger: $0.logger) }
+      ) { WriteMediaHandler($0) }
     case .deleteMedia:
-      Row(.delete, "/media/{path...}", parameters: MediaQuery.parameters, for: .writers) {
+      Row(
+        .delete, "/media/{path...}", parameters: MediaQuery.parameters + ["force"], for: .writers
+      ) {
         DeleteMediaHandler(uploads: $0.uploads, logger: $0.logger)
       }
     case .mediaFiles:
@@ -209,7 +215,17 @@ enum Route: Int, CaseIterable, Sendable {
       }
     case .postMedia:
       Row(.post, "/v1/media", parameters: ["faststart"], for: .writers, body: .upload) {
-        WriteMediaHandler(uploads: $0.uploads, linking: $0.linking, logger: $0.logger)
+        WriteMediaHandler($0)
+      }
+    case .upload:
+      Row(.get, "/v1/uploads/{upload}", for: .writers) { UploadStateHandler(uploads: $0.resumable) }
+    case .appendUpload:
+      Row(.patch, "/v1/uploads/{upload}", for: .writers, body: .upload) {
+        AppendUploadHandler(uploads: $0.resumable, writing: WriteMediaHandler($0))
+      }
+    case .cancelUpload:
+      Row(.delete, "/v1/uploads/{upload}", for: .writers) {
+        CancelUploadHandler(uploads: $0.resumable)
       }
     case .root:
       Row(.get, "/") {

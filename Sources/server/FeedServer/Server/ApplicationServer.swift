@@ -67,7 +67,10 @@ package final class ApplicationServer: Sendable {
   /// - Returns: the port, which the system picks where 0 was configured.
   /// - Throws: `SystemError`.
   package func start() throws -> UInt16 {
-    if !configuration.writeTokens.isEmpty { parts.uploads?.begin(parts.logger) }
+    if !configuration.writeTokens.isEmpty {
+      parts.uploads?.begin(parts.logger)
+      parts.resumable?.begin(parts.logger)
+    }
     let port = try server.start()
     _ = parts.pages.maker.source.writers.run { [filler] in filler.run() }
     _ = watching.run { [parts] in

@@ -18,6 +18,7 @@ struct HandlerParts: Sendable {
   let caching: CachePolicy
   let media: MediaFolder?
   let uploads: MediaUploads?
+  let resumable: ResumableUploads?
   let linking: MediaLinking
   let workers: RequestWorkers
   let encoding: BodyEncoding
@@ -57,6 +58,7 @@ struct HandlerParts: Sendable {
     let folder = media.map { configuration.folder($0, of: store) }
     self.media = folder
     uploads = folder.map { MediaUploads($0, store, configuration) }
+    resumable = uploads.map { ResumableUploads($0, configuration) }
     linking =
       folder.map { folder in folder.signer.map { .signed($0) } ?? .byContent } ?? .asRecorded
     workers = RequestWorkers(
