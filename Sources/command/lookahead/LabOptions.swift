@@ -47,8 +47,10 @@ struct LabOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "A network profile, such as 3g; several times for several. Without any and without --trace, 3g.",
-      valueName: "name"))
+      """
+      A network profile, such as 3g; several times for several. Without any and without --trace, 3g; with --bitrates \
+      high, medium and low.
+      """, valueName: "name"))
   var network: [String] = []
 
   @Option(
@@ -74,6 +76,15 @@ struct LabOptions: ParsableArguments {
   @Flag(help: "Simulate a server that has not learned how long people watch items.")
   var withoutSurvival = false
 
+  @Option(
+    help: ArgumentHelp(
+      "How long a decoder takes to show a clip's first frame, in milliseconds; 80 without it.",
+      valueName: "ms"))
+  var decoderMilliseconds: Int?
+
+  @Flag(help: "Simulate a device under stress.")
+  var stress = false
+
   @Option("items") var items: Int
   @Option("repeats") var repeats: Int
   @Option("seed") var seed: Int
@@ -90,8 +101,17 @@ struct LabOptions: ParsableArguments {
     guard !feed.bitrates || watch == nil else {
       throw ValidationError("--bitrates: its clips have watch curves; it does not go with --watch")
     }
+    if let decoderMilliseconds, !(0...Self.longestDecoderMilliseconds).contains(decoderMilliseconds)
+    {
+      throw ValidationError(
+        "--decoder-milliseconds: \(decoderMilliseconds) is not in 0…\(Self.longestDecoderMilliseconds)"
+      )
+    }
     if feed.feed == nil { _ = try profiles(NetworkProfile.usual) }
   }
+
+  /// What `PrefetchSettings` may have.
+  private static let longestDecoderMilliseconds = 600_000
 
   /// The experiment, and what is scrolled in it, in words.
   func experiment(_ contestants: [Contestant]) throws -> (Experiment, feed: String) {
@@ -101,7 +121,13 @@ struct LabOptions: ParsableArguments {
       throw ValidationError("--watch learned: of no item is known how long people watch it")
     }
     var contestants = contestants
-    if withoutSurvival { for index in contestants.indices { contestants[index].isLearned = false } }
+    for index in contestants.indices {
+      if withoutSurvival { contestants[index].isLearned = false }
+      contestants[index].isStressed = stress
+      if let decoderMilliseconds {
+        contestants[index].settings.decoderStartMilliseconds = decoderMilliseconds
+      }
+    }
     let viewer =
       watch.map { ViewerModel.watching($0) } ?? (feed.bitrates || isLearned ? .retained : .steady)
     if case .recorded(let feed, let turns) = source.feed, let watch {
@@ -153,9 +179,12 @@ struct LabOptions: ParsableArguments {
   }
 
   private func profiles(_ known: [NetworkProfile]) throws -> [LabNetwork] {
-    try (network.isEmpty && trace.isEmpty ? ["3g"] : network).map { name in
+    let made = feed.bitrates ? LabNetwork.challenge(seed: UInt64(seed)) : []
+    let usual = feed.bitrates ? made.map(\.name) : ["3g"]
+    return try (network.isEmpty && trace.isEmpty ? usual : network).map { name in
+      if let network = made.first(where: { $0.name == name }) { return network }
       guard let profile = known.first(where: { $0.name.isSame(as: name) }) else {
-        let names = known.map(\.name).joined(separator: ", ")
+        let names = (known.map(\.name) + made.map(\.name)).joined(separator: ", ")
         throw ValidationError("--network: there is no profile \"\(name)\", but \(names)")
       }
       return LabNetwork(profile)

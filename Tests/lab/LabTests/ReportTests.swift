@@ -210,6 +210,27 @@ import Testing
     }
   }
 
+  @Test func `where clips have several bitrates, a chart holds stalls against quality`() throws {
+    var experiment = Self.experiment
+    experiment.feed = .generated(.challenge)
+    experiment.networks = [LabNetwork.challenge(seed: 1)[1]]
+    experiment.viewer = .retained
+    (experiment.items, experiment.repeats) = (7, 2)
+    let results = experiment.results()
+    let report = LabReport(
+      LabReport.Origin(feed: "", viewer: "", date: "", program: "", gigabyteCents: 500),
+      experiment, results, prices: [3], grid: nil, told: 3, margin: 2)
+    let html = report.html(styleHash: "")
+    let title = "Stalls against quality"
+    #expect(html.contains(title) && !Self.html.contains(title))
+    for (index, name) in Self.names.enumerated() {
+      let kilobits = fixed(results.interval(index, on: 0, .bitrateKilobitsPerSecond).mean, 0)
+      let delay = fixed(results.interval(index, on: 0, .delayMilliseconds).mean, 1)
+      #expect(
+        Self.unescaped(html).contains("\(name): \(kilobits) kbit/s, \(delay) ms of delay an item"))
+    }
+  }
+
   @Test func `the same results are the same page`() {
     #expect(Self.report(Self.experiment.results()).html(styleHash: "HASH") == Self.html)
   }

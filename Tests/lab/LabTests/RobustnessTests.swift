@@ -35,8 +35,11 @@ import Testing
     contestant.settings.parallelTransfers = 1
     var network = SimulationTests.profile("lte")
     network.link.connections = 1
+    // Chunks come whole, and would hide what is said of them.
+    var feed = FeedModel.challenge
+    feed.isChunked = false
     let experiment = Experiment(
-      contestants: [contestant], networks: [network], feed: .generated(.challenge),
+      contestants: [contestant], networks: [network], feed: .generated(feed),
       viewer: .retained, items: 105, repeats: 4, seed: TestRandom.seeds[0])
     let loaders = experiment.disturbed(by: .smallHeads).results().interval(
       0, on: 0, .loaders
@@ -64,5 +67,28 @@ import Testing
     #expect(constant.conditions.map(\.latencyMicroseconds) == [7, 7])
     #expect(constant.conditions.map(\.lossPercent) == [5, 5])
     #expect(constant.endsMicroseconds.map { $0 / 1_000 } == [8_000, 10_000])
+  }
+
+  /// What is asked for in the gap once had no losses for as long as its connection was open: twice the bytes.
+  @Test func `a link that loses packets brings no more where it is dead for some of the time`() {
+    let lossy = LinkConditions(
+      downlinkKbps: 1_000, uplinkKbps: 1_000, latencyMicroseconds: 250_000, lossPercent: 10)
+    for seed in TestRandom.seeds {
+      let bytes = [
+        LinkSchedule(lossy),
+        LinkSchedule(lossy).interrupted(everyMilliseconds: 120_000, forMilliseconds: 20_000),
+      ].map { schedule in
+        var settings = LinkSettings()
+        settings.timeoutMilliseconds = 1_000_000_000
+        var link = Link(
+          schedule, settings: settings, offsetMicroseconds: 110_000_000,
+          random: LabRandom(seed: seed))
+        // The second begins in the gap.
+        for id in 1...4 { link.start(id, bytes: 1 << 30) }
+        while link.next(untilMicroseconds: 600_000_000) != nil {}
+        return (1...4).reduce(0) { $0 + (link.bytes(of: $1) ?? 0) }
+      }
+      #expect(bytes[1] < bytes[0] && bytes[1] > bytes[0] / 2, "\(bytes), \(TestRandom.replay)")
+    }
   }
 }

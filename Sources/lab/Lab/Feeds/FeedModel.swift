@@ -14,9 +14,11 @@ package struct FeedModel: Hashable, Sendable {
   package var videoKbps = quantiles(250, 800, 1_600, 3_500)
   /// What starts a clip, in bytes.
   package var videoHeadBytes = quantiles(8_000, 40_000, 110_000, 250_000)
-  /// In which bitrates each clip is to be had, from the best down, in kilobits a second: then all items are clips in
-  /// chunks of a second, the first of which starts them, and each has a watch curve. Empty for a feed without.
+  /// In which bitrates each clip is to be had, from the best down, in kilobits a second: then all items are clips of
+  /// whole seconds, the first of which starts them, and each has a watch curve. Empty for a feed without.
   package var bitrates: [Int] = []
+  /// Whether these come in chunks of a second, each a request of its own.
+  package var isChunked = false
   /// How many items a page has.
   package var pageItems = 30
 
@@ -27,6 +29,8 @@ package struct FeedModel: Hashable, Sendable {
   package static var challenge: FeedModel {
     var model = FeedModel()
     model.bitrates = [1_850, 1_200, 750]
+    model.isChunked = true
+    model.videoMilliseconds = quantiles(7_000, 30_000, 48_000, 120_000)
     model.pageItems = 7
     return model
   }
@@ -52,11 +56,11 @@ package struct FeedModel: Hashable, Sendable {
       }, pageItems: pageItems)
   }
 
-  /// A clip in several bitrates. A chunk's size varies by a fifth, in all of them alike.
+  /// A clip in several bitrates, of whole seconds. A chunk's size varies by a half, in all of them alike.
   private func chunked(_ index: Int, _ random: inout LabRandom) -> LabFeed.Item {
-    let duration = max(1_000, videoMilliseconds.draw(&random))
-    let chunks = (0..<(duration + 999) / 1_000).map { second in
-      min(1_000, duration - second * 1_000) * (80 + random.number(below: 41))
+    let duration = max(1, videoMilliseconds.draw(&random) / 1_000) * 1_000
+    let chunks = (0..<duration / 1_000).map { _ in
+      1_000 * (50 + random.number(below: 101))
     }
     let files = bitrates.map { kbps in
       var (seconds, sum): ([Int], Int) = ([], 0)
@@ -65,21 +69,29 @@ package struct FeedModel: Hashable, Sendable {
         seconds.append(sum)
       }
       return LabFile(
-        startRanges: [0..<seconds[0]], secondBytes: seconds, durationMilliseconds: duration)
+        startRanges: [0..<seconds[0]], secondBytes: seconds, durationMilliseconds: duration,
+        isChunked: isChunked)
     }
     return LabFeed.Item(
       id: "p\(index)", type: .video, media: [files], survival: Self.retention(duration, &random))
   }
 
-  /// How many still watch: some leave in the first second, the others evenly, and the rest at the end. The shares are
-  /// assumptions.
+  /// How many still watch: few leave in the first second. Of the others a part leaves by some share each second, most of
+  /// them soon, and the rest slowly. The shares are assumptions, in the range of the challenge's own curves.
   private static func retention(_ duration: Int, _ random: inout LabRandom) -> [WatchPoint] {
-    let first = 950 - random.number(below: 350)
-    let last = first * (100 + random.number(below: 600)) / 1_000
-    return [
-      WatchPoint(milliseconds: min(1_000, duration - 1), permille: first),
-      WatchPoint(milliseconds: duration, permille: last),
-    ]
+    let first = (980 - random.number(below: 100)) * 1_000
+    var slow = first * (50 + random.number(below: 400)) / 1_000
+    var soon = first - slow
+    let share = 60 + random.number(below: 200)
+    var points = [WatchPoint(milliseconds: 1_000, permille: first / 1_000)]
+    for second in 1..<max(2, duration / 1_000) {
+      soon -= soon * share / 1_000
+      slow -= slow * 12 / 1_000
+      guard second < 8 || second % 4 == 0 || second + 1 == duration / 1_000 else { continue }
+      points.append(
+        WatchPoint(milliseconds: (second + 1) * 1_000, permille: (soon + slow) / 1_000))
+    }
+    return points.filter { $0.milliseconds <= duration }
   }
 
   private func clip(_ random: inout LabRandom) -> LabFile {

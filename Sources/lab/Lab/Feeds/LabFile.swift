@@ -12,6 +12,8 @@ package struct LabFile: Hashable, Sendable {
   let secondBytes: [Int]
   /// What a server tells of it, where somebody recorded that; else it tells what is true.
   let recorded: MediaLoad?
+  /// It comes in chunks of a second, each a request of its own, and plays up to the last whole one.
+  let isChunked: Bool
 
   /// What a run can move: no more than `LinkRequest.byteLimit`.
   package static let byteLimit = LinkRequest.byteLimit
@@ -26,6 +28,7 @@ package struct LabFile: Hashable, Sendable {
     durationMilliseconds = 0
     secondBytes = []
     self.recorded = recorded
+    isChunked = false
   }
 
   /// A clip that starts with these bytes, and plays through second n with the first `secondBytes[n]`.
@@ -33,7 +36,7 @@ package struct LabFile: Hashable, Sendable {
   /// - Parameter recorded: what a server tells of it; `nil` where it tells what is true.
   package init(
     startRanges: [Range<Int>], secondBytes: [Int], durationMilliseconds: Int,
-    recorded: MediaLoad? = nil
+    recorded: MediaLoad? = nil, isChunked: Bool = false
   ) {
     let bytes = secondBytes.last ?? 0
     precondition(
@@ -46,6 +49,7 @@ package struct LabFile: Hashable, Sendable {
     self.durationMilliseconds = durationMilliseconds
     self.secondBytes = secondBytes
     self.recorded = recorded
+    self.isChunked = isChunked
   }
 
   /// It moves.
@@ -64,6 +68,7 @@ package struct LabFile: Hashable, Sendable {
   /// How far its first bytes play it: the greatest time that needs no more of them.
   func milliseconds(throughBytes bytes: Int) -> Int {
     guard isClip, bytes < self.bytes else { return durationMilliseconds }
+    if isChunked { return (secondBytes.firstIndex { $0 > bytes } ?? 0) * 1_000 }
     var (least, most) = (0, durationMilliseconds)
     while most - least > 1 {
       let middle = (least + most) / 2
@@ -74,6 +79,11 @@ package struct LabFile: Hashable, Sendable {
 }
 
 extension LabFile {
+  /// Where a request ends that begins at this byte and goes no further than another: with the chunk, if it has chunks.
+  func requestEnd(from start: Int, to end: Int) -> Int {
+    isChunked ? min(end, secondBytes.first { $0 > start } ?? end) : end
+  }
+
   /// What a server that has looked into the file tells.
   var load: MediaLoad {
     if let recorded { return recorded }
@@ -91,7 +101,10 @@ extension LabFile {
   var unknownLoad: MediaLoad { MediaLoad(kind: isClip ? .video : .image) }
 
   private func curve(_ head: Int) -> [MediaTiming.Point] {
-    var points = [1, 2, 3, 5, 10].filter { $0 * 1_000 < durationMilliseconds }
+    // Of chunks a server knows the sizes.
+    let seconds =
+      isChunked ? Array(1..<min(secondBytes.count, MediaTiming.rowLimit)) : [1, 2, 3, 5, 10]
+    var points = seconds.filter { $0 * 1_000 < durationMilliseconds }
       .map { MediaTiming.Point(milliseconds: $0 * 1_000, bytes: max(head, secondBytes[$0 - 1])) }
     points.append(.init(milliseconds: durationMilliseconds, bytes: bytes))
     return points

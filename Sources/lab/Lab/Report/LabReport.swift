@@ -134,6 +134,7 @@ package struct LabReport: Sendable {
         body.element("main") { main in
           head(&main)
           tradeoffs(&main)
+          quality(&main)
           price(&main)
           networks(&main)
           waits(&main)

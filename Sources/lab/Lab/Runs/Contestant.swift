@@ -13,6 +13,8 @@ package struct Contestant: Hashable, Sendable {
   package var isHinted: Bool
   /// Whether it tells how long people watch items, as far as it has learned that.
   package var isLearned = true
+  /// Whether its device is under stress all the time: hot, or short of power.
+  package var isStressed = false
 
   /// A client of this policy.
   package init(
@@ -84,5 +86,42 @@ package struct LabNetwork: Hashable, Sendable {
     schedule = trace
     self.link = link
     expected = nil
+  }
+}
+
+extension LabNetwork {
+  /// Networks like those of the challenge of ACM MM 2022: about 3 to 5, 1 to 2 and less than 1 Mbit/s, round trips of
+  /// 80 ms, and a client that knows nothing of them. The levels and how the bandwidth varies about them are assumptions.
+  package static func challenge(seed: UInt64) -> [LabNetwork] {
+    let random = LabRandom(seed: seed)
+    return [("high", 3_000..<5_000), ("medium", 1_000..<2_000), ("low", 700..<1_000)]
+      .enumerated().map { index, kind in
+        LabNetwork(name: kind.0, trace: .varying(kind.1, random.split(UInt64(index))))
+      }
+  }
+}
+
+extension LinkSchedule {
+  /// Half an hour in seconds: a level for some time, and about it what varies within seconds; of a hundred seconds one
+  /// brings a quarter of that.
+  fileprivate static func varying(_ kbps: Range<Int>, _ random: LabRandom) -> LinkSchedule {
+    var random = random
+    var (steps, level, left, share): ([Step], Int, Int, Int) = ([], 0, 0, 1_000)
+    for _ in 0..<1_800 {
+      if left == 0 {
+        level = kbps.lowerBound + random.number(below: kbps.count)
+        left = 10 + random.number(below: 40)
+      }
+      left -= 1
+      share = (share * 6 + 4 * (500 + random.number(below: 1_001))) / 10
+      let rate = level * share / (random.chance(permille: 10) ? 4_000 : 1_000)
+      steps.append(
+        Step(
+          durationMilliseconds: 1_000,
+          conditions: LinkConditions(
+            downlinkKbps: rate, uplinkKbps: rate, latencyMicroseconds: 40_000)))
+    }
+    // Its steps are in range.
+    return try! LinkSchedule(loop: steps)
   }
 }

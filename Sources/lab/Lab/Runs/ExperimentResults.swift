@@ -88,12 +88,14 @@ extension ExperimentResults {
   private static let qualityColumns: [(title: String, measure: RunFigures.Measure, decimals: Int)] =
     [
       ("kbit/s", .bitrateKilobitsPerSecond, 0), ("switched", .switchedKilobitsPerSecond, 0),
+      ("stalled clips", .stalledClips, 1), ("wasted MB", .wastedMegabytes, 2),
       ("challenge", .challengePoints, 1), ("Yin", .yinPoints, 1),
     ]
   private static let columns: [(title: String, measure: RunFigures.Measure, decimals: Int)] = [
     ("delay ms", .delayMilliseconds, 1), ("KB/item", .kilobytes, 1), ("images", .imageLoaders, 1),
     ("videos", .videoLoaders, 1), ("pages", .pageLoaders, 1), ("wait ms", .waitMilliseconds, 1),
     ("p95 ms", .waitP95Milliseconds, 0), ("standing ms", .standingMilliseconds, 1),
+    ("frame ms", .frameMilliseconds, 1),
     ("stalls", .stalls, 1), ("stalled ms", .stalledMilliseconds, 1),
     ("wasted %", .wastedPercent, 1), ("requests", .requests, 0),
   ]

@@ -11,12 +11,16 @@ package struct RunFigures: Hashable, Sendable {
   /// How long the viewer waited at each item that was not there, in milliseconds, rising; no longer than the
   /// viewer stayed.
   package internal(set) var waitsMilliseconds: [Int] = []
+  /// Clips that the viewer waited for, that stood at their first frame, or that stopped.
+  package internal(set) var stalledClips = 0
   /// How often a clip stopped after it had started.
   package internal(set) var stalls = 0
   /// How long they stood then.
   var stalledMicroseconds = 0
   /// How long clips stood at their first frame before they moved, the decoder's start not counted.
   var standingMicroseconds = 0
+  /// How long it took from where the viewer came to an item until the client showed its first frame, together.
+  var frameMicroseconds = 0
   /// How long the viewer waited, together.
   var waitedMicroseconds = 0
   /// How long clips played, and how many kilobits that was by the mean bitrates of their files.
@@ -77,12 +81,17 @@ package struct RunFigures: Hashable, Sendable {
     case stalls
     /// Milliseconds per viewed item: of these stops, and at first frames before the clip moved.
     case stalledMilliseconds, standingMilliseconds
+    /// Milliseconds per viewed item until its first frame is shown, the decoder's time with it.
+    case frameMilliseconds
     /// Bytes of media that came, per viewed item, in kilobytes (1000).
     case kilobytes
     /// The share of these that nobody looked at, in percent.
     case wastedPercent
     /// Requests per 1000 viewed items.
     case requests
+    /// Clips that were waited for, stood or stopped, per 1000 viewed items, and megabytes that nobody looked at, per
+    /// seven.
+    case stalledClips, wastedMegabytes
     /// The mean bitrate of what was watched, and by how much it changed per viewed item, in kilobits a second. Of the
     /// first more is better.
     case bitrateKilobitsPerSecond, switchedKilobitsPerSecond
@@ -94,13 +103,14 @@ package struct RunFigures: Hashable, Sendable {
     /// same are no proof that others will.
     func leastDeviation(items: Int) -> Double {
       switch self {
-      case .loaders, .imageLoaders, .videoLoaders, .pageLoaders, .stalls, .requests,
+      case .loaders, .imageLoaders, .videoLoaders, .pageLoaders, .stalls, .stalledClips, .requests,
         .waitsOver100Milliseconds, .waitsOver250Milliseconds, .waitsOver500Milliseconds,
         .waitsOver1000Milliseconds, .waitsOver2500Milliseconds, .waitsOver5000Milliseconds:
         1_000 / Double(max(1, items))
       case .delayMilliseconds, .waitMilliseconds, .waitP50Milliseconds, .waitP95Milliseconds,
-        .stalledMilliseconds, .standingMilliseconds, .kilobytes, .wastedPercent,
-        .bitrateKilobitsPerSecond, .switchedKilobitsPerSecond, .challengePoints, .yinPoints:
+        .stalledMilliseconds, .standingMilliseconds, .frameMilliseconds, .kilobytes, .wastedPercent,
+        .wastedMegabytes, .bitrateKilobitsPerSecond, .switchedKilobitsPerSecond, .challengePoints,
+        .yinPoints:
         0
       }
     }
@@ -125,12 +135,15 @@ package struct RunFigures: Hashable, Sendable {
     case .stalls: perThousand(stalls)
     case .stalledMilliseconds: perThousand(stalledMilliseconds) / 1_000
     case .standingMilliseconds: perThousand(standingMilliseconds) / 1_000
+    case .frameMilliseconds: perThousand(frameMicroseconds) / 1_000_000
     case .delayMilliseconds: perThousand(delayMilliseconds) / 1_000
     case .kilobytes: perThousand(fetchedBytes) / 1_000_000
     case .wastedPercent: Double(wastedBytes) * 100 / Double(max(1, fetchedBytes))
     case .requests: perThousand(requests)
     case .bitrateKilobitsPerSecond: playedKilobits * 1_000 / Double(max(1, playedMilliseconds))
     case .switchedKilobitsPerSecond: perThousand(switchedKilobitsPerSecond) / 1_000
+    case .stalledClips: perThousand(stalledClips)
+    case .wastedMegabytes: perSession(Double(wastedBytes) / 1e6)
     case .challengePoints: challengePoints
     case .yinPoints: yinPoints
     }

@@ -15,11 +15,15 @@ extension Simulation {
     case .fetch(let transfer): fetch(transfer, action.reason)
     case .cancel(let id):
       explain("cancel \(id): \(action.reason)")
-      stop(id)
-      transfers.removeAll { $0.id == id }
+      if let index = indexOfChunk(id) {
+        transfers[index].isCancelled = true
+      } else {
+        stop(id)
+        transfers.removeAll { $0.id == id }
+      }
     case .pause(let id):
       explain("pause \(id): \(action.reason)")
-      stop(id)
+      if indexOfChunk(id) == nil { stop(id) }
       if let index = transfers.firstIndex(where: { $0.id == id }) {
         transfers[index].isPaused = true
       }
@@ -28,6 +32,7 @@ extension Simulation {
       explain("resume \(id): \(action.reason)")
       transfers[index].isPaused = false
       timeline?.begin(id, of: transfers[index].item, at: link.nowMicroseconds / 1_000)
+      guard indexOfChunk(id) == nil else { return }
       transfers[index].start = transfers[index].told
       request(transfers[index], priority: .ahead)
     case .askForPage(let place):
@@ -37,7 +42,8 @@ extension Simulation {
       explain("evict \(range) of \(key): \(action.reason)")
       evict(key, range)
     case .waitUntil(let milliseconds): timerMilliseconds = milliseconds
-    case .showPlaceholder, .ready, .showFrame: break
+    case .showFrame(let id): if setup.feed.index(of: id) == step.index { noteFrame() }
+    case .showPlaceholder, .ready: break
     }
   }
 
@@ -45,11 +51,14 @@ extension Simulation {
     guard let item = setup.feed.index(of: fetch.item) else { return }
     let truth = setup.feed.items[item].media[fetch.media][fetch.variant]
     let start = min(fetch.start, truth.bytes)
+    // Of chunks whole ones come.
+    let end = max(start, min(fetch.end ?? truth.bytes, truth.bytes))
     let transfer = Transfer(
       id: fetch.id, item: item,
       file: setup.feed.file(ofItem: item, media: fetch.media, variant: fetch.variant),
-      key: fetch.key, start: start, end: max(start, min(fetch.end ?? truth.bytes, truth.bytes)),
-      told: start)
+      key: fetch.key, start: start,
+      end: truth.isChunked && end > start ? truth.requestEnd(from: end - 1, to: truth.bytes) : end,
+      requestEnd: start, told: start)
     explain(
       "fetch \(fetch.id): \(start)..<\(transfer.end) of \(fetch.key) for \(fetch.item): \(reason)")
     transfers.append(transfer)
@@ -59,14 +68,24 @@ extension Simulation {
 
   private mutating func request(_ transfer: Transfer, priority: PrefetchTransfer.Priority) {
     figures.requests += 1
+    let end = file(transfer.file, of: transfer.item).requestEnd(
+      from: transfer.start, to: transfer.end)
     if let index = transfers.firstIndex(where: { $0.id == transfer.id }) {
       transfers[index].askedMicroseconds = link.nowMicroseconds
       transfers[index].meteredBytes = nil
+      transfers[index].requestEnd = end
     }
     link.start(
-      transfer.id, bytes: transfer.end - transfer.start, priority: priority.rawValue,
-      tellsHead: true)
+      transfer.id, bytes: end - transfer.start, priority: priority.rawValue, tellsHead: true)
     mark(transfer)
+  }
+
+  /// The transfer, if a chunk of it is under way: that comes whole, whatever the engine wants meanwhile.
+  private func indexOfChunk(_ id: Int) -> Int? {
+    guard let index = transfers.firstIndex(where: { $0.id == id }), link.bytes(of: id) != nil else {
+      return nil
+    }
+    return file(transfers[index].file, of: transfers[index].item).isChunked ? index : nil
   }
 
   /// Ends a transfer's request; what has come of it by now is told.
@@ -114,7 +133,12 @@ extension Simulation {
     }
     let id = transfers[index].id
     let measurement = endMetering(id, bytes: event.bytes)
+    let isPart = event.isFinished && transfers[index].requestEnd < transfers[index].end
     arrived(index, bytes: event.bytes)
+    if isPart {
+      tell(measurement)
+      return requestNext(id)
+    }
     transfers.removeAll { $0.id == id }
     timeline?.finish(id, at: link.nowMicroseconds / 1_000, isWhole: event.isFinished)
     if event.isTimedOut {
@@ -124,6 +148,15 @@ extension Simulation {
     }
     tell(.transferFinished(id))
     tell(measurement)
+  }
+
+  /// Asks for the next chunk of a transfer, unless what has come made the engine end it.
+  private mutating func requestNext(_ id: Int) {
+    guard
+      let index = transfers.firstIndex(where: { $0.id == id && !$0.isPaused && !$0.isCancelled })
+    else { return transfers.removeAll { $0.id == id && $0.isCancelled } }
+    transfers[index].start = transfers[index].told
+    request(transfers[index], priority: transfers[index].item == step.index ? .active : .ahead)
   }
 
   /// Takes in what has come of a transfer, without waiting for a mark.
@@ -150,6 +183,8 @@ extension Simulation {
   mutating func mark(_ transfer: Transfer) {
     var byte = transfer.told + toldBytes
     let truth = file(transfer.file, of: transfer.item)
+    // Of a chunk nothing is of use before its end.
+    guard !truth.isChunked else { return }
     for range in truth.startRanges
     where range.upperBound > transfer.told && range.lowerBound < transfer.end {
       byte = min(byte, range.upperBound)
@@ -160,7 +195,7 @@ extension Simulation {
     if byte < transfer.end { link.mark(transfer.id, bytes: byte - transfer.start) }
   }
 
-  private func file(_ place: Int, of item: Int) -> LabFile {
+  func file(_ place: Int, of item: Int) -> LabFile {
     var rest = place - setup.feed.firstFiles[item]
     for files in setup.feed.items[item].media {
       if rest < files.count { return files[rest] }

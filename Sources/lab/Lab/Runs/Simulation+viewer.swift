@@ -27,11 +27,19 @@ extension Simulation {
         stopDistance: step.index - active))
   }
 
+  /// Whether the item that the viewer leaves was a clip of which some time was lost.
+  private var isDelayed: Bool {
+    figures.delayMilliseconds > delayedMilliseconds
+      && setup.feed.items[step.index].durationMilliseconds != nil
+  }
+
   /// The viewer is where the item is, or will be.
   mutating func arrive() {
     let isNew = phase != .atEnd
     if isNew {
       waitsSinceMicroseconds = link.nowMicroseconds
+      isShown = false
+      delayedMilliseconds = figures.delayMilliseconds
       figures.viewedItems += 1
       if step.travelMilliseconds > 0 { tell(.scrolled(milliitemsPerSecond: 0, stopDistance: nil)) }
     }
@@ -121,6 +129,13 @@ extension Simulation {
     beginPlayback()
   }
 
+  /// The client shows the item's first frame, or the viewer goes on without it.
+  mutating func noteFrame() {
+    guard !isShown else { return }
+    isShown = true
+    figures.frameMicroseconds += link.nowMicroseconds - waitsSinceMicroseconds
+  }
+
   private mutating func noteWait(_ microseconds: Int) {
     let milliseconds = microseconds / 1_000
     figures.waitedMicroseconds += microseconds
@@ -135,6 +150,8 @@ extension Simulation {
       noteWait(link.nowMicroseconds - waitsSinceMicroseconds)
     }
     endPlayback()
+    noteFrame()
+    if isDelayed { figures.stalledClips += 1 }
     if record != nil {
       let now = link.nowMicroseconds
       record! += SessionLog.line(

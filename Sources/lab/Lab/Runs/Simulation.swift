@@ -50,6 +50,10 @@ package struct Simulation: Sendable {
     /// The first byte that this request brings, and the last one's end.
     var start: Int
     let end: Int
+    /// Where the request under way ends: with a chunk, of a file that comes in chunks.
+    var requestEnd: Int
+    /// The engine wants no more of it, and the chunk under way comes all the same.
+    var isCancelled = false
     /// Up to where the engine was told.
     var told: Int
     var isPaused = false
@@ -102,6 +106,10 @@ package struct Simulation: Sendable {
   /// Since when the viewer is where the item is or will be, and since when the list has it.
   var waitsSinceMicroseconds = 0
   var listedSinceMicroseconds = 0
+  /// Whether the client has shown the first frame of the item where the viewer is.
+  var isShown = true
+  /// How much time the viewer had lost by then.
+  var delayedMilliseconds = 0
   /// How long the viewer had waited before the item of now, where that is recorded.
   var waitedBeforeMicroseconds = 0
   var timerMilliseconds: Int?
@@ -133,6 +141,8 @@ package struct Simulation: Sendable {
       settings.roundTripMilliseconds = expected.roundTripMicroseconds / 1_000
     }
     engine = PrefetchEngine(policy: contestant.policy, settings: settings)
+    // Nothing is known yet that it could act on.
+    if contestant.isStressed { _ = engine.handle(.stressChanged(true), atMilliseconds: 0) }
     held = Array(repeating: ByteRangeSet(), count: setup.feed.firstFiles.last ?? 0)
     watched = Array(repeating: -1, count: setup.feed.items.count)
     lines = explains ? [] : nil
