@@ -567,7 +567,8 @@ class Suite:
     def check_media(self):
         template = "/media/{path}"
         for file in sorted(self.media_root.rglob("*")):
-            if not file.is_file():
+            # What is on its way is no file yet.
+            if not file.is_file() or ".uploads" in file.parts:
                 continue
             content = file.read_bytes()
             target = "/media/" + quote(str(file.relative_to(self.media_root)))
@@ -699,6 +700,7 @@ class Suite:
         self.write("PUT", template, "/media/.gull.jpg", 400, picture, "invalid-media-path", type="image/jpeg")
         self.check_deleted_files(template, target)
         self.check_named_files(picture)
+        self.check_changes()
         self.check_continued_uploads(picture.encode("utf-8", "surrogateescape"))
         self.check_import()
         self.check_feed_writes()
@@ -755,6 +757,7 @@ class Suite:
         self.write("GET", template, target, 204)
         self.write("HEAD", template, target, 204)
         self.write("GET", template, "/v1/uploads/none", 404, kind="unknown-upload")
+        self.check_methods(template, target)
         append(99, "?0", picture[99:], 409)
         append(100, "?", picture[100:], 400, "invalid-parameter")
         append(100, "?0", picture[100:], 415, "unsupported-media-type", "image/jpeg")
@@ -765,6 +768,23 @@ class Suite:
         self.write("DELETE", template, target, 204)
         self.write("DELETE", template, target, 404, kind="unknown-upload")
         self.write("DELETE", "/media/{path}", "/media/new/part.jpg", 204)
+
+    def check_changes(self):
+        """What changed, read from the newest place on."""
+        template = "/v1/changes"
+        self.ask("GET", template, template, 401, kind="unauthorized")
+        for query, parameter, kind in (("limit=0", "limit", "invalid-parameter"), ("since=x", "since", "invalid-cursor"),
+                                       ("records=x", "records", "invalid-parameter"), ("x=1", "x", "invalid-parameter")):
+            self.write("GET", template, f"{template}?{query}", 400, kind=kind, parameter=parameter)
+        self.write("GET", template, template, 200)
+        self.write("HEAD", template, template, 200)
+        self.write("GET", template, template + "?limit=2&records=true", 200)
+        self.check_methods(template, template)
+        template = "/v1/webhooks"
+        self.ask("GET", template, template, 401, kind="unauthorized")
+        self.write("GET", template, template, 200)
+        self.write("HEAD", template, template, 200)
+        self.check_methods(template, template)
 
     def check_item_list(self):
         template = "/v1/items"

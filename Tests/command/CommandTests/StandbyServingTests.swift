@@ -197,7 +197,9 @@ struct StandbyServingTests {
     try pair.standby.ask("SELECT pg_promote()")
     for client in clients {
       try wait("writes go on") { try put(client, "after", 100).status < 300 }
-      #expect(try client.get("/v1/items/nowhere").status == 404)
+      try wait("what is not there is denied") {
+        try client.get("/v1/items/nowhere").status == 404
+      }
     }
     for client in clients {
       try wait("all is there") {

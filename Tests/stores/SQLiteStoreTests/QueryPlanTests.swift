@@ -102,7 +102,10 @@ import Testing
         // By words, and what that found.
         && !step.hasPrefix("SCAN post_text VIRTUAL TABLE INDEX 192:M1<") && step != "SCAN found"
       #expect(!readsWhole, "\(statement.name): \(step)")
-      #expect(!step.contains("TEMP B-TREE"), "\(statement.name): \(step)")
+      // A few files may be asked for, and what shows them is sorted.
+      #expect(
+        !step.contains("TEMP B-TREE") || statement.sql == MediaTable.postsNaming,
+        "\(statement.name): \(step)")
       #expect(!step.contains("AUTOMATIC"), "\(statement.name): \(step)")
     }
   }

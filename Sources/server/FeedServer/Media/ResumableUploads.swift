@@ -107,6 +107,8 @@ final class ResumableUploads: Sendable {
   /// Removes what was not continued in time.
   func begin(_ logger: Logger) {
     do {
+      // A media root to which nothing was uploaded stays as it is, and may be read-only.
+      guard try !files.all().isEmpty else { return }
       // Nobody is about to make one meanwhile, which would look as if its note were missing.
       let lock = try uploads.uploads.lock([])
       defer { withExtendedLifetime(lock) {} }
