@@ -85,6 +85,7 @@ extension PostgresRows {
       try direct("DELETE FROM post WHERE post_id = $1::int8", [.integer(stored.number)])
       // The last post of an author takes him along.
       if let author = stored.post.author { pending.authors[author] = nil }
+    case .setSchedule(let due, let places, let post): pending.schedules[post] = (due, places)
     case .insertFeed(let feed): pending.newFeeds.append(feed)
     case .setTitle(let title, let feed):
       try direct(

@@ -11,6 +11,10 @@ package enum RowChange: Sendable {
   /// The post goes, with all that belongs to it.
   case deletePost(StoredPost)
 
+  /// When the post comes into its feeds or leaves them next, and where it is to be while it is in none, in place of
+  /// what there was.
+  case setSchedule(dueAt: Timestamp?, places: [Int64: Int?], ofPost: Int64)
+
   case insertFeed(FeedState)
   case setTitle(String?, ofFeed: Int64)
   case renameFeed(Int64, to: String, title: String?)

@@ -76,6 +76,7 @@ extension SQLiteRows {
       yieldSometimes(index)
       guard let stored = try PostReader(database: database).post(withID: id) else { continue }
       rows.add(stored)
+      if stored.post.hasSchedule { try readSchedule(ofPost: stored.number, into: &rows) }
     }
     for (index, id) in wanted.placedPosts.enumerated() {
       yieldSometimes(index)
@@ -176,6 +177,8 @@ extension SQLiteRows {
     case .setCounters(let counters, let stored):
       try execute(Self.updateCounters, [JSONText.text(counters), stored.number])
     case .deletePost(let stored): try execute(Self.deletePost, [stored.number])
+    case .setSchedule(let due, let places, let post):
+      try setSchedule(dueAt: due, places: places, ofPost: post)
     case .insertFeed(let feed):
       try execute(
         "INSERT INTO feed (feed_id, name, title, ranking, oldest_ranking) VALUES (?, ?, ?, ?, ?)",
