@@ -114,6 +114,7 @@ let package = Package(
     base.module("Statistics", [], strict),
     // SHA-256 and HMAC, from libcrypto.
     base.module("SHA2", ["CCrypto"]),
+    base.module("ObjectStorage", ["SHA2", "CivilTime", "System"]),
     base.module("Observability", ["System", "CivilTime", "JSON", logging, metrics]),
     // Which release and commit this is; the plugin writes the latter. By itself, as each commit builds it again.
     .plugin(name: "CommitPlugin", capability: .buildTool()),
@@ -179,7 +180,9 @@ let package = Package(
         "Feed", "Prefetch", "Reports", "Experiments", "Catalog", "System", "RowStore",
         "Migrations", "Postgres",
       ]),
-    stores.module("Backups", ["SQLiteStore", "System", "CivilTime", "Compression", "CXXHash"]),
+    stores.module(
+      "Backups",
+      ["SQLiteStore", "ObjectStorage", "System", "CivilTime", "Compression", "CXXHash"]),
 
     // Client: the library for apps; URLSession apart, so that what has its own sockets does not link it.
     client.module("PrefetchClient", ["Feed", "Prefetch", "Reports", "PostJSON", "JSON"], strict),
@@ -209,6 +212,7 @@ let package = Package(
       "Service",
       [
         "FeedServer", "RowStore", "SQLiteStore", "Postgres", "PostgresStore", "Prefetch", "Backups",
+        "ObjectStorage",
         "System", "Catalog", "Feed", "Reports", "Experiments",
         "MediaFiles", "MediaProbe", "MediaIndex", "Observability", logging, metrics,
       ]),
@@ -219,7 +223,8 @@ let package = Package(
       dependencies: [
         "Service", "FeedServer", "RowStore", "SQLiteStore", "Postgres", "Seeding", "FeedFormats",
         "PostJSON", "Reports", "Experiments", "Catalog", "Feed",
-        "Sockets", "System", "Observability", "Backups", "Version", "MediaProbe", "MediaIndex",
+        "Sockets", "System", "Observability", "Backups", "ObjectStorage", "Version", "MediaProbe",
+        "MediaIndex",
         "MediaFiles", "JSON", "Prefetch", "PrefetchClient", "Viewing", "ShapedLink", "Lab",
         arguments, "SHA2", logging, metrics,
       ],
@@ -243,6 +248,7 @@ let package = Package(
       path: "Tests/support/ModelStore",
       swiftSettings: unoptimized),
     base.tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
+    base.tests("ObjectStorageTests", ["ObjectStorage", "SHA2"]),
     base.tests("JSONTests", ["JSON", "TestSupport"]),
     base.tests("SystemTests", ["System", "TestSupport"]),
     base.tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),
@@ -269,8 +275,8 @@ let package = Package(
     media.tests(
       "MediaIndexTests",
       [
-        "MediaIndex", "MediaFiles", "MediaProbe", "SQLiteStore", "Catalog", "Feed", "System",
-        "TestSupport",
+        "MediaIndex", "MediaFiles", "MediaProbe", "SQLiteStore", "Catalog", "Feed", "PostJSON",
+        "System", "TestSupport",
       ]),
     formats.tests(
       "FeedFormatsTests", ["FeedFormats", "PostJSON", "Feed", "JSON", "TestSupport"],

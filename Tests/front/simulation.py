@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What reaches the servers of readers behind a content network: the sums of docs/scale.md, simulated.
 
-    simulation.py [--readers 1000000] [--increments 500] [--feeds 328] [--places 40] [--seconds 60] [--seed N]
+    simulation.py [--readers 1000000] [--increments 500] [--feeds 328] [--places 40] [--seconds 60] [--seed N] [--arm 0.5]
 
 Readers ask for pages of feeds, as popular as the communities of real posts (popularity.json), at places of a content
 network, behind which stands one more of its caches, Varnish that is purged, and the servers. Readers come at
@@ -31,6 +31,11 @@ TO_SHIELD, TO_VARNISH, TO_SERVER = 0.040, 0.020, 0.002
 PURGE_SECONDS = 0.25
 # A page of 30 items in brotli.
 PAGE_BYTES = 9_000
+
+
+def forms(share, depth, arm):
+    """What a page is asked for as by readers of whom some have another policy: from the second page on they say so."""
+    return [share * (1 - arm), share * arm] if arm > 0 and depth > 0 else [share]
 
 
 class Feed:
@@ -85,7 +90,8 @@ class Simulation:
         self.pages = [
             (feed, depth, arguments.readers * share / total * reach * form / weights)
             for feed, share in enumerate(popularity)
-            for (depth, reach), form in itertools.product(enumerate(DEPTHS), FORMS)]
+            for (depth, reach), part in itertools.product(enumerate(DEPTHS), FORMS)
+            for form in forms(part, depth, arguments.arm)]
 
     def count(self, name, time):
         if time >= self.begin:
@@ -175,11 +181,15 @@ def main():
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
     parser.add_argument("--max-age", type=float, action="append", help="of pages, in seconds; several are several lines")
+    parser.add_argument("--arm", type=float, default=0, help="share of readers that another policy is tried on, 0 to 0.5")
     parser.add_argument("--kept", type=float, default=10, help="by Varnish, in seconds, where nothing is purged")
     arguments = parser.parse_args()
     if not 1 <= arguments.feeds <= len(POPULARITY) or min(arguments.readers, arguments.places, arguments.seconds) <= 0:
         parser.error(f"--feeds is 1 to {len(POPULARITY)}, and there are readers, places and seconds")
-    print(f"{arguments.feeds} feeds, {arguments.feeds * len(DEPTHS) * len(FORMS)} pages, {arguments.readers:,.0f} "
+    if not 0 <= arguments.arm <= 0.5:
+        parser.error("--arm is 0 to 0.5")
+    pages = arguments.feeds * sum(len(forms(1, depth, arguments.arm)) for depth in range(len(DEPTHS))) * len(FORMS)
+    print(f"{arguments.feeds} feeds, {pages} pages, {arguments.readers:,.0f} "
           f"readers and {arguments.increments:g} increments a second, {arguments.places} places, "
           f"{arguments.seconds} s, seed {arguments.seed}\n")
     print("| max-age | kept by Varnish | asked of the shield a second | of Varnish | of the servers | Varnish sends "

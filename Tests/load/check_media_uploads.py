@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import socket
 import struct
 import subprocess
@@ -223,6 +224,194 @@ def kills(server, media):
     return f"{rounds} kills, {len(answered)} answered uploads kept"
 
 
+class Upload:
+    """A client of draft-ietf-httpbis-resumable-upload-12: it begins an upload, asks how far it is, and goes on."""
+
+    def __init__(self, server, content):
+        self.server, self.content, self.url = server, content, None
+
+    def fields(self, connection):
+        """The head of the next answer, an interim one too: status, fields by their lower-case names."""
+        data = b""
+        while b"\r\n\r\n" not in data:
+            piece = connection.socket.recv(1)
+            if not piece:
+                return None, {}
+            data += piece
+        lines = data.decode("latin-1").split("\r\n")
+        pairs = (line.split(":", 1) for line in lines[1:] if ":" in line)
+        return int(lines[0].split()[1]), {name.lower(): value.strip() for name, value in pairs}
+
+    def begin(self, name, cut, fields=()):
+        """Sends all at once, as far as `cut`; keeps the URL of the interim answer."""
+        connection = Connection(self.server)
+        connection.head(f"/media/{name}", len(self.content),
+                        [("Upload-Complete", "?1"), ("Upload-Draft-Interop-Version", "9"), *fields])
+        status, said = self.fields(connection)
+        require(status == 104 and said["upload-draft-interop-version"] == "9", f"interim: {status} {said}")
+        self.url = said["location"]
+        connection.send(self.content[:cut])
+        return connection
+
+    def offset(self):
+        connection = Connection(self.server)
+        connection.head(self.url, method="HEAD")
+        status, said = self.fields(connection)
+        connection.close()
+        require(status in (204, 404), f"HEAD: {status} {said}")
+        return (int(said["upload-offset"]), said["upload-complete"] == "?1") if status == 204 else None
+
+    def append(self, start, end, cut=None, fields=()):
+        """Sends the bytes from `start` to `end`, or fewer; the answer, where it waits for one."""
+        connection = Connection(self.server)
+        try:
+            connection.head(self.url, end - start, [
+                ("Content-Type", "application/partial-upload"), ("Upload-Offset", start),
+                ("Upload-Complete", "?1" if end == len(self.content) else "?0"), *fields], method="PATCH")
+            connection.send(self.content[start:end if cut is None else cut])
+            return connection.answer() if cut is None else (None, {})
+        finally:
+            connection.close()
+
+
+def resumed(server, media):
+    """Cut off at every part, of each request, and continued from where the server says."""
+    random_cuts = random.Random(9)
+    content = picture(500, rows=3)
+    cuts = sorted({0, 1, 53, 54, len(content) - 1} | {random_cuts.randrange(len(content)) for _ in range(60)})
+    for number, cut in enumerate(cuts):
+        upload = Upload(server, picture(500 + number, rows=3))
+        connection = upload.begin(f"r{number}.bmp", cut)
+        connection.close()
+        told = 0
+        while True:
+            state = upload.offset()
+            require(state is not None and told <= state[0] <= len(content), f"{cut}: {state} after {told}")
+            told = state[0]
+            if random_cuts.random() < 0.5 and told < len(content) - 1:
+                end = random_cuts.randrange(told + 1, len(content))
+                if random_cuts.random() < 0.5:
+                    upload.append(told, end, cut=random_cuts.randrange(told, end + 1))
+                else:
+                    require(upload.append(told, end)[0] == 204, f"{cut}: a part")
+                    told = end
+                continue
+            status, answer = upload.append(told, len(content))
+            require(status == 201 and answer["digest"] == digest(upload.content), f"{cut}: {status} {answer}")
+            break
+        require(upload.offset() == (len(content), True), f"{cut}: {upload.offset()}")
+        require(server.get(f"/media/r{number}.bmp")[2] == upload.content, f"{cut}: other bytes")
+    left = [name for name in files(media) if name.startswith(".uploads/part-") and not name.endswith(".note")]
+    require(left == [], f"left: {left}")
+    return f"cut off at {len(cuts)} places, and at others later; no offset went back"
+
+
+def large_resumed(server, media):
+    """Many megabytes: progress is told, a wrong offset and a wrong digest change nothing."""
+    upload = Upload(server, picture(700, rows=250_000))
+    size = len(upload.content)
+    connection = upload.begin("large.bmp", size // 2)
+    offsets = []
+    while len(offsets) < 1:
+        status, said = upload.fields(connection)
+        require(status == 104 and "location" not in said, f"progress: {status} {said}")
+        offsets.append(int(said["upload-offset"]))
+    connection.close()
+    require(offsets == sorted(offsets) and offsets[0] >= 16 << 20, f"progress: {offsets}")
+    here = upload.offset()[0]
+    require(here >= offsets[-1], f"{here} is less than was told: {offsets}")
+    status, problem = upload.append(here + 1, size)
+    require(status == 409 and problem["expected-offset"] == here, f"wrong offset: {status} {problem}")
+    status, problem = upload.append(here, here + 1000, fields=[("Content-Digest", digest(b"other"))])
+    require(status == 400 and problem["type"].endswith(":wrong-digest"), f"wrong digest: {status} {problem}")
+    require(upload.offset()[0] == here, "a body with a wrong digest was appended")
+    status, answer = upload.append(here, size)
+    require(status == 201 and answer["digest"] == digest(upload.content), f"large: {status} {answer}")
+    return f"{size >> 20} MiB, progress told at {[offset >> 20 for offset in offsets]} MiB"
+
+
+def killed_resumed(server, media):
+    """The server is killed while uploads are under way: what it told is there when it is back."""
+    uploads = [Upload(server, picture(800 + number, rows=2000)) for number in range(8)]
+    size = len(uploads[0].content)
+    kills = 0
+    told = [0] * len(uploads)
+    random_cuts = random.Random(10)
+    for number, upload in enumerate(uploads):
+        upload.begin(f"k{number}.bmp", 1000).close()
+    while any(offset < size for offset in told):
+        sending = []
+        for number, upload in enumerate(uploads):
+            if told[number] == size:
+                continue
+            here, isComplete = upload.offset()
+            require(told[number] <= here, f"{number}: {here}, and was {told[number]}")
+            told[number] = size if isComplete else here
+            if not isComplete:
+                connection = Connection(server)
+                connection.head(upload.url, size - here, [
+                    ("Content-Type", "application/partial-upload"), ("Upload-Offset", here),
+                    ("Upload-Complete", "?1")], method="PATCH")
+                connection.send(upload.content[here:here + random_cuts.randrange(1, 200_000)])
+                sending.append(connection)
+        if not sending:
+            break
+        time.sleep(random_cuts.random() * 0.1)
+        server.kill()
+        server.start()
+        kills += 1
+        for connection in sending:
+            connection.close()
+    for number, upload in enumerate(uploads):
+        here, isComplete = upload.offset()
+        if not isComplete:
+            require(upload.append(here, size)[0] in (200, 201), f"{number}: not finished")
+        require(server.get(f"/media/k{number}.bmp")[2] == upload.content, f"{number}: other bytes")
+    return f"{len(uploads)} uploads, {kills} kills"
+
+
+def two_at_once(server, media):
+    """Two that append to one upload: one is ended, nothing is mixed."""
+    for number in range(20):
+        upload = Upload(server, picture(900 + number, rows=50))
+        size = len(upload.content)
+        upload.begin(f"t{number}.bmp", 100).close()
+        here = upload.offset()[0]
+        said = []
+        threads = [threading.Thread(target=lambda: said.append(upload.append(here, size)[0])) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        require(said.count(201) <= 1 and set(said) <= {201, 400, 409, 410, None}, f"{number}: {said}")
+        here, isComplete = upload.offset()
+        if not isComplete:
+            require(upload.append(here, size)[0] == 201, f"{number}: not finished")
+        require(server.get(f"/media/t{number}.bmp")[2] == upload.content, f"{number}: other bytes")
+    return "20 times four at once"
+
+
+def documented(server, media):
+    """The commands of docs/media.md, typed as they stand there; the last two are repeated when they are cut off."""
+    text = (pathlib.Path(__file__).parents[2] / "docs/media.md").read_text()
+    block = re.search(r"### Continue an upload.*?```sh\n(.*?)```", text, re.DOTALL)[1]
+    block = block.replace("127.0.0.1:8080", f"127.0.0.1:{server.port}")
+    begin, more = block.split("offset=$(", 1)
+    more = "offset=$(" + more
+    with tempfile.TemporaryDirectory() as folder:
+        clip = pathlib.Path(__file__).parents[2] / "Fixtures/media/loom/0.mp4"
+        (pathlib.Path(folder) / "clip.mp4").write_bytes(clip.read_bytes())
+        # The first time, curl sends a part and is cut off.
+        cut = more.replace("-T -", "-T - --limit-rate 2000 --max-time 2") + "\ntrue\n"
+        done = subprocess.run(
+            ["bash", "-c", f'set -e; auth="Authorization: Bearer {TOKEN}"\n{begin}\nset +e\n{cut}\nset -e\n{more}'],
+            cwd=folder, capture_output=True, text=True, timeout=120)
+    require(done.returncode == 0, f"{done.stdout}{done.stderr}")
+    require('"path":"/media/trips/clip.mp4"' in done.stdout and '"headBytes"' in done.stdout, done.stdout)
+    require(server.get("/media/trips/clip.mp4")[2] == clip.read_bytes(), "another file")
+    return "typed by bash, cut off, typed again"
+
+
 def full_disk(program, folder):
     media = pathlib.Path(folder) / "small"
     media.mkdir()
@@ -266,6 +455,11 @@ def main():
             checks.run("cut off", cuts, server, media)
             checks.run("side by side", beside, server, media, count)
             checks.run("killed", kills, server, media)
+            checks.run("continued by curl", documented, server, media)
+            checks.run("continued", resumed, server, media)
+            checks.run("continued, large", large_resumed, server, media)
+            checks.run("continued, two at once", two_at_once, server, media)
+            checks.run("continued behind kills", killed_resumed, server, media)
         checks.run("full disk", full_disk, program, folder)
     sys.exit(checks.status())
 

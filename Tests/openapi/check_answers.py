@@ -699,6 +699,7 @@ class Suite:
         self.write("PUT", template, "/media/.gull.jpg", 400, picture, "invalid-media-path", type="image/jpeg")
         self.check_deleted_files(template, target)
         self.check_named_files(picture)
+        self.check_continued_uploads(picture.encode("utf-8", "surrogateescape"))
         self.check_import()
         self.check_feed_writes()
         self.check_places_in_words()
@@ -737,6 +738,33 @@ class Suite:
         self.write("POST", template, target + "?unknown=1", 400, picture, "invalid-parameter", "unknown", type="image/jpeg")
         self.check_methods(template, target)
         self.write("DELETE", "/media/{path}", made["path"], 204)
+
+    def check_continued_uploads(self, picture):
+        template, part = "/v1/uploads/{upload}", "application/partial-upload"
+        authorization = "Bearer " + self.token
+        begun = self.server.send("PUT", "/media/new/part.jpg", picture[:100], Upload_Complete="?0",
+                                 Authorization=authorization)
+        self.check.that(begun.status == 201 and begun.headers["upload-offset"] == "100", f"PUT in parts: {begun}")
+        target = begun.headers["location"]
+
+        def append(offset, complete, body, expected, kind=None, type=part):
+            return self.ask("PATCH", template, target, expected, None, kind, body, Authorization=authorization,
+                            Content_Type=type, Upload_Offset=str(offset), Upload_Complete=complete)
+
+        self.ask("GET", template, target, 401, kind="unauthorized")
+        self.write("GET", template, target, 204)
+        self.write("HEAD", template, target, 204)
+        self.write("GET", template, "/v1/uploads/none", 404, kind="unknown-upload")
+        append(99, "?0", picture[99:], 409)
+        append(100, "?", picture[100:], 400, "invalid-parameter")
+        append(100, "?0", picture[100:], 415, "unsupported-media-type", "image/jpeg")
+        append(100, "?0", picture[100:200], 204)
+        append(200, "?1", picture[200:], 201)
+        append(len(picture), "?1", None, 410)
+        append(len(picture), "?1", b"x", 400)
+        self.write("DELETE", template, target, 204)
+        self.write("DELETE", template, target, 404, kind="unknown-upload")
+        self.write("DELETE", "/media/{path}", "/media/new/part.jpg", 204)
 
     def check_item_list(self):
         template = "/v1/items"

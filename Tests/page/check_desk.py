@@ -16,6 +16,7 @@ TITLES = "[...document.querySelectorAll('.posts strong')].map(one => one.textCon
 BAR = "document.querySelector('.bar-of-desk').textContent"
 POST = "document.querySelector('dialog.post')"
 ALT = 1
+IS_LONG = bool(os.environ.get("LOOKAHEAD_LONG_TESTS"))
 
 
 class Desk(Tab):
@@ -82,10 +83,13 @@ def check_desk(program, folder):
                 move_posts(tab, server, folder)
                 change_posts(tab, server, folder)
                 delete_posts(tab, server)
+                if IS_LONG:
+                    make_several(tab, server)
                 tab.judge("desk")
             load_as_client(server)
-            if os.environ.get("LOOKAHEAD_LONG_TESTS"):
+            if IS_LONG:
                 look(server, folder)
+                cut_off(server, pathlib.Path(scratch), media)
 
 
 def make_feed(tab):
@@ -152,6 +156,11 @@ def move_posts(tab, server, folder):
     tab.mouse("mouseReleased", x, top - 8, clickCount=1)
     expect(tab.wait(f"{BAR}.startsWith('Moved “The storm”')", 5), "a post is dragged")
     expect(shown(server) == ["The storm", "The loom", "A gull", "The ferry"], "to the top")
+    if not tab.evaluate("document.querySelector('.filter input[type=search]').hidden"):
+        tab.type(".filter input[type=search]", "gull")
+        expect(tab.wait(f"({TITLES}).length == 1 && {TITLES}", 5) == ["A gull"], "posts are searched")
+        tab.type(".filter input[type=search]", "")
+        tab.wait(f"({TITLES}).length == 4", 5)
     tab.click("Undo")
     expect(tab.wait(f"{BAR}.startsWith('Undone')", 5) and shown(server) == ["The loom", "A gull", "The ferry", "The storm"],
            "and taken back")
@@ -197,6 +206,16 @@ def change_posts(tab, server, folder):
 
 
 def delete_posts(tab, server):
+    # Somebody else deletes what is edited.
+    tab.evaluate("document.querySelectorAll('.posts .open')[1].click()")
+    tab.wait(f"{POST}.open", 5)
+    identifier = tab.evaluate("document.querySelectorAll('.posts li')[1].dataset.id")
+    server.ask("DELETE", f"/v1/items/{identifier}", token=TOKEN)
+    tab.type("dialog.post [data-field=title]", "A gull")
+    tab.type("dialog.post [data-field=text]", "It is back.")
+    tab.click("Save", POST)
+    expect(tab.wait("/deleted this post/.test(document.querySelector('dialog.post .note[role=status]').textContent)", 5), "a post that somebody deleted is told")
+    expect(tab.save() and tab.wait(f"({TITLES}).length == 4 && {BAR}.startsWith('“A gull”')", 5) and len(shown(server)) == 4, "and made again")
     for _ in range(2):
         count = tab.evaluate(f"({TITLES}).length")
         tab.click("Delete The" if count == 4 else "Delete A gull")
@@ -212,6 +231,19 @@ def delete_posts(tab, server):
     tab.click("Cancel", "document.querySelector('dialog[open]')")
     tab.click("Show it")
     expect(tab.wait("document.querySelector('.row.isActive h2')?.textContent == 'The loom, again'", 10), "the feed's page shows it")
+
+
+def make_several(tab, server):
+    """Many files at once: a post of each."""
+    tab.evaluate("document.getElementById('tab-desk').click()")
+    tab.drop(".bench", MEDIA / "loom/0.mp4", MEDIA / "herring-gull-portrait/0.jpg")
+    tab.wait("document.querySelectorAll('.files li .note').length >= 2 && !document.querySelector('.files progress')", 10)
+    tab.evaluate("document.querySelector('dialog.post .fields .check input').click()")
+    expect(tab.save() and tab.wait(f"{BAR}.startsWith('2 posts are made')", 5), "several files become a post each")
+    kinds = [item["type"] for item in json.loads(server.get("/rp/?feed=harbour")[2])["items"]]
+    expect(kinds[:2] == ["video", "image"] and len(kinds) == 6, f"in their order: {kinds}")
+    tab.click("Undo")
+    expect(tab.wait(f"{BAR}.startsWith('Undone') && ({TITLES}).length == 4", 5) and len(shown(server)) == 4, "and are taken back together")
 
 
 def load_as_client(server):
@@ -234,11 +266,43 @@ def load_as_client(server):
         tab.judge("client")
 
 
+def cut_off(server, scratch, media):
+    """The server is killed while a file is sent: nothing of it stays, and the same file is sent again."""
+    large = scratch / "large.mp4"
+    large.write_bytes((MEDIA / "first-ferry/0.mp4").read_bytes() + os.urandom(20 << 20))
+    with Desk(server.port) as tab:
+        tab.allowed = ["ERR_CONNECTION", "ERR_EMPTY", "ERR_INCOMPLETE"]
+        tab.open("/#feed=harbour&network=as-is")
+        tab.open_desk()
+        tab.wait("document.querySelectorAll('.posts li').length == 4", 10)
+        speed = {"offline": False, "latency": 0, "downloadThroughput": -1}
+        tab.call("Network.emulateNetworkConditions", uploadThroughput=3_000_000, **speed)
+        tab.drop(".bench", large)
+        sent = tab.wait("document.querySelector('.files progress')?.value > 1e6 && document.querySelector('.files progress').value", 10)
+        server.kill()
+        expect(sent and tab.wait("/cannot be reached/.test(document.querySelector('.files .problem')?.textContent)", 5),
+               f"a server that is killed after {sent} bytes of a file is told")
+        server.start()
+        expect(not [file for file in media.rglob(".uploads/*")], "nothing of the file is left")
+        tab.call("Network.emulateNetworkConditions", uploadThroughput=-1, **speed)
+        tab.click("Try again", POST)
+        expect(tab.wait("document.querySelector('.files .note')?.textContent.includes('first picture')", 20), "and sent again")
+        expect(tab.save(), "into a post")
+        tab.judge("cut off")
+
+
 def look(server, folder):
     """Three sizes, light and dark, in one tab."""
     with Desk(server.port) as tab:
         tab.open("/#feed=harbour&network=as-is")
+        tab.evaluate("document.querySelector('.gate [type=checkbox]').checked = true")
         tab.open_desk()
+        tab.wait("document.querySelectorAll('.posts li').length == 4", 10)
+        tab.call("Page.reload")
+        time.sleep(0.5)
+        tab.wait("document.readyState == 'complete' && globalThis.lookaheadPage")
+        tab.evaluate("document.getElementById('tab-desk').click()")
+        expect(tab.wait("document.querySelectorAll('.posts li').length == 4", 10), "the tab keeps the token, if asked")
         tab.wait("document.querySelectorAll('.posts .thumb canvas').length == 4", 10)
         for (width, height), name in ((PHONE, "phone"), (TABLET, "tablet"), (DESKTOP, "desktop")):
             tab.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
@@ -256,5 +320,6 @@ def look(server, folder):
         unnamed = tab.evaluate("""[...document.querySelectorAll('#view-desk :is(button, select, input, textarea)')]
           .filter(one => !one.hidden).filter(one => !(one.ariaLabel || one.textContent.trim() || one.labels?.length)).map(one => one.outerHTML.slice(0, 90))""")
         expect(not unnamed, f"everything at the desk has a name {unnamed or ''}")
-        time.sleep(0.2)
+        tab.click("Forget the token")
+        expect(tab.evaluate("sessionStorage.length == 0 && document.querySelector('.gate').checkVisibility()"), "and forgets it")
         tab.judge("desk looks")

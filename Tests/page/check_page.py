@@ -548,10 +548,10 @@ def check_change(server):
         tab.open("/#network=as-is&strategy=plain&beside=nothing")
         tab.wait(FIRST)
         title = tab.evaluate("document.querySelector('.row.isActive h2').textContent")
-        tab.open_desk()
-        tab.wait("document.querySelectorAll('.posts li').length == 30", 10)
-        tab.evaluate("document.getElementById('tab-feed').click()")
         tab.click("Change it at the desk")
+        expect(tab.evaluate("document.querySelector('.gate').checkVisibility() && !document.querySelector('dialog.post').open"),
+               "the desk asks for the token first")
+        tab.open_desk()
         expect(tab.wait("document.querySelector('dialog.post').open && document.querySelector('dialog.post input').value", 5) == title,
                "what is looked at is opened at the desk")
         tab.type("dialog.post [data-field=title]", "Another <b>title</b>")

@@ -29,6 +29,8 @@ public struct ChildProcess: Sendable {
     /// Whether it has a processor only while nobody else wants it (`SCHED_IDLE`, and nice by 19 for what does not
     /// know that).
     public var isIdle = false
+    /// How many files it may have open.
+    public var openFiles = 64
 
     /// These limits.
     public init(timeMilliseconds: Int, memoryBytes: Int, outputBytes: Int) {
@@ -119,7 +121,7 @@ public struct ChildProcess: Sendable {
     let process = try start(
       input: input?.descriptor ?? nothing?.number ?? -1,
       file?.number ?? output.writing?.number ?? -1, errors.writing?.number ?? -1,
-      fileBytes: file == nil ? limits.fileBytes : limits.outputBytes)
+      fileBytes: file == nil ? limits.fileBytes : max(limits.fileBytes, limits.outputBytes))
     var watch = ChildWatch(process, limits, output.reading, errors.reading, cancellation)
     // What the child has open is closed here, so that the pipes end with it.
     output.closeWriting()
@@ -145,7 +147,7 @@ public struct ChildProcess: Sendable {
             memory_bytes: UInt64(limits.memoryBytes),
             processor_seconds: UInt64(limits.timeMilliseconds / 1000 + 1),
             has_network: hasNetwork ? 1 : 0, file_bytes: UInt64(fileBytes),
-            is_idle: limits.isIdle ? 1 : 0)
+            open_files: UInt64(limits.openFiles), is_idle: limits.isIdle ? 1 : 0)
           return lookahead_start_child(&child, &process)
         }
       }

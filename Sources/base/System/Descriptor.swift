@@ -19,6 +19,8 @@ public final class Descriptor: Sendable {
     public static let appending = Access(rawValue: O_WRONLY | O_APPEND)
     /// `O_CREAT`
     public static let creating = Access(rawValue: O_CREAT)
+    /// `O_EXCL`: only where nothing is there.
+    public static let new = Access(rawValue: O_EXCL)
     /// `O_NOFOLLOW`
     public static let notThroughLink = Access(rawValue: O_NOFOLLOW)
     /// `O_DIRECTORY`

@@ -16,6 +16,8 @@ public enum FileSystem {
     public static let writing = Permission(rawValue: W_OK)
     /// `X_OK`: a folder's files may be reached.
     public static let entering = Permission(rawValue: X_OK)
+    /// To run a file.
+    public static let executing = Permission(rawValue: X_OK)
   }
 
   /// - Throws: `SystemError` where this user may not do this with what is at the path.

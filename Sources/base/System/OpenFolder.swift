@@ -64,6 +64,25 @@ public struct OpenFolder: Sendable {
     }
   }
 
+  /// The file of this name in this folder for reading and writing, as it is, locked as long as it is open here; nil
+  /// if another has it locked.
+  ///
+  /// - Throws: `SystemError`, also where there is none.
+  public func takeFile(
+    named name: String, purpose: @autoclosure () -> String
+  ) throws(SystemError) -> Descriptor? {
+    while true {
+      let file = try Descriptor(
+        name, in: folder, [.readingAndWriting, .notThroughLink, .withoutWaiting], purpose: purpose()
+      )
+      guard file.tryLock() else { return nil }
+      // Who held the lock until now may have given the file another name, or none.
+      let opened = try file.status.number
+      guard try status(of: name, purpose: purpose()).number == opened else { continue }
+      return file
+    }
+  }
+
   /// Gives a file in this folder another name, in place of what had it (`renameat(2)`).
   public func rename(
     _ name: String, to newName: String, purpose: @autoclosure () -> String

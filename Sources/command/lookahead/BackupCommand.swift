@@ -1,7 +1,10 @@
 import ArgumentParser
 import Backups
+import Foundation
+import ObjectStorage
 import SQLiteStore
 import Service
+import System
 
 struct BackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -58,18 +61,29 @@ struct RestoreCommand: ParsableCommand {
 
   @OptionGroup var options: DatabaseOptions
 
-  @Argument(help: "The backup, compressed or not.")
+  @Argument(
+    help:
+      "The backup, compressed or not: a file, s3://bucket/key, or s3://bucket/prefix/ for the newest there."
+  )
   var backup: String
 
   @Flag(help: "Replace an existing database.")
   var overwrite = false
 
-  mutating func validate() throws { try StoreLocation.requirePath(backup, named: "BACKUP") }
+  mutating func validate() throws {
+    if !ObjectAddress.isOne(backup) { try StoreLocation.requirePath(backup, named: "BACKUP") }
+  }
+
+  /// What is put behind the database's name for what is fetched.
+  private static let fetchedSuffix = ".fetched"
 
   func run() throws {
     let meter = ProgressMeter()
     let path = try options.path(instead: "pg_restore brings back what pg_dump has copied")
-    let report = try Restore(to: path, overwrite: overwrite).run(from: backup)
+    let fetched = ObjectAddress.isOne(backup) ? path + Self.fetchedSuffix : nil
+    if let fetched { try fetch(to: fetched, ofDatabase: path) }
+    defer { if let fetched { FileSystem.remove(fetched) } }
+    let report = try Restore(to: path, overwrite: overwrite).run(from: fetched ?? backup)
     for note in report.notes { print("note: \(note)") }
     print(
       "\(path): \(report.posts) posts, \(ByteCount.text(report.bytes)), checked, "
@@ -79,5 +93,18 @@ struct RestoreCommand: ParsableCommand {
         "its schema is older: `serve` or `migrate up` applies "
           + report.pendingMigrations.joined(separator: ", "))
     }
+  }
+
+  /// Takes the backup out of its bucket.
+  private func fetch(to path: String, ofDatabase database: String) throws {
+    let isNewest = backup.hasSuffix("/") || !backup.contains(".sqlite")
+    let last = backup.lastIndex(of: "/") ?? backup.endIndex
+    let address = try ObjectAddress(isNewest ? backup : String(backup[...last]))
+    let store = try ObjectStore(
+      address, .init(environment: ProcessInfo.processInfo.environment))
+    // What a killed run left.
+    FileSystem.remove(path)
+    let key = isNewest ? nil : address.prefix + backup[backup.index(after: last)...]
+    try BackupBucket.fetch(key, from: store, ofDatabase: database, to: path)
   }
 }

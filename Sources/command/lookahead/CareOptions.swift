@@ -3,11 +3,20 @@ import Service
 
 /// How the database is looked after while it is served.
 struct CareOptions: ParsableArguments {
-  @Option(help: "Folder of scheduled backups; without it, none are made.")
+  @Option(
+    help: "Folder of scheduled backups, or s3://bucket/prefix; without it, none are made.")
   var backupFolder: String?
 
   @Option("backup-interval-seconds") var backupIntervalSeconds: Int
   @Option("backups-kept") var backupsKept: Int
+
+  @Option(
+    help:
+      "Program to run after each scheduled backup, with the backup's path as its argument; without it, none."
+  )
+  var backupCommand: String?
+
+  @Option("backup-command-seconds") var backupCommandSeconds: Int
 
   @Flag("backup-compression", default: true, "Scheduled backups are made as gzip.")
   var backupCompression: Bool
@@ -17,6 +26,14 @@ struct CareOptions: ParsableArguments {
 
   mutating func validate() throws {
     backupFolder = backupFolder ?? Environment.text("backup-folder")
+    backupCommand = backupCommand ?? Environment.text("backup-command")
+    guard let backupCommand else { return }
+    guard backupCommand.hasPrefix("/") else {
+      throw ValidationError("--backup-command: \(backupCommand) is no absolute path of a program")
+    }
+    guard backupFolder != nil else {
+      throw ValidationError("--backup-command is run after backups: give --backup-folder, too")
+    }
   }
 
   /// Nil where no backups are made.
@@ -26,6 +43,8 @@ struct CareOptions: ParsableArguments {
       settings.intervalSeconds = backupIntervalSeconds
       settings.kept = backupsKept
       settings.isCompressed = backupCompression
+      settings.command = backupCommand
+      settings.commandSeconds = backupCommandSeconds
       return settings
     }
   }

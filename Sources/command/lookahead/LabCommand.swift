@@ -9,7 +9,7 @@ struct LabCommand: ParsableCommand {
     abstract: "Measure strategies: loaders per 1000 items, waits and bytes, on simulated networks.",
     subcommands: [
       LabRunCommand.self, LabSweepCommand.self, LabCompareCommand.self, LabReportCommand.self,
-      LabApplyCommand.self, LabValidateCommand.self,
+      LabApplyCommand.self, LabValidateCommand.self, LabReplayCommand.self,
     ])
 }
 

@@ -24,7 +24,7 @@ struct Lookahead: ParsableCommand {
       VacuumCommand.self,
       PruneCommand.self, ProbeCommand.self, MediaCommand.self, PlanCommand.self,
       BrowseCommand.self, LabCommand.self, LiveCommand.self, ExperimentCommand.self,
-      TuneCommand.self,
+      TuneCommand.self, ChangesCommand.self,
       ConfigCommand.self, HealthCommand.self,
     ])
 

@@ -6,7 +6,10 @@ import Service
 struct MediaCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "media", abstract: "Look after media files.",
-    subcommands: [MediaAddCommand.self, MediaRenditionsCommand.self, MediaFaststartCommand.self])
+    subcommands: [
+      MediaAddCommand.self, MediaRenditionsCommand.self, MediaFaststartCommand.self,
+      MediaSweepCommand.self,
+    ])
 }
 
 struct MediaAddCommand: ParsableCommand {

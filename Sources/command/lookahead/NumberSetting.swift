@@ -242,6 +242,16 @@ extension NumberSetting {
       "media-upload-queue", 1...1_000_000, \.application.mediaUploadQueue,
       "Maximum number of uploads that run or wait; one more gets 503."),
     NumberSetting(
+      "maximum-partial-uploads", 1...100_000, \.application.maximumPartialUploads,
+      "Maximum number of resumable uploads that are not complete; one more gets 503."),
+    NumberSetting(
+      "partial-upload-bytes", 1...(1 << 53), \.application.partialUploadBytes,
+      "Maximum size of all resumable uploads that are not complete; one that could exceed it gets 507."
+    ),
+    NumberSetting(
+      "partial-upload-seconds", 1...tenYears, \.application.partialUploadSeconds,
+      "Time for which a resumable upload is kept; then it is removed."),
+    NumberSetting(
       "media-url-seconds", 1...tenYears, \.application.mediaURLSeconds,
       "Minimum time for which a signed URL is valid."),
     NumberSetting(
@@ -291,6 +301,16 @@ extension NumberSetting {
     NumberSetting(
       "maximum-kept-moves", 1...1_000_000_000, \.opening.options.maximumKeptMoves,
       "Maximum number of moved entries that are kept for old rankings."),
+    NumberSetting(
+      "kept-changes", 1_000...1_000_000_000, \.application.keptChanges,
+      "Number of changes that are kept for clients that read what changed."),
+
+    NumberSetting(
+      "webhook-timeout-milliseconds", 1...600_000,
+      \.application.webhooks.timeoutMilliseconds, "Time for a webhook's target to answer."),
+    NumberSetting(
+      "webhook-retry-seconds", 1...day, \.application.webhooks.retrySeconds,
+      "Maximum time for which a webhook's target that fails is left alone."),
 
     // Care of the database.
     NumberSetting(
@@ -299,6 +319,9 @@ extension NumberSetting {
     NumberSetting(
       "backups-kept", 1...1_000_000, default: backups.kept,
       "Number of backups that are kept; the oldest are deleted."),
+    NumberSetting(
+      "backup-command-seconds", 1...day, default: backups.commandSeconds,
+      "Time that --backup-command may take; then it is ended."),
     NumberSetting(
       "wal-limit-bytes", (1 << 20)...tebibyte, \.opening.file.logLimitBytes,
       "Length of the write-ahead log beyond which it is checkpointed and truncated."),
@@ -419,7 +442,7 @@ extension NumberSetting {
     // Times before the year 0 cannot be told.
     NumberSetting(
       "older-than", 0...700_000, default: nil,
-      "Delete posts that were published this many days ago or earlier."),
+      "Delete what is this many days old: posts by their time, media files by their last change."),
     NumberSetting(
       "keep-posts", 0...1_000_000_000, default: nil,
       "Number of posts to keep at the top of each feed, whatever their age."),

@@ -137,6 +137,9 @@ struct MediaOptions: ParsableArguments {
   @Option("media-quota-bytes") var mediaQuotaBytes: Int
   @Option("maximum-media-uploads") var maximumMediaUploads: Int
   @Option("media-upload-queue") var mediaUploadQueue: Int
+  @Option("maximum-partial-uploads") var maximumPartialUploads: Int
+  @Option("partial-upload-bytes") var partialUploadBytes: Int
+  @Option("partial-upload-seconds") var partialUploadSeconds: Int
 
   @Option(
     help:

@@ -13,6 +13,7 @@ struct ServeSettings: ParsableArguments {
   @OptionGroup(title: "Caches in front") var caches: CacheOptions
   @OptionGroup(title: "Media") var media: MediaOptions
   @OptionGroup(title: "Writes") var writes: WriteOptions
+  @OptionGroup(title: "Webhooks") var hooks: WebhookOptions
   @OptionGroup(title: "Loading") var loading: LoadingOptions
   @OptionGroup(title: "Care of the database") var care: CareOptions
   @OptionGroup(title: "Reports of clients") var reports: ReportOptions
@@ -41,6 +42,7 @@ struct ServeSettings: ParsableArguments {
     configuration.application.mediaSigningKeys = try media.signingKeys()
     configuration.application.trustedProxies = try clients.blocks()
     configuration.application.writeTokens = try writes.tokens()
+    configuration.application.webhooks.targets = try hooks.targets()
     configuration.application.hasPage = pages.page
     configuration.application.labReport = pages.labReport
     configuration.application.reports.taken = reports.reports

@@ -11,6 +11,7 @@ struct StartCheck {
   var tokenFile: String?
   var signingKeyFile: String?
   var reportKeyFile: String?
+  var webhookFile: String?
   var logFile: String?
   /// The token stands in the arguments, which everybody on the machine can read (ps(1)).
   var isTokenAnArgument = false
@@ -91,9 +92,10 @@ struct StartCheck {
     guard let root = configuration.application.mediaRoot.map(Self.resolved) else { return [] }
     let files = [
       ("the database", configuration.location.path),
-      ("the backup folder", configuration.backups?.folder),
+      ("the backup folder", configuration.backups.flatMap(\.localFolder)),
       ("the token's file", tokenFile), ("the file of keys", signingKeyFile),
-      ("the file of keys", reportKeyFile), ("the log", logFile),
+      ("the file of keys", reportKeyFile), ("the file of webhooks", webhookFile),
+      ("the log", logFile),
     ]
     return files.compactMap { name, path in
       guard let path = path.map(Self.resolved),
@@ -125,7 +127,9 @@ struct StartCheck {
     return findings
   }
 
-  private var reportFindings: [StartFinding] { reportKeyFile.map(Self.readers) ?? [] }
+  private var reportFindings: [StartFinding] {
+    [reportKeyFile, webhookFile].compactMap { $0 }.flatMap(Self.readers)
+  }
 
   /// What is to be said of a secret's file that everybody can read.
   private static func readers(of file: String) -> [StartFinding] {
@@ -257,7 +261,7 @@ extension ServeSettings {
     var check = StartCheck(
       configuration: try configuration(), tokenFile: writes.writeTokenFile,
       signingKeyFile: media.mediaSigningKeyFile, reportKeyFile: reports.reportKeyFile,
-      logFile: log.logFile,
+      webhookFile: hooks.webhooks, logFile: log.logFile,
       isTokenAnArgument: Setting("write-token", secret: nil)
         .origin(arguments: arguments, environment: [:]) == .option,
       isRoot: User.isRoot, descriptorLimit: DescriptorLimit.raise())

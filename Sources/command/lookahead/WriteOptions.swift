@@ -9,8 +9,8 @@ struct WriteOptions: ParsableArguments {
 
   @Option(
     help: """
-      The file that holds the token, or lines of NAME TOKEN RIGHT…: everything, counters, media, feed:NAME. SIGHUP \
-      reads it anew.
+      The file that holds the token, or lines of NAME TOKEN RIGHT…: everything, counters, media, policies, \
+      changes, feed:NAME. SIGHUP reads it anew.
       """)
   var writeTokenFile: String?
 
@@ -20,6 +20,7 @@ struct WriteOptions: ParsableArguments {
   @Option("maximum-waiting-writes") var maximumWaitingWrites: Int
   @Option("idempotency-keep-seconds") var idempotencyKeepSeconds: Int
   @Option("maximum-idempotency-keys") var maximumIdempotencyKeys: Int
+  @Option("kept-changes") var keptChanges: Int
 
   mutating func validate() throws {
     if writeToken == nil, writeTokenFile == nil {

@@ -1,5 +1,5 @@
 /// Base64 with its usual alphabet and padding (RFC 4648 section 4), as ThumbHashes are written everywhere.
-enum Base64 {
+package enum Base64 {
   private static let alphabet: StaticString =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
@@ -20,12 +20,13 @@ enum Base64 {
   /// How many letters this many bytes have.
   static func count(_ byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 
-  static func encode(_ bytes: [UInt8]) -> [UInt8] {
+  /// The letters of these bytes.
+  package static func encode(_ bytes: [UInt8]) -> [UInt8] {
     [UInt8](capacity: count(bytes.count)) { $0.append(base64: bytes) }
   }
 
   /// The bytes; `nil` where the text is not the one that `encode` makes of them.
-  static func decode(_ text: String) -> [UInt8]? {
+  package static func decode(_ text: String) -> [UInt8]? {
     let letters = Array(text.utf8)
     var bytes: [UInt8] = []
     var (bits, count) = (0, 0)

@@ -27,6 +27,14 @@ public struct ResponseHead: Sendable {
   /// The interim answer to `Expect: 100-continue` (RFC 9110 section 15.2.1).
   public static let `continue` = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
+  /// A whole interim answer (RFC 9110 section 15.2).
+  public static func interim(_ status: Status, _ fields: Fields) -> [UInt8] {
+    var bytes: [UInt8] = []
+    ResponseHead(status: status, fields: fields, contentLength: nil).writeStart(to: &bytes)
+    bytes.write("\r\n")
+    return bytes
+  }
+
   /// How many bytes a head takes at the most, but for the application's fields.
   public static let reservedBytes = 256
 

@@ -16,6 +16,9 @@ public struct Status: Sendable, Hashable {
 }
 
 extension Status {
+  /// 104, draft-ietf-httpbis-resumable-upload-12 section 5
+  public static let uploadResumptionSupported = Status(
+    code: 104, reason: "Upload Resumption Supported")
   /// 200
   public static let ok = Status(code: 200, reason: "OK")
   /// 201

@@ -7,6 +7,8 @@ public enum BodyStreamError: Error, Sendable, Hashable {
   case refused(ProtocolError)
   /// The connection is gone.
   case disconnected
+  /// The application has no use for the rest.
+  case cancelled
 }
 
 extension BodyStreamError: CustomStringConvertible {
@@ -15,6 +17,7 @@ extension BodyStreamError: CustomStringConvertible {
     switch self {
     case .refused(let error): error.description
     case .disconnected: "The connection ended within the body."
+    case .cancelled: "The rest of the body was not read."
     }
   }
 }
@@ -80,6 +83,9 @@ public final class BodyStream: Sendable {
       return state.end.map(Arrival.end)
     }
   }
+
+  /// Lets its reader, who may wait for more on another thread, have what has come, and no more.
+  public func cancel() { finish(.failed(.cancelled)) }
 
   // MARK: The connection's side
 

@@ -106,6 +106,13 @@ final class Connection: EventHandler, @unchecked Sendable {
     run()
   }
 
+  /// Takes an interim answer; on the loop's thread.
+  func inform(_ exchange: UInt64, _ head: [UInt8]) {
+    owner.refresh(finely: false)
+    machine.informed(exchange, head, &owner.surroundings)
+    run()
+  }
+
   /// Answers an exchange with an error, and ends the connection after it.
   func fail(_ exchange: UInt64, _ error: ProtocolError) {
     machine.failed(exchange, error)

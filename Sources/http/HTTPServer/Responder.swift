@@ -50,6 +50,14 @@ public final class Responder: Sendable {
     return connection.localAddress
   }
 
+  /// Sends an interim answer (RFC 9110 section 15.2), one of 1xx, before the answer. It does not leave to a client of
+  /// HTTP/1.0, behind the answer, before the answer to an earlier request, or to a client that does not read.
+  public func inform(_ status: Status, _ fields: Fields) {
+    guard case .connection(let connection, let exchange) = destination else { return }
+    let head = ResponseHead.interim(status, fields)
+    connection.loop.execute { connection.inform(exchange, head) }
+  }
+
   /// Answers the request. A second call does nothing.
   public func respond(_ response: consuming Response) {
     guard !isAnswered.exchange(true, ordering: .relaxed) else { return }

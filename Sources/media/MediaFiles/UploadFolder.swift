@@ -13,7 +13,7 @@ package struct UploadFolder: Sendable {
   /// How many paths are told apart by their locks; of two with the same, one waits for the other without need.
   private static let locks: UInt64 = 1 << 30
 
-  private let root: MediaRoot
+  let root: MediaRoot
 
   /// That of this root; it is made when something is written to it.
   package init(_ root: MediaRoot) { self.root = root }
@@ -49,48 +49,66 @@ package struct UploadFolder: Sendable {
 
   /// Removes what processes left behind that were killed; returns how many files.
   @discardableResult
-  package func sweep() throws(SystemError) -> Int {
+  package func sweep() throws(SystemError) -> Int { try sweep(isDry: false).files }
+
+  /// Removes what processes left behind that were killed, or in a dry run looks what there is.
+  package func sweep(isDry: Bool) throws(SystemError) -> (files: Int, bytes: Int) {
     let top = try OpenFolder(path: root.path, purpose: "open the media folder \(root.path)")
-    guard let folder = try? top.folder(named: Self.name, purpose: "") else { return 0 }
-    var removed = 0
+    guard let folder = try? top.folder(named: Self.name, purpose: "") else { return (0, 0) }
+    var found = (files: 0, bytes: 0)
     var last: [UInt8]?
     while true {
       let names = try folder.names(after: last, limit: 1024, purpose: "read a folder") {
         $0.starts(with: Self.prefix.utf8)
       }
       for name in names.map({ String(decoding: $0, as: UTF8.self) }) {
-        guard let file = try folder.makeFile(named: name, purpose: "remove a media file's rest")
-        else { continue }
-        folder.remove(name)
-        withExtendedLifetime(file) { removed += 1 }
+        let file: Descriptor?
+        do throws(SystemError) {
+          file = try folder.takeFile(named: name, purpose: "remove a media file's rest")
+        } catch  where error.isAbsence {
+          continue
+        }
+        guard let file else { continue }
+        found.files += 1
+        found.bytes += try file.status.bytes
+        if !isDry { folder.remove(name) }
       }
-      guard names.count == 1024 else { return removed }
+      guard names.count == 1024 else { return found }
       last = names.last
     }
   }
 
-  private func open() throws(SystemError) -> OpenFolder {
+  /// The folder, made where it is absent.
+  func open() throws(SystemError) -> OpenFolder {
     let top = try OpenFolder(path: root.path, purpose: "open the media folder \(root.path)")
     return try top.makeFolder(
       named: Self.name, purpose: "make the folder \(Self.name) in the media folder \(root.path)")
   }
 }
 
-/// A file on its way into a media root: nobody sees it until it is placed, and if it never is, nothing is left.
+/// A file on its way into a media root: nobody sees it until it is placed, and if it never is, nothing is left, but of
+/// one that may be continued.
 package final class UploadFile: Sendable {
   /// Where it is written.
   package let descriptor: Descriptor
   private let name: String
   private let folder: OpenFolder
+  private let staysUnplaced: Bool
 
-  init(_ descriptor: Descriptor, _ name: String, _ folder: OpenFolder) {
+  init(
+    _ descriptor: Descriptor, _ name: String, _ folder: OpenFolder, staysUnplaced: Bool = false
+  ) {
     self.descriptor = descriptor
     self.name = name
     self.folder = folder
+    self.staysUnplaced = staysUnplaced
   }
 
   // Once it is placed, nothing has this name.
-  deinit { folder.remove(name) }
+  deinit { if !staysUnplaced { folder.remove(name) } }
+
+  /// Takes the name away that it has as long as it is not placed.
+  package func remove() { folder.remove(name) }
 
   /// Lets the file, which must be whole and on the disk, have this path in the root, in place of the file that had
   /// it; folders are made as needed. When it returns, the name is on the disk, too.

@@ -190,7 +190,8 @@ extension OpenFile {
       || Self.mediaExtensions.contains { name.lowercased().hasSuffix("." + $0) }
   }
 
-  private static let mediaExtensions = [
+  /// What stands behind the last dot of the names of pictures, clips and sounds.
+  static let mediaExtensions = [
     "jpg", "jpeg", "png", "apng", "gif", "webp", "avif", "heic", "heif", "bmp", "svg", "mp4",
     "m4v", "mov", "webm", "mkv", "ogv", "avi", "ts", "3gp", "mp3", "m4a", "aac", "wav", "flac",
     "ogg", "opus", "mka",

@@ -43,6 +43,13 @@ package struct MediaArrival: Sendable {
     return report
   }
 
+  /// Ids of items that name the file with these path segments, the first ones.
+  ///
+  /// - Throws: what the store throws.
+  package func items(naming segments: [String], limit: Int) throws -> [String] {
+    try store.posts(naming: addresses.urls(of: segments), limit: limit)
+  }
+
   /// Stores that there is no file any more at these path segments, where something was known of one. When it returns,
   /// the next page says so.
   ///

@@ -53,7 +53,7 @@ struct RenditionSweep {
 
   /// What rendition names say of the contents of a folder's files; nil where some file is not known, and so
   /// may be any content.
-  private func contents(of folder: OpenFolder, _ segments: [String]) throws -> Set<String>? {
+  func contents(of folder: OpenFolder, _ segments: [String]) throws -> Set<String>? {
     var contents: Set<String> = []
     var isKnown = true
     var failure: (any Error)?
@@ -99,7 +99,7 @@ struct RenditionSweep {
   }
 
   /// Whether all names could be read.
-  private func forEachName(in folder: OpenFolder, _ body: (String) -> Void) -> Bool {
+  func forEachName(in folder: OpenFolder, _ body: (String) -> Void) -> Bool {
     var last: [UInt8]?
     while true {
       guard

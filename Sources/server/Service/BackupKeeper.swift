@@ -2,6 +2,7 @@ import Backups
 import CoreMetrics
 import Foundation
 import Logging
+import ObjectStorage
 import Observability
 import SQLiteStore
 import Synchronization
@@ -19,6 +20,8 @@ final class BackupKeeper: Sendable {
     var isStopped = false
     var task: PeriodicTask?
     var running: Backup?
+    /// A backup on which the command was not run.
+    var unhanded: String?
     /// The number of the newest backup that has been looked at.
     var known: Int?
     var last = Figures()
@@ -33,16 +36,23 @@ final class BackupKeeper: Sendable {
     var durationSeconds = 0
   }
 
+  /// What became of a command behind a backup.
+  enum CommandOutcome: String, CaseIterable, Sendable {
+    case succeeded, failed
+  }
+
   private let state = Mutex(State())
-  private let folder: BackupFolder
+  private let folder: any BackupSeries
   private let schedule: BackupSchedule
   private let settings: BackupSettings
   let database: String
   let options: DatabaseFile.Options
   private let logger: Logger
   private let outcomes: [Outcome: Counter]
+  private let commandOutcomes: [CommandOutcome: Counter]
+  private let cancellation = Cancellation()
 
-  /// - Throws: `SystemError` for a folder that cannot be used.
+  /// - Throws: `SystemError` for a folder, or a command, that cannot be used.
   init(
     _ settings: BackupSettings, database: String, options: DatabaseFile.Options, logger: Logger,
     figures: PrometheusRegistry
@@ -53,9 +63,17 @@ final class BackupKeeper: Sendable {
     self.logger = logger
     outcomes = figures.counters(
       "lookahead_backups_total", help: "Scheduled backups.", of: Outcome.self)
-    folder = BackupFolder(path: settings.folder, database: database)
+    commandOutcomes = figures.counters(
+      "lookahead_backup_commands_total", help: "Runs of --backup-command.", of: CommandOutcome.self)
+    folder = try settings.series(of: database, cancellation)
     schedule = BackupSchedule(intervalSeconds: settings.intervalSeconds)
     try folder.requireUsable()
+    if let command = settings.command {
+      try FileSystem.require([.executing], command)
+      guard try FileStatus(path: command).isRegularFile else {
+        throw SystemError(call: "stat", purpose: "run \(command)", code: EACCES)
+      }
+    }
     noteNewest()
     register(in: figures)
   }
@@ -98,7 +116,10 @@ final class BackupKeeper: Sendable {
   /// - Throws: `SystemError` if the system has no thread.
   func start() throws(SystemError) {
     let task = PeriodicTask(
-      firstPauseMilliseconds: { [self] in secondsUntilDue(after: noteKnown()) * 1000 },
+      firstPauseMilliseconds: { [self] in
+        if let path = state.withLock({ $0.unhanded.take() }) { runCommand(on: path) }
+        return secondsUntilDue(after: noteKnown()) * 1000
+      },
       { [self] in look() * 1000 })
     state.withLock { $0.task = task }
     try task.start()
@@ -112,6 +133,7 @@ final class BackupKeeper: Sendable {
       return (state.task, state.running)
     }
     running?.cancel()
+    cancellation.cancel()
     task?.stop()
   }
 
@@ -162,15 +184,54 @@ final class BackupKeeper: Sendable {
           "posts": .stringConvertible(report.posts),
           "seconds": .stringConvertible(duration),
         ])
-      return schedule.secondsUntilDue(newestAgeSeconds: 0)
+      let made = MonotonicClock.milliseconds
+      runCommand(on: report.path)
+      return schedule.secondsUntilDue(
+        newestAgeSeconds: Int(MonotonicClock.milliseconds - made) / 1000)
     } catch BackupError.isBeingMade {
       return schedule.secondsUntilRetry
-    } catch is DatabaseCopyCancelled {
+    } catch is DatabaseCopyCancelled, ObjectStoreError.cancelled {
       return schedule.secondsUntilRetry
     } catch {
       count(.failed)
       logger.error("backup failed: \(error)")
       return schedule.secondsUntilRetry
+    }
+  }
+
+  /// How much of what a command says is logged.
+  private static let loggedBytes = 1_000
+
+  /// Runs the command that is set, with a backup's path; waits for its end. It has the variables of this process but for
+  /// our own, among which are secrets, and the root folder as its own.
+  func runCommand(on path: String) {
+    guard let command = settings.command else { return }
+    let variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("LOOKAHEAD_") }
+    var limits = ChildProcess.Limits(
+      timeMilliseconds: settings.commandSeconds * 1000, memoryBytes: .max, outputBytes: 0)
+    limits.fileBytes = .max
+    limits.openFiles = 1_024
+    let start = MonotonicClock.milliseconds
+    var metadata: Logger.Metadata = ["command": "\(command)", "file": "\(path)"]
+    var problem: String?
+    do {
+      let outcome = try ChildProcess(
+        path: command, arguments: [path], environment: variables.map { "\($0.key)=\($0.value)" },
+        limits: limits, hasNetwork: true
+      ).run(output: try Descriptor("/dev/null", .appending), cancellation: cancellation)
+      problem = outcome.end.problem(limitSeconds: settings.commandSeconds)
+      let said = outcome.errors.prefix(Self.loggedBytes)
+      if !said.isEmpty { metadata["said"] = "\(String(decoding: said, as: UTF8.self))" }
+    } catch {
+      problem = "\(error)"
+    }
+    metadata["seconds"] = .stringConvertible(Int(MonotonicClock.milliseconds - start) / 1000)
+    if let problem {
+      commandOutcomes[.failed]?.increment()
+      logger.error("the command behind the backup failed: \(problem)", metadata: metadata)
+    } else {
+      commandOutcomes[.succeeded]?.increment()
+      logger.info("command behind the backup run", metadata: metadata)
     }
   }
 
@@ -180,6 +241,21 @@ final class BackupKeeper: Sendable {
       secondsSince1970: newest.modifiedSecondsSince1970, bytes: newest.bytes,
       durationSeconds: durationSeconds)
     state.withLock { $0.last = figures }
+  }
+}
+
+extension ChildProcess.End {
+  /// A clause; nil where it ended as it should.
+  fileprivate func problem(limitSeconds: Int) -> String? {
+    switch self {
+    case .exited(0): nil
+    case .exited(let status): "it ended with status \(status)"
+    case .signalled(let signal): "signal \(signal) ended it"
+    case .timedOut:
+      "it took more than \(limitSeconds) seconds (--backup-command-seconds), and was ended"
+    case .wroteTooMuch: "it wrote too much, and was ended"
+    case .cancelled: "the server ended before it"
+    }
   }
 }
 
@@ -208,6 +284,8 @@ extension BackupKeeper {
       let report = try make()
       noteNewest()
       logger.notice("backup made before a migration", metadata: ["file": "\(report.path)"])
+      // Run when the server has started, which does not wait for it.
+      state.withLock { $0.unhanded = report.path }
     } catch {
       throw MigrationWithoutBackup(migrations: pending, reason: error)
     }
@@ -216,7 +294,7 @@ extension BackupKeeper {
 
 /// The settings of a service's scheduled backups.
 package struct BackupSettings: Sendable, Hashable {
-  /// The folder of the backups: of this database's and no other's.
+  /// The folder of the backups, or `s3://bucket/prefix`: of this database's and no other's.
   package var folder: String
   /// The time from one backup to the next.
   package var intervalSeconds = 86_400
@@ -224,9 +302,29 @@ package struct BackupSettings: Sendable, Hashable {
   package var kept = 7
   /// Whether they are made as gzip.
   package var isCompressed = true
+  /// The path of a program that is run after each, with its path; nil for none.
+  package var command: String?
+  /// How long that may take.
+  package var commandSeconds = 3_600
 
   /// The defaults, into this folder.
   package init(folder: String) {
     self.folder = folder
+  }
+
+  /// The folder on this machine; nil for a bucket.
+  package var localFolder: String? { ObjectAddress.isOne(folder) ? nil : folder }
+
+  /// Where they lie: in a folder, or in a bucket.
+  ///
+  /// - Throws: `ObjectStoreError`.
+  fileprivate func series(
+    of database: String, _ cancellation: Cancellation
+  ) throws(ObjectStoreError) -> any BackupSeries {
+    guard ObjectAddress.isOne(folder) else { return BackupFolder(path: folder, database: database) }
+    let store = try ObjectStore(
+      ObjectAddress(folder), .init(environment: ProcessInfo.processInfo.environment),
+      cancellation: cancellation)
+    return BackupBucket(store, database: database)
   }
 }

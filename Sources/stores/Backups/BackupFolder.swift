@@ -51,20 +51,23 @@ package struct BackupFolder: Sendable {
   }
 
   /// Where the next one is to be made.
-  func nextPath(secondsSince1970: Int, isCompressed: Bool) throws(SystemError) -> String {
+  func nextPath(
+    secondsSince1970: Int, isCompressed: Bool, after number: Int = 0
+  ) throws(SystemError) -> String {
     let name = BackupName(
-      series: series, number: (try entries().last?.name.number ?? 0) + 1,
+      series: series, number: max(number, try entries().last?.name.number ?? 0) + 1,
       secondsSince1970: secondsSince1970, isCompressed: isCompressed)
     return "\(path)/\(name.text)"
   }
 
   /// Makes the next backup of the series, and deletes the oldest beyond `kept`.
   ///
+  /// - Parameter number: its own is greater.
   /// - Throws: what `Backup.make` throws, and `BackupError.isBeingMade` where another program makes
   ///   one of the folder.
-  package func add(_ backup: Backup, secondsSince1970: Int, keeping kept: Int) throws
-    -> Backup.Report
-  {
+  func add(
+    _ backup: Backup, secondsSince1970: Int, keeping kept: Int, after number: Int
+  ) throws -> Backup.Report {
     precondition(kept >= 1, "no backup would be kept")
     // Another process that makes one waits for its turn, or finds that it is made.
     let lock = try Descriptor(path, .folder)
@@ -72,7 +75,7 @@ package struct BackupFolder: Sendable {
     return try withExtendedLifetime(lock) {
       try removeStale()
       let next = try nextPath(
-        secondsSince1970: secondsSince1970, isCompressed: backup.isCompressed)
+        secondsSince1970: secondsSince1970, isCompressed: backup.isCompressed, after: number)
       let report = try backup.make(at: next)
       for entry in try entries().dropLast(kept) { FileSystem.remove(entry.path) }
       return report

@@ -49,6 +49,13 @@ package struct BackupName: Hashable, Sendable {
     return String(name[..<dot])
   }
 
+  /// The series of which a text would be a name; nil if of none.
+  static func series(ofName text: String) -> String? {
+    text.wholeMatch(of: /(.+)-[0-9]{6,12}-[0-9]{8}T[0-9]{6}Z\.sqlite(\.gz)?/).map {
+      String($0.output.1)
+    }
+  }
+
   private static func text(ofSecondsSince1970 seconds: Int) -> String {
     var text: [UInt8] = []
     CivilTime(secondsSince1970: seconds).append(to: &text)

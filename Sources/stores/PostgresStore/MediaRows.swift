@@ -27,6 +27,10 @@ struct MediaRows: KnownMediaRows {
       AND url > $1::text
     GROUP BY left(url, 500), url ORDER BY left(url, 500), url LIMIT $2::int8
     """
+  static let postsNaming = """
+    SELECT DISTINCT post.id FROM unnest($1::text[]) AS asked (at) JOIN media ON media.url = asked.at
+    JOIN post USING (post_id) ORDER BY post.id LIMIT $2::int8
+    """
   static let truthOfVersion = "SELECT truth_id, truth FROM media_truth WHERE version = $1::text"
 
   /// What is known at these URLs, in their order.
@@ -46,6 +50,13 @@ struct MediaRows: KnownMediaRows {
   /// URLs of ours behind one.
   func namedMedia(after url: String?, limit: Int) throws -> [String] {
     let rows = try connection.run(Self.namedAfterURL, [.text(url ?? ""), .integer(Int64(limit))])
+    return try (0..<rows.count).map { try RowValues(rows: rows, row: $0).name(0) }
+  }
+
+  /// Posts that have a file at one of these URLs.
+  func posts(naming urls: [String], limit: Int) throws -> [String] {
+    let rows = try connection.run(
+      Self.postsNaming, [.texts(urls.map { $0 }), .integer(Int64(limit))])
     return try (0..<rows.count).map { try RowValues(rows: rows, row: $0).name(0) }
   }
 

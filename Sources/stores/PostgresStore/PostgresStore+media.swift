@@ -36,6 +36,13 @@ extension PostgresStore: MediaStore {
 
   /// See `MediaStore`.
   ///
+  /// - Throws: `PostgresStoreError`.
+  package func posts(naming urls: [String], limit: Int) throws -> [String] {
+    try read { try MediaRows($0).posts(naming: urls, limit: limit) }
+  }
+
+  /// See `MediaStore`.
+  ///
   /// - Throws: `MediaStoreError`, `PostgresStoreError`.
   package func keep(_ media: [KnownMedia]) throws {
     guard !media.isEmpty else { return }

@@ -139,21 +139,26 @@ extension PostgresStore {
   /// - Throws: `PostgresStoreError`.
   package func items(_ numbers: [Int64]) throws -> [StoredItem] {
     guard !numbers.isEmpty else { return [] }
-    return try read { connection in
-      let rows = try connection.read(
-        PostRows.statements(numbers) + [
-          Statement(Self.placementsByNumber, [.integers(numbers.map { $0 })])
-        ])
-      let flat = try PostRows.posts(numbered: rows)
-      var placements: [Int64: [Placement]] = [:]
-      for row in rows[2].values {
-        placements[try row.integer(0), default: []].append(
-          Placement(feed: try row.name(1), rank: row.optional(2).map(Int.init)))
-      }
-      return flat.posts.indices.map {
-        StoredItem(
-          post: flat.post(at: $0), placements: placements[flat.posts[$0].number] ?? [])
-      }
+    return try read { try Self.items(try $0.read(Self.itemStatements(numbers: numbers))) }
+  }
+
+  static func itemStatements(numbers: [Int64]) -> [Statement] {
+    PostRows.statements(numbers) + [
+      Statement(placementsByNumber, [.integers(numbers.map { $0 })])
+    ]
+  }
+
+  /// The items of what those answered.
+  static func items(_ rows: [Rows]) throws -> [StoredItem] {
+    let flat = try PostRows.posts(numbered: rows)
+    var placements: [Int64: [Placement]] = [:]
+    for row in rows[2].values {
+      placements[try row.integer(0), default: []].append(
+        Placement(feed: try row.name(1), rank: row.optional(2).map(Int.init)))
+    }
+    return flat.posts.indices.map {
+      StoredItem(
+        post: flat.post(at: $0), placements: placements[flat.posts[$0].number] ?? [])
     }
   }
 

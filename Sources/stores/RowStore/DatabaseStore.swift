@@ -6,7 +6,7 @@ import Prefetch
 ///
 /// Besides the errors that a method names, each throws the store's own failures.
 package protocol DatabaseStore: FeedStore, PolicyStore, MediaStore, ReportStore, ExperimentStore,
-  TableStore
+  ChangeStore, TableStore
 {
   /// Which database it is, as a person may be told: without a password.
   var name: String { get }

@@ -67,6 +67,10 @@ package final class DatabaseCopy: Sendable {
         // The source's WAL is not the copy's, nor is its number.
         try target.execute(sql: "PRAGMA journal_mode = DELETE")
         try target.execute(sql: DatabaseFile.newNumber())
+        // Where it comes to be used, what was changed behind it is not what its own cursors know.
+        if try target.tableExists("change_source") {
+          try target.execute(sql: "UPDATE change_source SET source = random()")
+        }
       }
     }
   }

@@ -36,6 +36,13 @@ extension SQLiteStore: MediaStore {
 
   /// See `MediaStore`.
   ///
+  /// - Throws: `StoreError`.
+  package func posts(naming urls: [String], limit: Int) throws -> [String] {
+    try read { try $0.posts(naming: urls, limit: limit) }
+  }
+
+  /// See `MediaStore`.
+  ///
   /// - Throws: `MediaStoreError`, `StoreError`.
   package func keep(_ media: [KnownMedia]) throws {
     guard !media.isEmpty else { return }
@@ -86,6 +93,11 @@ struct MediaTable: KnownMediaRows {
   static let namedAfterURL = """
     SELECT DISTINCT url FROM media WHERE url >= '/' AND url < '0' AND url > ? ORDER BY url LIMIT ?
     """
+  // A list of URLs comes as a JSON array.
+  static let postsNaming = """
+    SELECT DISTINCT post.id FROM json_each(?) CROSS JOIN media ON url = json_each.value
+    CROSS JOIN post USING (post_id) ORDER BY post.id LIMIT ?
+    """
   static let truthOfVersion = "SELECT truth_id, truth FROM media_truth WHERE version = ?"
 
   func media(at url: String) throws -> KnownMedia? {
@@ -109,6 +121,11 @@ struct MediaTable: KnownMediaRows {
   func namedMedia(after url: String?, limit: Int) throws -> [String] {
     let statement = try database.cachedStatement(sql: Self.namedAfterURL)
     return try String.fetchAll(statement, arguments: [url ?? "", limit])
+  }
+
+  func posts(naming urls: [String], limit: Int) throws -> [String] {
+    let statement = try database.cachedStatement(sql: Self.postsNaming)
+    return try String.fetchAll(statement, arguments: [JSONText.text(urls), limit])
   }
 
   /// The row of a version, and what it says where that can be read.

@@ -147,6 +147,44 @@ import Testing
     #expect(server.terminate() == 0)
   }
 
+  @Test func `a command runs behind each backup, and its failures are counted`() throws {
+    let folder = program.folder.file("backups")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    let (copy, full) = (program.folder.file("copy.gz"), program.folder.file("full"))
+    let command = try program.folder.write(
+      """
+      #!/bin/sh
+      test -z "$LOOKAHEAD_DATABASE" || exit 4
+      cp "$1" '\(copy).new' && mv '\(copy).new' '\(copy)'
+      if [ -e '\(full)' ]; then echo "no room" >&2; exit 3; fi
+
+      """, to: "keep")
+    let arguments = ["--backup-folder", folder, "--backup-interval-seconds", "1"]
+    for (options, status, says) in [
+      (arguments + ["--backup-command", command], 1, "Permission denied"),
+      (arguments + ["--backup-command", "keep"], 64, "no absolute path"),
+      (["--backup-command", command], 64, "--backup-folder"),
+    ] {
+      let outcome = try program.run(["serve", "--port", "0"] + options)
+      #expect(outcome.status == status && outcome.errors.contains(says), "\(outcome.errors)")
+    }
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: command)
+    let server = try ServingProgram(program, arguments + ["--backup-command", command])
+    let client = try TestClient(port: server.port)
+    try eventually {
+      try client.figure("lookahead_backup_commands_total{outcome=\"succeeded\"}") >= 1
+    }
+    #expect(try client.figure("lookahead_backup_commands_total{outcome=\"failed\"}") == 0)
+    _ = try program.folder.write("", to: "full")
+    try eventually {
+      try client.figure("lookahead_backup_commands_total{outcome=\"failed\"}") >= 1
+    }
+    #expect(try client.get("/readyz").status == 200)
+    #expect(server.terminate() == 0)
+    let other = ["LOOKAHEAD_DATABASE": program.folder.file("other.sqlite")]
+    #expect(try program.run("restore", copy, environment: other).status == 0)
+  }
+
   @Test func `a backup folder that cannot be used is refused before anything is served`() throws {
     let file = try program.folder.write("", to: "file")
     for (folder, says) in [

@@ -35,9 +35,9 @@ import Version
   private static let commands = [
     ["serve"], ["seed"], ["migrate", "up"], ["migrate", "status"], ["migrate", "verify"],
     ["export"], ["check"], ["copy"], ["backup"], ["restore"], ["vacuum"], ["prune"], ["probe"],
-    ["plan"], ["media", "add"], ["media", "renditions"],
+    ["plan"], ["media", "add"], ["media", "renditions"], ["media", "sweep"],
     ["config"], ["health"], ["browse"], ["lab", "run"], ["lab", "sweep"], ["lab", "compare"],
-    ["lab", "report"], ["lab", "apply"], ["lab", "validate"], ["live"],
+    ["lab", "report"], ["lab", "apply"], ["lab", "validate"], ["lab", "replay"], ["live"],
     ["experiment", "start"], ["experiment", "begin"], ["experiment", "list"],
     ["experiment", "stop"],
     ["experiment", "undo"], ["tune"],
@@ -63,6 +63,7 @@ import Version
     // What is to be said each time has no variable.
     let without = [
       "generate", "overwrite", "older-than", "keep-posts", "feed", "dry-run", "format", "again",
+      "delete",
       "items", "pace", "strategy", "network", "speed", "store", "record", "json", "trace", "map",
       "time-zone",
       "watch", "without-hints", "without-survival", "explain", "max-cost", "video-cost",
@@ -71,7 +72,7 @@ import Version
       "megabyte-loaders",
       "output", "csv", "without-grid", "undo", "together", "validation", "against", "begin",
       "suggest",
-      "wrong",
+      "wrong", "plain-http",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(document.contains("`--\(option)`"), "--\(option)")

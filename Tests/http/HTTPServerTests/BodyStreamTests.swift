@@ -71,6 +71,69 @@ struct BodyStreamTests {
     #expect(read.withLock { $0 } == bytes)
   }
 
+  @Test func `the client hears of its body before the answer, if it knows interim answers`() throws
+  {
+    let handler = ClosureHandler(policy: { _ in .stream(maximumBytes: 1 << 20) }) { _, responder in
+      guard let body = responder.body else { return }
+      Thread.detachNewThread {
+        responder.inform(.uploadResumptionSupported, ["Location": "/here"])
+        let count = (try? Self.count(body)) ?? -1
+        responder.inform(.uploadResumptionSupported, ["Upload-Offset": "\(count)"])
+        responder.respond(Response(.ok, text: "\(count)"))
+        // Behind the answer nothing leaves.
+        responder.inform(.uploadResumptionSupported, ["Upload-Offset": "9"])
+      }
+    }
+    try withServer(handler) { _, port in
+      let client = Client(port)
+      for expects in ["", "Expect: 100-continue\r\n"] {
+        client.send("POST /a HTTP/1.1\r\nHost: a\r\n\(expects)Content-Length: 2\r\n\r\n")
+        var statuses: [Int] = []
+        while statuses.last != 104 || (!expects.isEmpty && !statuses.contains(100)) {
+          let interim = try #require(client.answer())
+          if interim.status == 104 { #expect(interim["Location"] == "/here") }
+          statuses.append(interim.status)
+        }
+        client.send([1, 1])
+        let progress = client.answer()
+        #expect(progress?.status == 104 && progress?["Upload-Offset"] == "2")
+        #expect(progress?["Content-Length"] == nil)
+        #expect(client.answer()?.text == "2")
+      }
+      let old = Client(port)
+      old.send("POST /a HTTP/1.0\r\nContent-Length: 2\r\n\r\n")
+      old.send([1, 1])
+      #expect(old.answer()?.text == "2")
+    }
+  }
+
+  @Test func `a body whose rest is not wanted ends for its reader, with what has come`() throws {
+    let read = Mutex<String>("")
+    let handler = ClosureHandler(policy: { _ in .stream(maximumBytes: 1 << 20) }) { _, responder in
+      guard let body = responder.body else { return }
+      Thread.detachNewThread {
+        var count = 0
+        do {
+          while let chunk = try body.read() {
+            count += chunk.count
+            body.cancel()
+          }
+        } catch {
+          read.withLock { $0 = "\(count) \(error)" }
+        }
+        responder.respond(Response(.ok))
+      }
+    }
+    try withServer(handler) { _, port in
+      let client = Client(port)
+      client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n")
+      client.send([1])
+      let answer = client.answer()
+      #expect(answer?.status == 200 && answer?.closes == true)
+    }
+    #expect(read.withLock { $0 } == "1 \(BodyStreamError.cancelled)")
+  }
+
   @Test func `the client is told to go on before it sends`() throws {
     try withServer(Self.counting { _ in }) { _, port in
       let client = Client(port)

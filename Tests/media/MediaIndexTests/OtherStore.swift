@@ -20,6 +20,9 @@ struct OtherStore: MediaStore {
   func namedMedia(after url: String?, limit: Int) throws -> [String] {
     try base.namedMedia(after: url, limit: limit)
   }
+  func posts(naming urls: [String], limit: Int) throws -> [String] {
+    try base.posts(naming: urls, limit: limit)
+  }
   func keep(_ media: [KnownMedia]) throws {
     try beforeKeep(media)
     try base.keep(media)

@@ -322,15 +322,21 @@ import Testing
       ("a/b.bmp/c.bmp", [:], "m-token", 409), ("../b.bmp", [:], "m-token", 400),
       (".uploads/lock", [:], "m-token", 400), ("a/b.bmp?version=1", [:], "m-token", 400),
       ("", [:], "m-token", 400), ("a/b.bmp", ["If-None-Match": tag], "m-token", 412),
+      ("a/b.bmp", [:], "m-token", 409), ("a/b.bmp?force=0", ["If-Match": "*"], "m-token", 409),
+      ("a/b.bmp?force=1", ["If-Match": "\"x\""], "m-token", 412),
+      ("a/b.bmp?force=yes", [:], "m-token", 400), ("a/c.bmp?force=1", [:], "m-token", 404),
     ] as [(String, [String: String], String?, Int)] {
       let answer = try delete(path, fields, token: token)
       #expect(answer.status == status, "\(path) \(fields) \(answer.text)")
     }
     #expect(files == ["a/b.bmp"])
+    let refused = try delete("a/b.bmp")
+    #expect(refused.value("type") == "urn:lookahead:problem:media-in-use")
+    #expect(refused.value("items") == ["p"], "\(refused.text)")
     #expect(try put(client, "b.bmp", Self.picture(1)).status == 201)
     #expect(try put(client, "c.bmp", Self.picture(2)).status == 507)
-    #expect(try delete("a/b.bmp").status == 204)
-    #expect(try delete("a/b.bmp").status == 404)
+    #expect(try delete("a/b.bmp?force=1").status == 204)
+    #expect(try delete("a/b.bmp?force=1").status == 404)
     #expect(files == ["b.bmp"])
     #expect(try client.get("/media/a/b.bmp").status == 404)
     let page = try client.get("/rp/?feed=f")
@@ -339,9 +345,11 @@ import Testing
     #expect(try put(client, "a/b.bmp", Self.picture(3)).status == 201)
     #expect(try !client.get("/rp/?feed=f").text.contains("unavailable"))
     let deleted = DispatchQueue.concurrentCount(16) { (_: Int) in
-      (try? delete("a/b.bmp").status) == 204
+      (try? delete("a/b.bmp?force=true").status) == 204
     }
     #expect(deleted == 1)
+    // No item names it.
+    #expect(try delete("b.bmp").status == 204)
   }
 
   @Test func `a content names its file, and the same one twice is one file`() throws {

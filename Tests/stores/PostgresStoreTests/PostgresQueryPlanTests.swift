@@ -58,6 +58,7 @@ struct PostgresQueryPlanTests {
     ("an export's ids", PostgresStore.idsAfter),
     ("known files", MediaRows.atURLs), ("known files in order", MediaRows.afterURL),
     ("files of ours that posts name", MediaRows.namedAfterURL),
+    ("posts that name files", MediaRows.postsNaming),
     ("a truth by its version", MediaRows.truthOfVersion),
     ("where a content lies", MediaRows.urlsOfTruth), ("posts that show files", MediaRows.tellPosts),
     ("rows of old rankings", PostgresPruning.deleteClosed),

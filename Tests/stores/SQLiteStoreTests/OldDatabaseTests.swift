@@ -27,7 +27,8 @@ import Testing
     try pool.write { database in
       try database.execute(sql: "DELETE FROM schema_migration")
       for table in [
-        "experiment_step", "experiment", "lease", "report_cell", "report_batch", "report_watch",
+        "change_source", "webhook", "experiment_step", "experiment", "lease", "report_cell",
+        "report_batch", "report_watch",
         "report_promise",
       ] {
         try database.execute(sql: "DROP TABLE \(table)")
@@ -47,6 +48,14 @@ import Testing
       try database.execute(sql: "DELETE FROM strategy WHERE name IN \(later)")
       try database.execute(
         sql: "DROP INDEX post_with_survival; ALTER TABLE post DROP COLUMN survival")
+      try database.execute(
+        sql: """
+          DROP TRIGGER feed_renamed_told; DROP TRIGGER feed_added; DROP TRIGGER feed_changed;
+          DROP TRIGGER feed_gone;
+          DROP TRIGGER feed_entry_retimed; DROP TRIGGER feed_entry_gone;
+          DROP TRIGGER post_changed; DROP TRIGGER post_left;
+          ALTER TABLE change_log DROP COLUMN after_entry
+          """)
       for (index, name) in Self.names.prefix(count).enumerated() {
         try database.execute(
           sql: "INSERT INTO schema_migration VALUES (?, ?, 'x', '2026-11-23T00:00:00Z')",

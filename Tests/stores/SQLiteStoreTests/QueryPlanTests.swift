@@ -17,6 +17,7 @@ import Testing
     ("posts that show files", MediaTable.tellPosts),
     ("a known file", MediaTable.mediaAtURL), ("known files", MediaTable.mediaAfterURL),
     ("files of ours that posts name", MediaTable.namedAfterURL),
+    ("posts that name files", MediaTable.postsNaming),
     ("a truth by its version", MediaTable.truthOfVersion),
     ("where a content lies", MediaTable.urlsOfTruth),
     ("one post", PostReader.postByID),
@@ -73,6 +74,8 @@ import Testing
     ("another feed of a post", PruningBatch.isInAnotherFeed),
     ("posts that go together", PruningBatch.deletePosts),
     ("the log's newest change", FeedTops.newestChange),
+    ("changes behind a cursor", SQLiteStore.loggedAfter),
+    ("entries behind a cursor", SQLiteStore.enteredAfter),
   ]
 
   /// Question marks, or else the greatest of their numbers.

@@ -156,8 +156,8 @@ import Testing
     #expect(try Set(kinds()) == ["feed"])
     try store.outcome(
       of: ItemWrite(id: "p9", change: .put(Post(id: "p9", type: .image), placements: nil)))
-    // The feeds of the posts are new, too.
-    #expect(try Set(kinds()) == ["feed"])
+    // It has no entry by which readers would learn of it.
+    #expect(try kinds().suffix(1) == ["post"] && Set(kinds()) == ["feed", "post"])
   }
 
   @Test func `a deleted post is told of once, however many files it has`() throws {
@@ -176,6 +176,21 @@ import Testing
         $0, sql: "SELECT kind FROM change_log WHERE change_id > ?", arguments: [before])
     }
     #expect(kinds.sorted() == ["entry", "post"])
+  }
+
+  @Test func `a backup is another database for those who read changes`() throws {
+    let folder = TemporaryFolder()
+    let (path, backup) = (folder.file("feed.sqlite"), folder.file("backup.sqlite"))
+    let store = try SQLiteStore(path: path)
+    try store.load(Self.posts)
+    let cursor = try store.changes(after: nil, through: nil, limit: 1, withItems: false).next
+    try DatabaseCopy(of: path, at: backup).make()
+    let restored = try SQLiteStore(path: backup)
+    #expect(throws: ChangeCursorError.foreign) {
+      try restored.changes(after: cursor, through: nil, limit: 1, withItems: false)
+    }
+    #expect(
+      try store.changes(after: cursor, through: nil, limit: 1, withItems: false).next == cursor)
   }
 
   @Test func `a refresh that finds nothing changes nothing`() throws {

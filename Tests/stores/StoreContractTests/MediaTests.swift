@@ -93,6 +93,20 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `posts that name files are told once each, in order`(_ kind: StoreKind) throws {
+    let test = try loaded(kind)
+    let store = test.store
+    let all = try store.posts(naming: Self.urls, limit: 100)
+    #expect(all.contains("p3") && all == Array(Set(all)).sorted())
+    for count in 0...all.count + 1 {
+      #expect(try store.posts(naming: Self.urls, limit: count) == Array(all.prefix(count)))
+    }
+    #expect(try store.posts(naming: [Self.urls[0], Self.urls[0]], limit: 9).contains("p3"))
+    #expect(try store.posts(naming: [], limit: 9) == [])
+    #expect(try store.posts(naming: [Self.urls[0] + "x", "/media/"], limit: 9) == [])
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `posts show what is known of their files, and records do not`(_ kind: StoreKind) throws {
     let test = try loaded(kind)
     let store = test.store

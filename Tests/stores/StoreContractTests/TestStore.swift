@@ -41,7 +41,7 @@ struct StoreOptions {
 
 /// A store of a kind, for a test.
 struct TestStore {
-  let store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore
+  let store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore & ChangeStore
   private let folder = TemporaryFolder()
   private var options: StoreOptions
 
@@ -93,7 +93,9 @@ struct TestStore {
   }
 
   /// The store as another process has it; what is in memory alone has no other.
-  func again() throws -> any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore {
+  func again() throws -> any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore
+    & ChangeStore
+  {
     switch store {
     case let store as SQLiteStore: try Self.sqlite(store.path, options)
     case let store as PostgresStore: try Self.postgres(store.address, options)

@@ -25,6 +25,14 @@ extension ModelStore: MediaStore {
     .sorted().prefix(limit).map(\.text)
   }
 
+  package func posts(naming urls: [String], limit: Int) throws -> [String] {
+    let asked = Set(urls.map(ByteText.init))
+    let posts = current.state.items.values.map(\.post).filter { post in
+      post.media.contains { asked.contains(ByteText($0.url)) }
+    }
+    return posts.map { ByteText($0.id) }.sorted().prefix(limit).map(\.text)
+  }
+
   package func keep(_ media: [KnownMedia]) throws {
     let keys = try media.map { try $0.versionKey() }
     change { state in

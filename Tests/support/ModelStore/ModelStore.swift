@@ -34,6 +34,7 @@ package final class ModelStore: FeedStore, PolicyStore {
   private let writes: WriteQueue
   private let options: Options
   let reports = Mutex(ModelReports())
+  let changeLog = Mutex(ModelChanges())
   private let aliveRuns = Mutex<(alive: Set<Int>, last: Int)>(([], 0))
 
   package init(_ options: Options = Options()) {
@@ -50,6 +51,7 @@ package final class ModelStore: FeedStore, PolicyStore {
   func change<Result>(_ body: (inout ModelState) throws -> Result) rethrows -> Result {
     try writing.withLock { _ in
       var state = published.withLock { $0.state }
+      let before = state
       let result = try body(&state)
       published.withLock { published in
         let changed = state.changed
@@ -58,6 +60,7 @@ package final class ModelStore: FeedStore, PolicyStore {
         published.version = StoreVersion(number: published.version.number + 1)
         if !changed.isEmpty { published.history.append((published.version, changed)) }
       }
+      changeLog.withLock { $0.note(from: before, to: state) }
       return result
     }
   }

@@ -14,6 +14,8 @@ package final class LoopbackServer: Sendable {
     package let range: ClosedRange<Int>?
     /// How many questions came before, on all connections.
     package let number: Int
+    /// As many bytes as `Content-Length` says.
+    package let body: [UInt8]
   }
 
   /// What is written for it.
@@ -118,10 +120,16 @@ package final class LoopbackServer: Sendable {
     let ends = fields["range"]?.dropFirst("bytes=".count).split(separator: "-").compactMap {
       Int($0)
     }
-    let question = state.withLock { state in
+    var body: [UInt8] = []
+    while body.count < Int(fields["content-length"] ?? "") ?? 0 {
+      guard read(connection, &byte, 1) == 1 else { return false }
+      body.append(byte)
+    }
+    let question = state.withLock { [body] state in
       let question = Question(
         target: String(lines[0].split(separator: " ")[1]), fields: fields,
-        range: ends.flatMap { $0.count == 2 ? $0[0]...$0[1] : nil }, number: state.questions.count)
+        range: ends.flatMap { $0.count == 2 ? $0[0]...$0[1] : nil }, number: state.questions.count,
+        body: body)
       state.questions.append(question)
       return question
     }

@@ -32,8 +32,9 @@ struct lookahead_child {
   unsigned long long processor_seconds;
   /* Whether it may open sockets. */
   int has_network;
-  /* How large a file may become that it writes. */
+  /* How large a file may become that it writes, and how many it may have open. */
   unsigned long long file_bytes;
+  unsigned long long open_files;
   /* Whether it has a processor only while nobody else wants it. */
   int is_idle;
 };
@@ -91,9 +92,9 @@ static inline int lookahead_become(const struct lookahead_child *child, pid_t pa
   lookahead_limit(RLIMIT_AS, child->memory_bytes, child->memory_bytes);
   lookahead_limit(RLIMIT_CPU, child->processor_seconds, child->processor_seconds + 1);
   lookahead_limit(RLIMIT_CORE, 0, 0);
-  /* It writes to pipes, and to no file but one that is given to it. */
+  /* Mostly it writes to pipes, and to no file but one that is given to it. */
   lookahead_limit(RLIMIT_FSIZE, child->file_bytes, child->file_bytes);
-  lookahead_limit(RLIMIT_NOFILE, 64, 64);
+  lookahead_limit(RLIMIT_NOFILE, child->open_files, child->open_files);
   if (child->is_idle) {
     struct sched_param none = {0};
     setpriority(PRIO_PROCESS, 0, 19);

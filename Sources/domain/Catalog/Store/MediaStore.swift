@@ -68,6 +68,8 @@ public protocol MediaStore: Sendable {
   /// URLs by which posts name files of ours, each once: those that begin with `/`, in the order of their
   /// bytes, those behind `url`, or the first ones.
   func namedMedia(after url: String?, limit: Int) throws -> [String]
+  /// Ids of posts that have a file at one of these URLs, each once, the first ones in the order of their bytes.
+  func posts(naming urls: [String], limit: Int) throws -> [String]
   /// Replaces the facts about files, all of them or none. When it returns, the facts are durable, and the
   /// next read shows them.
   ///

@@ -40,10 +40,20 @@ public struct SessionLog: Hashable, Sendable {
     public var event: PrefetchEvent
   }
 
+  /// A file's transfer that the engine began or resumed.
+  public struct Request: Hashable, Sendable {
+    /// When.
+    public var atMilliseconds: Int
+    /// Which transfer.
+    public var transfer: Int
+  }
+
   /// With what it began: the strategy, the settings, the network as it was taken to be.
   public private(set) var start: PrefetchSnapshot
   /// What the engine was told, in its order: pages with their items, what came, bandwidths.
   public private(set) var events: [Event] = []
+  /// What the engine asked for, in its order.
+  public private(set) var requests: [Request] = []
   /// What the person looked at, in its order.
   public private(set) var looks: [Look] = []
   /// The writer stopped before the viewing did, for the log had come to its limit.
@@ -104,7 +114,15 @@ public struct SessionLog: Hashable, Sendable {
       looks[last].waitMilliseconds = try fields.required("waitMs", in: 0...RecordLimits.number)
     } else if json.member("cut") != nil {
       isCut = true
-    } else if json.member("actions") == nil {
+    } else if let actions = json.member("actions") {
+      for action in actions.elements {
+        guard let at = json.member("at")?.wholeNumber,
+          let id = action.member("transfer")?.wholeNumber
+        else { continue }
+        guard ["fetch", "resume"].contains(action.member("do")?.text) else { continue }
+        requests.append(Request(atMilliseconds: at, transfer: id))
+      }
+    } else {
       throw json.error("is neither an event nor what came of one")
     }
   }

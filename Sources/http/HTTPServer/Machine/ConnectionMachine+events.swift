@@ -57,6 +57,17 @@ extension ConnectionMachine {
     abandonStream(of: number)
   }
 
+  /// How much of the output may wait for an interim answer to be added.
+  private static let interimBytes = 4_096
+
+  /// Tells the client of the oldest request something before its answer; leaves it out where that is not the
+  /// request, for a client of HTTP/1.0, and where the client does not read.
+  mutating func informed(_ number: UInt64, _ head: [UInt8], _ around: inout Surroundings) {
+    guard exchanges.takesInterim(number), output.byteCount < Self.interimBytes else { return }
+    beginDelivery(&around)
+    output.append(head)
+  }
+
   /// The application will not answer a request: that is an error, and ends the connection after it.
   mutating func failed(_ number: UInt64, _ error: ProtocolError) {
     guard exchanges.refuse(number, error) else { return }

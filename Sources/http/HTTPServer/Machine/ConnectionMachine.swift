@@ -317,7 +317,7 @@ extension ConnectionMachine {
     ResponseHead.writeEnd(
       to: &bytes,
       persistence: isLast || stream != nil
-        ? .closed : exchange.keepsOldVersion ? .keptExplicitly : .kept,
+        ? .closed : exchange.isOfOldVersion ? .keptExplicitly : .kept,
       dateLine: around.dateLine, requestID: exchange.requestID)
     beginDelivery(&around)
     let start = output.writtenCount + output.byteCount

@@ -39,8 +39,8 @@ struct Exchange {
   let requestID: String
   /// Whether the answer goes without its body.
   let isHead: Bool
-  /// Whether an HTTP/1.0 client asked to keep the connection, which the answer then confirms.
-  let keepsOldVersion: Bool
+  /// Whether its client speaks HTTP/1.0: the answer confirms that the connection is kept, and none goes before it.
+  let isOfOldVersion: Bool
   /// Whether its method may change something: what was sent behind it waits for its answer, which it
   /// may depend on (RFC 9112 section 9.3.2).
   let isUnsafe: Bool
@@ -70,7 +70,7 @@ extension Exchange {
   init(of request: borrowing Request, _ around: inout Surroundings) {
     requestID = request.clientRequestID ?? around.requestIDs.next()
     isHead = request.method == .head
-    keepsOldVersion = request.minorVersion == 0
+    isOfOldVersion = request.minorVersion == 0
     isUnsafe = !request.method.isSafe
     keepsAlive = request.keepsAlive
     startNanoseconds = around.nowNanoseconds
@@ -85,7 +85,7 @@ extension Exchange {
   init(ofRefused known: RequestParser.KnownHead?, _ around: inout Surroundings) {
     requestID = known?.requestID ?? around.requestIDs.next()
     isHead = known?.method == .head
-    keepsOldVersion = false
+    isOfOldVersion = false
     isUnsafe = false
     keepsAlive = false
     startNanoseconds = around.nowNanoseconds

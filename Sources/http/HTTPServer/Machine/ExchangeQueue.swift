@@ -62,6 +62,12 @@ struct ExchangeQueue {
     return isOwed
   }
 
+  /// Whether it is the oldest one, the application owes its answer, and its client knows interim answers.
+  mutating func takesInterim(_ number: UInt64) -> Bool {
+    guard number == firstNumber, !items.isEmpty else { return false }
+    return items.withElement(at: 0) { $0.answer.isApplications && !$0.isOfOldVersion }
+  }
+
   /// Has it answered with an error, after which the connection ends; false where it has its answer.
   mutating func refuse(_ number: UInt64, _ error: ProtocolError) -> Bool {
     guard let index = index(number) else { return false }

@@ -50,6 +50,8 @@ package struct LabNetwork: Hashable, Sendable {
   package var link: LinkSettings
   /// What the client takes for granted before it has measured; `nil` where nothing is known.
   let expected: LinkConditions?
+  /// Its schedule plays from its beginning, and not from a moment that the run draws.
+  var beginsAtTop = false
 
   /// Whether it was recorded, and is no profile.
   var isRecorded: Bool { expected == nil }

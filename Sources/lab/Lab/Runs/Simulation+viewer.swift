@@ -1,3 +1,4 @@
+import PostJSON
 import Prefetch
 
 /// Where the viewer is, and what is seen there.
@@ -38,6 +39,7 @@ extension Simulation {
     guard listed.contains(step.index) else {
       if isNew {
         figures.pageLoaders += 1
+        noteLook(isReady: false)
         explain("loader: the page of \(item.id) is not there")
       }
       phase = .atEnd
@@ -48,6 +50,7 @@ extension Simulation {
     for transfer in transfers where transfer.item == step.index { bring(transfer.id) }
     listedSinceMicroseconds = link.nowMicroseconds
     let isThere = isThere(step.index)
+    if isNew { noteLook(isReady: isThere) }
     timeline?.look(step.index, at: waitsSinceMicroseconds / 1_000, hasLoader: !isNew || !isThere)
     watched[step.index] = max(watched[step.index], 0)
     explain("the viewer looks at \(item.id)\(isThere ? "" : ": loader")")
@@ -132,6 +135,23 @@ extension Simulation {
       noteWait(link.nowMicroseconds - waitsSinceMicroseconds)
     }
     endPlayback()
+    if record != nil {
+      let now = link.nowMicroseconds
+      record! += SessionLog.line(
+        leaving: setup.feed.items[step.index].id, at: now / 1_000,
+        dwellMilliseconds: (now - waitsSinceMicroseconds) / 1_000,
+        waitMilliseconds: (figures.waitedMicroseconds - waitedBeforeMicroseconds) / 1_000)
+    }
     setOut()
+  }
+
+  /// Of the item that the viewer has come to.
+  private mutating func noteLook(isReady: Bool) {
+    guard record != nil else { return }
+    waitedBeforeMicroseconds = figures.waitedMicroseconds
+    record! += SessionLog.line(
+      SessionLog.Look(
+        atMilliseconds: link.nowMicroseconds / 1_000, item: setup.feed.items[step.index].id,
+        isReady: isReady, isGoingUp: step.distance < 0))
   }
 }

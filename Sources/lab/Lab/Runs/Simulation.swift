@@ -1,3 +1,4 @@
+import PostJSON
 import Prefetch
 
 // `Lab` runs the engine of `Prefetch` against a simulated world. `Simulation` is one run: it asks
@@ -80,6 +81,8 @@ package struct Simulation: Sendable {
   var figures = RunFigures()
   /// What happened, in words, where somebody wants to read it.
   var lines: [String]?
+  /// What happened, as `SessionLog` has it, where somebody wants to replay it.
+  var record: [UInt8]?
   /// What happened, as a picture needs it.
   var timeline: RunTimeline?
 
@@ -99,6 +102,8 @@ package struct Simulation: Sendable {
   /// Since when the viewer is where the item is or will be, and since when the list has it.
   var waitsSinceMicroseconds = 0
   var listedSinceMicroseconds = 0
+  /// How long the viewer had waited before the item of now, where that is recorded.
+  var waitedBeforeMicroseconds = 0
   var timerMilliseconds: Int?
   var playback = PlaybackState()
   /// Measures the link as the client library does, and when it looks again.
@@ -136,7 +141,9 @@ package struct Simulation: Sendable {
   /// A run's link, and at which moment of its schedule it begins.
   static func link(_ setup: Setup, _ random: LabRandom) -> (link: Link, offsetMicroseconds: Int) {
     var network = random.split(2)
-    let offset = setup.network.schedule.loopMicroseconds.map { network.number(below: $0) } ?? 0
+    let offset =
+      setup.network.beginsAtTop
+      ? 0 : setup.network.schedule.loopMicroseconds.map { network.number(below: $0) } ?? 0
     let link = Link(
       setup.network.schedule, settings: setup.network.link, offsetMicroseconds: offset,
       random: network)
@@ -161,6 +168,16 @@ package struct Simulation: Sendable {
     var simulation = Simulation(contestant, setup, seed: seed, explains: true)
     simulation.run()
     return (simulation.figures, simulation.lines ?? [])
+  }
+
+  /// The same, with the record of the session, as a client writes it.
+  package static func recorded(
+    _ contestant: Contestant, _ setup: Setup, seed: UInt64
+  ) -> (figures: RunFigures, record: [UInt8]) {
+    var simulation = Simulation(contestant, setup, seed: seed)
+    simulation.record = SessionLog.line(beginning: simulation.engine, at: 0)
+    simulation.run()
+    return (simulation.figures, simulation.record ?? [])
   }
 
   /// The same, as a picture needs it.
@@ -225,7 +242,11 @@ package struct Simulation: Sendable {
     while index < untold.count {
       figures.events += 1
       let time = link.nowMicroseconds / 1_000
-      for action in engine.handle(untold[index], atMilliseconds: time) { perform(action) }
+      let actions = engine.handle(untold[index], atMilliseconds: time)
+      if record != nil {
+        record! += SessionLog.lines(untold[index], actions, at: time)
+      }
+      for action in actions { perform(action) }
       index += 1
     }
     untold.removeAll(keepingCapacity: true)

@@ -24,14 +24,23 @@ struct RangeClient {
     self.settings = settings
     self.deadlineMilliseconds = deadlineMilliseconds
     addresses = try Self.resolve(url.host, settings, deadlineMilliseconds)
-    for address in addresses where !settings.allowsPrivateAddresses && !address.isPublic {
-      throw .privateAddress(host: url.host, address: address.description)
-    }
   }
 
   /// Asked on a thread of its own, since the system's resolver has time limits of its own.
-  private static func resolve(
+  ///
+  /// - Throws: `RemoteError` where it has no address, or one that is not allowed.
+  static func resolve(
     _ host: String, _ settings: ProbeSettings, _ deadline: UInt64
+  ) throws(RemoteError) -> [IPAddress] {
+    let addresses = try allAddresses(of: host, settings, deadline)
+    for address in addresses where !settings.allowsPrivateAddresses && !address.isPublic {
+      throw .privateAddress(host: host, address: address.description)
+    }
+    return addresses
+  }
+
+  private static func allAddresses(
+    of host: String, _ settings: ProbeSettings, _ deadline: UInt64
   ) throws(RemoteError) -> [IPAddress] {
     if let address = IPAddress(host) { return [address] }
     let answer = Monitor<Result<[IPAddress], SystemError>?>(nil)
@@ -92,15 +101,18 @@ struct RangeClient {
       "--range", "\(range.lowerBound)-\(range.upperBound - 1)",
     ]
     if let entityTag { arguments += ["--header", "If-Range: \(entityTag)"] }
-    if IPAddress(url.host) == nil {
-      let list = addresses.map { $0.isIPv4 ? "\($0)" : "[\($0)]" }.joined(separator: ",")
-      arguments += ["--resolve", "\(url.host):\(url.port):\(list)"]
-    }
-    return arguments + ["--url", url.description]
+    return arguments + Self.place(url, addresses)
+  }
+
+  /// The URL, and where alone it leads.
+  static func place(_ url: MediaURL, _ addresses: [IPAddress]) -> [String] {
+    guard IPAddress(url.host) == nil else { return ["--url", url.description] }
+    let list = addresses.map { $0.isIPv4 ? "\($0)" : "[\($0)]" }.joined(separator: ",")
+    return ["--resolve", "\(url.host):\(url.port):\(list)", "--url", url.description]
   }
 
   /// `curl: (7) Failed to connect to …`, without who says it.
-  private static func words(_ errors: [UInt8], _ status: Int32) -> String {
+  static func words(_ errors: [UInt8], _ status: Int32) -> String {
     let line = String(decoding: errors, as: UTF8.self).split(whereSeparator: \.isNewline).first
     guard let line else { return "curl ended with status \(status)" }
     let words = line.firstRange(of: ") ").map { line[$0.upperBound...] } ?? line

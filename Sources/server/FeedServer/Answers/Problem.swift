@@ -18,6 +18,7 @@ struct Problem: Error, Sendable {
     case invalidCursor = "invalid-cursor"
     case differentRankings = "different-rankings"
     case expiredCursor = "expired-cursor"
+    case expiredChanges = "expired-changes"
     case malformedRequest = "malformed-request"
     case misdirectedRequest = "misdirected-request"
     case unknownRoute = "unknown-route"
@@ -32,6 +33,12 @@ struct Problem: Error, Sendable {
     case unknownMediaVersion = "unknown-media-version"
     case invalidMediaPath = "invalid-media-path"
     case mediaConflict = "media-conflict"
+    case mediaInUse = "media-in-use"
+    case unknownUpload = "unknown-upload"
+    case uploadSuperseded = "upload-superseded"
+    case mismatchingOffset = "mismatching-upload-offset"
+    case completedUpload = "completed-upload"
+    case inconsistentLength = "inconsistent-upload-length"
     case wrongDigest = "wrong-digest"
     case brokenMedia = "broken-media"
     case missingSignature = "missing-signature"
@@ -60,8 +67,15 @@ struct Problem: Error, Sendable {
     case notReady = "not-ready"
     case internalError = "internal-error"
 
-    /// The `type` member: a name and not an address, so that it never breaks.
-    var uri: String { "urn:lookahead:problem:" + rawValue }
+    /// The `type` member: a name and not an address, so that it never breaks; of a problem that others have
+    /// registered, the name that it has there (draft-ietf-httpbis-resumable-upload-12 section 7).
+    var uri: String {
+      switch self {
+      case .mismatchingOffset, .completedUpload, .inconsistentLength:
+        "https://iana.org/assignments/http-problem-types#" + rawValue
+      default: "urn:lookahead:problem:" + rawValue
+      }
+    }
 
     /// Whether the server's operator has to hear of it.
     var isServersFault: Bool { self == .internalError || self == .storageFull }
@@ -73,6 +87,7 @@ struct Problem: Error, Sendable {
       case .invalidCursor: "The cursor is damaged or of another feed"
       case .differentRankings: "The cursors are of two rankings"
       case .expiredCursor: "The cursor's ranking is no longer kept"
+      case .expiredChanges: "The changes since then are no longer kept"
       case .malformedRequest: "The request is not well-formed HTTP"
       case .misdirectedRequest: "The host is not allowed"
       case .unknownRoute: "There is no such route"
@@ -87,6 +102,12 @@ struct Problem: Error, Sendable {
       case .unknownMediaVersion: "The media file has another content"
       case .invalidMediaPath: "No media file can have this path"
       case .mediaConflict: "Something else than a file is in the way"
+      case .mediaInUse: "Items show the media file"
+      case .unknownUpload: "There is no such upload"
+      case .uploadSuperseded: "A later request has ended this one"
+      case .mismatchingOffset: "The upload has another offset"
+      case .completedUpload: "The upload is complete"
+      case .inconsistentLength: "The upload has another length"
       case .wrongDigest: "The digest is another one"
       case .brokenMedia: "The media file is broken"
       case .missingSignature: "The URL is not signed"
@@ -126,6 +147,10 @@ struct Problem: Error, Sendable {
   var parameter: String?
   /// The field of a record that is at fault, `media[0].width`.
   var field: String?
+  /// Where an upload is, and where the request said that it is.
+  var offsets: (expected: Int, provided: Int)?
+  /// Items that are in the way.
+  var items: [String] = []
   /// Fields of the answer that the status calls for.
   var fields = Fields()
   /// After how many seconds to try again, for 429 and 503.
@@ -171,6 +196,12 @@ struct Problem: Error, Sendable {
       writer.member("instance", requestID)
       writer.member("parameter", parameter?.shortened(toBytes: Self.nameBytes))
       writer.member("field", field?.shortened(toBytes: Self.nameBytes))
+      writer.member("expected-offset", offsets?.expected)
+      writer.member("provided-offset", offsets?.provided)
+      if !items.isEmpty {
+        writer.key("items")
+        writer.array { writer in for item in items { writer.string(item) } }
+      }
     }
     var fields = self.fields
     fields.append(ContentType.problem.fields)
@@ -212,6 +243,14 @@ extension Problem {
       self.init(.malformedRequest, .badRequest, "The path holds \(error).")
     case let error as FeedError: self.init(error)
     case let error as ExperimentError: self.init(error)
+    case ChangeCursorError.foreign:
+      self.init(
+        .invalidCursor, .badRequest, "The cursor is one of another database.", parameter: "since")
+    case ChangeCursorError.expired:
+      self.init(
+        .expiredChanges, .gone,
+        "The changes since then are no longer kept: ask without since, and copy everything again.",
+        parameter: "since")
     case let error as ProtocolError: self.init(error)
     case let error as RecordError:
       self.init(.invalidRecord, .unprocessableContent, "The record is refused: \(error).")
@@ -222,6 +261,8 @@ extension Problem {
       self.init(.invalidMediaPath, .badRequest, error.description)
     case let error as MediaPlaceError:
       self.init(.mediaConflict, .conflict, error.description)
+    case BodyStreamError.cancelled:
+      self.init(.uploadSuperseded, .conflict, "A later request has ended this one.")
     case let error as UploadedTypeError:
       self.init(.unsupportedMediaType, .unsupportedMediaType, error.description)
     case let error as BodyStreamError:

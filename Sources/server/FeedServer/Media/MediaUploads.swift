@@ -27,6 +27,14 @@ final class MediaUploads: Sendable {
     let isFaststart: Bool
     let method: HTTP.Method
     let fields: Fields
+
+    /// The type of a file that begins so, and is to be there.
+    ///
+    /// - Throws: `UploadedTypeError`.
+    func type(ofHead head: [UInt8]) throws -> UploadedType {
+      guard let segments else { return try UploadedType(head: head) }
+      return try UploadedType(head: head, name: segments.last ?? "")
+    }
   }
 
   /// What came of it.
@@ -47,8 +55,8 @@ final class MediaUploads: Sendable {
   let folder: MediaFolder
   let pool: WorkerPool
   let maximumBytes: Int
+  let uploads: UploadFolder
   private let arrival: MediaArrival
-  private let uploads: UploadFolder
   private let quota: MediaQuota
   /// How many files may be looked into at once.
   private let decoders: Monitor<Int>
@@ -80,14 +88,24 @@ final class MediaUploads: Sendable {
     if let segments = order.segments { _ = try current(segments, order.method, order.fields) }
   }
 
+  /// How many of the items that name a file are told.
+  private static let toldItems = 100
+
   /// Removes the file that has the name, and stores that there is none; waits for the disk.
   ///
-  /// - Throws: `MediaError.notFound` where there is none, `Problem` as `check` does, `SystemError`.
-  func delete(_ segments: [String], _ method: HTTP.Method, _ fields: Fields) throws {
+  /// - Throws: `MediaError.notFound` where there is none, `Problem` as `check` does, and 409 where items name it and it
+  ///   is not deleted by force; `SystemError`, what the store throws.
+  func delete(
+    _ segments: [String], isForced: Bool, _ method: HTTP.Method, _ fields: Fields
+  ) throws {
     let lock = try uploads.lock(segments)
     defer { withExtendedLifetime(lock) {} }
     guard let old = try current(segments, method, fields) else {
       throw MediaError.notFound(.noSuchFile)
+    }
+    if !isForced {
+      let items = try arrival.items(naming: segments, limit: Self.toldItems + 1)
+      guard items.isEmpty else { throw Problem.mediaInUse(items, limit: Self.toldItems) }
     }
     try folder.root.delete(segments)
     quota.add(-old.bytes)
@@ -116,7 +134,16 @@ final class MediaUploads: Sendable {
     var sha256: [UInt8]
     var sha512: [UInt8]?
     /// How many bytes of the quota are set aside for it.
-    var reserved: Int
+    var reserved = 0
+  }
+
+  /// Sets bytes of the quota aside as long as `body` is at work.
+  ///
+  /// - Throws: `Problem` 507 where there are not so many, and what `body` throws.
+  func withReserved<Result>(bytes: Int, _ body: () throws -> Result) throws -> Result {
+    guard try quota.reserve(bytes) else { throw Problem.quota(quota.limitBytes) }
+    defer { quota.release(bytes) }
+    return try body()
   }
 
   private func receive(_ body: BodyStream?, length: Int?, _ order: Order) throws -> Received {
@@ -132,10 +159,6 @@ final class MediaUploads: Sendable {
       var sha512 = SHA512()
       var bytes = 0
       var head: [UInt8] = []
-      func type() throws -> UploadedType {
-        guard let segments = order.segments else { return try UploadedType(head: head) }
-        return try UploadedType(head: head, name: segments.last ?? "")
-      }
       var known: UploadedType?
       while let piece = try body?.read() {
         if length == nil, bytes + piece.count > reserved {
@@ -144,7 +167,7 @@ final class MediaUploads: Sendable {
         if known == nil {
           head += piece.prefix(MediaType.headBytes - head.count)
           // What is not taken is refused before the rest of it is sent.
-          if head.count == MediaType.headBytes { known = try type() }
+          if head.count == MediaType.headBytes { known = try order.type(ofHead: head) }
         }
         try upload.descriptor.write(piece[...], at: bytes)
         bytes += piece.count
@@ -152,7 +175,8 @@ final class MediaUploads: Sendable {
         if order.digests.needsSHA512 { sha512.update(piece) }
       }
       return Received(
-        upload: upload, type: try known ?? type(), bytes: bytes, sha256: sha256.finalize(),
+        upload: upload, type: try known ?? order.type(ofHead: head), bytes: bytes,
+        sha256: sha256.finalize(),
         sha512: order.digests.needsSHA512 ? sha512.finalize() : nil, reserved: reserved)
     } catch {
       quota.release(reserved)
@@ -160,7 +184,13 @@ final class MediaUploads: Sendable {
     }
   }
 
-  private func finish(_ received: Received, _ order: Order) throws -> Placed {
+  /// Looks into a file that is there as a whole, and gives it its name.
+  ///
+  /// - Parameter beforePlacing: called when nothing but the name is missing, with what will have it.
+  func finish(
+    _ received: Received, _ order: Order,
+    beforePlacing: ([String], Received) throws -> Void = { _, _ in }
+  ) throws -> Placed {
     var received = received
     var (report, warnings) = try look(into: &received)
     let isMended = order.isFaststart && report?.notes.contains(.tablesBehind) == true
@@ -173,6 +203,7 @@ final class MediaUploads: Sendable {
     let lock = try uploads.lock(segments)
     defer { withExtendedLifetime(lock) {} }
     let old = try current(segments, order.method, order.fields)
+    try beforePlacing(segments, received)
     try received.upload.place(at: segments, in: folder.root)
     quota.add(received.bytes - (old?.bytes ?? 0))
     try arrival.keep(report?.truth, of: segments)
@@ -230,6 +261,25 @@ final class MediaUploads: Sendable {
     }
   }
 
+  /// The digests of a file that is there as a whole.
+  ///
+  /// - Throws: `SystemError`, `ProbeError`.
+  func digests(
+    of file: OpenFile, withSHA512: Bool
+  ) throws -> (sha256: [UInt8], sha512: [UInt8]?) {
+    let sha256 = try arrival.digest(of: file)
+    guard withSHA512 else { return (sha256, nil) }
+    var sha512 = SHA512()
+    var offset = 0
+    while offset < file.size {
+      let piece = try file.read(at: offset, count: Self.reservedBytes)
+      if piece.isEmpty { break }
+      sha512.update(piece)
+      offset += piece.count
+    }
+    return (sha256, sha512.finalize())
+  }
+
   private static func words(_ note: ProbeNote) -> String {
     guard note == .tablesBehind else { return note.description }
     return
@@ -256,6 +306,18 @@ final class MediaUploads: Sendable {
 }
 
 extension Problem {
+  /// - Parameter limit: how many items are told.
+  fileprivate static func mediaInUse(_ items: [String], limit: Int) -> Problem {
+    let first = items.prefix(3).map { "\"\($0.shortened(toBytes: 100))\"" }.joined(separator: ", ")
+    let count = items.count > limit ? "more than \(limit)" : "\(items.count)"
+    var problem = Problem(
+      .mediaInUse, .conflict,
+      "Items show the file, \(count) in all: \(first)\(items.count > 3 ? ", …" : ""). "
+        + "DELETE with ?force=1 deletes it all the same.")
+    problem.items = Array(items.prefix(limit))
+    return problem
+  }
+
   fileprivate static func quota(_ bytes: Int) -> Problem {
     Problem(
       .quotaExceeded, .insufficientStorage,

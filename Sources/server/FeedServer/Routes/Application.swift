@@ -2,6 +2,7 @@ import Feed
 import HTTP
 import HTTPServer
 import Logging
+import MediaIndex
 
 // 1. `Sockets.EventLoop` waits in epoll on a thread of its own, with a short time slice
 //    (`Scheduling.prompt`): it gets its core as soon as there is something to do, whatever else
@@ -65,6 +66,7 @@ struct Application: Handler {
   private let importBytes: Int
   private let reports: ReportSettings
   private let tokens: ReportTokens?
+  private let resumable: ResumableUploads?
   private let logger: Logger
 
   init(_ parts: HandlerParts, _ access: WriteAccess) {
@@ -83,6 +85,7 @@ struct Application: Handler {
     importBytes = configuration.importBytes
     reports = configuration.reports
     tokens = parts.reportTokens
+    resumable = parts.resumable
     logger = parts.logger
   }
 
@@ -189,7 +192,7 @@ struct Application: Handler {
       if call.route?.isForWatchers != true { try admit(request, responder) }
       switch call.head.outcome {
       case .endpoint(let endpoint): try endpoint.handler.answer(call)
-      case .options(let allowed): call.respond(Self.options(request, allowed: allowed))
+      case .options(let allowed): call.respond(options(request, allowed: allowed))
       case .refusal(let error): throw error
       }
     }
@@ -227,10 +230,20 @@ extension Application {
     return areNames ? names.joined(separator: ", ") : nil
   }
 
+  /// Whether uploads that may be continued begin at this path, or go on there.
+  private static func isOfUploads(_ path: String) -> Bool {
+    path == Route.postMedia.path
+      || [MediaAddresses.servedPrefix, "/v1/uploads/"].contains { path.hasPrefix($0) }
+  }
+
   /// `OPTIONS`, RFC 9110 section 9.3.7, and a browser's preflight: answered without the store. Pages
   /// of other origins may read; `Allow` tells what else the route has.
-  private static func options(_ request: Request, allowed: [Method]) -> Response {
+  private func options(_ request: Request, allowed: [Method]) -> Response {
     var fields: Fields = ["Allow": allowed.map(\.rawValue).joined(separator: ", ")]
+    if let resumable, Self.isOfUploads(request.path) {
+      fields.append("Accept-Patch", ResumableUploads.partialType)
+      fields.append("Upload-Limit", resumable.limits())
+    }
     if request.fields.contains("Access-Control-Request-Method") {
       let isOpen = request.path == Route.plan.path || request.path == Route.reports.path
       let reading = allowed.filter { isOpen || [.get, .head, .options].contains($0) }
@@ -239,7 +252,8 @@ extension Application {
       // Not where nothing can be read: POST needs no permission of its own, and the token must not be sent along.
       let isForReaders = isOpen || reading.contains(.get)
       let asked = isForReaders ? request.fields.combined("Access-Control-Request-Headers") : nil
-      fields.append("Access-Control-Allow-Headers", asked.flatMap(fieldNames) ?? readFields)
+      fields.append(
+        "Access-Control-Allow-Headers", asked.flatMap(Self.fieldNames) ?? Self.readFields)
       fields.append("Access-Control-Max-Age", "86400")
       fields.append("Vary", "Access-Control-Request-Headers")
     }

@@ -47,7 +47,8 @@ private struct MediaPlace {
   }
 }
 
-/// `DELETE` of a media file, RFC 9110 section 9.3.5: 204 when its name is gone, and pages say so.
+/// `DELETE` of a media file, RFC 9110 section 9.3.5: 204 when its name is gone, and pages say so. One that items name is
+/// deleted only by force.
 struct DeleteMediaHandler: RouteHandler {
   let uploads: MediaUploads?
   let logger: Logger
@@ -55,8 +56,9 @@ struct DeleteMediaHandler: RouteHandler {
   func answer(_ call: Call) throws {
     let place = try MediaPlace(uploads, call.head.writer, call.segment("path"), call.parameters)
     let (method, fields) = (call.request.method, call.request.fields)
+    let isForced = try call.parameters.boolean("force") ?? false
     let isTaken = place.uploads.pool.run {
-      Result { try place.uploads.delete(place.segments, method, fields) }
+      Result { try place.uploads.delete(place.segments, isForced: isForced, method, fields) }
     } telling: { outcome in
       call.answer {
         try outcome.get()
@@ -80,17 +82,27 @@ extension Problem {
       "The server has no folder for media files: it was started without --media-root.")
   }
 
-  fileprivate static var tooManyUploads: Problem {
+  static var tooManyUploads: Problem {
     Problem(.overloaded, .serviceUnavailable, "Too many uploads of media files are under way.")
   }
 }
 
 /// `PUT` of a media file, RFC 9110 section 9.3.4: 201 where it makes the file, 200 where it replaces it. `POST` of one
 /// without a path: its content names it, so that the same content twice is one file.
+///
+/// With `Upload-Complete` the client may continue it after an interruption: see `ResumableUploads`.
 struct WriteMediaHandler: UploadHandler {
   let uploads: MediaUploads?
+  let resumable: ResumableUploads?
   let linking: MediaLinking
   let logger: Logger
+
+  init(_ parts: HandlerParts) {
+    uploads = parts.uploads
+    resumable = parts.resumable
+    linking = parts.linking
+    logger = parts.logger
+  }
 
   var maximumBytes: Int { uploads?.maximumBytes ?? 0 }
 
@@ -105,15 +117,22 @@ struct WriteMediaHandler: UploadHandler {
     let place = try path.map { try MediaPlace(self.uploads, writer, $0, parameters) }
     let uploads = try place?.uploads ?? MediaPlace.uploads(self.uploads, writer)
     try Self.checkBody(request.fields)
+    let said = UploadFields(request.fields)
+    if let resumable, said.isComplete != nil { try resumable.checkLength(request) }
+    // Of an upload in parts, the content of a request is not the file.
+    let isPart = said.isComplete == false
     let order = MediaUploads.Order(
-      segments: place?.segments, digests: try DigestFields(request.fields),
+      segments: place?.segments,
+      digests: try isPart
+        ? DigestFields(request.fields, ["Repr-Digest"]) : DigestFields(request.fields),
       isFaststart: try parameters.boolean("faststart") ?? false, method: request.method,
       fields: request.fields)
     try uploads.check(order)
     return (uploads, order)
   }
 
-  private static func checkBody(_ fields: Fields) throws {
+  /// - Throws: `ParameterError`, `Problem` for a body that is no file as it is.
+  static func checkBody(_ fields: Fields) throws {
     // RFC 9110 section 14.5.
     if fields.contains("Content-Range") {
       throw ParameterError(
@@ -138,6 +157,10 @@ struct WriteMediaHandler: UploadHandler {
   func answer(_ call: Call) throws {
     let (uploads, order) = try order(
       call.request, call.head.writer, call.head.path["path"], call.parameters)
+    let said = UploadFields(call.request.fields)
+    if let resumable, let isComplete = said.isComplete, !isComplete || said.knowsInterim {
+      return try begin(order, said, resumable, call)
+    }
     var length: Int?
     if case .length(let bytes) = call.request.framing { length = bytes }
     let body = call.responder.body
@@ -147,6 +170,51 @@ struct WriteMediaHandler: UploadHandler {
       call.answer { response(try outcome.get(), call) }
     }
     guard isTaken else { throw Problem.tooManyUploads }
+  }
+
+  /// Makes an upload resource, tells the client which, and takes in the body.
+  private func begin(
+    _ order: MediaUploads.Order, _ said: UploadFields, _ resumable: ResumableUploads, _ call: Call
+  ) throws {
+    let token = try call.writer().name
+    let responder = call.responder
+    let part = try ResumableUploads.Part(call, said)
+    let isTaken = resumable.pool.run {
+      Result {
+        try resumable.create(order, token: token, part, isTold: said.knowsInterim) { state in
+          guard said.knowsInterim else { return }
+          responder.inform(
+            .uploadResumptionSupported,
+            [
+              "Upload-Draft-Interop-Version": ResumableUploads.interopVersion,
+              "Location": ResumableUploads.path(state.id),
+              "Upload-Limit": resumable.limits(ageSeconds: state.ageSeconds),
+            ])
+        }
+      }
+    } telling: { outcome in
+      call.answer { response(try outcome.get(), of: resumable, isNew: true, call) }
+    }
+    guard isTaken else { throw Problem.tooManyUploads }
+  }
+
+  /// What is answered to a request that brought some bytes of a file, or the last ones.
+  ///
+  /// - Parameter isNew: whether the request made the upload.
+  func response(
+    _ outcome: ResumableUploads.Outcome, of resumable: ResumableUploads, isNew: Bool, _ call: Call
+  ) -> Response {
+    switch outcome {
+    case .completed(let placed):
+      var answer = response(placed, call)
+      answer.fields.append("Upload-Complete", "?1")
+      return answer
+    case .appended(let state):
+      var fields = resumable.fields(of: state)
+      guard isNew else { return Response(.noContent, fields: fields) }
+      fields.append("Location", ResumableUploads.path(state.id))
+      return Response(.created, fields: fields)
+    }
   }
 
   private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -22,6 +22,10 @@ enum Route: Int, CaseIterable, Sendable {
   case record
   /// All items, or those of a feed, page by page.
   case items
+  /// What changed since a cursor.
+  case changes
+  /// How far webhooks have been told.
+  case webhooks
   /// A new item whose id the server makes.
   case postItem
   case putItem
@@ -47,6 +51,10 @@ enum Route: Int, CaseIterable, Sendable {
   case mediaFiles
   /// A media file that its content names.
   case postMedia
+  /// How far an upload is that may be continued.
+  case upload
+  case appendUpload
+  case cancelUpload
   /// The page for browsers; for clients that ask for no HTML, links to the resources.
   case root
   /// The page's own files.
@@ -110,6 +118,15 @@ enum Route: Int, CaseIterable, Sendable {
     case .items:
       Row(.get, "/v1/items", parameters: ItemListHandler.parameters, for: .writers) {
         ItemListHandler(store: $0.store, workers: $0.workers)
+      }
+    case .changes:
+      Row(.get, "/v1/changes", parameters: ChangesHandler.parameters, for: .writers) {
+        ChangesHandler(store: $0.store, workers: $0.workers)
+      }
+    case .webhooks:
+      Row(.get, "/v1/webhooks", for: .writers) {
+        WebhooksHandler(
+          targets: $0.configuration.webhooks.targets, store: $0.store, workers: $0.workers)
       }
     case .postItem:
       Row(.post, "/v1/items", for: .writers, body: .collected) {
@@ -184,9 +201,11 @@ enum Route: Int, CaseIterable, Sendable {
       Row(
         .put, "/media/{path...}", parameters: MediaQuery.parameters + ["faststart"], for: .writers,
         body: .upload
-      ) { WriteMediaHandler(uploads: $0.uploads, linking: $0.linking, logger: $0.logger) }
+      ) { WriteMediaHandler($0) }
     case .deleteMedia:
-      Row(.delete, "/media/{path...}", parameters: MediaQuery.parameters, for: .writers) {
+      Row(
+        .delete, "/media/{path...}", parameters: MediaQuery.parameters + ["force"], for: .writers
+      ) {
         DeleteMediaHandler(uploads: $0.uploads, logger: $0.logger)
       }
     case .mediaFiles:
@@ -196,7 +215,17 @@ enum Route: Int, CaseIterable, Sendable {
       }
     case .postMedia:
       Row(.post, "/v1/media", parameters: ["faststart"], for: .writers, body: .upload) {
-        WriteMediaHandler(uploads: $0.uploads, linking: $0.linking, logger: $0.logger)
+        WriteMediaHandler($0)
+      }
+    case .upload:
+      Row(.get, "/v1/uploads/{upload}", for: .writers) { UploadStateHandler(uploads: $0.resumable) }
+    case .appendUpload:
+      Row(.patch, "/v1/uploads/{upload}", for: .writers, body: .upload) {
+        AppendUploadHandler(uploads: $0.resumable, writing: WriteMediaHandler($0))
+      }
+    case .cancelUpload:
+      Row(.delete, "/v1/uploads/{upload}", for: .writers) {
+        CancelUploadHandler(uploads: $0.resumable)
       }
     case .root:
       Row(.get, "/") {

@@ -80,6 +80,12 @@ package struct ApplicationConfiguration: Sendable {
   package var maximumMediaUploads = 64
   /// How many are received or wait for that; one more is answered with 503.
   package var mediaUploadQueue = 4096
+  /// How many uploads that may be continued are kept as long as they are not complete; one more is answered with 503.
+  package var maximumPartialUploads = 1_000
+  /// How many bytes they may come to have together; one that would exceed it is answered with 507.
+  package var partialUploadBytes = 64 << 30
+  /// How long an upload that may be continued is kept.
+  package var partialUploadSeconds = 86_400
   /// Looks into media files that are put here.
   package var mediaProbe = MediaProbe()
   /// How much memory encoded pages take at the most: three quarters of it for whole pages with their
@@ -114,6 +120,10 @@ package struct ApplicationConfiguration: Sendable {
         perMinute: reports.perMinute, burst: reports.perMinute, maximumClients: rateLimitClients)
   }
 
+  /// Who is told what changed.
+  package var webhooks = WebhookSettings()
+  /// How many changes the database keeps for those who read them from a place on.
+  package var keptChanges = 200_000
   /// How many clients may listen for events; one more is answered with 503.
   package var eventListeners = 5000
   /// How often it is looked whether there is news for them.

@@ -28,7 +28,7 @@ package final class ApplicationServer: Sendable {
   /// An application that answers from the store, and from the media folder where there is one.
   package init(
     _ configuration: ApplicationConfiguration,
-    store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore,
+    store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore & ChangeStore,
     media: MediaRoot?,
     logger: Logger
   ) {
@@ -71,16 +71,28 @@ package final class ApplicationServer: Sendable {
   /// - Returns: the port, which the system picks where 0 was configured.
   /// - Throws: `SystemError`.
   package func start() throws -> UInt16 {
-    if !configuration.writeTokens.isEmpty { parts.uploads?.begin(parts.logger) }
+    if !configuration.writeTokens.isEmpty {
+      parts.uploads?.begin(parts.logger)
+      parts.resumable?.begin(parts.logger)
+    }
     // What became due while no server ran.
     _ = parts.schedules.look()
     let port = try server.start()
     try scheduling.start()
     _ = parts.pages.maker.source.writers.run { [filler] in filler.run() }
-    _ = watching.run { [events = parts.events] in events.run() }
+    _ = watching.run { [parts] in
+      // The database may be away for now: then the number of before stays.
+      do {
+        try parts.store.keepChanges(parts.configuration.keptChanges)
+      } catch {
+        parts.logger.warning("--kept-changes is not set in the database: \(error)")
+      }
+      parts.events.run()
+    }
     purger?.start()
     if configuration.reports.taken != .off { try reporting.start() }
     try deciding?.start()
+    try parts.webhooks.start()
     return port
   }
 
@@ -104,6 +116,7 @@ package final class ApplicationServer: Sendable {
     parts.events.stop()
     scheduling.stop()
     deciding?.stop()
+    parts.webhooks.stop()
     reporting.stop()
     if configuration.reports.taken != .off { parts.reports.flush() }
     watching.wait()

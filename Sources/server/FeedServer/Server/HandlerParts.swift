@@ -10,7 +10,7 @@ import System
 /// `Route`.
 struct HandlerParts: Sendable {
   let configuration: ApplicationConfiguration
-  let store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore
+  let store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore & ChangeStore
   let readiness: Readiness
   let clients: ClientAddresses
   let figures: ApplicationFigures
@@ -19,6 +19,7 @@ struct HandlerParts: Sendable {
   let schedules: ScheduleKeeper
   let media: MediaFolder?
   let uploads: MediaUploads?
+  let resumable: ResumableUploads?
   let linking: MediaLinking
   let workers: RequestWorkers
   let encoding: BodyEncoding
@@ -30,6 +31,7 @@ struct HandlerParts: Sendable {
   /// Which pages hand out; nil where there is no key.
   let reportTokens: ReportTokens?
   let experiments: ExperimentKeeper
+  let webhooks: WebhookKeeper
   let imports: WorkerPool
   let scrapes = WorkerPool(threads: 1, limit: 8)
   let logger: Logger
@@ -39,7 +41,7 @@ struct HandlerParts: Sendable {
 
   init(
     _ configuration: ApplicationConfiguration,
-    _ store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore,
+    _ store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore & ChangeStore,
     _ readiness: Readiness,
     _ media: MediaRoot?, _ logger: Logger
   ) {
@@ -59,6 +61,7 @@ struct HandlerParts: Sendable {
     let folder = media.map { configuration.folder($0, of: store) }
     self.media = folder
     uploads = folder.map { MediaUploads($0, store, configuration) }
+    resumable = uploads.map { ResumableUploads($0, configuration) }
     linking =
       folder.map { folder in folder.signer.map { .signed($0) } ?? .byContent } ?? .asRecorded
     workers = RequestWorkers(
@@ -90,6 +93,8 @@ struct HandlerParts: Sendable {
     experiments = ExperimentKeeper(
       store, seconds: configuration.experimentSeconds, configuration.figures, logger,
       hour: configuration.reportClock)
+    webhooks = WebhookKeeper(
+      store, configuration.webhooks, scratchFolder: configuration.scratchFolder, logger)
     imports = WorkerPool(
       threads: configuration.maximumImports, limit: configuration.maximumImports)
   }
@@ -105,6 +110,7 @@ struct HandlerParts: Sendable {
     pages.maker.source.file.register(in: registry)
     reports.register(in: registry)
     experiments.register(in: registry)
+    webhooks.register(in: registry)
   }
 }
 

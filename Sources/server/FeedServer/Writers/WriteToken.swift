@@ -14,6 +14,8 @@ package struct WriteToken: Sendable, Hashable {
     package var media = false
     /// Experiments on policies.
     package var policies = false
+    /// To read what changed, and how far webhooks are.
+    package var changes = false
     /// These feeds: their titles, and items that are in no other feed before or after; counters of items that
     /// are in one of them.
     package var feeds: Set<ByteText> = []
@@ -29,7 +31,9 @@ package struct WriteToken: Sendable, Hashable {
     }()
 
     /// Whether there is any.
-    package var isNone: Bool { !everything && !counters && !media && !policies && feeds.isEmpty }
+    package var isNone: Bool {
+      !everything && !counters && !media && !policies && !changes && feeds.isEmpty
+    }
   }
 
   /// The name of its holder in logs.
@@ -84,6 +88,13 @@ extension WriteToken {
   func checkPolicies() throws {
     guard rights.everything || rights.policies else {
       throw refusal("experiments take the right policies")
+    }
+  }
+
+  /// - Throws: `Problem` 403 where changes may not be read.
+  func checkChanges() throws {
+    guard rights.everything || rights.changes else {
+      throw refusal("reading changes takes the right changes")
     }
   }
 

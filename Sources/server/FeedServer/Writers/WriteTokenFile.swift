@@ -75,6 +75,7 @@ package enum WriteTokenFile {
       case "counters": rights.counters = true
       case "media": rights.media = true
       case "policies": rights.policies = true
+      case "changes": rights.changes = true
       case _ where word.hasPrefix("feed:"):
         guard let name = try? PercentEncoding.decode(word.dropFirst("feed:".count)),
           !name.isEmpty
@@ -82,7 +83,8 @@ package enum WriteTokenFile {
         rights.feeds.insert(name)
       default:
         throw Refusal(
-          "\(word.prefix(40)) is no right: everything, counters, media, policies, feed:NAME")
+          "\(word.prefix(40)) is no right: everything, counters, media, policies, changes, feed:NAME"
+        )
       }
     }
     return WriteToken(name: String(words[0]), secret: String(words[1]), rights: rights)

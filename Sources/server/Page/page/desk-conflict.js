@@ -35,7 +35,7 @@ export class Conflict extends EventTarget {
     } },
     h('p', {}, 'Somebody else changed this post while you did. Choose what is to stand; everything else of both stays.'),
     h('div', { class: 'table', tabIndex: 0, role: 'region', 'aria-label': 'Both versions' }, h('table', {},
-      h('thead', {}, h('tr', {}, h('td'), h('th', { scope: 'col' }, 'Yours'), h('th', { scope: 'col' }, 'Theirs'))),
+      h('thead', {}, h('tr', {}, h('td', { class: 'corner' }), h('th', { scope: 'col' }, 'Yours'), h('th', { scope: 'col' }, 'Theirs'))),
       h('tbody', {}, ...names.filter((name) => this.names.includes(name) || isChanged(mine, name)).map((name) => {
         const preset = isChanged(mine, name) ? 'mine' : 'theirs';
         this.#choices.set(name, preset);
@@ -77,5 +77,17 @@ function sameFeeds({ feeds = [] }, { feeds: others = [] }) {
   return same(names(feeds), names(others));
 }
 
-/** @param {any} value */
-const shown = (value) => (value === undefined ? '(nothing)' : typeof value === 'string' ? value : JSON.stringify(value, null, 1));
+/**
+ * A value as a person reads it: a list a line each, an object's members beside each other.
+ *
+ * @param {any} value
+ * @returns {string}
+ */
+function shown(value) {
+  if (value === undefined) return '(nothing)';
+  if (typeof value === 'string') return value;
+  if (/** @type {any} */ (JSON).isRawJSON?.(value)) return value.rawJSON;
+  if (Array.isArray(value)) return value.every((one) => typeof one === 'string') ? value.join(', ') : value.map(shown).join('\n');
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  return Object.entries(value).map(([name, one]) => `${name}: ${shown(one)}`).join(', ');
+}

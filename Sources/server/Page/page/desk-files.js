@@ -189,7 +189,7 @@ export class FilesField {
         h('p', { class: 'note' }, facts(record, known, file)),
         controller ? h('progress', { max: file?.size ?? 1, value: entry.sent, 'aria-label': `Sending ${name}` }) : null,
         file && !record.url && !controller && !error ? h('p', { class: 'note' }, 'Waits for the others.') : null,
-        error ? h('p', { class: 'problem', role: 'alert' }, `${error} `, file && entry.canTryAgain ? h('button', {
+        error ? h('p', { class: 'problem', role: 'alert' }, `${error}. `, file && entry.canTryAgain ? h('button', {
           type: 'button', onclick: () => void this.#send(entry, false) }, 'Try again') : null) : null,
         known.start?.startable !== false && known.start?.curve?.length > 1 ? curve(known) : null,
         ...warnings.map((warning) => this.#warning(entry, warning)),

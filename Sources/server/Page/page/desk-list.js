@@ -338,7 +338,8 @@ export class PostList {
       });
     } catch (error) {
       this.actions.failed(error);
-      if (number === this.#number) await this.show(this.#feed, this.#filter);
+      // It waits for this write.
+      if (number === this.#number) void this.show(this.#feed, this.#filter);
     }
     return undefined;
   }
@@ -374,6 +375,6 @@ export class PostList {
  * @param {PostRecord} record
  */
 export function title(record) {
-  const name = [...(record.title || record.text || record.id || record.type)];
+  const name = [...(record.title || record.text || record.media?.[0]?.alt || record.id || record.type)];
   return name.length > 80 ? `${name.slice(0, 79).join('')}…` : name.join('');
 }

@@ -24,6 +24,11 @@ export class PostDialog {
   /** Whether the person chose the type, or it follows from the files. */
   #hasType = false;
   #isSaving = false;
+  /** @type {Map<string, string>} the posts that were made of files, by the files' URLs */
+  #made = new Map();
+  /** @type {Record<string, string>} the times as the form shows them */
+  #times = {};
+  #wasSending = false;
   /** @type {PostRecord | null} what the form said when it was opened */
   #initial = null;
   /** @type {Set<string>} the fields that this server's posts have */
@@ -33,7 +38,7 @@ export class PostDialog {
    * @param {import('./desk-client.js').DeskClient} client
    * @param {() => string} feed
    * @param {() => {id: string, title: string, hasRank: boolean}[]} neighbours the posts of the feed, as listed
-   * @param {(id: string, before: import('./desk-client.js').Version | null) => void} saved
+   * @param {(ids: string[], before: import('./desk-client.js').Version | null) => void} saved what was made, or changed
    */
   constructor(client, feed, neighbours, saved) {
     this.client = client;
@@ -59,6 +64,8 @@ export class PostDialog {
     this.place = h('select', { 'data-field': 'feeds', onchange: () => this.#drawNeighbour() });
     this.neighbour = h('select', { 'aria-label': 'Which post', hidden: true });
     this.files = new FilesField(client, () => this.#filesChanged());
+    this.each = h('input', { type: 'checkbox' });
+    this.eachRow = h('label', { class: 'check', hidden: true }, this.each, ' A post of each file');
     this.json = h('textarea', { class: 'json', rows: 24, spellcheck: false, 'aria-label': 'The post as JSON', dir: 'ltr', hidden: true });
     this.asJSON = h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => this.#toggleJSON() }, 'As JSON');
     this.save = h('button', { class: 'main' }, 'Save');
@@ -70,7 +77,7 @@ export class PostDialog {
     const labelled = (/** @type {string} */ name, /** @type {Node[]} */ ...controls) => h('label', {}, h('span', {}, name), ...controls);
     this.placeRow = labelled('Place', this.place);
     this.schedule = h('div', { class: 'pair' }, labelled('Appears', this.inputs.visibleFrom), labelled('Goes', this.inputs.visibleUntil));
-    this.form = h('div', { class: 'fields' }, labelled('Title', this.inputs.title), labelled('Text', this.inputs.text), this.files.element,
+    this.form = h('div', { class: 'fields' }, labelled('Title', this.inputs.title), labelled('Text', this.inputs.text), this.files.element, this.eachRow,
       h('div', { class: 'pair' }, labelled('Type', this.type), labelled('Author', this.inputs.author)),
       h('div', { class: 'pair' }, this.placeRow, this.neighbour), this.also,
       h('details', {}, h('summary', {}, 'More'),
@@ -124,6 +131,9 @@ export class PostDialog {
    */
   async #open(title, known) {
     this.#hasType = this.#base !== null;
+    this.#made.clear();
+    this.each.checked = false;
+    this.eachRow.hidden = true;
     this.#showJSON(false);
     this.#endConflict();
     this.heading.replaceChildren(h('bdi', {}, title));
@@ -169,7 +179,10 @@ export class PostDialog {
     for (const name of /** @type {const} */ (['title', 'text', 'url'])) inputs[name].value = draft[name] ?? '';
     inputs.author.value = draft.author?.name ?? '';
     inputs.tags.value = (draft.tags ?? []).join(', ');
-    for (const name of /** @type {const} */ (['publishedAt', 'visibleFrom', 'visibleUntil'])) inputs[name].value = local(draft[name]);
+    for (const name of /** @type {const} */ (['publishedAt', 'visibleFrom', 'visibleUntil'])) {
+      inputs[name].value = local(draft[name]);
+      this.#times[name] = inputs[name].value;
+    }
     this.schedule.hidden = !this.#fields.has('visibleFrom');
     if (!TYPES.includes(draft.type)) this.type.append(h('option', { value: draft.type }, draft.type));
     this.type.value = draft.type;
@@ -245,7 +258,7 @@ export class PostDialog {
     }
     for (const name of /** @type {const} */ (['publishedAt', 'visibleFrom', 'visibleUntil'])) {
       // A time with more decimals than the form shows stays as it is.
-      if (inputs[name].value !== local(base[name])) set(name, inputs[name].value ? new Date(inputs[name].value).toISOString() : undefined);
+      if (inputs[name].value !== this.#times[name]) set(name, inputs[name].value ? new Date(inputs[name].value).toISOString() : undefined);
     }
     const media = this.files.records;
     set('media', media.length > 0 ? media : undefined);
@@ -254,6 +267,10 @@ export class PostDialog {
   }
 
   #filesChanged() {
+    this.eachRow.hidden = this.#base !== null || this.files.entries.length < 2;
+    const { isSending } = this.files;
+    if (this.#wasSending && !isSending && this.files.failed === undefined) this.note.textContent = 'The files are on the server.';
+    this.#wasSending = isSending;
     const kinds = this.files.entries.filter(({ error }) => !error).map(({ record }) => record.kind);
     if (!this.#hasType) this.type.value = kinds.length === 0 ? 'text' : kinds.length > 1 ? 'carousel' : kinds[0];
     this.#changed();
@@ -312,17 +329,23 @@ export class PostDialog {
       return;
     }
     this.#isSaving = true;
+    const token = this.note.querySelector('input')?.value.trim();
+    if (token) this.client.use(token, false);
     this.save.disabled = true;
     this.#clearField();
     try {
       const draft = this.#read();
-      if (this.#base === null) {
+      if (this.#base === null && this.each.checked && !this.eachRow.hidden && !this.#isJSON) {
+        await this.#makeEach(draft);
+        this.#done([...this.#made.values()]);
+      } else if (this.#base === null) {
         // The id is chosen here, so that a request that is sent again makes no second post.
         await this.client.put(this.#id, this.#isJSON ? this.json.value : JSON.stringify(draft), { isNew: true });
+        this.#done();
       } else {
         await this.#change(this.#base, draft);
+        this.#done();
       }
-      this.#done();
     } catch (error) {
       await this.#refused(error);
     } finally {
@@ -331,10 +354,30 @@ export class PostDialog {
     }
   }
 
-  #done() {
-    const [id, before] = [this.#id, this.#base];
+  /** @param {string[]} [ids] */
+  #done(ids = [this.#id]) {
+    const before = this.#base;
     this.#end();
-    this.saved(id, before);
+    this.saved(ids, before);
+  }
+
+  /**
+   * A post of each file, in the order of the files. What was made stays made where a later one fails: then the rest is
+   * made by the next Save.
+   *
+   * @param {PostRecord} draft
+   */
+  async #makeEach(draft) {
+    const files = this.files.records;
+    const place = placeIn(draft, this.feed());
+    // Each goes directly below the same neighbour, or to the top: the last one first.
+    if (place?.rank === 'top' || place?.after !== undefined) files.reverse();
+    for (const medium of files) {
+      if (this.#made.has(medium.url)) continue;
+      const id = newID();
+      await this.client.put(id, JSON.stringify({ ...draft, type: medium.kind, media: [medium] }), { isNew: true });
+      this.#made.set(medium.url, id);
+    }
   }
 
   /**
@@ -348,12 +391,19 @@ export class PostDialog {
 
   /** @param {unknown} error */
   async #refused(error) {
-    if (error instanceof Refusal && error.status === 412) return this.#clash();
+    const isGone = error instanceof Refusal && error.status === 404 && this.#base !== null;
+    if (isGone || (error instanceof Refusal && error.status === 412)) return this.#clash();
+    if (error instanceof Refusal && error.status === 401) {
+      // What was typed is not lost because the token was replaced meanwhile.
+      const token = h('input', { type: 'password', autocomplete: 'off' });
+      return this.note.replaceChildren(h('label', {}, 'The token does not count any more. Put in the new one, and save again. ', token));
+    }
     if (error instanceof SyntaxError) {
       this.note.textContent = `This is not JSON: ${words(error)}.`;
       return this.json.focus();
     }
-    this.note.textContent = error instanceof Refusal ? error.message : `It is not saved: ${words(error)}. Try again.`;
+    const made = this.#made.size > 0 ? `${this.#made.size} of the posts are made, Save makes the others. ` : '';
+    this.note.textContent = made + (error instanceof Refusal ? error.message : `It is not saved: ${words(error)}. Try again.`);
     if (error instanceof Refusal && error.field) this.#showField(error.field, error.message);
   }
 

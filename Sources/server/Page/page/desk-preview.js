@@ -123,14 +123,15 @@ export class Preview {
   show(post, id) {
     const urls = (/** @type {any} */ one) => JSON.stringify([one.type, (one.media ?? []).map(
       (/** @type {any} */ medium) => [medium.url, medium.kind, medium.bytes])]);
-    const isOther = this.#frame === null || urls(post) !== urls(this.#post)
-      || ((post.media ?? []).length === 0 && (post.text ?? post.title) !== (this.#post.text ?? this.#post.title));
+    const isOther = this.#frame === null || urls(post) !== urls(this.#post);
     this.#post = post;
     this.id = id;
     this.title.textContent = post.title ?? '';
     this.by.replaceChildren(h('bdi', {}, post.author?.name ?? ''));
     this.text.textContent = (post.media ?? []).length > 0 ? post.text ?? '' : '';
     if (isOther) void this.play();
+    const words = this.#frame?.words?.querySelector('p');
+    if (words) words.textContent = post.text ?? post.title ?? post.type;
   }
 
   async play() {
@@ -209,7 +210,7 @@ export class Preview {
       if (page) {
         const { plan, planBytes, policy } = page.prefetch;
         const others = new Set(plan.map((/** @type {any} */ part) => part.item)).size - 1;
-        facts.push(fact('Planned from here', `${size(planBytes)}: this and ${count(Math.max(0, others))} more`),
+        facts.push(fact('Planned from here', `${size(planBytes)}: this ${others > 0 ? `and ${count(others)} more` : 'alone'}`),
           fact('By the policy', policy));
       }
       if (number === this.#number) this.costs.append(...facts);

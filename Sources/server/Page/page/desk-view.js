@@ -18,6 +18,8 @@ export class DeskView {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #typing;
   #isOpen = false;
+  /** @type {string | null} the post to open once there is a token */
+  #wanted = null;
   /** @type {any} */
   #api = null;
 
@@ -52,7 +54,7 @@ export class DeskView {
     });
     this.post = new PostDialog(this.client, () => this.#feed, () => this.list.rows.map(({ id, record }) => ({
       id, title: title(record), hasRank: record.feeds?.find(({ name }) => name === this.#feed)?.rank !== undefined,
-    })), (id, before) => void this.#saved(id, before));
+    })), (ids, before) => void this.#saved(ids, before));
     this.dialog = h('dialog', { 'aria-labelledby': 'ask-title' });
     this.bench = h('div', { class: 'bench', hidden: true }, this.#makeFeeds(), this.#makePosts());
     this.bar = h('div', { class: 'bar-of-desk', hidden: true }, this.status, this.undo);
@@ -120,7 +122,7 @@ export class DeskView {
       this.#api ??= await this.client.get('openapi.json').catch(() => ({}));
     } catch (error) {
       return this.#leave(error instanceof Refusal && error.status === 401 ? 'This is not the server’s token.'
-        : `${error instanceof Refusal ? '' : 'The desk cannot be opened: '}${words(error)}`);
+        : `${error instanceof Refusal ? '' : 'The desk cannot be opened: '}${words(error)}.`);
     }
     this.token.value = '';
     this.#isOpen = true;
@@ -131,7 +133,9 @@ export class DeskView {
     this.post.fields = new Set(Object.keys(this.#api.components?.schemas?.Record?.properties ?? {}));
     this.#feed = this.page.feed();
     await this.#readFeeds();
-    return this.#showPosts();
+    await this.#showPosts();
+    if (this.#wanted !== null) await this.edit(this.#wanted);
+    return undefined;
   }
 
   /** @param {string} why */
@@ -283,25 +287,35 @@ export class DeskView {
    * @param {string} id
    */
   async edit(id) {
+    this.#wanted = id;
+    // The token comes first.
+    if (!this.#isOpen) return;
+    this.#wanted = null;
     try {
       await this.list.settle();
       await this.post.edit(id);
     } catch (error) {
       this.#failed(error);
+      // It was deleted meanwhile.
+      if (error instanceof Refusal && error.status === 404) await this.#showPosts();
     }
   }
 
   /**
-   * @param {string} id
+   * @param {string[]} ids
    * @param {import('./desk-client.js').Version | null} before
    */
-  async #saved(id, before) {
+  async #saved(ids, before) {
+    const [id] = ids;
     this.page.changed(this.#feed, id);
-    const now = await this.client.record(id).catch(() => null);
-    const name = title(now?.record ?? before?.record ?? { type: id });
-    this.#did(before ? `Saved “${name}”.` : `“${name}” is in the feed.`, id, async () => {
-      if (before) await this.client.put(id, before.text, { tag: now?.tag });
-      else await this.client.delete(id, now?.tag);
+    const now = await Promise.all(ids.map((one) => this.client.record(one).catch(() => null)));
+    const name = title(now[0]?.record ?? before?.record ?? { type: id });
+    const words = before ? `Saved “${name}”.` : ids.length > 1 ? `${posts(ids.length)} are made.` : `“${name}” is made.`;
+    this.#did(words, id, async () => {
+      // Where it could not be read nobody knows what is there: no tag holds.
+      const tag = (/** @type {number} */ index) => now[index]?.tag ?? '""';
+      if (before) await this.client.put(id, before.text, { tag: tag(0) });
+      else for (const [index, one] of ids.entries()) await this.client.delete(one, tag(index));
     });
     await this.list.update(id);
     await this.#readFeeds();
@@ -312,8 +326,8 @@ export class DeskView {
   async #remove(row) {
     try {
       await this.list.settle();
-      const { text } = await this.client.record(row.id);
-      await this.client.delete(row.id);
+      const { text, tag } = await this.client.record(row.id);
+      await this.client.delete(row.id, tag);
       this.list.take(row);
       this.#did(`Deleted “${title(row.record)}”.`, row.id, async () => this.client.put(row.id, text, { isNew: true }));
       await this.#readFeeds();
@@ -420,6 +434,6 @@ function targets(webhooks) {
     return h('li', {}, h('strong', {}, h('bdi', {}, name)), ' ', h('span', { class: 'note' }, h('bdi', {}, origin)),
       h('p', { class: failures ? 'problem' : 'note' }, state, lastSuccess ? ` It last took a message ${at(lastSuccess)}.` : ''),
       failures && lastFailure ? h('p', { class: 'problem' }, `Failed ${count(failures)} ${failures === 1 ? 'time' : 'times'}, last ${at(lastFailure)}`,
-        lastProblem ? `: ${lastProblem}` : '.', nextAttempt ? ` Tried again ${at(nextAttempt)}.` : '') : null);
+        lastProblem ? `: ${words(lastProblem)}` : '', '.', nextAttempt ? ` The next try is at ${at(nextAttempt)}.` : '') : null);
   }));
 }

@@ -68,9 +68,9 @@ export const count = (number) => number.toLocaleString('en', { maximumFractionDi
 export const lessMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 /**
- * What went wrong, in words.
+ * What went wrong, in words, without the stop at their end.
  *
  * @param {unknown} error
  */
 export const words = (error) => (error instanceof TypeError ? 'the server cannot be reached'
-  : error instanceof Error ? error.message : String(error));
+  : (error instanceof Error ? error.message : String(error)).replace(/\.$/, ''));

@@ -99,10 +99,10 @@ class Page {
 
   async begin() {
     try {
-      const [networks, feeds] = await Promise.all([this.#get('v1/networks'), this.#get('v1/feeds?limit=1')]);
+      const [networks, feeds] = await Promise.all([this.#get('v1/networks'), this.#get('v1/feeds?limit=100')]);
       this.#networks = networks.networks;
       if (feeds.total === 0) return this.#showEmpty();
-      this.chosen.feed ||= await this.#firstFeed(feeds.feeds[0].name);
+      this.chosen.feed ||= await this.#firstFeed(feeds);
       this.#fillChoices();
       await this.#show();
     } catch (error) {
@@ -114,9 +114,12 @@ class Page {
   /**
    * The fixtures' first feed, where there is one of that name; else the first one.
    *
-   * @param {string} otherwise
+   * @param {{feeds: {name: string}[], total: number}} list its beginning
    */
-  async #firstFeed(otherwise) {
+  async #firstFeed({ feeds, total }) {
+    const otherwise = feeds[0].name;
+    if (feeds.some(({ name }) => name === 'featured')) return 'featured';
+    if (total <= feeds.length) return otherwise;
     const answer = await fetch(new URL('v1/feeds/featured', this.server));
     return answer.ok ? 'featured' : otherwise;
   }

@@ -18,6 +18,8 @@ struct PendingRows {
 
   var newFeeds: [FeedState] = []
   var newPosts: [Int64: (post: Post, author: Int64?)] = [:]
+  /// New ones that are in no feed.
+  var unplacedPosts: [Int64] = []
   var changedPosts: [Int64: (post: Post, author: Int64?)] = [:]
   var changedCounters: [Int64: [Counter]] = [:]
   /// The posts whose files are other ones.

@@ -47,6 +47,9 @@ extension PostgresRows {
       WHERE post_id = given.number
       """
   }()
+  static let logPosts = """
+    INSERT INTO change_log (kind, post_id) SELECT 'post', unnest($1::int8[])
+    """
   static let updateCounters = """
     UPDATE post SET counters = given.counters
     FROM unnest($1::int8[], $2::text[]) AS given (number, counters) WHERE post_id = given.number
@@ -94,6 +97,10 @@ extension PostgresRows {
           [
             .integers(counters.map(\.key)), .texts(counters.map { JSONText.text($0.value) }),
           ]))
+    }
+    if !pending.unplacedPosts.isEmpty {
+      statements.append(Statement(Self.logPosts, [.integers(pending.unplacedPosts.map { $0 })]))
+      pending.unplacedPosts = []
     }
     try connection.run(statements)
     let reworded = pending.changedWords.sorted().compactMap { number in

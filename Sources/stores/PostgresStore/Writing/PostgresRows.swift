@@ -36,7 +36,8 @@ final class PostgresRows: RowDatabase {
   static let trimming = """
     WITH gone AS (
       DELETE FROM change_log
-      WHERE change_id <= (SELECT max(change_id) FROM change_log) - 200000 RETURNING transaction)
+      WHERE change_id <= (SELECT max(change_id) FROM change_log)
+        - (SELECT kept_changes FROM change_source WHERE "only" = 1) RETURNING transaction)
     UPDATE change_log_floor SET transaction = greatest(change_log_floor.transaction,
       (SELECT transaction FROM gone ORDER BY transaction DESC LIMIT 1))
     WHERE "only" = 1 AND EXISTS (SELECT 1 FROM gone)
@@ -86,6 +87,7 @@ extension PostgresRows {
       // The last post of an author takes him along.
       if let author = stored.post.author { pending.authors[author] = nil }
     case .setSchedule(let due, let places, let post): pending.schedules[post] = (due, places)
+    case .logPost(let number): pending.unplacedPosts.append(number)
     case .insertFeed(let feed): pending.newFeeds.append(feed)
     case .setTitle(let title, let feed):
       try direct(

@@ -258,7 +258,16 @@ package struct KnownRows {
   /// The changes since this was called last.
   mutating func takeChanges() -> [RowChange] {
     defer { changes = [] }
-    return changes
+    var unplaced: Set<Int64> = []
+    for change in changes {
+      switch change {
+      case .insertPost(let number, _): unplaced.insert(number)
+      case .insertEntry(let entry): unplaced.remove(entry.key.post)
+      case .deletePost(let stored): unplaced.remove(stored.number)
+      default: continue
+      }
+    }
+    return changes + unplaced.sorted().map(RowChange.logPost)
   }
 
   // MARK: Changes of posts

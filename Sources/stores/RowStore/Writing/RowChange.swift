@@ -15,6 +15,9 @@ package enum RowChange: Sendable {
   /// what there was.
   case setSchedule(dueAt: Timestamp?, places: [Int64: Int?], ofPost: Int64)
 
+  /// A new post is in no feed as yet: its entries, by which readers learn of new posts, are missing.
+  case logPost(Int64)
+
   case insertFeed(FeedState)
   case setTitle(String?, ofFeed: Int64)
   case renameFeed(Int64, to: String, title: String?)

@@ -179,6 +179,12 @@ extension SQLiteRows {
     case .deletePost(let stored): try execute(Self.deletePost, [stored.number])
     case .setSchedule(let due, let places, let post):
       try setSchedule(dueAt: due, places: places, ofPost: post)
+    case .logPost(let number):
+      try execute(
+        """
+        INSERT INTO change_log (kind, post_id, after_entry)
+        VALUES ('post', ?, (SELECT max(entry_id) FROM feed_entry))
+        """, [number])
     case .insertFeed(let feed):
       try execute(
         "INSERT INTO feed (feed_id, name, title, ranking, oldest_ranking) VALUES (?, ?, ?, ?, ?)",
@@ -417,12 +423,11 @@ extension SQLiteRows {
 struct ChangeLog {
   let database: Database
 
-  /// How many rows are kept: a reader that is further behind reads everything again.
-  private static let keptChanges = 200_000
-
+  // A reader that is further behind reads everything again.
   static let trimming = """
-    DELETE FROM change_log
-    WHERE change_id <= (SELECT max(change_id) FROM change_log) - \(keptChanges)
+    DELETE FROM change_log WHERE change_id <=
+      (SELECT max(change_id) FROM change_log)
+        - (SELECT kept_changes FROM change_source WHERE "only" = 1)
     """
 
   /// Deletes the rows that are no longer kept.

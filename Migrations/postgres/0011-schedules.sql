@@ -1,4 +1,4 @@
--- What Migrations/sqlite/0010-schedules.sql comes to, for PostgreSQL.
+-- What Migrations/sqlite/0011-schedules.sql comes to, for PostgreSQL.
 
 ALTER TABLE post ADD COLUMN visible_from bigint
   CHECK (visible_from BETWEEN -62167219200000000 AND 253402300799999999);

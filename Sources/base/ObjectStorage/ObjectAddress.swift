@@ -1,0 +1,79 @@
+/// Where objects lie: `s3://bucket/prefix`.
+package struct ObjectAddress: Sendable, Hashable, CustomStringConvertible {
+  /// What such an address begins with.
+  package static let scheme = "s3://"
+
+  /// The bucket's name.
+  package let bucket: String
+  /// What their keys begin with: empty, or ends with a slash.
+  package let prefix: String
+
+  /// Whether a text is meant as one.
+  package static func isOne(_ text: String) -> Bool { text.hasPrefix(scheme) }
+
+  /// The address that a text is.
+  ///
+  /// - Throws: `ObjectStoreError.notAnAddress`.
+  package init(_ text: String) throws(ObjectStoreError) {
+    guard Self.isOne(text) else { throw .notAnAddress(text) }
+    let parts = text.dropFirst(Self.scheme.count).split(
+      separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+    guard let bucket = parts.first, (3...63).contains(bucket.utf8.count),
+      bucket.utf8.allSatisfy({
+        (0x30...0x39).contains($0) || (0x61...0x7a).contains($0) || $0 == 0x2d || $0 == 0x2e
+      })
+    else { throw .notAnAddress(text) }
+    self.bucket = String(bucket)
+    var prefix = parts.count > 1 ? String(parts[1]) : ""
+    guard !prefix.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }),
+      !prefix.split(separator: "/", omittingEmptySubsequences: false).dropLast().contains(where: {
+        $0.isEmpty || $0 == "." || $0 == ".."
+      })
+    else { throw .notAnAddress(text) }
+    if !prefix.isEmpty, !prefix.hasSuffix("/") { prefix += "/" }
+    self.prefix = prefix
+  }
+
+  /// What stands before the key of an object of the bucket.
+  package var bucketAddress: String { "\(Self.scheme)\(bucket)/" }
+
+  /// The address.
+  package var description: String { "\(Self.scheme)\(bucket)/\(prefix)" }
+}
+
+/// Why an object store did not do what it should.
+package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// A text is no address.
+  case notAnAddress(String)
+  /// A variable of the environment is missing, or is not what it should be.
+  case setting(String)
+  /// curl is not installed.
+  case withoutCurl
+  /// The store could not be asked: a clause.
+  case failed(String)
+  /// The store refused: its status, code and message.
+  case refused(status: Int, code: String, message: String)
+  /// Another length than the store said came, or is there.
+  case otherLength(key: String, expected: Int, found: Int)
+  /// Its answer is none that is understood.
+  case noAnswer(String)
+  /// It was given up.
+  case cancelled
+
+  /// A clause.
+  package var description: String {
+    switch self {
+    case .notAnAddress(let text): "\(text) is no address of a bucket: s3://bucket/prefix would be"
+    case .setting(let words): words
+    case .withoutCurl: "object stores are asked by curl, which is not installed"
+    case .failed(let words): "the object store cannot be asked: \(words)"
+    case .refused(let status, let code, let message):
+      "the object store refuses: \(status) \(code)\(message.isEmpty ? "" : ", \(message)")"
+    case .otherLength(let key, let expected, let found):
+      "\(key) has \(found) bytes and not \(expected)"
+    case .noAnswer(let words): "the object store's answer is not understood: \(words)"
+    case .cancelled: "it was given up"
+    }
+  }
+}

@@ -1,0 +1,160 @@
+// `ObjectStorage` puts files into a bucket of S3 or of a store that speaks its protocol, and takes them out again:
+// `RequestSigner` signs requests (pure), `ObjectStore` has curl send them (`ChildProcess`), `StoreAnswer` reads what comes
+// back. It knows no backups.
+
+import CivilTime
+import SHA2
+
+/// Signs requests by AWS Signature Version 4
+/// (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html). Pure.
+package struct RequestSigner: Sendable {
+  /// Whose requests they are.
+  package struct Credentials: Sendable {
+    /// The name of the key, which is sent.
+    package let accessKey: String
+    /// The key, which never is.
+    package let secretKey: String
+    /// Of keys that hold for a while.
+    package let sessionToken: String?
+
+    /// These keys.
+    package init(accessKey: String, secretKey: String, sessionToken: String? = nil) {
+      self.accessKey = accessKey
+      self.secretKey = secretKey
+      self.sessionToken = sessionToken
+    }
+  }
+
+  /// What is signed of a request.
+  package struct Request: Sendable {
+    /// `GET`
+    package var method: String
+    /// The value of `Host`.
+    package var host: String
+    /// The path as it is sent: percent-encoded once.
+    package var path: String
+    /// The parameters, decoded.
+    package var query: [(name: String, value: String)] = []
+    /// Fields beside `Host` and those that the signer adds; names in lower case.
+    package var fields: [(name: String, value: String)] = []
+    /// The SHA-256 of the body.
+    package var bodyDigest: [UInt8]
+
+    /// A request.
+    package init(
+      method: String, host: String, path: String, query: [(name: String, value: String)] = [],
+      fields: [(name: String, value: String)] = [], bodyDigest: [UInt8]
+    ) {
+      self.method = method
+      self.host = host
+      self.path = path
+      self.query = query
+      self.fields = fields
+      self.bodyDigest = bodyDigest
+    }
+  }
+
+  private static let algorithm = "AWS4-HMAC-SHA256"
+
+  private let credentials: Credentials
+  private let region: String
+  private let service: String
+  private let signsBodyDigest: Bool
+
+  /// A signer for a service in a region.
+  ///
+  /// - Parameter signsBodyDigest: whether the body's digest is a field of its own, as S3 has it.
+  package init(
+    _ credentials: Credentials, region: String, service: String = "s3", signsBodyDigest: Bool = true
+  ) {
+    self.credentials = credentials
+    self.region = region
+    self.service = service
+    self.signsBodyDigest = signsBodyDigest
+  }
+
+  /// All fields of a request that is sent now, `Host` aside: its own, and those that sign it.
+  package func fields(
+    of request: Request, secondsSince1970: Int
+  ) -> [(name: String, value: String)] {
+    let time = Self.text(ofSecondsSince1970: secondsSince1970)
+    let day = String(time.prefix(8))
+    var fields = request.fields
+    if signsBodyDigest {
+      fields.append(("x-amz-content-sha256", Self.hexadecimal(request.bodyDigest)))
+    }
+    fields.append(("x-amz-date", time))
+    if let token = credentials.sessionToken { fields.append(("x-amz-security-token", token)) }
+    let signed = (fields + [("host", request.host)]).sorted {
+      $0.name.utf8.lexicographicallyPrecedes($1.name.utf8)
+    }
+    let names = signed.map(\.name).joined(separator: ";")
+    let canonical = [
+      request.method, request.path, Self.query(request.query),
+      signed.map { "\($0.name):\(Self.trimmed($0.value))\n" }.joined(), names,
+      Self.hexadecimal(request.bodyDigest),
+    ].joined(separator: "\n")
+    let scope = "\(day)/\(region)/\(service)/aws4_request"
+    let text = [
+      Self.algorithm, time, scope, Self.hexadecimal(SHA256.hash(Array(canonical.utf8))),
+    ].joined(separator: "\n")
+    var key = Array("AWS4\(credentials.secretKey)".utf8)
+    for part in [day, region, service, "aws4_request"] {
+      key = SHA256.authenticationCode(for: Array(part.utf8), key: key)
+    }
+    let signature = SHA256.authenticationCode(for: Array(text.utf8), key: key)
+    let authorization =
+      "\(Self.algorithm) Credential=\(credentials.accessKey)/\(scope), SignedHeaders=\(names), "
+      + "Signature=\(Self.hexadecimal(signature))"
+    return fields + [("authorization", authorization)]
+  }
+
+  /// A query as it is signed and sent: sorted by names and values as they are encoded.
+  package static func query(_ query: [(name: String, value: String)]) -> String {
+    query.map { (encoded($0.name), encoded($0.value)) }
+      .sorted { $0.0 == $1.0 ? $0.1 < $1.1 : $0.0 < $1.0 }
+      .map { "\($0.0)=\($0.1)" }.joined(separator: "&")
+  }
+
+  /// A path as it is signed and sent: all but unreserved characters and slashes percent-encoded.
+  package static func path(_ path: String) -> String {
+    path.split(separator: "/", omittingEmptySubsequences: false).map { encoded(String($0)) }
+      .joined(separator: "/")
+  }
+
+  /// Percent-encoded but for unreserved characters (RFC 3986 section 2.3).
+  private static func encoded(_ text: String) -> String {
+    let bytes = text.utf8.flatMap { byte -> [UInt8] in
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+        UInt8(ascii: "_"), UInt8(ascii: "~"):
+        return [byte]
+      default:
+        let digits = Array("0123456789ABCDEF".utf8)
+        return [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// A value without blanks around it, and with one where there are several.
+  private static func trimmed(_ value: String) -> String {
+    value.split(separator: " ").joined(separator: " ")
+  }
+
+  /// `20130524T000000Z`
+  private static func text(ofSecondsSince1970 seconds: Int) -> String {
+    var text: [UInt8] = []
+    CivilTime(secondsSince1970: seconds).append(to: &text)
+    text.removeAll { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ":") }
+    return String(decoding: text, as: UTF8.self) + "Z"
+  }
+
+  /// In lower case.
+  package static func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import Backups
+import Catalog
+import Feed
+import FeedServer
+import JSON
+
+/// What changed since a cursor, as `GET /v1/changes` has it.
+struct ChangesCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "changes",
+    abstract: "Write what changed since a cursor as NDJSON.",
+    discussion: """
+      A line for each item or feed that changed, with what there is of it now, and at the end a line with the cursor \
+      for the next time, {"next":"…"}. Without --since there is only that line.
+      """)
+
+  @Option(help: "Cursor that the last line of an earlier run has, or an answer of /v1/changes.")
+  var since: String?
+
+  @OptionGroup var options: DatabaseOptions
+
+  /// How many changes are looked at at a time.
+  private static let portion = 1_000
+
+  func run() throws {
+    let cursor: ChangeCursor?
+    do throws(CursorTextError) {
+      cursor = if let since { try ChangeCursor(text: since) } else { nil }
+    } catch {
+      throw ValidationError("--since is no cursor of changes")
+    }
+    if let path = try options.location().path { try Backup.requireNone(at: path) }
+    let store = try options.openExisting()
+    defer { try? store.close() }
+    var place = cursor
+    var hasMore = true
+    while hasMore {
+      let page: ChangePage
+      do {
+        page = try store.changes(
+          after: place, through: nil, limit: Self.portion, withItems: true)
+      } catch let error as ChangeCursorError {
+        throw ValidationError(
+          error == .foreign
+            ? "--since is a cursor of another database"
+            : "the changes since then are no longer kept: run without --since, and copy everything")
+      }
+      try printBytes(page.changes.flatMap { $0.json + [UInt8(ascii: "\n")] })
+      place = page.next
+      hasMore = page.hasMore
+    }
+    print("{\"next\":\"\(place?.text ?? "")\"}")
+  }
+}

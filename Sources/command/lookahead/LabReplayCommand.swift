@@ -1,0 +1,183 @@
+import ArgumentParser
+import Foundation
+import JSON
+import Lab
+import PostJSON
+import Prefetch
+
+/// Recorded sessions under other strategies.
+struct LabReplayCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replay",
+    abstract: "Replay recorded sessions under other strategies, with bounds.",
+    discussion: """
+      The person looks at what was recorded, for as long. The link is as fast as it was where something came; where it was \
+      idle nobody knows, so that each strategy is run twice: over the slowest and over the fastest link that the session \
+      saw. The truth lies between, as far as the recorded strategy has used the link (see docs/lab.md).
+      """)
+
+  /// How it is written.
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    case table, json
+  }
+
+  @Argument(
+    help: ArgumentHelp(
+      "Sessions as browse --record writes them, or folders of such.", valueName: "session"))
+  var sessions: [String]
+
+  @OptionGroup var strategies: LabStrategies
+
+  @Flag(
+    help: "The sessions went over HTTP without TLS, as those of browse do: connections open sooner."
+  )
+  var plainHttp = false
+
+  @Option(help: "Format of the results: table or json.")
+  var format = Format.table
+
+  mutating func validate() throws {
+    guard !sessions.isEmpty else { throw ValidationError("name a session") }
+    _ = try strategies.contestants(isHinted: true)
+  }
+
+  func run() throws {
+    let replays = try sessions.flatMap(files).map { path in
+      do {
+        return try Replay(try SessionLog(LabOptions.content(path)))
+      } catch let error as SessionLogError {
+        throw LabInputError(file: path, words: "\(error)")
+      } catch let error as ReplayError {
+        throw LabInputError(file: path, words: "\(error)")
+      }
+    }
+    let rows = try strategies.contestants(isHinted: true).map { contestant in
+      var (slow, fast) = (Replay.Figures(), Replay.Figures())
+      for replay in replays {
+        slow.add(replay.run(contestant.policy.strategy, isFast: false, over: transport))
+        fast.add(replay.run(contestant.policy.strategy, isFast: true, over: transport))
+      }
+      return (name: contestant.name, slow: slow, fast: fast)
+    }
+    switch format {
+    case .table: printText(table(replays, rows))
+    case .json: try printBytes(json(replays, rows) + [UInt8(ascii: "\n")])
+    }
+  }
+
+  private var transport: LinkSettings {
+    guard plainHttp else { return LinkSettings() }
+    var settings = LinkSettings()
+    settings.connections = 32
+    settings.setupRoundTrips = 1
+    settings.thinkMilliseconds = 1
+    settings.requestBytes = 250
+    return settings
+  }
+
+  /// A session, or those of a folder, by name.
+  private func files(_ path: String) throws -> [String] {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      throw LabInputError(file: path, words: "there is no such file")
+    }
+    guard isFolder.boolValue else { return [path] }
+    let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    guard !names.isEmpty else {
+      throw LabInputError(file: path, words: "there is no session in it")
+    }
+    return names.map { path + "/" + $0 }
+  }
+
+  private typealias Row = (name: String, slow: Replay.Figures, fast: Replay.Figures)
+
+  private func recorded(_ replays: [Replay]) -> Replay.Figures {
+    replays.reduce(into: Replay.Figures()) { $0.add($1.recorded) }
+  }
+
+  private func percent(_ replays: [Replay], _ knowledge: InferredLink.Knowledge) -> Double {
+    replays.reduce(0) { $0 + $1.link.percent(knowledge) } / Double(max(1, replays.count))
+  }
+
+  private func table(_ replays: [Replay], _ rows: [Row]) -> String {
+    func number(_ value: Double) -> String { String(format: "%.1f", value) }
+    func range(_ row: Row, _ value: (Replay.Figures) -> Double) -> String {
+      let (first, second) = (value(row.fast), value(row.slow))
+      return "\(number(min(first, second))) to \(number(max(first, second)))"
+    }
+    let recorded = recorded(replays)
+    let names = Set(replays.map(\.strategy.text)).sorted().joined(separator: ", ")
+    var lines = [["", "loaders/1000", "wait ms/item", "KB/item"]]
+    lines.append([
+      "recorded: \(names)", number(recorded.loadersPerThousand), number(recorded.waitPerItem),
+      number(recorded.kilobytesPerItem),
+    ])
+    for row in rows {
+      lines.append([
+        row.name, range(row) { $0.loadersPerThousand }, range(row) { $0.waitPerItem },
+        range(row) { $0.kilobytesPerItem },
+      ])
+    }
+    let widths = (0..<4).map { column in lines.map { $0[column].count }.max() ?? 0 }
+    let unknown = percent(replays, .unknown)
+    let table = lines.map { line in
+      line.indices.map { column in
+        let pad = String(repeating: " ", count: widths[column] - line[column].count)
+        return column == 0 ? line[column] + pad : pad + line[column]
+      }.joined(separator: "  ") + "\n"
+    }.joined()
+    return table + "\n"
+      + "\(replays.count) sessions of \(recorded.items) items. Of the time, the link is known in "
+      + "\(number(percent(replays, .known))) %, was at least as fast as seen in "
+      + "\(number(percent(replays, .atLeast))) %, and is unknown in \(number(unknown)) %.\n"
+      + (unknown > 50
+        ? "More than half of it is unknown, since what was recorded left the link idle: a strategy that loads more "
+          + "is judged by the bounds alone.\n" : "")
+  }
+
+  private func json(_ replays: [Replay], _ rows: [Row]) -> [UInt8] {
+    var writer = JSONWriter(capacity: 1_024)
+    writer.object { writer in
+      writer.member("sessions", replays.count)
+      writer.key("recorded")
+      writer.figures(recorded(replays))
+      writer.key("linkPercent")
+      writer.object { writer in
+        for (name, knowledge) in [
+          ("known", InferredLink.Knowledge.known), ("atLeast", .atLeast), ("unknown", .unknown),
+        ] {
+          writer.key(text: name)
+          writer.number((percent(replays, knowledge) * 100).rounded() / 100)
+        }
+      }
+      writer.key("strategies")
+      writer.array { writer in
+        for row in rows {
+          writer.object { writer in
+            writer.member("strategy", row.name)
+            writer.key("slow")
+            writer.figures(row.slow)
+            writer.key("fast")
+            writer.figures(row.fast)
+          }
+        }
+      }
+    }
+    return writer.bytes
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func figures(_ figures: Replay.Figures) {
+    object { writer in
+      writer.member("items", figures.items)
+      for (name, value) in [
+        ("loadersPer1000", figures.loadersPerThousand), ("waitMsPerItem", figures.waitPerItem),
+        ("kilobytesPerItem", figures.kilobytesPerItem),
+      ] {
+        writer.key(text: name)
+        writer.number((value * 100).rounded() / 100)
+      }
+    }
+  }
+}

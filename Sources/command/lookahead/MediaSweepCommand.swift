@@ -1,0 +1,140 @@
+import ArgumentParser
+import Catalog
+import Foundation
+import MediaFiles
+import MediaIndex
+import PostJSON
+import System
+
+struct MediaSweepCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sweep",
+    abstract: "List media files that no post names, and delete them.",
+    discussion: """
+      Pictures, clips and sounds in the media root whose names stand in no post of the database: neither as media, \
+      poster, thumbnail or avatar nor in what else a post says, in any spelling; nor the names of their renditions. \
+      Other files are kept, and so is what lies in the folder of a playlist or below, and what changed within \
+      --older-than days. Uploads that killed servers left, and resumable ones that nobody continued for so long, are \
+      listed, too. Without --delete nothing is changed. If no post names any of the files, nothing is deleted: most \
+      likely the database is another one's.
+      """)
+
+  @OptionGroup var options: DatabaseOptions
+
+  @Option(help: "Folder of the files under /media/.")
+  var mediaRoot: String?
+
+  @Option("older-than", valueName: "days") var olderThan: Int?
+
+  @Flag(help: "Delete what is listed.")
+  var delete = false
+
+  /// Without `--older-than`: whoever puts a file has a day to write the post that shows it.
+  private static let usualDays = 1
+
+  mutating func validate() throws {
+    mediaRoot = mediaRoot ?? Environment.text("media-root")
+    try Setting.validate(self)
+    guard mediaRoot != nil else {
+      throw ValidationError("--media-root says which files to look at")
+    }
+  }
+
+  func run() throws {
+    let root: MediaRoot
+    do throws(MediaError) {
+      root = try MediaRoot(path: mediaRoot ?? "")
+    } catch {
+      throw MediaTargetError.unusable(
+        path: mediaRoot ?? "", reason: MediaWalk.WalkProblem.media(error).description)
+    }
+    let store = try options.openExisting()
+    let sweeping = Result { try sweep(root, store) }
+    try store.close()
+    try sweeping.get()
+  }
+
+  private func sweep(_ root: MediaRoot, _ store: any FeedStore & MediaStore) throws {
+    CurrentThread.schedule(.background)
+    let days = olderThan ?? Self.usualDays
+    let now = WallClock.exactNow
+    let newest = Moment(
+      secondsSince1970: now.secondsSince1970 - days * 86_400, nanoseconds: now.nanoseconds)
+    let meter = ProgressMeter()
+    defer { meter.clear() }
+    var media = try UnusedMedia(root, .served, store, changedBy: newest) { meter.report($0) }
+    var posts = 0
+    try store.exportRecords { record in
+      media.look(in: record.json)
+      posts += 1
+      if posts % 1_000 == 0 { meter.show("\(posts) posts looked at, \(media.count) files") }
+    }
+    let unused = try media.unused()
+    meter.clear()
+    let bytes = unused.reduce(0) { $0 + $1.bytes }
+    if !unused.isEmpty { printRow("bytes", "days", "file") }
+    for file in unused {
+      let age = (now.secondsSince1970 - file.changed.secondsSince1970) / 86_400
+      printRow("\(file.bytes)", "\(age)", MediaAddresses.served.urls(of: file.segments)[0])
+    }
+    print(
+      "\(unused.count) files that no post names, \(bytes) bytes; \(media.kept.words(days: days))")
+    if delete, !unused.isEmpty, media.kept.named == 0 {
+      printError(
+        "no post names any file of this media root: nothing is deleted; is it the one of this database?"
+      )
+      throw ExitCode.failure
+    }
+    let rests = try sweepUploads(root, newest)
+    if rests.files > 0 {
+      print("\(rests.files) uploads that nobody continues, \(rests.bytes) bytes")
+    }
+    guard delete else {
+      if unused.count + rests.files > 0 { print("nothing is deleted without --delete") }
+      return
+    }
+    let deleted = try media.delete(unused)
+    var parts = ["deleted \(deleted.files) files"]
+    if deleted.renditions > 0 { parts.append("\(deleted.renditions) renditions") }
+    if rests.files > 0 { parts.append("\(rests.files) uploads") }
+    print(parts.joined(separator: ", ") + ", \(deleted.bytes + rests.bytes) bytes")
+    if deleted.kept > 0 {
+      print("\(deleted.kept) files changed meanwhile, or a post names them now")
+    }
+  }
+
+  /// Uploads that are not under way, and in which nothing happened since.
+  private func sweepUploads(
+    _ root: MediaRoot, _ newest: Moment
+  ) throws -> (files: Int, bytes: Int) {
+    var found = try UploadFolder(root).sweep(isDry: !delete)
+    let partial = PartialUploads(root)
+    for entry in try partial.all() where entry.changed <= newest {
+      guard let bytes = entry.bytes, case .file(let file) = try partial.take(entry.id) else {
+        continue
+      }
+      found.files += 1
+      found.bytes += bytes
+      if delete { try partial.remove(entry.id) }
+      withExtendedLifetime(file) {}
+    }
+    return found
+  }
+
+  private func printRow(_ bytes: String, _ days: String, _ file: String) {
+    func right(_ text: String, _ width: Int) -> String {
+      String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+    print("\(right(bytes, 13))  \(right(days, 5))  \(file)")
+  }
+}
+
+extension UnusedMedia.Kept {
+  fileprivate func words(days: Int) -> String {
+    var parts = ["\(named) files are named"]
+    if young > 0 { parts.append("\(young) changed within \(days) days") }
+    if besidePlaylists > 0 { parts.append("\(besidePlaylists) lie beside playlists") }
+    if others > 0 { parts.append("\(others) are no pictures, clips or sounds") }
+    return parts.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import FeedServer
+import Foundation
+
+/// Who is told what changed.
+struct WebhookOptions: ParsableArguments {
+  @Option(
+    help:
+      "File of the targets that are told what changed: lines of NAME URL SECRET [SECRET] [batch=N]."
+  )
+  var webhooks: String?
+
+  @Flag("webhook-allow-private", "Webhooks may be on this machine and in its networks.")
+  var webhookAllowPrivate: Bool
+
+  @Option("webhook-timeout-milliseconds") var webhookTimeoutMilliseconds: Int
+  @Option("webhook-retry-seconds") var webhookRetrySeconds: Int
+
+  mutating func validate() throws { webhooks = webhooks ?? Environment.text("webhooks") }
+
+  /// The targets; none without a file.
+  ///
+  /// - Throws: `ValidationError`.
+  func targets() throws -> [WebhookTarget] {
+    guard let webhooks else { return [] }
+    guard let bytes = FileManager.default.contents(atPath: webhooks) else {
+      throw ValidationError("--webhooks: \(webhooks) cannot be read")
+    }
+    do throws(WebhookFileError) {
+      return try WebhookFile.targets(
+        in: String(decoding: bytes, as: UTF8.self), allowsPrivateAddresses: webhookAllowPrivate)
+    } catch {
+      throw ValidationError("\(webhooks): \(error)")
+    }
+  }
+}

@@ -1,0 +1,149 @@
+import LinkModel
+import PostJSON
+import Prefetch
+
+/// What a recorded session says of its link: how fast it was where it was busy, that it was at least so fast where it was
+/// used in part, and nothing where it was idle.
+///
+/// What the recorded strategy did not load, nobody knows how long it would have taken: a strategy that loads little leaves
+/// most of the link unknown, and one that loads in small pieces sees the start of each transfer instead of the link. A
+/// replay that fills such gaps with what was seen elsewhere is biased by the recorded strategy (Alomar and others,
+/// "CausalSim", 2023). So they are filled twice: as the slowest and as the fastest that the session saw.
+package struct InferredLink: Hashable, Sendable {
+  /// How well a stretch is known.
+  package enum Knowledge: Hashable, Sendable {
+    /// Something came all the time, and had for a while.
+    case known
+    /// Something came: it was no slower.
+    case atLeast
+    /// Nothing was asked for.
+    case unknown
+  }
+
+  /// A quarter of a second.
+  package struct Stretch: Hashable, Sendable {
+    /// How well it is known.
+    package let knowledge: Knowledge
+    /// How fast it was, or at least was; 0 where nothing came.
+    package let kilobitsPerSecond: Int
+  }
+
+  /// From the session's beginning.
+  package let stretches: [Stretch]
+  /// How long a request took there and back.
+  package let roundTripMilliseconds: Int
+  /// What the link is taken for where it is unknown: the slowest and the fastest that was seen, one in ten left out.
+  package let boundsKilobitsPerSecond: ClosedRange<Int>
+
+  private static let stretchMilliseconds = 250
+  private static let slotMilliseconds = 10
+  /// Behind its beginning a transfer is slower than the link for so many round trips.
+  private static let rampRoundTrips = 4
+  /// Sessions are looked at for so long.
+  private static let longestMilliseconds = 12 * 3_600_000
+  private static let usualRoundTrip = 100
+
+  /// What the log says; nil where nothing came.
+  package init?(_ log: SessionLog) {
+    var begun: [Int: Int] = [:]
+    var (pieces, end) = ([(from: Int, to: Int, bytes: Int)](), 0)
+    var (firstBytes, measured) = ([Int](), [Int]())
+    var asked = log.requests[...]
+    func begin(until time: Int) {
+      while let request = asked.first, request.atMilliseconds <= time {
+        asked.removeFirst()
+        begun[request.transfer] = request.atMilliseconds
+      }
+    }
+    var isFirst: Set<Int> = []
+    for entry in log.events where entry.atMilliseconds <= Self.longestMilliseconds {
+      begin(until: entry.atMilliseconds)
+      end = max(end, entry.atMilliseconds)
+      switch entry.event {
+      case .bytesArrived(let transfer, _, let range):
+        guard let since = begun[transfer] else { continue }
+        if isFirst.insert(transfer).inserted {
+          firstBytes.append(entry.atMilliseconds - since)
+        }
+        pieces.append((since, entry.atMilliseconds, range.count))
+        begun[transfer] = entry.atMilliseconds
+      case .bandwidthMeasured(_, let roundTrip): if let roundTrip { measured.append(roundTrip) }
+      default: break
+      }
+    }
+    guard !pieces.isEmpty else { return nil }
+    let roundTrip =
+      measured.isEmpty
+      ? firstBytes.min() ?? Self.usualRoundTrip : measured.sorted()[measured.count / 2]
+    roundTripMilliseconds = max(1, roundTrip)
+
+    let perStretch = Self.stretchMilliseconds / Self.slotMilliseconds
+    let count = (end / Self.stretchMilliseconds + 1) * perStretch
+    var bytes = [Double](repeating: 0, count: count)
+    for piece in pieces {
+      // Of a first piece, the answer's way is no time in which something came.
+      let from = min(piece.to, piece.from + (piece.to - piece.from > roundTrip ? roundTrip : 0))
+      let (first, last) = (from / Self.slotMilliseconds, piece.to / Self.slotMilliseconds)
+      for slot in first...last { bytes[slot] += Double(piece.bytes) / Double(last - first + 1) }
+    }
+    let ramp = Self.rampRoundTrips * roundTripMilliseconds / Self.slotMilliseconds
+    var (run, stretches) = (0, [Stretch]())
+    for start in stride(from: 0, to: count, by: perStretch) {
+      let slots = bytes[start..<start + perStretch]
+      let before = run
+      for slot in slots { run = slot > 0 ? run + 1 : 0 }
+      let used = slots.count { $0 > 0 }
+      // Of the whole stretch, used or not: it was no slower.
+      let kilobits = slots.reduce(0, +) * 8 / Double(Self.stretchMilliseconds)
+      stretches.append(
+        Stretch(
+          knowledge: used == 0
+            ? .unknown : used == perStretch && before >= ramp ? .known : .atLeast,
+          kilobitsPerSecond: Int(kilobits.rounded())))
+    }
+    self.stretches = stretches
+    func rates(_ knowledge: Knowledge) -> [Int] {
+      stretches.filter { $0.knowledge == knowledge }.map(\.kilobitsPerSecond).sorted()
+    }
+    let (known, others) = (rates(.known), rates(.atLeast))
+    if known.count >= 4 {
+      boundsKilobitsPerSecond =
+        max(1, known[known.count / 10])...max(1, known[known.count * 9 / 10])
+    } else {
+      // Never busy for long: it may have been a good deal faster.
+      let seen = (known + others).sorted()
+      boundsKilobitsPerSecond = max(1, seen[seen.count / 10])...max(1, 4 * seen[seen.count - 1])
+    }
+  }
+
+  /// Of all stretches, how many in a hundred are known so well.
+  package func percent(_ knowledge: Knowledge) -> Double {
+    100 * Double(stretches.count { $0.knowledge == knowledge }) / Double(stretches.count)
+  }
+
+  /// The link, as fast as it may have been or as slow; behind the session's end as where it is unknown.
+  package func schedule(isFast: Bool) -> LinkSchedule {
+    let bound =
+      isFast ? boundsKilobitsPerSecond.upperBound : boundsKilobitsPerSecond.lowerBound
+    func conditions(_ kilobits: Int) -> LinkConditions {
+      LinkConditions(
+        downlinkKbps: max(1, kilobits), uplinkKbps: max(1, kilobits),
+        latencyMicroseconds: roundTripMilliseconds * 500)
+    }
+    var steps = stretches.prefix(LinkSchedule.stepLimit - 1).map { stretch in
+      let kilobits =
+        switch stretch.knowledge {
+        case .known: stretch.kilobitsPerSecond
+        case .atLeast: max(stretch.kilobitsPerSecond, bound)
+        case .unknown: bound
+        }
+      return LinkSchedule.Step(
+        durationMilliseconds: Self.stretchMilliseconds, conditions: conditions(kilobits))
+    }
+    steps.append(
+      LinkSchedule.Step(
+        durationMilliseconds: LinkSchedule.stepLimitMilliseconds, conditions: conditions(bound)))
+    // Steps of these durations are as many as there may be.
+    return try! LinkSchedule(loop: steps)
+  }
+}

@@ -1,0 +1,209 @@
+import Catalog
+import Feed
+import MediaFiles
+import MediaProbe
+import System
+
+/// Finds the pictures, clips and sounds of a media root that no post names, and deletes them.
+///
+/// Theory of operation. All files are gone through first; then everything that posts say is searched for their names
+/// (`MediaMentions`). A file is kept if its name, or that of one of its renditions, stands anywhere in any post, whatever
+/// else it may mean there; if it lies in the folder of a playlist or below, whose parts posts do not name; and if it
+/// changed within a time of grace. Right before a file is deleted it is looked up once more, with its path locked as
+/// by uploads: a post that came to name it since keeps it. What remains is memory for each file's name.
+package struct UnusedMedia {
+  /// A file that no post names.
+  package struct File: Sendable {
+    /// Its path below the root.
+    package let segments: [String]
+    /// Its size.
+    package let bytes: Int
+    /// When it came, or last changed.
+    package let changed: Moment
+  }
+
+  /// How many files were kept, and why.
+  package struct Kept: Sendable, Hashable {
+    /// A post names it, or one of its renditions.
+    package var named = 0
+    /// It changed within the time of grace.
+    package var young = 0
+    /// It lies beside a playlist, or below one.
+    package var besidePlaylists = 0
+    /// It is no picture, clip or sound by its name.
+    package var others = 0
+  }
+
+  /// What was deleted.
+  package struct Deleted: Sendable, Hashable {
+    /// Files that no post named.
+    package var files = 0
+    /// Their renditions.
+    package var renditions = 0
+    /// The bytes of both.
+    package var bytes = 0
+    /// Files that a post came to name meanwhile, or that changed.
+    package var kept = 0
+  }
+
+  private let root: MediaRoot
+  private let addresses: MediaAddresses
+  private let store: any MediaStore
+  private let newest: Moment
+
+  private var files: [File] = []
+  private var mentions = MediaMentions()
+  /// Folders in which a playlist lies.
+  private var playlists: Set<[String]> = []
+  /// The names of renditions, by the folder beside which they lie.
+  private var renditions: [[String]: [RenditionName]] = [:]
+  /// What was kept.
+  package private(set) var kept = Kept()
+
+  /// Goes through the files of a root.
+  ///
+  /// - Parameters:
+  ///   - newest: what changed later is kept.
+  ///   - onProblem: told of what cannot be looked at, and so is kept.
+  /// - Throws: `MediaError` where the root cannot be looked at.
+  package init(
+    _ root: MediaRoot, _ addresses: MediaAddresses, _ store: any MediaStore,
+    changedBy newest: Moment,
+    onProblem: (String) -> Void
+  ) throws {
+    (self.root, self.addresses, self.store, self.newest) = (root, addresses, store, newest)
+    var walk = try MediaWalk(root, passingOver: RenditionShelf.folderName)
+    while let step = walk.next() {
+      switch step {
+      case .file(let segments): try add(segments)
+      case .passedOver(let folder): addRenditions(in: folder)
+      case .problem(let path, let problem): onProblem("\(path): \(problem)")
+      case .notServed: break
+      }
+    }
+  }
+
+  private mutating func add(_ segments: [String]) throws {
+    let name = segments.last ?? ""
+    let suffix = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last
+    let fileExtension = suffix.map { $0.lowercased() } ?? ""
+    if ["m3u8", "m3u", "mpd"].contains(fileExtension) { playlists.insert(segments.dropLast()) }
+    guard OpenFile.mediaExtensions.contains(fileExtension) else { return kept.others += 1 }
+    guard let status = try? root.status(of: segments) else { return }
+    let changed = max(status.changed, status.modified)
+    guard changed <= newest else { return kept.young += 1 }
+    files.append(File(segments: segments, bytes: status.bytes, changed: changed))
+    mentions.add(name)
+  }
+
+  private mutating func addRenditions(in folder: [String]) {
+    guard let open = try? root.openFolder(folder) else { return }
+    let sweep = RenditionSweep(root: root, addresses: addresses, store: store)
+    var names: [RenditionName] = []
+    _ = sweep.forEachName(in: open) { text in
+      guard let name = RenditionName(text), !name.isPartial else { return }
+      names.append(name)
+    }
+    for name in names { mentions.add(name.text) }
+    if !names.isEmpty { renditions[folder.dropLast()] = names }
+  }
+
+  /// How many files may be unused.
+  package var count: Int { files.count }
+
+  /// Looks through what a post says, in any form.
+  package mutating func look(in text: [UInt8]) { mentions.look(in: text) }
+
+  /// The files that no text named.
+  ///
+  /// - Throws: what the store throws.
+  package mutating func unused() throws -> [File] {
+    var unused: [File] = []
+    for file in files {
+      let folders = file.segments.indices.map { Array(file.segments[..<$0]) }
+      if folders.contains(where: playlists.contains) {
+        kept.besidePlaylists += 1
+      } else if try isNamed(file) {
+        kept.named += 1
+      } else {
+        unused.append(file)
+      }
+    }
+    return unused
+  }
+
+  private func isNamed(_ file: File) throws -> Bool {
+    if mentions.contains(file.segments.last ?? "") { return true }
+    let named = renditions[file.segments.dropLast(), default: []].filter {
+      mentions.contains($0.text)
+    }
+    guard !named.isEmpty else { return false }
+    // Of a content that is not known, any of them may be a rendition.
+    guard let content = try content(of: file) else { return true }
+    return named.contains { $0.content == content }
+  }
+
+  /// What the names of its renditions say of a file's content; nil where that is not known.
+  private func content(of file: File) throws -> String? {
+    let known = try store.media(at: [addresses.urls(of: file.segments)[0]])[0]
+    guard case .content(let sha256)? = known?.truth.version else { return nil }
+    return RenditionName.content(sha256)
+  }
+
+  /// Deletes these files with their renditions, but for what changed since, and for what a post names by now.
+  ///
+  /// - Throws: `SystemError`, what the store throws: what was deleted before stays deleted.
+  package func delete(_ unused: [File]) throws -> Deleted {
+    var deleted = Deleted()
+    var contents: [[String]: Set<String>] = [:]
+    for file in unused {
+      let content = try content(of: file)
+      guard try delete(file) else {
+        deleted.kept += 1
+        continue
+      }
+      deleted.files += 1
+      deleted.bytes += file.bytes
+      if let content { contents[file.segments.dropLast(), default: []].insert(content) }
+    }
+    for (folder, gone) in contents { try deleteRenditions(of: gone, beside: folder, &deleted) }
+    return deleted
+  }
+
+  private func delete(_ file: File) throws -> Bool {
+    let lock = try UploadFolder(root).lock(file.segments)
+    defer { withExtendedLifetime(lock) {} }
+    let urls = addresses.urls(of: file.segments)
+    guard let status = try? root.status(of: file.segments),
+      max(status.changed, status.modified) == file.changed, status.bytes == file.bytes,
+      try store.posts(naming: urls, limit: 1).isEmpty
+    else { return false }
+    try root.delete(file.segments)
+    let known = zip(urls, try store.media(at: urls)).filter { $0.1 != nil }.map(\.0)
+    if !known.isEmpty { try store.forget(known) }
+    return true
+  }
+
+  private func deleteRenditions(
+    of gone: Set<String>, beside folder: [String], _ deleted: inout Deleted
+  ) throws {
+    let sweep = RenditionSweep(root: root, addresses: addresses, store: store)
+    guard let parent = try? root.openFolder(folder),
+      let shelf = try? root.openFolder(folder + [RenditionShelf.folderName]),
+      let remaining = try sweep.contents(of: parent, folder)
+    else { return }
+    var names: [String] = []
+    _ = sweep.forEachName(in: shelf) { text in
+      guard let name = RenditionName(text), !name.isPartial, gone.contains(name.content),
+        !remaining.contains(name.content)
+      else { return }
+      names.append(text)
+    }
+    for name in names {
+      deleted.bytes += (try? shelf.status(of: name, purpose: "look at a rendition").bytes) ?? 0
+      shelf.remove(name)
+      deleted.renditions += 1
+    }
+    parent.removeFolder(named: RenditionShelf.folderName)
+  }
+}

@@ -1,0 +1,77 @@
+import Sockets
+import System
+
+/// A URL to which bodies are sent, by curl: at addresses that were looked at each time, without redirections, within
+/// limits. `RangeClient` asks in the same way.
+package struct RemotePost: Sendable, Hashable {
+  private let url: MediaURL
+  /// Whether its host may be this machine or in its networks.
+  private let allowsPrivateAddresses: Bool
+
+  /// What of an answer is read at the most.
+  private static let answerBytes = 65_536
+
+  /// - Throws: `RemoteError` for what is no URL of HTTP.
+  package init(_ text: String, allowsPrivateAddresses: Bool) throws(RemoteError) {
+    url = try MediaURL(text)
+    if !allowsPrivateAddresses, let address = IPAddress(url.host), !address.isPublic {
+      throw .privateAddress(host: url.host, address: address.description)
+    }
+    self.allowsPrivateAddresses = allowsPrivateAddresses
+  }
+
+  /// Scheme, host and port: paths may hold secrets.
+  package var origin: String {
+    let host = url.host.contains(":") ? "[\(url.host)]" : url.host
+    let isUsual = url.port == (url.scheme == "https" ? 443 : 80)
+    return "\(url.scheme)://\(host)" + (isUsual ? "" : ":\(url.port)")
+  }
+
+  /// Sends a JSON document.
+  ///
+  /// - Parameters:
+  ///   - fields: `Name: value`
+  ///   - scratchFolder: where the document is kept meanwhile, in a file without a name.
+  /// - Returns: the answer's status.
+  /// - Throws: `RemoteError` where there is no answer.
+  package func send(
+    _ document: [UInt8], fields: [String], curl: String, timeMilliseconds: Int,
+    scratchFolder: String, cancellation: Cancellation? = nil
+  ) throws(RemoteError) -> Int {
+    var settings = ProbeSettings()
+    settings.allowsPrivateAddresses = allowsPrivateAddresses
+    settings.timeMilliseconds = timeMilliseconds
+    let deadline = MonotonicClock.milliseconds + UInt64(timeMilliseconds)
+    let addresses = try RangeClient.resolve(url.host, settings, deadline)
+    let left = Int(deadline - min(deadline, MonotonicClock.milliseconds))
+    let outcome: ChildProcess.Outcome
+    do throws(SystemError) {
+      let file = try ScratchFile(folder: scratchFolder)
+      try file.write(document, at: 0)
+      outcome = try ChildProcess(
+        path: curl,
+        arguments: [
+          "-q", "--silent", "--show-error", "--include", "--globoff", "--path-as-is",
+          "--proto", "=http,https", "--noproxy", "*", "--max-redirs", "0", "--http1.1",
+          "--user-agent", "lookahead-webhook", "--header", "Expect:",
+          "--header", "Content-Type: application/json",
+        ] + fields.flatMap { ["--header", $0] } + ["--data-binary", "@/dev/fd/0"]
+          + RangeClient.place(url, addresses),
+        environment: ["LC_ALL=C"],
+        limits: .init(
+          timeMilliseconds: max(1, left), memoryBytes: settings.memoryBytes,
+          outputBytes: Self.answerBytes),
+        hasNetwork: true
+      ).run(input: file.file, cancellation: cancellation)
+    } catch {
+      throw .failed(error.description)
+    }
+    switch outcome.end {
+    case .exited(0), .wroteTooMuch: return try RangeAnswer(outcome.output).status
+    case .timedOut: throw .timedOut(milliseconds: timeMilliseconds)
+    case .cancelled: throw .failed("it was given up")
+    case .exited(let status): throw .failed(RangeClient.words(outcome.errors, status))
+    case .signalled(let signal): throw .failed("curl was ended by signal \(signal)")
+    }
+  }
+}

@@ -1,0 +1,488 @@
+import HTTP
+import HTTPServer
+import Logging
+import MediaFiles
+import MediaFormats
+import MediaIndex
+import SHA2
+import System
+
+/// Uploads of media files that may be continued after an interruption: draft-ietf-httpbis-resumable-upload-12.
+///
+/// Theory of operation. A request that begins one makes an upload resource: a file and a note (`PartialUploads`), on the
+/// disk before the client hears of it. Requests append to the file; one at a time has it. A later one about the same
+/// upload ends an earlier one of this process, whose client has most likely given it up (section 4.6), and waits for
+/// what that wrote. An offset that is told is on the disk. When the client says that all is there, the file goes the way
+/// of each other (`MediaUploads.finish`); right before it gets its name the note says which: so after a kill, too,
+/// an upload whose file is gone is complete, and each other one is not. A refusal of the whole file ends the upload; a
+/// failure of the server leaves it as it is, and the client may ask again.
+final class ResumableUploads: Sendable {
+  /// The version of the draft that clients and servers tell each other (appendix B).
+  static let interopVersion = "9"
+  /// The type of what is appended.
+  static let partialType = "application/partial-upload"
+  /// After how many bytes a client that wants to hear of it is told how far its request is.
+  private static let progressBytes = 16 << 20
+  /// How long a request waits for an earlier one to end.
+  private static let patienceMilliseconds = 10_000
+  /// The digits of a name: 128 bits that nobody guesses.
+  private static let nameDigits = 32
+
+  /// How far an upload is.
+  struct State: Sendable {
+    let id: String
+    let offset: Int
+    let isComplete: Bool
+    let length: Int?
+    /// How long it will be kept.
+    let ageSeconds: Int
+    /// Where the file is, once it is complete.
+    let segments: [String]?
+  }
+
+  /// What came of a request.
+  enum Outcome: Sendable {
+    case appended(State)
+    case completed(MediaUploads.Placed)
+  }
+
+  /// What a request that has a body says of it.
+  struct Part: Sendable {
+    let body: BodyStream?
+    /// How many bytes the body has, where it says so.
+    let contentLength: Int?
+    /// Whether nothing comes behind it.
+    let isLast: Bool
+    /// How many bytes the file will have, where the request says so.
+    let length: Int?
+    /// Of the body alone.
+    let digests: DigestFields
+    /// Told how much is on the disk, now and then; nil where nobody wants to hear of it.
+    let onProgress: (@Sendable (Int) -> Void)?
+
+    /// How many bytes the file will have by what the request says, appended at an offset.
+    ///
+    /// - Throws: `Problem` where it says two things.
+    func length(at offset: Int) throws(Problem) -> Int? {
+      guard isLast, let contentLength else { return length }
+      let sum = offset + contentLength
+      guard length == nil || length == sum else {
+        throw .inconsistentLength(
+          "\(offset) + \(contentLength) bytes, and Upload-Length is \(length ?? 0)")
+      }
+      return sum
+    }
+  }
+
+  /// A request that is at an upload.
+  private struct Active: Sendable {
+    let token: String
+    let body: BodyStream?
+  }
+
+  private let uploads: MediaUploads
+  private let files: PartialUploads
+  private let maximumCount: Int
+  private let maximumBytes: Int
+  private let lifeSeconds: Int
+  private let active = Monitor<[String: Active]>([:])
+
+  init(_ uploads: MediaUploads, _ configuration: ApplicationConfiguration) {
+    self.uploads = uploads
+    files = PartialUploads(uploads.folder.root)
+    maximumCount = configuration.maximumPartialUploads
+    maximumBytes = configuration.partialUploadBytes
+    lifeSeconds = configuration.partialUploadSeconds
+  }
+
+  var pool: WorkerPool { uploads.pool }
+  /// How many bytes a file may have.
+  var fileBytes: Int { uploads.maximumBytes }
+
+  /// `Upload-Limit` of an upload that will be kept for so long; of one that is to be made without.
+  func limits(ageSeconds: Int? = nil) -> String {
+    "max-size=\(uploads.maximumBytes), max-age=\(ageSeconds ?? lifeSeconds)"
+  }
+
+  /// Removes what was not continued in time.
+  func begin(_ logger: Logger) {
+    do {
+      // Nobody is about to make one meanwhile, which would look as if its note were missing.
+      let lock = try uploads.uploads.lock([])
+      defer { withExtendedLifetime(lock) {} }
+      let removed = try removeExpired(try files.all())
+      if removed > 0 { logger.notice("removed \(removed) uploads that were not continued in time") }
+    } catch {
+      logger.error("uploads that were begun cannot be looked at: \(error)")
+    }
+  }
+
+  // MARK: What requests ask for
+
+  /// Makes an upload and takes in its first bytes; waits for the client, the disk and, behind the last byte, the decoder.
+  ///
+  /// - Parameters:
+  ///   - isTold: whether the client hears of the upload before its request is answered: if not, and the request ends
+  ///     early, nobody can continue it, and nothing is left.
+  ///   - onBegin: called when there is an upload.
+  func create(
+    _ order: MediaUploads.Order, token: String, _ part: Part, isTold: Bool,
+    onBegin: (State) -> Void
+  ) throws -> Outcome {
+    let length = try part.length(at: 0)
+    try requireRoom(for: max(length ?? 0, part.contentLength ?? 0))
+    let id = Self.newName()
+    let note = UploadNote(
+      order, token: token, createdSeconds: WallClock.secondsSince1970, length: length)
+    // Entered first: the next request finds the file unlocked when this one has left.
+    try enter(id, token: token, part.body)
+    defer { leave(id) }
+    let file = try makeRoom(for: note, id)
+    onBegin(state(id, note, offset: 0))
+    do {
+      return try take(part, into: file, at: 0, id, note)
+    } catch {
+      if !isTold { try? files.remove(id) }
+      throw error
+    }
+  }
+
+  /// Appends to an upload, and waits likewise.
+  func append(_ id: String, token: String, offset: Int, _ part: Part) throws -> Outcome {
+    try enter(id, token: token, part.body)
+    defer { leave(id) }
+    let opened = try open(id, token: token)
+    var note = opened.note
+    guard let file = opened.file else {
+      throw part.contentLength == 0
+        ? Problem.completedUpload(at: note.placed?.segments)
+        : Problem.inconsistentLength("the upload is complete, and nothing can be appended")
+    }
+    let current = try file.descriptor.status.bytes
+    guard offset == current else {
+      try file.descriptor.sync()
+      throw Problem.mismatchingOffset(expected: current, provided: offset)
+    }
+    if let length = try part.length(at: offset) {
+      guard note.length == nil || note.length == length else {
+        throw Problem.inconsistentLength(
+          "\(length) bytes now, and \(note.length ?? 0) in a request before")
+      }
+      try requireRoom(for: length)
+      if note.length == nil {
+        note.length = length
+        try files.write(note.json, of: id)
+      }
+    }
+    return try take(part, into: file, at: offset, id, note)
+  }
+
+  /// How far an upload is; ends a request that is at it, so that the next one can go on from there.
+  func state(_ id: String, token: String) throws -> State {
+    try enter(id, token: token, nil)
+    defer { leave(id) }
+    let opened = try open(id, token: token)
+    guard let file = opened.file else { return state(id, opened.note, offset: nil) }
+    try file.descriptor.sync()
+    return state(id, opened.note, offset: try file.descriptor.status.bytes)
+  }
+
+  /// Gives an upload up; of a complete one, the file stays.
+  func cancel(_ id: String, token: String) throws {
+    try enter(id, token: token, nil)
+    defer { leave(id) }
+    let file = try open(id, token: token).file
+    try files.remove(id)
+    withExtendedLifetime(file) {}
+  }
+
+  /// Lets a request of this process that is at an upload end, as its client has begun another: to be called before that
+  /// waits for a thread, which the first one may have.
+  func supersede(_ id: String, token: String) {
+    active.withLock { $0[id].flatMap { $0.token == token ? $0.body : nil } }?.cancel()
+  }
+
+  // MARK: One request at a time
+
+  private func enter(_ id: String, token: String, _ body: BodyStream?) throws {
+    let entered: Void? = active.wait(atMostMilliseconds: Self.patienceMilliseconds) { active in
+      guard active[id] == nil else { return nil }
+      active[id] = Active(token: token, body: body)
+      return ()
+    }
+    guard entered != nil else { throw Problem.uploadBusy }
+  }
+
+  private func leave(_ id: String) {
+    active.withLock { $0[id] = nil }
+    active.notify()
+  }
+
+  /// What there is of an upload of this token; its file is nil where it is complete.
+  ///
+  /// - Throws: `Problem` 404 where there is none, 503 where another process is at it.
+  private func open(_ id: String, token: String) throws -> (note: UploadNote, file: UploadFile?) {
+    guard Self.isName(id), let bytes = try files.note(of: id) else { throw Problem.unknownUpload }
+    guard let note = UploadNote(bytes), note.token == token else { throw Problem.unknownUpload }
+    let taken = try files.take(id)
+    if case .busy = taken { throw Problem.uploadBusy }
+    guard age(note) > 0 else {
+      try files.remove(id)
+      throw Problem.unknownUpload
+    }
+    guard case .file(let file) = taken else {
+      // Read again: the file may have got its name since.
+      guard let bytes = try files.note(of: id), let note = UploadNote(bytes), note.placed != nil
+      else {
+        // Not all that belongs to it is there: it cannot be continued.
+        try files.remove(id)
+        throw Problem.unknownUpload
+      }
+      return (note, nil)
+    }
+    return (note, file)
+  }
+
+  private func state(_ id: String, _ note: UploadNote, offset: Int?) -> State {
+    let bytes = offset ?? note.placed?.bytes ?? 0
+    return State(
+      id: id, offset: bytes, isComplete: offset == nil,
+      length: offset == nil ? bytes : note.length, ageSeconds: max(0, age(note)),
+      segments: offset == nil ? note.placed?.segments : nil)
+  }
+
+  /// How long it will still be kept.
+  private func age(_ note: UploadNote) -> Int {
+    let (since, overflow) = WallClock.secondsSince1970.subtractingReportingOverflow(
+      note.createdSeconds)
+    // A clock that was set back makes nothing live for longer than it would.
+    return overflow ? 0 : min(lifeSeconds, lifeSeconds - since)
+  }
+
+  private static func newName() -> String {
+    let digits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }
+    return digits.map { String(repeating: "0", count: nameDigits / 2 - $0.count) + $0 }.joined()
+  }
+
+  private static func isName(_ id: String) -> Bool {
+    id.utf8.count == nameDigits
+      && id.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+  }
+
+  // MARK: Bytes
+
+  /// - Throws: `Problem` 413 for a file that is too large, 507 where the media folder has no room for it.
+  private func requireRoom(for bytes: Int) throws {
+    guard bytes <= uploads.maximumBytes else { throw tooLarge }
+    try uploads.withReserved(bytes: bytes) {}
+  }
+
+  /// - Throws: `Problem` 413 where a request announces more than a file may have.
+  func checkLength(_ request: Request) throws(Problem) {
+    if case .length(let bytes) = request.framing, bytes > uploads.maximumBytes { throw tooLarge }
+  }
+
+  /// What is said of a file that is too large.
+  var tooLarge: Problem {
+    var problem = Problem(
+      .limitExceeded, .contentTooLarge,
+      "A media file may have \(uploads.maximumBytes) bytes (--media-upload-bytes).")
+    problem.fields.append("Upload-Limit", limits())
+    return problem
+  }
+
+  /// Takes in the bytes of a request, and behind the last of the file looks into it. What came stays, whatever ends the
+  /// request, but for what has another digest than the request says.
+  private func take(
+    _ part: Part, into file: UploadFile, at start: Int, _ id: String, _ note: UploadNote
+  ) throws -> Outcome {
+    let order = try note.order
+    let offset: Int
+    do {
+      offset = try receive(part, into: file, at: start, order, limit: note.length)
+    } catch BodyStreamError.cancelled {
+      throw Problem.superseded
+    } catch is PastLength {
+      // Section 4.4.2: what was said of it is not true of what came.
+      try files.remove(id)
+      throw Problem.inconsistentLength(
+        "more came than the \(note.length ?? 0) bytes of Upload-Length")
+    } catch let error as Problem where error.status == .contentTooLarge {
+      try files.remove(id)
+      throw error
+    } catch let error as UploadedTypeError {
+      try files.remove(id)
+      throw error
+    }
+    guard part.isLast else {
+      try file.descriptor.sync()
+      return .appended(state(id, note, offset: offset))
+    }
+    if let length = note.length, length != offset {
+      try file.descriptor.sync()
+      throw Problem.inconsistentLength("\(offset) came, and Upload-Length is \(length)")
+    }
+    do {
+      return .completed(try complete(file, bytes: offset, order, id, note))
+    } catch {
+      var problem = Problem(error)
+      guard problem.status.code < 500 else { throw error }
+      try files.remove(id)
+      problem.fields.append("Upload-Complete", "?1")
+      throw problem
+    }
+  }
+
+  /// The file would have more bytes than the client said.
+  private struct PastLength: Error {}
+
+  private func receive(
+    _ part: Part, into file: UploadFile, at start: Int, _ order: MediaUploads.Order, limit: Int?
+  ) throws -> Int {
+    var offset = start
+    var told = start
+    var head = try file.descriptor.read(at: 0, count: min(start, MediaType.headBytes))
+    var sha256 = SHA256()
+    var sha512 = SHA512()
+    let isDigested = !part.digests.expected.isEmpty
+    while let piece = try part.body?.read() {
+      guard offset + piece.count <= limit ?? .max else { throw PastLength() }
+      guard offset + piece.count <= uploads.maximumBytes else { throw tooLarge }
+      if head.count < MediaType.headBytes {
+        head += piece.prefix(MediaType.headBytes - head.count)
+        // What is not taken is refused before the rest of it is sent.
+        if head.count == MediaType.headBytes { _ = try order.type(ofHead: head) }
+      }
+      try file.descriptor.write(piece[...], at: offset)
+      offset += piece.count
+      if isDigested {
+        sha256.update(piece)
+        if part.digests.needsSHA512 { sha512.update(piece) }
+      } else if let onProgress = part.onProgress, offset - told >= Self.progressBytes {
+        try file.descriptor.syncData()
+        told = offset
+        onProgress(offset)
+      }
+    }
+    if isDigested {
+      do {
+        try part.digests.check(
+          sha256: sha256.finalize(), sha512: part.digests.needsSHA512 ? sha512.finalize() : nil)
+      } catch {
+        try file.descriptor.cut(to: start)
+        try file.descriptor.sync()
+        throw error
+      }
+    }
+    return offset
+  }
+
+  private func complete(
+    _ file: UploadFile, bytes: Int, _ order: MediaUploads.Order, _ id: String, _ note: UploadNote
+  ) throws -> MediaUploads.Placed {
+    try uploads.withReserved(bytes: bytes) {
+      let head = try file.descriptor.read(at: 0, count: min(bytes, MediaType.headBytes))
+      let type = try order.type(ofHead: head)
+      guard let content = OpenFile(file.descriptor) else { throw Problem.unknownUpload }
+      let (sha256, sha512) = try uploads.digests(
+        of: content, withSHA512: order.digests.needsSHA512)
+      try order.digests.check(sha256: sha256, sha512: sha512)
+      let received = MediaUploads.Received(
+        upload: file, type: type, bytes: bytes, sha256: sha256, sha512: sha512)
+      let placed = try uploads.finish(received, order) { segments, _ in
+        var note = note
+        note.placed = UploadNote.Placed(segments: segments, bytes: bytes)
+        try files.write(note.json, of: id)
+      }
+      // Where another file was made of it, it still has its name.
+      file.remove()
+      return placed
+    }
+  }
+
+  // MARK: Room
+
+  /// Makes an upload where there is room for one more: not more of them than are allowed are not complete, they cannot
+  /// have more bytes together than are allowed, and no more complete ones are remembered.
+  private func makeRoom(for note: UploadNote, _ id: String) throws -> UploadFile {
+    let lock = try uploads.uploads.lock([])
+    defer { withExtendedLifetime(lock) {} }
+    let all = try files.all()
+    try removeExpired(all)
+    let notes = all.map { entry in (entry, entry.note.flatMap { UploadNote($0) }) }
+    let kept = notes.filter { _, note in note.map { age($0) > 0 } ?? false }
+    let partial = kept.filter { $0.0.bytes != nil }
+    guard partial.count < maximumCount else {
+      throw Problem(
+        .overloaded, .serviceUnavailable,
+        "\(partial.count) uploads are not complete: more are not kept (--maximum-partial-uploads).")
+    }
+    let claimed = partial.reduce(0) { $0 + claim($1.1) }
+    guard claimed + claim(note) <= maximumBytes else {
+      throw Problem(
+        .quotaExceeded, .insufficientStorage,
+        "Uploads that are not complete may have \(maximumBytes) bytes together (--partial-upload-bytes); an upload "
+          + "without Upload-Length counts as \(uploads.maximumBytes).")
+    }
+    let complete = kept.filter { $0.0.bytes == nil }.sorted { $0.0.changed < $1.0.changed }
+    for (entry, _) in complete.dropLast(maximumCount) { try files.remove(entry.id) }
+    return try files.begin(id, note: note.json)
+  }
+
+  /// How many bytes it may come to have.
+  private func claim(_ note: UploadNote?) -> Int { note?.length ?? uploads.maximumBytes }
+
+  /// - Returns: how many were removed.
+  @discardableResult
+  private func removeExpired(_ all: [PartialUploads.Entry]) throws -> Int {
+    var removed = 0
+    for entry in all {
+      let note = entry.note.flatMap { UploadNote($0) }
+      if let note, age(note) > 0 { continue }
+      switch try files.take(entry.id) {
+      case .busy: continue
+      case .file(let file):
+        try files.remove(entry.id)
+        withExtendedLifetime(file) { removed += 1 }
+      case .nothing: try files.remove(entry.id)
+      }
+    }
+    return removed
+  }
+}
+
+extension Problem {
+  fileprivate static let unknownUpload = Problem(
+    .unknownUpload, .notFound,
+    "There is no such upload, or no longer, or another token made it: begin again.")
+
+  fileprivate static let uploadBusy = Problem(
+    .overloaded, .serviceUnavailable, "Another request is at this upload.")
+
+  fileprivate static let superseded = Problem(
+    .uploadSuperseded, .conflict,
+    "A later request about this upload has ended this one; what came of it is kept.")
+
+  fileprivate static func completedUpload(at segments: [String]?) -> Problem {
+    var problem = Problem(.completedUpload, .gone, "The upload is complete already.")
+    problem.fields.append("Upload-Complete", "?1")
+    if let segments {
+      problem.fields.append("Location", MediaAddresses.served.urls(of: segments)[0])
+    }
+    return problem
+  }
+
+  fileprivate static func mismatchingOffset(expected: Int, provided: Int) -> Problem {
+    var problem = Problem(
+      .mismatchingOffset, .conflict,
+      "The upload has \(expected) bytes, and Upload-Offset is \(provided).")
+    problem.fields.append("Upload-Offset", String(expected))
+    problem.fields.append("Upload-Complete", "?0")
+    problem.offsets = (expected, provided)
+    return problem
+  }
+
+  fileprivate static func inconsistentLength(_ words: String) -> Problem {
+    Problem(.inconsistentLength, .badRequest, "The length is not the same: \(words).")
+  }
+}

@@ -1,0 +1,76 @@
+import Catalog
+import Feed
+import HTTP
+import HTTPServer
+import JSON
+import PostJSON
+
+/// Answers with what changed behind a cursor, for whoever keeps a copy; without one, with the cursor of now.
+struct ChangesHandler: RouteHandler {
+  static let parameters = ["since", "limit", "records"]
+  private static let limits = 1...1_000
+  private static let defaultLimit = 100
+
+  let store: any FeedStore & ChangeStore
+  let workers: RequestWorkers
+
+  func answer(_ call: Call) throws {
+    try call.writer().checkChanges()
+    let limit = try call.parameters.number("limit", in: Self.limits) ?? Self.defaultLimit
+    let withRecords = try call.parameters.boolean("records") ?? false
+    var since: ChangeCursor?
+    do throws(CursorTextError) {
+      if let text = call.parameters["since"] { since = try ChangeCursor(text: text) }
+    } catch {
+      throw CursorError(parameter: "since", cause: error)
+    }
+    try workers.run(for: call) { [store, since] in
+      call.answer {
+        let page = try store.changes(
+          after: since, through: nil, limit: limit, withItems: withRecords)
+        // What the client reads next of such a feed is no older than this.
+        if page.changes.contains(where: { $0.state == .replaced }) { try store.refresh() }
+        var fields = CachePolicy.Directive.none.fields
+        fields.append(ContentType.json.fields)
+        var writer = JSONWriter(capacity: (withRecords ? 1_024 : 64) * (page.changes.count + 2))
+        writer.object { writer in
+          writer.changes(page.changes)
+          writer.key("paging")
+          writer.object { writer in
+            writer.member("next", page.next.text)
+            writer.key("hasMore")
+            writer.boolean(page.hasMore)
+          }
+        }
+        return Response(.ok, fields: fields, bytes: writer.bytes)
+      }
+    }
+  }
+}
+
+extension StoreChange {
+  /// The change as an object of JSON.
+  package var json: [UInt8] {
+    var writer = JSONWriter(capacity: item == nil ? 64 : 1_024)
+    writer.object { writer in
+      writer.member("kind", kind.rawValue)
+      writer.member(kind == .item ? "id" : "name", name)
+      writer.member("state", state.rawValue)
+      guard let item else { return }
+      writer.member("etag", EntityTag(ItemVersion(item).text).description)
+      writer.key("record")
+      writer.raw(SeedRecord.post(item.post, placements: item.placements).json)
+    }
+    return writer.bytes
+  }
+}
+
+extension JSONWriter {
+  /// `"changes": […]`
+  mutating func changes(_ changes: [StoreChange]) {
+    key("changes")
+    array { writer in
+      for change in changes { writer.raw(change.json) }
+    }
+  }
+}

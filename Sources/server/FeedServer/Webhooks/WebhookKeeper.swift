@@ -1,0 +1,335 @@
+import Catalog
+import CoreMetrics
+import Feed
+import JSON
+import Logging
+import MediaProbe
+import Observability
+import SHA2
+import Synchronization
+import System
+
+// The outbox is the sequence of changes itself (`ChangeStore.changes`): of each target the database has the cursor up to
+// which it was told all, and, before anything is sent, the one through which it is being told. So a message is the
+// same changes with the same id whenever and by whichever server it is sent again, a target takes no more room than a
+// row, and who was away for longer than changes are kept is told so. Standard Webhooks signs it; curl sends it.
+
+/// What of webhooks is set.
+package struct WebhookSettings: Sendable {
+  /// Whom to tell.
+  package var targets: [WebhookTarget] = []
+  /// How long a target may take to answer.
+  package var timeoutMilliseconds = 15_000
+  /// How long a target that fails is left alone at the most.
+  package var retrySeconds = 3_600
+  /// How often it is looked for changes.
+  var lookMilliseconds = 200
+  /// How long another server waits before it goes on where this one has died.
+  var leaseMilliseconds = 15_000
+  /// After a first failure; twice as long after each one more.
+  var firstRetryMilliseconds: Int64 = 1_000
+
+  /// Without any target.
+  package init() {}
+}
+
+/// Tells targets what changed: in order, at least once, each message under the same id as often as it is sent. Of the
+/// servers of a database the one that holds the lease does.
+final class WebhookKeeper: Sendable {
+  private let store: any ExperimentStore & ChangeStore
+  private let settings: WebhookSettings
+  private let scratchFolder: String
+  private let curl: String?
+  private let logger: Logger
+  private let holder = "\(UInt64.random(in: 0...UInt64.max))"
+  /// Until when the lease is held without asking, on the monotonic clock; 0 where it is not.
+  private let leased = Mutex<(until: UInt64, asked: UInt64)>((0, 0))
+  private let hooks: [Hook]
+  private let tasks = Mutex<[PeriodicTask]>([])
+  private let cancellation = Cancellation()
+
+  /// The lease that it holds.
+  static let lease = "webhooks"
+
+  /// A target and what this server knows of it. But for the counts it is its thread's own.
+  private final class Hook: Sendable {
+    struct State {
+      var saved: WebhookState?
+      var isFailing = false
+      var attempts = 0
+      var failures = 0
+      var messages = 0
+      var resets = 0
+    }
+    let target: WebhookTarget
+    let state = Mutex(State())
+
+    init(_ target: WebhookTarget) { self.target = target }
+  }
+
+  init(
+    _ store: any ExperimentStore & ChangeStore, _ settings: WebhookSettings, scratchFolder: String,
+    _ logger: Logger
+  ) {
+    (self.store, self.settings, self.logger) = (store, settings, logger)
+    self.scratchFolder = scratchFolder
+    curl = settings.targets.isEmpty ? nil : MediaTools.installed().curl
+    hooks = settings.targets.map(Hook.init)
+  }
+
+  /// - Throws: `SystemError` where there are no threads.
+  func start() throws {
+    if !hooks.isEmpty, curl == nil {
+      logger.error("webhooks are not sent: there is no program curl")
+    }
+    for hook in hooks {
+      let task = PeriodicTask(firstPauseMilliseconds: { 0 }) { [self] in turn(hook) }
+      try task.start()
+      tasks.withLock { $0.append(task) }
+    }
+  }
+
+  /// Ends; what is being sent is sent again under the same id when a server goes on.
+  func stop() {
+    cancellation.cancel()
+    for task in tasks.withLock({ $0 }) { task.stop() }
+    // Each holds this keeper.
+    tasks.withLock { $0 = [] }
+    if leased.withLock({ $0.until > 0 }) {
+      _ = try? store.holdLease(
+        Self.lease, holder: holder, milliseconds: 0, now: Self.now)
+    }
+  }
+
+  func register(in registry: PrometheusRegistry) {
+    guard !hooks.isEmpty else { return }
+    func totals(
+      _ name: String, _ help: String, _ count: @escaping @Sendable (Hook.State) -> Int
+    ) {
+      registry.totals(name, help: help) { [hooks] in
+        hooks.map { ([("webhook", $0.target.name)], $0.state.withLock { count($0) }) }
+      }
+    }
+    totals("lookahead_webhook_attempts_total", "Times that this server has sent a message.") {
+      $0.attempts
+    }
+    totals("lookahead_webhook_failures_total", "Times that the target did not take it.") {
+      $0.failures
+    }
+    totals("lookahead_webhook_messages_total", "Messages that the target has taken.") {
+      $0.messages
+    }
+    totals(
+      "lookahead_webhook_resets_total",
+      "Times that a target was away for longer than changes are kept."
+    ) { $0.resets }
+    registry.gauges(
+      "lookahead_webhook_lag_seconds",
+      help: "For how long the target has not been told all, as far as this server tells it."
+    ) { [hooks] in
+      hooks.map { hook in
+        let since = hook.state.withLock { $0.saved?.behindSince }
+        return (
+          [("webhook", hook.target.name)], since.map { Int(max(0, Self.now - $0)) / 1_000 } ?? 0
+        )
+      }
+    }
+  }
+
+  private static var now: Int64 { Int64(WallClock.now.nanosecondsSince1970 / 1_000_000) }
+
+  /// Whether this server is the one that sends. It says so to the others three times in the time of a lease.
+  private func holdsLease() throws -> Bool {
+    try leased.withLock { leased in
+      let now = MonotonicClock.milliseconds
+      let length = UInt64(settings.leaseMilliseconds)
+      guard leased.asked == 0 || now >= leased.asked + length / 3 else { return leased.until > now }
+      leased.asked = now
+      let holds = try store.holdLease(
+        Self.lease, holder: holder, milliseconds: settings.leaseMilliseconds, now: Self.now)
+      // What another server did meanwhile is read again.
+      if leased.until <= now { for hook in hooks { hook.state.withLock { $0.saved = nil } } }
+      leased.until = holds ? now + length : 0
+      return holds
+    }
+  }
+
+  /// Does what is due.
+  ///
+  /// - Returns: after how many milliseconds to look again.
+  private func turn(_ hook: Hook) -> Int {
+    guard let curl else { return settings.lookMilliseconds }
+    do {
+      guard try holdsLease() else { return settings.lookMilliseconds }
+      var saved = try known(hook)
+      if let next = saved.nextAttempt {
+        let left = next - Self.now
+        // A clock that was set back makes nobody wait for longer than it was meant.
+        if left > 0, left <= Int64(settings.retrySeconds) * 1_000 {
+          return Int(min(left, Int64(settings.lookMilliseconds)))
+        }
+      }
+      guard let message = try begin(&saved, hook) else {
+        return settings.lookMilliseconds
+      }
+      let problem = send(message, of: saved, to: hook.target, curl)
+      try end(saved, message, problem, hook)
+      return problem == nil ? 0 : settings.lookMilliseconds
+    } catch {
+      hook.state.withLock { $0.saved = nil }
+      let isNews = hook.state.withLock { state in
+        defer { state.isFailing = true }
+        return !state.isFailing
+      }
+      if isNews {
+        logger.error(
+          "a webhook cannot be worked on: \(error)", metadata: ["webhook": "\(hook.target.name)"])
+      }
+      return 1_000
+    }
+  }
+
+  /// What the database has of the target; a new one knows what there is now.
+  private func known(_ hook: Hook) throws -> WebhookState {
+    if let saved = hook.state.withLock({ $0.saved }) { return saved }
+    if let saved = try store.webhooks().first(where: { $0.name == hook.target.name }) {
+      hook.state.withLock { $0.saved = saved }
+      return saved
+    }
+    let now = try store.changes(after: nil, through: nil, limit: 1, withItems: false).next
+    return try save(WebhookState(name: hook.target.name, position: now), hook)
+  }
+
+  /// Another one that saved first is followed from the next turn on.
+  private struct Overtaken: Error {}
+
+  private func save(_ state: WebhookState, _ hook: Hook) throws -> WebhookState {
+    guard try store.save(state) else { throw Overtaken() }
+    var saved = state
+    saved.revision += 1
+    hook.state.withLock { $0.saved = saved }
+    return saved
+  }
+
+  private struct Message {
+    /// None of a reset.
+    var changes: [StoreChange] = []
+    var hasMore = false
+  }
+
+  /// What is to be sent; nil where there is nothing new.
+  private func begin(_ saved: inout WebhookState, _ hook: Hook) throws -> Message? {
+    do {
+      if saved.isReset, let end = saved.end {
+        // Changes behind it may be lost meanwhile, too.
+        _ = try store.changes(after: end, through: nil, limit: 1, withItems: false)
+        return Message()
+      }
+      let page = try store.changes(
+        after: saved.position, through: saved.end, limit: hook.target.batch, withItems: false)
+      if saved.end != nil { return Message(changes: page.changes) }
+      guard !page.changes.isEmpty || page.hasMore else { return nil }
+      saved.end = page.next
+      saved.behindSince = saved.behindSince ?? Self.now
+      saved = try save(saved, hook)
+      return Message(changes: page.changes, hasMore: page.hasMore)
+    } catch let error as ChangeCursorError {
+      saved.end = try store.changes(after: nil, through: nil, limit: 1, withItems: false).next
+      if !saved.isReset {
+        hook.state.withLock { $0.resets += 1 }
+        logger.warning(
+          "a webhook was away for longer than changes are kept: it is told to copy everything again",
+          metadata: ["webhook": "\(hook.target.name)", "reason": "\(error)"])
+      }
+      saved.isReset = true
+      saved.behindSince = saved.behindSince ?? Self.now
+      saved = try save(saved, hook)
+      return Message()
+    }
+  }
+
+  /// - Returns: why the target did not take it; nil where it did.
+  private func send(
+    _ message: Message, of saved: WebhookState, to target: WebhookTarget, _ curl: String
+  ) -> String? {
+    // Nothing of it is left: what it named is told of by later ones.
+    if message.changes.isEmpty, !saved.isReset { return nil }
+    let time = WallClock.exactNow.secondsSince1970
+    let body = Self.body(message.changes, of: saved, at: time)
+    do throws(RemoteError) {
+      let status = try target.post.send(
+        body, fields: target.fields(id: Self.id(of: saved), timestamp: time, body: body),
+        curl: curl, timeMilliseconds: settings.timeoutMilliseconds, scratchFolder: scratchFolder,
+        cancellation: cancellation)
+      return (200..<300).contains(status) ? nil : "it answers \(status)"
+    } catch {
+      guard case .privateAddress(let host, let address) = error else { return "\(error)" }
+      return
+        "the host \(host) has the private address \(address); --webhook-allow-private allows it"
+    }
+  }
+
+  /// The same for the same changes, whenever and by whichever server they are sent.
+  static func id(of saved: WebhookState) -> String {
+    let content = "\(saved.name) \(saved.position.text) \(saved.end?.text ?? "") \(saved.isReset)"
+    let digits = Array("0123456789abcdef".utf8)
+    let hash = SHA256.hash(Array(content.utf8)).prefix(16)
+      .flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+    return "msg_" + String(decoding: hash, as: UTF8.self)
+  }
+
+  static func body(_ changes: [StoreChange], of saved: WebhookState, at time: Int) -> [UInt8] {
+    var writer = JSONWriter(capacity: 256 + 64 * changes.count)
+    writer.object { writer in
+      writer.member("type", saved.isReset ? "reset" : "changes")
+      writer.member("timestamp", Timestamp(microseconds: Int64(time) * 1_000_000).rfc3339)
+      writer.key("data")
+      writer.object { writer in
+        if !saved.isReset { writer.changes(changes) }
+        writer.member("next", (saved.end ?? saved.position).text)
+      }
+    }
+    return writer.bytes
+  }
+
+  private func end(
+    _ sent: WebhookState, _ message: Message, _ problem: String?, _ hook: Hook
+  ) throws {
+    // What was cut off by the end of this server is no failure of the target's.
+    if problem != nil, cancellation.isCancelled { return }
+    var saved = sent
+    let now = Self.now
+    if let problem {
+      saved.failures += 1
+      (saved.lastFailure, saved.lastProblem) = (now, String(problem.prefix(200)))
+      saved.nextAttempt = now + pauseMilliseconds(after: saved.failures)
+    } else {
+      saved.position = saved.end ?? saved.position
+      (saved.end, saved.isReset, saved.nextAttempt, saved.failures) = (nil, false, nil, 0)
+      saved.lastSuccess = now
+      if !message.hasMore { saved.behindSince = nil }
+    }
+    let wasFailing = hook.state.withLock { state in
+      state.attempts += 1
+      if problem == nil { state.messages += 1 } else { state.failures += 1 }
+      defer { state.isFailing = problem != nil }
+      return state.isFailing
+    }
+    let about: Logger.Metadata = [
+      "webhook": "\(hook.target.name)", "origin": "\(hook.target.post.origin)",
+    ]
+    if let problem, !wasFailing {
+      logger.warning("a webhook's target does not take messages: \(problem)", metadata: about)
+    } else if problem == nil, wasFailing {
+      logger.notice("a webhook's target takes messages again", metadata: about)
+    }
+    _ = try save(saved, hook)
+  }
+
+  /// Twice as long after each failure, less up to a half at random, so that targets are not tried all at once.
+  private func pauseMilliseconds(after failures: Int) -> Int64 {
+    let longest = Int64(settings.retrySeconds) * 1_000
+    let pause = min(longest, settings.firstRetryMilliseconds << min(failures - 1, 30))
+    return Int64.random(in: pause / 2...max(1, pause))
+  }
+}

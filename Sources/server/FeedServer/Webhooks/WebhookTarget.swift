@@ -1,0 +1,138 @@
+import HTTP
+import MediaProbe
+import PostJSON
+import SHA2
+
+/// Where a webhook sends, and what it signs with.
+package struct WebhookTarget: Sendable, Hashable {
+  /// What settings, figures and the database call it.
+  package let name: String
+  /// Where it sends.
+  package let post: RemotePost
+  /// One, or the new one and the one of before, each of which signs.
+  let secrets: [[UInt8]]
+  /// How many changes are looked at for a message at the most.
+  package var batch = 100
+
+  /// The values of `webhook-id`, `webhook-timestamp` and `webhook-signature`
+  /// (https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md): an HMAC-SHA256 of
+  /// all three for each secret.
+  func fields(id: String, timestamp: Int, body: [UInt8]) -> [String] {
+    let signed = Array("\(id).\(timestamp).".utf8) + body
+    let signatures = secrets.map { secret in
+      let code = SHA256.authenticationCode(for: signed, key: secret)
+      return "v1," + String(decoding: Base64.encode(code), as: UTF8.self)
+    }
+    return [
+      "webhook-id: \(id)", "webhook-timestamp: \(timestamp)",
+      "webhook-signature: \(signatures.joined(separator: " "))",
+    ]
+  }
+}
+
+/// What is wrong with a file of webhooks, and in which of its lines, counted from 1.
+package struct WebhookFileError: Error, Hashable, CustomStringConvertible {
+  /// The line; nil where it is the file as a whole.
+  package let line: Int?
+  /// A clause, which quotes no secret.
+  package let problem: String
+
+  /// `line 3: …`
+  package var description: String { line.map { "line \($0): \(problem)" } ?? problem }
+}
+
+/// A file of webhooks: lines of a name, a URL, one or two secrets, and how many changes a message has.
+///
+/// ```
+/// # name   URL                                  secrets, the new one first
+/// search   https://search.example/changed      whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw
+/// mirror   https://mirror.example/hook?a=1     whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD whsec_Zm9v…  batch=500
+/// ```
+package enum WebhookFile {
+  /// How many there are at the most: each has a thread.
+  package static let maximumTargets = 32
+  /// How many changes a message may look at.
+  package static let batches = 1...1_000
+  /// How many bytes a secret may have.
+  private static let secretBytes = 24...64
+  private static let prefix = "whsec_"
+
+  private struct Refusal: Error {
+    let problem: String
+    init(_ problem: String) { self.problem = problem }
+  }
+
+  /// The targets that a file's text names; one at least.
+  ///
+  /// - Throws: `WebhookFileError`.
+  package static func targets(
+    in text: String, allowsPrivateAddresses: Bool
+  ) throws(WebhookFileError) -> [WebhookTarget] {
+    var targets: [WebhookTarget] = []
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for (index, line) in lines.enumerated() {
+      let words = line.split(whereSeparator: \.isWhitespace)
+      guard let first = words.first, !first.hasPrefix("#") else { continue }
+      do throws(Refusal) {
+        let target = try target(words, allowsPrivateAddresses)
+        if targets.contains(where: { $0.name == target.name }) {
+          throw Refusal("there is a webhook \"\(target.name)\" above")
+        }
+        targets.append(target)
+        if targets.count > maximumTargets {
+          throw Refusal("there are more than \(maximumTargets) webhooks")
+        }
+      } catch {
+        throw WebhookFileError(line: index + 1, problem: error.problem)
+      }
+    }
+    guard !targets.isEmpty else { throw WebhookFileError(line: nil, problem: "it has no webhook") }
+    return targets
+  }
+
+  private static func target(
+    _ words: [Substring], _ allowsPrivateAddresses: Bool
+  ) throws(Refusal) -> WebhookTarget {
+    guard words.count >= 3 else { throw Refusal("it is not a name, a URL and a secret") }
+    guard words[0].wholeMatch(of: /[A-Za-z0-9._-]{1,64}/) != nil else {
+      throw Refusal("the name is not of 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+    }
+    let post: RemotePost
+    do throws(RemoteError) {
+      post = try RemotePost(String(words[1]), allowsPrivateAddresses: allowsPrivateAddresses)
+    } catch {
+      if case .privateAddress = error {
+        throw Refusal("the URL's address is private: --webhook-allow-private allows that")
+      }
+      throw Refusal("the URL cannot be used: \(error)")
+    }
+    var secrets: [[UInt8]] = []
+    var batch: Int?
+    for word in words[2...] {
+      if word.hasPrefix("batch="), batch == nil {
+        guard let number = Int(digits: word.dropFirst("batch=".count)), batches.contains(number)
+        else {
+          throw Refusal("batch is no number of \(batches.lowerBound) to \(batches.upperBound)")
+        }
+        batch = number
+        continue
+      }
+      guard word.hasPrefix(prefix),
+        let secret = Base64.decode(String(word.dropFirst(prefix.count))),
+        secretBytes.contains(secret.count)
+      else {
+        throw Refusal(
+          "a secret is \(prefix) and \(secretBytes.lowerBound) to \(secretBytes.upperBound) bytes in base64: "
+            + "`echo whsec_$(openssl rand -base64 32)` makes one")
+      }
+      secrets.append(secret)
+    }
+    guard (1...2).contains(secrets.count) else {
+      throw Refusal(
+        "it has \(secrets.count) secrets, one is wanted, or two while one replaces the other")
+    }
+    var target = WebhookTarget(name: String(words[0]), post: post, secrets: secrets)
+    if let batch { target.batch = batch }
+    return target
+  }
+}
