@@ -42,6 +42,12 @@ extension PostgresRows {
       AS given (post, feed, rank)
     """
 
+  /// Readers find the posts of a renamed feed in its pages, but for those that are hidden.
+  static let logScheduledPosts = """
+    INSERT INTO change_log (kind, post_id)
+    SELECT 'post', post_id FROM scheduled_place WHERE feed_id = $1::int8
+    """
+
   func flushSchedules() throws {
     let schedules = pending.schedules.sorted { $0.key < $1.key }
     guard !schedules.isEmpty else { return }

@@ -1,5 +1,6 @@
 import Catalog
 import Feed
+import RowStore
 import Synchronization
 import TestSupport
 import Testing
@@ -156,6 +157,53 @@ import Testing
     try scheduled.follow(at: 2_001)
     #expect(try store.walk("f").count == 102)
     #expect(try store.walk("f").prefix(2) == ["below", "above"])
+    #expect(try scheduled.next == nil)
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `moments are changes, and so are places that are kept for later`(_ kind: StoreKind) throws {
+    let scheduled = try Scheduled(kind)
+    let store = scheduled.test.store
+    try store.outcome(of: Self.put(Self.post(2_000, 3_000)))
+    var cursor = try ChangeTests.now(store)
+    func told() throws -> Set<String> {
+      Set(try ChangeTests.read(store, &cursor).filter { $0.hasPrefix("item") })
+    }
+    let isThere: Set = ["item p present"]
+    try store.outcome(of: Self.put(Self.post(2_000, 3_000), [Placement(feed: "f", rank: 7)]))
+    #expect(try told() == isThere)
+    for moment in [2_000, 3_000] as [Int64] {
+      try scheduled.follow(at: moment)
+      #expect(try told() == isThere)
+      try store.outcome(of: ItemWrite(id: "p", change: .followSchedule))
+      #expect(try told() == [])
+    }
+    // In no page of the renamed feed, from which readers of changes take the others.
+    try store.outcome(of: FeedWrite(name: "f", change: .rename(to: "g", title: nil)))
+    #expect(try told().isSuperset(of: isThere))
+    try scheduled.test.expectSound()
+  }
+
+  @Test(arguments: StoreKind.databases)
+  func `a prune leaves what has yet to come`(_ kind: StoreKind) throws {
+    let scheduled = try Scheduled(kind)
+    let store = scheduled.store
+    for (id, from, until) in [("later", 2_000, nil), ("old", 10, 20), ("now", 10, 3_000)]
+      as [(String, Int64?, Int64?)]
+    {
+      var post = Self.post(from, until, id: id)
+      post.publishedAt = Self.time(1)
+      try store.outcome(of: Self.put(post))
+    }
+    var rule = PruningRule()
+    rule.publishedBefore = Self.time(500)
+    let database = try #require(store as? any DatabaseStore)
+    #expect(try database.prune(rule, isDryRun: true) { _ in }.posts == 2)
+    #expect(try database.prune(rule, isDryRun: false) { _ in }.posts == 2)
+    try scheduled.follow(at: 2_000)
+    #expect(try store.walk("f") == ["above", "later", "below"])
+    // Now it is as old as others.
+    #expect(try database.prune(rule, isDryRun: false) { _ in }.posts == 1)
     #expect(try scheduled.next == nil)
   }
 }

@@ -97,6 +97,7 @@ extension PostgresRows {
       try direct(
         "UPDATE feed SET name = $1::text, title = $2::text WHERE feed_id = $3::int8",
         [.text(name), .text(title), .integer(feed)])
+      try direct(Self.logScheduledPosts, [.integer(feed)])
     case .deleteFeed(let feed):
       try direct("DELETE FROM feed WHERE feed_id = $1::int8", [.integer(feed)])
     case .insertEntry(let entry): pending.insert(entry)

@@ -261,7 +261,7 @@ package struct KnownRows {
     var unplaced: Set<Int64> = []
     for change in changes {
       switch change {
-      case .insertPost(let number, _): unplaced.insert(number)
+      case .insertPost(let number, _), .setSchedule(_, _, let number): unplaced.insert(number)
       case .insertEntry(let entry): unplaced.remove(entry.key.post)
       case .deletePost(let stored): unplaced.remove(stored.number)
       default: continue

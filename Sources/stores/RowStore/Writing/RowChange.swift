@@ -15,7 +15,8 @@ package enum RowChange: Sendable {
   /// what there was.
   case setSchedule(dueAt: Timestamp?, places: [Int64: Int?], ofPost: Int64)
 
-  /// A new post is in no feed as yet: its entries, by which readers learn of new posts, are missing.
+  /// A new post is in no feed as yet, or only the schedule of a post is another one: there are no entries by which
+  /// readers would learn of it.
   case logPost(Int64)
 
   case insertFeed(FeedState)

@@ -193,6 +193,7 @@ extension SQLiteRows {
       try execute("UPDATE feed SET title = ? WHERE feed_id = ?", [title, feed])
     case .renameFeed(let feed, let name, let title):
       try execute("UPDATE feed SET name = ?, title = ? WHERE feed_id = ?", [name, title, feed])
+      try execute(Self.logScheduledPosts, [feed])
     case .deleteFeed(let feed): try execute("DELETE FROM feed WHERE feed_id = ?", [feed])
     case .insertEntry(let entry): try insert(entry)
     case .setTime(let time, let post, let feed): try execute(Self.setTime, [time, post, feed])
