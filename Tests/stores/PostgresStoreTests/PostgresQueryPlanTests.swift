@@ -71,7 +71,7 @@ struct PostgresQueryPlanTests {
     try database.store().close()
     let connection = try database.connect()
     let statement = Self.statements[index]
-    let count = (1...12).last { statement.sql.contains("$\($0)::") } ?? 0
+    let count = (1...14).last { statement.sql.contains("$\($0)::") } ?? 0
     try connection.run(script: "PREPARE looked AS \(statement.sql)")
     let values = Array(repeating: "NULL", count: count).joined(separator: ", ")
     let plan = try connection.runOnce("EXPLAIN EXECUTE looked\(count > 0 ? "(\(values))" : "")")

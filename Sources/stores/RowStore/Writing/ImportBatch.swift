@@ -55,7 +55,7 @@ struct ImportBatch {
     // there again and no run brings it back.
     if let row, let placements {
       let kept = Set(try placements.map { try rows.madeFeed(named: $0.feed).id })
-      for feed in row.feeds.subtracting(kept).sorted() {
+      for feed in row.feeds.union(row.places.keys).subtracting(kept).sorted() {
         rows.remove(row.stored.number, fromFeed: feed)
       }
     }
