@@ -28,8 +28,10 @@ struct MediaRows: KnownMediaRows {
     GROUP BY left(url, 500), url ORDER BY left(url, 500), url LIMIT $2::int8
     """
   static let postsNaming = """
-    SELECT DISTINCT post.id FROM unnest($1::text[]) AS asked (at) JOIN media ON media.url = asked.at
-    JOIN post USING (post_id) ORDER BY post.id LIMIT $2::int8
+    SELECT (SELECT id FROM post WHERE post.post_id = found.post_id) AS id
+    FROM (
+      SELECT DISTINCT post_id FROM unnest($1::text[]) AS asked (at) JOIN media ON media.url = asked.at
+    ) AS found ORDER BY 1 LIMIT $2::int8
     """
   static let truthOfVersion = "SELECT truth_id, truth FROM media_truth WHERE version = $1::text"
 

@@ -95,7 +95,7 @@ struct MediaTable: KnownMediaRows {
     """
   // A list of URLs comes as a JSON array.
   static let postsNaming = """
-    SELECT DISTINCT post.id FROM json_each(?) CROSS JOIN media ON url = json_each.value
+    SELECT DISTINCT post.id FROM json_each(?) CROSS JOIN media ON media.url = json_each.value
     CROSS JOIN post USING (post_id) ORDER BY post.id LIMIT ?
     """
   static let truthOfVersion = "SELECT truth_id, truth FROM media_truth WHERE version = ?"

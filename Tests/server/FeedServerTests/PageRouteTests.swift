@@ -87,7 +87,7 @@ import Testing
     var imported: Set<String> = []
     for (name, file) in PageFile.parts where name.hasSuffix(".js") {
       let text = String(decoding: file.bytes, as: UTF8.self)
-      for match in text.matches(of: /(?:from|import) '([^']+)'/) {
+      for match in text.matches(of: /(?:from|import) '(\.[^']+)'/) {
         let path = String(match.output.1)
         imported.insert(String(path.drop { ".".contains($0) }.dropFirst()))
         let isThere =

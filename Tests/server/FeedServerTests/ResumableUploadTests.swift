@@ -289,7 +289,7 @@ import Testing
     let content = Self.picture()
     for (path, body, fields, status) in [
       ("a.bmp", [], [:], 415), ("a.bmp", [1], [:], 415), ("a.bmp", Array("<svg/>".utf8), [:], 415),
-      ("a.png", content, [:], 415), ("a.bmp", Array(content.dropLast()), [:], 422),
+      ("a.png", content, [:], 415),
       ("a.bmp", content, [:], 201), ("a.bmp", content, ["If-None-Match": "*"], 412),
       ("b.bmp", content, ["If-None-Match": "*"], 201), ("a.bmp", content, [:], 200),
     ] as [(String, [UInt8], [String: String], Int)] {
