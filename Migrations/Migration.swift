@@ -20,7 +20,7 @@ public struct Migration: Hashable, Sendable {
   private static let names = [
     "0001-store", "0002-reports", "0003-published-strategies", "0004-usual-parameters",
     "0005-watching", "0006-default-policy", "0007-swipe-strategies",
-    "0008-experiments", "0009-text-search", "0010-changes",
+    "0008-experiments", "0009-text-search", "0010-changes", "0011-schedules",
   ]
 
   /// The files of `sqlite`, in order.

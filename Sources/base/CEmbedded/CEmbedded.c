@@ -125,6 +125,9 @@ static const unsigned char sqlite_0009_text_search_sql[] = {
 static const unsigned char sqlite_0010_changes_sql[] = {
 #embed "../../../Migrations/sqlite/0010-changes.sql"
 };
+static const unsigned char sqlite_0011_schedules_sql[] = {
+#embed "../../../Migrations/sqlite/0011-schedules.sql"
+};
 static const unsigned char postgres_0001_store_sql[] = {
 #embed "../../../Migrations/postgres/0001-store.sql"
 };
@@ -154,6 +157,9 @@ static const unsigned char postgres_0009_text_search_sql[] = {
 };
 static const unsigned char postgres_0010_changes_sql[] = {
 #embed "../../../Migrations/postgres/0010-changes.sql"
+};
+static const unsigned char postgres_0011_schedules_sql[] = {
+#embed "../../../Migrations/postgres/0011-schedules.sql"
 };
 
 static const EmbeddedFile files[] = {
@@ -200,6 +206,7 @@ static const EmbeddedFile files[] = {
     {"sqlite/0008-experiments.sql", sqlite_0008_experiments_sql, sizeof sqlite_0008_experiments_sql},
     {"sqlite/0009-text-search.sql", sqlite_0009_text_search_sql, sizeof sqlite_0009_text_search_sql},
     {"sqlite/0010-changes.sql", sqlite_0010_changes_sql, sizeof sqlite_0010_changes_sql},
+    {"sqlite/0011-schedules.sql", sqlite_0011_schedules_sql, sizeof sqlite_0011_schedules_sql},
     {"postgres/0001-store.sql", postgres_0001_store_sql, sizeof postgres_0001_store_sql},
     {"postgres/0002-reports.sql", postgres_0002_reports_sql, sizeof postgres_0002_reports_sql},
     {"postgres/0003-published-strategies.sql", postgres_0003_published_strategies_sql,
@@ -213,6 +220,7 @@ static const EmbeddedFile files[] = {
     {"postgres/0008-experiments.sql", postgres_0008_experiments_sql, sizeof postgres_0008_experiments_sql},
     {"postgres/0009-text-search.sql", postgres_0009_text_search_sql, sizeof postgres_0009_text_search_sql},
     {"postgres/0010-changes.sql", postgres_0010_changes_sql, sizeof postgres_0010_changes_sql},
+    {"postgres/0011-schedules.sql", postgres_0011_schedules_sql, sizeof postgres_0011_schedules_sql},
 };
 
 const EmbeddedFile *embedded_file(const char *name) {

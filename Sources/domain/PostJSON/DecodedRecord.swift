@@ -9,7 +9,7 @@ struct DecodedRecord {
 
   private static let known = [
     "author", "counters", "extra", "feed", "feeds", "id", "language", "media", "publishedAt",
-    "tags", "text", "thumbnail", "title", "type", "url",
+    "tags", "text", "thumbnail", "title", "type", "url", "visibleFrom", "visibleUntil",
   ]
 
   /// - Parameters:
@@ -38,6 +38,12 @@ struct DecodedRecord {
         "says the place in \"\(placements[index].feed)\" in words, as single writes of an item may: here, it takes "
           + "a rank")
     }
+    let (visibleFrom, visibleUntil) = (
+      try fields.time("visibleFrom"), try fields.time("visibleUntil")
+    )
+    if let visibleFrom, let visibleUntil, visibleUntil <= visibleFrom {
+      throw fields.error("visibleUntil", "is not later than visibleFrom: it would never be visible")
+    }
     record = .post(
       Post(
         id: try Self.id(fields, itemID),
@@ -46,6 +52,8 @@ struct DecodedRecord {
         text: try fields.text("text", limit: .bytes(RecordLimits.textBytes)),
         language: try fields.language("language"),
         publishedAt: try fields.time("publishedAt"),
+        visibleFrom: visibleFrom,
+        visibleUntil: visibleUntil,
         author: try fields.author(known: Self.knownOfAuthor),
         url: try fields.url("url"),
         thumbnail: try fields.url("thumbnail"),

@@ -27,6 +27,8 @@ extension JSONWriter {
     member("text", post.text, of: posts)
     member("language", post.language, of: posts)
     if let time = post.publishedAt { member("publishedAt", time) }
+    if let time = post.visibleFrom { member("visibleFrom", time) }
+    if let time = post.visibleUntil { member("visibleUntil", time) }
     if post.hasAuthor { author(post, of: posts, naming) }
     if let url = post.url {
       member("url", url: posts.bytes.span.extracting(url.range), naming)

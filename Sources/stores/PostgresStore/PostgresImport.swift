@@ -23,7 +23,8 @@ final class PostgresImport: FeedImport {
     let (run, feeds) = progress.withLock { ($0.run, $0.feeds) }
     let batch = try withStoreErrors(store.name) {
       try store.writer.transaction(isBulk: true) { rows in
-        var run = RankingRun(database: rows, run: run, feeds: feeds)
+        var run = RankingRun(
+          database: rows, run: run, feeds: feeds, now: store.options.now())
         let changes = try run.write(records)
         return (changes: changes, run: run.run, feeds: run.feeds)
       }
@@ -42,7 +43,8 @@ final class PostgresImport: FeedImport {
     guard let run else { return progress.withLock { $0.summary } }
     let rankedAnew = try withStoreErrors(store.name) {
       try store.writer.transaction(isBulk: true) { rows in
-        var ranking = RankingRun(database: rows, run: run, feeds: feeds)
+        var ranking = RankingRun(
+          database: rows, run: run, feeds: feeds, now: store.options.now())
         let names = try ranking.publish(RankingRetention(store.options))
         rows.trimLog()
         return names

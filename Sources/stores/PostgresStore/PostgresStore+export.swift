@@ -14,6 +14,10 @@ extension PostgresStore {
     FROM feed_entry
     WHERE post_id = ANY (ARRAY(SELECT post_id FROM post WHERE id = ANY ($1::text[])))
       AND until IS NULL
+    UNION ALL
+    SELECT post_id, (SELECT name FROM feed WHERE feed.feed_id = scheduled_place.feed_id), rank
+    FROM scheduled_place
+    WHERE post_id = ANY (ARRAY(SELECT post_id FROM post WHERE id = ANY ($1::text[])))
     ORDER BY post_id, feed
     """
 

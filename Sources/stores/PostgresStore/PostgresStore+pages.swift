@@ -128,7 +128,10 @@ extension PostgresStore {
 
   static let placementsByNumber = """
     SELECT post_id, (SELECT name FROM feed WHERE feed.feed_id = feed_entry.feed_id) AS feed, rank
-    FROM feed_entry WHERE post_id = ANY ($1::int8[]) AND until IS NULL ORDER BY post_id, feed
+    FROM feed_entry WHERE post_id = ANY ($1::int8[]) AND until IS NULL
+    UNION ALL
+    SELECT post_id, (SELECT name FROM feed WHERE feed.feed_id = scheduled_place.feed_id), rank
+    FROM scheduled_place WHERE post_id = ANY ($1::int8[]) ORDER BY post_id, feed
     """
 
   /// See `FeedStore`; from the primary.

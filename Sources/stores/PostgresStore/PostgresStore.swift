@@ -269,7 +269,7 @@ extension PostgresStore: DatabaseStore {
       (SELECT string_agg(name, ', ' ORDER BY name) FROM unnest(ARRAY['author', 'change_log',
         'change_log_floor', 'change_source', 'feed', 'feed_entry', 'idempotency_key', 'media', 'media_file',
         'media_truth', 'pending_place', 'post', 'ranking_floor', 'ranking_run',
-        'replaced_ranking', 'webhook']) AS name
+        'replaced_ranking', 'schedule', 'scheduled_place', 'webhook']) AS name
       WHERE NOT (has_table_privilege(name, 'INSERT') AND has_table_privilege(name, 'UPDATE')
         AND has_table_privilege(name, 'DELETE')))
     """

@@ -4,7 +4,8 @@ import Feed
 ///
 /// A post is deleted when it is older than `publishedBefore` and, in every feed that it is in, beyond the
 /// first `keptPosts`; a condition that is nil does not count. A post without a time is never older. With a
-/// feed, posts are only removed from that feed; a post that is then in no feed is deleted.
+/// feed, posts are only removed from that feed; a post that is then in no feed is deleted. A post that has yet to come
+/// into its feeds (`Post.visibleFrom`) stays.
 package struct PruningRule: Sendable {
   /// Posts published before this.
   package var publishedBefore: Timestamp?

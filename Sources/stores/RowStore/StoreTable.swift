@@ -51,6 +51,8 @@ package struct StoreTable: Hashable, Sendable {
     StoreTable(
       "feed_entry",
       "#entry_id #feed_id #post_id #sort_key id #published_at #rank #since #until"),
+    StoreTable("schedule", "#post_id #due_at"),
+    StoreTable("scheduled_place", "#post_id #feed_id #rank"),
     StoreTable(
       "policy",
       "#policy_id feed network "

@@ -16,6 +16,8 @@ struct PruningBatch {
     let post: Int64
     let publishedAt: Int64?
     let isInFeed: Bool
+    /// It has yet to come into its feeds.
+    let isToCome: Bool
   }
 
   /// The maximum number of posts that one statement deletes; after it, the batch checks whether the
@@ -25,12 +27,14 @@ struct PruningBatch {
   /// Whether a post is in a feed matters only if the rule is by place alone.
   static let posts = """
     SELECT post_id, post_id, published_at,
-      ?2 OR EXISTS (SELECT 1 FROM feed_entry WHERE feed_entry.post_id = post.post_id)
+      ?2 OR EXISTS (SELECT 1 FROM feed_entry WHERE feed_entry.post_id = post.post_id),
+      EXISTS (SELECT 1 FROM schedule
+        WHERE schedule.post_id = post.post_id AND due_at = post.visible_from)
     FROM post WHERE post_id > ?1 ORDER BY post_id LIMIT ?3
     """
   /// `+`: in the order of the numbers, and not by the feed's index, which would be sorted each time.
   static let entries = """
-    SELECT entry_id, post_id, published_at, 1 FROM feed_entry
+    SELECT entry_id, post_id, published_at, 1, 0 FROM feed_entry
     WHERE entry_id > ?1 AND +feed_id = ?2 AND until IS NULL ORDER BY entry_id LIMIT ?3
     """
   /// Or is about to be.
@@ -71,7 +75,9 @@ struct PruningBatch {
     let candidates = try Row.fetchAll(
       database.cachedStatement(sql: sql),
       arguments: [number, feed ?? (rule.publishedBefore == nil ? 0 : 1), limit]
-    ).map { Candidate(number: $0[0], post: $0[1], publishedAt: $0[2], isInFeed: $0[3]) }
+    ).map {
+      Candidate(number: $0[0], post: $0[1], publishedAt: $0[2], isInFeed: $0[3], isToCome: $0[4])
+    }
     summary.seen += candidates.count
     for candidate in candidates where candidate.publishedAt == nil && rule.publishedBefore != nil {
       summary.withoutTime += 1
@@ -91,6 +97,7 @@ struct PruningBatch {
   }
 
   private func goes(_ candidate: Candidate, _ tops: FeedTops) -> Bool {
+    guard !candidate.isToCome else { return false }
     if let before = rule.publishedBefore {
       guard let time = candidate.publishedAt, time < before.microseconds else { return false }
     }

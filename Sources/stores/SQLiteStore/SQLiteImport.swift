@@ -39,7 +39,8 @@ final class SQLiteImport: FeedImport {
       try store.pool.write { database in
         let load = isNew ? try LateIndexes(database: database, path: store.path).drop() : nil
         let rows = SQLiteRows(database: database, path: store.path, isRun: true)
-        var run = RankingRun(database: rows, run: run, feeds: feeds)
+        var run = RankingRun(
+          database: rows, run: run, feeds: feeds, now: store.options.now())
         let changes = try run.write(records)
         return (changes: changes, run: run.run, feeds: run.feeds, load: load)
       }
@@ -62,7 +63,8 @@ final class SQLiteImport: FeedImport {
     let rankedAnew = try withStoreErrors(path: store.path) {
       try store.pool.write { database in
         let rows = SQLiteRows(database: database, path: store.path)
-        var ranking = RankingRun(database: rows, run: run, feeds: feeds)
+        var ranking = RankingRun(
+          database: rows, run: run, feeds: feeds, now: store.options.now())
         let names = try ranking.publish(RankingRetention(store.options))
         try rows.trimLog()
         return names

@@ -287,10 +287,12 @@ extension SQLiteStore {
 extension PostReader {
   static let placementsOfPost = """
     SELECT feed.name, feed_entry.rank FROM feed_entry JOIN feed USING (feed_id)
-    WHERE feed_entry.post_id = ? AND feed_entry.until IS NULL
+    WHERE feed_entry.post_id = ?1 AND feed_entry.until IS NULL
+    UNION ALL SELECT feed.name, scheduled_place.rank
+    FROM scheduled_place JOIN feed USING (feed_id) WHERE scheduled_place.post_id = ?1
     """
 
-  /// The feeds in which a post is, as everybody sees them, in the order of their names.
+  /// The feeds in which a post is, as everybody sees them, or is to be while it is in none, in the order of their names.
   func placements(ofPost number: Int64) throws -> [Placement] {
     let statement = try database.cachedStatement(sql: Self.placementsOfPost)
     return try Row.fetchAll(statement, arguments: [number])

@@ -17,6 +17,8 @@ struct FlatPostsTests {
     post.title = perhaps(text)
     post.text = perhaps(text)
     post.publishedAt = perhaps { Timestamp(microseconds: Int64($0.number(-9_999...9_999))) }
+    post.visibleFrom = perhaps { Timestamp(microseconds: Int64($0.number(-9_999...9_999))) }
+    post.visibleUntil = perhaps { Timestamp(microseconds: Int64($0.number(-9_999...9_999))) }
     post.author = perhaps { random in Author(avatar: text(&random)) }
     post.author?.id = perhaps(text)
     post.author?.name = perhaps(text)

@@ -32,6 +32,7 @@ struct ItemJSONTests {
       testDescription: "all that an origin says",
       post: Post(
         id: "x", type: .audio, language: "en",
+        visibleFrom: Timestamp(microseconds: 0), visibleUntil: Timestamp(microseconds: 1_500_000),
         author: Author(name: "Ann", avatar: "/a", extra: Extra(checkedJSON: #"{"b":1.0}"#)),
         counters: [Counter("likes", 1)], extra: Extra(checkedJSON: #"{"z":1e999,"a":[]}"#),
         media: [
@@ -40,7 +41,8 @@ struct ItemJSONTests {
             placeholder: MediaPlaceholder(color: .init(red: 1, green: 2, blue: 3)),
             extra: Extra(checkedJSON: #"{"c":null}"#))
         ]),
-      json: #"{"id":"x","type":"audio","language":"en","author":{"name":"Ann","avatar":"/a","#
+      json: #"{"id":"x","type":"audio","language":"en","visibleFrom":"1970-01-01T00:00:00Z","#
+        + #""visibleUntil":"1970-01-01T00:00:01.500Z","author":{"name":"Ann","avatar":"/a","#
         + #""extra":{"b":1.0}},"counters":{"likes":1},"extra":{"z":1e999,"a":[]},"media":["#
         + #"{"id":"x.0","kind":"audio","url":"/1","alt":"a \"horn\"","poster":"/p","bytes":10,"#
         + ##""placeholder":{"color":"#010203"},"extra":{"c":null}}],"##

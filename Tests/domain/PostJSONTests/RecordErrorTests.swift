@@ -46,7 +46,8 @@ struct RecordErrorTests {
     Case(
       with: #""titel":"x""#,
       "titel: unknown field; the known ones are author, counters, extra, feed, feeds, id, "
-        + "language, media, publishedAt, tags, text, thumbnail, title, type, url"),
+        + "language, media, publishedAt, tags, text, thumbnail, title, type, url, "
+        + "visibleFrom, visibleUntil"),
     Case(
       #"{"feed":{"name":"f","rank":1}}"#,
       "feed.rank: unknown field; the known ones are name, title"),
@@ -153,6 +154,12 @@ struct RecordErrorTests {
       with: #""publishedAt":"2012-02-20T00:00:00.1234567891Z""#,
       #"publishedAt: "2012-02-20T00:00:00.1234567891Z" has more than nine decimals"#),
     Case(
+      with: #""visibleFrom":"2026-02-30T00:00:00Z""#,
+      #"visibleFrom: "2026-02-30T00:00:00Z" has no such day 30"#),
+    Case(
+      with: #""visibleFrom":"2026-05-01T08:00:00+02:00","visibleUntil":"2026-05-01T06:00:00Z""#,
+      "visibleUntil: is not later than visibleFrom: it would never be visible"),
+    Case(
       with: #""feeds":[{"name":"f"},{"name":"g"},{"name":"f","rank":1}]"#,
       #"feeds: names the feed "f" twice"#),
     Case(#"{"id":"a\nb","type":"text"}"#, "id: holds a control character"),
@@ -194,7 +201,8 @@ struct RecordErrorTests {
     Case(
       with: "\"" + String(repeating: "n", count: 1 << 20) + "\":1",
       String(repeating: "n", count: 100) + "…: unknown field; the known ones are author, counters, "
-        + "extra, feed, feeds, id, language, media, publishedAt, tags, text, thumbnail, title, type, url"
+        + "extra, feed, feeds, id, language, media, publishedAt, tags, text, thumbnail, title, type, url, "
+        + "visibleFrom, visibleUntil"
     ),
     Case(
       with: "\"counters\":{\"" + String(repeating: "n", count: 1 << 20) + "\":1}",

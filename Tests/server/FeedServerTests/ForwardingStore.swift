@@ -25,6 +25,7 @@ extension ForwardingStore {
   ) throws -> PostNumbers {
     try store.postNumbers(below: number, filter, limit: limit, looks: looks)
   }
+  func duePosts(limit: Int) throws -> DuePosts { try store.duePosts(limit: limit) }
   func items(_ numbers: [Int64]) throws -> [StoredItem] { try store.items(numbers) }
   func item(withID id: String) throws -> StoredItem? { try store.item(withID: id) }
   func beginImport() throws -> any FeedImport { try store.beginImport() }

@@ -115,7 +115,7 @@ struct DeepPlanTests {
         isUndone: true),
       Case(
         name: "posts changed", sql: PostgresRows.updatePosts,
-        values: [numbers, nulls, types] + Array(repeating: nulls, count: 9), isUndone: true),
+        values: [numbers, nulls, types] + Array(repeating: nulls, count: 11), isUndone: true),
       Case(
         name: "entries deleted", sql: PostgresRows.deleteEntries, values: [numbers, ones, ones],
         isUndone: true),

@@ -37,6 +37,10 @@ struct PostgresQueryPlanTests {
     ("posts with words", PostgresStore.postsWithWords),
     ("texts that are not indexed", PostgresStore.textsMissing),
     ("posts to be indexed", PostgresStore.postsBelow),
+    ("posts that are due", PostgresStore.duePosts), ("posts' moments", PostgresRows.momentsByID),
+    ("hidden posts' places", PostgresRows.scheduledByID),
+    ("moments that are over", PostgresRows.dropSchedules),
+    ("places that are over", PostgresRows.dropScheduledPlaces),
     ("places of a list", PostgresStore.placementsByNumber),
     ("one feed", PostgresCatalogReader.oneFeed),
     ("an item's place in a feed", PostgresCatalogReader.placeOfPost),
@@ -67,7 +71,7 @@ struct PostgresQueryPlanTests {
     try database.store().close()
     let connection = try database.connect()
     let statement = Self.statements[index]
-    let count = (1...12).last { statement.sql.contains("$\($0)::") } ?? 0
+    let count = (1...14).last { statement.sql.contains("$\($0)::") } ?? 0
     try connection.run(script: "PREPARE looked AS \(statement.sql)")
     let values = Array(repeating: "NULL", count: count).joined(separator: ", ")
     let plan = try connection.runOnce("EXPLAIN EXECUTE looked\(count > 0 ? "(\(values))" : "")")

@@ -35,6 +35,12 @@ import Testing
       }
       try database.execute(
         sql: "DROP TRIGGER post_text_gone; DROP TABLE post_text; DROP TABLE text_index")
+      try database.execute(
+        sql: """
+          DROP TRIGGER post_leaves_schedule; DROP TRIGGER feed_leaves_schedule; DROP TABLE schedule;
+          DROP TABLE scheduled_place; DROP INDEX post_with_schedule;
+          ALTER TABLE post DROP COLUMN visible_from; ALTER TABLE post DROP COLUMN visible_until
+          """)
       // What later migrations add to tables of then.
       let later =
         "('preload-manager', 'fixed-preload', 'no-save', 'tiktok', 'dashlet', 'pdas')"

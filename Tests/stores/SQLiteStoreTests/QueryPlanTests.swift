@@ -35,6 +35,8 @@ import Testing
     ("posts with words", SQLiteStore.postsWithWords),
     ("texts that are not indexed", SQLiteStore.textsMissing),
     ("posts to be indexed", SQLiteStore.postsBelow),
+    ("posts that are due", SQLiteStore.duePosts), ("a post's moment", SQLiteRows.momentOfPost),
+    ("a hidden post's places", SQLiteRows.scheduledPlaces),
     ("one feed", SQLiteCatalogReader.oneFeed),
     ("whether a ranking is begun", SQLiteCatalogReader.isRankingBegun),
     ("a feed's number of entries", SQLiteCatalogReader.entryCount),

@@ -12,7 +12,7 @@ import Testing
   private static let marker = "marker"
 
   /// All that is behind a cursor, `kind name state`, and the cursor behind it.
-  private static func read(
+  static func read(
     _ store: any FeedStore & ChangeStore, _ cursor: inout ChangeCursor, limit: Int = 1_000
   ) throws -> [String] {
     let marker = "\(Self.marker)-\(UInt64.random(in: 0...(.max)))"
@@ -34,7 +34,7 @@ import Testing
       .map { "\($0.kind.rawValue) \($0.name) \($0.state.rawValue)" }
   }
 
-  private static func now(_ store: any FeedStore & ChangeStore) throws -> ChangeCursor {
+  static func now(_ store: any FeedStore & ChangeStore) throws -> ChangeCursor {
     var now = try store.changes(after: nil, through: nil, limit: 1, withItems: false).next
     _ = try read(store, &now)
     return now
@@ -277,7 +277,10 @@ import Testing
     func post() -> Post {
       Post(
         id: "p\(random.number(0...40))", type: .image, title: "t\(random.number(0...3))",
-        publishedAt: Timestamp(microseconds: Int64(random.number(1...50))))
+        publishedAt: Timestamp(microseconds: Int64(random.number(1...50))),
+        // In the year 3000: hidden.
+        visibleFrom: random.once(in: 3)
+          ? Timestamp(microseconds: 32_503_680_000_000_000 + Int64(random.number(0...1))) : nil)
     }
     func placements() -> [Placement] {
       feeds.filter { _ in random.once(in: 2) }

@@ -212,6 +212,9 @@ import Testing
     ]
     return [
       Post(id: "a", type: .text, language: "de"), Post(id: "a", type: .text, extra: extra),
+      Post(id: "a", type: .text, visibleFrom: Timestamp(microseconds: 1)),
+      Post(
+        id: "a", type: .text, visibleUntil: Timestamp(microseconds: 253_402_300_799_999_999)),
       Post(id: "a", type: .text, author: Author(id: "x", avatar: "x")),
       Post(id: "a", type: .text, author: Author(id: "x", extra: extra)),
     ] + media.map { Post(id: "a", type: .image, media: [$0]) }

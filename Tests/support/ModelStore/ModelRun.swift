@@ -72,6 +72,35 @@ extension ModelState {
     for (name, kept) in runs[number]?.places ?? [:] {
       if let rank = kept[post.id] { ranks[name] = .some(rank) }
     }
+    if post.hasSchedule || old?.hasSchedule == true {
+      ranks.merge(items[post.id]?.scheduled ?? [:]) { $1 }
+      var all = ranks
+      for placement in placements { all[placement.feed] = .some(placement.rank) }
+      if post.visibility(at: options.now()) != .visible {
+        scheduling(post, ranks, placements, areAll: false) { _, _ in }
+        return NetChanges.Change(
+          before: old.map { digest($0, ranks) }, after: digest(post, all))
+      }
+      let shown = all.map { Placement(feed: $0.key.text, rank: $0.value) }
+      items[post.id]?.scheduled = [:]
+      let change = write(visible: post, shown, number, &new)
+      items[post.id]!.dueAt = post.nextMoment(after: options.now())
+      return NetChanges.Change(before: old.map { digest($0, ranks) }, after: change.after)
+    }
+    return write(visible: post, placements, number, &new)
+  }
+
+  private mutating func write(
+    visible post: Post, _ placements: [Placement], _ number: Int, _ new: inout [NewEntry]
+  ) -> NetChanges.Change {
+    let old = items[post.id]?.post
+    var ranks: [ByteText: Int?] = [:]
+    for (name, feed) in feeds {
+      if let place = feed.latest[post.id] { ranks[name] = .some(place.rank) }
+    }
+    for (name, kept) in runs[number]?.places ?? [:] {
+      if let rank = kept[post.id] { ranks[name] = .some(rank) }
+    }
     store(post)
     var after = ranks
     for placement in placements {

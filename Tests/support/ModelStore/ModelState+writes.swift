@@ -81,6 +81,10 @@ extension ModelState {
       ids[stored.number] = nil
       changed.posts.insert(stored.number)
       return .deleted
+    case .followSchedule:
+      guard let stored else { throw FeedError.unknownItem(write.id) }
+      put(stored.post, nil)
+      return .replaced(stored.post)
     case .increment(let increments, let key):
       guard var post = stored?.post else { throw FeedError.unknownItem(write.id) }
       post.counters = try post.counters.adding(increments, ofItem: write.id)
@@ -125,6 +129,44 @@ extension ModelState {
   }
 
   private mutating func put(_ post: Post, _ placements: [Placement]?) {
+    guard post.hasSchedule || items[post.id]?.post.hasSchedule == true else {
+      return replace(post, placements)
+    }
+    scheduling(post, places(of: post.id), placements, areAll: placements != nil) {
+      $0.replace(post, $1)
+    }
+  }
+
+  /// Where the post is, or is to be.
+  func places(of id: String) -> [ByteText: Int?] {
+    var places = items[id]?.scheduled ?? [:]
+    for (name, feed) in feeds {
+      if let place = feed.latest[id] { places[name] = .some(place.rank) }
+    }
+    return places
+  }
+
+  /// Writes a post that has a schedule, or had one: while it is not visible, it is in no feed.
+  mutating func scheduling(
+    _ post: Post, _ before: [ByteText: Int?], _ placements: [Placement]?, areAll: Bool,
+    _ write: (inout ModelState, [Placement]) -> Void
+  ) {
+    var ranks = areAll ? [:] : before
+    for placement in placements ?? [] {
+      makeFeed(placement.feed)
+      ranks[placement.feed] = .some(placement.rank)
+    }
+    let isVisible = post.visibility(at: options.now()) == .visible
+    if isVisible {
+      write(&self, ranks.map { Placement(feed: $0.key.text, rank: $0.value) })
+    } else {
+      replace(post, [])
+    }
+    items[post.id]!.scheduled = isVisible ? [:] : ranks
+    items[post.id]!.dueAt = post.nextMoment(after: options.now())
+  }
+
+  private mutating func replace(_ post: Post, _ placements: [Placement]?) {
     if let placements {
       let named = Set(placements.map { ByteText($0.feed) })
       for feed in feeds.keys where !named.contains(feed) { leave(post.id, feed.text) }
@@ -157,6 +199,11 @@ extension ModelState {
       guard let stored else { throw FeedError.unknownFeed(write.name) }
       guard feeds[name] == nil else { throw FeedError.feedExists(name) }
       remove(stored)
+      for id in items.keys {
+        if let rank = items[id]!.scheduled.removeValue(forKey: ByteText(write.name)) {
+          items[id]!.scheduled[ByteText(name)] = .some(rank)
+        }
+      }
       feeds[name] = ModelFeed(
         name: name, title: title, ranking: rankingFloor + 1, entries: stored.latest)
       changed.feeds.insert(ByteText(name))
@@ -166,6 +213,7 @@ extension ModelState {
     case .delete:
       guard let stored else { throw FeedError.unknownFeed(write.name) }
       remove(stored)
+      for id in items.keys { items[id]!.scheduled[ByteText(write.name)] = nil }
       policies.remove(write.name)
       for number in runs.keys { runs[number]!.forget(feed: write.name) }
       return .deleted

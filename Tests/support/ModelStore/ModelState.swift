@@ -10,6 +10,9 @@ struct ModelState {
     var post: Post
     /// How long people watch it, as it was published.
     var survival: [WatchPoint] = []
+    /// When it comes or goes next; and the ranks that it is to have in feeds while it is in none.
+    var dueAt: Timestamp?
+    var scheduled: [ByteText: Int?] = [:]
 
     /// The same as JSON.
     var survivalJSON: String? {
@@ -61,9 +64,10 @@ struct ModelState {
 extension ModelState {
   func item(_ id: String) -> StoredItem? {
     guard let item = items[id] else { return nil }
-    let placements = feeds.values.compactMap { feed in
-      feed.latest[id].map { Placement(feed: feed.name, rank: $0.rank) }
-    }
+    let placements =
+      feeds.values.compactMap { feed in
+        feed.latest[id].map { Placement(feed: feed.name, rank: $0.rank) }
+      } + item.scheduled.map { Placement(feed: $0.key.text, rank: $0.value) }
     return StoredItem(
       post: item.post, placements: placements.sorted { ByteText($0.feed) < ByteText($1.feed) },
       truths: truths(of: item.post), survival: item.survivalJSON)

@@ -23,6 +23,7 @@ struct ModelChanges {
       let (was, now) = (old.item(id.text), new.item(id.text))
       if was?.post != now?.post || was?.placements != now?.placements
         || was?.truths != now?.truths || was?.survival != now?.survival
+        || old.items[id]?.dueAt != new.items[id]?.dueAt
       {
         log?.append(.item(id))
       }

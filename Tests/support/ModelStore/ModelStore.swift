@@ -99,6 +99,13 @@ extension ModelStore {
       found: Array(found.prefix(limit + 1)), limit: limit,
       lookEnd: looked.count == looks ? looked.last : nil)
   }
+  package func duePosts(limit: Int) throws -> DuePosts {
+    let moments = current.state.items.compactMap { id, item in item.dueAt.map { ($0, id) } }
+      .sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+    let now = options.now()
+    return DuePosts(
+      ids: moments.prefix { $0.0 <= now }.prefix(limit).map(\.1.text), next: moments.first?.0)
+  }
   package func items(_ numbers: [Int64]) throws -> [StoredItem] {
     let state = current.state
     return numbers.compactMap { state.ids[$0] }.compactMap { id in

@@ -14,7 +14,7 @@ extension TestRandom {
     return "\(index)" + String(String.UnicodeScalarView(scalars))
   }
 
-  /// A post with anything that one can have.
+  /// A post with anything that one can have; one that is visible today.
   package mutating func post() -> Post {
     func perhaps(_ range: ClosedRange<Int>) -> Int? {
       once(in: 2) ? nil : number(range)
@@ -26,6 +26,12 @@ extension TestRandom {
       id: recordName(), type: one(of: PostType.allCases), title: recordText(),
       text: recordText(), language: one(of: [nil, "en", "pt-BR", "zh-Hant-TW"]),
       publishedAt: perhaps(-62_167_219_200_000_000...253_402_300_799_999_999).map {
+        Timestamp(microseconds: Int64($0))
+      },
+      visibleFrom: perhaps(-62_167_219_200_000_000...1_700_000_000_000_000).map {
+        Timestamp(microseconds: Int64($0))
+      },
+      visibleUntil: perhaps(32_503_680_000_000_000...253_402_300_799_999_999).map {
         Timestamp(microseconds: Int64($0))
       },
       author: recordAuthor(),

@@ -13,6 +13,8 @@ public struct ItemWrite: Sendable {
     /// Adds to the post's counters, below zero too; a counter that is not there starts at zero. The
     /// names are within `RecordLimits.counterNameBytes`.
     case increment([Counter], key: IdempotencyKey?)
+    /// Brings the post into its feeds, or out of them, as its schedule says now.
+    case followSchedule
   }
 
   /// The post's id.

@@ -14,6 +14,10 @@ public struct FlatPost: Sendable {
   public var language: FlatText?
   /// Its place in feeds that do not rank it.
   public var publishedAt: Timestamp?
+  /// From when on it is in its feeds.
+  public var visibleFrom: Timestamp?
+  /// From when on it is not any more.
+  public var visibleUntil: Timestamp?
   /// What the origin knows its author by.
   public var authorID: FlatText?
   /// What people call its author.

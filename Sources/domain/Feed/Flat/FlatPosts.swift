@@ -157,6 +157,7 @@ extension FlatPosts {
     flat.text = add(text: post.text)
     flat.language = add(text: post.language)
     flat.publishedAt = post.publishedAt
+    (flat.visibleFrom, flat.visibleUntil) = (post.visibleFrom, post.visibleUntil)
     flat.authorID = add(text: post.author?.id)
     flat.authorName = add(text: post.author?.name)
     flat.authorAvatar = add(text: post.author?.avatar)
@@ -194,6 +195,7 @@ extension FlatPosts {
     post.text = flat.text.map(string)
     post.language = flat.language.map(string)
     post.publishedAt = flat.publishedAt
+    (post.visibleFrom, post.visibleUntil) = (flat.visibleFrom, flat.visibleUntil)
     if flat.hasAuthor {
       post.author = Author(
         id: flat.authorID.map(string), name: flat.authorName.map(string),

@@ -149,6 +149,10 @@ public struct Post: Hashable, Sendable {
   @ByBytes public var language: String?
   /// Its place in feeds that do not rank it.
   public var publishedAt: Timestamp?
+  /// From when on it is in its feeds; nil where it is at once.
+  public var visibleFrom: Timestamp?
+  /// From when on it is not any more, later than `visibleFrom`; nil where it stays.
+  public var visibleUntil: Timestamp?
   /// Who wrote it.
   public var author: Author?
   /// Its own page: of a web app or an ad, what is loaded.
@@ -167,7 +171,8 @@ public struct Post: Hashable, Sendable {
   /// A post with these values. Counters may come in any order, but each name once.
   public init(
     id: String, type: PostType, title: String? = nil, text: String? = nil,
-    language: String? = nil, publishedAt: Timestamp? = nil, author: Author? = nil,
+    language: String? = nil, publishedAt: Timestamp? = nil, visibleFrom: Timestamp? = nil,
+    visibleUntil: Timestamp? = nil, author: Author? = nil,
     url: String? = nil, thumbnail: String? = nil, tags: [String] = [], counters: [Counter] = [],
     extra: Extra? = nil, media: [Media] = []
   ) {
@@ -177,6 +182,8 @@ public struct Post: Hashable, Sendable {
     self.text = text
     self.language = language
     self.publishedAt = publishedAt
+    self.visibleFrom = visibleFrom
+    self.visibleUntil = visibleUntil
     self.author = author
     self.url = url
     self.thumbnail = thumbnail

@@ -170,6 +170,8 @@ extension FeedItem {
         text: try fields.text("text", limit: .bytes(RecordLimits.textBytes)),
         language: try fields.text("language", limit: .bytes(RecordLimits.languageBytes)),
         publishedAt: try fields.time("publishedAt"),
+        visibleFrom: try fields.time("visibleFrom"),
+        visibleUntil: try fields.time("visibleUntil"),
         author: try fields.author(known: nil),
         url: try fields.text("url", limit: .bytes(RecordLimits.servedURLBytes)),
         thumbnail: try fields.text("thumbnail", limit: .bytes(RecordLimits.servedURLBytes)),

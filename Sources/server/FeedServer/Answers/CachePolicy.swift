@@ -12,14 +12,21 @@ struct CachePolicy: Sendable {
     let fields: Fields
     /// These and `Vary`, for each set of fields on which an answer may depend.
     private let varying: [Fields]
+    /// For pages: how long they are fresh, and may be shown while they are asked for again, and the moment at which
+    /// both end.
+    private let lasting: (maxAge: Int, stale: Int, until: NextMoment)?
     /// In which field answers have the keys by which caches in front are told to forget them; nil where they
     /// have none.
     let keyField: CacheKeyField?
 
     static let none = Directive(nil)
 
-    init(_ value: String?, keyField: CacheKeyField? = nil) {
+    init(
+      _ value: String?, keyField: CacheKeyField? = nil,
+      lasting: (maxAge: Int, stale: Int, until: NextMoment)? = nil
+    ) {
       self.value = value
+      self.lasting = lasting
       self.keyField = keyField
       var fields: Fields = ["Cache-Control": value ?? "no-store"]
       fields.appendCORS()
@@ -32,7 +39,21 @@ struct CachePolicy: Sendable {
     }
 
     /// The fields, and `Vary` for an answer that depends on these of the request's.
-    func fields(varyingBy names: VaryingFields) -> Fields { varying[Int(names.rawValue)] }
+    func fields(varyingBy names: VaryingFields) -> Fields {
+      guard let lasting, let seconds = secondsLeft else { return varying[Int(names.rawValue)] }
+      let maxAge = min(lasting.maxAge, seconds)
+      let stale = min(lasting.stale, seconds - maxAge)
+      var fields: Fields = ["Cache-Control": CachePolicy.value(maxAge, stale)]
+      fields.appendCORS()
+      fields.append("Vary", names.value)
+      return fields
+    }
+
+    /// How many seconds an answer of now may be kept, where a moment to come makes that fewer than usual.
+    var secondsLeft: Int? {
+      guard let lasting else { return nil }
+      return lasting.until.secondsLeft(within: lasting.maxAge + lasting.stale)
+    }
   }
 
   let pages: Directive
@@ -40,16 +61,19 @@ struct CachePolicy: Sendable {
   /// For files that belong together, of one version of the program: revalidated each time, mostly with 304.
   let files = Directive("no-cache")
 
-  init(maxAgeSeconds: Int, staleWhileRevalidateSeconds: Int, keyField: CacheKeyField? = nil) {
-    pages = Self.directive(maxAgeSeconds, staleWhileRevalidateSeconds, keyField)
-    documents = Self.directive(3600, 86_400, nil)
+  /// - Parameter moment: when what pages show changes next by itself.
+  init(
+    maxAgeSeconds: Int, staleWhileRevalidateSeconds: Int, keyField: CacheKeyField? = nil,
+    until moment: NextMoment = NextMoment()
+  ) {
+    pages = Directive(
+      Self.value(maxAgeSeconds, staleWhileRevalidateSeconds), keyField: keyField,
+      lasting: (maxAgeSeconds, staleWhileRevalidateSeconds, moment))
+    documents = Directive(Self.value(3600, 86_400))
   }
 
-  private static func directive(
-    _ maxAge: Int, _ staleWhileRevalidate: Int, _ keyField: CacheKeyField?
-  ) -> Directive {
-    Directive(
-      "max-age=\(maxAge), stale-while-revalidate=\(staleWhileRevalidate)", keyField: keyField)
+  private static func value(_ maxAge: Int, _ staleWhileRevalidate: Int) -> String {
+    "max-age=\(maxAge), stale-while-revalidate=\(staleWhileRevalidate)"
   }
 }
 

@@ -286,19 +286,34 @@ struct PageKey: Hashable, Sendable {
   let coding: ContentCoding
   /// The second at which the URLs of its files expire.
   let expires: Int?
+  /// How many seconds caches may keep it, where a moment to come makes that fewer than usual.
+  private(set) var cacheSeconds: Int?
+
+  /// The same, to be kept as long.
+  func kept(seconds: Int?) -> PageKey {
+    var key = self
+    key.cacheSeconds = seconds
+    return key
+  }
 }
 
 /// The part of a request that decides about its page, as it came: its target, and the fields that a page
-/// can depend on; and when the URLs of files expire that are handed out just now. Requests with the same text have
-/// the same key; many texts may have one.
+/// can depend on; when the URLs of files expire that are handed out just now; and how long answers of just now may be
+/// kept. Requests with the same text have the same key; many texts may have one.
 struct RequestText: Hashable, Sendable {
   let bytes: [UInt8]
+  /// How many seconds caches may keep an answer, where a moment to come makes that fewer than usual.
+  let cacheSeconds: Int?
 
   /// What a page depends on at the most; each page says in `Vary` on which of them it does.
   static let fields: [StaticString] = ["Accept-Encoding", "ECT", "Downlink", "RTT", "Save-Data"]
 
   /// - Parameter home: what URLs begin with, where the answer has absolute ones.
-  init(_ request: borrowing Request, expires: Int? = nil, home: String? = nil) {
+  init(
+    _ request: borrowing Request, expires: Int? = nil, cacheSeconds: Int? = nil,
+    home: String? = nil
+  ) {
+    self.cacheSeconds = cacheSeconds
     var bytes: [UInt8] = []
     bytes.reserveCapacity(request.target.count + 64)
     bytes.append(contentsOf: request.target)
@@ -308,6 +323,7 @@ struct RequestText: Hashable, Sendable {
       request.fields.appendValues(of: field, to: &bytes)
     }
     if let expires { bytes.append(contentsOf: "\n\(expires)".utf8) }
+    if let cacheSeconds { bytes.append(contentsOf: "\nkept \(cacheSeconds)".utf8) }
     if let home { bytes.append(contentsOf: "\n\(home)".utf8) }
     self.bytes = bytes
   }

@@ -90,7 +90,9 @@ final class Pages: Sendable {
       feed: feed, isCompact: isCompact, call.parameters, call.request.fields,
       snapshot.policyBook.networks, linking.links)
     let coding = try encoding.coding(for: call.request)
-    if let page = kept.find(asked.key(coding), for: call.text) {
+    if let page = kept.find(
+      asked.key(coding).kept(seconds: call.text.cacheSeconds), for: call.text)
+    {
       return call.respond(try page.answer(to: call.request))
     }
     if let page = try maker.makeAtOnce(asked, from: snapshot, call.timing) {
@@ -127,7 +129,8 @@ final class Pages: Sendable {
     _ variant: Variant, of page: PageMaker.Page, _ coding: ContentCoding, for call: Call
   ) {
     kept.keep(
-      call.text, page.asked.key(coding), bodyBytes: variant.body.count,
+      call.text, page.asked.key(coding).kept(seconds: call.text.cacheSeconds),
+      bodyBytes: variant.body.count,
       KeptPage(
         variant, route: call.route?.path ?? "", feed: page.feed, posts: page.posts,
         asOf: page.version, requests: requests))

@@ -58,6 +58,7 @@ struct Application: Handler {
   private let router: Router<Endpoint>
   private let kept: KeptPages
   private let linking: MediaLinking
+  private let caching: CachePolicy.Directive
   private let access: WriteAccess
   private let rate: RequestRate?
   private let clients: ClientAddresses
@@ -71,7 +72,7 @@ struct Application: Handler {
   init(_ parts: HandlerParts, _ access: WriteAccess) {
     let configuration = parts.configuration
     router = Route.router(parts)
-    (kept, linking) = (parts.pages.kept, parts.linking)
+    (kept, linking, caching) = (parts.pages.kept, parts.linking, parts.caching.pages)
     self.access = access
     rate =
       configuration.requestsPerSecond == 0
@@ -89,7 +90,8 @@ struct Application: Handler {
   }
 
   func handle(_ request: Request, _ responder: Responder) {
-    let text = RequestText(request, expires: linking.links.expires)
+    let text = RequestText(
+      request, expires: linking.links.expires, cacheSeconds: caching.secondsLeft)
     if answerKeptPage(request, text, responder) { return }
     answer(request, text, responder, look(at: request))
   }
@@ -98,7 +100,8 @@ struct Application: Handler {
   func decide(_ request: Request) -> BodyDecision {
     let head = look(at: request)
     return BodyDecision(bodyPolicy(for: request, head)) { request, responder in
-      let text = RequestText(request, expires: linking.links.expires)
+      let text = RequestText(
+        request, expires: linking.links.expires, cacheSeconds: caching.secondsLeft)
       answer(request, text, responder, head)
     }
   }
@@ -135,7 +138,9 @@ struct Application: Handler {
     switch router.match(request.method, path: request.path) {
     case .found(let endpoint, let path):
       let route = endpoint.route
-      let writer = route.isWrite ? access.writer(request.fields) : nil
+      // A writer reads records that are not visible yet.
+      let mayWrite = route.isWrite || route == .record
+      let writer = mayWrite ? access.writer(request.fields) : nil
       do {
         let parameters = try Parameters(request, known: route.parameters)
         return RequestHead(

@@ -23,7 +23,7 @@ struct ItemHandler: RouteHandler {
     store.item(withID: id) { [encoding, caching, links = linking.links] item in
       call.timing.end(.read, start)
       call.attempt {
-        guard let item = try item.get() else { throw FeedError.unknownItem(id) }
+        guard let item = try item.get(), item.isVisible else { throw FeedError.unknownItem(id) }
         let flat = FlatPosts(item.post, truths: item.truths, survival: item.survival)
         var writer = JSONWriter(capacity: 1024)
         writer.item(
@@ -39,7 +39,8 @@ struct ItemHandler: RouteHandler {
   }
 }
 
-/// Answers with an item's record, as its writer left it: without what was found out about its files.
+/// Answers with an item's record, as its writer left it: without what was found out about its files. Before and after
+/// the time for which an item is visible, only writers get it.
 struct RecordHandler: RouteHandler {
   let store: any FeedStore
   let encoding: BodyEncoding
@@ -50,11 +51,20 @@ struct RecordHandler: RouteHandler {
     store.item(withID: id) { [encoding, caching] item in
       call.attempt {
         guard let item = try item.get() else { throw FeedError.unknownItem(id) }
+        let isVisible = item.isVisible
+        if !isVisible, (try? call.head.writer?.get()) == nil { throw FeedError.unknownItem(id) }
         let record = SeedRecord.post(item.post, placements: item.placements)
-        var representation = Representation(record.json, caching: caching)
+        var representation = Representation(record.json, caching: isVisible ? caching : .none)
         representation.version = ItemVersion(item).text
         encoding.answer(representation, to: call)
       }
     }
+  }
+}
+
+extension StoredItem {
+  /// Whether its schedule lets everybody see it.
+  fileprivate var isVisible: Bool {
+    !post.hasSchedule || post.visibility(at: NextMoment.now) == .visible
   }
 }

@@ -155,6 +155,9 @@ struct ItemListHandler: RouteHandler {
         for item in page.items {
           writer.object { writer in
             writer.member("etag", EntityTag(ItemVersion(item).text).description)
+            if item.post.hasSchedule {
+              writer.member("visibility", item.post.visibility(at: NextMoment.now).rawValue)
+            }
             writer.key("record")
             writer.raw(SeedRecord.post(item.post, placements: item.placements).json)
           }

@@ -43,8 +43,9 @@ final class SyndicationHandler: RouteHandler {
       feed: call.segment("feed"), route: format.route, call.parameters, home: home, linking.links)
     let coding = try encoding.coding(for: call.request)
     // Nothing is found by the text without the host, which decides about the URLs and may not be allowed.
-    let text = RequestText(call.request, expires: asked.links.expires, home: home)
-    if let page = kept.find(asked.key(coding), for: text) {
+    let text = RequestText(
+      call.request, expires: asked.links.expires, cacheSeconds: caching.secondsLeft, home: home)
+    if let page = kept.find(asked.key(coding).kept(seconds: text.cacheSeconds), for: text) {
       return call.respond(try page.answer(to: call.request))
     }
     try workers.run(for: call) { [self] in
@@ -72,7 +73,7 @@ final class SyndicationHandler: RouteHandler {
     representation.links = .ofPage(next: page.next, previous: page.previous)
     let keep = { @Sendable [format, kept, requests] (variant: Variant) in
       kept.keep(
-        text, asked.key(coding), bodyBytes: variant.body.count,
+        text, asked.key(coding).kept(seconds: text.cacheSeconds), bodyBytes: variant.body.count,
         KeptPage(
           variant, route: format.route.path, feed: cut.feed.name, posts: cut.posts,
           asOf: min(version, cut.version), requests: requests))

@@ -18,6 +18,8 @@ package final class ApplicationServer: Sendable {
   private let purger: CachePurger?
   /// Writes what clients report.
   private let reporting: PeriodicTask
+  /// Brings posts into their feeds, and out of them, at their moments.
+  private let scheduling: PeriodicTask
   /// Decides experiments; nil where that is other servers' work.
   private let deciding: PeriodicTask?
   /// Looks for what is news, as long as the server runs.
@@ -43,6 +45,8 @@ package final class ApplicationServer: Sendable {
     reporting = PeriodicTask(pauseMilliseconds: configuration.reports.flushMilliseconds) {
       reports.flush()
     }
+    let schedules = parts.schedules
+    scheduling = PeriodicTask(firstPauseMilliseconds: { 1 }, schedules.look)
     let (experiments, seconds) = (parts.experiments, configuration.experimentSeconds)
     deciding =
       seconds > 0
@@ -71,7 +75,10 @@ package final class ApplicationServer: Sendable {
       parts.uploads?.begin(parts.logger)
       parts.resumable?.begin(parts.logger)
     }
+    // What became due while no server ran.
+    _ = parts.schedules.look()
     let port = try server.start()
+    try scheduling.start()
     _ = parts.pages.maker.source.writers.run { [filler] in filler.run() }
     _ = watching.run { [parts] in
       // The database may be away for now: then the number of before stays.
@@ -107,6 +114,7 @@ package final class ApplicationServer: Sendable {
     parts.scrapes.wait()
     filler.stop()
     parts.events.stop()
+    scheduling.stop()
     deciding?.stop()
     parts.webhooks.stop()
     reporting.stop()

@@ -16,6 +16,7 @@ struct HandlerParts: Sendable {
   let figures: ApplicationFigures
   let feedRequests: FeedRequests
   let caching: CachePolicy
+  let schedules: ScheduleKeeper
   let media: MediaFolder?
   let uploads: MediaUploads?
   let resumable: ResumableUploads?
@@ -51,10 +52,12 @@ struct HandlerParts: Sendable {
     clients = ClientAddresses(trustedProxies: configuration.trustedProxies)
     figures = ApplicationFigures(registry: configuration.figures)
     feedRequests = FeedRequests(limit: configuration.feedFigures)
+    let moment = NextMoment()
+    schedules = ScheduleKeeper(store, moment, configuration.figures, logger)
     caching = CachePolicy(
       maxAgeSeconds: configuration.cacheMaxAgeSeconds,
       staleWhileRevalidateSeconds: configuration.cacheStaleWhileRevalidateSeconds,
-      keyField: configuration.cacheKeyField)
+      keyField: configuration.cacheKeyField, until: moment)
     let folder = media.map { configuration.folder($0, of: store) }
     self.media = folder
     uploads = folder.map { MediaUploads($0, store, configuration) }

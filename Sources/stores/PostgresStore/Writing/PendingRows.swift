@@ -27,6 +27,9 @@ struct PendingRows {
   /// The posts whose words may be other ones.
   var changedWords: Set<Int64> = []
 
+  /// Of posts: when they come or go next, and where they are to be while they are in no feed.
+  var schedules: [Int64: (dueAt: Timestamp?, places: [Int64: Int?])] = [:]
+
   // MARK: Entries
 
   /// What a feed has of a post.

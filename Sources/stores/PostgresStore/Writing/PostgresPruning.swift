@@ -29,14 +29,16 @@ struct PostgresPruning {
   static let countClosed =
     "SELECT count(*) FROM feed_entry WHERE feed_id = $1::int8 AND until <= $2::int8"
 
-  /// Posts behind a place, and whether they are in a feed. OFFSET 0: by post, never all entries, hashed.
+  /// Posts behind a place, whether they are in a feed, and whether they have yet to come. OFFSET 0: by post, never all entries, hashed.
   static let posts = """
     SELECT post_id AS number, '' AS id, post_id, published_at,
-      EXISTS (SELECT 1 FROM feed_entry WHERE feed_entry.post_id = post.post_id OFFSET 0)
+      EXISTS (SELECT 1 FROM feed_entry WHERE feed_entry.post_id = post.post_id OFFSET 0),
+      EXISTS (SELECT 1 FROM schedule
+        WHERE schedule.post_id = post.post_id AND due_at = post.visible_from OFFSET 0)
     FROM post WHERE post_id > $1::int8 ORDER BY post_id LIMIT $2::int8
     """
   static let entries = """
-    SELECT sort_key AS number, id, post_id, published_at, true FROM feed_entry
+    SELECT sort_key AS number, id, post_id, published_at, true, false FROM feed_entry
     WHERE feed_id = $3::int8 AND (sort_key, id) > ($1::int8, $4::text) AND until IS NULL
     ORDER BY sort_key, id LIMIT $2::int8
     """
@@ -78,6 +80,7 @@ struct PostgresPruning {
     var candidates: [Int64] = []
     for index in 0..<found.count {
       let row = RowValues(rows: found, row: index)
+      if found.boolean(index, 5) { continue }
       if let before = rule.publishedBefore {
         let time = row.optional(3)
         if time == nil { summary.withoutTime += 1 }

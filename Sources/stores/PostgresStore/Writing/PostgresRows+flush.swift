@@ -7,6 +7,7 @@ extension PostgresRows {
   func flush() throws {
     try flushFeeds()
     try flushPosts()
+    try flushSchedules()
     try flushEntries()
     try flushPlaces()
     try flushLeftAuthors()

@@ -24,8 +24,15 @@ extension PostgresRows {
     PostgresCatalogReader.everyFeed + """
        WHERE feed_id = ANY (ARRAY(
         SELECT DISTINCT feed_id FROM feed_entry WHERE post_id = ANY (ARRAY(\(postsByID)))
-        UNION SELECT feed_id FROM pending_place WHERE post_id = ANY (ARRAY(\(postsByID)))))
+        UNION SELECT feed_id FROM pending_place WHERE post_id = ANY (ARRAY(\(postsByID)))
+        UNION SELECT feed_id FROM scheduled_place WHERE post_id = ANY (ARRAY(\(postsByID)))))
       """
+  static let momentsByID = """
+    SELECT post_id, due_at FROM schedule WHERE post_id = ANY (ARRAY(\(postsByID)))
+    """
+  static let scheduledByID = """
+    SELECT post_id, feed_id, rank FROM scheduled_place WHERE post_id = ANY (ARRAY(\(postsByID)))
+    """
   static let feedsByName = PostgresCatalogReader.everyFeed + " WHERE name = ANY ($1::text[])"
   /// As the constraint `author_by_id` has its columns.
   static let authorsByKey = """
@@ -72,6 +79,7 @@ extension PostgresRows {
       Statement(Self.postNumbers, [.integer(Int64(wanted.newPosts))]),
       Statement(Self.feedNumbers, [.integer(Int64(wanted.newFeeds))]),
       Statement("SELECT ranking FROM ranking_floor"),
+      Statement(Self.momentsByID, [placed]), Statement(Self.scheduledByID, [placed]),
     ])
     var rows = KnownRows(wanted)
     try add(posts: answers[0], answers[1], to: &rows)
@@ -100,6 +108,15 @@ extension PostgresRows {
     rows.newFeedNumbers = try Self.numbers(answers[10])
     for row in answers[11].values {
       rows.rankingFloor = try RankingNumber.checked(try row.integer(0))
+    }
+    for row in answers[12].values {
+      rows.add(
+        dueAt: Timestamp(microseconds: try row.integer(1)), ofPost: try row.integer(0))
+    }
+    for row in answers[13].values {
+      rows.add(
+        scheduled: row.optional(2).map(Int.init), ofPost: try row.integer(0),
+        inFeed: try row.integer(1))
     }
     try takeNumbers(of: authors.filter { pending.authors[$0] == nil })
     return rows

@@ -86,6 +86,7 @@ extension PostgresRows {
       try direct("DELETE FROM post WHERE post_id = $1::int8", [.integer(stored.number)])
       // The last post of an author takes him along.
       if let author = stored.post.author { pending.authors[author] = nil }
+    case .setSchedule(let due, let places, let post): pending.schedules[post] = (due, places)
     case .logPost(let number): pending.unplacedPosts.append(number)
     case .insertFeed(let feed): pending.newFeeds.append(feed)
     case .setTitle(let title, let feed):
@@ -96,6 +97,7 @@ extension PostgresRows {
       try direct(
         "UPDATE feed SET name = $1::text, title = $2::text WHERE feed_id = $3::int8",
         [.text(name), .text(title), .integer(feed)])
+      try direct(Self.logScheduledPosts, [.integer(feed)])
     case .deleteFeed(let feed):
       try direct("DELETE FROM feed WHERE feed_id = $1::int8", [.integer(feed)])
     case .insertEntry(let entry): pending.insert(entry)

@@ -59,6 +59,12 @@ extension StoreInvariant {
         WHERE since > ranking OR until > ranking
         """),
     StoreInvariant(
+      "a post that is not visible is in no feed",
+      sql: """
+        SELECT 'post ' || post_id FROM scheduled_place WHERE EXISTS (SELECT 1 FROM feed_entry
+          WHERE feed_entry.post_id = scheduled_place.post_id AND until IS NULL)
+        """),
+    StoreInvariant(
       "a ranking has a number that JSON can tell",
       sql: """
         SELECT 'feed ' || name FROM feed WHERE ranking > \(RankingNumber.largest)

@@ -22,6 +22,8 @@ package enum PostColumns {
     text("text") { $0.text },
     text("language") { $0.language },
     integer("published_at") { $0.publishedAt?.microseconds },
+    integer("visible_from") { $0.visibleFrom?.microseconds },
+    integer("visible_until") { $0.visibleUntil?.microseconds },
     text("url") { $0.url },
     text("thumbnail") { $0.thumbnail },
     text("tags") { JSONText.text($0.tags) },
@@ -90,6 +92,8 @@ package enum PostColumns {
     Details(table: "post", index: "post_with_details", columns: ["language", "extra"]),
     Details(table: "author", index: "author_with_details", columns: ["avatar", "extra"]),
     Details(table: "post", index: "post_with_survival", columns: ["survival"]),
+    Details(
+      table: "post", index: "post_with_schedule", columns: ["visible_from", "visible_until"]),
   ]
   package static let readPost = postBase.joined(separator: ", ")
   package static let readPostDetails = names(postDetails).joined(separator: ", ")
@@ -176,6 +180,8 @@ extension FlatPosts {
       post.authorAvatar = text(14)
       post.authorExtra = text(15)
       post.survival = text(16)
+      post.visibleFrom = row.number(first + 17).map(Timestamp.init(microseconds:))
+      post.visibleUntil = row.number(first + 18).map(Timestamp.init(microseconds:))
     }
     append(post)
     if let tags = row.text(first + 10) { try JSONText.addTags(tags, to: &self) }

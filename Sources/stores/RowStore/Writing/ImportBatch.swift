@@ -14,16 +14,25 @@ struct ImportBatch {
   /// The feeds of which a single write began a next ranking.
   private(set) var movedFeeds: Set<Int64> = []
 
+  /// The time of the transaction, by which schedules are followed.
+  private let now: Timestamp
   private var newEntries: [StoredEntry] = []
   private var postsWithNewEntries: Set<Int64> = []
 
-  init(rankedFeeds: Set<Int64>? = nil) { self.rankedFeeds = rankedFeeds }
+  init(rankedFeeds: Set<Int64>? = nil, now: Timestamp) {
+    self.rankedFeeds = rankedFeeds
+    self.now = now
+  }
 
   mutating func write(_ record: SeedRecord, _ rows: inout KnownRows) throws {
     switch record {
     case .feed(let name, let title): try writeFeed(name, title, &rows)
     case .post(let post, let placements):
-      try write(post, placements, over: try rows.post(withID: post.id), &rows)
+      let row = try rows.post(withID: post.id)
+      guard post.hasSchedule || row?.stored.post.hasSchedule == true else {
+        return try write(post, placements, over: row, &rows)
+      }
+      try writeScheduled(post, placements, over: row, areAll: false, &rows)
     }
   }
 
@@ -31,16 +40,73 @@ struct ImportBatch {
   mutating func put(
     _ post: Post, _ placements: [Placement]?, over row: KnownRows.PostRow?, _ rows: inout KnownRows
   ) throws {
+    if post.hasSchedule || row?.stored.post.hasSchedule == true {
+      try writeScheduled(post, placements, over: row, areAll: placements != nil, &rows)
+    } else {
+      try replace(post, placements, over: row, &rows)
+    }
+    insertNewEntries(&rows)
+  }
+
+  private mutating func replace(
+    _ post: Post, _ placements: [Placement]?, over row: KnownRows.PostRow?, _ rows: inout KnownRows
+  ) throws {
     // First, so that a new time does not move it where it leaves; and in every ranking, so that no walk meets it
     // there again and no run brings it back.
     if let row, let placements {
       let kept = Set(try placements.map { try rows.madeFeed(named: $0.feed).id })
-      for feed in row.feeds.subtracting(kept).sorted() {
+      for feed in row.feeds.union(row.places.keys).subtracting(kept).sorted() {
         rows.remove(row.stored.number, fromFeed: feed)
       }
     }
     try write(post, placements ?? [], over: try rows.post(withID: post.id), &rows)
-    insertNewEntries(&rows)
+  }
+
+  // MARK: Schedules
+
+  /// Writes a post that has a schedule, or had one. While it is not visible, it is in no feed, and the places that it
+  /// is to have are kept beside; when it is, they are made its own. So pages, cursors and caches know nothing of
+  /// schedules.
+  ///
+  /// - Parameter areAll: it is to be in these feeds and no other; else in those where it is, or is to be, as well.
+  private mutating func writeScheduled(
+    _ post: Post, _ placements: [Placement]?, over row: KnownRows.PostRow?, areAll: Bool,
+    _ rows: inout KnownRows
+  ) throws {
+    if let row, postsWithNewEntries.contains(row.stored.number) { insertNewEntries(&rows) }
+    let row = try rows.post(withID: post.id)
+    var before = row.map { openEntries(of: $0).mapValues(\.rank) } ?? [:]
+    if let row { before.merge(row.scheduled) { $1 } }
+    var ranks = areAll ? [:] : before
+    for placement in placements ?? [] {
+      ranks[try rows.madeFeed(named: placement.feed).id] = .some(placement.rank)
+    }
+    if post.visibility(at: now) == .visible {
+      let shown = try ranks.sorted { $0.key < $1.key }.map {
+        Placement(feed: try rows.feed($0.key).name, rank: $0.value)
+      }
+      if areAll {
+        try replace(post, shown, over: row, &rows)
+      } else {
+        try write(post, shown, over: row, &rows)
+      }
+      try setSchedule(of: post, places: [:], &rows)
+    } else {
+      try replace(post, [], over: row, &rows)
+      try setSchedule(of: post, places: ranks, &rows)
+    }
+    // What clients see of the write: where the post is to be.
+    changes[changes.count - 1].change = NetChanges.Change(
+      before: row.map { digest($0.stored.post, before) }, after: digest(post, ranks))
+  }
+
+  private func setSchedule(
+    of post: Post, places: [Int64: Int?], _ rows: inout KnownRows
+  ) throws {
+    guard let row = try rows.post(withID: post.id) else { return }
+    let next = post.nextMoment(after: now)
+    guard row.dueAt != next || row.scheduled != places else { return }
+    rows.setSchedule(dueAt: next, places: places, ofPost: row.stored.number)
   }
 
   // MARK: Feeds

@@ -32,12 +32,18 @@ extension ItemWrite {
       let placements = try placements?.map {
         try places.ranked($0, &rows, movedFeeds: &movedFeeds)
       }
-      var batch = ImportBatch()
+      var batch = ImportBatch(now: idempotency.now)
       try batch.put(post, placements, over: row, &rows)
       movedFeeds.formUnion(batch.movedFeeds)
       return row == nil ? .created(post) : .replaced(post)
     }
     guard let stored = row?.stored else { throw FeedError.unknownItem(id) }
+    if case .followSchedule = change {
+      var batch = ImportBatch(now: idempotency.now)
+      try batch.put(stored.post, nil, over: row, &rows)
+      movedFeeds.formUnion(batch.movedFeeds)
+      return .replaced(stored.post)
+    }
     guard case .increment(let increments, let key) = change else {
       rows.delete(stored)
       return .deleted

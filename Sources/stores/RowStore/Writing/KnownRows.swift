@@ -49,14 +49,21 @@ package struct RowsWanted {
       add(post: write.id, isPlaced: true)
       newPosts += 1
       if let author = post.author { authors.insert(author) }
+      if placements != nil || post.hasSchedule { addLeaving(write.id) }
       guard let placements else { return }
-      if known.leaving.insert(ByteText(write.id)).inserted { leavingPosts.append(write.id) }
       feeds += placements.map(\.feed)
       newFeeds += placements.count
       isOfFeeds = isOfFeeds || !placements.isEmpty
     case .increment(_, let key?): keys += [key.storedText, key.text]
     case .increment(_, nil), .delete: break
+    case .followSchedule: addLeaving(write.id)
     }
+  }
+
+  /// The post may leave feeds: those in which it is in any ranking are wanted.
+  private mutating func addLeaving(_ id: String) {
+    add(post: id, isPlaced: true)
+    if known.leaving.insert(ByteText(id)).inserted { leavingPosts.append(id) }
   }
 
   package init(_ records: [SeedRecord], run: Int64?) {
@@ -67,6 +74,7 @@ package struct RowsWanted {
       case .feed(let name, _): names.insert(ByteText(name))
       case .post(let post, let placements):
         add(post: post.id, isPlaced: true)
+        if post.hasSchedule { addLeaving(post.id) }
         if let author = post.author { authors.insert(author) }
         for placement in placements { names.insert(ByteText(placement.feed)) }
       }
@@ -94,6 +102,9 @@ package struct KnownRows {
     var places: [Int64: Int?] = [:]
     /// The feeds in which it is in any ranking, or about to be, where they were wanted.
     var feeds: Set<Int64> = []
+    /// When it comes into its feeds or leaves them next, and the ranks that it has in feeds while it is in none.
+    var dueAt: Timestamp?
+    var scheduled: [Int64: Int?] = [:]
   }
 
   /// By id; `nil` for a post that is not there.
@@ -151,6 +162,16 @@ package struct KnownRows {
     read(number) { $0.feeds.insert(feed) }
   }
 
+  /// A moment of a post that was added.
+  package mutating func add(dueAt: Timestamp, ofPost number: Int64) {
+    read(number) { $0.dueAt = dueAt }
+  }
+
+  /// A place that a post which was added has in a feed while it is in none.
+  package mutating func add(scheduled rank: Int?, ofPost number: Int64, inFeed feed: Int64) {
+    read(number) { $0.scheduled[feed] = .some(rank) }
+  }
+
   package mutating func add(_ feed: FeedState) {
     feeds[feed.id] = feed
     feedNumbers[ByteText(feed.name)] = feed.id
@@ -199,9 +220,10 @@ package struct KnownRows {
 
   /// The item as clients see it.
   func item(_ row: PostRow) throws -> StoredItem {
-    let placements = try row.entries.filter { $0.until == nil }.map {
-      Placement(feed: try feed($0.feedID).name, rank: $0.rank)
-    }
+    let placements =
+      try row.entries.filter { $0.until == nil }.map {
+        Placement(feed: try feed($0.feedID).name, rank: $0.rank)
+      } + row.scheduled.map { Placement(feed: try feed($0.key).name, rank: $0.value) }
     return StoredItem(
       post: row.stored.post,
       placements: placements.sorted { $0.feed.utf8.lexicographicallyPrecedes($1.feed.utf8) })
@@ -239,7 +261,7 @@ package struct KnownRows {
     var unplaced: Set<Int64> = []
     for change in changes {
       switch change {
-      case .insertPost(let number, _): unplaced.insert(number)
+      case .insertPost(let number, _), .setSchedule(_, _, let number): unplaced.insert(number)
       case .insertEntry(let entry): unplaced.remove(entry.key.post)
       case .deletePost(let stored): unplaced.remove(stored.number)
       default: continue
@@ -287,6 +309,14 @@ package struct KnownRows {
   mutating func set(_ counters: [Counter], of stored: StoredPost) {
     change(stored.number) { $0.stored.post.counters = counters }
     changes.append(.setCounters(counters, ofPost: stored))
+  }
+
+  mutating func setSchedule(dueAt: Timestamp?, places: [Int64: Int?], ofPost number: Int64) {
+    change(number) { row in
+      row.dueAt = dueAt
+      row.scheduled = places
+    }
+    changes.append(.setSchedule(dueAt: dueAt, places: places, ofPost: number))
   }
 
   mutating func delete(_ stored: StoredPost) {
@@ -353,6 +383,7 @@ package struct KnownRows {
       change(id) { row in
         row?.entries.removeAll { $0.feedID == feed.id }
         row?.places[feed.id] = nil
+        row?.scheduled[feed.id] = nil
         row?.feeds.remove(feed.id)
       }
     }
@@ -362,7 +393,7 @@ package struct KnownRows {
 
   private func isIn(_ feed: Int64, _ id: ByteText) -> Bool {
     guard let row = posts[id] ?? nil else { return false }
-    return row.feeds.contains(feed) || row.places[feed] != nil
+    return row.feeds.contains(feed) || row.places[feed] != nil || row.scheduled[feed] != nil
       || row.entries.contains { $0.feedID == feed }
   }
 

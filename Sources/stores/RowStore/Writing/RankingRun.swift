@@ -11,8 +11,14 @@ package struct RankingRun<Database: RowDatabase> {
   /// The feeds that it ranks again.
   package private(set) var feeds: Set<Int64>
 
-  package init(database: Database, run: StartedRun? = nil, feeds: Set<Int64> = []) {
+  /// The time of the transaction.
+  private let now: Timestamp
+
+  package init(
+    database: Database, run: StartedRun? = nil, feeds: Set<Int64> = [], now: Timestamp
+  ) {
     self.database = database
+    self.now = now
     self.run = run
     self.feeds = feeds
   }
@@ -39,7 +45,7 @@ package struct RankingRun<Database: RowDatabase> {
   ) throws -> [(id: String, change: NetChanges.Change)] {
     var rows = try database.read(RowsWanted(records, run: run?.number))
     try requireKnown()
-    var batch = ImportBatch(rankedFeeds: feeds)
+    var batch = ImportBatch(rankedFeeds: feeds, now: now)
     for (index, record) in records.enumerated() {
       if index.isMultiple(of: Self.recordsPerTurn) { CurrentThread.yield() }
       try batch.write(record, &rows)

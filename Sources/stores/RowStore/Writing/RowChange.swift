@@ -11,7 +11,12 @@ package enum RowChange: Sendable {
   /// The post goes, with all that belongs to it.
   case deletePost(StoredPost)
 
-  /// A new post is in no feed as yet: its entries, by which readers learn of new posts, are missing.
+  /// When the post comes into its feeds or leaves them next, and where it is to be while it is in none, in place of
+  /// what there was.
+  case setSchedule(dueAt: Timestamp?, places: [Int64: Int?], ofPost: Int64)
+
+  /// A new post is in no feed as yet, or only the schedule of a post is another one: there are no entries by which
+  /// readers would learn of it.
   case logPost(Int64)
 
   case insertFeed(FeedState)

@@ -76,6 +76,7 @@ extension SQLiteRows {
       yieldSometimes(index)
       guard let stored = try PostReader(database: database).post(withID: id) else { continue }
       rows.add(stored)
+      if stored.post.hasSchedule { try readSchedule(ofPost: stored.number, into: &rows) }
     }
     for (index, id) in wanted.placedPosts.enumerated() {
       yieldSometimes(index)
@@ -176,6 +177,8 @@ extension SQLiteRows {
     case .setCounters(let counters, let stored):
       try execute(Self.updateCounters, [JSONText.text(counters), stored.number])
     case .deletePost(let stored): try execute(Self.deletePost, [stored.number])
+    case .setSchedule(let due, let places, let post):
+      try setSchedule(dueAt: due, places: places, ofPost: post)
     case .logPost(let number):
       try execute(
         """
@@ -190,6 +193,7 @@ extension SQLiteRows {
       try execute("UPDATE feed SET title = ? WHERE feed_id = ?", [title, feed])
     case .renameFeed(let feed, let name, let title):
       try execute("UPDATE feed SET name = ?, title = ? WHERE feed_id = ?", [name, title, feed])
+      try execute(Self.logScheduledPosts, [feed])
     case .deleteFeed(let feed): try execute("DELETE FROM feed WHERE feed_id = ?", [feed])
     case .insertEntry(let entry): try insert(entry)
     case .setTime(let time, let post, let feed): try execute(Self.setTime, [time, post, feed])

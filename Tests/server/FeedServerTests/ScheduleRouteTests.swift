@@ -1,0 +1,120 @@
+import Catalog
+import Feed
+import Foundation
+import ModelStore
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import FeedServer
+
+/// Items with `visibleFrom` and `visibleUntil`, as clients and writers see them.
+@Suite struct ScheduleRouteTests {
+  private static let auth = ["Authorization": "Bearer e-token"]
+  private static let put = auth.merging(["Content-Type": "application/json"]) { $1 }
+
+  /// - Parameter now: the store's clock, in seconds since 1970. Handlers have that of the system.
+  private static func make(
+    _ now: @escaping @Sendable () -> Int64 = { 1_700_000_000 }
+  ) throws -> (RunningServer, ModelStore) {
+    var options = ModelStore.Options()
+    options.now = { Timestamp(microseconds: now() * 1_000_000) }
+    let store = ModelStore(options)
+    try store.load([.ranked("first", 1, feed: "f")])
+    let server = try RunningServer(on: store) {
+      $0.writeTokens = [WriteToken(name: "editor", secret: "e-token")]
+    }
+    return (server, store)
+  }
+
+  private static func record(_ times: String) -> String {
+    #"{"type":"text","title":"Fog",\#(times),"feeds":[{"name":"f","rank":2}]}"#
+  }
+
+  private static func ids(_ client: TestClient, feed: String = "f") throws -> [String] {
+    try client.get("/v1/feeds/\(feed)/items?limit=30").itemIDs
+  }
+
+  @Test(arguments: [
+    (#""visibleFrom":"3000-01-01T00:00:00Z""#, "scheduled"),
+    (#""visibleFrom":"1999-01-01T00:00:00Z","visibleUntil":"2000-01-01T00:00:00Z""#, "ended"),
+    (#""visibleFrom":"1999-01-01T00:00:00Z","visibleUntil":"3000-01-01T00:00:00Z""#, "visible"),
+  ])
+  func `who sees an item that is not visible, and how`(_ times: String, _ visibility: String) throws
+  {
+    let (server, _) = try Self.make()
+    defer { withExtendedLifetime(server) {} }
+    let client = try server.client()
+    let isVisible = visibility == "visible"
+    #expect(
+      try client.request("PUT", "/v1/items/p", Self.put, body: Self.record(times)).status
+        == 201)
+    #expect(try Self.ids(client) == (isVisible ? ["first", "p"] : ["first"]))
+    #expect(try client.get("/v1/items/p").status == (isVisible ? 200 : 404))
+    #expect(try client.get("/v1/items/p/record").status == (isVisible ? 200 : 404))
+    let record = try client.get("/v1/items/p/record", Self.auth)
+    #expect(record.status == 200 && record.text.contains(times))
+    #expect(record.text.contains(#""feeds":[{"name":"f","rank":2}]"#))
+    let list = try client.get("/v1/items", Self.auth)
+    let items: [[String: Any]] = try #require(list.value("items"))
+    #expect(items.map { $0["visibility"] as? String } == [visibility, nil])
+    let found = try client.get("/v1/items?q=fog", Self.auth)
+    #expect((found.value("items", as: [[String: Any]].self) ?? []).count == 1)
+  }
+
+  @Test func `what would never be visible is refused`() throws {
+    let (server, _) = try Self.make()
+    defer { withExtendedLifetime(server) {} }
+    let client = try server.client()
+    let times = #""visibleFrom":"2026-05-01T06:00:00Z","visibleUntil":"2026-05-01T06:00:00Z""#
+    let answer = try client.request(
+      "PUT", "/v1/items/p", Self.put, body: Self.record(times))
+    #expect(answer.status == 422)
+    #expect(answer.value("field") == "visibleUntil")
+  }
+
+  @Test func `a server makes the change at the moment, and what is due before it answers`() throws {
+    let clock = Mutex<Int64>(1_000)
+    let (server, store) = try Self.make { clock.withLock { $0 } }
+    defer { withExtendedLifetime(server) {} }
+    let client = try server.client()
+    func put(_ id: String, _ from: Int64, _ until: Int64?) throws {
+      let post = Post(
+        id: id, type: .text, visibleFrom: Timestamp(microseconds: from * 1_000_000),
+        visibleUntil: until.map { Timestamp(microseconds: $0 * 1_000_000) })
+      try store.outcome(
+        of: ItemWrite(id: id, change: .put(post, placements: [Placement(feed: "f", rank: 2)])))
+    }
+    try put("a", 2_000, 3_000)
+    try put("b", 4_000, nil)
+    #expect(try Self.ids(client) == ["first"])
+    let tag = try client.get("/v1/feeds/f/items").fields["etag"]
+    clock.withLock { $0 = 2_000 }
+    #expect(try eventually { try Self.ids(client) == ["first", "a"] })
+    #expect(try client.get("/v1/feeds/f/items").fields["etag"] != tag)
+    #expect(try client.get("/v1/feeds/f").value("total") == 2)
+    clock.withLock { $0 = 3_000 }
+    #expect(try eventually { try Self.ids(client) == ["first"] })
+    clock.withLock { $0 = 4_000 }
+    // Another server, that starts now.
+    let other = try RunningServer(on: store)
+    #expect(try Self.ids(try other.client()) == ["first", "b"])
+  }
+
+  /// How many seconds are left is counted by the system's clock.
+  @Test func `no cache has a page for longer than to the next moment`() {
+    let moment = NextMoment()
+    let caching = CachePolicy(maxAgeSeconds: 10, staleWhileRevalidateSeconds: 60, until: moment)
+    func value() -> String? {
+      caching.pages.fields(varyingBy: [])["Cache-Control"]
+    }
+    let usual = value()
+    #expect(caching.pages.secondsLeft == nil)
+    moment.set(Timestamp(microseconds: NextMoment.now.microseconds + 1_000_000_000))
+    #expect(value() == usual)
+    moment.set(Timestamp(microseconds: NextMoment.now.microseconds - 1))
+    #expect(value() == "max-age=0, stale-while-revalidate=0")
+    moment.set(nil)
+    #expect(value() == usual)
+  }
+}
