@@ -53,8 +53,8 @@ final class ScheduleKeeper: Sendable {
         defer { problem = words }
         return problem == words
       }
-      // Said once, and not four times a second.
-      if !isKnown { logger.error("schedules cannot be followed: \(words)") }
+      // Said once, and not four times a second. Why a database fails is said as an error by who reads it for pages.
+      if !isKnown { logger.warning("schedules cannot be followed: \(words)") }
       return Int(Self.lookMilliseconds)
     }
   }
