@@ -16,14 +16,12 @@ let served: [SwiftSetting] =
   testable + [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
 /// Tests: never optimised, as that takes longer than it saves. SwiftPM finds tests in the index, but needs nothing of other
-/// modules there; and no module imports tests, so that they need not be looked at for that beforehand. Together this spares
-/// three tenths of the instructions of compiling them.
+/// modules there.
 let unoptimized: [SwiftSetting] =
   strict + [
     .unsafeFlags(
       [
         "-Onone", "-index-ignore-system-modules", "-index-ignore-clang-modules",
-        "-no-emit-module-separately-wmo",
       ], .when(configuration: .release))
   ]
 

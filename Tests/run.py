@@ -207,7 +207,9 @@ def run(arguments, names, folder):
                       f'{part.processor_seconds:.0f} s of a processor', flush=True)
                 if not part.is_passed:
                     reason = 'silent' if part.is_silent else f'status {part.status}'
-                    print(f'        {reason}, see {part.log.relative_to(ROOT)}', flush=True)
+                    # At once and again at the end: whoever sees a part of the output sees why.
+                    print(f'        {reason}, see {part.log.relative_to(ROOT)}',
+                          *part.report(most_lines=10), sep='\n        ', flush=True)
 
     workers = [threading.Thread(target=work) for _ in range(max(1, arguments.jobs))]
     for worker in workers:

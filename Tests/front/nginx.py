@@ -150,7 +150,11 @@ def unpoisoned(nginx, server):
 
 def alone(nginx, server):
     """While the server is away, pages are shown as they were."""
-    page = nginx.get(PAGE)[2]
+    # Behind a stale page the cache asks for a new one, which may come before the server is killed.
+    answers = []
+    require(wait_until(lambda: answers.append(nginx.get(PAGE)) or answers[-1][1]["x-cache"] == "HIT", 10),
+            "no page is kept")
+    page = answers[-1][2]
     server.kill()
     time.sleep(2.2)
     for _ in range(5):
