@@ -54,7 +54,7 @@ def report(server, sessions):
                                          {"Content-Type": "text/plain"})
         assert urllib.request.urlopen(request).status == 202
     live = f"http://127.0.0.1:{server.port}/v1/live"
-    assert wait_until(lambda: json.load(urllib.request.urlopen(live)).get("total", {}).get("sessions", 0) >= sessions, 10)
+    assert wait_until(lambda: json.load(urllib.request.urlopen(live)).get("total", {}).get("sessions", 0) >= sessions, 60)
 
 
 def counted_reports(server):
@@ -322,7 +322,7 @@ def check_module(server):
                 status, _, page = server.get("/v1/feeds/module/items?limit=100")
                 return status == 200 and [item["id"] for item in json.loads(page)["items"]] == expected
 
-            expect(wait_until(is_seen, 10), "the server has seen what was loaded")
+            expect(wait_until(is_seen, 60), "the server has seen what was loaded")
 
         order = {}
         load([(number, number + 10) for number in range(40)])

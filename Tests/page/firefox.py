@@ -114,7 +114,7 @@ class Firefox:
         """The value of an expression in the page."""
         return self.call("WebDriver:ExecuteScript", script=f"return ({expression})", args=[], sandbox=None)["value"]
 
-    def wait(self, expression, within_seconds=20):
+    def wait(self, expression, within_seconds=60):
         """The expression's value once it is true; what it is then where it does not become so in time."""
         end = time.monotonic() + within_seconds
         while True:

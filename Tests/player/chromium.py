@@ -95,7 +95,7 @@ class Chromium:
             raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
         return answer["result"].get("value")
 
-    def wait(self, expression, within_seconds=30):
+    def wait(self, expression, within_seconds=60):
         """The value of an expression once it is true; None where it does not become so."""
         deadline = time.monotonic() + within_seconds
         while time.monotonic() < deadline:

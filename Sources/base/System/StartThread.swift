@@ -56,9 +56,6 @@ public enum CurrentThread {
   public static func schedule(_ scheduling: Scheduling) {
     _ = lookahead_set_scheduling(scheduling.sliceNanoseconds, scheduling.nice)
   }
-
-  /// Lets others that wait for the core have it (`sched_yield(2)`).
-  public static func yield() { sched_yield() }
 }
 
 /// How a thread shares its core with others that want it (`sched_setattr(2)`).

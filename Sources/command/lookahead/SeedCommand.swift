@@ -7,6 +7,7 @@ import MediaProbe
 import RowStore
 import Seeding
 import Service
+import System
 
 struct SeedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -61,6 +62,8 @@ struct SeedCommand: ParsableCommand {
   }
 
   func run() throws {
+    // No client waits for it, and the servers of this machine have answers to give.
+    CurrentThread.schedule(.background)
     var configuration = FeedServiceConfiguration(try options.location())
     Setting.apply(Setting.list(of: self), to: &configuration)
     configuration.application.seeder.isStrict = strict

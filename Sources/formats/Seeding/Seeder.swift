@@ -260,9 +260,6 @@ package struct Seeder: Sendable {
     return record
   }
 
-  /// After this many records the run yields its core to others, such as a server's event loop.
-  private static let recordsPerTurn = 8
-
   /// Decodes on every core.
   private func decode(_ raw: [RawRecord]) -> [Decoded] {
     let parts = max(1, min(ProcessInfo.processInfo.activeProcessorCount, raw.count / 64))
@@ -271,10 +268,7 @@ package struct Seeder: Sendable {
     runConcurrently(parts) { part in
       let decoder = RecordDecoder()
       let slice = raw[min(part * size, raw.count)..<min((part + 1) * size, raw.count)]
-      let decoded = slice.enumerated().map { index, record -> Decoded in
-        if index.isMultiple(of: Self.recordsPerTurn) { CurrentThread.yield() }
-        return (record.line, Self.result(record.content, decoder))
-      }
+      let decoded = slice.map { ($0.line, Self.result($0.content, decoder)) }
       results.withLock { $0[part] = decoded }
     }
     return results.withLock { $0.flatMap { $0 } }

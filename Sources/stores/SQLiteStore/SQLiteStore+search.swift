@@ -96,7 +96,7 @@ extension SQLiteStore {
       }
       guard isMissing else { return 0 }
       return try pool.write { database in
-        let rows = SQLiteRows(database: database, path: path, isRun: true)
+        let rows = SQLiteRows(database: database, path: path)
         guard let missing = try rows.number(Self.textsMissing, []), missing > 0 else { return 0 }
         var numbers: [Int64] = []
         try rows.each(Self.postsBelow, [missing, limit]) { numbers.append($0.integer(0)) }
@@ -104,7 +104,6 @@ extension SQLiteStore {
         // Upwards: FTS5 begins a new segment for a number below the one before.
         let posts = try statements.posts(numbers.reversed(), database)
         for (index, post) in posts.posts.enumerated() {
-          rows.yieldSometimes(index)
           try rows.replaceWords(of: posts.post(at: index), post.number)
         }
         let left = numbers.count < limit ? 0 : numbers.last ?? 0

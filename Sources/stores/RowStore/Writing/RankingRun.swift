@@ -1,6 +1,5 @@
 import Catalog
 import Feed
-import System
 
 /// A run of records, and the ranking that it is making: the places that it gives to posts, kept aside from the
 /// entries until it ends. No reader sees them before, and concurrent writes do not affect them.
@@ -23,11 +22,6 @@ package struct RankingRun<Database: RowDatabase> {
     self.feeds = feeds
   }
 
-  /// After this many records the import yields its core: an event loop of a server has answers to give in
-  /// between. Yielding after each record would answer faster, but a transaction would take seconds on a
-  /// fully used core.
-  package static var recordsPerTurn: Int { 8 }
-
   /// - Throws: `RunDropped` if another process declared the run over.
   private func requireKnown() throws {
     guard let run else { return }
@@ -46,10 +40,7 @@ package struct RankingRun<Database: RowDatabase> {
     var rows = try database.read(RowsWanted(records, run: run?.number))
     try requireKnown()
     var batch = ImportBatch(rankedFeeds: feeds, now: now)
-    for (index, record) in records.enumerated() {
-      if index.isMultiple(of: Self.recordsPerTurn) { CurrentThread.yield() }
-      try batch.write(record, &rows)
-    }
+    for record in records { try batch.write(record, &rows) }
     batch.insertNewEntries(&rows)
     feeds = batch.rankedFeeds ?? []
     if run == nil, !feeds.isEmpty { run = try database.beginRun() }

@@ -2,7 +2,6 @@ import Catalog
 import Feed
 import GRDB
 import RowStore
-import System
 
 /// A SQLite file's rows within one transaction: each change is made at once.
 struct SQLiteRows: RowDatabase {
@@ -72,14 +71,12 @@ struct SQLiteRows: RowDatabase {
 extension SQLiteRows {
   func read(_ wanted: RowsWanted) throws -> KnownRows {
     var rows = KnownRows(wanted)
-    for (index, id) in wanted.posts.enumerated() {
-      yieldSometimes(index)
+    for id in wanted.posts {
       guard let stored = try PostReader(database: database).post(withID: id) else { continue }
       rows.add(stored)
       if stored.post.hasSchedule { try readSchedule(ofPost: stored.number, into: &rows) }
     }
-    for (index, id) in wanted.placedPosts.enumerated() {
-      yieldSometimes(index)
+    for id in wanted.placedPosts {
       guard let number = rows.number(ofPost: id) else { continue }
       try readEntries(ofPost: number, id, into: &rows)
       if let run = wanted.run { try readPlaces(of: number, inRun: run, into: &rows) }
@@ -103,11 +100,6 @@ extension SQLiteRows {
       rows.rankingFloor = try RankingNumber.checked(floor)
     }
     return rows
-  }
-
-  /// A run's transaction takes long: other threads get the core in between.
-  func yieldSometimes(_ index: Int) {
-    if isRun, index.isMultiple(of: RankingRun<Self>.recordsPerTurn) { CurrentThread.yield() }
   }
 
   // As AUTOINCREMENT chooses the next one (https://sqlite.org/autoinc.html, section 3).
@@ -164,10 +156,7 @@ extension SQLiteRows {
 
 extension SQLiteRows {
   func apply(_ changes: [RowChange], run: Int64?) throws {
-    for (index, change) in changes.enumerated() {
-      yieldSometimes(index)
-      try apply(change, run: run)
-    }
+    for change in changes { try apply(change, run: run) }
   }
 
   private func apply(_ change: RowChange, run: Int64?) throws {
