@@ -115,7 +115,7 @@ struct StandbyServingTests {
         return try reads("answered", reader) > 0
       }
     }
-    try pair.holdStandby()
+    pair.holdStandby()
     var expected: [String] = []
     for number in 0..<30 {
       // The last one of its rank goes to the end.
@@ -174,7 +174,7 @@ struct StandbyServingTests {
       let page = try clients[1].get("/rp/?feed=lagged&limit=30")
       return try page.itemIDs.count == 20 && reads("answered", clients[1]) > 0
     }
-    try pair.holdStandby()
+    pair.holdStandby()
     #expect(try put(clients[0], "late", 99).status == 201)
     try wait("the last write is seen") {
       try clients[1].get("/v1/feeds/lagged").value("total") == 21

@@ -96,7 +96,7 @@ struct StandbyTests {
     try stores.refresh()
     try stores.pair.letStandbyFollow()
     let before = try stores.numbers()
-    try stores.pair.holdStandby()
+    stores.pair.holdStandby()
     try stores.store.increment("p3", by: 5)
     #expect(try stores.store.deletePost(withID: "p19"))
     try stores.store.put(
@@ -135,7 +135,7 @@ struct StandbyTests {
     try stores.store.load((0..<3).map { .ranked("p\($0)", $0) })
     try stores.refresh()
     try stores.pair.letStandbyFollow()
-    try stores.pair.holdStandby()
+    stores.pair.holdStandby()
     try stores.store.increment("p0")
     let counters = try stores.reads { () throws in
       #expect(try stores.store.item(withID: "p1") != nil)
@@ -173,7 +173,7 @@ struct StandbyTests {
       #expect(try page("one", 45) == (45..<50).map { "one-\($0)" })
     }
     #expect(reads[.answered, default: 0] > 0 && reads[.behind] == nil)
-    try stores.pair.holdStandby()
+    stores.pair.holdStandby()
     try stores.store.load([.timed("one-50", 50, feed: "one")])
     try stores.refresh()
     let behind = try stores.reads { () throws in
@@ -215,7 +215,7 @@ struct StandbyTests {
         }
       case 5: _ = try writer.deletePost(withID: id)
       case 6: if try writer.item(withID: id) != nil { try writer.increment(id) }
-      case 7: try stores.pair.holdStandby()
+      case 7: stores.pair.holdStandby()
       case 8: try stores.pair.letStandbyFollow()
       default: try stores.pair.standby.ask("SELECT pg_wal_replay_resume()")
       }

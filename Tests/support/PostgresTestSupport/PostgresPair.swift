@@ -23,16 +23,11 @@ package final class PostgresPair: Sendable {
   }
 
   /// The standby shows nothing of what is written from now on.
-  package func holdStandby() throws {
-    try standby.ask("SELECT pg_wal_replay_pause()")
-    try eventually {
-      try standby.ask("SELECT pg_get_wal_replay_pause_state()") == "paused"
-    }
-  }
+  package func holdStandby() { replay("pg_wal_replay_pause()", until: "paused") }
 
   /// The standby shows what was written, once this returns.
   package func letStandbyFollow() throws {
-    try standby.ask("SELECT pg_wal_replay_resume()")
+    replay("pg_wal_replay_resume()", until: "not paused")
     try wait(untilStandby: "pg_last_wal_replay_lsn()")
   }
 
@@ -41,11 +36,19 @@ package final class PostgresPair: Sendable {
     try wait(untilStandby: "pg_last_wal_receive_lsn()")
   }
 
+  /// What is replayed cancels questions in its way: they are asked again.
+  private func replay(_ call: String, until state: String) {
+    eventually {
+      _ = try? standby.ask("SELECT \(call)")
+      return (try? standby.ask("SELECT pg_get_wal_replay_pause_state()")) == state
+    }
+  }
+
   private func wait(untilStandby function: String) throws {
     // What was written without a commit is on no disk yet, and a version's place may lie behind it: a commit
     // takes it along.
     try primary.ask("SELECT pg_logical_emit_message(true, 'test', '')")
     let position = try primary.ask("SELECT pg_current_wal_flush_lsn()")
-    try eventually { try standby.ask("SELECT \(function) >= '\(position)'") == "t" }
+    eventually { (try? standby.ask("SELECT \(function) >= '\(position)'")) == "t" }
   }
 }
