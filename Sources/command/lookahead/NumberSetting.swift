@@ -401,7 +401,10 @@ extension NumberSetting {
       "Hour of the day, UTC, from which on better policies are looked for: six hours long."),
     NumberSetting(
       "tune-jobs", 1...256, \.tuning.jobs,
-      "Processors that the lab takes at the most, while nobody else wants them."),
+      "Processors that the lab takes at the most."),
+    NumberSetting(
+      "tune-nice", 0...19, \.tuning.nice,
+      "How nice the lab is at the least; at 19 it has a processor only while nobody else wants it."),
     NumberSetting(
       "tune-seconds", 1...day, \.tuning.seconds,
       "Time to look for a better policy of a feed, by the clock and of processors together."),
