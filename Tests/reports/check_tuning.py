@@ -1,36 +1,53 @@
-"""The closed loop of experiments and tuning, end to end: check_tuning.py PROGRAM [--seed N] [--sessions N].
+"""The closed loop of experiments and tuning, end to end: check_tuning.py PROGRAM [--seed N] [--sessions N] [--days N]
+[--repeats N] [--only reads].
 
 Prints a line for each check with its figures; status 1 where one does not hold.
 """
 
 import argparse
+import calendar
 import csv
+import http.client
 import io
 import json
+import math
+import os
 import pathlib
 import random
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent / name) for name in ("load", "faults")] + [str(HERE)]
 
 import faults  # noqa: E402
 from check_reports import Poster, expect, failures, is_written  # noqa: E402
-from running import FIXTURES, RunningServer, TOKEN, environment, wait_until  # noqa: E402
+from running import RunningServer, TOKEN, environment, wait_until  # noqa: E402
 
 BAD = "plain:leading=1"
-PRICES = (100, 1000, 10_000)
+# Far enough from each other that a person would call them different policies.
+PRICES = (25, 500, 25_000, 100_000)
 ITEMS = 50
 NETWORK = "3g"
-# The world of the other days: a slower network.
-LATER = {"name": "edge", "downlink": 240, "rtt": 840}
-LATER_DAY = 10
+MARGIN = 0.05
 # What the servers' lab runs by.
-LAB = [f"LOOKAHEAD_ITEMS={ITEMS}", "LOOKAHEAD_REPEATS=30", "LOOKAHEAD_PRICE=" + ",".join(map(str, PRICES))]
+LAB = [f"LOOKAHEAD_ITEMS={ITEMS}", "LOOKAHEAD_PRICE=" + ",".join(map(str, PRICES))]
+# The world, and that of the days from the tenth on: links around so many kbit/s; how many of a hundred items are pictures,
+# of how many bytes, how long clips play and what their seconds have, each with the spread of its logarithm. In the first
+# a low price is the best, in the other one a high price. All links are of the class 3G: round trips of 270 ms and more.
+WORLD, LATER, LATER_DAY = (2_500, 60, (90_000, 0.8), (9, 0.5), (800, 0.5)), (1_050, 60, (49_000, 0.3), (40, 0.5), (300, 0.3)), 10
+LEAST_KBPS = 900
+# So many links stand for those of all viewers; the tuner sees what they measure.
+LINKS = 16
+# Of a night, when something is due at the earliest after what was done last.
+NIGHT_HOURS, DUE_HOURS = 6, 20
+# Servers have begun by then what is due; a lease of one that died is over.
+LOOK_SECONDS, LEASE_SECONDS = 20, 130
 
 
 def arm_of(experiment, number):
@@ -45,60 +62,99 @@ def arm_of(experiment, number):
     return "a" if value * sum(shares) >> 32 < shares[0] else "b"
 
 
-class World:
-    """Sessions as the lab has them, for each policy: loaders and kilobytes of fifty items."""
+def feed_of(_, pictures, size, length, rate):
+    """Eighty items."""
+    numbers = random.Random(5)
 
-    def __init__(self, server, numbers, network=NETWORK, report=None):
-        self.random = numbers
-        self.pools = {}
-        self.network = network
-        self.report = report or {"downlink": 780, "rtt": 200}
-        texts = [BAD, "endless"] + [f"expected-wait:price={price}" for price in PRICES]
-        table = server.command(
-            "lab", "run", "--feed", "featured", "--network", network, "--items", str(ITEMS), "--repeats", "100",
-            "--seed", str(numbers.randrange(1 << 20)), "--format", "csv", *[word for text in texts for word in ("--strategy", text)])
+    def drawn(middle, spread):
+        return middle * math.exp(numbers.gauss(0, spread))
+
+    yield {"feed": {"name": "featured", "title": "Featured"}}
+    for place in range(80):
+        post = {"id": f"post-{place}", "type": "video", "feeds": [{"name": "featured", "rank": place}],
+                "publishedAt": "2026-01-01T00:00:00Z"}
+        if numbers.random() * 100 < pictures:
+            post["type"] = "image"
+            media = {"kind": "image", "mimeType": "image/jpeg", "width": 1080, "height": 1350, "bytes": int(drawn(*size))}
+        else:
+            seconds = drawn(*length)
+            media = {"kind": "video", "mimeType": "video/mp4", "width": 720, "height": 1280,
+                     "durationMs": int(1000 * seconds), "bytes": int(125 * seconds * drawn(*rate))}
+        yield {**post, "media": [{"url": f"/media/{place}", **media}]}
+
+
+class World:
+    """Sessions of viewers whom the tuner has not seen, over links that it has not seen, for each policy as the lab has
+    them: loaders and bytes of fifty items."""
+
+    def __init__(self, fleet, folder, numbers, world):
+        self.random, self.pools = numbers, {}
+        fleet.seed(feed_of(*world))
+        folder = folder / f"links-{world[0]}"
+        folder.mkdir()
+        self.links = {}
+        for place in range(LINKS):
+            rate, delay = max(LEAST_KBPS, int(world[0] * math.exp(numbers.gauss(0, 0.15)))), numbers.randrange(280, 340)
+            (folder / f"link-{place:02}.json").write_text(
+                json.dumps([{"duration_ms": 60_000, "bandwidth_kbps": rate, "latency_ms": delay // 2}]))
+            self.links[f"link-{place:02}"] = (rate, delay)
+        self.policies = [BAD, "endless"] + [f"expected-wait:price={price}" for price in PRICES]
+        table = fleet.command(
+            "lab", "run", "--feed", "featured", "--trace", str(folder), "--items", str(ITEMS), "--repeats", "12",
+            "--seed", str(numbers.randrange(1 << 20)), "--format", "csv", *[word for text in self.policies for word in ("--strategy", text)])
         for row in csv.DictReader(io.StringIO(table)):
             self.pools.setdefault(row["strategy"], []).append(
-                (round(float(row["loaders"]) * ITEMS / 1000), round(float(row["kilobytes"]) * ITEMS * 1000)))
+                (row["network"], round(float(row["loaders"]) * ITEMS / 1000), round(float(row["kilobytes"]) * ITEMS * 1000)))
 
     def loaders(self, policy):
         pool = self.pools[policy]
-        return 1000 * sum(loaders for loaders, _ in pool) / len(pool) / ITEMS
+        return 1000 * sum(loaders for _, loaders, _ in pool) / len(pool) / ITEMS
 
     def size(self, policy):
-        return sum(size for _, size in self.pools[policy]) / len(self.pools[policy])
+        return sum(size for *_, size in self.pools[policy]) / len(self.pools[policy])
 
     def best(self, beside):
-        """The fewest loaders of all that the tuner may try, at the bytes of the policy in force."""
-        return min(self.loaders(one) for one in self.pools if one.startswith("expected") and self.size(one) <= 1.2 * self.size(beside))
+        """By an exhaustive search: of all that the tuner may try at the bytes of the policy in force."""
+        usable = [one for one in self.pools
+                  if one == beside or one.startswith("expected") and self.size(one) <= 1.2 * self.size(beside)]
+        return min(usable, key=self.loaders)
 
     def session(self, policy):
-        return self.random.choice(self.pools[policy])
+        """What it met, and the link as its client measured it."""
+        link, loaders, size = self.random.choice(self.pools[policy])
+        rate, delay = self.links[link]
+        return loaders, size, {"downlink": int(rate * self.random.uniform(0.9, 1.1)), "rtt": int(delay * self.random.uniform(1, 1.15))}
+
+    def __str__(self):
+        return ", ".join(f"{name.removeprefix('expected-wait:')} {self.loaders(name):.0f}" for name in self.policies)
 
 
 class Fleet:
     """Two servers of one database, one of which is killed now and then; hours pass when they are told to."""
 
-    def __init__(self, program, folder, library, sessions, numbers):
+    def __init__(self, program, folder, library, sessions, repeats, numbers):
         self.faults = faults.Faults(library, folder / "faults")
+        self.folder = folder
         self.servers = []
+        # The night begins three hours from now, and again each day of the clock that is moved.
+        self.night = (int(time.time()) // 3600 + 3) % 24
         for _ in range(2):
-            # The night begins three hours from now, and again each day of the clock that is moved.
             server = RunningServer(program, folder, "--experiment-seconds", "1", "--reports-per-minute", "0",
                                    "--report-flush-milliseconds", "50", "--no-access-log", "--log-level", "notice",
-                                   "--tune", "auto", "--tune-hour", str((int(time.time()) // 3600 + 3) % 24), "--tune-sessions", "50")
-            server.before = ["env", *LAB, *self.faults.before]
+                                   "--tune", "auto", "--tune-hour", str(self.night), "--tune-sessions", "50", "--tune-nice", "0")
+            server.before = ["env", *LAB, f"LOOKAHEAD_REPEATS={repeats}", *self.faults.before]
             server.log = folder / f"server-{len(self.servers)}.log"
             self.servers.append(server)
         self.program, self.random, self.sessions = program, numbers, sessions
         self.hours = self.number = 0
         self.never_draws = False
+        self.most_tuners = 0
 
     def __enter__(self):
-        self.servers[0].command("seed", "--fixtures", str(FIXTURES))
+        self.seed(feed_of(*WORLD))
         database = sqlite3.connect(self.servers[0].database)
-        database.execute("UPDATE policy SET name = ?, strategy = 'plain', parameters = '{\"leading\":1}' WHERE feed = 'featured'",
-                         (BAD,))
+        database.execute("DELETE FROM policy WHERE feed = 'featured'")
+        database.execute("UPDATE policy SET name = ?, strategy = 'plain', parameters = '{\"leading\":1}' WHERE feed IS NULL", (BAD,))
         database.commit()
         database.close()
         for server in self.servers:
@@ -107,59 +163,114 @@ class Fleet:
 
     def __exit__(self, *_):
         for server in self.servers:
-            server.__exit__()
+            if server.process is not None:
+                server.__exit__()
 
     @property
     def server(self):
         return self.servers[0]
 
+    @property
+    def day(self):
+        return self.hours // 24 + 1
+
+    def seed(self, records):
+        file = self.folder / "feed.ndjson"
+        file.write_text("".join(json.dumps(record) + "\n" for record in records))
+        self.command("seed", str(file))
+
     def command(self, *arguments):
         """A command on the servers' clock."""
         done = subprocess.run(
-            [*self.faults.before, self.program, *arguments], capture_output=True, text=True, timeout=300,
+            [*self.faults.before, self.program, *arguments], capture_output=True, text=True, timeout=600,
             env=environment(LOOKAHEAD_DATABASE=str(self.server.database)))
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
-    def page(self, network):
-        return json.loads(self.server.get(f"/rp/?feed=featured&network={network}&limit=1")[2])["prefetch"]
+    def page(self):
+        return json.loads(self.server.get(f"/rp/?feed=featured&network={NETWORK}&limit=1")[2])["prefetch"]
 
     def experiments(self):
         return json.loads(self.server.get("/v1/experiments")[2])["experiments"]
 
-    def policies(self, name=NETWORK):
+    def trials(self):
+        return [one for one in reversed(self.experiments()) if one["kind"] == "trial" and "started" in steps(one)]
+
+    def running(self):
+        return next((one for one in self.trials() if one["running"]), None)
+
+    def policies(self):
         """Those of both arms."""
         networks = json.loads(self.server.get("/v1/networks?feed=featured")[2])["networks"]
-        network = next(network for network in networks if network["name"] == name)
+        network = next(network for network in networks if network["name"] == NETWORK)
         return network["policy"]["name"], network.get("experiment", {}).get("policy", {}).get("name")
 
     def hour(self, world):
-        """An hour of sessions; the servers look at what came of it in the next one."""
-        experiment = self.page(world.network).get("experiment")
-        ours, tried = self.policies(world.network)
-        poster = Poster(self.server.port)
+        """An hour of sessions, at which the servers look in the next one; what it had of loaders, by the policies' truth."""
+        experiment = self.page().get("experiment")
+        ours, tried = self.policies()
+        poster, drawn = Poster(self.server.port), {"a": 0, "b": 0}
         for _ in range(self.sessions // 24):
             self.number += 1
             arm = arm_of(experiment, self.random.randrange(1 << 32)) if experiment else "a"
             if self.never_draws:
                 arm = "b"
+            drawn[arm] += 1
             policy = tried if arm == "b" else ours
-            loaders, size = world.session(policy)
+            loaders, size, link = world.session(policy)
             status = poster.post({
                 "session": f"session-of-the-tuning-{self.number}", "part": 0, "feed": "featured", "policy": policy[:100],
-                "arm": f"{experiment['id']}.{arm}" if experiment else "", "network": world.report,
+                "arm": f"{experiment['id']}.{arm}" if experiment else "", "network": link,
                 "items": ITEMS, "until": 60_000, "loaders": {"video": loaders}, "bytes": {"seen": size},
             })
             assert status == 202, status
-        wait_until(lambda: is_written(self.server), 20)
+        assert wait_until(lambda: is_written(self.server), 60), "reports are not written"
         self.hours += 1
         self.faults.move_clock(3600 * self.hours)
-        time.sleep(2.2)
-        if self.random.random() < 0.1:
+        # Where nothing is tried, nothing is decided that could not wait for a few hours: a hold-out is for ever.
+        is_tried = experiment is not None and self.running() is not None
+        if is_tried or experiment and self.hours % 6 == 0:
+            time.sleep(2.2)
+        if self.random.random() < 0.03:
+            # The clock jumps back, by more than any lease, and on again.
+            self.faults.move_clock(3600 * max(0, self.hours - 3))
+            time.sleep(2.2)
+            self.faults.move_clock(3600 * self.hours)
+        if self.random.random() < 0.05:
             # Whoever decides: the other one goes on.
             killed = self.random.choice(self.servers)
             killed.kill()
             killed.start()
+        return ours, tried if is_tried else None
+
+    def is_due(self):
+        """Whether the servers should look for something in this hour."""
+        hour = (int(time.time()) // 3600 + self.hours) % 24
+        if (hour - self.night) % 24 >= NIGHT_HOURS or self.running():
+            return False
+        times = [step["at"] for one in self.experiments() if one["kind"] == "trial" for step in one["steps"]]
+        return not times or time.time() + 3600 * self.hours - max(map(seconds, times)) >= 3600 * DUE_HOURS
+
+    def look(self, meet=lambda server: False):
+        """Waits until the servers' lab has done what is due in this hour; whether it did something."""
+        if not self.is_due():
+            return False
+        known = self.steps_taken()
+        # They look every five seconds where nothing was due, and a run that was killed is begun anew by the other one once
+        # the lease is over.
+        patience = time.monotonic() + LOOK_SECONDS
+        while time.monotonic() < patience:
+            tuners = self.tuners()
+            self.most_tuners = max(self.most_tuners, len(tuners))
+            if tuners:
+                patience = time.monotonic() + (LEASE_SECONDS if meet(tuners[0]) else LOOK_SECONDS)
+            elif self.steps_taken() > known:
+                return True
+            time.sleep(0.2)
+        return False
+
+    def steps_taken(self):
+        return sum(len(one["steps"]) for one in self.experiments())
 
     def until(self, world, hours, holds):
         """How many hours it took; None if it never held."""
@@ -169,16 +280,24 @@ class Fleet:
                 return passed
         return None
 
-
     def tune_no_more(self):
         """From here on experiments are begun by hand."""
         for server in self.servers:
             server.terminate()
+        for server in self.servers:
             server.options[server.options.index("auto")] = "off"
             server.start()
         for one in self.experiments():
             if one["running"] and one["kind"] == "trial":
                 self.command("experiment", "stop", str(one["id"]))
+        assert wait_until(lambda: not self.running(), 20), "a stopped experiment runs"
+
+    def begin(self, against):
+        """An experiment by hand; its number."""
+        status, _, body = self.server.ask(
+            "POST", "/v1/experiments", {"feed": "featured", "network": NETWORK, "against": against}, token=TOKEN)
+        assert status == 201, body
+        return json.loads(body)["id"]
 
     def tuners(self):
         """The servers whose processes look for a better policy now, one for each process."""
@@ -193,12 +312,13 @@ class Fleet:
         return found
 
 
+def seconds(text):
+    """A time as experiments have it, in seconds since 1970."""
+    return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S"))
+
+
 def steps(experiment):
     return [step["kind"] for step in experiment["steps"]]
-
-
-def trials(fleet):
-    return [one for one in reversed(fleet.experiments()) if one["kind"] == "trial" and "started" in steps(one)]
 
 
 def check_history(fleet):
@@ -206,8 +326,8 @@ def check_history(fleet):
     database = sqlite3.connect(fleet.server.database)
     half = database.execute("SELECT count(*) FROM experiment WHERE experiment_id NOT IN (SELECT experiment_id FROM experiment_step)")
     expect(half.fetchone()[0] == 0, "no experiment is without a step")
-    spans = sorted((one["steps"][0]["at"], "9" if one["running"] else one["steps"][-1]["at"], one["network"] if "network" in one else None)
-                   for one in trials(fleet))
+    spans = sorted((one["steps"][0]["at"], "9" if one["running"] else one["steps"][-1]["at"], one.get("network"))
+                   for one in fleet.trials())
     both = [(a, b) for index, a in enumerate(spans) for b in spans[index + 1:]
             if b[0] < a[1] and (a[2] is None or b[2] is None or a[2] == b[2])]
     expect(not both, f"no two of {len(spans)} experiments on the same sessions ran at once {both or ''}")
@@ -216,115 +336,189 @@ def check_history(fleet):
     database.close()
 
 
-def check_later(fleet, numbers, begun):
-    """The world changes on a day: another network, on which the policy in force may not be the best."""
-    fleet.hours = max(fleet.hours, 24 * LATER_DAY)
-    fleet.faults.move_clock(3600 * fleet.hours)
-    world = World(fleet.server, numbers, LATER["name"], {"downlink": LATER["downlink"], "rtt": LATER["rtt"]})
-    before = fleet.policies(LATER["name"])[0]
-    best = world.best(before)
-    known = len(trials(fleet))
-    since = fleet.hours
-    looked = fleet.until(world, 48, lambda: len(begun()) > known or any(
-        step["kind"] == "kept" for one in fleet.experiments() for step in one["steps"][:1] if one["id"] > known))
-    expect(looked, f"on day {LATER_DAY} sessions come over {LATER['name']}: looked at again after {looked} hours")
-    if len(trials(fleet)) > known:
-        fleet.until(world, 96, lambda: not trials(fleet)[-1]["running"])
-        last = trials(fleet)[-1]
-        print(f"     {last['policy']['name']}: {', '.join(steps(last))}: {last['steps'][-1]['evidence'].get('reason')}", flush=True)
-    name = fleet.policies(LATER["name"])[0]
-    expect(world.loaders(name) <= max(1.05 * best + 10, world.loaders(before)),
-           f"{fleet.hours - since} hours later {name} is in force there: {world.loaders(name):.0f} loaders of 1000, the best {best:.0f}, "
-           f"before {before} {world.loaders(before):.0f}")
+def check_days(fleet, folder, numbers, days):
+    """The days alone: how far what is in force is from the best, and what trying cost."""
+    world = World(fleet, folder, numbers, WORLD)
+    print(f"     loaders of 1000 items on day 1: {world}", flush=True)
+    goal = world.best(BAD)
+    killed, reached, tried_hours, said = [], {}, {}, 0
+
+    def meet(server):
+        """The first server that looks is killed while it does; whether it was."""
+        if killed:
+            return False
+        killed.append(server)
+        server.kill()
+        expect(wait_until(lambda: not [one for one in fleet.tuners() if one is server], 10), "whose server is killed looks no more")
+        server.start()
+        expect(not fleet.trials(), "and has written nothing")
+        return True
+
+    while fleet.day <= days:
+        if fleet.day == LATER_DAY and fleet.hours % 24 == 0:
+            before = fleet.policies()[0]
+            world = World(fleet, folder, numbers, LATER)
+            goal = world.best(before)
+            print(f"     from day {LATER_DAY} on: {world}", flush=True)
+            expect(world.loaders(before) > (1 + MARGIN) * world.loaders(goal),
+                   f"links are slower and clips longer: {before} has {world.loaders(before):.0f} loaders, the best {goal} {world.loaders(goal):.0f}")
+        ours, tried = fleet.hour(world)
+        fleet.look(meet)
+        phase = "first" if fleet.day < LATER_DAY else "later"
+        distance = world.loaders(ours) / world.loaders(goal) - 1
+        if distance <= MARGIN:
+            reached.setdefault(phase, (fleet.day, ours))
+        # What was worse than the policy in force by more than the margin, and for how long.
+        if tried and world.loaders(tried) > (1 + MARGIN) * world.loaders(ours):
+            number = fleet.trials()[-1]["id"]
+            tried_hours[number] = tried_hours.get(number, 0) + 1
+        if fleet.hours % 24 == 0:
+            print(f"     day {fleet.hours // 24}: {ours} in force, {world.loaders(ours):.0f} loaders, the best {world.loaders(goal):.0f}; "
+                  f"{len(fleet.trials())} experiments", flush=True)
+        for step in [(one, step) for one in fleet.trials() for step in one["steps"]][said:]:
+            said += 1
+            if step[1]["kind"] not in ("started", "ramped"):
+                print(f"     day {fleet.day}: experiment {step[0]['id']}, {step[0]['policy']['name']}: {step[1]['kind']}: "
+                      f"{step[1]['evidence'].get('reason')}", flush=True)
+
+    expect(killed and fleet.most_tuners <= 1,
+           f"of two servers {fleet.most_tuners} looks for a policy at a time, and the other one goes on where it is killed")
+    for phase, since in (("first", 1), ("later", LATER_DAY)):
+        if since > days:
+            continue
+        day, policy = reached.get(phase, (None, None))
+        expect(day, f"within 5 % of the best from day {day} on, {(day or 0) - since + 1} days after it began: {policy}")
+    worst = max(tried_hours.values(), default=0)
+    expect(worst <= 24, f"{len(tried_hours)} experiments tried what was worse by more than the margin, for {worst} hours at the most")
+    return world
 
 
-def check(program, library, folder, sessions, numbers):
-    with Fleet(program, folder, library, sessions, numbers) as fleet:
-        world = World(fleet.server, numbers)
-        best = world.best(BAD)
-        most, killed = 0, 0
+def check_by_hand(fleet, world):
+    """What is worse is rolled back, and clients that do not draw are found."""
+    name, _ = fleet.policies()
+    number = fleet.begin("endless")
+    took = fleet.until(world, 24, lambda: not fleet.experiments()[0]["running"])
+    bad = fleet.experiments()[0]
+    met = sum((bad["steps"][-1]["evidence"].get("finding") or {}).get("sessions", [0, 0])[1:])
+    expect(bad["id"] == number and steps(bad)[-1] == "rolledBack",
+           f"a bad policy is rolled back after {took} hours and {met} sessions: {bad['steps'][-1]['evidence']['reason']}")
+    expect(fleet.policies()[0] == name, "what was in force stays in force")
+    fleet.begin(BAD)
+    fleet.never_draws = True
+    took = fleet.until(world, 24, lambda: not fleet.experiments()[0]["running"])
+    stopped = fleet.experiments()[0]
+    expect(steps(stopped)[-1] == "stopped",
+           f"clients that do not draw end it after {took} hours: {stopped['steps'][-1]['evidence']['reason']}")
 
-        def begun():
-            nonlocal most, killed
-            # While it runs hours wait: of a night no more passes than the lab takes.
-            for _ in range(600):
-                tuners = fleet.tuners()
-                most = max(most, len(tuners))
-                if not tuners:
-                    break
-                if not killed:
-                    killed = 1
-                    tuners[0].kill()
-                    expect(wait_until(lambda: not fleet.tuners(), 10), "whose server is killed looks no more")
-                    tuners[0].start()
-                    expect(not trials(fleet), "and has written nothing")
-                time.sleep(0.2)
-            return trials(fleet)
 
-        took = fleet.until(world, 60, begun)
-        expect(took, f"the servers' lab begins an experiment after {took} hours")
-        expect(most <= 1 and killed, f"of two servers {most} looks for a policy at a time, and the other one goes on where it is killed")
-        if not took:
-            return
-        took = fleet.until(world, 72, lambda: not trials(fleet)[0]["running"])
-        first = trials(fleet)[0]
-        expect(steps(first) == ["started", "ramped", "ramped", "ramped", "applied"],
-               f"the better policy is applied after {took} hours of {sessions // 24} sessions: {', '.join(steps(first))}")
-        name, _ = fleet.policies()
-        expect(name in world.pools and world.loaders(name) <= 1.05 * best + 10,
-               f"{name} is in force: {world.loaders(name):.0f} loaders of 1000, the best {best:.0f}, {BAD} {world.loaders(BAD):.0f}")
+def check_undo(fleet):
+    history = sqlite3.connect(fleet.server.database)
+    for statement in ("UPDATE experiment_step SET kind = 'ended'", "DELETE FROM experiment_step"):
+        try:
+            history.execute(statement)
+            refused = False
+        except sqlite3.IntegrityError:
+            refused = True
+        expect(refused, f"{statement}: refused")
+    history.close()
+    said = ""
+    # The newest first: an older one was followed by another policy.
+    for one in [one for one in fleet.experiments() if steps(one)[-1] == "applied"]:
+        said = fleet.command("experiment", "undo", str(one["id"]))
+    expect(wait_until(lambda: fleet.policies()[0] == BAD, 20), f"{said}: {BAD} is in force again")
+    expect("is sound" in fleet.command("check"), "check finds nothing")
 
-        check_later(fleet, numbers, begun)
-        fleet.tune_no_more()
-        name, _ = fleet.policies()
-        check_history(fleet)
-        status, _, body = fleet.server.ask(
-            "POST", "/v1/experiments", {"feed": "featured", "network": NETWORK, "against": "endless"}, token=TOKEN)
-        number = json.loads(body)["id"]
-        took = fleet.until(world, 24, lambda: not fleet.experiments()[0]["running"])
-        bad = fleet.experiments()[0]
-        met = sum((bad["steps"][-1]["evidence"].get("finding") or {}).get("sessions", [0, 0])[1:])
-        expect(status == 201 and bad["id"] == number and steps(bad)[-1] == "rolledBack",
-               f"a bad policy is rolled back after {took} hours and {met} sessions: {bad['steps'][-1]['evidence']['reason']}")
-        expect(fleet.policies()[0] == name, "what was in force stays in force")
 
-        fleet.server.ask("POST", "/v1/experiments",
-                         {"feed": "featured", "network": NETWORK, "against": BAD}, token=TOKEN)
-        fleet.never_draws = True
-        took = fleet.until(world, 24, lambda: not fleet.experiments()[0]["running"])
-        stopped = fleet.experiments()[0]
-        expect(steps(stopped)[-1] == "stopped",
-               f"clients that do not draw end it after {took} hours: {stopped['steps'][-1]['evidence']['reason']}")
+def check_reads(program, folder, turns=12, turn_seconds=5):
+    """How long pages take while the lab looks for a policy, beside the same server with the lab stopped, in turns."""
+    server = RunningServer(program, folder, "--experiment-seconds", "1", "--reports-per-minute", "0", "--no-access-log",
+                           "--tune", "suggest", "--tune-hour", str(int(time.time()) // 3600 % 24), "--tune-sessions", "50")
+    # More than it can do within the turns.
+    server.before = ["env", "LOOKAHEAD_ITEMS=100000", "LOOKAHEAD_REPEATS=10000"]
+    with server:
+        poster = Poster(server.port)
+        for number in range(1_000):
+            poster.post({"session": f"session-of-the-reads-{number}", "part": 0, "feed": "featured", "policy": "p",
+                         "network": {"downlink": 780, "rtt": 200}, "items": 10, "until": 60_000})
 
-        history = sqlite3.connect(fleet.server.database)
-        for statement in ("UPDATE experiment_step SET kind = 'ended'", "DELETE FROM experiment_step"):
-            try:
-                history.execute(statement)
-                refused = False
-            except sqlite3.IntegrityError:
-                refused = True
-            expect(refused, f"{statement}: refused")
-        history.close()
-        applied = [one for one in fleet.experiments() if steps(one)[-1] == "applied"]
-        for one in applied:
-            said = fleet.command("experiment", "undo", str(one["id"]))
-        expect(fleet.policies()[0] == BAD, f"{said}: {BAD} is in force again")
-        expect("is sound" in fleet.command("check"), "check finds nothing")
+        def lab():
+            for file in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+                try:
+                    parent = int(file.with_name("stat").read_text().rpartition(")")[2].split()[1])
+                    if parent == server.process.pid and b"tune" in file.read_bytes().split(b"\0")[:2]:
+                        return int(file.parent.name)
+                except (OSError, IndexError, ValueError):
+                    continue
+            return None
+
+        expect(wait_until(lambda: lab() is not None, 60), "the lab looks for a policy")
+        connection = http.client.HTTPConnection("127.0.0.1", server.port)
+        times = {True: [], False: []}
+        took = 0
+        for turn in range(turns):
+            is_on = turn % 2 == 0
+            process = lab()
+            os.kill(process, signal.SIGCONT if is_on else signal.SIGSTOP)
+            begun, before = time.monotonic(), processor_seconds(process)
+            while time.monotonic() < begun + turn_seconds:
+                since = time.perf_counter()
+                connection.request("GET", "/rp/?feed=featured&limit=30")
+                connection.getresponse().read()
+                times[is_on].append(time.perf_counter() - since)
+                time.sleep(0.002)
+            if is_on:
+                took += processor_seconds(process) - before
+        os.kill(lab(), signal.SIGCONT)
+
+        def quantile(is_on, share):
+            sorted_times = sorted(times[is_on])
+            return 1000 * sorted_times[int(len(sorted_times) * share)]
+
+        found = quantile(True, 0.99) / quantile(False, 0.99)
+        expect(found <= 1.2,
+               f"pages beside the lab: median {quantile(True, 0.5):.2f} ms and 99 % {quantile(True, 0.99):.2f} ms, with the lab stopped "
+               f"{quantile(False, 0.5):.2f} and {quantile(False, 0.99):.2f} ms: {found:.2f} times; {sum(map(len, times.values()))} pages, the lab "
+               f"had {100 * took / (turns / 2 * turn_seconds):.0f} % of a processor in its turns; load of the machine {os.getloadavg()[0]:.1f}")
+
+
+def processor_seconds(process):
+    """What a process has taken."""
+    words = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
-    parser.add_argument("--sessions", type=int, default=4_800, help="of a day")
+    parser.add_argument("--sessions", type=int, default=20_000, help="of a day")
+    parser.add_argument("--days", type=int, default=16)
+    parser.add_argument("--repeats", type=int, default=60, help="of the servers' lab")
+    parser.add_argument("--only", choices=["reads"])
     options = parser.parse_args()
-    print(f"seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        if options.only == "reads":
+            check_reads(options.program, folder)
+            sys.exit(1 if failures else 0)
+        print(f"seed {options.seed}", flush=True)
         library, problem = faults.build(folder)
         if library is None:
             print(f"skipped: {problem}")
             sys.exit(2)
-        check(options.program, library, pathlib.Path(folder), options.sessions, random.Random(options.seed))
+        numbers = random.Random(options.seed)
+        with Fleet(options.program, folder, library, options.sessions, options.repeats, numbers) as fleet:
+            try:
+                world = check_days(fleet, folder, numbers, options.days)
+                fleet.tune_no_more()
+                check_history(fleet)
+                check_by_hand(fleet, world)
+                check_undo(fleet)
+            except Exception:  # noqa: BLE001
+                # Where only the lines are kept, they have to say it.
+                expect(False, traceback.format_exc())
+                for server in fleet.servers:
+                    print(server.log.read_text()[-2000:], flush=True)
     sys.exit(1 if failures else 0)
 
 

@@ -26,9 +26,9 @@ public struct ChildProcess: Sendable {
     public var errorBytes = 16 << 10
     /// How large any file may become that it writes, beside its output; 0 for a program that writes none.
     public var fileBytes = 0
-    /// Whether it has a processor only while nobody else wants it (`SCHED_IDLE`, and nice by 19 for what does not
-    /// know that).
-    public var isIdle = false
+    /// How nice it is at the least (`setpriority(2)`). At 19 it has a processor only while nobody else wants it
+    /// (`SCHED_IDLE`).
+    public var nice = 0
     /// How many files it may have open.
     public var openFiles = 64
 
@@ -147,7 +147,7 @@ public struct ChildProcess: Sendable {
             memory_bytes: UInt64(limits.memoryBytes),
             processor_seconds: UInt64(limits.timeMilliseconds / 1000 + 1),
             has_network: hasNetwork ? 1 : 0, file_bytes: UInt64(fileBytes),
-            open_files: UInt64(limits.openFiles), is_idle: limits.isIdle ? 1 : 0)
+            open_files: UInt64(limits.openFiles), nice: Int32(clamping: limits.nice))
           return lookahead_start_child(&child, &process)
         }
       }

@@ -235,6 +235,13 @@ extension Descriptor {
     try retrying("fchown", "set the owner of \(path)") { fchown(number, owner, group) }
   }
 
+  /// Sets when its content last changed, as is said of it (`futimens(2)`).
+  public func setModified(_ moment: Moment) throws(SystemError) {
+    let time = timespec(tv_sec: moment.secondsSince1970, tv_nsec: moment.nanoseconds)
+    var times = [time, time]
+    try retrying("futimens", "set the time of \(path)") { futimens(number, &times) }
+  }
+
   /// Lets this descriptor stand for what another one does; its number stays (`dup3(2)`).
   public func become(_ other: Descriptor) throws(SystemError) {
     try retrying("dup3", "write \(path)") { dup3(other.number, number, O_CLOEXEC) }

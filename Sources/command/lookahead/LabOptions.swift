@@ -209,6 +209,8 @@ struct LabOptions: ParsableArguments {
 struct LabInputError: Error, CustomStringConvertible {
   let file: String
   let words: String
+  /// It is a session as it should be, of which nothing can be replayed.
+  var isOfSession = false
 
   var description: String { "\(file): \(words)" }
 }

@@ -23,7 +23,8 @@ struct LabReplayCommand: ParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "Sessions as browse --record writes them, or folders of such.", valueName: "session"))
+      "Sessions as browse --record and serve --record-folder write them, or folders of such.",
+      valueName: "session"))
   var sessions: [String]
 
   @OptionGroup var strategies: LabStrategies
@@ -42,15 +43,7 @@ struct LabReplayCommand: ParsableCommand {
   }
 
   func run() throws {
-    let replays = try sessions.flatMap(files).map { path in
-      do {
-        return try Replay(try SessionLog(LabOptions.content(path)))
-      } catch let error as SessionLogError {
-        throw LabInputError(file: path, words: "\(error)")
-      } catch let error as ReplayError {
-        throw LabInputError(file: path, words: "\(error)")
-      }
-    }
+    let replays = try sessions.flatMap { try self.replays($0) }
     let rows = try strategies.contestants(isHinted: true).map { contestant in
       var (slow, fast) = (Replay.Figures(), Replay.Figures())
       for replay in replays {
@@ -75,14 +68,46 @@ struct LabReplayCommand: ParsableCommand {
     return settings
   }
 
-  /// A session, or those of a folder, by name.
-  private func files(_ path: String) throws -> [String] {
+  /// A session, or those of a folder, by name. Of a folder, those of which nothing can be replayed are passed over: people
+  /// leave before anything came.
+  private func replays(_ path: String) throws -> [Replay] {
+    guard let files = try filesOfFolder(path) else { return [try replay(path)] }
+    var (replays, passedOver) = ([Replay](), 0)
+    for file in files {
+      do {
+        replays.append(try replay(file))
+      } catch let error as LabInputError where error.isOfSession {
+        passedOver += 1
+      }
+    }
+    if passedOver > 0 {
+      ProgressMeter().report("\(path): \(passedOver) of \(files.count) sessions cannot be replayed")
+    }
+    guard !replays.isEmpty else {
+      throw LabInputError(file: path, words: "none of its sessions can be replayed")
+    }
+    return replays
+  }
+
+  private func replay(_ path: String) throws -> Replay {
+    do {
+      return try Replay(try SessionLog(LabOptions.content(path)))
+    } catch let error as SessionLogError {
+      throw LabInputError(file: path, words: "\(error)")
+    } catch let error as ReplayError {
+      throw LabInputError(file: path, words: "\(error)", isOfSession: true)
+    }
+  }
+
+  /// Nil where it is no folder. What a server is writing has a name with a dot before it.
+  private func filesOfFolder(_ path: String) throws -> [String]? {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
       throw LabInputError(file: path, words: "there is no such file")
     }
-    guard isFolder.boolValue else { return [path] }
+    guard isFolder.boolValue else { return nil }
     let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+      .filter { !$0.hasPrefix(".") }
     guard !names.isEmpty else {
       throw LabInputError(file: path, words: "there is no session in it")
     }

@@ -394,6 +394,12 @@ extension NumberSetting {
       "decoder-milliseconds", 1...60_000, \.application.reports.decoderMilliseconds,
       "Time in which a decoder shows a first frame; a later one is a promise not kept."),
     NumberSetting(
+      "record-share", 0...1_000, \.application.reports.recordPermille,
+      "Of a thousand sessions, how many are asked to share what they were; 0 asks nobody."),
+    NumberSetting(
+      "record-bytes", (1 << 20)...tebibyte, \.application.reports.recordBytes,
+      "Maximum size of --record-folder; the oldest sessions are deleted."),
+    NumberSetting(
       "experiment-seconds", 0...3_600, \.application.experimentSeconds,
       "Seconds between looks at experiments, to decide them; 0 leaves that to other servers."),
     NumberSetting(
@@ -401,7 +407,10 @@ extension NumberSetting {
       "Hour of the day, UTC, from which on better policies are looked for: six hours long."),
     NumberSetting(
       "tune-jobs", 1...256, \.tuning.jobs,
-      "Processors that the lab takes at the most, while nobody else wants them."),
+      "Processors that the lab takes at the most."),
+    NumberSetting(
+      "tune-nice", 0...19, \.tuning.nice,
+      "How nice the lab is at the least; at 19 it has a processor only while nobody else wants it."),
     NumberSetting(
       "tune-seconds", 1...day, \.tuning.seconds,
       "Time to look for a better policy of a feed, by the clock and of processors together."),

@@ -15,6 +15,13 @@ struct ReportOptions: ParsableArguments {
       """)
   var reportKeyFile: String?
 
+  @Option("record-share") var recordShare: Int
+
+  @Option(
+    help: "Folder of the sessions that clients share, of --record-share of a thousand.")
+  var recordFolder: String?
+
+  @Option("record-bytes") var recordBytes: Int
   @Option("report-token-seconds") var reportTokenSeconds: Int
   @Option("report-bytes") var reportBytes: Int
   @Option("reports-per-minute") var reportsPerMinute: Int
@@ -43,6 +50,7 @@ struct ReportOptions: ParsableArguments {
     if reports == .signed, reportKeyFile == nil {
       throw ValidationError("--reports signed needs --report-key-file")
     }
+    recordFolder = recordFolder ?? Environment.text("record-folder")
   }
 
   /// The keys; none without a file.

@@ -47,6 +47,7 @@ struct ServeSettings: ParsableArguments {
     configuration.application.labReport = pages.labReport
     configuration.application.reports.taken = reports.reports
     configuration.application.reports.keys = try reports.keys()
+    configuration.application.reports.recordFolder = reports.recordFolder
     configuration.mediaProbing.decoding = media.decoding.settings
     configuration.backups = care.backups
     configuration.tuning.mode = tuning.tune

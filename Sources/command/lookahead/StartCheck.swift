@@ -96,6 +96,7 @@ struct StartCheck {
       ("the token's file", tokenFile), ("the file of keys", signingKeyFile),
       ("the file of keys", reportKeyFile), ("the file of webhooks", webhookFile),
       ("the log", logFile),
+      ("the folder of sessions", configuration.application.reports.recordFolder),
     ]
     return files.compactMap { name, path in
       guard let path = path.map(Self.resolved),
@@ -128,7 +129,20 @@ struct StartCheck {
   }
 
   private var reportFindings: [StartFinding] {
-    [reportKeyFile, webhookFile].compactMap { $0 }.flatMap(Self.readers)
+    [reportKeyFile, webhookFile].compactMap { $0 }.flatMap(Self.readers) + recordFindings
+  }
+
+  /// Where sessions are asked to share what they were, there has to be room for that.
+  private var recordFindings: [StartFinding] {
+    let reports = configuration.application.reports
+    guard reports.recordPermille > 0 else { return [] }
+    guard let folder = reports.recordFolder else {
+      return [.refusal("--record-share needs --record-folder")]
+    }
+    guard (try? FileStatus(path: folder))?.isFolder == true else {
+      return [.refusal("--record-folder: \(folder) is no folder")]
+    }
+    return []
   }
 
   /// What is to be said of a secret's file that everybody can read.

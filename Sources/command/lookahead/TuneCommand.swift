@@ -44,6 +44,10 @@ struct TuneCommand: ParsableCommand {
 
   /// So many times the bytes of the policy in force may be loaded: an experiment's guard allows 1.25 times.
   private static let bytesFactor = 1.2
+  /// So many links stand for those that were measured.
+  private static let linkCount = 5
+  /// Each of them has so many runs at the least.
+  private static let leastRepeats = 4
   private static let usualPrices = "25,50,100,250,500,1000,2500,5000,10000,25000"
 
   mutating func validate() throws {
@@ -93,7 +97,8 @@ struct TuneCommand: ParsableCommand {
       let lost = part.lost(plan.history, sinceHour: hour - againDays * 24)
       // Of several networks that with the most sessions: what is tried is tried beside it.
       let inForce = book.policy(feed: feed, network: part.profiles[0])
-      let answer = try tune(part, inForce, leavingOut: lost, store)
+      let links = plan.links(of: part)
+      let answer = try tune(part, links, book.networks, inForce, leavingOut: lost, store)
       answers.append(answer)
       try write(answer, inForce, plan.newestStep(of: part), store)
     }
@@ -129,8 +134,8 @@ struct TuneCommand: ParsableCommand {
   }
 
   private func tune(
-    _ part: TuningPart, _ inForce: Policy, leavingOut lost: Set<Policy.Strategy>,
-    _ store: any DatabaseStore
+    _ part: TuningPart, _ links: ReportedDays?, _ profiles: [NetworkProfile], _ inForce: Policy,
+    leavingOut lost: Set<Policy.Strategy>, _ store: any DatabaseStore
   ) throws -> TuningAnswer {
     var lab = options
     lab.network = part.profiles.map(\.name)
@@ -140,9 +145,27 @@ struct TuneCommand: ParsableCommand {
     }.filter { !lost.contains($0.policy.strategy) }
     let contestants =
       [Contestant(name: inForce.name, policy: inForce, isHinted: isHinted)] + tried
-    let (made, words) = try lab.experiment(contestants)
+    let (made, feedWords) = try lab.experiment(contestants)
     var experiment = made
     if try hasLearned(part.feed, store) { experiment.viewer = .retained }
+    if let links {
+      func networks(_ links: ReportedLinks) -> [LabNetwork] {
+        links.quantiles(Self.linkCount).map { link in
+          let query = NetworkQuery.measured(
+            downlinkKbps: link.downlinkKbps, roundTripMilliseconds: link.roundTripMilliseconds)
+          return LabNetwork(
+            downlinkKbps: link.downlinkKbps, roundTripMilliseconds: link.roundTripMilliseconds,
+            on: profiles.profile(for: query) ?? part.profiles[0])
+        }
+      }
+      (experiment.networks, experiment.judgingNetworks) = (
+        networks(links.tuning), networks(links.judging)
+      )
+      // As many runs as on the profiles.
+      experiment.repeats = max(
+        Self.leastRepeats, lab.repeats * part.profiles.count / Self.linkCount)
+    }
+    let words = feedWords + (links.map { ", \($0.words)" } ?? "")
     let meter = ProgressMeter()
     var alone = experiment
     alone.contestants = [contestants[0]]

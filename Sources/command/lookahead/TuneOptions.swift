@@ -13,6 +13,7 @@ struct TuneOptions: ParsableArguments {
 
   @Option("tune-hour") var tuneHour: Int
   @Option("tune-jobs") var tuneJobs: Int
+  @Option("tune-nice") var tuneNice: Int
   @Option("tune-seconds") var tuneSeconds: Int
   @Option("tune-memory-bytes") var tuneMemoryBytes: Int
   @Option("tune-sessions") var tuneSessions: Int

@@ -55,6 +55,8 @@ public struct ReportCell: Hashable, Sendable {
   public var figures = ReportFigures()
   /// What sessions met, each as one: for variances.
   public var moments = SessionMoments()
+  /// How fast the links were.
+  public var links = ReportedLinks()
 
   /// Nothing counted.
   public init() {}
@@ -65,6 +67,7 @@ public struct ReportCell: Hashable, Sendable {
     parts = 1
     figures = part.figures
     moments = SessionMoments(of: part.figures, before: part.before ?? SessionTotals())
+    links = ReportedLinks(part)
   }
 
   /// Adds what another one has.
@@ -74,6 +77,7 @@ public struct ReportCell: Hashable, Sendable {
     sessionsOfOneAddress += other.sessionsOfOneAddress
     figures.add(other.figures)
     moments.add(other.moments)
+    links.add(other.links)
   }
 
   /// Loaders of 1000 viewed items; nil where none was viewed.

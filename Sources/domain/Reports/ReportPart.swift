@@ -35,6 +35,8 @@ public struct ReportPart: Hashable, Sendable {
   public var before: SessionTotals?
   /// Of its items those of which the client says more, in the order in which they were left.
   public var seen: [SeenItem] = []
+  /// What the session was, where the server asked it to share that: the lines of a `SessionRecording`.
+  @ByBytes public var record: String?
 
   /// A part without figures.
   public init(session: String, part: Int) {
@@ -100,6 +102,8 @@ public enum ReportLimits {
   public static let sessionMilliseconds = 86_400_000
   /// How long a part may have waited, in milliseconds: as long as servers remember which parts they have counted.
   public static let ageMilliseconds = 86_400_000
+  /// What the session was, in bytes of UTF-8.
+  public static let recordBytes = 40_000
   /// How many items a part has.
   public static let items = 1_000
   /// Of how many of them it says more.

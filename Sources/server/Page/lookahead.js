@@ -215,6 +215,8 @@ export class Feed {
      * @type {string | undefined}
      */
     this.reportToken = undefined;
+    /** Of a thousand sessions, how many the last page asks to share what they were. */
+    this.recordShare = 0;
     /**
      * The experiment that its first page names: it keeps it.
      *
@@ -391,6 +393,7 @@ export class Feed {
     const answer = await this.fetch(url.href, { cache: anew ? 'no-cache' : 'default' });
     if (!answer.ok) throw await LookaheadError.from(answer);
     this.reportToken = answer.headers.get('Report-Token') ?? this.reportToken;
+    this.recordShare = Number(answer.headers.get('Record-Share')) || 0;
     const text = await answer.text();
     this.traffic.bytes += text.length;
     /** @type {Page} */
@@ -914,6 +917,13 @@ class Reporter {
   }
 
   /**
+   * Whether there is something to send.
+   *
+   * @param {boolean} isLast
+   */
+  tells(isLast) { return !this.#isOff && (this.#items > 0 || (isLast && this.#part > 0)); }
+
+  /**
    * Sends what was met since the part before.
    *
    * @param {object} totals of the session
@@ -921,10 +931,11 @@ class Reporter {
    * @param {string} [totals.arm]
    * @param {Network} totals.network
    * @param {Record<string, number>} totals.counts requests, plans, and bytes by what became of them
+   * @param {string} [totals.record] what the session was, if the server asked for that
    * @param {boolean} isLast what was not seen never will be
    */
-  send({ policy, arm, network, counts }, isLast) {
-    if ((this.#items === 0 && !(isLast && this.#part > 0)) || this.#isOff) return;
+  send({ policy, arm, network, counts, record }, isLast) {
+    if (!this.tells(isLast)) return;
     // A session is a day long at the most: a page that is open for longer begins another one.
     if (performance.now() - this.#origin > Reporter.#dayMs || this.#part >= 2880) {
       this.#session = Reporter.#random();
@@ -950,6 +961,7 @@ class Reporter {
         ? Object.fromEntries(Object.entries(this.#met).map(([name, value]) => [name, Math.round(value)])) : undefined,
       // Without what was looked at since the session before.
       seen: this.#seen.filter(({ readyMs = 0, frameMs = 0, watchedMs }) => Math.max(readyMs, frameMs, watchedMs) <= until),
+      record,
     };
     const sum = /** @param {Record<string, number>} counts */ (counts) => Object.values(counts).reduce((a, b) => a + b, 0);
     this.#met.items += part.items;
@@ -1064,6 +1076,167 @@ class Reporter {
 }
 
 /**
+ * A session as it is shared with the server that asked for it (docs/reports.md#shared-sessions): lines of a log of what came
+ * when and what was looked at, with numbers in place of ids and addresses, within a limit.
+ */
+class Recording {
+  static #limit = 40_000;
+  static #pieceMs = 100;
+
+  lines = '';
+  isFull = false;
+  #origin = performance.now();
+  /** @type {Map<string, string>} */
+  #items = new Map();
+  /** @type {Map<string, string>} */
+  #files = new Map();
+  /** @type {Set<number>} transfers of which something came */
+  #begun = new Set();
+  /** @type {Map<number, {since: number, at: number, key: string, from: number, to: number}>} what is not written yet */
+  #pieces = new Map();
+  #bandwidthAt = -Infinity;
+
+  get #now() { return Math.round(performance.now() - this.#origin); }
+
+  /**
+   * The list of items is this: those that are new are told.
+   *
+   * @param {Item[]} items
+   * @param {(id: string) => File[][]} media
+   */
+  list(items, media) {
+    const first = items.findIndex(({ id }) => this.#items.has(id));
+    const above = items.slice(0, Math.max(0, first)).filter(({ id }) => !this.#items.has(id));
+    const others = items.slice(Math.max(0, first)).filter(({ id }) => !this.#items.has(id));
+    for (const [place, list] of /** @type {[string, Item[]][]} */ ([['above', above], [first < 0 ? 'anew' : 'below', others]])) {
+      if (list.length === 0) continue;
+      this.#write({ at: this.#now, event: 'pageArrived', place, items: list.map((item) => this.#anonymous(item, media(item.id))) });
+    }
+  }
+
+  /**
+   * A transfer begins.
+   *
+   * @param {number} transfer
+   */
+  asked(transfer) { this.#write({ at: this.#now, actions: [{ do: 'fetch', transfer }] }); }
+
+  /**
+   * Bytes of a transfer came.
+   *
+   * @param {number} transfer
+   * @param {string} file
+   * @param {number} from
+   * @param {number} to
+   * @param {Network} network
+   */
+  came(transfer, file, from, to, { downlink, rtt }) {
+    const at = this.#now;
+    this.#flush(at - Recording.#pieceMs);
+    const key = this.#number(this.#files, file);
+    const piece = this.#pieces.get(transfer);
+    if (piece && piece.to === from) {
+      piece.to = to;
+      piece.at = at;
+    } else {
+      if (piece) this.#piece(transfer, piece);
+      const begins = { since: at, at, key, from, to };
+      // By the first one it is told how long a request takes.
+      if (this.#begun.has(transfer)) this.#pieces.set(transfer, begins);
+      else this.#piece(transfer, begins);
+      this.#begun.add(transfer);
+    }
+    if (downlink === undefined || at - this.#bandwidthAt < 1000) return;
+    this.#bandwidthAt = at;
+    this.#write({ at, event: 'bandwidthMeasured', downlink: Math.round(downlink), rtt: rtt === undefined ? undefined : Math.round(rtt) });
+  }
+
+  /**
+   * The person looks at an item.
+   *
+   * @param {string} id
+   * @param {boolean} ready
+   * @param {string} direction
+   */
+  look(id, ready, direction) { this.#write({ at: this.#now, seen: this.#number(this.#items, id), ready, direction }); }
+
+  /**
+   * The person has looked at an item.
+   *
+   * @param {string} id
+   * @param {number} dwellMs
+   * @param {number} waitMs
+   */
+  left(id, dwellMs, waitMs) {
+    this.#flush(Infinity);
+    this.#write({
+      at: this.#now, left: this.#number(this.#items, id), dwellMs: Math.round(dwellMs), waitMs: Math.round(waitMs),
+    });
+  }
+
+  /** @param {number} time */
+  #flush(time) {
+    const due = [...this.#pieces].filter(([, { since }]) => since <= time).sort(([, left], [, right]) => left.at - right.at);
+    for (const [transfer, piece] of due) {
+      this.#pieces.delete(transfer);
+      this.#piece(transfer, piece);
+    }
+  }
+
+  /**
+   * @param {number} transfer
+   * @param {{at: number, key: string, from: number, to: number}} piece
+   */
+  #piece(transfer, { at, key, from, to }) { this.#write({ at, event: 'bytesArrived', transfer, key, range: [from, to - 1] }); }
+
+  /**
+   * @param {Item} item
+   * @param {File[][]} media
+   */
+  #anonymous(item, media) {
+    const files = media.map((files) => files.slice(0, 16).map(({ key, kind, bytes, durationMs, start }) => ({
+      key: this.#number(this.#files, key), kind, bytes, durationMs, start: bytes && start ? startMembers(start) : undefined,
+    })));
+    const { survival } = /** @type {{survival?: [number, number][]}} */ (/** @type {unknown} */ (item));
+    return {
+      id: this.#number(this.#items, item.id), type: item.type, media: files.map((files) => (files.length === 1 ? files[0] : files)), survival,
+    };
+  }
+
+  /**
+   * @param {Map<string, string>} numbers
+   * @param {string} name
+   */
+  #number(numbers, name) {
+    const number = numbers.get(name) ?? String(numbers.size + 1);
+    numbers.set(name, number);
+    return number;
+  }
+
+  /** @param {object} line */
+  #write(line) {
+    if (this.isFull) return;
+    const text = JSON.stringify(line) + '\n';
+    // Nothing in it takes more than a byte.
+    if (this.lines.length + text.length > Recording.#limit) {
+      this.isFull = true;
+      this.#pieces.clear();
+    } else {
+      this.lines += text;
+    }
+  }
+}
+
+/**
+ * What a log says of what starts a file.
+ *
+ * @param {Start & {scans?: number[]}} start
+ */
+function startMembers({ startable, needed, headBytes, scans, curve, lead }) {
+  return { startable, needed, headBytes, scans, curve, lead };
+}
+
+/**
  * @typedef {object} Transfer
  * @property {number} id
  * @property {string} item
@@ -1108,6 +1281,9 @@ export class Prefetcher extends EventTarget {
   #closed = noFates();
   /** @type {Reporter | null} */
   #reporter;
+  /** @type {Recording | undefined} what is shared of the session, if the server asked for that */
+  #recording;
+  #isDrawn = false;
   /** @type {string | undefined} what was missing when the active item became that */
   #loader;
   /** @type {number | undefined} when its first frame was shown */
@@ -1134,13 +1310,14 @@ export class Prefetcher extends EventTarget {
    * @param {Network} [options.network] in place of what is measured
    * @param {RangeStore} [options.store]
    * @param {Record<string, number>} [options.settings] of the engine, docs/engine.md
-   * @param {boolean | {arm?: string, client?: string}} [options.reports] whether the server is told what was met
-   *   (docs/reports.md), and as whom
+   * @param {boolean | {arm?: string, client?: string, shares?: boolean}} [options.reports] whether the server is told
+   *   what was met (docs/reports.md), and as whom; `shares: false`: never what the session was
    * @param {Fetch} [options.fetch]
    */
   constructor(feed, { strategy, network, store, settings, reports = true, fetch } = {}) {
     super();
     this.#reporter = reports ? new Reporter(feed, reports === true ? {} : reports) : null;
+    this.#isDrawn = !reports || (reports !== true && reports.shares === false);
     if (reports) globalThis.addEventListener?.('pagehide', this.#sendLast);
     this.feed = feed;
     this.strategy = strategy;
@@ -1210,6 +1387,7 @@ export class Prefetcher extends EventTarget {
     this.#frameAt = undefined;
     this.#start = this.#startOf(id);
     this.#stalledMs = 0;
+    this.#recording?.look(id, isReady, this.#direction);
     this.#loader = isReady
       ? undefined : this.#media.get(id)?.[0]?.[0]?.kind === 'image' ? 'image' : 'video';
     // Before what is urgent begins: the server counts by the same state.
@@ -1528,6 +1706,12 @@ export class Prefetcher extends EventTarget {
 
   #arrived() {
     for (const item of this.feed.items) if (!this.#media.has(item.id)) this.#note(item);
+    if (!this.#isDrawn) {
+      this.#isDrawn = true;
+      const { recordShare } = this.feed;
+      if (crypto.getRandomValues(new Uint32Array(1))[0] / 2 ** 32 * 1000 < recordShare) this.#recording = new Recording();
+    }
+    this.#recording?.list(this.feed.items, (id) => this.media(id));
     // Of very many items those that have left the list are forgotten.
     if (this.#media.size > 4 * this.feed.items.length + 1000) {
       const known = new Set(this.feed.items.map((item) => item.id));
@@ -1669,6 +1853,7 @@ export class Prefetcher extends EventTarget {
     const { id, file, next, to, controller } = transfer;
     this.#transfers.set(id, transfer);
     this.counts.mediaRequests += 1;
+    this.#recording?.asked(id);
     let hasAnswer = false;
     this.#tell('transfer', { transfer, state: 'begun' });
     /** @type {unknown} */
@@ -1684,6 +1869,7 @@ export class Prefetcher extends EventTarget {
           transfer.next = end;
           this.#count(file, end - from);
           this.#meter.arrived(end - from);
+          this.#recording?.came(id, file.key, from, end, this.network);
           this.#noteReady();
           this.#tell('bytes', { item: transfer.item, key: file.key });
         },
@@ -1776,8 +1962,11 @@ export class Prefetcher extends EventTarget {
   /** @param {boolean} isLast */
   #report(isLast) {
     const { mediaRequests, plans } = this.counts;
+    const record = this.#recording && this.#reporter?.tells(isLast) && (isLast || this.#recording.isFull)
+      ? this.#recording.lines : undefined;
+    if (record !== undefined) this.#recording = undefined;
     this.#reporter?.send({
-      policy: this.strategy?.name ?? this.feed.policy, network: this.network, arm: this.#armName,
+      record: record || undefined, policy: this.strategy?.name ?? this.feed.policy, network: this.network, arm: this.#armName,
       counts: { ...this.#fates, requests: mediaRequests, plans: plans + this.feed.traffic.requests },
     }, isLast);
   }
@@ -1842,6 +2031,7 @@ export class Prefetcher extends EventTarget {
         else if (entry) entry.isReplaced = true;
       }
     }
+    this.#recording?.left(this.active, now - this.#activeSince, since - this.#activeSince);
     this.#reporter?.left({
       loader: this.#loader, waitMs: since - this.#activeSince,
       frameMs: this.#frameAt === undefined ? undefined : this.#frameAt - this.#activeSince,

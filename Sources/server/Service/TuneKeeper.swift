@@ -11,8 +11,8 @@ import System
 /// Looks for better policies at night, in the lab: one server of a database, which holds the lease, and one part of a
 /// feed after another.
 ///
-/// The lab runs in a process of its own, `lookahead tune`, which reads the database and writes nothing: it has a processor
-/// only while nobody else wants it, a limit of time and memory, and ends with the server, or when the lease is gone. What
+/// The lab runs in a process of its own, `lookahead tune`, which reads the database and writes nothing: it gives way to
+/// others, has a limit of time and memory, and ends with the server, or when the lease is gone. What
 /// it says is written in one transaction, by the holder of the lease, and only if nothing was done about the same sessions
 /// meanwhile. So nothing of a run that is killed is left but a line of the log.
 final class TuneKeeper: Sendable {
@@ -135,22 +135,32 @@ final class TuneKeeper: Sendable {
   private func look() -> Bool {
     guard isNight else { return true }
     do {
-      let hour = WallClock.secondsSince1970 / 3_600
-      let plan = try TuningPlan(store, atHour: hour)
-      let now = MonotonicClock.milliseconds
-      let due = plan.parts.filter { $0.sessionsPerDay >= settings.sessions }
-        .prefix(settings.parts).filter { part in
-          part.isDue(plan.history, atHour: hour)
-            && state.withLock { $0.retryAt[part] ?? 0 } <= now
-        }
-      guard !due.isEmpty else { return false }
+      guard try !due().parts.isEmpty else { return false }
       guard try hold() else { return true }
-      for part in due where !state.withLock({ $0.isStopped }) { tune(part, plan) }
+      // Who held the lease until now may have done it.
+      let (parts, plan) = try due()
+      for part in parts where !state.withLock({ $0.isStopped }) {
+        guard try hold() else { return true }
+        tune(part, plan)
+      }
       _ = try hold(milliseconds: 0)
     } catch {
       if !state.withLock({ $0.isStopped }) { logger.error("no policy can be looked for: \(error)") }
     }
     return true
+  }
+
+  /// What is to be tuned now, and what that was concluded from.
+  private func due() throws -> (parts: [TuningPart], plan: TuningPlan) {
+    let hour = WallClock.secondsSince1970 / 3_600
+    let plan = try TuningPlan(store, atHour: hour)
+    let now = MonotonicClock.milliseconds
+    let parts = plan.parts.filter { $0.sessionsPerDay >= settings.sessions }
+      .prefix(settings.parts).filter { part in
+        part.isDue(plan.history, atHour: hour)
+          && state.withLock { $0.retryAt[part] ?? 0 } <= now
+      }
+    return (parts, plan)
   }
 
   private func tune(_ part: TuningPart, _ plan: TuningPlan) {
@@ -216,7 +226,7 @@ final class TuneKeeper: Sendable {
       outputBytes: Self.outputBytes)
     // SQLite lets readers write beside the database: what they look up, and where they are.
     limits.fileBytes = .max
-    limits.isIdle = true
+    limits.nice = settings.nice
     var isFile = false
     if case .sqlite = location { isFile = true }
     return ChildProcess(

@@ -42,7 +42,11 @@ import Testing
     _ = try Self.shell(script, limits)
     #expect(try String(contentsOfFile: folder.file("it"), encoding: .utf8) == "1234")
     limits.fileBytes = .max
-    limits.isIdle = true
+    let own = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
+    limits.nice = 7
+    let niced = Self.text(try Self.shell(script, limits).output)
+    #expect(!niced.contains("SCHED_IDLE") && niced.hasSuffix("\(max(7, own))\n"), "\(niced)")
+    limits.nice = 19
     let said = Self.text(try Self.shell(script, limits).output)
     #expect(try String(contentsOfFile: folder.file("it"), encoding: .utf8) == "12345678")
     #expect(said.contains("SCHED_IDLE") && said.hasSuffix("19\n"), "\(said)")

@@ -17,6 +17,8 @@ final class FakeFeed: Sendable {
     var expiresAt: String?
     /// What pages hand out for reports.
     var reportToken: String?
+    /// Of a thousand sessions, how many pages ask to share what they were.
+    var recordShare = 0
     /// What pages name as the experiment on their policy: JSON.
     var experiment: String?
     /// What `/v1/networks` answers.
@@ -96,7 +98,10 @@ final class FakeFeed: Sendable {
     }
     return WildServer.Answer(
       status: 200,
-      fields: [("Date", state.date), ("Report-Token", state.reportToken)].compactMap {
+      fields: [
+        ("Date", state.date), ("Report-Token", state.reportToken),
+        ("Record-Share", state.recordShare > 0 ? "\(state.recordShare)" : nil),
+      ].compactMap {
         name, value in
         value.map { (name, $0) }
       },

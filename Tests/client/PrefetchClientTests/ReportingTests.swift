@@ -1,5 +1,6 @@
 import Foundation
 import PostJSON
+import Prefetch
 import PrefetchClient
 import Reports
 import Synchronization
@@ -313,5 +314,32 @@ import Testing
           return part
         })
     #expect(try Data(contentsOf: settings.file!).isEmpty)
+  }
+
+  @Test(arguments: [(1_000, true, true), (0, true, false), (1_000, false, false)])
+  func `a session that is asked shares what it was, once, at its end`(
+    share: Int, isWilling: Bool, isShared: Bool
+  ) async throws {
+    let transport = Reporting(count: 9)
+    transport.feed.feed.change { $0.recordShare = share }
+    var settings = Self.atTheEnd
+    settings.intervalMilliseconds = 0
+    settings.sharesRecording = isWilling
+    let prefetcher = prefetcher(transport, settings)
+    try await prefetcher.begin()
+    try await look(prefetcher, ["p0", "p1", "p2"])
+    await prefetcher.end()
+    #expect(try await eventuallyAsync { transport.parts.reduce(0) { $0 + $1.figures.items } == 3 })
+    let records = transport.parts.compactMap(\.record)
+    #expect(records.count == (isShared ? 1 : 0))
+    guard isShared else { return }
+    let text = try #require(records.first)
+    #expect(!text.contains("\"p0") && !text.contains("server.test"), "\(text)")
+    let engine = PrefetchEngine(
+      policy: Policy(name: "plain-9", strategy: .plain(leading: 9)), settings: PrefetchSettings())
+    let log = try SessionLog(SessionLog.line(beginning: engine, at: 0) + text.utf8)
+    #expect(log.looks.map(\.item) == ["1", "2", "3"])
+    #expect(log.looks.allSatisfy { $0.dwellMilliseconds != nil })
+    #expect(!log.requests.isEmpty && !log.events.isEmpty)
   }
 }

@@ -115,6 +115,65 @@ import Testing
     }
   }
 
+  /// The same session as its client would share it.
+  private static func shared(_ log: SessionLog) throws -> SessionLog {
+    var recording = SessionRecording(at: 0)
+    var (requests, looks) = (log.requests[...], log.looks[...])
+    func note(until time: Int) {
+      while let request = requests.first, request.atMilliseconds <= time {
+        let action = PrefetchAction(.resume(transfer: requests.removeFirst().transfer), .yields)
+        recording.note(.timerFired, [action], at: request.atMilliseconds)
+      }
+    }
+    func end(_ look: SessionLog.Look, at time: Int) {
+      guard let dwell = look.dwellMilliseconds else { return }
+      recording.noteEnd(
+        of: look.item, at: time, dwellMilliseconds: dwell,
+        waitMilliseconds: look.waitMilliseconds ?? 0)
+    }
+    var current: SessionLog.Look?
+    for entry in log.events {
+      while let look = looks.first, look.atMilliseconds <= entry.atMilliseconds {
+        if let current { end(current, at: look.atMilliseconds) }
+        recording.note(looks.removeFirst())
+        current = look
+      }
+      note(until: entry.atMilliseconds)
+      recording.note(entry.event, [], at: entry.atMilliseconds)
+    }
+    if let current { end(current, at: log.events.last?.atMilliseconds ?? 0) }
+    let engine = PrefetchEngine(policy: log.start.policy, settings: log.start.settings)
+    return try SessionLog(SessionLog.line(beginning: engine, at: 0) + recording.bytes)
+  }
+
+  @Test(arguments: ["plain", "expected-wait"])
+  func `what a session shares replays as all of it`(recorded: String) throws {
+    for kbps in [300, 3_000] {
+      var random = LabRandom(seed: 3)
+      let setup = Simulation.Setup(
+        feed: FeedModel().feed(count: 20, random: random.split(1)), viewer: .steady,
+        network: try Self.changing(&random, around: kbps), items: 20)
+      let (_, bytes) = Simulation.recorded(try Self.strategy(recorded), setup, seed: 5)
+      let whole = try SessionLog(bytes)
+      let (full, part) = (try Replay(whole), try Replay(try Self.shared(whole)))
+      #expect(part.strategy == full.strategy && part.recorded.items == full.recorded.items)
+      #expect(part.recorded.loaders == full.recorded.loaders)
+      #expect(part.recorded.bytes == full.recorded.bytes)
+      #expect(abs(part.link.percent(.unknown) - full.link.percent(.unknown)) <= 3)
+      let policy = try Policy.Strategy(text: "plain")
+      for isFast in [false, true] {
+        let (one, other) = (
+          full.run(policy, isFast: isFast, over: setup.network.link),
+          part.run(policy, isFast: isFast, over: setup.network.link)
+        )
+        #expect(abs(one.loaders - other.loaders) <= 2, "\(kbps) \(isFast): \(one), \(other)")
+        #expect(
+          abs(one.kilobytesPerItem - other.kilobytesPerItem) <= one.kilobytesPerItem / 10,
+          "\(kbps) \(isFast): \(one), \(other)")
+      }
+    }
+  }
+
   @Test func `what cannot be replayed is refused in words`() throws {
     var random = LabRandom(seed: 3)
     let setup = Simulation.Setup(

@@ -80,6 +80,31 @@ import Testing
     #expect(alone.heldBack.networks == [] && alone.heldBack.sharedNetworks == ["a"])
   }
 
+  @Test func `networks that are there to judge alone judge what was tuned on others`() throws {
+    let profile = SimulationTests.profile("3g")
+    func networks(_ rates: [Int]) throws -> [LabNetwork] {
+      let known = try #require(NetworkProfile.usual.first { $0.name == "3g" })
+      return rates.map {
+        LabNetwork(downlinkKbps: $0, roundTripMilliseconds: $0 == 900 ? nil : 300, on: known)
+      }
+    }
+    var experiment = Self.experiment([profile], repeats: 2)
+    experiment.networks = try networks([900, 2_000])
+    experiment.judgingNetworks = try networks([5, 1_500])
+    let (tuning, judging, heldBack) = experiment.halves
+    #expect(tuning.networks.map(\.name) == ["900 kbit/s, 200 ms", "2000 kbit/s, 300 ms"])
+    #expect(judging.networks.map(\.name) == ["16 kbit/s, 300 ms", "1500 kbit/s, 300 ms"])
+    #expect(
+      heldBack.words.hasPrefix("judged on 2 networks that it was not tuned on, with other feeds"))
+    experiment.contestants = [Self.setting(5, 2), Self.setting(0, 5)]
+    let found = experiment.tune(Objective(.loaders, .kilobytes(10_000)), searches: true) {
+      count, body in
+      for index in 0..<count { body(index) }
+    }
+    #expect(found.tuned.networks == tuning.networks.map(\.name))
+    #expect(found.judged.networks == judging.networks.map(\.name))
+  }
+
   @Test func `where the current setting is the best, it stays, and is said to`() {
     var experiment = Self.experiment([SimulationTests.profile("dsl")], repeats: 2)
     experiment.contestants = [Self.setting(5, 2), Self.setting(0, 5)]

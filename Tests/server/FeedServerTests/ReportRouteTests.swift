@@ -212,6 +212,136 @@ import Testing
     for session in 0..<21 { #expect(try Self.post(client, Self.json(session)).status == 202) }
     #expect(try Self.total(client, parts: 21)["sessions"] as? Int == 21)
   }
+
+  // MARK: Shared sessions
+
+  /// What a session of one look shares, as a member of a report.
+  private static func record(_ lines: String = looked) -> String {
+    let escaped = lines.replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    return #""items":1,"until":9000,"record":"\#(escaped)""#
+  }
+
+  private static let looked = """
+    {"at":0,"event":"pageArrived","place":"anew","items":[{"id":"1","type":"image","media":[{"key":"1","kind":"image","bytes":9}]}]}
+    {"at":1,"actions":[{"do":"fetch","transfer":1}]}
+    {"at":2,"seen":"1","ready":false,"direction":"down"}
+    {"at":90,"event":"bytesArrived","transfer":1,"key":"1","range":[0,8]}
+    {"at":800,"left":"1","dwellMs":798,"waitMs":88}
+
+    """
+
+  private static func names(_ folder: TemporaryFolder) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+  }
+
+  @Test func `sessions that are asked share what they were, as files that say nothing of them`()
+    throws
+  {
+    let folder = TemporaryFolder()
+    let service = try Self.service {
+      ($0.recordPermille, $0.recordFolder) = (250, folder.path)
+    }
+    let client = try service.client()
+    for target in ["/rp/?feed=featured", "/v1/feeds/featured/items"] {
+      // The second time from what is kept, and as a 304.
+      let page = try client.get(target)
+      #expect(page.fields["record-share"] == "250" && page.fields["report-token"] == nil)
+      #expect(page.fields["access-control-expose-headers"]?.contains("Record-Share") == true)
+      #expect(try client.get(target).fields["record-share"] == "250")
+      let tag = try #require(page.fields["etag"])
+      let same = try client.get(target, ["If-None-Match": tag])
+      #expect(same.status == 304 && same.fields["record-share"] == "250")
+    }
+    #expect(try client.get("/v1/items/a?feed=featured").fields["record-share"] == nil)
+
+    // The same part twice is one session; its policy is known by its text.
+    let report = Self.json(1, 0, Self.record()).replacing(
+      #""policy":"p""#, with: #""policy":"plain:leading=3""#)
+    for _ in 0..<2 { #expect(try Self.post(client, report).status == 202) }
+    #expect(try Self.post(client, Self.json(2, 0, Self.record())).status == 202)
+    #expect(try eventually { try Self.names(folder).contains { $0.hasSuffix(".ndjson") } })
+    _ = try Self.total(client, parts: 2)
+    let names = try Self.names(folder)
+    #expect(names.count == 1 && !names[0].contains("session"))
+    let path = folder.file(try #require(names.first))
+    let log = try SessionLog(Array(try Data(contentsOf: URL(fileURLWithPath: path))))
+    #expect(log.looks.count == 1 && log.start.policy.strategy == .plain(leading: 3))
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    let modified = try #require(attributes[.modificationDate] as? Date)
+    #expect(Int(modified.timeIntervalSince1970) % 86_400 == 0)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    // Of a policy that nobody knows a replay would not know what it replays.
+    let figures = try client.get("/metrics").text
+    #expect(figures.contains(#"lookahead_recordings_total{outcome="kept"} 1"#), "\(figures)")
+    #expect(figures.contains(#"lookahead_recordings_total{outcome="passedOver"} 1"#))
+  }
+
+  @Test func `what is no session is refused by its line, and without being asked nothing is kept`()
+    throws
+  {
+    let folder = TemporaryFolder()
+    let asking = try Self.service { ($0.recordPermille, $0.recordFolder) = (1_000, folder.path) }
+    let client = try asking.client()
+    for (lines, words) in [
+      ("{}\n", "line 1: "), (Self.looked + "{\"at\":1,\"event\":\"x\"}\n", "line 6: "),
+      ("{\"at\":1,\"cut\":true}\n", "nobody looked at anything"),
+    ] {
+      let body = Self.json(3, 0, Self.record(lines))
+        .replacing(#""policy":"p""#, with: #""policy":"endless""#)
+      let answer = try Self.post(client, body)
+      #expect(answer.status == 422 && answer.value("field") == "record", "\(answer.text)")
+      #expect(answer.text.contains(words), "\(answer.text)")
+    }
+    let long = String(repeating: "{\"at\":1,\"cut\":true}\n", count: 2_000)
+    #expect(
+      try Self.post(client, Self.json(3, 0, Self.record(long))).text.contains("more than 40000"))
+    for configure in [
+      { (settings: inout ReportSettings) in settings.recordFolder = folder.path },
+      { (settings: inout ReportSettings) in settings.recordPermille = 1_000 },
+    ] {
+      let silent = try Self.service(configure)
+      let other = try silent.client()
+      #expect(try other.get("/rp/?feed=featured").fields["record-share"] == nil)
+      // One that was asked before the server began anew.
+      #expect(try Self.post(other, Self.json(4, 0, Self.record())).status == 202)
+      _ = try Self.total(other, parts: 1)
+    }
+    #expect(try Self.names(folder).isEmpty)
+  }
+
+  @Test func `the folder of sessions is bounded, and the oldest go`() throws {
+    let folder = TemporaryFolder()
+    let now = Int(Date().timeIntervalSince1970)
+    func make(_ name: String, days: Int, bytes: Int) throws {
+      let path = try folder.write(String(repeating: "x", count: bytes), to: name)
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSince1970: Double(now - days * 86_400))],
+        ofItemAtPath: path)
+    }
+    try make("old.ndjson", days: 40, bytes: 10)
+    try make("second.ndjson", days: 3, bytes: 600_000)
+    try make("third.ndjson", days: 2, bytes: 600_000)
+    try make(".new-left", days: 3, bytes: 10)
+    try make(".new-now", days: 0, bytes: 10)
+    try make("notes.txt", days: 90, bytes: 10)
+    let service = try Self.service {
+      ($0.recordPermille, $0.recordFolder, $0.recordBytes) = (1, folder.path, 1 << 20)
+    }
+    let client = try service.client()
+    try eventually { try Self.names(folder).count == 3 }
+    #expect(try Self.names(folder) == [".new-now", "notes.txt", "third.ndjson"])
+    // A folder that is away costs the session, and no report.
+    try FileManager.default.removeItem(atPath: folder.path)
+    let report = Self.json(1, 0, Self.record())
+      .replacing(#""policy":"p""#, with: #""policy":"endless""#)
+    #expect(try Self.post(client, report).status == 202)
+    #expect(try Self.total(client, parts: 1)["sessions"] as? Int == 1)
+    #expect(
+      try eventually {
+        try client.get("/metrics").text
+          .contains(#"lookahead_recordings_total{outcome="failed"} 1"#)
+      })
+  }
 }
 
 /// `--reports signed`.

@@ -1,9 +1,10 @@
 import Catalog
 import Feed
 import Reports
-import RowStore
 import TestSupport
 import Testing
+
+@testable import RowStore
 
 /// What clients report, added up.
 @Suite struct ReportTests {
@@ -150,6 +151,28 @@ import Testing
         == [[1]])
   }
 
+  @Test func `a cell of before the links is read, and has none`() throws {
+    var part = ReportPart(session: "1", part: 0)
+    part.figures.items = 3
+    part.figures.waits.add(milliseconds: 70)
+    let cell = ReportCell(part)
+    var writer = PackedWriter()
+    let figures = cell.figures
+    for number in [
+      cell.sessions, cell.parts, cell.sessionsOfOneAddress, figures.items, figures.stalls,
+      figures.stalledMilliseconds, figures.requests, figures.plans,
+    ] + figures.loaders.counts + figures.bytes.counts + cell.moments.sums + cell.moments.squares
+      + cell.moments.timesItems
+    { writer.append(number) }
+    for bins in [figures.waits, figures.frames] {
+      writer.append(bins.counts.count)
+      for number in bins.counts { writer.append(number) }
+    }
+    #expect(try PackedReport.cell(writer.sealed(form: 2)) == cell)
+    // A later program's is not taken for one of ours.
+    #expect(throws: PackedError.self) { try PackedReport.cell(writer.sealed(form: 4)) }
+  }
+
   @Test(arguments: TestRandom.seeds)
   func `cells are read as they were packed, and nothing else is`(_ seed: UInt64) throws {
     var random = TestRandom(seed)
@@ -166,6 +189,9 @@ import Testing
       }
       for _ in 0..<Int.random(in: 0...20, using: &random) {
         cell.figures.frames.add(
+          Int.random(in: 1...1_000_000, using: &random),
+          inBin: Int.random(in: 0..<DurationBins.count, using: &random))
+        cell.links.downlinks.add(
           Int.random(in: 1...1_000_000, using: &random),
           inBin: Int.random(in: 0..<DurationBins.count, using: &random))
       }

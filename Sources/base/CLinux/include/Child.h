@@ -35,8 +35,8 @@ struct lookahead_child {
   /* How large a file may become that it writes, and how many it may have open. */
   unsigned long long file_bytes;
   unsigned long long open_files;
-  /* Whether it has a processor only while nobody else wants it. */
-  int is_idle;
+  /* How nice it is at the least; 19: it has a processor only while nobody else wants it. */
+  int nice;
 };
 
 static inline void lookahead_limit(int resource, unsigned long long soft, unsigned long long hard) {
@@ -95,9 +95,9 @@ static inline int lookahead_become(const struct lookahead_child *child, pid_t pa
   /* Mostly it writes to pipes, and to no file but one that is given to it. */
   lookahead_limit(RLIMIT_FSIZE, child->file_bytes, child->file_bytes);
   lookahead_limit(RLIMIT_NOFILE, child->open_files, child->open_files);
-  if (child->is_idle) {
+  if (child->nice > getpriority(PRIO_PROCESS, 0)) setpriority(PRIO_PROCESS, 0, child->nice);
+  if (child->nice >= 19) {
     struct sched_param none = {0};
-    setpriority(PRIO_PROCESS, 0, 19);
     sched_setscheduler(0, SCHED_IDLE, &none);
   }
   if (chdir("/") != 0) return errno;

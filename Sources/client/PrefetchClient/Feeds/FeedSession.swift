@@ -78,6 +78,9 @@ public actor FeedSession {
       })
   }
 
+  /// Of a thousand sessions, how many the server asks to share what they were.
+  nonisolated var recordShare: Int { meter.recordShare }
+
   /// How long it is until a time that the server names, in milliseconds, whatever our clock says.
   nonisolated func milliseconds(until time: Timestamp) -> Int { meter.milliseconds(until: time) }
 

@@ -20,6 +20,8 @@ struct PageSource: Sendable {
     var date: Date?
     /// What the page handed out for reports.
     var reportToken: String?
+    /// Of a thousand sessions, how many the page asked to share what they were.
+    var recordShare: Int?
   }
 
   /// The page of these parameters.
@@ -101,7 +103,10 @@ struct PageSource: Sendable {
     do throws(TransportError) {
       answer = try await transport.answer(to: request)
       if bypassesCaches { exchange.date = answer.fields["date"].flatMap(Date.init(http:)) }
-      if answer.status == 200 { exchange.reportToken = answer.fields["report-token"] }
+      if answer.status == 200 {
+        exchange.reportToken = answer.fields["report-token"]
+        exchange.recordShare = answer.fields["record-share"].flatMap { Int($0) }
+      }
       body = try await read(answer.body, &exchange)
     } catch {
       throw .transport(error)
@@ -159,11 +164,15 @@ final class PageMeter: Sendable {
   /// By how much the server's clock is ahead of ours, as its last fresh answer said.
   private let ahead = Mutex(TimeInterval(0))
   private let token = Mutex<String?>(nil)
+  private let share = Mutex(0)
 
   var traffic: PageTraffic { state.withLock { $0 } }
 
   /// What the last page handed out for reports; nil where none did.
   var reportToken: String? { token.withLock { $0 } }
+
+  /// Of a thousand sessions, how many pages ask to share what they were.
+  var recordShare: Int { share.withLock { $0 } }
 
   /// How long it is until a time of the server's, in milliseconds.
   func milliseconds(until time: Timestamp) -> Int {
@@ -177,6 +186,7 @@ final class PageMeter: Sendable {
       $0.bytes += exchange.bytes
     }
     if let handed = exchange.reportToken { token.withLock { $0 = handed } }
+    if let asked = exchange.recordShare { share.withLock { $0 = asked } }
     guard let date = exchange.date else { return }
     ahead.withLock { $0 = date.timeIntervalSinceNow }
   }

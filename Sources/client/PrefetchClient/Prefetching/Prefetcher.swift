@@ -62,6 +62,9 @@ public actor Prefetcher {
   private var report: SessionReport?
   private let outbox: ReportOutbox?
   private let reporting: ReportingSettings
+  /// What the session was, if the server asked it to share that.
+  private var recording: SessionRecording?
+  private var isDrawn = false
   private var measured: LinkMeter.Measurement?
   private var look: Look?
   /// The loaders that the engine had counted when the last item was left.
@@ -181,6 +184,7 @@ public actor Prefetcher {
   public func refresh() async throws(FeedSessionError) {
     let page = try await session.refresh()
     if asksForPolicy { try await load(byPolicyOf: page) }
+    drawRecording()
     await arrived(
       .anew,
       PageArrival(
@@ -195,6 +199,15 @@ public actor Prefetcher {
     engine = PrefetchEngine(policy: policy, settings: settings)
     recorder?.begin(engine, at: clock.milliseconds)
     report?.load(by: policy.name, arm: await session.arm)
+  }
+
+  /// The session shares what it was if the server asked one in so many for that, and it is drawn; once.
+  private func drawRecording() {
+    guard !isDrawn else { return }
+    isDrawn = true
+    guard report != nil, reporting.sharesRecording, Int.random(in: 0..<1_000) < session.recordShare
+    else { return }
+    recording = SessionRecording(at: clock.milliseconds)
   }
 
   /// What is new since, put above the list.
@@ -222,10 +235,10 @@ public actor Prefetcher {
     awaited = engine.activeItem?.isSame(as: item) == true ? nil : item
     look = Look(since: activeSince, isPageMissing: awaited != nil)
     noteStart(of: item)
-    recorder?.note(
-      SessionLog.Look(
-        atMilliseconds: activeSince, item: item, isReady: isReady,
-        isGoingUp: engine.isGoingUp))
+    let seen = SessionLog.Look(
+      atMilliseconds: activeSince, item: item, isReady: isReady, isGoingUp: engine.isGoingUp)
+    recorder?.note(seen)
+    recording?.note(seen)
   }
 
   /// The list scrolls: this many items a second, below zero where it goes up; and where it will stop, in items
@@ -302,6 +315,8 @@ public actor Prefetcher {
     ledger.watched(
       item, chosen: engine.chosenFile(of: active)?.key, milliseconds: now - (readySince ?? now))
     recorder?.noteEnd(of: active, from: activeSince, waitMilliseconds: wait, at: now)
+    recording?.noteEnd(
+      of: active, at: now, dwellMilliseconds: now - activeSince, waitMilliseconds: wait)
   }
 
   // MARK: The report
@@ -383,7 +398,12 @@ public actor Prefetcher {
     totals.fates = ledger.fates
     totals.downlinkKbps = measured?.kilobitsPerSecond
     totals.roundTripMilliseconds = measured?.roundTripMilliseconds
-    return report?.cut(at: clock.milliseconds, totals, isLast: isLast)
+    var part = report?.cut(at: clock.milliseconds, totals, isLast: isLast)
+    if let shared = recording, isLast || shared.isFull {
+      part?.record = String(decoding: shared.bytes, as: UTF8.self)
+      recording = nil
+    }
+    return part
   }
 
   // MARK: The engine
@@ -392,6 +412,7 @@ public actor Prefetcher {
     let now = clock.milliseconds
     let actions = engine.handle(event, atMilliseconds: now)
     recorder?.note(event, actions, at: now)
+    recording?.note(event, actions, at: now)
     for action in actions { perform(action) }
   }
 

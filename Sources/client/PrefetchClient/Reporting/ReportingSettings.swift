@@ -10,6 +10,9 @@ public struct ReportingSettings: Hashable, Sendable {
   public var arm = ""
   /// The app's name and version.
   public var client = "PrefetchClient"
+  /// Whether the session shares what it was, without ids and addresses, where the server asks for that
+  /// (`--record-share`) and it is drawn.
+  public var sharesRecording = true
   /// Where parts wait that could not be sent, for the next session; nil keeps them as long as this one.
   public var file: URL?
   /// How long to wait for the answer.

@@ -189,6 +189,20 @@ extension SessionLog {
       }
   }
 
+  /// The engine begins or resumes a transfer: of what it said, what `requests` is of.
+  static func line(requesting transfer: Int, at milliseconds: Int) -> [UInt8] {
+    line { writer in
+      writer.member("at", milliseconds)
+      writer.key("actions")
+      writer.array { writer in
+        writer.object { writer in
+          writer.member("do", "fetch")
+          writer.member("transfer", transfer)
+        }
+      }
+    }
+  }
+
   /// The person looks at an item.
   public static func line(_ look: Look) -> [UInt8] {
     line { writer in

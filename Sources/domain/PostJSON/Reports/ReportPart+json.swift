@@ -5,8 +5,8 @@ import Reports
 extension ReportPart {
   private static let known = [
     "ageMs", "arm", "before", "bytes", "client", "feed", "frameMs", "items", "loaders", "network",
-    "part", "plans", "policy", "requests", "seen", "session", "since", "stalledMs", "stalls",
-    "token", "until", "waitMs",
+    "part", "plans", "policy", "record", "requests", "seen", "session", "since", "stalledMs",
+    "stalls", "token", "until", "waitMs",
   ]
 
   /// The part that the bytes are as JSON.
@@ -52,6 +52,7 @@ extension ReportPart {
     seen = try fields.list("seen", limit: ReportLimits.seen) { value throws(RecordError) in
       try SeenItem(json: value)
     }
+    record = try fields.text("record", limit: .bytes(ReportLimits.recordBytes))
     if let (field, problem) = problem { throw fields.error(field, problem) }
   }
 }
@@ -193,9 +194,11 @@ extension JSONWriter {
           }
         }
       }
-      guard !part.seen.isEmpty else { return }
-      writer.key("seen")
-      writer.array { writer in for item in part.seen { writer.seen(item) } }
+      if !part.seen.isEmpty {
+        writer.key("seen")
+        writer.array { writer in for item in part.seen { writer.seen(item) } }
+      }
+      writer.member("record", part.record)
     }
   }
 

@@ -21,6 +21,8 @@ package struct Experiment: Sendable {
   package var firstRepeat = 0
   /// What all random numbers come from.
   package var seed: UInt64
+  /// Networks that judge what was tuned on the others; nil where those are told apart by `halves`.
+  package var judgingNetworks: [LabNetwork]?
   /// What clients are told wrong; `disturbed(by:)` makes the rest of it.
   var disturbance: Disturbance?
 

@@ -121,12 +121,15 @@ extension ExperimentResults {
 
 extension Experiment {
   /// What to tune on, what to judge on, and what of this is held back for judging. Recorded networks alternate,
-  /// where there are two at least; a profile is in both. Judging has repeats of its own.
+  /// where there are two at least; a profile is in both, where there are no networks for judging alone. Judging has repeats
+  /// of its own.
   package var halves: (tuning: Experiment, judging: Experiment, heldBack: HeldBack) {
     var (tuning, judging) = (self, self)
     let recorded = networks.indices.filter { networks[$0].isRecorded }
     var kept: Set<Int> = []
-    if recorded.count > 1 {
+    if let judgingNetworks {
+      judging.networks = judgingNetworks
+    } else if recorded.count > 1 {
       kept = Set(recorded.enumerated().filter { $0.offset % 2 == 1 }.map(\.element))
       tuning.networks = networks.indices.filter { !kept.contains($0) }.map { networks[$0] }
       judging.networks = networks.indices
@@ -134,16 +137,18 @@ extension Experiment {
     }
     // Beyond all repeats that anybody tunes with.
     judging.firstRepeat = firstRepeat + Self.judgingRepeat
-    let shared = networks.indices.filter {
-      !kept.contains($0) && (kept.isEmpty || !networks[$0].isRecorded)
-    }
+    let shared =
+      judgingNetworks == nil
+      ? networks.indices.filter {
+        !kept.contains($0) && (kept.isEmpty || !networks[$0].isRecorded)
+      } : []
     let scrolled: HeldBack.Feed =
       switch feed {
       case .generated: .other
       case .recorded(let feed, let turns): turns && feed.items.count > 1 ? .otherPlaces : .same
       }
     let heldBack = HeldBack(
-      networks: kept.sorted().map { networks[$0].name },
+      networks: judgingNetworks?.map(\.name) ?? kept.sorted().map { networks[$0].name },
       sharedNetworks: shared.map { networks[$0].name }, feed: scrolled,
       hasOtherViewers: viewer.isDrawn)
     return (tuning, judging, heldBack)

@@ -61,9 +61,18 @@ package struct ReportSettings: Sendable {
   package var leastViews = 200
   /// How long a decoder takes at the most for a first frame.
   package var decoderMilliseconds = 500
+  /// Of a thousand sessions, how many are asked to share what they were; 0 asks nobody.
+  package var recordPermille = 0
+  /// Where that is kept.
+  package var recordFolder: String?
+  /// How many bytes that folder may hold.
+  package var recordBytes = 64 << 20
 
   /// The defaults.
   package init() {}
+
+  /// Of a thousand sessions, how many pages ask.
+  var sharedPermille: Int { taken == .off || recordFolder == nil ? 0 : recordPermille }
 }
 
 /// Adds up what clients report, and has the store write it every second.
@@ -118,6 +127,8 @@ final class ReportCollector: Sendable {
   let settings: ReportSettings
   /// What was learned of how long people watch.
   let learner: WatchLearner
+  /// What sessions share; nil where none is asked to.
+  let recordings: SessionRecordings?
   private let store: any Store
   private let state: Mutex<State>
   private let hour: @Sendable () -> Int
@@ -140,6 +151,7 @@ final class ReportCollector: Sendable {
   ) {
     (self.store, self.settings, self.logger, self.hour) = (store, settings, logger, hour)
     learner = WatchLearner(store, settings)
+    recordings = SessionRecordings(settings, registry, logger)
     let now = hour()
     state = Mutex(
       State(memory: ReportMemory(limit: settings.remembered), hour: now, droppedHour: now))
@@ -201,6 +213,8 @@ final class ReportCollector: Sendable {
     let cell: ReportCell
     /// The items that it tells more of.
     var seen: [SeenItem] = []
+    /// What the session shares.
+    var log: [UInt8]?
   }
 
   /// Counts parts, all of them or none; those that were counted before are passed over.
@@ -212,6 +226,7 @@ final class ReportCollector: Sendable {
     var (repeated, passedOver) = (0, 0)
     var counted = ReportFigures()
     var begun = 0
+    var shared: [[UInt8]] = []
     let problem = state.withLock { state -> Problem? in
       if state.hour != hour {
         state.hour = hour
@@ -258,6 +273,7 @@ final class ReportCollector: Sendable {
         state.queuedItems += seen.count
         passedOver += entry.seen.count - seen.count
         state.waiting.append(Waiting(part: part, seen: seen))
+        if let log = entry.log { shared.append(log) }
       }
       return nil
     }
@@ -265,6 +281,7 @@ final class ReportCollector: Sendable {
     itemCounters[.passedOver]?.increment(by: passedOver)
     counters[.repeated]?.increment(by: repeated)
     counters[.counted]?.increment(by: entries.count - repeated)
+    for log in shared { recordings?.take(log) }
     sessions.increment(by: begun)
     items.increment(by: counted.items)
     for (counter, count) in zip(loaders, counted.loaders.counts) { counter.increment(by: count) }
@@ -273,6 +290,7 @@ final class ReportCollector: Sendable {
 
   /// Writes what waits, takes in what other servers wrote, and deletes what is too old once an hour. For one thread.
   func flush() {
+    recordings?.flush()
     write()
     drop()
     do {

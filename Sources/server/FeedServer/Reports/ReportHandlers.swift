@@ -40,7 +40,11 @@ struct ReportsHandler: RouteHandler {
         var part = try ReportPart(json: call.request.body)
         if part.feed.isEmpty { part.feed = feed ?? "" }
         presented[ByteText(part.session)] = part.token
-        entries = [entry(part, session: part.session, of: "\(part.part)", snapshot)]
+        var entry = self.entry(part, session: part.session, of: "\(part.part)", snapshot)
+        if let record = part.record {
+          entry.log = try collector.recordings?.log(of: part, record, in: snapshot.policyBook)
+        }
+        entries = [entry]
       case .cmcd:
         let reports = try CMCDReport.reports(in: call.request.body)
         let last = reports.lazy.compactMap(\.time).max() ?? 0

@@ -2,6 +2,34 @@ import HTTP
 import HTTPServer
 import SHA2
 
+/// What pages hand out for reports, in fields that are no part of what `ETag` is of.
+struct PageHandouts: Sendable {
+  /// The field that has how many sessions of a thousand are asked to share what they were.
+  static let shareField = "Record-Share"
+
+  private let tokens: ReportTokens?
+  private let recordPermille: Int
+
+  /// Nil where there is nothing to hand out.
+  init?(_ tokens: ReportTokens?, recordPermille: Int) {
+    guard tokens != nil || recordPermille > 0 else { return nil }
+    (self.tokens, self.recordPermille) = (tokens, recordPermille)
+  }
+
+  /// The answer with what its page hands out.
+  func handing(_ response: consuming Response, feed: String) -> Response {
+    if let tokens {
+      response.fields.append(ReportTokens.field, tokens.token(feed: feed))
+      response.fields.append("Access-Control-Expose-Headers", ReportTokens.field)
+    }
+    if recordPermille > 0 {
+      response.fields.append(Self.shareField, "\(recordPermille)")
+      response.fields.append("Access-Control-Expose-Headers", Self.shareField)
+    }
+    return response
+  }
+}
+
 /// Makes the tokens that pages hand out and reports carry, and looks whether a token is one of ours.
 ///
 /// A token says that its bearer was given a page of the feed, and until when that counts. It is
@@ -30,13 +58,6 @@ struct ReportTokens: Sendable {
   func token(feed: String) -> String {
     let expiry = max(0, now()) + seconds
     return "\(expiry).\(Self.code(feed, expiry, keys[0]))"
-  }
-
-  /// The answer with a token for the feed of its page.
-  func handing(_ response: consuming Response, feed: String) -> Response {
-    response.fields.append(Self.field, token(feed: feed))
-    response.fields.append("Access-Control-Expose-Headers", Self.field)
-    return response
   }
 
   /// - Throws: `Problem` 403, which names the session, where the token is none, another feed's, or over.

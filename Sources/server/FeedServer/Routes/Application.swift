@@ -65,7 +65,7 @@ struct Application: Handler {
   private let bodyBytes: Int
   private let importBytes: Int
   private let reports: ReportSettings
-  private let tokens: ReportTokens?
+  private let handouts: PageHandouts?
   private let resumable: ResumableUploads?
   private let logger: Logger
 
@@ -84,7 +84,7 @@ struct Application: Handler {
     bodyBytes = configuration.server.limits.bodyBytes
     importBytes = configuration.importBytes
     reports = configuration.reports
-    tokens = parts.reportTokens
+    handouts = parts.handouts
     resumable = parts.resumable
     logger = parts.logger
   }
@@ -120,8 +120,8 @@ struct Application: Handler {
     else { return false }
     do {
       try admit(request, responder)
-      if let tokens {
-        responder.respond(tokens.handing(try page.answer(to: request), feed: page.feed))
+      if let handouts {
+        responder.respond(handouts.handing(try page.answer(to: request), feed: page.feed))
       } else {
         responder.respond(try page.answer(to: request))
       }
@@ -187,7 +187,7 @@ struct Application: Handler {
     _ request: Request, _ text: consuming RequestText, _ responder: Responder,
     _ head: consuming RequestHead
   ) {
-    let call = Call(request, text, responder, head, .asked(by: request.fields), tokens, logger)
+    let call = Call(request, text, responder, head, .asked(by: request.fields), handouts, logger)
     call.attempt {
       if call.route?.isForWatchers != true { try admit(request, responder) }
       switch call.head.outcome {

@@ -46,20 +46,20 @@ final class Call: Sendable {
   let head: RequestHead
   /// What took how long, where the client asks for that.
   let timing: Timing?
-  /// Which pages hand out, where they do.
-  private let tokens: ReportTokens?
+  /// What pages hand out for reports, where they do.
+  private let handouts: PageHandouts?
   private let logger: Logger
 
   init(
     _ request: Request, _ text: RequestText, _ responder: Responder, _ head: consuming RequestHead,
-    _ timing: Timing?, _ tokens: ReportTokens?, _ logger: Logger
+    _ timing: Timing?, _ handouts: PageHandouts?, _ logger: Logger
   ) {
     self.request = request
     self.text = text
     self.responder = responder
     self.head = head
     self.timing = timing
-    self.tokens = tokens
+    self.handouts = handouts
     self.logger = logger
   }
 
@@ -112,8 +112,8 @@ final class Call: Sendable {
     response.route = route?.path ?? ""
     response.user = (try? head.writer?.get())?.name ?? ""
     timing?.describe(in: &response.fields)
-    if let tokens, let feed = pageFeed, [.ok, .notModified].contains(response.status) {
-      return responder.respond(tokens.handing(response, feed: feed))
+    if let handouts, let feed = pageFeed, [.ok, .notModified].contains(response.status) {
+      return responder.respond(handouts.handing(response, feed: feed))
     }
     responder.respond(response)
   }

@@ -30,6 +30,8 @@ struct HandlerParts: Sendable {
   let outcomes: PolicyOutcomes
   /// Which pages hand out; nil where there is no key.
   let reportTokens: ReportTokens?
+  /// What pages hand out for reports.
+  let handouts: PageHandouts?
   let experiments: ExperimentKeeper
   let webhooks: WebhookKeeper
   let imports: WorkerPool
@@ -89,6 +91,8 @@ struct HandlerParts: Sendable {
     reports = ReportCollector(
       store, configuration.reports, configuration.figures, logger, hour: configuration.reportClock)
     reportTokens = configuration.reportTokens
+    handouts = PageHandouts(
+      reportTokens, recordPermille: configuration.reports.sharedPermille)
     outcomes = PolicyOutcomes(store, leastSessions: configuration.reports.leastSessions)
     experiments = ExperimentKeeper(
       store, seconds: configuration.experimentSeconds, configuration.figures, logger,

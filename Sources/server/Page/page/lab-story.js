@@ -78,7 +78,7 @@ function money(bytes, rates) {
   const cents = (bytes[1] - bytes[0]) * rates.monthSessions * rates.gigabyteCents / 1e9;
   const size = Math.abs(cents) < 0.01 ? 'as much as before' : `${count(Math.round(Math.abs(cents) * 100) / 100)} cents ${
     cents > 0 ? 'more' : 'less'}`;
-  return ` Its data cost ${size} for each person and month.`;
+  return ` What it sends costs you ${size} for each person and month.`;
 }
 
 /**
@@ -93,11 +93,11 @@ function soFar({ verdict, percent, interval, sessions, loadersPer1000, brokenGua
     return `Too few sessions yet to say anything: ${count(sessions[1])} have it, ${count(sessions[0])} do not.`;
   }
   const met = loaders(loadersPer1000, 'had');
-  const between = `The truth lies between ${amount(interval[0])} and ${amount(interval[1])}.`;
+  const between = `All that is nearly sure yet: between ${amount(interval[0])} and ${amount(interval[1])} loaders.`;
   const said = {
-    better: 'It is better, and that is no chance.', worse: 'It is worse, and that is no chance.',
+    better: 'It is better: so much is hardly chance.', worse: 'It is worse: so much is hardly chance.',
     equivalent: 'There is no difference that matters.',
-    undecided: 'It is too early to tell: so much may be chance.',
+    undecided: 'Too early to tell: so much may be chance.',
   };
   return `${met} ${said[verdict]} ${between}`;
 }
@@ -105,7 +105,7 @@ function soFar({ verdict, percent, interval, sessions, loadersPer1000, brokenGua
 /** @param {number} percent of loaders, by which they are more */
 function amount(percent) {
   const size = count(Math.round(Math.abs(percent)));
-  return Math.abs(percent) < 0.5 ? 'no difference' : `${size} % ${percent < 0 ? 'fewer' : 'more'}`;
+  return Math.abs(percent) < 0.5 ? 'as many' : `${size}\u00a0% ${percent < 0 ? 'fewer' : 'more'}`;
 }
 
 /** What is tried, what came of it, and what a person may do about it: in words. */
@@ -153,12 +153,13 @@ export class LabStory {
     this.now.replaceChildren(...cards);
     this.past.replaceChildren(...past.map((one) => this.#line(one)));
     this.element.replaceChildren(
-      h('p', { class: 'note' }, 'A loader is what people see in place of an item that has not come yet. A policy says what is loaded ahead. ',
+      h('p', { class: 'note' }, 'A loader is what people see in place of an item that has not come yet. A policy says what is loaded ahead; ',
+        'of two called expected-wait, the one with the higher price loads less. ',
         'Whether another one is better is tried on some of the sessions, drawn at random; all others keep the one in force.'),
       ...cards.length > 0 ? [h('h3', {}, 'Now'), this.now] : [],
-      h('h3', {}, 'What was tried'),
+      h('h3', {}, 'What has happened'),
       past.length > 0 ? this.past : h('p', { class: 'note' }, 'Nothing has been decided yet.'),
-      h('h3', {}, 'Decide yourself'), this.key, this.said);
+      h('h3', {}, 'To use the buttons'), this.key, this.said);
   }
 
   /** @param {Experiment} one */
@@ -166,7 +167,7 @@ export class LabStory {
     const { expected } = last(one).evidence;
     const bytes = expected?.kilobytesPerItem;
     const more = bytes && bytes[0] > 0 ? Math.round(100 * (bytes[1] - bytes[0]) / bytes[0]) : undefined;
-    const data = more === undefined ? '' : more === 0 ? ', for as much data' : `, for ${Math.abs(more)} % ${more > 0 ? 'more' : 'less'} data`;
+    const data = more === undefined ? '' : more === 0 ? ', for as much data' : `, for ${Math.abs(more)}\u00a0% ${more > 0 ? 'more' : 'less'} data`;
     return h('article', { class: 'card' }, h('h4', {}, 'The lab suggests'),
       h('p', {}, 'Try ', named(one.policy.name), ' on ', ...where(one), '. ',
         expected ? `In simulated sessions ${count(Math.round(expected.loadersPer1000[1]))} of 1000 items had a loader instead of ${
@@ -181,11 +182,11 @@ export class LabStory {
     const end = new Date(Date.parse(begun.at) + one.days * DAY_MS).toISOString();
     const { finding } = one;
     return h('article', { class: 'card' }, h('h4', {}, 'Being tried'),
-      h('p', {}, named(one.policy.name), ' on ', ...where(one), `. ${last(one).share} % of the sessions have it since `,
+      h('p', {}, named(one.policy.name), ' on ', ...where(one), `. ${last(one).share}\u00a0% of the sessions have it since `,
         day(last(one).at), '.'),
       finding ? h('p', {}, soFar(finding), money(finding.bytesPerSession, this.#rates)) : null,
-      h('p', {}, 'It is decided on ', day(end), ' at the latest. If it gets worse in anything that matters, it ends within the hour.',
-        finding?.detectablePercent === undefined ? '' : ` By then a difference of ${count(finding.detectablePercent)} % would show.`),
+      h('p', {}, 'It is decided on ', day(end), ' at the latest. As soon as it is clearly worse in anything that matters, it ends by itself.',
+        finding?.detectablePercent === undefined ? '' : ` By then a difference of ${count(finding.detectablePercent)}\u00a0% would show.`),
       h('div', { class: 'choices' }, this.#button('Stop it', one, 'DELETE')), this.#steps(one));
   }
 
@@ -199,12 +200,13 @@ export class LabStory {
     const byFeed = new Map();
     for (const one of holdouts) byFeed.set(one.feed ?? '', [...byFeed.get(one.feed ?? '') ?? [], one]);
     return [...byFeed.values()].map((all) => h('article', { class: 'card' }, h('h4', {}, 'Being watched'),
-      h('p', {}, `${last(all[0]).share} % of the sessions keep the policy of before, `, named(all[0].policy.name), ', on ',
+      h('p', {}, `${last(all[0]).share}\u00a0% of the sessions keep the policy of before, `, named(all[0].policy.name), ', on ',
         all[0].feed ? h('span', {}, 'feed “', h('bdi', {}, all[0].feed), '”') : 'all feeds without a policy of their own',
-        '. If it turns out that they meet fewer loaders, it is in force again.'),
+        ', to see whether the one in force stays the better one. If these sessions have clearly fewer loaders, all get the policy of before again, by itself.'),
       h('ul', {}, ...all.map((one) => h('li', {}, h('bdi', {}, one.network ?? 'all networks'), ': ',
         one.finding?.percent === undefined ? 'too few sessions yet to say anything'
-          : `the one of before has ${amount(one.finding.percent)} loaders${one.finding.verdict === 'undecided' ? ', which may be chance' : ''}`)))));
+          : `the one of before has ${amount(one.finding.percent)}${Math.abs(one.finding.percent) < 0.5 ? '' : ' loaders'}${
+            one.finding.verdict === 'undecided' ? ', which may be chance' : ''}`)))));
   }
 
   /**
@@ -221,7 +223,9 @@ export class LabStory {
     /** @type {Record<string, any[]>} */
     const said = {
       applied: [name, ' was better, and was put in force.', met, ' ', this.#button('Take it back', one, 'DELETE')],
-      rolledBack: [name, ` was worse, and all sessions have the policy of before again.${met}`, why],
+      // It may have had fewer loaders, and be worse all the same.
+      rolledBack: [name, ` was worse${finding && finding.brokenGuards.length > 0 ? ` in ${finding.brokenGuards.join(' and in ')}` : ''}${
+        why}: all sessions have the policy of before again.${met}`],
       takenBack: ['What had been put in force turned out worse: ', name, ', the policy of before, is in force again.', met],
       undone: [name, ' was put in force, and taken back by hand', why, '.'],
       stopped: [name, one.steps.length === 1 || one.steps.every(({ kind: step }) => step === 'suggested' || step === 'stopped')
@@ -237,7 +241,7 @@ export class LabStory {
   #steps({ id, steps }) {
     return h('details', {}, h('summary', {}, `How it went (experiment ${id})`), h('ul', {}, ...steps.map(({ at, kind, share, evidence }) =>
       h('li', {}, h('time', { dateTime: at }, new Date(at).toLocaleString()), ': ',
-        DONE[/** @type {keyof typeof DONE} */ (kind)] ?? kind, share > 0 ? `, ${share} % of the sessions` : '',
+        DONE[/** @type {keyof typeof DONE} */ (kind)] ?? kind, share > 0 ? `, ${share}\u00a0% of the sessions` : '',
         evidence.reason ? `; ${evidence.reason}` : '', '.'))));
   }
 

@@ -171,8 +171,9 @@ extension ReportRows {
 /// Cells and hashes of parts as bytes.
 package enum PackedReport {
   private static let form: UInt8 = 1
-  /// That of cells with the moments of sessions; cells of before have the form 1.
-  private static let cellForm: UInt8 = 2
+  /// That of cells with the moments of sessions and the links; those of the form 2 have no links, those of the form 1
+  /// neither.
+  private static let cellForm: UInt8 = 3
 
   /// A cell: its numbers in the order of their declaration, bins with how many there are before.
   package static func pack(_ cell: ReportCell) -> [UInt8] {
@@ -185,7 +186,7 @@ package enum PackedReport {
     for numbers in [cell.moments.sums, cell.moments.squares, cell.moments.timesItems] {
       for number in numbers { writer.append(number) }
     }
-    for bins in [figures.waits, figures.frames] {
+    for bins in [figures.waits, figures.frames, cell.links.downlinks, cell.links.roundTrips] {
       writer.append(bins.counts.count)
       for number in bins.counts { writer.append(number) }
     }
@@ -198,8 +199,10 @@ package enum PackedReport {
   package static func cell(_ bytes: [UInt8]) throws(PackedError) -> ReportCell {
     do {
       return try bytes.withUnsafeBufferPointer { bytes in
-        let isOld = bytes.first == form
-        var reader = try PackedReader(sealed: bytes, form: isOld ? form : cellForm)
+        let told = bytes.first ?? cellForm
+        let isOld = told == form
+        var reader = try PackedReader(
+          sealed: bytes, form: (form...cellForm).contains(told) ? told : cellForm)
         var cell = ReportCell()
         cell.sessions = try reader.number("sessions")
         cell.parts = try reader.number("parts")
@@ -218,6 +221,10 @@ package enum PackedReport {
         cell.moments = try isOld ? moments(of: cell.figures, old) : moments(&reader)
         cell.figures.waits = try bins(&reader)
         cell.figures.frames = try bins(&reader)
+        if told == cellForm {
+          cell.links.downlinks = try bins(&reader)
+          cell.links.roundTrips = try bins(&reader)
+        }
         try reader.end()
         return cell
       }

@@ -1,0 +1,174 @@
+import CoreMetrics
+import struct Feed.RecordError
+import Logging
+import Observability
+import PostJSON
+import Prefetch
+import Reports
+import Synchronization
+import System
+
+/// Keeps the sessions that clients share, as files that `lookahead lab replay` reads: as many as a folder may hold, and no
+/// longer than reports.
+///
+/// A file says nothing of its client or its hour: its name is random, and its time is the day's beginning. It is written
+/// whole or not at all (a name of its own first). Sessions wait for that in a list that is bounded; what is beyond is passed
+/// over, and what waits in a process that is killed is lost.
+final class SessionRecordings: Sendable {
+  /// What became of one.
+  enum Outcome: String, CaseIterable {
+    case kept, passedOver, failed
+  }
+
+  private struct State {
+    var waiting: [[UInt8]] = []
+    /// What the folder holds, as far as is known.
+    var heldBytes: Int?
+    var droppedDay = -1
+  }
+
+  private let folder: String
+  private let limitBytes: Int
+  private let days: Int
+  private let logger: Logger
+  private let counters: [Outcome: Counter]
+  private let state = Mutex(State())
+
+  /// So many wait to be written at the most.
+  private static let queue = 256
+  /// What the names of whole ones end with, and of those that are being written begin with.
+  private static let (suffix, unfinished) = (".ndjson", ".new-")
+  private static let daySeconds = 86_400
+
+  /// Nil where no session is asked to share anything.
+  init?(_ settings: ReportSettings, _ registry: PrometheusRegistry, _ logger: Logger) {
+    guard settings.sharedPermille > 0, let folder = settings.recordFolder else { return nil }
+    (self.folder, limitBytes, days, self.logger) = (
+      folder, settings.recordBytes, settings.days, logger
+    )
+    counters = registry.counters(
+      "lookahead_recordings_total",
+      help:
+        "Sessions that clients shared; passedOver: more than could be kept, or by an unknown policy.",
+      of: Outcome.self)
+  }
+
+  /// A log of what a part shares; nil where the policy is not known by which the session loaded.
+  ///
+  /// - Throws: `RecordError` where it is no such log.
+  func log(
+    of part: ReportPart, _ lines: String, in book: PolicyBook
+  ) throws(RecordError) -> [UInt8]? {
+    guard let policy = Self.policy(of: part, in: book) else {
+      counters[.passedOver]?.increment()
+      return nil
+    }
+    let engine = PrefetchEngine(policy: policy, settings: PrefetchSettings())
+    let log = SessionLog.line(beginning: engine, at: 0) + lines.utf8
+    do throws(SessionLogError) {
+      let session = try SessionLog(log)
+      guard session.looks.contains(where: { $0.dwellMilliseconds != nil }),
+        !session.events.isEmpty
+      else { throw SessionLogError(line: 2, problem: "nobody looked at anything") }
+    } catch {
+      // The client's first line is the second one here.
+      throw RecordError(field: "record", problem: "line \(error.line - 1): \(error.problem)")
+    }
+    return log
+  }
+
+  /// By its name: one in force somewhere on the feed, one that is tried there, or what a strategy's text says.
+  private static func policy(of part: ReportPart, in book: PolicyBook) -> Policy? {
+    for network in book.networks {
+      for arm in [ExperimentArm.a, .b] {
+        let policy = book.policy(feed: part.feed, network: network, arm: arm)
+        if policy.name.isSame(as: part.policy) { return policy }
+      }
+    }
+    guard let strategy = try? Policy.Strategy(text: part.policy) else { return nil }
+    return Policy(name: part.policy, strategy: strategy)
+  }
+
+  /// One that was shared.
+  func take(_ log: [UInt8]) {
+    let isTaken = state.withLock { state in
+      guard state.waiting.count < Self.queue else { return false }
+      state.waiting.append(log)
+      return true
+    }
+    if !isTaken { counters[.passedOver]?.increment() }
+  }
+
+  /// Writes what waits, and deletes the oldest where there is too much. For one thread.
+  func flush() {
+    let day = WallClock.secondsSince1970 / Self.daySeconds
+    let (logs, isNewDay) = state.withLock { state in
+      defer { (state.waiting, state.droppedDay) = ([], day) }
+      return (state.waiting, state.droppedDay != day)
+    }
+    guard !logs.isEmpty || isNewDay else { return }
+    var kept = 0
+    do throws(SystemError) {
+      let folder = try OpenFolder(
+        path: self.folder, purpose: "open the folder of sessions \(self.folder)")
+      for log in logs {
+        try write(log, to: folder, day: day)
+        kept += 1
+        state.withLock { $0.heldBytes = $0.heldBytes.map { $0 + log.count } }
+      }
+      let isFull = state.withLock { $0.heldBytes.map { $0 > limitBytes } ?? true }
+      if isFull || isNewDay { try prune(folder, day: day) }
+    } catch {
+      counters[.failed]?.increment(by: logs.count - kept)
+      logger.error("sessions that were shared cannot be kept: \(error)")
+    }
+    counters[.kept]?.increment(by: kept)
+  }
+
+  private func write(_ log: [UInt8], to folder: OpenFolder, day: Int) throws(SystemError) {
+    let name = String(UInt64.random(in: .min ... .max), radix: 36)
+    let unfinished = Self.unfinished + name
+    guard let file = try folder.makeFile(named: unfinished, purpose: "keep a session") else {
+      return
+    }
+    try file.setPermissions(0o600)
+    try file.write(log[...])
+    try file.setModified(Moment(secondsSince1970: day * Self.daySeconds))
+    try folder.rename(unfinished, to: name + Self.suffix, purpose: "keep a session")
+  }
+
+  /// Deletes those that are too old, what a killed process has left, and of too many the oldest.
+  private func prune(_ folder: OpenFolder, day: Int) throws(SystemError) {
+    let purpose = "look at the folder of sessions \(self.folder)"
+    var held: [(seconds: Int, name: String, bytes: Int)] = []
+    var last: [UInt8]?
+    while true {
+      let names = try folder.names(after: last, limit: 1_000, purpose: purpose) { _ in true }
+      for name in names.map({ String(decoding: $0, as: UTF8.self) }) {
+        // Another server on the same folder may have deleted it.
+        guard let status = try? folder.status(of: name, purpose: purpose), status.isRegularFile
+        else { continue }
+        let seconds = status.modified.secondsSince1970
+        let age = day * Self.daySeconds - seconds
+        if name.hasPrefix(Self.unfinished) {
+          if age > Self.daySeconds { folder.remove(name) }
+        } else if name.hasSuffix(Self.suffix) {
+          if age > days * Self.daySeconds {
+            folder.remove(name)
+          } else {
+            held.append((seconds, name, status.bytes))
+          }
+        }
+      }
+      guard names.count == 1_000 else { break }
+      last = names.last
+    }
+    var bytes = held.reduce(0) { $0 + $1.bytes }
+    for file in held.sorted(by: { ($0.seconds, $0.name) < ($1.seconds, $1.name) })
+    where bytes > limitBytes {
+      folder.remove(file.name)
+      bytes -= file.bytes
+    }
+    state.withLock { $0.heldBytes = bytes }
+  }
+}
