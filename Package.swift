@@ -112,7 +112,8 @@ let package = Package(
     base.module("Statistics", [], strict),
     // SHA-256 and HMAC, from libcrypto.
     base.module("SHA2", ["CCrypto"]),
-    base.module("ObjectStorage", ["SHA2", "CivilTime", "System"]),
+    base.library("CCurl", "libcurl", package: "libcurl4-openssl-dev"),
+    base.module("ObjectStorage", ["SHA2", "CivilTime", "System", "CCurl"]),
     base.module("Observability", ["System", "CivilTime", "JSON", logging, metrics]),
     // Which release and commit this is; the plugin writes the latter. By itself, as each commit builds it again.
     .plugin(name: "CommitPlugin", capability: .buildTool()),
@@ -140,7 +141,7 @@ let package = Package(
     // Media: what lies in files, and what is known of them.
     media.module("MediaFormats"),
     media.module("ThumbHash"),
-    media.module("MediaFiles", ["System"]),
+    media.module("MediaFiles", ["System", "ObjectStorage"]),
     media.module(
       "MediaProbe",
       ["MediaFormats", "Feed", "JSON", "ThumbHash", "Sockets", "System", "SHA2"]),

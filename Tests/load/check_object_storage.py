@@ -1,4 +1,4 @@
-"""Backups in a bucket, against a store of its own (moto in server mode). See script/check-object-storage."""
+"""Backups and media files in a bucket, against a store of its own (moto in server mode). See script/check-object-storage."""
 
 import os
 import pathlib
@@ -11,6 +11,7 @@ import tempfile
 import time
 import urllib.request
 
+import check_media_bucket as media
 from checks import Checks, require
 from running import RunningServer, environment, wait_until
 
@@ -130,7 +131,7 @@ def refused(program, folder, store):
 
 
 def main():
-    program = sys.argv[1]
+    program, count = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1000
     checks = Checks()
     require(shutil.which("moto_server"), "moto_server is missing: pip install 'moto[server]'")
     store = Store()
@@ -139,6 +140,17 @@ def main():
             checks.run("a series of backups", series, program, folder, store)
             checks.run("refused", refused, program, folder, store)
             checks.run("large, and a store that goes", large, program, folder, store)
+        bucket = media.Bucket(store)
+        for name, check, *more in [
+                ("reads", media.reads), ("slow clients", media.slow_clients), ("replaced", media.replaced),
+                ("index", media.index), ("commands", media.commands), ("uploads", media.uploads),
+                ("expired uploads", media.expired), ("failures", media.failures),
+                ("store killed", media.store_killed), ("server killed", media.server_killed),
+                ("side by side", media.beside, count), ("full spool", media.full_spool),
+                ("delivered by the store", media.delivered), ("store away at the start", media.away_at_start)]:
+            with tempfile.TemporaryDirectory() as folder:
+                bucket.relay.set("pass")
+                checks.run(f"media: {name}", check, program, folder, bucket, *more)
     finally:
         store.stop()
     sys.exit(checks.status())

@@ -48,8 +48,6 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
   case notAnAddress(String)
   /// A variable of the environment is missing, or is not what it should be.
   case setting(String)
-  /// curl is not installed.
-  case withoutCurl
   /// The store could not be asked: a clause.
   case failed(String)
   /// The store refused: its status, code and message.
@@ -58,21 +56,35 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
   case otherLength(key: String, expected: Int, found: Int)
   /// Its answer is none that is understood.
   case noAnswer(String)
+  /// What the request was for does not hold: another wrote it meanwhile.
+  case preconditionFailed
+  /// The object is no longer the one that it was.
+  case changed
   /// It was given up.
   case cancelled
+
+  /// Whether the store may do it soon: it is away, or has too much to do.
+  package var isPassing: Bool {
+    switch self {
+    case .failed, .cancelled, .changed: true
+    case .refused(let status, _, _): status >= 500 || status == 429
+    case .notAnAddress, .setting, .otherLength, .noAnswer, .preconditionFailed: false
+    }
+  }
 
   /// A clause.
   package var description: String {
     switch self {
     case .notAnAddress(let text): "\(text) is no address of a bucket: s3://bucket/prefix would be"
     case .setting(let words): words
-    case .withoutCurl: "object stores are asked by curl, which is not installed"
     case .failed(let words): "the object store cannot be asked: \(words)"
     case .refused(let status, let code, let message):
       "the object store refuses: \(status) \(code)\(message.isEmpty ? "" : ", \(message)")"
     case .otherLength(let key, let expected, let found):
       "\(key) has \(found) bytes and not \(expected)"
     case .noAnswer(let words): "the object store's answer is not understood: \(words)"
+    case .preconditionFailed: "the object was written by another meanwhile"
+    case .changed: "the object was replaced while it was read"
     case .cancelled: "it was given up"
     }
   }

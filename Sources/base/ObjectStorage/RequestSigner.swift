@@ -1,6 +1,6 @@
 // `ObjectStorage` puts files into a bucket of S3 or of a store that speaks its protocol, and takes them out again:
-// `RequestSigner` signs requests (pure), `ObjectStore` has curl send them (`ChildProcess`), `StoreAnswer` reads what comes
-// back. It knows no backups.
+// `RequestSigner` signs requests and URLs (pure), `StoreTransport` sends them by libcurl over connections that stay open,
+// `StoreAnswer` reads what comes back, `ObjectStore` says what they mean. It knows neither backups nor media.
 
 import CivilTime
 import SHA2
@@ -78,7 +78,6 @@ package struct RequestSigner: Sendable {
     of request: Request, secondsSince1970: Int
   ) -> [(name: String, value: String)] {
     let time = Self.text(ofSecondsSince1970: secondsSince1970)
-    let day = String(time.prefix(8))
     var fields = request.fields
     if signsBodyDigest {
       fields.append(("x-amz-content-sha256", Self.hexadecimal(request.bodyDigest)))
@@ -94,19 +93,49 @@ package struct RequestSigner: Sendable {
       signed.map { "\($0.name):\(Self.trimmed($0.value))\n" }.joined(), names,
       Self.hexadecimal(request.bodyDigest),
     ].joined(separator: "\n")
-    let scope = "\(day)/\(region)/\(service)/aws4_request"
+    let authorization =
+      "\(Self.algorithm) Credential=\(credentials.accessKey)/\(scope(time)), SignedHeaders=\(names), "
+      + "Signature=\(signature(of: canonical, time))"
+    return fields + [("authorization", authorization)]
+  }
+
+  /// How long a URL holds at the most that is signed so, as S3 limits it.
+  package static let longestSeconds = 604_800
+
+  /// The query of a URL by which anybody may send the request as of this second, and for so many seconds; what it has
+  /// beside its query is not signed, but for method, host and path
+  /// (https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html).
+  package func signedQuery(
+    of request: Request, secondsSince1970: Int, forSeconds seconds: Int
+  ) -> String {
+    let time = Self.text(ofSecondsSince1970: secondsSince1970)
+    var query =
+      request.query + [
+        ("X-Amz-Algorithm", Self.algorithm),
+        ("X-Amz-Credential", "\(credentials.accessKey)/\(scope(time))"), ("X-Amz-Date", time),
+        ("X-Amz-Expires", "\(seconds)"), ("X-Amz-SignedHeaders", "host"),
+      ]
+    if let token = credentials.sessionToken { query.append(("X-Amz-Security-Token", token)) }
+    let text = Self.query(query)
+    let canonical = [
+      request.method, request.path, text, "host:\(request.host)\n", "host", "UNSIGNED-PAYLOAD",
+    ].joined(separator: "\n")
+    return "\(text)&X-Amz-Signature=\(signature(of: canonical, time))"
+  }
+
+  private func scope(_ time: String) -> String {
+    "\(time.prefix(8))/\(region)/\(service)/aws4_request"
+  }
+
+  private func signature(of canonical: String, _ time: String) -> String {
     let text = [
-      Self.algorithm, time, scope, Self.hexadecimal(SHA256.hash(Array(canonical.utf8))),
+      Self.algorithm, time, scope(time), Self.hexadecimal(SHA256.hash(Array(canonical.utf8))),
     ].joined(separator: "\n")
     var key = Array("AWS4\(credentials.secretKey)".utf8)
-    for part in [day, region, service, "aws4_request"] {
+    for part in [String(time.prefix(8)), region, service, "aws4_request"] {
       key = SHA256.authenticationCode(for: Array(part.utf8), key: key)
     }
-    let signature = SHA256.authenticationCode(for: Array(text.utf8), key: key)
-    let authorization =
-      "\(Self.algorithm) Credential=\(credentials.accessKey)/\(scope), SignedHeaders=\(names), "
-      + "Signature=\(Self.hexadecimal(signature))"
-    return fields + [("authorization", authorization)]
+    return Self.hexadecimal(SHA256.authenticationCode(for: Array(text.utf8), key: key))
   }
 
   /// A query as it is signed and sent: sorted by names and values as they are encoded.

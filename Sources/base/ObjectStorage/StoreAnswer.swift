@@ -1,74 +1,100 @@
-/// What an object store answers: a head and a body, as `curl --include` writes them.
+/// What an object store answers.
 struct StoreAnswer: Sendable {
   let status: Int
   /// By lower-case names.
-  private let fields: [String: String]
-  let body: String
+  private var fields: [String: String] = [:]
+  var body: [UInt8] = []
 
-  /// - Throws: `ObjectStoreError.noAnswer`.
-  init(_ bytes: [UInt8]) throws(ObjectStoreError) {
-    var rest = bytes[...]
-    while true {
-      guard let end = rest.firstRange(of: Array("\r\n\r\n".utf8)) else {
-        throw .noAnswer("it has no head")
-      }
-      let head = String(decoding: rest[..<end.lowerBound], as: UTF8.self)
-      rest = rest[end.upperBound...]
-      let lines = head.split(separator: "\r\n")
-      guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
-      else { throw .noAnswer("it has no status") }
-      // Interim answers come first.
-      if status < 200 { continue }
-      self.status = status
-      var fields: [String: String] = [:]
-      for line in lines.dropFirst() {
-        let parts = line.split(separator: ":", maxSplits: 1)
-        guard parts.count == 2 else { continue }
-        fields[parts[0].lowercased()] = String(parts[1].drop { $0 == " " })
-      }
-      self.fields = fields
-      body = String(decoding: rest, as: UTF8.self)
-      return
-    }
+  init(status: Int) { self.status = status }
+
+  /// Takes in a line of the head.
+  mutating func add(line: String) {
+    let parts = line.split(separator: ":", maxSplits: 1)
+    guard parts.count == 2 else { return }
+    let value = parts[1].drop { $0 == " " || $0 == "\t" }
+      .prefix { $0 != "\r\n" && $0 != "\r" && $0 != "\n" }
+    fields[parts[0].lowercased()] = String(value)
   }
 
   subscript(name: String) -> String? { fields[name] }
 
-  /// Why it refuses, as S3 says it in its XML.
+  /// Why it refuses, as S3 says it in its XML; an answer to HEAD says nothing.
   var refusal: ObjectStoreError {
     .refused(
-      status: status, code: XMLText.first("Code", in: body) ?? "",
-      message: String((XMLText.first("Message", in: body) ?? "").prefix(300)))
+      status: status, code: XMLText.first("Code", in: body[...]) ?? "",
+      message: String((XMLText.first("Message", in: body[...]) ?? "").prefix(300)))
+  }
+
+  /// Whether the same request may be answered otherwise soon.
+  var isPassing: Bool { [500, 502, 503, 504, 429].contains(status) }
+
+  /// `bytes 0-65535/1055836` (RFC 9110 section 14.4): which bytes, and of how many.
+  var contentRange: (range: Range<Int>, size: Int)? {
+    guard
+      let match = self["content-range"]?.wholeMatch(
+        of: /bytes ([0-9]{1,16})-([0-9]{1,16})\/([0-9]{1,16})/),
+      let first = Int(match.output.1), let last = Int(match.output.2),
+      let size = Int(match.output.3), first <= last, last < size
+    else { return nil }
+    return (first..<last + 1, size)
   }
 }
 
-/// Elements of the XML that S3 writes, which has no attributes where they are looked for, and no comments.
+/// Elements of the XML that S3 writes, which has no attributes where they are looked for, and no comments. By bytes: a
+/// key may begin with an accent, which would be one letter with the `>` before it.
 enum XMLText {
   /// What stands in each element of this name that stands in no other of it.
-  static func all(_ name: String, in text: String) -> [String] {
-    var found: [String] = []
-    var rest = text[...]
-    while let start = rest.firstRange(of: "<\(name)>") {
-      rest = rest[start.upperBound...]
-      guard let end = rest.firstRange(of: "</\(name)>") else { break }
-      found.append(String(rest[..<end.lowerBound]))
-      rest = rest[end.upperBound...]
+  static func all(_ name: String, in text: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+    let (opening, closing) = (Array("<\(name)>".utf8), Array("</\(name)>".utf8))
+    var found: [ArraySlice<UInt8>] = []
+    var rest = text
+    while let start = end(of: opening, in: rest) {
+      rest = rest[start...]
+      guard let end = end(of: closing, in: rest) else { break }
+      found.append(rest[..<(end - closing.count)])
+      rest = rest[end...]
     }
     return found
   }
 
   /// The text of the first element of this name.
-  static func first(_ name: String, in text: String) -> String? {
-    all(name, in: text).first.map(unescaped)
+  static func first(_ name: String, in text: ArraySlice<UInt8>) -> String? {
+    all(name, in: text).first.map { String(decoding: unescaped($0), as: UTF8.self) }
   }
 
-  private static func unescaped(_ text: String) -> String {
-    var text = text
-    for (escape, plain) in [
-      ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"),
-      ("&#34;", "\""), ("&amp;", "&"),
-    ] { text = text.replacing(escape, with: plain) }
-    return text
+  /// Behind the first place where these bytes stand.
+  private static func end(of bytes: [UInt8], in text: ArraySlice<UInt8>) -> Int? {
+    guard let first = bytes.first else { return nil }
+    var index = text.startIndex
+    while let found = text[index...].firstIndex(of: first) {
+      let end = found + bytes.count
+      guard end <= text.endIndex else { return nil }
+      if text[found..<end].elementsEqual(bytes) { return end }
+      index = found + 1
+    }
+    return nil
+  }
+
+  private static let entities: [(name: [UInt8], byte: UInt8)] = [
+    ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("amp", "&"), ("#39", "'"),
+    ("#34", "\""), ("#x27", "'"), ("#x22", "\""),
+  ].map { (Array($0.utf8), $1.utf8.first ?? 0) }
+
+  private static func unescaped(_ text: ArraySlice<UInt8>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.count)
+    var rest = text
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "&"), let end = rest.prefix(8).firstIndex(of: UInt8(ascii: ";")),
+        let entity = entities.first(where: { rest[..<end].elementsEqual($0.name) })
+      {
+        bytes.append(entity.byte)
+        rest = rest[(end + 1)...]
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return bytes
   }
 
   /// A text as it stands in an element.

@@ -33,6 +33,18 @@ public enum FileSystem {
   /// Takes a file's name away, if it is there (`unlink(2)`).
   public static func remove(_ path: String) { unlink(path) }
 
+  /// Makes a folder in one that is there, if it is absent.
+  ///
+  /// - Throws: `SystemError`.
+  public static func makeFolder(_ path: String) throws(SystemError) {
+    let parts = path.split(separator: "/")
+    let parent = parts.dropLast().joined(separator: "/")
+    let purpose = "make the folder \(path)"
+    let folder = path.hasPrefix("/") ? "/" + parent : parent.isEmpty ? "." : parent
+    _ = try OpenFolder(path: folder, purpose: purpose)
+      .makeFolder(named: parts.last.map(String.init) ?? ".", purpose: purpose)
+  }
+
   /// The same, where the file must not stay.
   public static func requireRemoval(of path: String) throws(SystemError) {
     do throws(SystemError) {

@@ -100,8 +100,8 @@ struct RestoreCommand: ParsableCommand {
     let isNewest = backup.hasSuffix("/") || !backup.contains(".sqlite")
     let last = backup.lastIndex(of: "/") ?? backup.endIndex
     let address = try ObjectAddress(isNewest ? backup : String(backup[...last]))
-    let store = try ObjectStore(
-      address, .init(environment: ProcessInfo.processInfo.environment))
+    let store = ObjectStore(
+      address, try .init(environment: ProcessInfo.processInfo.environment))
     // What a killed run left.
     FileSystem.remove(path)
     let key = isNewest ? nil : address.prefix + backup[backup.index(after: last)...]

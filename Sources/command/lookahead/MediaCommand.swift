@@ -1,6 +1,7 @@
 import ArgumentParser
 import MediaIndex
 import MediaProbe
+import ObjectStorage
 import Service
 
 struct MediaCommand: ParsableCommand {
@@ -57,6 +58,10 @@ struct MediaFaststartCommand: ParsableCommand {
   var output: String?
 
   mutating func validate() throws {
+    if let file = (files + [output].compactMap(\.self)).first(where: ObjectAddress.isOne) {
+      throw ValidationError(
+        "\(file): objects are not rewritten in place; put the file with ?faststart=1 instead")
+    }
     guard output == nil || files.count == 1 else {
       throw ValidationError("--output takes one file, not \(files.count)")
     }
@@ -109,6 +114,11 @@ struct MediaRenditionsCommand: ParsableCommand {
   func run() throws {
     var configuration = FeedServiceConfiguration(try options.location())
     Setting.apply(Setting.list(of: self), to: &configuration)
+    if (files.paths + [files.mediaRoot].compactMap(\.self)).contains(where: ObjectAddress.isOne) {
+      throw ValidationError(
+        "renditions lie beside their originals, in a folder: of a bucket none are made (make them of a copy)"
+      )
+    }
     try files.run(configuration) { indexer in
       var limits = RenditionMaker.Limits()
       limits.timeMilliseconds = renditionTimeoutMilliseconds

@@ -9,10 +9,11 @@ import System
 
 /// Which files of a media root are looked into, and what that may cost.
 struct MediaFilesOptions: ParsableArguments {
-  @Argument(help: "Files and folders in the media root.")
+  @Argument(help: "Files and folders in the media root; of a bucket s3://bucket/prefix/…")
   var paths: [String]
 
-  @Option(help: "Folder of the files under /media/; by default the named one.")
+  @Option(
+    help: "Folder of the files under /media/, or s3://bucket/prefix; by default the named one.")
   var mediaRoot: String?
 
   @Option(
@@ -49,15 +50,15 @@ struct MediaFilesOptions: ParsableArguments {
     _ configuration: FeedServiceConfiguration,
     _ adapt: (inout MediaIndexer) throws -> Void
   ) throws {
-    let root = try root()
+    let storage = try storage()
     // Looked at before anything is written.
     let targets = try paths.map { path throws(MediaTargetError) in
-      try MediaTarget(path: path, in: root)
+      try MediaTarget(path: path, in: storage)
     }
     let store = try configuration.opening.open(configuration.location).store
     let adding = Result {
       var indexer = MediaIndexer(
-        root: root, addresses: try MediaAddresses(baseURLs: baseURL), store: store,
+        storage, addresses: try MediaAddresses(baseURLs: baseURL), store: store,
         probe: MediaProbe(settings: decoding.settings), jobs: jobs)
       try adapt(&indexer)
       try indexer.run(targets, showing: ProgressMeter())
@@ -67,18 +68,31 @@ struct MediaFilesOptions: ParsableArguments {
   }
 
   /// The media root, or the folder that is named.
-  private func root() throws -> MediaRoot {
+  private func storage() throws -> MediaStorage {
     let path = mediaRoot ?? paths[0]
-    do throws(MediaError) {
-      return try MediaRoot(path: path)
-    } catch {
-      let isFile =
-        mediaRoot == nil && (try? FileStatus(path: path))?.isRegularFile == true
+    let isFile = mediaRoot == nil && (try? FileStatus(path: path))?.isRegularFile == true
+    guard !isFile else {
       throw MediaTargetError.unusable(
-        path: path,
-        reason: isFile
-          ? "it is no folder: --media-root says in which folder of /media/ it lies"
-          : MediaWalk.WalkProblem.media(error).description)
+        path: path, reason: "it is no folder: --media-root says in which folder of /media/ it lies")
+    }
+    return try MediaStorage.named(path)
+  }
+}
+
+extension MediaStorage {
+  /// The folder at a path, or the bucket of an address, which the environment says how to ask.
+  ///
+  /// - Throws: `MediaTargetError` where it cannot be used.
+  static func named(_ text: String) throws(MediaTargetError) -> MediaStorage {
+    do {
+      let storage = try MediaStorage.open(
+        text, environment: ProcessInfo.processInfo.environment)
+      try storage.bucket?.requireUsable()
+      return storage
+    } catch let error as MediaError {
+      throw .unusable(path: text, reason: MediaWalk.WalkProblem.media(error).description)
+    } catch {
+      throw .unusable(path: text, reason: "\(error)")
     }
   }
 }

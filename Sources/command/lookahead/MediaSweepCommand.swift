@@ -21,7 +21,7 @@ struct MediaSweepCommand: ParsableCommand {
 
   @OptionGroup var options: DatabaseOptions
 
-  @Option(help: "Folder of the files under /media/.")
+  @Option(help: "Folder of the files under /media/, or s3://bucket/prefix.")
   var mediaRoot: String?
 
   @Option("older-than", valueName: "days") var olderThan: Int?
@@ -41,20 +41,14 @@ struct MediaSweepCommand: ParsableCommand {
   }
 
   func run() throws {
-    let root: MediaRoot
-    do throws(MediaError) {
-      root = try MediaRoot(path: mediaRoot ?? "")
-    } catch {
-      throw MediaTargetError.unusable(
-        path: mediaRoot ?? "", reason: MediaWalk.WalkProblem.media(error).description)
-    }
+    let storage = try MediaStorage.named(mediaRoot ?? "")
     let store = try options.openExisting()
-    let sweeping = Result { try sweep(root, store) }
+    let sweeping = Result { try sweep(storage, store) }
     try store.close()
     try sweeping.get()
   }
 
-  private func sweep(_ root: MediaRoot, _ store: any FeedStore & MediaStore) throws {
+  private func sweep(_ storage: MediaStorage, _ store: any FeedStore & MediaStore) throws {
     CurrentThread.schedule(.background)
     let days = olderThan ?? Self.usualDays
     let now = WallClock.exactNow
@@ -62,7 +56,7 @@ struct MediaSweepCommand: ParsableCommand {
       secondsSince1970: now.secondsSince1970 - days * 86_400, nanoseconds: now.nanoseconds)
     let meter = ProgressMeter()
     defer { meter.clear() }
-    var media = try UnusedMedia(root, .served, store, changedBy: newest) { meter.report($0) }
+    var media = try UnusedMedia(storage, .served, store, changedBy: newest) { meter.report($0) }
     var posts = 0
     try store.exportRecords { record in
       media.look(in: record.json)
@@ -85,7 +79,7 @@ struct MediaSweepCommand: ParsableCommand {
       )
       throw ExitCode.failure
     }
-    let rests = try sweepUploads(root, newest)
+    let rests = try sweepUploads(storage, newest)
     if rests.files > 0 {
       print("\(rests.files) uploads that nobody continues, \(rests.bytes) bytes")
     }
@@ -105,10 +99,19 @@ struct MediaSweepCommand: ParsableCommand {
 
   /// Uploads that are not under way, and in which nothing happened since.
   private func sweepUploads(
-    _ root: MediaRoot, _ newest: Moment
+    _ storage: MediaStorage, _ newest: Moment
   ) throws -> (files: Int, bytes: Int) {
-    var found = try UploadFolder(root).sweep(isDry: !delete)
-    let partial = PartialUploads(root)
+    let folder: UploadFolder
+    switch storage {
+    case .folder(let root): folder = UploadFolder(root)
+    // The store does not say how many bytes have come.
+    case .bucket(let bucket):
+      let count = try bucket.abortUnfinished(
+        begunBefore: newest.secondsSince1970, isDry: !delete)
+      return (count, 0)
+    }
+    var found = try folder.sweep(isDry: !delete)
+    let partial = PartialUploads(folder)
     for entry in try partial.all() where entry.changed <= newest {
       guard let bytes = entry.bytes, case .file(let file) = try partial.take(entry.id) else {
         continue

@@ -224,6 +224,28 @@ extension NumberSetting {
       "media-compared-bytes", 0...gibibyte, \.application.mediaComparedBytes,
       "Maximum length of a file that is read for each answer to a URL that names its content."),
     NumberSetting(
+      "media-store-reads", 1...1024, \.application.mediaStore.reads,
+      "Maximum number of requests to a bucket for clients at once; others wait."),
+    NumberSetting(
+      "media-store-read-queue", 1...1_000_000, \.application.mediaStore.readQueue,
+      "Maximum number of clients' requests that read a bucket or wait; one more gets 503."),
+    NumberSetting(
+      "media-store-writes", 1...1024, \.application.mediaStore.writes,
+      "Maximum number of requests to a bucket at once for uploads, lists and probing."),
+    NumberSetting(
+      "media-store-timeout-milliseconds", 100...dayMilliseconds,
+      \.application.mediaStore.timeoutMilliseconds,
+      "Time for a request to a bucket; of a file on its way, in which nothing comes or goes."),
+    NumberSetting(
+      "media-piece-bytes", 4096...(64 << 20), \.application.mediaStore.pieceBytes,
+      "Length of the pieces in which a bucket is read; a connection holds at most two."),
+    NumberSetting(
+      "media-head-memory-bytes", 0...tebibyte, \.application.mediaStore.headMemoryBytes,
+      "Memory for the first 64 KiB of objects."),
+    NumberSetting(
+      "media-look-milliseconds", 0...dayMilliseconds, \.application.mediaStore.lookMilliseconds,
+      "Time for which the version of an object in memory counts; then the bucket is asked."),
+    NumberSetting(
       "media-probe-cpu-percent", 0...100, \.mediaProbing.cpuPercent,
       "Share of one processor for probing new media files; 0 probes none."),
     NumberSetting(

@@ -1,7 +1,10 @@
 import ArgumentParser
 import Foundation
 import JSON
+import MediaFiles
+import MediaIndex
 import MediaProbe
+import ObjectStorage
 import PostJSON
 
 struct ProbeCommand: ParsableCommand {
@@ -12,11 +15,11 @@ struct ProbeCommand: ParsableCommand {
       Writes a line of JSON for each, in the order of the arguments. What is known needs no program but \
       this one; that a file's first frame decodes, and its placeholder, take ffmpeg, and URLs take curl: \
       where one is missing, the line's notes say what is then not known. A URL is read by ranges, as \
-      little of it as that takes. What is wrong with a file is reported as FILE: what is wrong, and \
+      little of it as that takes, and so is an object of a bucket. What is wrong with a file is reported as FILE: what is wrong, and \
       the exit status is then 1.
       """)
 
-  @Argument(help: "Files, and http and https URLs.")
+  @Argument(help: "Files, http and https URLs, and s3://bucket/key.")
   var files: [String]
 
   @OptionGroup var options: ProbeOptions
@@ -31,8 +34,14 @@ struct ProbeCommand: ParsableCommand {
     var hasFailed = false
     for file in files {
       do throws(ProbeError) {
-        let isURL = file.firstRange(of: "://") != nil
-        let report = try isURL ? probe.probe(url: file) : probe.probe(file: file)
+        let report =
+          if ObjectAddress.isOne(file) {
+            try Self.probe(object: file, probe)
+          } else if file.firstRange(of: "://") != nil {
+            try probe.probe(url: file)
+          } else {
+            try probe.probe(file: file)
+          }
         // A file beside it may still be useful to a reader of standard error.
         try? printBytes(Self.line(file, report))
       } catch {
@@ -41,6 +50,27 @@ struct ProbeCommand: ParsableCommand {
       }
     }
     if hasFailed { throw ExitCode.failure }
+  }
+
+  /// What is known of an object of a bucket, whose store the environment names.
+  private static func probe(
+    object text: String, _ probe: MediaProbe
+  ) throws(ProbeError) -> ProbeReport {
+    do {
+      let name = text.dropFirst(ObjectAddress.scheme.count)
+      let slash = name.firstIndex(of: "/") ?? name.endIndex
+      let storage = try MediaStorage.open(
+        String(text[..<slash]), environment: ProcessInfo.processInfo.environment)
+      guard let bucket = storage.bucket else { throw MediaError.notFound(.noSuchFile) }
+      let segments = text[slash...].utf8.dropFirst()
+        .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        .map { String(Substring($0)) }
+      return try ObjectProbe(bucket, probe).report(of: segments)
+    } catch let error as ProbeError {
+      throw error
+    } catch {
+      throw .remote(.failed("\(error)"))
+    }
   }
 
   private static func line(_ file: String, _ report: ProbeReport) -> [UInt8] {

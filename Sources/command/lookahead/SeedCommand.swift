@@ -38,7 +38,7 @@ struct SeedCommand: ParsableCommand {
   @Flag("probe", "Look into the files of --media-root that posts name, too, as media add does.")
   var probe: Bool
 
-  @Option(help: "The folder of the files under /media/.")
+  @Option(help: "The folder of the files under /media/, or s3://bucket/prefix.")
   var mediaRoot: String?
 
   @Option("jobs") var jobs: Int
@@ -71,7 +71,7 @@ struct SeedCommand: ParsableCommand {
     let seeder = configuration.application.seeder
     // Before anything is written.
     let inputs = try generate == nil ? seeder.inspect(inputs()) : []
-    let root = try probe ? mediaRoot.map { try MediaRoot(path: $0) } : nil
+    let storage = try probe ? mediaRoot.map { try MediaStorage.named($0) } : nil
     configuration.opening.file = configuration.opening.file.forMuch
     let store = try configuration.opening.open(configuration.location).store
     let meter = ProgressMeter()
@@ -89,7 +89,7 @@ struct SeedCommand: ParsableCommand {
       meter.clear()
       // What was loaded is said whatever becomes of closing.
       let printing = Result { try print(report, problems, seconds: meter.seconds) }
-      let probing = Result { if let root { try look(into: root, store) } }
+      let probing = Result { if let storage { try look(into: storage, store) } }
       try store.close()
       try probing.get()
       try printing.get()
@@ -110,9 +110,9 @@ struct SeedCommand: ParsableCommand {
   }
 
   /// Inspects the files that posts name, and stores the facts about them.
-  private func look(into root: MediaRoot, _ store: any DatabaseStore) throws {
+  private func look(into storage: MediaStorage, _ store: any DatabaseStore) throws {
     let indexer = MediaIndexer(
-      root: root, addresses: MediaAddresses.served, store: store,
+      storage, addresses: MediaAddresses.served, store: store,
       probe: MediaProbe(settings: decoding.settings), jobs: jobs)
     try indexer.run([.namedByPosts], showing: ProgressMeter())
   }

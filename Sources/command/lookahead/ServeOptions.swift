@@ -127,8 +127,32 @@ struct PageOptions: ParsableArguments {
 
 /// Where the media files are, how long they are cached, and which clients get them.
 struct MediaOptions: ParsableArguments {
-  @Option(help: "Folder of the files under /media/; without it, no files are served.")
+  @Option(
+    help:
+      "Folder of the files under /media/, or s3://bucket/prefix; without it, no files are served.")
   var mediaRoot: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      How clients get the files of a bucket: through (from this server), redirect (/media/ leads to signed URLs of \
+      the store), direct (items have these URLs, too).
+      """, valueName: "way"))
+  var mediaDelivery: String?
+
+  @Option(
+    help: """
+      Folder in which uploads to a bucket are kept until they are whole; by default beside a database that is a file.
+      """)
+  var mediaSpoolFolder: String?
+
+  @Option("media-store-reads") var mediaStoreReads: Int
+  @Option("media-store-read-queue") var mediaStoreReadQueue: Int
+  @Option("media-store-writes") var mediaStoreWrites: Int
+  @Option("media-store-timeout-milliseconds") var mediaStoreTimeoutMilliseconds: Int
+  @Option("media-piece-bytes") var mediaPieceBytes: Int
+  @Option("media-head-memory-bytes") var mediaHeadMemoryBytes: Int
+  @Option("media-look-milliseconds") var mediaLookMilliseconds: Int
 
   @Option("media-max-age-seconds") var mediaMaxAgeSeconds: Int
   @Option("media-compared-bytes") var mediaComparedBytes: Int
@@ -154,7 +178,22 @@ struct MediaOptions: ParsableArguments {
 
   mutating func validate() throws {
     mediaRoot = mediaRoot ?? Environment.text("media-root")
+    mediaDelivery = mediaDelivery ?? Environment.text("media-delivery")
+    mediaSpoolFolder = mediaSpoolFolder ?? Environment.text("media-spool-folder")
     mediaSigningKeyFile = mediaSigningKeyFile ?? Environment.text("media-signing-key-file")
+    _ = try delivery()
+  }
+
+  /// How clients get the files of a bucket.
+  ///
+  /// - Throws: `ValidationError`.
+  func delivery() throws -> MediaDelivery {
+    guard let mediaDelivery else { return .through }
+    guard let delivery = MediaDelivery(rawValue: mediaDelivery) else {
+      let known = MediaDelivery.allCases.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("--media-delivery: \"\(mediaDelivery)\" is none of \(known)")
+    }
+    return delivery
   }
 
   /// The keys; none without a file.

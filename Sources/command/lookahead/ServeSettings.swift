@@ -39,6 +39,8 @@ struct ServeSettings: ParsableArguments {
     configuration.application.cacheKeyField = try caches.keyField()
     configuration.application.purgeTargets = try caches.targets()
     configuration.application.mediaRoot = media.mediaRoot
+    configuration.application.mediaDelivery = try media.delivery()
+    configuration.application.mediaSpoolFolder = media.mediaSpoolFolder
     configuration.application.mediaSigningKeys = try media.signingKeys()
     configuration.application.trustedProxies = try clients.blocks()
     configuration.application.writeTokens = try writes.tokens()

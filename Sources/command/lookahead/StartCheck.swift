@@ -1,5 +1,6 @@
 import FeedServer
 import Foundation
+import ObjectStorage
 import SQLiteStore
 import Service
 import Sockets
@@ -51,7 +52,7 @@ struct StartCheck {
   /// Descriptors for all but connections.
   private var descriptorsBesideConnections: Int {
     // Media files get what connections leave: fewer than there are connections is a limit, and no alarm.
-    let sending = configuration.application.mediaRoot == nil ? 0 : Self.leastMediaFiles
+    let sending = mediaFolder == nil ? 0 : Self.leastMediaFiles
     return sending + otherDescriptors
   }
 
@@ -87,9 +88,44 @@ struct StartCheck {
     return !["127.0.0.0/8", "::1"].contains { IPAddressBlock($0)?.contains(address) ?? false }
   }
 
+  /// The media root, where that is a folder of this machine.
+  private var mediaFolder: String? {
+    configuration.application.mediaRoot.flatMap { ObjectAddress.isOne($0) ? nil : $0 }
+  }
+
+  /// What does not go together with a bucket as media root, or only with one.
+  private var bucketProblem: String? {
+    let application = configuration.application
+    let delivery = application.mediaDelivery
+    guard let root = application.mediaRoot, mediaFolder == nil else {
+      return delivery == .through
+        ? nil : "--media-delivery \(delivery.rawValue) needs a bucket as --media-root (s3://…)"
+    }
+    if configuration.location.path == nil, application.mediaSpoolFolder == nil,
+      !application.writeTokens.isEmpty
+    {
+      return
+        "--media-root \(root) takes uploads, and --media-spool-folder does not say where they are kept until they "
+        + "are whole"
+    }
+    guard delivery != .through else { return nil }
+    if delivery == .direct, !application.mediaSigningKeys.isEmpty {
+      return
+        "--media-delivery direct hands out URLs of the store, which --media-signing-key-file does not sign"
+    }
+    let seconds = application.mediaURLSeconds + application.mediaURLStepSeconds
+    if seconds > RequestSigner.longestSeconds {
+      return
+        "URLs of the store hold for \(RequestSigner.longestSeconds) s at the most: --media-url-seconds and "
+        + "--media-url-step-seconds have \(seconds) together"
+    }
+    return nil
+  }
+
   /// The server gives every client every file beneath the media folder.
   private var mediaFindings: [StartFinding] {
-    guard let root = configuration.application.mediaRoot.map(Self.resolved) else { return [] }
+    if let problem = bucketProblem { return [.refusal(problem)] }
+    guard let root = mediaFolder.map(Self.resolved) else { return [] }
     let files = [
       ("the database", configuration.location.path),
       ("the backup folder", configuration.backups.flatMap(\.localFolder)),
@@ -110,7 +146,10 @@ struct StartCheck {
 
   /// No client may get a page whose URLs are no longer valid.
   private var signingFindings: [StartFinding] {
-    guard !configuration.application.mediaSigningKeys.isEmpty else { return [] }
+    guard
+      !configuration.application.mediaSigningKeys.isEmpty
+        || configuration.application.mediaDelivery == .direct
+    else { return [] }
     var findings: [StartFinding] = []
     let (least, kept) = (
       configuration.application.mediaURLSeconds,
@@ -232,7 +271,7 @@ struct StartCheck {
           "--maximum-connections is \(connections) and not \(unfittedConnections): "
             + "the process may have \(descriptorLimit) open files (ulimit -n)"))
     }
-    let sending = configuration.application.mediaRoot == nil ? 0 : Self.leastMediaFiles
+    let sending = mediaFolder == nil ? 0 : Self.leastMediaFiles
     let needed = connections + descriptorsBesideConnections
     if needed > descriptorLimit {
       let files = sending > 0 ? ", \(sending) for the media files that are being sent" : ""

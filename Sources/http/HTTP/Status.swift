@@ -33,6 +33,8 @@ extension Status {
   public static let movedPermanently = Status(code: 301, reason: "Moved Permanently")
   /// 304
   public static let notModified = Status(code: 304, reason: "Not Modified")
+  /// 307
+  public static let temporaryRedirect = Status(code: 307, reason: "Temporary Redirect")
   /// 308
   public static let permanentRedirect = Status(code: 308, reason: "Permanent Redirect")
   /// 400
@@ -82,6 +84,8 @@ extension Status {
   public static let internalServerError = Status(code: 500, reason: "Internal Server Error")
   /// 501
   public static let notImplemented = Status(code: 501, reason: "Not Implemented")
+  /// 502
+  public static let badGateway = Status(code: 502, reason: "Bad Gateway")
   /// 503
   public static let serviceUnavailable = Status(code: 503, reason: "Service Unavailable")
   /// 507, RFC 4918 section 11.5

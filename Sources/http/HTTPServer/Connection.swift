@@ -205,6 +205,7 @@ final class Connection: EventHandler, @unchecked Sendable {
       case .finishSending:
         do throws(SystemError) { try socket.finishSending() } catch { machine.disconnected() }
       case .askStream(let stream, let isIdle): ask(stream, isIdle: isIdle)
+      case .askPiece(let source, let range): ask(source, range)
       case .yield:
         loop.execute { [self] in
           machine.turnCame()
@@ -234,6 +235,25 @@ final class Connection: EventHandler, @unchecked Sendable {
     } else {
       machine.streamEnded()
     }
+  }
+
+  private func ask(_ source: any PieceSource, _ range: Range<Int>) {
+    source.read(range) { [weak self] bytes in
+      self?.loop.execute { [weak self] in self?.pieceCame(bytes, range) }
+    }
+  }
+
+  private func pieceCame(_ bytes: [UInt8]?, _ range: Range<Int>) {
+    guard !isClosed else { return }
+    owner.refresh(finely: false)
+    if let bytes, bytes.count == range.count {
+      machine.pieceCame(bytes, &owner.surroundings)
+    } else {
+      // Its length was promised: only the end of the connection says that it is not whole.
+      owner.context.logger.debug("connection ended: a piece of an answer cannot be had")
+      machine.disconnected()
+    }
+    run()
   }
 
   private func makeStream() -> BodyStream {

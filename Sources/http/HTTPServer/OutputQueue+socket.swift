@@ -42,7 +42,8 @@ extension OutputQueue {
   ) throws(SystemError) -> Result {
     guard index < segments.count, case .bytes(let bytes) = parts[index] else {
       let lent = UnsafeBufferPointer(rebasing: segments[..<index])
-      return try body(lent, index == parts.count)
+      // What is to be brought first may take a while: what is here does not wait for it.
+      return try body(lent, index == parts.count || parts[index].isElsewhere)
     }
     return try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
       let skipped = index == 0 ? offset : 0

@@ -12,6 +12,8 @@ public struct Response: Sendable {
     case bytes([UInt8])
     /// Bytes of a file, which never pass through this process (`sendfile(2)`).
     case file(OpenFile, Range<Int>)
+    /// Bytes that lie somewhere else, and are brought as they leave.
+    case pieces(any PieceSource, Range<Int>)
     /// What is made as it leaves: the whole body of the last answer of its connection.
     case stream(ResponseStream)
 
@@ -20,6 +22,7 @@ public struct Response: Sendable {
       switch self {
       case .bytes(let bytes): bytes.count
       case .file: Self.fileHeldBytes
+      case .pieces(let source, let range): source.piece(of: range).count
       case .stream: 0
       }
     }
@@ -27,11 +30,14 @@ public struct Response: Sendable {
     /// What an open file counts as.
     private static let fileHeldBytes = 32_768
 
+    /// Whether its bytes are not here yet.
+    var isElsewhere: Bool { if case .pieces = self { true } else { false } }
+
     /// How many bytes it has; unknown for a stream.
     public var count: Int {
       switch self {
       case .bytes(let bytes): bytes.count
-      case .file(_, let range): range.count
+      case .file(_, let range), .pieces(_, let range): range.count
       case .stream: 0
       }
     }

@@ -1,4 +1,5 @@
 import Glibc
+import ObjectStorage
 import System
 
 /// Why there is no file to send.
@@ -29,6 +30,8 @@ package enum MediaError: Error, Hashable, Sendable {
   case unreadable(SystemError)
   /// The folder with the media is not there, not a folder, or may not be read.
   case rootUnusable(SystemError)
+  /// The object store with the media did not do what it should.
+  case store(ObjectStoreError)
 }
 
 extension MediaError {
@@ -56,6 +59,19 @@ extension SystemError {
   fileprivate var isExhaustion: Bool { code == EMFILE || code == ENFILE || code == ENOMEM }
 }
 
+extension MediaError {
+  /// Whether it may be otherwise soon: the object store is away, or has too much to do.
+  package var isPassing: Bool {
+    if case .store(let error) = self { error.isPassing } else { false }
+  }
+  /// Whether another wrote the object meanwhile.
+  package var isConflict: Bool {
+    if case .store(.preconditionFailed) = self { true } else { false }
+  }
+  /// Whether the object was replaced while it was read.
+  package var isChange: Bool { if case .store(.changed) = self { true } else { false } }
+}
+
 extension MediaError: CustomStringConvertible {
   /// What is wrong, as a clause for a log.
   package var description: String {
@@ -69,6 +85,7 @@ extension MediaError: CustomStringConvertible {
     case .denied(let error), .exhausted(let error), .unreadable(let error),
       .rootUnusable(let error):
       error.description
+    case .store(let error): error.description
     }
   }
 }

@@ -13,16 +13,17 @@ package final class MediaQuota: Sendable {
     var countedMilliseconds: UInt64?
   }
 
-  private static let recountMilliseconds: UInt64 = 60_000
+  /// A list of a bucket takes a request for each thousand objects.
+  private var recountMilliseconds: UInt64 { storage.bucket == nil ? 60_000 : 3_600_000 }
 
   /// How many bytes.
   package let limitBytes: Int
-  private let root: MediaRoot
+  private let storage: MediaStorage
   private let state: Monitor<State>
 
-  /// That of the files below this root.
-  package init(_ root: MediaRoot, limitBytes: Int) {
-    self.root = root
+  /// That of these files.
+  package init(_ storage: MediaStorage, limitBytes: Int) {
+    self.storage = storage
     self.limitBytes = limitBytes
     state = Monitor(State())
   }
@@ -31,9 +32,21 @@ package final class MediaQuota: Sendable {
   ///
   /// - Throws: `MediaError` where the files cannot be counted.
   package func reserve(_ bytes: Int) throws -> Bool {
-    try state.withLock { state throws(MediaError) -> Bool in
-      let now = MonotonicClock.milliseconds
-      if state.countedMilliseconds.map({ now - $0 > Self.recountMilliseconds }) ?? true {
+    let now = MonotonicClock.milliseconds
+    let isDue = state.withLock { state in
+      guard let counted = state.countedMilliseconds, now - counted > recountMilliseconds else {
+        return false
+      }
+      // Others go on by what was counted before.
+      state.countedMilliseconds = now
+      return true
+    }
+    if isDue {
+      let used = try count()
+      state.withLock { $0.usedBytes = used }
+    }
+    return try state.withLock { state throws(MediaError) -> Bool in
+      if state.countedMilliseconds == nil {
         state.usedBytes = try count()
         state.countedMilliseconds = now
       }
@@ -51,13 +64,10 @@ package final class MediaQuota: Sendable {
   package func add(_ bytes: Int) { state.withLock { $0.usedBytes += bytes } }
 
   private func count() throws(MediaError) -> Int {
-    var walk = try MediaWalk(root)
+    var files = try MediaListing(storage)
     var bytes = 0
-    while let step = walk.next() {
-      guard case .file(let segments) = step, let status = try? root.status(of: segments) else {
-        continue
-      }
-      bytes = bytes.addingReportingOverflow(max(0, status.bytes)).partialValue
+    while let file = try files.next() {
+      bytes = bytes.addingReportingOverflow(max(0, file.status.bytes)).partialValue
     }
     return bytes
   }

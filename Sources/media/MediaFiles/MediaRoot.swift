@@ -110,7 +110,8 @@ package struct MediaRoot: Sendable {
     return names.isEmpty
   }
 
-  private static func check(_ segments: [String]) throws(MediaError) {
+  /// - Throws: `MediaError.notFound` for what is not served, whether it is there or not.
+  static func check(_ segments: [String]) throws(MediaError) {
     guard segments.count <= depthLimit else {
       throw .notFound(.tooDeep(segmentCount: segments.count))
     }
@@ -120,7 +121,7 @@ package struct MediaRoot: Sendable {
   }
 
   /// Whether a file or folder of this name may be served: not hidden, and one name only.
-  private static func isServed(_ segment: String) -> Bool {
+  static func isServed(_ segment: String) -> Bool {
     let bytes = segment.utf8
     guard let first = bytes.first, bytes.count <= Int(NAME_MAX) else { return false }
     // A leading dot covers `.` and `..` as well.

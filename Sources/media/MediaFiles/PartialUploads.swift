@@ -19,8 +19,8 @@ package struct PartialUploads: Sendable {
 
   private let folder: UploadFolder
 
-  /// Those of this root.
-  package init(_ root: MediaRoot) { folder = UploadFolder(root) }
+  /// Those in this folder.
+  package init(_ folder: UploadFolder) { self.folder = folder }
 
   /// What there is of an upload.
   package enum Taken: Sendable {
@@ -144,6 +144,27 @@ package struct PartialUploads: Sendable {
         if let entry = try entry(String(id), in: open) { found.append(entry) }
       }
       guard names.count == Self.namesAtOnce else { return found }
+      last = names.last
+    }
+  }
+
+  /// How many bytes have come of each that is not complete.
+  ///
+  /// - Throws: `SystemError`.
+  package func sizes() throws(SystemError) -> [Int] {
+    let top = try OpenFolder(path: folder.root.path, purpose: Self.purpose)
+    guard let open = try? top.folder(named: UploadFolder.name, purpose: "") else { return [] }
+    var sizes: [Int] = []
+    var last: [UInt8]?
+    while true {
+      let names = try open.names(after: last, limit: Self.namesAtOnce, purpose: Self.purpose) {
+        $0.starts(with: Self.prefix.utf8)
+      }
+      for name in names where !name.contains(UInt8(ascii: ".")) {
+        let status = try? open.status(of: String(decoding: name, as: UTF8.self), purpose: "")
+        if let status { sizes.append(status.bytes) }
+      }
+      guard names.count == Self.namesAtOnce else { return sizes }
       last = names.last
     }
   }

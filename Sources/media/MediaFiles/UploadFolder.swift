@@ -148,6 +148,8 @@ package enum MediaPlaceError: Error, Hashable, Sendable, CustomStringConvertible
   case isFolder([String])
   /// A link, a pipe or the like has the name.
   case isNoFile([String])
+  /// No object can have so long a key.
+  case longKey(bytes: Int, limit: Int)
 
   /// A sentence.
   package var description: String {
@@ -156,6 +158,8 @@ package enum MediaPlaceError: Error, Hashable, Sendable, CustomStringConvertible
     case .folderIsNone(let segments):
       "\(Self.quoted(segments)) is not a folder: no file can be in it."
     case .isFolder(let segments): "\(Self.quoted(segments)) is a folder: no file can have its name."
+    case .longKey(let bytes, let limit):
+      "The object's key would have \(bytes) bytes, and may have \(limit)."
     case .isNoFile(let segments):
       "\(Self.quoted(segments)) is a link or the like: it is neither followed nor replaced."
     }

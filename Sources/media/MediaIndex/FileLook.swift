@@ -8,12 +8,14 @@ import System
 /// Looks into one file, no further than is needed: not at all where it looks as it did, without decoding
 /// where its content is known.
 struct FileLook: Sendable {
-  let root: MediaRoot
+  let storage: MediaStorage
+  let listed: ListedObjects
   let addresses: MediaAddresses
   let store: any MediaStore
   let probe: MediaProbe
   let desk: ContentDesk
-  let shelf: RenditionShelf
+  /// Nil where there is none: beside objects.
+  let shelf: RenditionShelf?
   /// Whether each file is probed again, whatever is known.
   let isAnew: Bool
   /// The outcomes of files in earlier runs; nil if they are not remembered.
@@ -22,27 +24,62 @@ struct FileLook: Sendable {
   let settlingMilliseconds: Int
 
   /// The outcome of the file with these path segments, which a post may name by a URL of its own.
-  func outcome(of segments: [String], isNamed: Bool, url: String? = nil) -> MediaOutcome {
-    let path = root.path + "/" + segments.joined(separator: "/")
-    guard let memory else { return outcome(of: segments, path, isNamed, url) }
-    // Without a status it fails, and in the same way until it has one.
-    let stamp = (try? root.status(of: segments)).map(MediaMemory.stamp) ?? MediaMemory.absent
+  ///
+  /// - Parameter status: what is said of it, where a list of a bucket did so.
+  func outcome(
+    of segments: [String], isNamed: Bool, url: String? = nil, status: MediaStatus? = nil
+  ) -> MediaOutcome {
+    let (path, inner): (String, () -> MediaOutcome)
+    switch storage {
+    case .folder(let root):
+      path = root.path + "/" + segments.joined(separator: "/")
+      inner = { [path] in outcome(of: segments, in: root, path, isNamed, url) }
+    case .bucket(let bucket):
+      path = bucket.address.description + segments.joined(separator: "/")
+      inner = { [path] in outcome(of: segments, in: bucket, path, isNamed, url, status) }
+    }
+    guard let memory else { return inner() }
+    let stamp = stamp(of: segments, status)
     let name = url ?? path
     if let fate = memory.fate(of: name, stamp) { return .remembered(fate) }
-    let outcome = outcome(of: segments, path, isNamed, url)
-    if let fate = outcome.fate { memory.remember(name, stamp, fate) }
-    return outcome
+    let result = inner()
+    if let fate = result.fate { memory.remember(name, stamp, fate) }
+    return result
+  }
+
+  /// What it looks like: without a status it fails, and in the same way until it has one.
+  private func stamp(of segments: [String], _ status: MediaStatus?) -> Int {
+    switch storage {
+    case .folder(let root):
+      return (try? root.status(of: segments)).map(MediaMemory.stamp) ?? MediaMemory.absent
+    case .bucket(let bucket):
+      if let status { return MediaMemory.stamp(status) }
+      switch listed.entry(segments) {
+      case .found(let status): return MediaMemory.stamp(status)
+      case .absent: return MediaMemory.absent
+      case .unknown:
+        return (try? bucket.status(of: segments)).map(MediaMemory.stamp) ?? MediaMemory.absent
+      }
+    }
+  }
+
+  /// The URLs of a file, and the one by which a post names it.
+  private func urls(of segments: [String], _ url: String?) -> [String] {
+    var urls = addresses.urls(of: segments)
+    if let url, !urls.contains(where: { $0.utf8.elementsEqual(url.utf8) }) { urls.append(url) }
+    return urls
   }
 
   private func outcome(
-    of segments: [String], _ path: String, _ isNamed: Bool, _ url: String?
+    of segments: [String], in root: MediaRoot, _ path: String, _ isNamed: Bool, _ url: String?
   ) -> MediaOutcome {
-    var urls = addresses.urls(of: segments)
-    if let url, !urls.contains(where: { $0.utf8.elementsEqual(url.utf8) }) { urls.append(url) }
+    let urls = urls(of: segments, url)
     do {
       let status = try root.status(of: segments)
       let known = isAnew ? [] : try store.media(at: urls)
-      if let outcome = try outcome(of: segments, path, urls, status, asKnown: known) {
+      if let outcome = try outcome(
+        of: segments, path, urls, MediaStatus(status), asKnown: known)
+      {
         return outcome
       }
       if isUnsettled(status) { return .waiting(urls: urls) }
@@ -78,17 +115,22 @@ struct FileLook: Sendable {
   /// The outcome of a file that is unchanged since it was read: nothing if the facts are stored for each of its
   /// URLs, and its renditions are those that it had. Nil if it must be read.
   private func outcome(
-    of segments: [String], _ path: String, _ urls: [String], _ status: FileStatus,
+    of segments: [String], _ path: String, _ urls: [String], _ status: MediaStatus,
     asKnown known: [KnownMedia?]
   ) throws -> MediaOutcome? {
     let time = Int64(status.changed.nanosecondsSince1970)
     let first = known.lazy.compactMap(\.self).first { media in
-      guard case .content = media.truth.version, !probe.knowsBetter(than: media.truth)
-      else { return false }
+      switch media.truth.version {
+      case .content: break
+      // An object's content is not read as a whole.
+      case .entityTag where status.entityTag != nil: break
+      default: return false
+      }
+      guard !probe.knowsBetter(than: media.truth) else { return false }
       return media.truth.bytes == status.bytes && media.changedNanoseconds == time
     }
     guard let first else { return nil }
-    let found = try shelf.renditions(of: first.truth, at: segments, path)
+    let found = try renditions(of: first.truth, at: segments, path)
     let media = addresses.media(at: urls, first.truth.alone, found, time)
     let changed = zip(media, known).filter { $0 != $1 }.map(\.0)
     return changed.isEmpty
@@ -96,6 +138,12 @@ struct FileLook: Sendable {
       : .known(
         .init(
           path: path, media: changed, notes: nil, sha256: nil, renditions: found.renditions))
+  }
+
+  private func renditions(
+    of truth: MediaTruth, at segments: [String], _ path: String
+  ) throws(ProbeError) -> RenditionShelf.Found {
+    try shelf?.renditions(of: truth, at: segments, path) ?? .init(renditions: .init(path: path))
   }
 
   private func isUnsettled(_ status: FileStatus) -> Bool {
@@ -126,7 +174,7 @@ struct FileLook: Sendable {
       _ truth: MediaTruth, _ notes: [ProbeNote]?
     ) throws(ProbeError) -> MediaOutcome {
       let changed = Int64(file.changed.nanosecondsSince1970)
-      let found = try shelf.renditions(of: truth, at: segments, path)
+      let found = try renditions(of: truth, at: segments, path)
       return .known(
         .init(
           path: path, media: addresses.media(at: urls, truth, found, changed), notes: notes,
@@ -167,6 +215,65 @@ struct FileLook: Sendable {
   }
 }
 
+extension FileLook {
+  /// The outcome of an object, of which no more is read than its structure and first frame take. It is whole whenever it
+  /// is there: none is waited for.
+  private func outcome(
+    of segments: [String], in bucket: MediaBucket, _ path: String, _ isNamed: Bool, _ url: String?,
+    _ status: MediaStatus?
+  ) -> MediaOutcome {
+    let urls = urls(of: segments, url)
+    do {
+      let known = isAnew ? [] : try store.media(at: urls)
+      var status = status
+      if status == nil, case .found(let found) = listed.entry(segments) { status = found }
+      if let status,
+        let outcome = try outcome(of: segments, path, urls, status, asKnown: known)
+      {
+        return outcome
+      }
+      let object = ObjectProbe(bucket, probe)
+      let first = try object.first(of: segments)
+      if let outcome = try outcome(of: segments, path, urls, first.status, asKnown: known) {
+        return outcome
+      }
+      guard isNamed || OpenFile.mayBeMedia(head: first.bytes, named: segments.last ?? "") else {
+        return .passedOver(urls: urls)
+      }
+      let report = try object.report(of: segments, first)
+      let changed = Int64(first.status.changed.nanosecondsSince1970)
+      let found = RenditionShelf.Found(renditions: .init(path: path))
+      return .known(
+        .init(
+          path: path, media: addresses.media(at: urls, report.truth, found, changed),
+          notes: report.notes, sha256: nil, renditions: found.renditions))
+    } catch let error as MediaError {
+      // A store that is away says nothing of its objects: the round is over.
+      if error.isPassing { return .stopped(error) }
+      var gone: [String] = []
+      if case .notFound = error {
+        gone = urls.filter { $0.utf8.starts(with: MediaAddresses.servedPrefix.utf8) }
+      }
+      return .failed(
+        path: path, reason: error.description, urls: urls, unavailableURLs: gone, sha256: nil)
+    } catch ProbeError.cancelled {
+      return .waiting(urls: [])
+    } catch ProbeError.remote(.changed) {
+      return .waiting(urls: urls)
+    } catch RemoteError.changed {
+      return .waiting(urls: urls)
+    } catch let error as ProbeError {
+      return .failed(
+        path: path, reason: error.description, urls: urls,
+        unavailableURLs: error.isOfBrokenFile ? urls : [], sha256: nil)
+    } catch let error as SystemError {
+      return .failed(path: path, reason: error.reason, urls: urls, sha256: nil)
+    } catch {
+      return .stopped(error)
+    }
+  }
+}
+
 extension MediaAddresses {
   /// What is to be kept of a file at each of its URLs: its renditions have theirs, in the same place.
   func media(
@@ -185,9 +292,14 @@ extension MediaAddresses {
 extension OpenFile {
   /// Whether it is an image, a video or a sound by its first bytes, or calls itself one.
   func mayBeMedia(named name: String) throws(SystemError) -> Bool {
-    let head = try read(at: 0, count: MediaType.headBytes)
+    Self.mayBeMedia(head: try read(at: 0, count: MediaType.headBytes), named: name)
+  }
+
+  /// The same of what begins so.
+  static func mayBeMedia(head: [UInt8], named name: String) -> Bool {
+    let head = Array(head.prefix(MediaType.headBytes))
     return MediaType(head: head, name: "").isMedia || head.contains("<svg")
-      || Self.mediaExtensions.contains { name.lowercased().hasSuffix("." + $0) }
+      || mediaExtensions.contains { name.lowercased().hasSuffix("." + $0) }
   }
 
   /// What stands behind the last dot of the names of pictures, clips and sounds.

@@ -7,14 +7,14 @@ import System
 /// Finds out what a file is before it gets its name in a media root, and stores that when it has it: what is known of
 /// a file that comes over HTTP is known with the answer.
 package struct MediaArrival: Sendable {
-  let root: MediaRoot
+  let storage: MediaStorage
   let store: any MediaStore
   let probe: MediaProbe
   private let addresses = MediaAddresses.served
 
-  /// For files of this root, whose facts this store has.
-  package init(root: MediaRoot, store: any MediaStore, probe: MediaProbe) {
-    self.root = root
+  /// For files that lie there, whose facts this store has.
+  package init(_ storage: MediaStorage, store: any MediaStore, probe: MediaProbe) {
+    self.storage = storage
     self.store = store
     self.probe = probe
   }
@@ -62,19 +62,24 @@ package struct MediaArrival: Sendable {
     }
   }
 
-  /// Stores what is known of the file that has these path segments now, at each URL by which a post may name it; or
-  /// that nothing is. When it returns, the next page says so.
+  /// Stores what is known of the file that has these path segments now, and of which this is said, at each URL by which a
+  /// post may name it; or that nothing is. When it returns, the next page says so.
   ///
   /// - Throws: what the store throws, `MediaError`, `ProbeError.cancelled`.
-  package func keep(_ truth: MediaTruth?, of segments: [String]) throws {
+  package func keep(
+    _ truth: MediaTruth?, of segments: [String], _ status: MediaStatus
+  ) throws {
     let urls = addresses.urls(of: segments)
     guard let truth else {
       let known = zip(urls, try store.media(at: urls)).filter { $0.1 != nil }.map(\.0)
       return known.isEmpty ? () : try store.forget(known)
     }
-    let status = try root.status(of: segments)
-    let found = try RenditionShelf(root: root, probe: probe, maker: nil, isDry: true)
-      .renditions(of: truth, at: segments, segments.joined(separator: "/"))
+    let path = segments.joined(separator: "/")
+    let found =
+      try storage.root.map {
+        try RenditionShelf(root: $0, probe: probe, maker: nil, isDry: true)
+          .renditions(of: truth, at: segments, path)
+      } ?? .init(renditions: .init(path: path))
     try store.keep(
       addresses.media(
         at: urls, truth.alone, found, Int64(status.changed.nanosecondsSince1970)))

@@ -38,10 +38,11 @@ import System
 /// (`MediaSweep`). Renditions are looked for beside each file (`RenditionShelf`), and made there where that
 /// is wanted.
 package struct MediaIndexer: Sendable {
-  let root: MediaRoot
+  let storage: MediaStorage
   let addresses: MediaAddresses
   let store: any MediaStore
   let probe: MediaProbe
+  private let listed = ListedObjects()
   /// How many files are looked into at once.
   package var jobs: Int
   /// Whether each file is probed again, whatever is known.
@@ -66,12 +67,13 @@ package struct MediaIndexer: Sendable {
   /// The maximum number of files that wait to be written; at that number the threads inspect no more.
   static let waitingFiles = 256
 
-  /// Creates an indexer of a root's files, with this many threads, 1 or more.
+  /// Creates an indexer of these files, with this many threads, 1 or more.
   package init(
-    root: MediaRoot, addresses: MediaAddresses, store: any MediaStore, probe: MediaProbe, jobs: Int
+    _ storage: MediaStorage, addresses: MediaAddresses, store: any MediaStore, probe: MediaProbe,
+    jobs: Int
   ) {
     precondition(jobs > 0)
-    self.root = root
+    self.storage = storage
     self.addresses = addresses
     self.store = store
     self.probe = probe
@@ -93,13 +95,15 @@ package struct MediaIndexer: Sendable {
     _ targets: [MediaTarget], onRemark: (MediaRemark) -> Void,
     onProgress: (MediaAddition) -> Void
   ) throws -> MediaAddition {
-    let queue = MediaQueue(targets, in: root, addresses, store)
+    let queue = MediaQueue(targets, in: storage, listed, addresses, store)
     let desk = ContentDesk()
     let inbox = Monitor(Inbox(threads: jobs))
     let look = FileLook(
-      root: root, addresses: addresses, store: store, probe: probe, desk: desk,
-      shelf: RenditionShelf(root: root, probe: probe, maker: maker, isDry: isDry), isAnew: isAnew,
-      memory: memory, settlingMilliseconds: settlingMilliseconds)
+      storage: storage, listed: listed, addresses: addresses, store: store, probe: probe,
+      desk: desk,
+      shelf: storage.root.map {
+        RenditionShelf(root: $0, probe: probe, maker: maker, isDry: isDry)
+      }, isAnew: isAnew, memory: memory, settlingMilliseconds: settlingMilliseconds)
     try startThreads(inbox) {
       while let outcome = paced({ look.nextOutcome(of: queue) }) {
         inbox.wait { inbox -> Void? in
@@ -109,8 +113,8 @@ package struct MediaIndexer: Sendable {
         inbox.notify()
       }
     }
-    var batch = MediaBatch(store: store, desk: desk, isDry: isDry) { [root] in
-      believesEmptyFolders || !root.isEmpty
+    var batch = MediaBatch(store: store, desk: desk, isDry: isDry) { [storage] in
+      believesEmptyFolders || !storage.isEmpty
     }
     do {
       while true {
@@ -127,10 +131,11 @@ package struct MediaIndexer: Sendable {
       }
       try batch.write()
       if !isDry, believesEmptyFolders || batch.addition.files + batch.addition.waiting > 0 {
-        let sweep = MediaSweep(root: root, addresses: addresses, store: store, pace: pace)
+        let sweep = MediaSweep(
+          storage: storage, listed: listed, addresses: addresses, store: store, pace: pace)
         try batch.forgetGone(sweep, targets)
       }
-      if !isDry, maker != nil {
+      if !isDry, maker != nil, let root = storage.root {
         let sweep = RenditionSweep(root: root, addresses: addresses, store: store)
         batch.addRemoved(try sweep.removeStale(below: targets))
       }
@@ -186,19 +191,23 @@ extension FileLook {
   private func isLarge(_ work: MediaQueue.Work) -> Bool {
     switch work {
     case .file(let segments, _), .namedByPost(let segments, _):
-      (try? root.status(of: segments)).map { $0.bytes > Self.largeBytes } ?? false
-    case .notServed, .problem, .stopped: false
+      // Of an object a few pieces are read.
+      storage.root.flatMap { try? $0.status(of: segments) }.map { $0.bytes > Self.largeBytes }
+        ?? false
+    case .object, .notServed, .problem, .stopped: false
     }
   }
 
   private func outcome(of work: MediaQueue.Work) -> MediaOutcome {
     switch work {
     case .file(let segments, let isNamed): outcome(of: segments, isNamed: isNamed)
+    case .object(let segments, let status):
+      outcome(of: segments, isNamed: false, status: status)
     case .namedByPost(let segments, let url): outcome(of: segments, isNamed: true, url: url)
     case .stopped(let error): .stopped(error)
     case .notServed(let segments): .passedOver(urls: addresses.urls(of: segments))
     case .problem(let path, let reason):
-      .failed(path: root.path + "/" + path, reason: reason, urls: [], sha256: nil)
+      .failed(path: storage.name + "/" + path, reason: reason, urls: [], sha256: nil)
     }
   }
 }

@@ -56,6 +56,14 @@ package final class MediaMemory: Sendable {
   }
 
   /// What a file looks like: which one it is, its size, and when anything of it changed.
+  static func stamp(_ status: MediaStatus) -> Int {
+    var hasher = Hasher()
+    hasher.combine(status.bytes)
+    hasher.combine(status.changed)
+    return hasher.finalize()
+  }
+
+  /// The same of a file.
   static func stamp(_ status: FileStatus) -> Int {
     var hasher = Hasher()
     hasher.combine(status.number)

@@ -11,6 +11,8 @@ final class MediaQueue: Sendable {
   enum Work: Sendable {
     /// A file, and whether it was named itself.
     case file([String], isNamed: Bool)
+    /// An object of a list.
+    case object([String], MediaStatus)
     /// A file and the URL by which a post names it.
     case namedByPost([String], url: String)
     /// Something that is not served.
@@ -24,6 +26,9 @@ final class MediaQueue: Sendable {
   private struct State: Sendable {
     var targets: ArraySlice<MediaTarget>
     var walk: MediaWalk?
+    var objects: MediaObjects?
+    /// Whether those are all that there are.
+    var listsAll = false
     var named: NamedMedia?
     /// Files that others go before.
     var postponed: [Work] = []
@@ -33,16 +38,18 @@ final class MediaQueue: Sendable {
   /// The maximum number of files kept for the end; one more is given out in its order.
   private static let maximumPostponed = 4_096
 
-  private let root: MediaRoot
+  private let storage: MediaStorage
+  private let listed: ListedObjects
   private let addresses: MediaAddresses
   private let store: any MediaStore
   private let state: Monitor<State>
 
   init(
-    _ targets: [MediaTarget], in root: MediaRoot, _ addresses: MediaAddresses,
-    _ store: any MediaStore
+    _ targets: [MediaTarget], in storage: MediaStorage, _ listed: ListedObjects,
+    _ addresses: MediaAddresses, _ store: any MediaStore
   ) {
-    self.root = root
+    self.storage = storage
+    self.listed = listed
     self.addresses = addresses
     self.store = store
     state = Monitor(State(targets: targets[...]))
@@ -77,6 +84,12 @@ final class MediaQueue: Sendable {
       }
       state.walk = nil
       do {
+        if let object = try state.objects?.next() {
+          if state.listsAll { listed.add(object.segments, object.status) }
+          return .object(object.segments, object.status)
+        }
+        if state.objects != nil, state.listsAll { listed.end() }
+        state.objects = nil
         if let url = try state.named?.next(from: store) {
           guard let segments = addresses.segments(of: url) else { continue }
           return .namedByPost(segments, url: url)
@@ -90,6 +103,14 @@ final class MediaQueue: Sendable {
       case .file(let segments): return .file(segments, isNamed: true)
       case .namedByPosts: state.named = NamedMedia()
       case .folder(let segments):
+        guard case .folder(let root) = storage else {
+          state.listsAll = segments.isEmpty
+          if segments.isEmpty { listed.begin() }
+          state.objects = storage.bucket.map {
+            MediaObjects($0, below: segments, passingOver: RenditionShelf.folderName)
+          }
+          continue
+        }
         do throws(MediaError) {
           state.walk = try MediaWalk(
             root, below: segments, passingOver: RenditionShelf.folderName)

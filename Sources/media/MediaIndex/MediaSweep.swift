@@ -3,7 +3,8 @@ import MediaFiles
 
 /// Finds what a store knows of files that are gone.
 struct MediaSweep {
-  let root: MediaRoot
+  let storage: MediaStorage
+  let listed: ListedObjects
   let addresses: MediaAddresses
   let store: any MediaStore
   let pace: MediaPace?
@@ -52,8 +53,9 @@ struct MediaSweep {
 
   /// Whether nothing is served there. What cannot be looked at just now may still be there.
   private func isGone(_ segments: [String]) -> Bool {
+    if storage.bucket != nil, case .found = listed.entry(segments) { return false }
     do throws(MediaError) {
-      _ = try root.status(of: segments)
+      _ = try storage.status(of: segments)
       return false
     } catch {
       if case .notFound = error { return true }

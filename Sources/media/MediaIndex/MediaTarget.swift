@@ -13,7 +13,35 @@ package enum MediaTarget: Hashable, Sendable {
   /// What is at a path, which lies in the root.
   ///
   /// - Throws: `MediaTargetError`.
-  package init(path: String, in root: MediaRoot) throws(MediaTargetError) {
+  package init(path: String, in storage: MediaStorage) throws(MediaTargetError) {
+    switch storage {
+    case .folder(let root): try self.init(path: path, inFolder: root)
+    case .bucket(let bucket): try self.init(address: path, in: bucket)
+    }
+  }
+
+  /// `s3://bucket/prefix/path`: of an object, or of all below.
+  private init(address text: String, in bucket: MediaBucket) throws(MediaTargetError) {
+    let whole = bucket.address.description
+    let bare = text.hasSuffix("/") ? text : text + "/"
+    guard bare.utf8.starts(with: whole.utf8) else {
+      throw .outside(path: text, root: whole)
+    }
+    let segments = bare.utf8.dropFirst(whole.utf8.count).split(separator: UInt8(ascii: "/"))
+      .map { String(Substring($0)) }
+    self = .folder(segments)
+    guard !segments.isEmpty, !text.hasSuffix("/") else { return }
+    do throws(MediaError) {
+      _ = try bucket.status(of: segments)
+      self = .file(segments)
+    } catch {
+      var objects = MediaObjects(bucket, below: segments, atOnce: 1)
+      if case .notFound = error, case .some(.some) = try? objects.next() { return }
+      throw .unusable(path: text, reason: WalkProblem.media(error).description)
+    }
+  }
+
+  private init(path: String, inFolder root: MediaRoot) throws(MediaTargetError) {
     let status: FileStatus
     do throws(SystemError) {
       status = try FileStatus(path: path)

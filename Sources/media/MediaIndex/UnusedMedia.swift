@@ -46,7 +46,7 @@ package struct UnusedMedia {
     package var kept = 0
   }
 
-  private let root: MediaRoot
+  private let storage: MediaStorage
   private let addresses: MediaAddresses
   private let store: any MediaStore
   private let newest: Moment
@@ -67,36 +67,49 @@ package struct UnusedMedia {
   ///   - onProblem: told of what cannot be looked at, and so is kept.
   /// - Throws: `MediaError` where the root cannot be looked at.
   package init(
-    _ root: MediaRoot, _ addresses: MediaAddresses, _ store: any MediaStore,
+    _ storage: MediaStorage, _ addresses: MediaAddresses, _ store: any MediaStore,
     changedBy newest: Moment,
     onProblem: (String) -> Void
   ) throws {
-    (self.root, self.addresses, self.store, self.newest) = (root, addresses, store, newest)
+    (self.storage, self.addresses, self.store, self.newest) = (storage, addresses, store, newest)
+    switch storage {
+    case .folder(let root): try look(through: root, onProblem)
+    case .bucket(let bucket):
+      var objects = MediaObjects(bucket, passingOver: RenditionShelf.folderName)
+      while let object = try objects.next() { add(object.segments) { object.status } }
+    }
+  }
+
+  private mutating func look(
+    through root: MediaRoot, _ onProblem: (String) -> Void
+  ) throws(MediaError) {
     var walk = try MediaWalk(root, passingOver: RenditionShelf.folderName)
     while let step = walk.next() {
       switch step {
-      case .file(let segments): try add(segments)
-      case .passedOver(let folder): addRenditions(in: folder)
+      case .file(let segments):
+        add(segments) { (try? root.status(of: segments)).map { MediaStatus($0) } }
+      case .passedOver(let folder): addRenditions(in: folder, of: root)
       case .problem(let path, let problem): onProblem("\(path): \(problem)")
       case .notServed: break
       }
     }
   }
 
-  private mutating func add(_ segments: [String]) throws {
+  /// - Parameter status: asked for where the name is that of a picture, clip or sound.
+  private mutating func add(_ segments: [String], _ status: () -> MediaStatus?) {
     let name = segments.last ?? ""
     let suffix = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last
     let fileExtension = suffix.map { $0.lowercased() } ?? ""
     if ["m3u8", "m3u", "mpd"].contains(fileExtension) { playlists.insert(segments.dropLast()) }
     guard OpenFile.mediaExtensions.contains(fileExtension) else { return kept.others += 1 }
-    guard let status = try? root.status(of: segments) else { return }
+    guard let status = status() else { return }
     let changed = max(status.changed, status.modified)
     guard changed <= newest else { return kept.young += 1 }
     files.append(File(segments: segments, bytes: status.bytes, changed: changed))
     mentions.add(name)
   }
 
-  private mutating func addRenditions(in folder: [String]) {
+  private mutating func addRenditions(in folder: [String], of root: MediaRoot) {
     guard let open = try? root.openFolder(folder) else { return }
     let sweep = RenditionSweep(root: root, addresses: addresses, store: store)
     var names: [RenditionName] = []
@@ -166,26 +179,31 @@ package struct UnusedMedia {
       deleted.bytes += file.bytes
       if let content { contents[file.segments.dropLast(), default: []].insert(content) }
     }
-    for (folder, gone) in contents { try deleteRenditions(of: gone, beside: folder, &deleted) }
+    if let root = storage.root {
+      for (folder, gone) in contents {
+        try deleteRenditions(of: gone, beside: folder, in: root, &deleted)
+      }
+    }
     return deleted
   }
 
   private func delete(_ file: File) throws -> Bool {
-    let lock = try UploadFolder(root).lock(file.segments)
+    // Uploads to a bucket may come from other machines, which no lock keeps away.
+    let lock = try storage.root.map { try UploadFolder($0).lock(file.segments) }
     defer { withExtendedLifetime(lock) {} }
     let urls = addresses.urls(of: file.segments)
-    guard let status = try? root.status(of: file.segments),
+    guard let status = try? storage.status(of: file.segments),
       max(status.changed, status.modified) == file.changed, status.bytes == file.bytes,
       try store.posts(naming: urls, limit: 1).isEmpty
     else { return false }
-    try root.delete(file.segments)
+    try storage.delete(file.segments)
     let known = zip(urls, try store.media(at: urls)).filter { $0.1 != nil }.map(\.0)
     if !known.isEmpty { try store.forget(known) }
     return true
   }
 
   private func deleteRenditions(
-    of gone: Set<String>, beside folder: [String], _ deleted: inout Deleted
+    of gone: Set<String>, beside folder: [String], in root: MediaRoot, _ deleted: inout Deleted
   ) throws {
     let sweep = RenditionSweep(root: root, addresses: addresses, store: store)
     guard let parent = try? root.openFolder(folder),

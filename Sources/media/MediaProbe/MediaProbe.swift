@@ -5,8 +5,8 @@ import System
 // What a file holds is told by two: `MediaFormats` reads its structure, over a `ByteSource`,
 // bounded and without I/O, and `MediaProbe` brings the bytes and asks a decoder. A file of this
 // machine is a `FileSource`; a URL is a `RemoteFile`, whose pieces are fetched as they are asked
-// for (`RangeClient`, curl) and kept in a `ScratchFile`, each in its place, so that the decoder
-// reads them as if the file were there. `FrameDecoder` has ffmpeg decode the first frame: if it
+// for (`RangeClient`, curl; of an object store by its own client) and kept in a `ScratchFile`, each in
+// its place, so that the decoder reads them as if the file were there (`PiecedFile`). `FrameDecoder` has ffmpeg decode the first frame: if it
 // cannot, the file is broken, whatever its structure says (`ProbeError`); what is not known, and
 // why, are notes (`ProbeNote`). `PictureFilter` has the frame made small and `PixelImage` turns
 // it, so that its ThumbHash is of the upright picture. `MediaTruth` holds all of it, `PostJSON`
@@ -80,12 +80,23 @@ package struct MediaProbe: Sendable {
     do {
       guard let curl = tools.curl else { throw RemoteError.noCurl }
       let source = try RemoteFile(url, curl, settings)
-      let structure = try structure(of: source)
+      return try probe(source.file, version: source.version)
+    } catch {
+      throw ProbeError(error)
+    }
+  }
+
+  /// What is known of a file that lies somewhere else, of which no more is read than that takes.
+  package func probe(
+    _ file: PiecedFile, version: MediaVersion?
+  ) throws(ProbeError) -> ProbeReport {
+    do {
+      let structure = try structure(of: file)
       var report = ProbeReport(truth: MediaTruth(structure))
-      report.truth.version = source.version
+      report.truth.version = version
       if let pieces = structure.piecesOfFirstFrame(within: settings.remoteBytes) {
-        for piece in pieces { try source.fetch(piece) }
-        try look(at: source.scratch.file, structure, into: &report)
+        for piece in pieces { try file.fetch(piece) }
+        try look(at: file.scratch.file, structure, into: &report)
       } else {
         report.notes.append(.tooLargeToFetch(limitBytes: settings.remoteBytes))
       }
@@ -94,6 +105,14 @@ package struct MediaProbe: Sendable {
       throw ProbeError(error)
     }
   }
+
+  /// How much of a file that lies somewhere else is read, and where it is kept meanwhile.
+  package var remoteLimits: (bytes: Int, scratchFolder: String) {
+    (settings.remoteBytes, settings.scratchFolder)
+  }
+
+  /// By which all that is under way is given up.
+  package var cancellation: Cancellation? { settings.cancellation }
 
   private func report(
     of source: FileSource, whole file: OpenFile

@@ -322,8 +322,8 @@ package struct BackupSettings: Sendable, Hashable {
     of database: String, _ cancellation: Cancellation
   ) throws(ObjectStoreError) -> any BackupSeries {
     guard ObjectAddress.isOne(folder) else { return BackupFolder(path: folder, database: database) }
-    let store = try ObjectStore(
-      ObjectAddress(folder), .init(environment: ProcessInfo.processInfo.environment),
+    let store = ObjectStore(
+      try ObjectAddress(folder), try .init(environment: ProcessInfo.processInfo.environment),
       cancellation: cancellation)
     return BackupBucket(store, database: database)
   }

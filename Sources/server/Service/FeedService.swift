@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import MediaFiles
 import MediaProbe
+import ObjectStorage
 import Observability
 import PostgresStore
 import RowStore
@@ -57,7 +58,9 @@ package final class FeedService: Sendable {
     var settings = configuration.application
     settings.mediaProbe = MediaProbe(
       settings: configuration.mediaProbing.decoding, tools: configuration.mediaProbing.tools)
-    let media = try settings.mediaRoot.map { try MediaRoot(path: $0) }
+    let media = try settings.mediaRoot.map {
+      try Self.openMedia($0, &settings, configuration.location, logger)
+    }
     var opening = configuration.opening
     // One reader for each thread that may read at once, one for the refresh, and one for purging.
     let readers =
@@ -97,15 +100,43 @@ package final class FeedService: Sendable {
       refresh.run()
       standby?.look()
     }
-    mediaKeeper = media.flatMap { root in
+    mediaKeeper = media.flatMap { storage in
       MediaKeeper(
-        configuration.mediaProbing, root: root, store: store, logger: logger, figures: figures)
+        configuration.mediaProbing, storage, store: store, logger: logger, figures: figures)
     }
+    media?.bucket?.register(in: figures)
     textIndexKeeper = TextIndexKeeper(store, logger: logger)
     tuneKeeper = TuneKeeper(
       configuration.tuning, intervalSeconds: settings.experimentSeconds,
       of: configuration.location, store: store, logger: logger, figures: figures)
     tellWriteProblem(settings.writeTokens)
+  }
+
+  /// What is put behind the name of a database for the folder in which uploads to a bucket are kept.
+  private static let spoolSuffix = "-uploads"
+
+  /// The folder of media files, or the bucket, which is asked once: with wrong keys nothing is served, and a store that is
+  /// away may come back.
+  private static func openMedia(
+    _ text: String, _ settings: inout ApplicationConfiguration, _ location: StoreLocation,
+    _ logger: Logger
+  ) throws -> MediaStorage {
+    let storage = try MediaStorage.open(
+      text, settings.mediaStore, environment: ProcessInfo.processInfo.environment)
+    guard let bucket = storage.bucket else { return storage }
+    do throws(ObjectStoreError) {
+      try bucket.requireUsable()
+    } catch {
+      guard error.isPassing else { throw error }
+      logger.error("\(text) cannot be read for now: \(error)")
+    }
+    guard let spool = settings.mediaSpoolFolder ?? location.path.map({ $0 + spoolSuffix }) else {
+      return storage
+    }
+    try FileSystem.makeFolder(spool)
+    _ = try MediaRoot(path: spool)
+    settings.mediaSpoolFolder = spool
+    return storage
   }
 
   /// Logs at the start what a token's holder learns only with the first write: rights may come later.

@@ -68,7 +68,7 @@ final class MediaKeeper: Sendable {
 
   /// Nil where the settings say that it is not to look.
   init?(
-    _ settings: MediaProbing, root: MediaRoot, store: any DatabaseStore,
+    _ settings: MediaProbing, _ storage: MediaStorage, store: any DatabaseStore,
     logger: Logger, figures: PrometheusRegistry
   ) {
     guard settings.cpuPercent > 0 else { return nil }
@@ -79,7 +79,7 @@ final class MediaKeeper: Sendable {
     var decoding = settings.decoding
     decoding.cancellation = cancellation
     var indexer = MediaIndexer(
-      root: root, addresses: .served, store: store,
+      storage, addresses: .served, store: store,
       probe: MediaProbe(settings: decoding, tools: settings.tools), jobs: 1)
     indexer.pace = pace
     indexer.memory = memory

@@ -45,18 +45,9 @@ package struct BackupBucket: BackupSeries {
   ///
   /// - Throws: `ObjectStoreError`, `SystemError`.
   package func requireUsable() throws {
-    try makeSpool()
+    try FileSystem.makeFolder(spool.path)
     try spool.requireUsable()
     _ = try store.list()
-  }
-
-  private func makeSpool() throws(SystemError) {
-    let parent = spool.path.lastIndex(of: "/").map { String(spool.path[..<$0]) } ?? "."
-    let name = spool.path.split(separator: "/").last.map(String.init) ?? spool.path
-    _ = try OpenFolder(
-      path: parent.isEmpty ? "/" : parent, purpose: "make the folder \(spool.path)"
-    )
-    .makeFolder(named: name, purpose: "make the folder \(spool.path)")
   }
 
   /// See `BackupSeries`. Their times are those of their names.
@@ -87,7 +78,7 @@ package struct BackupBucket: BackupSeries {
     _ backup: Backup, secondsSince1970: Int, keeping kept: Int
   ) throws -> Backup.Report {
     precondition(kept >= 1, "no backup would be kept")
-    try makeSpool()
+    try FileSystem.makeFolder(spool.path)
     let last = try objects().last?.name.number ?? 0
     let report = try spool.add(
       backup, secondsSince1970: secondsSince1970, keeping: 1, after: last)
@@ -96,7 +87,7 @@ package struct BackupBucket: BackupSeries {
       throw BackupError.missing(path: report.path)
     }
     let key = store.address.prefix + name
-    try store.put(file, as: key, scratch: spool.path)
+    try store.put(file, as: key)
     let all = try objects()
     guard let put = all.first(where: { $0.object.key == key }) else {
       throw ObjectStoreError.noAnswer("\(key) was put there and is not listed")

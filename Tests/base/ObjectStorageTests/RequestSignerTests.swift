@@ -109,19 +109,53 @@ import Testing
     }
   }
 
-  @Test func `answers of a store are read`() throws {
-    let list = """
-      HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nETag: "x"\r\n\r\n<?xml version="1.0"?><ListBucketResult>\
-      <Contents><Key>a&amp;b</Key><Size>3</Size></Contents><Contents><Key>c</Key><Size>4</Size></Contents></ListBucketResult>
-      """
-    let answer = try StoreAnswer(Array(list.utf8))
-    #expect(answer.status == 200 && answer["etag"] == "\"x\"")
-    let keys = XMLText.all("Contents", in: answer.body).map { XMLText.first("Key", in: $0) }
-    #expect(keys == ["a&b", "c"])
-    let refused = try StoreAnswer(
-      Array("HTTP/1.1 403 Forbidden\r\n\r\n<Error><Code>AccessDenied</Code></Error>".utf8))
+  @Test func `a URL is signed as AWS signs it, and says how long it holds`() {
+    let request = RequestSigner.Request(
+      method: "GET", host: Self.host, path: "/test.txt", bodyDigest: [])
+    let query = Self.s3.signedQuery(
+      of: request, secondsSince1970: Self.time, forSeconds: 86_400)
+    #expect(
+      query
+        == "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2F"
+        + "aws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature="
+        + "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404")
+  }
+
+  @Test func `answers of a store are read, whatever stands in keys`() throws {
+    var answer = StoreAnswer(status: 200)
+    for line in ["ETag: \"x\"\r\n", "Content-Range: bytes 2-4/9\r\n", "no field\r\n"] {
+      answer.add(line: line)
+    }
+    // The accent would be one letter with what stands before it.
+    let keys = ["a&b", "c", "\u{301}accent", "<Key>"]
+    for key in keys {
+      answer.body +=
+        Array("<Contents><Key>\(XMLText.escaped(key))</Key><Size>3</Size></Contents>".utf8)
+    }
+    #expect(answer["etag"] == "\"x\"")
+    #expect(answer.contentRange?.range == 2..<5 && answer.contentRange?.size == 9)
+    let found = XMLText.all("Contents", in: answer.body[...])
+      .compactMap { XMLText.first("Key", in: $0) }
+    #expect(found.map { Array($0.utf8) } == keys.map { Array($0.utf8) })
+    var refused = StoreAnswer(status: 403)
+    refused.body = Array("<Error><Code>AccessDenied</Code></Error>".utf8)
     #expect(refused.refusal == .refused(status: 403, code: "AccessDenied", message: ""))
-    #expect(throws: ObjectStoreError.self) { try StoreAnswer(Array("HTTP/1.1".utf8)) }
+    for range in ["bytes 4-2/9", "bytes 0-9/9", "bytes */9", "bytes -1-2/9", ""] {
+      var answer = StoreAnswer(status: 206)
+      answer.add(line: "Content-Range: \(range)")
+      #expect(answer.contentRange == nil, "\(range)")
+    }
+  }
+
+  @Test func `times are those of lists and of fields`() {
+    for (text, seconds) in [
+      ("2026-11-26T01:02:03.000Z", 1_795_654_923), ("2026-11-26T01:02:03Z", 1_795_654_923),
+      ("Thu, 26 Nov 2026 01:02:03 GMT", 1_795_654_923), ("1970-01-01T00:00:00Z", 0), ("never", 0),
+      ("2026-13-26T01:02:03Z", 0),
+    ] {
+      #expect(ObjectStore.seconds(text) == seconds, "\(text)")
+    }
+    #expect(ObjectStore.seconds(nil) == 0)
   }
 
   @Test func `settings are those of other programs`() throws {

@@ -15,7 +15,7 @@ import Testing
   private static let others = [
     "Logging": "swift-log", "CoreMetrics": "swift-metrics", "DequeModule": "swift-collections",
     "HashTreeCollections": "swift-collections", "GRDB": "GRDB", "GRDBSQLite": "SQLite",
-    "ArgumentParser": "ArgumentParser", "CCrypto": "libcrypto", "CZlib": "zlib",
+    "ArgumentParser": "ArgumentParser", "CCrypto": "libcrypto", "CCurl": "libcurl", "CZlib": "zlib",
     "CBrotli": "brotli", "CZstd": "zstd", "CExpat": "expat", "CPostgres": "libpq",
     "CLinux": "`CLinux`", "CXXHash": "`CXXHash`", "CEmbedded": "`CEmbedded`",
   ]

@@ -62,9 +62,9 @@ struct MediaFolder {
     isAnew: Bool = false, probe: MediaProbe = MediaProbe(),
     adapt: (inout MediaIndexer) throws -> Void = { _ in }
   ) throws -> (addition: MediaAddition, remarks: [String]) {
-    let root = try MediaRoot(path: path)
+    let root = MediaStorage.folder(try MediaRoot(path: path))
     var indexer = MediaIndexer(
-      root: root, addresses: try MediaAddresses(baseURLs: baseURLs), store: store,
+      root, addresses: try MediaAddresses(baseURLs: baseURLs), store: store,
       probe: probe, jobs: jobs)
     indexer.isAnew = isAnew
     try adapt(&indexer)

@@ -65,9 +65,9 @@ import Testing
     try media.write(Data("GIF89a".utf8), to: "2.gif")
     try media.copy("loom/0.mp4", to: "3.mp4")
     let store = try media.store()
-    let root = try MediaRoot(path: media.path)
+    let root = MediaStorage.folder(try MediaRoot(path: media.path))
     let indexer = MediaIndexer(
-      root: root, addresses: try MediaAddresses(baseURLs: []), store: store, probe: MediaProbe(),
+      root, addresses: try MediaAddresses(baseURLs: []), store: store, probe: MediaProbe(),
       jobs: 1)
     var remarks: [String] = []
     let addition = try indexer.run(

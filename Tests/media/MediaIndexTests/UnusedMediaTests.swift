@@ -60,7 +60,7 @@ import Testing
     _ store: SQLiteStore, newest: Moment = Moment(secondsSince1970: 1 << 40)
   ) throws -> (media: UnusedMedia, unused: [UnusedMedia.File]) {
     var unused = try UnusedMedia(
-      MediaRoot(path: media.path), .served, store, changedBy: newest
+      .folder(MediaRoot(path: media.path)), .served, store, changedBy: newest
     ) { _ in }
     try store.exportRecords { unused.look(in: $0.json) }
     let files = try unused.unused()

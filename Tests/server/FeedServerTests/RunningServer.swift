@@ -50,7 +50,7 @@ final class RunningServer: Sendable {
     configuration.server.writeStallTimeoutMilliseconds = 600_000
     configuration.server.answerTimeoutMilliseconds = 600_000
     configure(&configuration)
-    let media = try configuration.mediaRoot.map { try MediaRoot(path: $0) }
+    let media = try configuration.mediaRoot.map { MediaStorage.folder(try MediaRoot(path: $0)) }
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     server = ApplicationServer(configuration, store: store, media: media, logger: logger)
     port = try server.start()

@@ -18,6 +18,8 @@ enum ConnectionAction {
   case write
   /// Ask the stream what follows: `streamed`, or `streamEnded`.
   case askStream(ResponseStream, isIdle: Bool)
+  /// Ask the source for these bytes, later: `pieceCame`, or `disconnected` where they cannot be had.
+  case askPiece(any PieceSource, Range<Int>)
   /// Do nothing more for now. The answers may leave with those of other connections: `gatheringEnded`,
   /// soon and whatever else happens.
   case gather
@@ -25,7 +27,7 @@ enum ConnectionAction {
   case yield
   /// Tell the client that all was sent.
   case finishSending
-  /// Do nothing more until one of these comes, or an answer, or room in the stream.
+  /// Do nothing more until one of these comes, or an answer, or a piece of it, or room in the stream.
   case wait(ConnectionWait)
   /// Close the socket and forget the connection.
   case close(isCutOff: Bool)

@@ -89,6 +89,15 @@ extension ConnectionMachine {
     output.append(bytes)
   }
 
+  /// The piece of an answer that was asked for is here, all of it.
+  mutating func pieceCame(_ bytes: [UInt8], _ around: inout Surroundings) {
+    guard pieceAskedMilliseconds != nil, !isClosed else { return }
+    pieceAskedMilliseconds = nil
+    // While it was awaited, the client had nothing to take.
+    if output.awaitsPiece { deliveryMilliseconds = around.nowMilliseconds }
+    output.place(piece: bytes)
+  }
+
   /// Nothing follows.
   mutating func streamEnded() {
     guard isStreaming else { return }

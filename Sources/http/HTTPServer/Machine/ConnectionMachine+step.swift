@@ -31,8 +31,12 @@ extension ConnectionMachine {
       }
       if !isWriteBlocked {
         queueAnswers(hasMoreInput: position < bytes.count, &around)
-        if !output.isEmpty { return .write }
       }
+      if pieceAskedMilliseconds == nil, let piece = output.nextPiece {
+        pieceAskedMilliseconds = around.nowMilliseconds
+        return .askPiece(piece.source, piece.range)
+      }
+      if !isWriteBlocked, !output.isEmpty, !output.awaitsPiece { return .write }
       if isStreaming {
         if drainStartMilliseconds != nil {
           streamEnded()
@@ -141,7 +145,8 @@ extension ConnectionMachine {
     let reads = wantsInput(&around)
     noteHead(reads: reads, &around)
     return ConnectionWait(
-      reads: reads, writes: !output.isEmpty, deadlineMilliseconds: deadlineMilliseconds(&around))
+      reads: reads, writes: !output.isEmpty && !output.awaitsPiece,
+      deadlineMilliseconds: deadlineMilliseconds(&around))
   }
 
   /// Tells the loop how much memory this connection's answers hold.

@@ -17,6 +17,7 @@ import HTTP
 /// 2. Whoever takes a body hears of its end; errors get their text.
 /// 3. Where nothing more is here and the client has ended its side, the connection does, too.
 /// 4. Answers leave from the front of `exchanges`, and nowhere else, into `output`, which is written.
+///    Pieces of them that lie elsewhere are asked for one ahead of what is being written.
 /// 5. Of an answer that is made as it leaves, more is asked for when all before is written.
 /// 6. After the last answer the connection lingers, then ends.
 /// 7. What is left is waiting.
@@ -74,6 +75,9 @@ struct ConnectionMachine {
   var output = OutputQueue()
   /// The answers in `output`, where anybody wants to hear of them.
   var departures = ShortQueue<Departure>()
+
+  /// Since when a piece of an answer is on its way; nil where none is.
+  var pieceAskedMilliseconds: UInt64?
 
   /// What makes the last answer as it leaves.
   var stream: ResponseStream?
@@ -153,6 +157,8 @@ extension ConnectionMachine {
     case end
     /// The client, to take output.
     case delivery
+    /// Whoever brings the bytes of an answer that lie somewhere else.
+    case piece
     /// The client, to send more of a body.
     case body
     /// The application, to take more of a body.
@@ -173,6 +179,7 @@ extension ConnectionMachine {
   var waiting: Waiting {
     if isClosed { return .nothing }
     if isLingering { return .end }
+    if output.awaitsPiece { return .piece }
     if !output.isEmpty { return .delivery }
     if case .open(.body(let body)) = stage {
       if body.isPaused { return .room }
@@ -195,6 +202,9 @@ extension ConnectionMachine {
       return end
     case .delivery:
       return deliveryMilliseconds + UInt64(around.configuration.writeStallTimeoutMilliseconds)
+    case .piece:
+      return (pieceAskedMilliseconds ?? around.nowMilliseconds)
+        + UInt64(around.configuration.answerTimeoutMilliseconds)
     case .body:
       guard case .open(.body(let body)) = stage else { return around.nowMilliseconds }
       return body.deadlineMilliseconds(&around)
@@ -225,7 +235,7 @@ extension ConnectionMachine {
     switch waiting {
     case .nothing, .turn:
       break
-    case .end, .request:
+    case .end, .request, .piece:
       close(isCutOff: false)
     case .delivery:
       if !takesEnough(unacknowledgedBytes: unacknowledgedBytes, &around) { close(isCutOff: true) }

@@ -29,6 +29,32 @@ struct OutputQueue {
 
   var isEmpty: Bool { parts.isEmpty }
 
+  /// Whether nothing can be written before a piece has come.
+  var awaitsPiece: Bool { parts.first?.isElsewhere ?? false }
+
+  /// Where among the next parts the bytes are not here yet: one part ahead of what is being written.
+  private var elsewhere: Int? { parts.prefix(2).firstIndex { $0.isElsewhere } }
+
+  /// What is to be brought next; nil where enough is here.
+  var nextPiece: (source: any PieceSource, range: Range<Int>)? {
+    guard let elsewhere, case .pieces(let source, let range) = parts[elsewhere] else { return nil }
+    return (source, source.piece(of: range))
+  }
+
+  /// Puts what `nextPiece` told into its place.
+  mutating func place(piece bytes: [UInt8]) {
+    guard let index = elsewhere, case .pieces(let source, let range) = parts[index] else { return }
+    assert(bytes.count == source.piece(of: range).count, "not the piece that was asked for")
+    heldBytes += bytes.count - parts[index].heldBytes
+    parts[index] = .bytes(bytes)
+    let rest = (range.lowerBound + bytes.count)..<range.upperBound
+    guard !rest.isEmpty else { return }
+    let more = Response.Part.pieces(source, rest)
+    heldBytes += more.heldBytes
+    parts.insert(more, at: index + 1)
+    hasGrown = true
+  }
+
   /// Whether enough waits for one call; more is not queued, so that a client that takes nothing
   /// holds no more copies than this.
   var isFull: Bool { parts.count >= Self.segmentsAtOnce || byteCount >= Self.queuedBytes }

@@ -33,6 +33,13 @@ package struct UploadedType: Sendable, Hashable {
   /// What usually stands behind the last dot of such a file's name.
   package var usualExtension: String { Self.extensions[type.value]?.first ?? "" }
 
+  /// The type of which files with this extension usually are.
+  static func usualType(ofExtension fileExtension: String) -> String? {
+    // Of several, the one that has it as its usual one; of several of these, the last: audio/ogg, not application/ogg.
+    extensions.compactMap { type, names in names.firstIndex(of: fileExtension).map { (type, $0) } }
+      .min { $0.1 == $1.1 ? $0.0 > $1.0 : $0.1 < $1.1 }?.0
+  }
+
   /// The types that are taken in, with what may stand behind the last dot of a name, the usual first: none of them runs
   /// anything, wherever it is opened.
   private static let extensions: [String: [String]] = [
@@ -103,4 +110,15 @@ private struct ContentWords {
     ("MZ", "a program (Windows)"), ("#!", "a script"), ("\0asm", "a WebAssembly module"),
     ("SQLite format 3", "an SQLite database"), ("\u{1f}", "compressed data"),
   ]
+}
+
+/// The name of a file, as far as it says what the file is.
+package struct UploadedName: Sendable {
+  private let fileExtension: String
+
+  /// A name.
+  package init(_ name: String) { fileExtension = MediaName(name).fileExtension }
+
+  /// What files of this name usually are; nil where that is none of the types that are taken in.
+  package var usualType: String? { UploadedType.usualType(ofExtension: fileExtension) }
 }

@@ -2,21 +2,12 @@ import Feed
 import MediaFormats
 import System
 
-/// The file that a URL names, of which only those pieces are fetched that somebody looks at. They are kept in
-/// a file without a name, each in its place.
-final class RemoteFile: ByteSource {
-  /// The pieces that were fetched, each in its place.
-  let scratch: ScratchFile
-  let size: Int64
+/// The file that a URL names, as far as somebody looks at it.
+struct RemoteFile {
+  /// Its pieces.
+  let file: PiecedFile
   /// What its server calls this version of it.
   let version: MediaVersion?
-  private let client: RangeClient
-  private let entityTag: String?
-  private let modified: String?
-  private let limitBytes: Int
-  private var fetchedBytes = 0
-  /// What is there: ascending, apart from each other.
-  private var pieces: [Range<Int>] = []
 
   /// What is asked for first: most files' tables, and how large they are.
   static let firstBytes = 65_536
@@ -24,7 +15,6 @@ final class RemoteFile: ByteSource {
 
   /// - Throws: `RemoteError`, `SystemError`.
   init(_ text: String, _ curl: String, _ settings: ProbeSettings) throws {
-    limitBytes = settings.remoteBytes
     let deadline = MonotonicClock.milliseconds + UInt64(settings.timeMilliseconds)
     var client = try RangeClient(
       MediaURL(text), curl, settings, deadlineMilliseconds: deadline)
@@ -44,27 +34,26 @@ final class RemoteFile: ByteSource {
       client = try RangeClient(next, curl, settings, deadlineMilliseconds: deadline)
       answer = try client.ask(for: 0..<Self.firstBytes, ifRange: nil)
     }
-    self.client = client
     try Self.check(answer)
     let part = try Self.firstPart(answer)
-    guard part.size <= RecordLimits.fileBytes else {
+    let size = part.size
+    guard size <= RecordLimits.fileBytes else {
       throw RemoteError.badAnswer(
-        "its Content-Range says \(part.size) bytes, more than the limit of \(RecordLimits.fileBytes)"
-      )
+        "its Content-Range says \(size) bytes, more than the limit of \(RecordLimits.fileBytes)")
     }
-    size = Int64(part.size)
-    entityTag = try answer.field("etag").flatMap { $0.hasPrefix("\"") ? $0 : nil }
-    modified = try answer.field("last-modified")
+    let entityTag = try answer.field("etag").flatMap { $0.hasPrefix("\"") ? $0 : nil }
+    let modified = try answer.field("last-modified")
     let texts = [entityTag.map { "etag:\($0)" }, modified.map { "modified:\($0)" }]
     version = texts.lazy.compactMap { $0.flatMap(MediaVersion.init(text:)) }.first
-    scratch = try ScratchFile(folder: settings.scratchFolder)
-    try keep(part.bytes, at: 0)
-    try proveSize()
-  }
-
-  /// Fetches the last byte: a size that an answer only names is no size.
-  private func proveSize() throws {
-    if size > Self.firstBytes { try fetch(Int(size) - 1..<Int(size)) }
+    let source = client
+    file = try PiecedFile(
+      size: size, first: part.bytes, limitBytes: settings.remoteBytes,
+      scratchFolder: settings.scratchFolder
+    ) { range in
+      try Self.piece(range, of: size, entityTag, modified, by: source)
+    }
+    // A size that an answer only names is no size.
+    if size > Self.firstBytes { try file.fetch(size - 1..<size) }
   }
 
   /// What a first answer brings, and how large all of it is.
@@ -95,29 +84,10 @@ final class RemoteFile: ByteSource {
     }
   }
 
-  func bytes(at offset: Int64, count: Int) throws -> [UInt8] {
-    let end = min(size, offset + Int64(count))
-    guard offset < end else { return [] }
-    let range = Int(offset)..<Int(end)
-    try fetch(range)
-    return try scratch.read([range]) ?? []
-  }
-
-  /// Fetches what is missing of a range.
-  func fetch(_ range: Range<Int>) throws {
-    var start = range.lowerBound
-    for piece in pieces where piece.overlaps(range) {
-      if start < piece.lowerBound { try fetchMissing(start..<piece.lowerBound) }
-      start = max(start, piece.upperBound)
-    }
-    if start < range.upperBound { try fetchMissing(start..<range.upperBound) }
-  }
-
-  private func fetchMissing(_ range: Range<Int>) throws {
-    // The last byte, by which the size is proved, is none of those.
-    guard range.count <= limitBytes + 1 - fetchedBytes else {
-      throw RemoteError.tooMuchToRead(limitBytes: limitBytes)
-    }
+  private static func piece(
+    _ range: Range<Int>, of size: Int, _ entityTag: String?, _ modified: String?,
+    by client: RangeClient
+  ) throws -> ArraySlice<UInt8> {
     let answer = try client.ask(for: range, ifRange: entityTag)
     switch answer.status {
     case 206: break
@@ -128,31 +98,15 @@ final class RemoteFile: ByteSource {
         "it named \(size) bytes, and has none at \(range.lowerBound)-\(range.upperBound - 1)")
     default: throw RemoteError.status(answer.status)
     }
-    try Self.check(answer)
+    try check(answer)
     let tag = try answer.field("etag")
     let isSame =
       try (entityTag == nil || tag == entityTag) && answer.field("last-modified") == modified
     let (part, newSize) = try answer.contentRange()
-    guard isSame, newSize == Int(size) else { throw RemoteError.changed }
+    guard isSame, newSize == size else { throw RemoteError.changed }
     guard part == range, answer.body.count == range.count else {
       throw RemoteError.badAnswer("it is another range than was asked for")
     }
-    try keep(answer.body, at: range.lowerBound)
-  }
-
-  private func keep(_ bytes: ArraySlice<UInt8>, at offset: Int) throws(SystemError) {
-    guard !bytes.isEmpty else { return }
-    try scratch.write(Array(bytes), at: offset)
-    fetchedBytes += bytes.count
-    var merged = offset..<offset + bytes.count
-    var others: [Range<Int>] = []
-    for piece in pieces {
-      if piece.upperBound < merged.lowerBound || piece.lowerBound > merged.upperBound {
-        others.append(piece)
-      } else {
-        merged = min(piece.lowerBound, merged.lowerBound)..<max(piece.upperBound, merged.upperBound)
-      }
-    }
-    pieces = (others + [merged]).sorted { $0.lowerBound < $1.lowerBound }
+    return answer.body
   }
 }

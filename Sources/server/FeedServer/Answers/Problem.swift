@@ -62,6 +62,7 @@ struct Problem: Error, Sendable {
     case quotaExceeded = "quota-exceeded"
     case limitExceeded = "limit-exceeded"
     case timedOut = "timed-out"
+    case mediaStoreFailed = "media-store-failed"
     case notSupported = "not-supported"
     case overloaded = "overloaded"
     case notReady = "not-ready"
@@ -78,7 +79,9 @@ struct Problem: Error, Sendable {
     }
 
     /// Whether the server's operator has to hear of it.
-    var isServersFault: Bool { self == .internalError || self == .storageFull }
+    var isServersFault: Bool {
+      self == .internalError || self == .storageFull || self == .mediaStoreFailed
+    }
 
     /// The `title` member.
     var title: String {
@@ -131,6 +134,7 @@ struct Problem: Error, Sendable {
       case .quotaExceeded: "The media folder is full"
       case .limitExceeded: "A limit of this server is exceeded"
       case .timedOut: "The request took too long"
+      case .mediaStoreFailed: "The object store of the media files failed"
       case .notSupported: "The server does not support this"
       case .overloaded: "The server has too much to do"
       case .notReady: "The server is not ready"
@@ -257,6 +261,16 @@ extension Problem {
       field = error.field.isEmpty ? nil : error.field
     case MediaError.notFound, MediaError.denied:
       self.init(.unknownMedia, .notFound, "There is no such media file.")
+    case let error as MediaError where error.isConflict:
+      self.init(.preconditionFailed, .preconditionFailed, "Another wrote the file meanwhile.")
+    case let error as MediaError where error.isPassing:
+      self.init(
+        .mediaStoreFailed, .serviceUnavailable,
+        "The object store of the media files does not answer, or has too much to do.")
+      retryAfterSeconds = Self.storeRetrySeconds
+    case MediaError.store:
+      self.init(
+        .mediaStoreFailed, .badGateway, "The object store of the media files refuses the server.")
     case let error as NewMediaPathError:
       self.init(.invalidMediaPath, .badRequest, error.description)
     case let error as MediaPlaceError:
@@ -289,6 +303,7 @@ extension Problem {
   }
 
   private static let indexingRetrySeconds = 5
+  private static let storeRetrySeconds = 2
 
   private static let internalError = Problem(
     .internalError, .internalServerError, "The server could not answer.")

@@ -1,5 +1,6 @@
 import HTTP
 import HTTPServer
+import MediaFiles
 import MediaFormats
 import System
 
@@ -8,7 +9,8 @@ import System
 // `MediaFormats.MediaType` looks at the first bytes. `MediaAnswer` evaluates preconditions and
 // ranges (both pure, in `HTTP`). A URL that names a content (`ContentAddress`) is answered where
 // `MediaVersions` says that the open file has it: from memory on the loop, else from the index or
-// by reading the file, on a thread of its own. `MediaSigner` signs URLs and looks at signatures.
+// by reading the file, on a thread of its own. Objects of a bucket are found by `ObjectReader`, and answered in the same
+// way: what of them is not at hand is brought piece by piece (`PieceSource`). `MediaSigner` signs URLs and looks at signatures.
 //
 // `MediaLinks` gives the URLs of files when items are encoded. Signed ones depend on the second at
 // which they expire, which is the same for all that are handed out within a step: it is a part of
@@ -21,16 +23,32 @@ struct FileValidator {
   private let modified: Moment
   private let now: Moment
 
+  /// What an object store tells its versions by: by itself, it tells all of them.
+  private let storedTag: String?
+
   init(_ file: OpenFile, now: Moment) {
-    (bytes, modified, self.now) = (file.size, file.modified, now)
+    (bytes, modified, storedTag, self.now) = (file.size, file.modified, nil, now)
   }
 
-  init(_ status: FileStatus, now: Moment) {
+  init(_ status: MediaStatus, now: Moment) {
     (bytes, modified, self.now) = (status.bytes, status.modified, now)
+    storedTag = status.entityTag.flatMap(Self.opaque)
   }
 
-  /// Made of size and time of change: a tag of the bytes would have to read them all first.
+  /// What stands between the quotation marks of a strong tag (RFC 9110 section 8.8.3); nil of what is none.
+  private static func opaque(_ tag: String) -> String? {
+    let bytes = tag.utf8
+    guard bytes.count >= 3, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\""),
+      bytes.dropFirst().dropLast().allSatisfy({
+        $0 == 0x21 || (0x23...0x7e).contains($0)
+      })
+    else { return nil }
+    return String(Substring(bytes.dropFirst().dropLast()))
+  }
+
+  /// Made of size and time of change: a tag of the bytes would have to read them all first. Of an object, the store's.
   var entityTag: EntityTag {
+    if let storedTag { return EntityTag(storedTag, isWeak: false) }
     let parts = [modified.secondsSince1970, modified.nanoseconds, bytes]
     let text = parts.map { String($0, radix: 36) }.joined(separator: "-")
     return EntityTag(text, isWeak: !hasSettled)
@@ -48,14 +66,41 @@ struct FileValidator {
   }
 }
 
+/// Where the bytes of an answer come from.
+enum MediaContent: Sendable {
+  case file(OpenFile)
+  case object(FoundObject, ObjectReader)
+
+  var size: Int {
+    switch self {
+    case .file(let file): file.size
+    case .object(let object, _): object.status.bytes
+    }
+  }
+
+  fileprivate func validator(now: Moment) -> FileValidator {
+    switch self {
+    case .file(let file): FileValidator(file, now: now)
+    case .object(let object, _): FileValidator(object.status, now: now)
+    }
+  }
+
+  fileprivate func parts(_ range: Range<Int>) -> [Response.Part] {
+    switch self {
+    case .file(let file): [.file(file, range)]
+    case .object(let object, let reader): reader.parts(range, of: object)
+    }
+  }
+}
+
 /// What a media file is answered with.
 struct MediaAnswer {
-  let file: OpenFile
+  let content: MediaContent
   let type: MediaType
   let caching: CachePolicy.Directive
   let now: Moment
 
-  private var validator: FileValidator { FileValidator(file, now: now) }
+  private var validator: FileValidator { content.validator(now: now) }
   private var entityTag: EntityTag { validator.entityTag }
   private var modifiedSeconds: Int? { validator.modifiedSeconds }
   private var nowSeconds: Int { now.secondsSince1970 }
@@ -78,8 +123,8 @@ struct MediaAnswer {
     case .parts(let ranges): return multipart(ranges, tag)
     case .unsatisfiable:
       var problem = Problem(
-        .rangeNotSatisfiable, .rangeNotSatisfiable, "The file has \(file.size) bytes.")
-      problem.fields.append("Content-Range", "bytes */\(file.size)")
+        .rangeNotSatisfiable, .rangeNotSatisfiable, "The file has \(content.size) bytes.")
+      problem.fields.append("Content-Range", "bytes */\(content.size)")
       throw problem
     }
   }
@@ -92,7 +137,7 @@ struct MediaAnswer {
         nowSecondsSince1970: nowSeconds)
     else { return .whole }
     return ByteRanges.select(
-      request.fields.combined("Range"), size: file.size, maximumParts: MediaFolder.maximumParts)
+      request.fields.combined("Range"), size: content.size, maximumParts: MediaFolder.maximumParts)
   }
 
   private func fields(_ tag: EntityTag) -> Fields {
@@ -121,14 +166,14 @@ struct MediaAnswer {
   private func whole(_ tag: EntityTag) -> Response {
     var fields = fields(tag)
     appendType(type.value, to: &fields)
-    return Response(.ok, fields: fields, body: [.file(file, 0..<file.size)])
+    return Response(.ok, fields: fields, body: content.parts(0..<content.size))
   }
 
   private func part(_ range: Range<Int>, _ tag: EntityTag) -> Response {
     var fields = fields(tag)
     appendType(type.value, to: &fields)
     fields.append("Content-Range", contentRange(range))
-    return Response(.partialContent, fields: fields, body: [.file(file, range)])
+    return Response(.partialContent, fields: fields, body: content.parts(range))
   }
 
   /// `multipart/byteranges` (RFC 9110 section 14.6).
@@ -143,14 +188,14 @@ struct MediaAnswer {
       let head =
         "\(body.isEmpty ? "" : "\r\n")--\(boundary)\r\nContent-Type: \(type.value)\r\n"
         + "Content-Range: \(contentRange(range))\r\n\r\n"
-      body += [.bytes(Array(head.utf8)), .file(file, range)]
+      body += [.bytes(Array(head.utf8))] + content.parts(range)
     }
     body.append(.bytes(Array("\r\n--\(boundary)--\r\n".utf8)))
     return Response(.partialContent, fields: fields, body: body)
   }
 
   private func contentRange(_ range: Range<Int>) -> String {
-    "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
+    "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(content.size)"
   }
 }
 

@@ -1,9 +1,16 @@
 import MediaFiles
 import System
 
-/// The folder of `/media/`, and how its files are told to clients.
+/// The files of `/media/`, in a folder or a bucket, and how they are told to clients.
 struct MediaFolder: Sendable {
-  let root: MediaRoot
+  let storage: MediaStorage
+  /// Where uploads are kept until they are whole: in the root, or for a bucket in a folder beside the database; nil where
+  /// there is no such folder.
+  var spool: MediaRoot?
+  /// Reads objects for clients; nil of a folder.
+  var objects: ObjectReader?
+  /// Where clients are sent to for objects; nil where they get them from here.
+  var links: ObjectLinks?
   /// How long an answer may be kept that is true of whatever lies at a path.
   let maxAgeSeconds: Int
   /// How many files may be open at once.
@@ -25,8 +32,9 @@ struct MediaFolder: Sendable {
   /// A year: caches take more for no longer.
   private static let immutableSeconds = 31_536_000
 
-  init(root: MediaRoot, maxAgeSeconds: Int, versions: MediaVersions) {
-    self.root = root
+  init(_ storage: MediaStorage, maxAgeSeconds: Int, versions: MediaVersions) {
+    self.storage = storage
+    spool = storage.root
     self.maxAgeSeconds = maxAgeSeconds
     self.versions = versions
     plainCaching = Self.caching(isImmutable: false, seconds: maxAgeSeconds)

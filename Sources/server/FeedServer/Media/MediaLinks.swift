@@ -12,11 +12,16 @@ enum MediaLinking: Sendable {
   case byContent
   /// With signatures.
   case signed(MediaSigner)
+  /// By signed URLs of the object store that has them.
+  case stored(ObjectLinks)
 
   /// The URLs as they are now.
   var links: MediaLinks {
-    guard case .signed(let signer) = self else { return MediaLinks(linking: self, expires: nil) }
-    return MediaLinks(linking: self, expires: signer.expiry)
+    switch self {
+    case .signed(let signer): MediaLinks(linking: self, expires: signer.expiry)
+    case .stored(let links): MediaLinks(linking: self, expires: links.expiry)
+    case .asRecorded, .byContent: MediaLinks(linking: self, expires: nil)
+    }
   }
 }
 
@@ -71,6 +76,15 @@ struct MediaLinks: MediaNaming {
         text.append("?")
         text.append(string: query)
       }
+      name.expiresAt = Timestamp(microseconds: Int64(expires) * 1_000_000)
+      return name
+    case .stored(let links):
+      guard let expires, Self.isOurs(url),
+        let segments = MediaAddresses.served.segments(of: Self.text(url)),
+        let stored = links.url("GET", segments, expires: expires)
+      else { return nil }
+      var name = MediaName()
+      name.url = Array(stored.utf8)
       name.expiresAt = Timestamp(microseconds: Int64(expires) * 1_000_000)
       return name
     }

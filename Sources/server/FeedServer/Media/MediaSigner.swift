@@ -37,7 +37,12 @@ struct MediaSigner: Sendable {
   /// The second since 1970 at which a URL expires that is handed out now: within the step that begins after
   /// `leastSeconds`.
   var expiry: Int {
-    let now = min(max(0, now()), Self.latestSecond)
+    Self.expiry(now: now(), leastSeconds: leastSeconds, stepSeconds: stepSeconds)
+  }
+
+  /// The same by another clock.
+  static func expiry(now: Int, leastSeconds: Int, stepSeconds: Int) -> Int {
+    let now = min(max(0, now), latestSecond)
     return (now / stepSeconds + 1) * stepSeconds + leastSeconds
   }
 

@@ -16,7 +16,8 @@ import System
 /// the file is compared with the digests that the client sent, mended if that was asked for, looked into, and brought
 /// to the disk. Then it gets its name at once (`rename(2)`), while no other upload may touch that name, and what was
 /// found out is stored: the answer has it, and so has every page from then on. Whatever goes wrong before, nothing is
-/// left; behind a process that is killed, the next one removes it.
+/// left; behind a process that is killed, the next one removes it. Where the files lie in a bucket, `UploadFolder` is in a
+/// folder of this machine, and the whole file goes to the bucket in parts, where it is seen when the last has come.
 final class MediaUploads: Sendable {
   /// What a request asks for, told from its head.
   struct Order: Sendable {
@@ -41,7 +42,7 @@ final class MediaUploads: Sendable {
   struct Placed: Sendable {
     let segments: [String]
     let isNew: Bool
-    let status: FileStatus
+    let status: MediaStatus
     let sha256: [UInt8]
     /// Nil where nothing could be told of it.
     let truth: MediaTruth?
@@ -57,25 +58,36 @@ final class MediaUploads: Sendable {
   let maximumBytes: Int
   let uploads: UploadFolder
   private let arrival: MediaArrival
+  private let spool: MediaRoot
   private let quota: MediaQuota
+  /// When it was last looked for what is unfinished in a bucket.
+  private let abortedMilliseconds = Monitor<UInt64?>(nil)
+  /// For how long an upload in parts is let be that a killed server left in a bucket.
+  private let unfinishedSeconds: Int
   /// How many files may be looked into at once.
   private let decoders: Monitor<Int>
 
-  init(_ folder: MediaFolder, _ store: any MediaStore, _ configuration: ApplicationConfiguration) {
+  /// Nil where there is nowhere to keep uploads until they are whole.
+  init?(
+    _ folder: MediaFolder, _ store: any MediaStore, _ configuration: ApplicationConfiguration
+  ) {
+    guard let spool = folder.spool else { return nil }
+    self.spool = spool
+    unfinishedSeconds = configuration.partialUploadSeconds
     self.folder = folder
     pool = WorkerPool(
       threads: configuration.maximumMediaUploads, limit: configuration.mediaUploadQueue)
     maximumBytes = configuration.mediaUploadBytes
-    arrival = MediaArrival(root: folder.root, store: store, probe: configuration.mediaProbe)
-    uploads = UploadFolder(folder.root)
-    quota = MediaQuota(folder.root, limitBytes: configuration.mediaQuotaBytes)
+    arrival = MediaArrival(folder.storage, store: store, probe: configuration.mediaProbe)
+    uploads = UploadFolder(spool)
+    quota = MediaQuota(folder.storage, limitBytes: configuration.mediaQuotaBytes)
     decoders = Monitor(max(1, configuration.workerThreads))
   }
 
   /// Removes what killed processes left, and says why nothing can be taken in, where that is so.
   func begin(_ logger: Logger) {
     do {
-      try FileSystem.require([.writing, .entering], folder.root.path)
+      try FileSystem.require([.writing, .entering], spool.path)
       let removed = try uploads.sweep()
       if removed > 0 { logger.notice("removed \(removed) unfinished uploads of media files") }
     } catch {
@@ -83,9 +95,44 @@ final class MediaUploads: Sendable {
     }
   }
 
+  /// How often it is looked for what is unfinished in a bucket: stores charge for each look.
+  private static let abortMilliseconds: UInt64 = 3_600_000
+
+  /// Takes away from a bucket what killed servers left there of uploads in parts, and what could not be taken away when
+  /// the store was gone; where that was not done a while ago.
+  func abortUnfinished(_ logger: Logger) {
+    guard let bucket = folder.storage.bucket else { return }
+    let now = MonotonicClock.milliseconds
+    let isDue = abortedMilliseconds.withLock { last in
+      guard last.map({ now - $0 >= Self.abortMilliseconds }) ?? true else { return false }
+      last = now
+      return true
+    }
+    guard isDue else { return }
+    do {
+      let count = try bucket.abortUnfinished(
+        begunBefore: WallClock.secondsSince1970 - unfinishedSeconds)
+      if count > 0 { logger.notice("gave up \(count) unfinished uploads in the bucket") }
+    } catch {
+      logger.warning("unfinished uploads in the bucket cannot be looked at: \(error)")
+    }
+  }
+
+  /// How many uploads and deletions run or wait.
+  var count: Int { pool.count }
+
+  /// Looks before the body is read whether it can be of use, as far as no event loop has to wait for that.
+  ///
   /// - Throws: `Problem` 412 where the conditions do not hold of what has the name now, 409 where no file can have it.
   func check(_ order: Order) throws {
-    if let segments = order.segments { _ = try current(segments, order.method, order.fields) }
+    guard folder.storage.bucket == nil, let segments = order.segments else { return }
+    _ = try current(segments, order.method, order.fields)
+  }
+
+  /// The same, of a bucket, on a thread that may wait.
+  func checkStored(_ order: Order) throws {
+    guard folder.storage.bucket != nil, let segments = order.segments else { return }
+    _ = try current(segments, order.method, order.fields)
   }
 
   /// How many of the items that name a file are told.
@@ -107,7 +154,8 @@ final class MediaUploads: Sendable {
       let items = try arrival.items(naming: segments, limit: Self.toldItems + 1)
       guard items.isEmpty else { throw Problem.mediaInUse(items, limit: Self.toldItems) }
     }
-    try folder.root.delete(segments)
+    try folder.storage.delete(segments)
+    folder.objects?.forget(segments)
     quota.add(-old.bytes)
     try arrival.lose(segments)
   }
@@ -120,6 +168,7 @@ final class MediaUploads: Sendable {
 
   /// Takes in the body, and gives it its name; waits for the client, the disk and the decoder.
   func take(_ body: BodyStream?, length: Int?, _ order: Order) throws -> Placed {
+    try checkStored(order)
     let received = try receive(body, length: length, order)
     defer { quota.release(received.reserved) }
     try order.digests.check(sha256: received.sha256, sha512: received.sha512)
@@ -204,20 +253,42 @@ final class MediaUploads: Sendable {
     defer { withExtendedLifetime(lock) {} }
     let old = try current(segments, order.method, order.fields)
     try beforePlacing(segments, received)
-    try received.upload.place(at: segments, in: folder.root)
+    try place(received, at: segments, over: old, order)
     quota.add(received.bytes - (old?.bytes ?? 0))
-    try arrival.keep(report?.truth, of: segments)
+    let status = try folder.storage.status(of: segments)
+    // Another server may have written the object since: what is known of ours says nothing of that.
+    try arrival.keep(
+      status.mayHave(sha256: received.sha256) ? report?.truth : nil, of: segments, status)
     return Placed(
-      segments: segments, isNew: old == nil,
-      status: try folder.root.status(of: segments), sha256: received.sha256,
+      segments: segments, isNew: old == nil, status: status, sha256: received.sha256,
       truth: report?.truth, isMended: isMended, warnings: warnings)
+  }
+
+  private func place(
+    _ received: Received, at segments: [String], over old: MediaStatus?, _ order: Order
+  ) throws {
+    switch folder.storage {
+    case .folder(let root): try received.upload.place(at: segments, in: root)
+    case .bucket(let bucket):
+      guard let file = OpenFile(received.upload.descriptor) else { throw ProbeError.notAFile }
+      let isConditional = ["If-Match", "If-None-Match"].contains { order.fields.contains($0) }
+      defer { folder.objects?.forget(segments) }
+      do {
+        try bucket.place(
+          file, at: segments, type: received.type.type.value, sha256: received.sha256, over: old,
+          isConditional: isConditional)
+      } catch let error as MediaError where error.isConflict {
+        throw Problem(
+          .preconditionFailed, .preconditionFailed, "Another wrote the file meanwhile.")
+      }
+    }
   }
 
   /// What has the name that is asked for; the conditions of the request hold of it.
   private func current(
     _ segments: [String], _ method: HTTP.Method, _ fields: Fields
-  ) throws -> FileStatus? {
-    let status = try folder.root.statusForPlacing(segments)
+  ) throws -> MediaStatus? {
+    let status = try folder.storage.statusForPlacing(segments)
     for name in ["If-Match", "If-None-Match"] {
       if let value = fields.combined(name), EntityTagCondition(parsing: value) == nil {
         throw Problem(

@@ -87,6 +87,16 @@ final class MediaVersions: Sendable {
     }
   }
 
+  /// The content of an object that was put there from here, as long as it is that version; nil of another.
+  func content(of object: FoundObject) throws -> ContentAddress? {
+    guard let url = MediaAddresses.served.urls(of: object.segments).first,
+      let known = try store.media(at: [url])[0], known.truth.bytes == object.status.bytes,
+      known.changedNanoseconds == Int64(object.status.changed.nanosecondsSince1970),
+      case .content(let sha256)? = known.truth.version
+    else { return nil }
+    return ContentAddress(sha256: sha256)
+  }
+
   private func find(_ file: OpenFile, _ segments: [String]) throws -> ContentAddress? {
     let changed = Int64(file.changed.nanosecondsSince1970)
     if let url = MediaAddresses.served.urls(of: segments).first,

@@ -4,6 +4,7 @@ import Logging
 import MediaFiles
 import MediaFormats
 import MediaIndex
+import Observability
 import SHA2
 import System
 
@@ -14,7 +15,8 @@ import System
 /// upload ends an earlier one of this process, whose client has most likely given it up (section 4.6), and waits for
 /// what that wrote. An offset that is told is on the disk. When the client says that all is there, the file goes the way
 /// of each other (`MediaUploads.finish`); right before it gets its name the note says which: so after a kill, too,
-/// an upload whose file is gone is complete, and each other one is not. A refusal of the whole file ends the upload; a
+/// an upload whose file is gone is complete, and each other one is not; where the files lie in a bucket, it is asked whether
+/// it has that content. A refusal of the whole file ends the upload; a
 /// failure of the server leaves it as it is, and the client may ask again.
 final class ResumableUploads: Sendable {
   /// The version of the draft that clients and servers tell each other (appendix B).
@@ -86,10 +88,13 @@ final class ResumableUploads: Sendable {
   private let maximumBytes: Int
   private let lifeSeconds: Int
   private let active = Monitor<[String: Active]>([:])
+  /// What was said last of looking at them, so that it is said once.
+  private let said = Monitor<String?>(nil)
+  private let counted = Monitor<(count: Int, bytes: Int, atMilliseconds: UInt64)?>(nil)
 
   init(_ uploads: MediaUploads, _ configuration: ApplicationConfiguration) {
     self.uploads = uploads
-    files = PartialUploads(uploads.folder.root)
+    files = PartialUploads(uploads.uploads)
     maximumCount = configuration.maximumPartialUploads
     maximumBytes = configuration.partialUploadBytes
     lifeSeconds = configuration.partialUploadSeconds
@@ -104,8 +109,8 @@ final class ResumableUploads: Sendable {
     "max-size=\(uploads.maximumBytes), max-age=\(ageSeconds ?? lifeSeconds)"
   }
 
-  /// Removes what was not continued in time.
-  func begin(_ logger: Logger) {
+  /// Removes what was not continued in time; again and again.
+  func sweep(_ logger: Logger) {
     do {
       // A media root to which nothing was uploaded stays as it is, and may be read-only.
       guard try !files.all().isEmpty else { return }
@@ -114,9 +119,49 @@ final class ResumableUploads: Sendable {
       defer { withExtendedLifetime(lock) {} }
       let removed = try removeExpired(try files.all())
       if removed > 0 { logger.notice("removed \(removed) uploads that were not continued in time") }
+      said.withLock { $0 = nil }
     } catch {
-      logger.error("uploads that were begun cannot be looked at: \(error)")
+      let problem = "uploads that were begun cannot be looked at: \(error)"
+      let isNew = said.withLock { said in
+        defer { said = problem }
+        return said != problem
+      }
+      if isNew { logger.error("\(problem)") }
     }
+  }
+
+  /// How often what was not continued in time is removed.
+  var sweepMilliseconds: Int { 1_000 * max(1, min(lifeSeconds, Self.sweepSeconds)) }
+
+  private static let sweepSeconds = 60
+  /// For how long what was counted for figures counts.
+  private static let countedMilliseconds: UInt64 = 1_000
+
+  /// How many uploads are not complete, how many bytes have come of them, and how many of them are under way here.
+  var figures: (count: Int, bytes: Int) {
+    let now = MonotonicClock.milliseconds
+    if let known = counted.withLock({ $0 }), now - known.atMilliseconds < Self.countedMilliseconds {
+      return (known.count, known.bytes)
+    }
+    let sizes = (try? files.sizes()) ?? []
+    let sum = sizes.reduce(0) { $0.addingReportingOverflow($1).partialValue }
+    counted.withLock { $0 = (sizes.count, sum, now) }
+    return (sizes.count, sum)
+  }
+
+  /// Lets its figures be told.
+  func register(in registry: PrometheusRegistry) {
+    registry.gauge(
+      "lookahead_media_partial_uploads",
+      help: "Resumable uploads that are not complete, of all servers with this media root."
+    ) { self.figures.count }
+    registry.gauge(
+      "lookahead_media_partial_upload_bytes",
+      help: "Bytes that have come of resumable uploads that are not complete."
+    ) { self.figures.bytes }
+    registry.gauge(
+      "lookahead_media_uploads", help: "Uploads and deletions of media files that run or wait."
+    ) { self.uploads.count }
   }
 
   // MARK: What requests ask for
@@ -132,6 +177,7 @@ final class ResumableUploads: Sendable {
     onBegin: (State) -> Void
   ) throws -> Outcome {
     let length = try part.length(at: 0)
+    try uploads.checkStored(order)
     try requireRoom(for: max(length ?? 0, part.contentLength ?? 0))
     let id = Self.newName()
     let note = UploadNote(
@@ -240,6 +286,14 @@ final class ResumableUploads: Sendable {
         try files.remove(id)
         throw Problem.unknownUpload
       }
+      return (note, nil)
+    }
+    if let placed = note.placed, let bucket = uploads.folder.storage.bucket,
+      let content = OpenFile(file.descriptor), content.size == placed.bytes,
+      try bucket.holds(uploads.digests(of: content, withSHA512: false).sha256, at: placed.segments)
+    {
+      // Whoever put it there was killed before the file was removed.
+      file.remove()
       return (note, nil)
     }
     return (note, file)

@@ -20,34 +20,110 @@ struct MediaHandler: RouteHandler {
     let query = try MediaQuery(call.parameters)
     let now = WallClock.now
     let secondsLeft = try media.signer?.secondsLeft(of: query, segments)
-    let file = try open(segments, in: media)
+    guard case .folder(let root) = media.storage else {
+      return try answerObject(call, segments, query, secondsLeft, from: media)
+    }
+    let file = try open(segments, in: media, root)
     @Sendable func answer(isImmutable: Bool) throws -> Response {
       let head = try file.read(at: 0, count: MediaType.headBytes)
       let type = MediaType(head: head, name: segments.last ?? "")
       let caching = media.caching(isImmutable: isImmutable, secondsLeft: secondsLeft)
-      return try MediaAnswer(file: file, type: type, caching: caching, now: now)
+      return try MediaAnswer(content: .file(file), type: type, caching: caching, now: now)
         .response(to: call.request)
     }
     guard let version = query.version else { return call.respond(try answer(isImmutable: false)) }
     try media.versions.whenKnown(file, segments) { found in
       call.answer {
-        guard let found = try found.get(), found.content == version else {
-          throw Problem(
-            .unknownMediaVersion, .notFound,
-            "The file has another content than this URL names: take the one that the item has now.")
-        }
+        guard let found = try found.get(), found.content == version else { throw Self.otherVersion }
         return try answer(isImmutable: found.isCompared)
       }
     }
   }
 
-  private func open(_ segments: [String], in media: MediaFolder) throws -> OpenFile {
+  private static let otherVersion = Problem(
+    .unknownMediaVersion, .notFound,
+    "The file has another content than this URL names: take the one that the item has now.")
+
+  /// Answers with an object, or with where it is.
+  private func answerObject(
+    _ call: Call, _ segments: [String], _ query: MediaQuery, _ secondsLeft: Int?,
+    from media: MediaFolder
+  ) throws {
+    guard let objects = media.objects else { throw MediaError.notFound(.noSuchFile) }
+    guard let version = query.version else {
+      if let links = media.links {
+        return call.respond(try redirect(call, segments, links, secondsLeft, media))
+      }
+      return try objects.find(segments) { found in
+        call.answer { try response(call, found.get(), secondsLeft, from: media, objects) }
+      }
+    }
+    try objects.find(segments) { found in
+      do {
+        let object = try found.get()
+        // The database is asked, which no event loop waits for.
+        try objects.run {
+          call.answer {
+            guard try media.versions.content(of: object) == version else {
+              throw Self.otherVersion
+            }
+            if let links = media.links {
+              return try redirect(call, segments, links, secondsLeft, media)
+            }
+            return try response(call, object, secondsLeft, from: media, objects)
+          }
+        }
+      } catch {
+        call.answer { throw error }
+      }
+    }
+  }
+
+  private func response(
+    _ call: Call, _ object: FoundObject, _ secondsLeft: Int?, from media: MediaFolder,
+    _ objects: ObjectReader
+  ) throws -> Response {
+    guard (0...MediaFolder.maximumFileBytes).contains(object.status.bytes) else {
+      throw MediaError.notFound(.tooLarge)
+    }
+    let head = Array(object.head.prefix(MediaType.headBytes))
+    // Of an object that another program replaced, a cache hears when it asks again: nothing says that it stays.
+    return try MediaAnswer(
+      content: .object(object, objects),
+      type: MediaType(head: head, name: object.segments.last ?? ""),
+      caching: media.caching(isImmutable: false, secondsLeft: secondsLeft), now: WallClock.now
+    ).response(to: call.request)
+  }
+
+  /// 307 to the store's own URL, which holds longer than the answer may be kept.
+  private func redirect(
+    _ call: Call, _ segments: [String], _ links: ObjectLinks, _ secondsLeft: Int?,
+    _ media: MediaFolder
+  ) throws -> Response {
+    let expires = links.expiry
+    let method = call.request.method == .head ? "HEAD" : "GET"
+    guard let url = links.url(method, segments, expires: expires) else {
+      throw MediaError.notFound(.noSuchFile)
+    }
+    let left = min(links.secondsLeft(of: expires) / 2, secondsLeft ?? .max)
+    var fields: Fields = [
+      "Location": url,
+      "Cache-Control": media.caching(isImmutable: false, secondsLeft: left).value ?? "no-store",
+      "Cross-Origin-Resource-Policy": "cross-origin",
+    ]
+    fields.appendCORS()
+    return Response(.temporaryRedirect, fields: fields)
+  }
+
+  private func open(
+    _ segments: [String], in media: MediaFolder, _ root: MediaRoot
+  ) throws -> OpenFile {
     guard OpenFile.openCount < media.maximumOpenFiles else {
       throw MediaError.exhausted(
         SystemError(call: "openat", purpose: "open one media file more", code: EMFILE))
     }
     do {
-      let file = try media.root.open(segments)
+      let file = try root.open(segments)
       try MediaFolder.check(file)
       return file
     } catch MediaError.notFound(.tooLarge) {

@@ -11,7 +11,8 @@ import System
 /// The files of the media root as they lie there, page by page in the order of the bytes of their names, with what is
 /// known of each. Smaller versions, which the server made, are not listed.
 ///
-/// A page costs the names of the folders in which it begins and ends, not what there is besides.
+/// A page costs the names of the folders in which it begins and ends, not what there is besides; of a bucket, a request
+/// for a page of its list.
 struct MediaListHandler: RouteHandler {
   static let parameters = ["limit", "after"]
   private static let limits = 1...1000
@@ -24,12 +25,15 @@ struct MediaListHandler: RouteHandler {
 
   func answer(_ call: Call) throws {
     try call.head.writer?.get().checkMedia()
-    guard let root = media?.root else { throw Problem.noMediaFolder }
+    guard let storage = media?.storage else { throw Problem.noMediaFolder }
     let limit = try call.parameters.number("limit", in: Self.limits) ?? Self.defaultLimit
     let after = try call.parameters["after"].map(Self.segments)
-    try workers.run(for: call, of: "a worker") {
-      call.answer { try page(root, after: after ?? [], limit: limit) }
+    let answer: @Sendable () -> Void = {
+      call.answer { try page(storage, after: after ?? [], limit: limit) }
     }
+    // Whoever waits for a store keeps no worker from pages.
+    if let objects = media?.objects { return try objects.run(answer) }
+    try workers.run(for: call, of: "a worker", answer)
   }
 
   /// The path that a page's `next` is.
@@ -43,16 +47,12 @@ struct MediaListHandler: RouteHandler {
     return segments
   }
 
-  private func page(_ root: MediaRoot, after: [String], limit: Int) throws -> Response {
-    var walk = try MediaWalk(
-      root, after: after, passingOver: RenditionShelf.folderName, namesAtOnce: limit + 1)
-    var found: [(segments: [String], status: FileStatus)] = []
-    while found.count <= limit, let step = walk.next() {
-      // What went since its name was read is not there.
-      if case .file(let segments) = step, let status = try? root.status(of: segments) {
-        found.append((segments, status))
-      }
-    }
+  private func page(_ storage: MediaStorage, after: [String], limit: Int) throws -> Response {
+    var listing = try MediaListing(
+      storage, after: after, passingOver: RenditionShelf.folderName, atOnce: limit + 1,
+      forClient: true)
+    var found: [(segments: [String], status: MediaStatus)] = []
+    while found.count <= limit, let file = try listing.next() { found.append(file) }
     let hasMore = found.count > limit
     if hasMore { found.removeLast() }
     let paths = found.map { MediaAddresses.served.urls(of: $0.segments)[0] }
@@ -89,7 +89,7 @@ struct MediaListHandler: RouteHandler {
 
 extension JSONWriter {
   fileprivate mutating func file(
-    _ path: String, _ status: FileStatus, _ known: KnownMedia?, _ links: MediaLinks,
+    _ path: String, _ status: MediaStatus, _ known: KnownMedia?, _ links: MediaLinks,
     _ now: Moment
   ) {
     // What is known of another file that was there before says nothing of this one.

@@ -79,7 +79,8 @@ extension Problem {
   static var noMediaFolder: Problem {
     Problem(
       .writesOff, .forbidden,
-      "The server has no folder for media files: it was started without --media-root.")
+      "The server has no folder for media files: it was started without --media-root, or for a bucket without "
+        + "--media-spool-folder.")
   }
 
   static var tooManyUploads: Problem {

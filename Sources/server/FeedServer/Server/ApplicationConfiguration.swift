@@ -1,4 +1,5 @@
 import HTTPServer
+import MediaFiles
 import MediaProbe
 import Observability
 import Seeding
@@ -7,8 +8,14 @@ import System
 
 /// Every setting of the application and of its server.
 package struct ApplicationConfiguration: Sendable {
-  /// The folder of the files under `/media/`; nil if the server has no media files.
+  /// The folder of the files under `/media/`, or the address of a bucket; nil if the server has no media files.
   package var mediaRoot: String?
+  /// Within which limits that bucket is asked.
+  package var mediaStore = MediaStoreSettings()
+  /// How clients get what is in the bucket.
+  package var mediaDelivery = MediaDelivery.through
+  /// Where uploads to the bucket are kept until they are whole; without it there are none.
+  package var mediaSpoolFolder: String?
   /// Of the HTTP server: addresses, limits and deadlines.
   package var server = ServerConfiguration()
 

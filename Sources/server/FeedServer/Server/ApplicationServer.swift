@@ -20,6 +20,8 @@ package final class ApplicationServer: Sendable {
   private let reporting: PeriodicTask
   /// Brings posts into their feeds, and out of them, at their moments.
   private let scheduling: PeriodicTask
+  /// Removes uploads that nobody continued; nil where none are taken in.
+  private let sweeping: PeriodicTask?
   /// Decides experiments; nil where that is other servers' work.
   private let deciding: PeriodicTask?
   /// Looks for what is news, as long as the server runs.
@@ -29,7 +31,7 @@ package final class ApplicationServer: Sendable {
   package init(
     _ configuration: ApplicationConfiguration,
     store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore & ChangeStore,
-    media: MediaRoot?,
+    media: MediaStorage?,
     logger: Logger
   ) {
     self.configuration = configuration
@@ -47,6 +49,14 @@ package final class ApplicationServer: Sendable {
     }
     let schedules = parts.schedules
     scheduling = PeriodicTask(firstPauseMilliseconds: { 1 }, schedules.look)
+    sweeping = parts.resumable.map { resumable in
+      PeriodicTask(
+        pauseMilliseconds: resumable.sweepMilliseconds, scheduling: .background
+      ) {
+        resumable.sweep(logger)
+        parts.uploads?.abortUnfinished(logger)
+      }
+    }
     let (experiments, seconds) = (parts.experiments, configuration.experimentSeconds)
     deciding =
       seconds > 0
@@ -73,12 +83,13 @@ package final class ApplicationServer: Sendable {
   package func start() throws -> UInt16 {
     if !configuration.writeTokens.isEmpty {
       parts.uploads?.begin(parts.logger)
-      parts.resumable?.begin(parts.logger)
+      parts.resumable?.sweep(parts.logger)
     }
     // What became due while no server ran.
     _ = parts.schedules.look()
     let port = try server.start()
     try scheduling.start()
+    try sweeping?.start()
     _ = parts.pages.maker.source.writers.run { [filler] in filler.run() }
     _ = watching.run { [parts] in
       // The database may be away for now: then the number of before stays.
@@ -115,6 +126,7 @@ package final class ApplicationServer: Sendable {
     filler.stop()
     parts.events.stop()
     scheduling.stop()
+    sweeping?.stop()
     deciding?.stop()
     parts.webhooks.stop()
     reporting.stop()

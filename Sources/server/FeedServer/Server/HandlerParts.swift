@@ -45,7 +45,7 @@ struct HandlerParts: Sendable {
     _ configuration: ApplicationConfiguration,
     _ store: any FeedStore & PolicyStore & MediaStore & ReportStore & ExperimentStore & ChangeStore,
     _ readiness: Readiness,
-    _ media: MediaRoot?, _ logger: Logger
+    _ media: MediaStorage?, _ logger: Logger
   ) {
     self.configuration = configuration
     self.store = store
@@ -62,10 +62,9 @@ struct HandlerParts: Sendable {
       keyField: configuration.cacheKeyField, until: moment)
     let folder = media.map { configuration.folder($0, of: store) }
     self.media = folder
-    uploads = folder.map { MediaUploads($0, store, configuration) }
+    uploads = folder.flatMap { MediaUploads($0, store, configuration) }
     resumable = uploads.map { ResumableUploads($0, configuration) }
-    linking =
-      folder.map { folder in folder.signer.map { .signed($0) } ?? .byContent } ?? .asRecorded
+    linking = folder.map { configuration.linking($0) } ?? .asRecorded
     workers = RequestWorkers(
       threads: configuration.workerThreads, limit: configuration.workerQueue, clients: clients)
     // Whole pages are what is asked for most; what is compressed is a third of the size.
@@ -115,18 +114,33 @@ struct HandlerParts: Sendable {
     reports.register(in: registry)
     experiments.register(in: registry)
     webhooks.register(in: registry)
+    resumable?.register(in: registry)
+    media?.objects?.register(in: registry)
   }
 }
 
 extension ApplicationConfiguration {
-  fileprivate func folder(_ root: MediaRoot, of store: any MediaStore) -> MediaFolder {
+  fileprivate func linking(_ folder: MediaFolder) -> MediaLinking {
+    if mediaDelivery == .direct, let links = folder.links { return .stored(links) }
+    return folder.signer.map { .signed($0) } ?? .byContent
+  }
+
+  fileprivate func folder(_ storage: MediaStorage, of store: any MediaStore) -> MediaFolder {
     var folder = MediaFolder(
-      root: root, maxAgeSeconds: mediaMaxAgeSeconds,
+      storage, maxAgeSeconds: mediaMaxAgeSeconds,
       versions: MediaVersions(store: store, comparedBytes: mediaComparedBytes))
     folder.maximumOpenFiles = openMediaFiles
     if !mediaSigningKeys.isEmpty {
       folder.signer = MediaSigner(
         keys: mediaSigningKeys, leastSeconds: mediaURLSeconds, stepSeconds: mediaURLStepSeconds,
+        now: mediaURLClock)
+    }
+    guard let bucket = storage.bucket else { return folder }
+    folder.objects = ObjectReader(bucket, mediaStore)
+    if let mediaSpoolFolder { folder.spool = try? MediaRoot(path: mediaSpoolFolder) }
+    if mediaDelivery != .through {
+      folder.links = ObjectLinks(
+        bucket: bucket, leastSeconds: mediaURLSeconds, stepSeconds: mediaURLStepSeconds,
         now: mediaURLClock)
     }
     return folder

@@ -24,7 +24,7 @@ enum ConnectionInvariant {
       return
     }
     #expect(world.around.heldBytes == held + world.foreignBytes)
-    #expect(wait.writes == !machine.output.isEmpty)
+    #expect(wait.writes == (!machine.output.isEmpty && !machine.output.awaitsPiece))
     var around = world.around
     #expect(wait.reads == machine.wantsInput(&around))
     checkDebtor(world, wait)
@@ -48,6 +48,9 @@ enum ConnectionInvariant {
       if case .open(.body(let body)) = machine.stage { #expect(!body.awaitsContinue) }
     case .delivery:
       #expect(wait.writes)
+    case .piece:
+      // Whoever brings it was asked.
+      #expect(world.asked != nil && machine.pieceAskedMilliseconds != nil)
     case .stream:
       // The client may go, and whoever makes the answer is asked again.
       #expect(clientMaySend && machine.stream != nil && !machine.isStreamWoken)

@@ -44,6 +44,8 @@ struct MachineWorld {
   var streams: [Stream] = []
   /// How often an answer without end was asked for more, and whether because nothing was sent for long.
   var streamAsks: [Bool] = []
+  /// The piece of an answer that somebody is to bring.
+  var asked: (source: any PieceSource, range: Range<Int>)?
   /// What the loop owes.
   var owesGathering = false
   var owesTurn = false
@@ -151,6 +153,14 @@ struct MachineWorld {
     run()
   }
 
+  /// Whoever was asked for a piece brings it.
+  mutating func bringPiece() {
+    guard !isClosed, let piece = asked else { return }
+    asked = nil
+    machine.pieceCame(piece.range.map { UInt8(truncatingIfNeeded: $0) }, &around)
+    run()
+  }
+
   // MARK: The loop
 
   mutating func gatheringEnds() {
@@ -185,6 +195,7 @@ struct MachineWorld {
       turnComes()
       if window > 0, !machine.output.isEmpty { take(window) }
       takeBody()
+      bringPiece()
       if answering {
         for index in calls.indices where mayAnswer(calls[index]) { answer(index) }
       }
@@ -246,6 +257,9 @@ struct MachineWorld {
       } else {
         machine.streamEnded()
       }
+    case .askPiece(let source, let range):
+      precondition(asked == nil, "asked for two pieces at once")
+      asked = (source, range)
     case .write: write()
     case .finishSending: hasFinishedSending = true
     case .yield: owesTurn = true

@@ -1,0 +1,32 @@
+import MediaFiles
+import ObjectStorage
+import Observability
+
+extension MediaBucket {
+  /// Lets the figures of what is asked of the object store be told.
+  func register(in registry: PrometheusRegistry) {
+    let stores = [reading, writing]
+    registry.totals(
+      "lookahead_media_store_requests_total",
+      help: "Requests to the object store of the media files, each try counted."
+    ) {
+      ObjectCounts.Kind.allCases.flatMap { kind in
+        ObjectCounts.Outcome.allCases.map { outcome in
+          (
+            [("kind", kind.rawValue), ("outcome", outcome.rawValue)],
+            stores.reduce(0) { $0 + $1.counts.count(of: kind, outcome) }
+          )
+        }
+      }
+    }
+    registry.total(
+      "lookahead_media_store_received_bytes_total", help: "Bytes that came from the object store."
+    ) { stores.reduce(0) { $0 + $1.counts.receivedBytes } }
+    registry.total(
+      "lookahead_media_store_sent_bytes_total", help: "Bytes that went to the object store."
+    ) { stores.reduce(0) { $0 + $1.counts.sentBytes } }
+    registry.gauge(
+      "lookahead_media_store_connections", help: "Requests to the object store under way."
+    ) { stores.reduce(0) { $0 + $1.busyCount } }
+  }
+}
