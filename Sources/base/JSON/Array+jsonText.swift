@@ -60,13 +60,16 @@ extension [UInt8] {
       case UInt8(ascii: "f"): text.append(0x0c)
       case UInt8(ascii: "r"): text.append(0x0d)
       case UInt8(ascii: "u"):
-        var units: [UInt16] = []
-        if let unit = codeUnit(ofEscapeAt: index) { units.append(unit) }
-        if UTF16.isLeadSurrogate(units.first ?? 0), let other = codeUnit(ofEscapeAt: index + 6) {
-          units.append(other)
+        let unit = UInt32(codeUnit(ofEscapeAt: index) ?? 0)
+        index += 6
+        var scalar = Unicode.Scalar(unit)
+        if scalar == nil, unit < 0xdc00, let trail = codeUnit(ofEscapeAt: index),
+          UTF16.isTrailSurrogate(trail)
+        {
+          scalar = Unicode.Scalar(0x10000 + ((unit - 0xd800) << 10) + (UInt32(trail) - 0xdc00))
+          index += 6
         }
-        text += String(decoding: units, as: UTF16.self).utf8
-        index += units.count * 6
+        text += (scalar ?? "\u{fffd}").utf8
         continue
       case let byte: text.append(byte)
       }

@@ -111,7 +111,11 @@ extension JSONDocument {
   /// Whether the name whose node this is has these bytes.
   fileprivate func isName(at index: Int, _ name: String) -> Bool {
     let node = nodes[index]
-    if node.hasEscapes { return bytes.unescaped(node.range).elementsEqual(name.utf8) }
+    if node.hasEscapes {
+      // A byte is written in six at the most: a long text is not read anew for each name that it might be.
+      guard (name.utf8.count...6 * name.utf8.count).contains(node.range.count) else { return false }
+      return bytes.unescaped(node.range).elementsEqual(name.utf8)
+    }
     guard node.range.count == name.utf8.count else { return false }
     var place = node.range.lowerBound
     for byte in name.utf8 {

@@ -10,7 +10,7 @@ import Testing
   /// How many experiments are simulated.
   private static let count = TestRandom.often(200, nightly: 1_000)
 
-  @Test(arguments: TestRandom.seeds)
+  @Test(arguments: TestRandom.statisticalSeeds)
   func `of experiments of a policy with itself, at most one in twenty ever says different`(
     _ seed: UInt64
   ) {
@@ -32,7 +32,7 @@ import Testing
     #expect(wrong <= Self.count / 20, "\(decided), \(TestRandom.replay)")
   }
 
-  @Test(arguments: TestRandom.seeds)
+  @Test(arguments: TestRandom.statisticalSeeds)
   func `a fifth more loaders is found within a day of ten thousand sessions`(_ seed: UInt64) {
     var random = TestRandom(seed)
     let (a, b) = (
@@ -51,7 +51,7 @@ import Testing
     #expect(hours.count >= Self.count * 95 / 100, TestRandom.replay)
   }
 
-  @Test(arguments: TestRandom.seeds)
+  @Test(arguments: TestRandom.statisticalSeeds)
   func `a better policy is applied, and a holdout takes back a worse one`(_ seed: UInt64) {
     var random = TestRandom(seed)
     let (many, few) = (
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test(arguments: TestRandom.seeds)
+  @Test(arguments: TestRandom.statisticalSeeds)
   func `more bytes than may be break a guard, though there are fewer loaders`(_ seed: UInt64) {
     var random = TestRandom(seed)
     let (a, b) = (
@@ -86,7 +86,8 @@ import Testing
   }
 
   /// A client that always takes the arm `b`, a cache that drops the parameter, a tenth of the clients that do not draw.
-  @Test(arguments: TestRandom.seeds) func `wrong shares stop an experiment`(_ seed: UInt64) {
+  @Test(arguments: TestRandom.statisticalSeeds)
+  func `wrong shares stop an experiment`(_ seed: UInt64) {
     var random = TestRandom(seed)
     let sessions = SimulatedSessions(loaders: 30, &random)
     for (share, most) in [(1_000, 24), (0, 24), (450, 14 * 24)] {

@@ -39,7 +39,7 @@ import Testing
 
   @Test(arguments: ["3g", "dsl", "lte"])
   func `the higher the price, the fewer bytes and the more waiting`(_ network: String) {
-    for seed in TestRandom.seeds.prefix(TestRandom.often(1, nightly: 2)) {
+    for seed in TestRandom.statisticalSeeds {
       let results = Self.results(network, seed: seed)
       func mean(_ price: Int, _ measure: RunFigures.Measure) -> Double {
         results.interval(price, on: 0, measure).mean

@@ -10,7 +10,7 @@ import Testing
   func `ours has at most a tenth more loaders and bytes than plain, whatever is wrong`(
     _ disturbance: Disturbance
   ) {
-    for seed in TestRandom.seeds {
+    for seed in TestRandom.statisticalSeeds {
       let experiment = Experiment(
         contestants: [Contestant(.plain(leading: 5)), Contestant(.expectedWait(WaitTuning()))],
         networks: ["lte", "dsl", "3g"].map(SimulationTests.profile), feed: .generated(FeedModel()),

@@ -20,6 +20,10 @@ package struct TestRandom: RandomNumberGenerator {
   package static let seeds: [UInt64] =
     given.map { [$0] } ?? [usualSeed, .random(in: 0...0xffff_ffff)]
 
+  /// The arguments of tests that look at many draws together: the seed that is the same in every run, and at night a new
+  /// one, too. Of very many seeds one breaks such a rule by chance alone.
+  package static let statisticalSeeds = Array(seeds.prefix(often(1, nightly: 2)))
+
   /// How much is tried where more finds more: little in each run, much in `.ci/nightly`, which sets
   /// `LOOKAHEAD_LONG_TESTS`.
   package static func often<Value>(_ usual: Value, nightly: Value) -> Value {
