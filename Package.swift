@@ -247,7 +247,7 @@ let package = Package(
       path: "Tests/support/ModelStore",
       swiftSettings: unoptimized),
     base.tests("CivilTimeTests", ["CivilTime", "TestSupport"]),
-    base.tests("ObjectStorageTests", ["ObjectStorage", "SHA2"]),
+    base.tests("ObjectStorageTests", ["ObjectStorage", "SHA2", "System", "TestSupport"]),
     base.tests("JSONTests", ["JSON", "TestSupport"]),
     base.tests("SystemTests", ["System", "TestSupport"]),
     base.tests("ObservabilityTests", ["Observability", "System", "TestSupport", logging, metrics]),

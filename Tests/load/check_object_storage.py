@@ -58,7 +58,7 @@ class Store:
 def command(program, folder, *arguments, database="feed.sqlite"):
     return subprocess.run(
         [program, *arguments], env=environment(LOOKAHEAD_DATABASE=str(pathlib.Path(folder) / database)),
-        capture_output=True, text=True, timeout=120)
+        capture_output=True, text=True, timeout=900)
 
 
 def restored(program, folder, source, database):

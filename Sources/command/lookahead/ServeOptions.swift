@@ -133,12 +133,12 @@ struct MediaOptions: ParsableArguments {
   var mediaRoot: String?
 
   @Option(
-    help: ArgumentHelp(
-      """
-      How clients get the files of a bucket: through (from this server), redirect (/media/ leads to signed URLs of \
-      the store), direct (items have these URLs, too).
-      """, valueName: "way"))
-  var mediaDelivery: String?
+    "media-delivery", default: MediaDelivery.through.rawValue,
+    """
+    How clients get the files of a bucket: through (from this server), redirect (/media/ leads to signed URLs of \
+    the store), direct (items have these URLs, too).
+    """)
+  var mediaDelivery: String
 
   @Option(
     help: """
@@ -178,7 +178,6 @@ struct MediaOptions: ParsableArguments {
 
   mutating func validate() throws {
     mediaRoot = mediaRoot ?? Environment.text("media-root")
-    mediaDelivery = mediaDelivery ?? Environment.text("media-delivery")
     mediaSpoolFolder = mediaSpoolFolder ?? Environment.text("media-spool-folder")
     mediaSigningKeyFile = mediaSigningKeyFile ?? Environment.text("media-signing-key-file")
     _ = try delivery()
@@ -188,7 +187,6 @@ struct MediaOptions: ParsableArguments {
   ///
   /// - Throws: `ValidationError`.
   func delivery() throws -> MediaDelivery {
-    guard let mediaDelivery else { return .through }
     guard let delivery = MediaDelivery(rawValue: mediaDelivery) else {
       let known = MediaDelivery.allCases.map(\.rawValue).joined(separator: ", ")
       throw ValidationError("--media-delivery: \"\(mediaDelivery)\" is none of \(known)")

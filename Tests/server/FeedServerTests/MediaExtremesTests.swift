@@ -38,8 +38,10 @@ import Testing
       try MediaFolder.check(file)
       let type = MediaType(head: [], name: "a")
       let caching = MediaFolder.caching(isImmutable: false, seconds: 0)
-      let answer = try MediaAnswer(file: file, type: type, caching: caching, now: now)
-        .response(to: request)
+      let answer = try MediaAnswer(
+        content: .file(file), type: type, caching: caching, now: now
+      )
+      .response(to: request)
       #expect(answer.bodyLength >= 0)
       if let date = answer.fields["Last-Modified"] {
         #expect(HTTPDate.parse(date, nowSecondsSince1970: 0) == status.st_mtim.tv_sec)

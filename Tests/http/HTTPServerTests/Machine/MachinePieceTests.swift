@@ -93,6 +93,7 @@ struct MachinePieceTests {
     world.read()
     world.calls[0].isAnswered = true
     world.machine.answered(world.calls[0].exchange, Self.answer([0..<77], pieceBytes: 10))
+    world.run()
     world.settleDebts()
     #expect(world.asked == nil)
     #expect(String(decoding: world.written, as: UTF8.self).contains("Content-Length: 79\r\n"))
