@@ -1081,7 +1081,7 @@ class Reporter {
  */
 class Recording {
   static #limit = 40_000;
-  static #pieceMs = 100;
+  static #pieceMs = 250;
 
   lines = '';
   isFull = false;

@@ -57,7 +57,7 @@ import Testing
 
     for (path, text, words) in [
       ("missing", nil, "missing: there is no such file"),
-      ("empty", "", "cannot be read, or is empty"),
+      ("empty", "", "empty: "),
       ("other", "{}\n", "other: line 1: strategy: is missing"),
       ("nothing", #"{"strategy":{"name":"plain"}}"# + "\n", "nothing: it has no page with items"),
     ] {

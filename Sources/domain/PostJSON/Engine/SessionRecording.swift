@@ -6,8 +6,8 @@ import Reports
 /// limit, and nothing of whose it was.
 ///
 /// Items and files have numbers, in the order in which they came, in place of ids and addresses, and the clock begins with
-/// the session. What comes of a transfer within a tenth of a second is one piece. The first line of the log is missing: the
-/// server, which knows the policies, writes it.
+/// the session. What comes of a transfer within a quarter of a second is one piece: the replay knows the link no closer.
+/// The first line of the log is missing: the server, which knows the policies, writes it.
 public struct SessionRecording: Sendable {
   /// So many bytes it has at the most: with the rest of a report, what a page may send as it is left.
   public static let limitBytes = ReportLimits.recordBytes
@@ -20,7 +20,7 @@ public struct SessionRecording: Sendable {
     var range: Range<Int>
   }
 
-  private static let pieceMilliseconds = 100
+  private static let pieceMilliseconds = 250
   private static let bandwidthMilliseconds = 1_000
 
   /// The lines.
