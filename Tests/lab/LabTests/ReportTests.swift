@@ -223,6 +223,9 @@ import Testing
     let html = report.html(styleHash: "")
     let title = "Stalls against quality"
     #expect(html.contains(title) && !Self.html.contains(title))
+    for chart in ["Delay", "Stalled clips"] {
+      #expect(html.contains("<title>\(chart) against bitrate on"))
+    }
     for (index, name) in Self.names.enumerated() {
       let kilobits = fixed(results.interval(index, on: 0, .bitrateKilobitsPerSecond).mean, 0)
       let delay = fixed(results.interval(index, on: 0, .delayMilliseconds).mean, 1)

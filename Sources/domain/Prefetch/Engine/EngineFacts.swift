@@ -117,6 +117,7 @@ extension EngineFacts {
       viewer.playedMilliseconds = min(max(milliseconds, 0), Self.lastMilliseconds)
       viewer.playedAt = now
       viewer.playback = playback
+      if playback != .playing { viewer.hasStood = true }
       notePlayback()
     case .networkChanged(let isOnline, let isMetered):
       if isMetered != network.isMetered || (isOnline && !network.isOnline) {
@@ -168,6 +169,7 @@ extension EngineFacts {
     viewer.playedAt = now
     viewer.playback = .playing
     viewer.showing = .nothing
+    viewer.hasStood = activeClip.map { !hasHead($0) } ?? false
     viewer.standing = nil
     viewer.moves += 1
     guard position != nil else { return }
@@ -260,6 +262,12 @@ extension EngineFacts {
     guard let active = viewer.active, list[active].media.count == 1 else { return nil }
     let slot = list[active].media[0].slot
     return files[slot].file.load.timing?.isStartable == true ? slot : nil
+  }
+
+  /// Whether what shows a clip is there.
+  private func hasHead(_ slot: Int) -> Bool {
+    let load = files[slot].file.load
+    return files[slot].held.prefix >= corrected(load.timing?.headBytes ?? 0, of: load)
   }
 
   /// So many bytes of a clip as are loaded for these, where what was said of others turned out too little.

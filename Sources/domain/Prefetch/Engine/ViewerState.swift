@@ -17,6 +17,8 @@ struct ViewerState: Equatable, Codable {
   var playedMilliseconds = 0
   var playedAt = 0
   var playback = PrefetchEvent.Playback.playing
+  /// The active clip was waited for, or has stood.
+  var hasStood = false
   /// The active clip stands at its beginning, though what starts it should be there.
   var standing: Standing?
   /// Whether what is said of clips' starts held lately.

@@ -76,6 +76,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
 
   /// What is wanted now, by what a step of waiting costs.
   func wants(_ facts: EngineFacts, active: Int, _ wake: inout Wake) -> [Want] {
+    if loadsPieces(facts, active) { return pieceWants(facts, active, &wake) }
     let costs = facts.costs
     var wants: [Want] = []
     let isPassed = passesActive(facts)
@@ -108,7 +109,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
   }
 
   /// It is looked at again no sooner, and no later, where nothing happens and something is not there.
-  private static let shortestIdleMilliseconds = 20
+  static let shortestIdleMilliseconds = 20
   private static let longestIdleMilliseconds = 500
 
   /// What waiting costs, over all futures.

@@ -119,11 +119,11 @@ struct ChartAxis: Sendable {
     }
     let end = rounds[rounds.count - 1]
     self.end = end
-    // From the end on, none too near to the one before.
+    // From the end on, none too near to the one before, nor to 0.
     var last = 2.0
     ticks = rounds.reversed().filter { tick in
       let place = (tick / end).squareRoot()
-      guard last - place >= 0.09 else { return false }
+      guard tick == 0 || min(last - place, place) >= 0.09 else { return false }
       last = place
       return true
     }.reversed()

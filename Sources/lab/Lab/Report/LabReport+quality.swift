@@ -11,30 +11,40 @@ extension LabReport {
         time that is lost: waiting, standing and stalls. The line joins those that nothing beats in both. The dashed line \
         is the least delay that any policy could have had, at whatever bitrate.
         """)
-      charts(&section, places.map(\.name)) { frontier(places[$0], $1) }
+      charts(&section, places.map(\.name)) {
+        frontier(places[$0], $1, "Delay", .delayMilliseconds, bound: .delayMilliseconds)
+      }
+      section.element(
+        "p",
+        "The same for the clips of 1000 that were waited for or stopped. No policy has fewer than the dashed line: loaders alone."
+      )
+      charts(&section, places.map(\.name)) {
+        frontier(places[$0], $1, "Stalled clips", .stalledClips, bound: .loaders)
+      }
     }
   }
 
-  /// What one contestant measured: bitrate and delay.
+  /// What one contestant measured: bitrate, and what was lost.
   private struct Quality {
     let contestant: Int
     let kilobits: Double
-    let delay: Double
+    let lost: Double
   }
 
-  /// Those than which no other has less delay at no lower bitrate: by falling bitrate.
+  /// Those than which no other has lost less at no lower bitrate: by falling bitrate.
   private static func front(_ points: [Quality]) -> [Quality] {
     var front: [Quality] = []
     for point in points.sorted(by: {
-      (-$0.kilobits, $0.delay, $0.contestant) < (-$1.kilobits, $1.delay, $1.contestant)
-    }) where point.delay < front.last?.delay ?? .infinity {
+      (-$0.kilobits, $0.lost, $0.contestant) < (-$1.kilobits, $1.lost, $1.contestant)
+    }) where point.lost < front.last?.lost ?? .infinity {
       front.append(point)
     }
     return front
   }
 
   private func frontier(
-    _ place: (name: String, network: Int?), _ size: ChartFrame.Size
+    _ place: (name: String, network: Int?), _ size: ChartFrame.Size, _ title: String,
+    _ measure: RunFigures.Measure, bound leastMeasure: RunFigures.Measure
   ) -> Markup {
     func mean(_ contestant: Int, _ measure: RunFigures.Measure) -> Double {
       results.interval(contestant, on: place.network, measure).mean
@@ -42,30 +52,28 @@ extension LabReport {
     let points = results.contestants.indices.map {
       Quality(
         contestant: $0, kilobits: mean($0, .bitrateKilobitsPerSecond),
-        delay: mean($0, .delayMilliseconds))
+        lost: mean($0, measure))
     }
-    let bound = results.bound(on: place.network, .delayMilliseconds) ?? 0
+    let bound = results.bound(on: place.network, leastMeasure) ?? 0
     let frame = ChartFrame(
       x: ChartAxis("kbit/s", upTo: points.map(\.kilobits).max() ?? 1),
-      y: ChartAxis(
-        rootOf: RunFigures.Measure.delayMilliseconds.words,
-        upTo: points.map(\.delay).max() ?? 1), size)
+      y: ChartAxis(rootOf: measure.words, upTo: points.map(\.lost).max() ?? 1), size)
     let places = points.map {
-      ChartLabels.Point(x: frame.place(x: $0.kilobits), y: frame.place(y: $0.delay))
+      ChartLabels.Point(x: frame.place(x: $0.kilobits), y: frame.place(y: $0.lost))
     }
-    return frame.chart("Delay against bitrate on \(place.name)") { svg in
+    return frame.chart("\(title) against bitrate on \(place.name)") { svg in
       svg.element(
         "polyline",
         [
           "class": "bound", "stroke-dasharray": "4 3",
           "points": frame.line([(0, bound), (frame.x.end, bound)]),
         ]
-      ) { $0.element("title", "no policy has less than \(fixed(bound, 1)) ms an item") }
+      ) { $0.element("title", "no policy has less than \(fixed(bound, 1)) \(measure.words)") }
       svg.mark(
         "polyline",
         [
           "class": "front",
-          "points": frame.line(Self.front(points).map { ($0.kilobits, $0.delay) }),
+          "points": frame.line(Self.front(points).map { ($0.kilobits, $0.lost) }),
         ])
       for (point, place) in zip(points, places) {
         svg.element(
@@ -78,7 +86,7 @@ extension LabReport {
           circle.element(
             "title",
             "\(results.contestants[point.contestant]): \(fixed(point.kilobits, 0)) kbit/s, "
-              + "\(fixed(point.delay, 1)) ms of delay an item, "
+              + "\(fixed(mean(point.contestant, .delayMilliseconds), 1)) ms of delay an item, "
               + "\(fixed(mean(point.contestant, .stalledClips), 0)) stalled clips per 1000, "
               + "\(fixed(mean(point.contestant, .wastedMegabytes), 2)) MB wasted and "
               + "\(fixed(mean(point.contestant, .challengePoints), 1)) points per seven"

@@ -79,6 +79,7 @@ extension Simulation {
     } else {
       figures.stalls += 1
       stand()
+      playback.isTold = true
       moved(.paused, "stops at \(playback.milliseconds) ms")
     }
   }

@@ -355,6 +355,7 @@ extension RunFigures.Measure {
     switch self {
     case .loaders: "loaders per 1000"
     case .delayMilliseconds: "ms of delay an item"
+    case .stalledClips: "stalled clips per 1000"
     default: rawValue
     }
   }

@@ -45,6 +45,40 @@ import Testing
       ) != nil, "\(ahead.reason)")
   }
 
+  @Test func `over one transfer at a time clips come by the second, and who has stood gives way`() {
+    let clips = (0..<6).map { number in
+      var item = EngineSamples.clip(number)
+      item.survival = [
+        WatchPoint(milliseconds: 2_000, permille: 600),
+        WatchPoint(milliseconds: 10_000, permille: 300),
+      ]
+      return item
+    }
+    var (engine, actions) = Self.engine(WaitTuning(), clips) {
+      $0.parallelTransfers = 1
+      $0.downlinkKbps = 2_000
+      $0.roundTripMilliseconds = 100
+    }
+    // The first clip is waited for: a piece takes half a second, and 1125 ms of it are enough.
+    for (fetch, time) in [
+      ("/0 0..<100000", 500), ("/0 100000..<200000", 600), ("/1 0..<100000", 700),
+      ("/2 0..<100000", 750), ("/1 100000..<200000", 800), ("/2 100000..<200000", 850),
+      ("/1 200000..<300000", 900),
+    ] {
+      #expect(actions.fetches == [fetch])
+      actions = engine.arrive(actions.transfers, at: time)
+    }
+    #expect(actions.fetches == ["/0 200000..<300000"])
+    actions = engine.handle(.activeChanged("1"), atMilliseconds: 1_000)
+    #expect(actions.fetches == ["/3 0..<100000"])
+    // The second was there: until it stands it shall have 1700 ms.
+    var stood = engine
+    #expect(engine.arrive(actions.transfers, at: 2_400).fetches == ["/1 300000..<400000"])
+    _ = stood.handle(.playbackMoved(milliseconds: 1_000, .paused), atMilliseconds: 2_000)
+    _ = stood.handle(.playbackMoved(milliseconds: 1_000, .playing), atMilliseconds: 2_000)
+    #expect(stood.arrive(actions.transfers, at: 2_400).fetches == ["/3 100000..<200000"])
+  }
+
   /// The active clip has so many bytes, and stands; then further ones come, and it plays.
   private static func stand(
     _ engine: inout PrefetchEngine, _ clip: Int, with bytes: Int, then more: [Int], at now: Int,
