@@ -52,12 +52,11 @@ struct HandlerParts: Sendable {
     clients = ClientAddresses(trustedProxies: configuration.trustedProxies)
     figures = ApplicationFigures(registry: configuration.figures)
     feedRequests = FeedRequests(limit: configuration.feedFigures)
-    let moment = NextMoment()
-    schedules = ScheduleKeeper(store, moment, configuration.figures, logger)
+    schedules = ScheduleKeeper(store, configuration.figures, logger)
     caching = CachePolicy(
       maxAgeSeconds: configuration.cacheMaxAgeSeconds,
       staleWhileRevalidateSeconds: configuration.cacheStaleWhileRevalidateSeconds,
-      keyField: configuration.cacheKeyField, until: moment)
+      keyField: configuration.cacheKeyField, until: NextMoment(store.dueMoments))
     let folder = media.map { configuration.folder($0, of: store) }
     self.media = folder
     uploads = folder.map { MediaUploads($0, store, configuration) }
