@@ -20,6 +20,7 @@ struct HandlerParts: Sendable {
   let media: MediaFolder?
   let uploads: MediaUploads?
   let resumable: ResumableUploads?
+  let renditions: RenditionQueue?
   let linking: MediaLinking
   let workers: RequestWorkers
   let encoding: BodyEncoding
@@ -61,6 +62,7 @@ struct HandlerParts: Sendable {
     self.media = folder
     uploads = folder.map { MediaUploads($0, store, configuration) }
     resumable = uploads.map { ResumableUploads($0, configuration) }
+    renditions = folder.map { RenditionQueue($0.root, store, configuration, logger) }
     linking =
       folder.map { folder in folder.signer.map { .signed($0) } ?? .byContent } ?? .asRecorded
     workers = RequestWorkers(
