@@ -101,12 +101,15 @@ class Server(RunningServer):
 
 
 class Fleet:
-    """So many servers, and Varnish that they purge; use it with `with`."""
+    """So many servers, and Varnish that they purge, unless told otherwise; use it with `with`."""
 
-    def __init__(self, program, folder, count, *options, records=(), through=None):
+    token = TOKEN
+
+    def __init__(self, program, folder, count, *options, records=(), through=None, purges=True):
         """
         `through` makes another port of a server's: what Varnish asks instead of it.
         """
+        self.purges = purges
         self.folder = pathlib.Path(folder)
         self.servers = [Server(program, folder, number) for number in range(1, count + 1)]
         self.records = records
@@ -123,7 +126,8 @@ class Fleet:
             first.command("seed", str(records))
         self.varnish = Varnish(self.folder, [self.through(server.port) for server in self.servers])
         for server in self.servers:
-            server.options += ["--purge-url", f"http://127.0.0.1:{self.varnish.port}/", *self.options]
+            purging = ["--purge-url", f"http://127.0.0.1:{self.varnish.port}/"] if self.purges else []
+            server.options += [*purging, *self.options]
         try:
             for server in self.servers:
                 server.start()

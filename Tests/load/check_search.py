@@ -5,6 +5,7 @@ import json
 import os
 import random
 import resource
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -111,8 +112,30 @@ def search(program, folder, choice):
     return sorted(times), empty
 
 
+# What the index is given goes nowhere; the words are still made.
+SWALLOW = """
+DROP TABLE post_text;
+CREATE VIEW post_text AS SELECT 0 AS rowid, '' AS words WHERE 0;
+CREATE TRIGGER post_text_put INSTEAD OF INSERT ON post_text BEGIN SELECT 1; END;
+CREATE TRIGGER post_text_taken INSTEAD OF DELETE ON post_text BEGIN SELECT 1; END;
+"""
+
+
+def make_without_index(program, folder):
+    """A database that finds nothing by words."""
+    database = os.path.join(folder, 'feed.sqlite')
+    subprocess.run([program, 'migrate', 'up', '--database', database], check=True, stdout=subprocess.DEVNULL)
+    connection = sqlite3.connect(database, isolation_level=None)
+    connection.executescript(SWALLOW)
+    connection.close()
+
+
 def compare(program, baseline, folder, source, processors):
+    """What the index costs: beside another program, or else beside the same one on a database without it."""
     with tempfile.TemporaryDirectory() as other:
+        if baseline is None:
+            make_without_index(program, other)
+            baseline = program
         seconds, before = seed(baseline, other, source)
         print(f'seed without the index: {seconds:.1f} s, {before:.1f} s of processors; with it '
               f'{processors / before:.2f} times as much (aim: {WRITES})', flush=True)
@@ -127,8 +150,7 @@ def main(program, *source):
         seconds, processors = seed(program, folder, source)
         size = os.path.getsize(os.path.join(folder, 'feed.sqlite')) >> 20
         print(f'seed: {seconds:.1f} s, {processors:.1f} s of processors, {size} MB', flush=True)
-        if os.environ.get('LOOKAHEAD_BASELINE'):
-            compare(program, os.environ['LOOKAHEAD_BASELINE'], folder, source, processors)
+        compare(program, os.environ.get('LOOKAHEAD_BASELINE'), folder, source, processors)
         times, empty = search(program, folder, random.Random(SEED))
         median, late = times[len(times) // 2], times[int(len(times) * 0.99)]
         print(f'{len(times)} searches, {empty} of them without an item: median {median:.2f} ms, '

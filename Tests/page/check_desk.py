@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import time
@@ -82,6 +83,8 @@ def check_desk(program, folder):
                 make_posts(tab, folder)
                 move_posts(tab, server, folder)
                 change_posts(tab, server, folder)
+                make_smaller(tab, server)
+                schedule_posts(tab, server)
                 delete_posts(tab, server)
                 if IS_LONG:
                     make_several(tab, server)
@@ -106,7 +109,7 @@ def make_feed(tab):
     tab.type(".side form input", "harbour")
     tab.click("Make a feed")
     expect(tab.wait("document.querySelector('.work h2').textContent == 'harbour'", 5), "a feed is made")
-    tab.click("Name…")
+    tab.click("Title…")
     tab.wait("!!document.querySelector('dialog[open] input')")
     tab.type("dialog[open] input", "The harbour")
     tab.click("Save", "document.querySelector('dialog[open]')")
@@ -205,6 +208,43 @@ def change_posts(tab, server, folder):
     expect(tab.save() and json.loads(server.get(f"/v1/items/{identifier}/record")[2])["extra"] == {"camera": "own"}, "and mended as JSON")
 
 
+def make_smaller(tab, server):
+    """Smaller versions of a picture, or a word on why there are none."""
+    tab.evaluate("document.querySelectorAll('.posts .open')[1].click()")
+    tab.wait(f"{POST}.open", 5)
+    about = "document.querySelector('.files .about').textContent"
+    if not shutil.which("ffmpeg"):
+        expect(tab.wait(f"/cannot be made: .*ffmpeg/.test({about})", 5), "without ffmpeg the desk says why nothing smaller is made")
+        tab.click("Cancel", POST)
+        return
+    expect(tab.wait("[...document.querySelectorAll('.files button')].some(one => one.textContent == 'Make smaller versions')", 5)
+           and tab.click("Make smaller versions", POST), "smaller versions are asked for")
+    expect(tab.wait(f"/Smaller versions of it are there: 1/.test({about})", 60), "and made")
+    tab.click("Cancel", POST)
+    item = json.loads(server.get("/rp/?feed=harbour")[2])["items"][1]
+    expect(len(item["media"][0].get("variants", [])) == 1, "pages have them")
+
+
+def schedule_posts(tab, server):
+    def set_moment(value):
+        tab.evaluate("document.querySelectorAll('.posts .open')[0].click()")
+        tab.wait(f"{POST}.open", 5)
+        tab.type("dialog.post [data-field=visibleFrom]", value)
+        return tab.save()
+
+    def choose(value):
+        tab.type(".filter select[aria-label='Which posts']", value)
+
+    before = tab.evaluate(TITLES)
+    expect(set_moment("2199-05-01T06:00:00") and tab.wait(f"({TITLES}).length == 3", 5), "a post that is to come leaves the feed")
+    choose("scheduled")
+    expect(tab.wait(f"({TITLES}).length == 1 && {TITLES}", 5) == before[:1], "and is listed among those to come")
+    expect(tab.evaluate("document.querySelector('.posts .moments').textContent").startswith(", appears "), "with its moment")
+    expect(set_moment("") and tab.wait(f"({TITLES}).length == 0", 5), "without a moment it is there at once")
+    choose("")
+    expect(tab.wait(f"({TITLES}).length == 4 && {TITLES}", 5) == before and shown(server) == before, "in its place")
+
+
 def delete_posts(tab, server):
     # Somebody else deletes what is edited.
     tab.evaluate("document.querySelectorAll('.posts .open')[1].click()")
@@ -267,26 +307,40 @@ def load_as_client(server):
 
 
 def cut_off(server, scratch, media):
-    """The server is killed while a file is sent: nothing of it stays, and the same file is sent again."""
+    """The network fails while a file is sent, and then the server is killed: it goes on by itself from what is there."""
     large = scratch / "large.mp4"
     large.write_bytes((MEDIA / "first-ferry/0.mp4").read_bytes() + os.urandom(20 << 20))
+    sent = "document.querySelector('.files progress')?.value"
+    lost = "/connection is lost/.test(document.querySelector('.files .about')?.textContent)"
     with Desk(server.port) as tab:
-        tab.allowed = ["ERR_CONNECTION", "ERR_EMPTY", "ERR_INCOMPLETE"]
+        tab.allowed = ["ERR_CONNECTION", "ERR_EMPTY", "ERR_INCOMPLETE", "ERR_INTERNET"]
         tab.open("/#feed=harbour&network=as-is")
         tab.open_desk()
         tab.wait("document.querySelectorAll('.posts li').length == 4", 10)
-        speed = {"offline": False, "latency": 0, "downloadThroughput": -1}
-        tab.call("Network.emulateNetworkConditions", uploadThroughput=3_000_000, **speed)
+
+        def network(upload=3_000_000, offline=False):
+            tab.call("Network.emulateNetworkConditions", uploadThroughput=upload, offline=offline, latency=0,
+                     downloadThroughput=-1)
+
+        network()
         tab.drop(".bench", large)
-        sent = tab.wait("document.querySelector('.files progress')?.value > 1e6 && document.querySelector('.files progress').value", 10)
+        first = tab.wait(f"{sent} > 1e6 && {sent}", 10)
+        network(offline=True)
+        expect(first and tab.wait(lost, 10), f"a network that fails after {first} bytes of a file is told")
+        network()
+        second = tab.wait(f"!{lost} && {sent} > {first} + 1e6 && {sent}", 30)
         server.kill()
-        expect(sent and tab.wait("/cannot be reached/.test(document.querySelector('.files .problem')?.textContent)", 5),
-               f"a server that is killed after {sent} bytes of a file is told")
+        expect(second and tab.wait(lost, 10), f"and so is a server that is killed after {second}")
+        tab.screenshot(scratch / "lost.png")
         server.start()
-        expect(not [file for file in media.rglob(".uploads/*")], "nothing of the file is left")
-        tab.call("Network.emulateNetworkConditions", uploadThroughput=-1, **speed)
-        tab.click("Try again", POST)
-        expect(tab.wait("document.querySelector('.files .note')?.textContent.includes('first picture')", 20), "and sent again")
+        network(upload=-1)
+        expect(tab.wait("document.querySelector('.files .note')?.textContent.includes('first picture')", 60), "it goes on by itself")
+        expect(not list(media.rglob(".uploads/*")), "and nothing is left beside the file")
+        offsets = [int(request["headers"]["Upload-Offset"]) for request in (
+            event["params"]["request"] for event in tab.events if event["method"] == "Network.requestWillBeSent")
+            if "Upload-Offset" in request["headers"]]
+        expect(len(offsets) >= 3 and offsets[0] == 0 and all(one < two for one, two in zip(offsets, offsets[1:])),
+               f"from what is there: {offsets}")
         expect(tab.save(), "into a post")
         tab.judge("cut off")
 

@@ -1,4 +1,4 @@
-"""Webhooks and changes under kills: check_webhooks.py PROGRAM [--seed N] [--seconds N].
+"""Webhooks and changes under kills: check_webhooks.py PROGRAM [--postgres] [--seed N] [--seconds N].
 
 Two servers of one database, a target of its own process that fails in many ways, and writers over HTTP; all three are
 killed again and again. Each write that was answered must reach the target, in order, under one id; and a copy that
@@ -9,6 +9,7 @@ follows `/v1/changes` must equal the store. Signatures are verified here, by Pyt
 
 import argparse
 import base64
+import contextlib
 import hashlib
 import hmac
 import http.client
@@ -24,8 +25,10 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "load"))
+sys.path[:0] = [str(HERE.parent / "load"), str(HERE.parent / "monitoring")]
 
+from checks import Skipped  # noqa: E402
+from pair import Pair  # noqa: E402
 from running import RunningServer, TOKEN, wait_until  # noqa: E402
 
 # While one replaces the other, both sign.
@@ -199,9 +202,9 @@ def plain(record):
     return {**record, "feeds": sorted((p["name"], p.get("rank")) for p in record.get("feeds", []))}
 
 
-def check(program, seed, seconds):
+def check(program, seed, seconds, on_postgres):
     rng = random.Random(seed)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as databases:
         target = Target(folder, seed)
         hooks = pathlib.Path(folder) / "webhooks"
         hooks.write_text(f"# two secrets\ncopy http://127.0.0.1:{target.port}/hook "
@@ -210,6 +213,10 @@ def check(program, seed, seconds):
         options = ("--webhooks", str(hooks), "--webhook-allow-private", "--webhook-retry-seconds", "1",
                    "--webhook-timeout-milliseconds", "2000")
         servers = [RunningServer(program, folder, *options) for _ in range(2)]
+        if on_postgres:
+            pair = databases.enter_context(Pair(folder, has_standby=False))
+            for server in servers:
+                server.database = pair.address()
         servers[0].command("migrate", "up")
         for number, server in enumerate(servers):
             server.log = pathlib.Path(folder) / f"server-{number}.log"
@@ -303,11 +310,16 @@ def main():
         return
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
+    parser.add_argument("--postgres", action="store_true", help="on a PostgreSQL of its own, and not on SQLite")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--seconds", type=float, default=60)
     arguments = parser.parse_args()
     print(f"seed {arguments.seed}")
-    check(arguments.program, arguments.seed, arguments.seconds)
+    try:
+        check(arguments.program, arguments.seed, arguments.seconds, arguments.postgres)
+    except Skipped as reason:
+        print(f"skipped: {reason}")
+        sys.exit(2)
     sys.exit(1 if failures else 0)
 
 

@@ -71,7 +71,6 @@ extension NumberSetting {
   private static let tebibyte = 1 << 40
   private static let backups = BackupSettings(folder: "")
   private static let probing = ProbeSettings()
-  private static let renditions = RenditionMaker.Limits()
 
   /// Every number that an option takes.
   ///
@@ -273,6 +272,9 @@ extension NumberSetting {
     NumberSetting(
       "partial-upload-seconds", 1...tenYears, \.application.partialUploadSeconds,
       "Time for which a resumable upload is kept; then it is removed."),
+    NumberSetting(
+      "waiting-renditions", 1...100_000, \.application.waitingRenditions,
+      "Maximum number of media files that wait for smaller versions; one more gets 503."),
     NumberSetting(
       "media-url-seconds", 1...tenYears, \.application.mediaURLSeconds,
       "Minimum time for which a signed URL is valid."),
@@ -498,10 +500,11 @@ extension NumberSetting {
       "probe-url-bytes", 65_536...tebibyte, default: probing.remoteBytes,
       "Maximum number of bytes that are read of one URL."),
     NumberSetting(
-      "rendition-timeout-milliseconds", 1...dayMilliseconds, default: renditions.timeMilliseconds,
+      "rendition-timeout-milliseconds", 1...dayMilliseconds,
+      \.application.renditions.timeMilliseconds,
       "Time to make one rendition, without the time in which no processor is free."),
     NumberSetting(
-      "rendition-memory-bytes", (1 << 20)...tebibyte, default: renditions.memoryBytes,
+      "rendition-memory-bytes", (1 << 20)...tebibyte, \.application.renditions.memoryBytes,
       "Address space of each program that makes a rendition."),
     NumberSetting(
       "jobs", 1...256, default: ProcessInfo.processInfo.activeProcessorCount,

@@ -164,6 +164,9 @@ struct MediaOptions: ParsableArguments {
   @Option("maximum-partial-uploads") var maximumPartialUploads: Int
   @Option("partial-upload-bytes") var partialUploadBytes: Int
   @Option("partial-upload-seconds") var partialUploadSeconds: Int
+  @Option("waiting-renditions") var waitingRenditions: Int
+  @Option("rendition-timeout-milliseconds") var renditionTimeoutMilliseconds: Int
+  @Option("rendition-memory-bytes") var renditionMemoryBytes: Int
 
   @Option(
     help:

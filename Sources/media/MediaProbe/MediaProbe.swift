@@ -35,6 +35,13 @@ package struct MediaProbe: Sendable {
     self.tools = tools
   }
 
+  /// The same, which ends when it is told to.
+  package func cancelled(by cancellation: Cancellation) -> MediaProbe {
+    var settings = settings
+    settings.cancellation = cancellation
+    return MediaProbe(settings: settings, tools: tools)
+  }
+
   /// Whether more can be told of a file than what is known of it, which was found out without a decoder.
   package func knowsBetter(than truth: MediaTruth) -> Bool {
     guard let missing = truth.missingDecoder, tools.ffmpeg != nil else { return false }

@@ -105,8 +105,9 @@ extension PostgresStore {
   package func postNumbers(
     below number: Int64?, _ filter: ItemFilter, limit: Int, looks: Int
   ) throws -> PostNumbers {
-    if let text = filter.text {
-      return try postNumbers(below: number, text, filter, limit: limit, looks: looks)
+    if filter.text != nil || filter.visibility != nil {
+      return try postNumbers(
+        below: number, filter, at: options.now(), limit: limit, looks: looks)
     }
     let below = Parameter.integer(number ?? .max)
     let rows = try read {

@@ -10,6 +10,9 @@ extension PostgresStore {
     """
   static let nextDue = "SELECT due_at FROM schedule ORDER BY due_at LIMIT 1"
 
+  /// See `FeedStore`.
+  package var dueMoments: DueMoments { follower.dueMoments }
+
   /// See `FeedStore`; from the primary.
   ///
   /// - Throws: `PostgresStoreError`.

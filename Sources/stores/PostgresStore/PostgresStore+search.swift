@@ -7,50 +7,97 @@ import RowStore
 
 extension PostgresStore {
   /// The newest posts below a number that have words, and whether other conditions hold.
-  static let postsWithWords = """
-    SELECT number, post.post_id IS NOT NULL AND coalesce(type = $4::text, $4::text IS NULL)
-      AND coalesce(published_at >= $5::int8, $5::int8 IS NULL)
-      AND coalesce(published_at < $6::int8, $6::int8 IS NULL)
-      AND ($7::text IS NULL OR EXISTS (SELECT 1 FROM feed_entry
-        WHERE feed_entry.post_id = number AND until IS NULL
-          AND feed_id = (SELECT feed_id FROM feed WHERE name = $7::text) OFFSET 0))
-    FROM posts_with_words($1::text, $2::int8, $3::int8) AS number
-    LEFT JOIN post ON post.post_id = number
+  static let postsWithWords = admitted(
+    from: "posts_with_words($9::text, $1::int8, $2::int8) AS number")
+  /// The newest posts below a number that their schedules hide, and others with a schedule.
+  static let postsWithSchedules = admitted(
+    from: """
+      (SELECT post_id AS number FROM (
+        (SELECT post_id FROM schedule WHERE post_id < $1::int8 ORDER BY post_id DESC LIMIT $2::int8)
+        UNION (SELECT post_id FROM scheduled_place WHERE post_id < $1::int8
+          ORDER BY post_id DESC LIMIT $2::int8)) AS either
+        ORDER BY post_id DESC LIMIT $2::int8) AS hidden
+      """)
+  /// Those of a feed.
+  static let hiddenPostsOfFeed = admitted(
+    from: """
+      (SELECT post_id AS number FROM scheduled_place
+        WHERE feed_id = (SELECT feed_id FROM feed WHERE name = $6::text) AND post_id < $1::int8
+        ORDER BY post_id DESC LIMIT $2::int8) AS hidden
+      """)
+
+  /// Candidates, and whether the filter's other conditions hold of them.
+  private static func admitted(from candidates: String) -> String {
     """
+    SELECT number, post.post_id IS NOT NULL AND coalesce(type = $3::text, $3::text IS NULL)
+      AND coalesce(published_at >= $4::int8, $4::int8 IS NULL)
+      AND coalesce(published_at < $5::int8, $5::int8 IS NULL)
+      AND ($6::text IS NULL OR $7::text IS NOT NULL OR EXISTS (SELECT 1 FROM feed_entry
+        WHERE feed_entry.post_id = number AND until IS NULL
+          AND feed_id = (SELECT feed_id FROM feed WHERE name = $6::text) OFFSET 0))
+      AND ($7::text IS NULL OR coalesce(CASE WHEN visible_from > $8::int8 THEN 'scheduled'
+        WHEN visible_until <= $8::int8 THEN 'ended' END = $7::text, false))
+      AND ($7::text IS NULL OR ($6::text IS NULL AND $7::text = 'scheduled')
+        OR EXISTS (SELECT 1 FROM scheduled_place WHERE scheduled_place.post_id = number
+          AND ($6::text IS NULL OR feed_id = (SELECT feed_id FROM feed WHERE name = $6::text))
+          OFFSET 0)),
+      \(PostColumns.readPost)
+    FROM \(candidates) LEFT JOIN post ON post.post_id = number LEFT JOIN author USING (author_id)
+    """
+  }
   static let textsMissing = """
     SELECT missing_below FROM text_index WHERE "only" = 1
     """
+
+  /// How many candidates are read first; each later turn reads twice as many.
+  private static let firstPortion = 128
 
   /// From the primary.
   ///
   /// - Throws: `TextIndexUnfinished`, `PostgresStoreError`.
   func postNumbers(
-    below number: Int64?, _ query: TextQuery, _ filter: ItemFilter, limit: Int, looks: Int
+    below number: Int64?, _ filter: ItemFilter, at now: Timestamp, limit: Int, looks: Int
   ) throws -> PostNumbers {
     try read { connection in
-      let missing = try connection.read([Statement(Self.textsMissing)])[0]
-      if missing.count > 0, let below = missing.integer(0, 0), below > 0 {
-        throw TextIndexUnfinished(below: below)
+      var sql = filter.feed == nil ? Self.postsWithSchedules : Self.hiddenPostsOfFeed
+      if filter.text != nil {
+        let missing = try connection.read([Statement(Self.textsMissing)])[0]
+        if missing.count > 0, let below = missing.integer(0, 0), below > 0 {
+          throw TextIndexUnfinished(below: below)
+        }
+        sql = Self.postsWithWords
       }
-      return try TextSearch(query, limit: limit, looks: looks).numbers(
-        below: number ?? .max,
-        candidates: { below, count in
-          let rows = try connection.read([
-            Statement(
-              Self.postsWithWords,
-              [
-                .text(Self.match(query)), .integer(below), .integer(Int64(count)),
-                .text(filter.type?.rawValue), .integer(filter.publishedFrom?.microseconds),
-                .integer(filter.publishedBefore?.microseconds), .text(filter.feed),
-              ])
-          ])[0]
-          return try (0..<rows.count).map { index in
-            TextSearch.Candidate(
-              number: try RowValues(rows: rows, row: index).integer(0),
-              isAdmitted: rows.boolean(index, 1))
+      var search = ItemSearch(filter.text, limit: limit, looks: looks)
+      var (below, portion) = (number ?? .max, Self.firstPortion)
+      while true {
+        let count = min(portion, search.looksLeft)
+        let rows = try connection.read([
+          Statement(
+            sql,
+            [
+              .integer(below), .integer(Int64(count)), .text(filter.type?.rawValue),
+              .integer(filter.publishedFrom?.microseconds),
+              .integer(filter.publishedBefore?.microseconds), .text(filter.feed),
+              .text(filter.visibility?.rawValue), .integer(now.microseconds),
+            ] + (filter.text.map { [.text(Self.match($0))] } ?? []))
+        ])[0]
+        // A join may have changed their order.
+        let candidates = try (0..<rows.count).map { row in
+          (number: try RowValues(rows: rows, row: row).integer(0), row: row)
+        }.sorted { $0.number > $1.number }
+        for (number, row) in candidates {
+          var flat = FlatPosts()
+          if rows.boolean(row, 1) {
+            try flat.appendPost(RowValues(rows: rows, row: row), from: 2, isDetailed: false)
           }
-        },
-        posts: { try PostRows.posts(numbered: connection.read(PostRows.statements($0))) })
+          guard search.look(at: number, flat.posts.isEmpty ? nil : flat.post(at: 0)) else {
+            return search.numbers
+          }
+          below = number
+        }
+        guard rows.count == count else { return search.numbers }
+        portion *= 2
+      }
     }
   }
 

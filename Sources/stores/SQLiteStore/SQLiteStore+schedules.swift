@@ -11,6 +11,9 @@ extension SQLiteStore {
   static let nextDue = "SELECT due_at FROM schedule ORDER BY due_at LIMIT 1"
 
   /// See `FeedStore`.
+  package var dueMoments: DueMoments { follower.dueMoments }
+
+  /// See `FeedStore`.
   ///
   /// - Throws: `StoreError`.
   package func duePosts(limit: Int) throws -> DuePosts {

@@ -6,71 +6,172 @@ import RowStore
 // MARK: Looking for posts
 
 extension SQLiteStore {
-  /// The newest posts below a number that have words, and whether other conditions hold. CROSS, and LEFT: in the
-  /// order of the index, and as many as it has.
+  /// The newest posts below a number that have words.
   static let postsWithWords = """
-    SELECT number, post.post_id IS NOT NULL AND (?4 IS NULL OR type = ?4)
-      AND (?5 IS NULL OR published_at >= ?5) AND (?6 IS NULL OR published_at < ?6)
-      AND (?7 IS NULL OR EXISTS (SELECT 1 FROM feed_entry INDEXED BY feed_entry_by_post
-        WHERE feed_entry.post_id = number AND feed_id = (SELECT feed_id FROM feed WHERE name = ?7)
+    SELECT rowid FROM post_text WHERE post_text MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3
+    """
+  /// The newest posts below a number that their schedules hide, and others with a schedule.
+  static let postsWithSchedules = """
+    SELECT post_id FROM schedule WHERE post_id < ?1
+    UNION SELECT post_id FROM scheduled_place WHERE post_id < ?1 ORDER BY post_id DESC LIMIT ?2
+    """
+  /// Those of a feed.
+  static let hiddenPostsOfFeed = """
+    SELECT post_id FROM scheduled_place INDEXED BY scheduled_place_by_feed
+    WHERE feed_id = (SELECT feed_id FROM feed WHERE name = ?3) AND post_id < ?1
+    ORDER BY post_id DESC LIMIT ?2
+    """
+  /// A candidate, if the other conditions hold; without its files, which have no words.
+  static let admittedPost = """
+    SELECT \(PostColumns.readPost) FROM post LEFT JOIN author USING (author_id)
+    WHERE post.post_id = ?1 AND (?2 IS NULL OR type = ?2)
+      AND (?3 IS NULL OR published_at >= ?3) AND (?4 IS NULL OR published_at < ?4)
+      AND (?5 IS NULL OR ?6 IS NOT NULL OR EXISTS (SELECT 1 FROM feed_entry INDEXED BY feed_entry_by_post
+        WHERE feed_entry.post_id = ?1 AND feed_id = (SELECT feed_id FROM feed WHERE name = ?5)
           AND until IS NULL))
-    FROM (SELECT rowid AS number FROM post_text
-      WHERE post_text MATCH ?1 AND rowid < ?2 ORDER BY rowid DESC LIMIT ?3) AS found
-    LEFT JOIN post ON post.post_id = number
+      AND (?6 IS NULL OR CASE WHEN visible_from > ?7 THEN 'scheduled' WHEN visible_until <= ?7 THEN 'ended' END = ?6)
+      AND (?6 IS NULL OR (?5 IS NULL AND ?6 = 'scheduled')
+        OR EXISTS (SELECT 1 FROM scheduled_place WHERE scheduled_place.post_id = ?1
+          AND (?5 IS NULL OR feed_id = (SELECT feed_id FROM feed WHERE name = ?5))))
     """
   static let textsMissing = "SELECT missing_below FROM text_index WHERE only = 1"
 
   /// - Throws: `TextIndexUnfinished`, `DatabaseError`.
   static func postNumbers(
-    below number: Int64?, _ query: TextQuery, _ filter: ItemFilter, limit: Int, looks: Int,
-    _ database: Database, _ statements: inout PageStatements
+    below number: Int64, _ filter: ItemFilter, at now: Timestamp, limit: Int, looks: Int,
+    _ database: Database
   ) throws -> PostNumbers {
     let rows = SQLiteRows(database: database, path: "")
-    let missing = try rows.number(textsMissing, []) ?? 0
-    guard missing == 0 else { throw TextIndexUnfinished(below: missing) }
-    return try TextSearch(query, limit: limit, looks: looks).numbers(
-      below: number ?? .max,
-      candidates: { below, count in
-        var found: [TextSearch.Candidate] = []
-        try rows.each(
-          postsWithWords,
-          [
-            match(query), below, count, filter.type?.rawValue,
-            filter.publishedFrom?.microseconds, filter.publishedBefore?.microseconds, filter.feed,
-          ]
-        ) { row in
-          found.append(.init(number: row.integer(0), isAdmitted: row.integer(1) != 0))
-        }
-        return found
-      },
-      posts: { try statements.posts($0, database) })
+    var search = ItemSearch(filter.text, limit: limit, looks: looks)
+    var candidates = (sql: postsWithSchedules, values: [number, looks] as [any Bindable])
+    if let text = filter.text {
+      let missing = try rows.number(textsMissing, []) ?? 0
+      guard missing == 0 else { throw TextIndexUnfinished(below: missing) }
+      guard let match = try match(text, rows) else { return search.numbers }
+      candidates = (postsWithWords, [match, number, looks])
+    } else if let feed = filter.feed {
+      candidates = (hiddenPostsOfFeed, [number, looks, feed])
+    }
+    try rows.eachWhile(candidates.sql, candidates.values) { row in
+      let number = row.integer(0)
+      var flat = FlatPosts()
+      try rows.each(
+        admittedPost,
+        [
+          number, filter.type?.rawValue, filter.publishedFrom?.microseconds,
+          filter.publishedBefore?.microseconds, filter.feed, filter.visibility?.rawValue,
+          now.microseconds,
+        ]
+      ) { try flat.appendPost($0, from: 0, isDetailed: false) }
+      return search.look(at: number, flat.posts.isEmpty ? nil : flat.post(at: 0))
+    }
+    return search.numbers
   }
 
   /// In FTS5's syntax (https://sqlite.org/fts5.html, section 3): words have no quotation mark.
-  private static func match(_ query: TextQuery) -> String {
-    query.words.map { word in
-      "\"" + String(decoding: word.utf8, as: UTF8.self) + (word.isPrefix ? "\" *" : "\"")
-    }.joined(separator: " AND ")
+  ///
+  /// - Returns: `nil` if no post has all words.
+  private static func match(_ query: TextQuery, _ rows: SQLiteRows) throws -> String? {
+    var terms: [String] = []
+    for word in query.words {
+      let text = String(decoding: word.utf8, as: UTF8.self)
+      if !word.isPrefix {
+        terms.append("\"\(text)\"")
+      } else if let words = try words(beginningWith: text, rows) {
+        guard !words.isEmpty else { return nil }
+        terms.append("(" + words.map { "\"\($0)\"" }.joined(separator: " OR ") + ")")
+      } else {
+        terms.append("\"\(text)\" *")
+      }
+    }
+    return terms.joined(separator: " AND ")
+  }
+
+  // Of this connection alone, and without rows of its own (https://sqlite.org/fts5.html, section 8).
+  private static let makeVocabulary = """
+    CREATE VIRTUAL TABLE IF NOT EXISTS temp.post_word USING fts5vocab(main, post_text, instance)
+    """
+  private static let nextWord = "SELECT term FROM temp.post_word WHERE term >= ? LIMIT 1"
+
+  /// More of them than these are left to FTS5.
+  private static let wordsOfBeginning = 8
+
+  /// The words in texts that begin so; `nil` if they are many. For the beginning of a word FTS5 collects all posts
+  /// that have such a word before it returns the first one; for whole words it does not.
+  private static func words(beginningWith start: String, _ rows: SQLiteRows) throws -> [String]? {
+    try rows.execute(makeVocabulary)
+    var words: [String] = []
+    var next = start
+    while true {
+      var word = ""
+      try rows.each(nextWord, [next]) { word = $0.string(0) }
+      guard word.utf8.starts(with: start.utf8) else { return words }
+      guard words.count < wordsOfBeginning else { return nil }
+      words.append(word)
+      // The least text above it.
+      next = word + "\0"
+    }
   }
 }
 
 // MARK: The index
 
-extension SQLiteRows {
-  /// Indexes the words of a new post, which no other program had a chance to.
-  func insertWords(of post: Post, _ number: Int64) throws {
-    let words = SearchWords(of: post).indexed
-    guard !words.isEmpty else { return }
-    try execute("INSERT INTO post_text (rowid, words) VALUES (?, ?)", [number, words])
+/// The words of posts that a transaction makes or changes, until its end.
+///
+/// FTS5 writes what it was given into a segment of its own whenever SQLite opens a savepoint, and SQLite opens one for
+/// each statement that may change several rows. Given all words last, in the order of the posts' numbers, it writes
+/// one segment for a transaction.
+final class PendingWords {
+  private struct Entry {
+    let number: Int64
+    /// `nil` for a post that was deleted.
+    let words: String?
+    let isNew: Bool
   }
 
-  /// Indexes the words of a post in place of those that it had.
-  func replaceWords(of post: Post, _ number: Int64) throws {
-    let words = SearchWords(of: post).indexed
-    if words.isEmpty {
-      try execute("DELETE FROM post_text WHERE rowid = ?", [number])
-    } else {
-      try execute("INSERT OR REPLACE INTO post_text (rowid, words) VALUES (?, ?)", [number, words])
+  /// The last one of a post counts.
+  private var entries: [Entry] = []
+
+  var count: Int { entries.count }
+
+  func add(_ post: Post, _ number: Int64, isNew: Bool) {
+    entries.append(Entry(number: number, words: SearchWords(of: post).indexed, isNew: isNew))
+  }
+
+  func forget(_ number: Int64) {
+    // The table's trigger has deleted what the index had.
+    if !entries.isEmpty { entries.append(Entry(number: number, words: nil, isNew: false)) }
+  }
+
+  /// Forgets what was added behind the first `count`.
+  func takeBack(to count: Int) { entries.removeLast(entries.count - count) }
+
+  /// Hands out each post's words once, by number, and keeps none.
+  func take() -> [(number: Int64, words: String, isNew: Bool)] {
+    defer { entries = [] }
+    var last: [Int64: (words: String?, isNew: Bool)] = [:]
+    for entry in entries {
+      let isNew = last[entry.number]?.isNew ?? entry.isNew
+      last[entry.number] = (entry.words, isNew)
+    }
+    return last.sorted { $0.key < $1.key }.compactMap { number, entry in
+      entry.words.map { (number, $0, entry.isNew) }
+    }
+  }
+}
+
+extension SQLiteRows {
+  /// Indexes the words of the transaction's posts.
+  func writeWords() throws {
+    for (index, entry) in words.take().enumerated() {
+      yieldSometimes(index)
+      if entry.words.isEmpty {
+        if !entry.isNew { try execute("DELETE FROM post_text WHERE rowid = ?", [entry.number]) }
+      } else {
+        try execute(
+          "INSERT OR REPLACE INTO post_text (rowid, words) VALUES (?, ?)",
+          [entry.number, entry.words])
+      }
     }
   }
 
@@ -101,13 +202,13 @@ extension SQLiteStore {
         var numbers: [Int64] = []
         try rows.each(Self.postsBelow, [missing, limit]) { numbers.append($0.integer(0)) }
         var statements = PageStatements()
-        // Upwards: FTS5 begins a new segment for a number below the one before.
-        let posts = try statements.posts(numbers.reversed(), database)
+        let posts = try statements.posts(numbers, database)
         for (index, post) in posts.posts.enumerated() {
-          try rows.replaceWords(of: posts.post(at: index), post.number)
+          rows.words.add(posts.post(at: index), post.number, isNew: false)
         }
         let left = numbers.count < limit ? 0 : numbers.last ?? 0
         try rows.execute("UPDATE text_index SET missing_below = ?", [left])
+        try rows.writeWords()
         return left
       }
     }

@@ -250,10 +250,10 @@ extension SQLiteStore {
   ) throws -> PostNumbers {
     let below = number ?? .max
     return try withStoreErrors(path: path) {
-      try readers.read { database, statements in
-        if let text = filter.text {
+      try readers.read { database, _ in
+        if filter.text != nil || filter.visibility != nil {
           return try Self.postNumbers(
-            below: number, text, filter, limit: limit, looks: looks, database, &statements)
+            below: below, filter, at: options.now(), limit: limit, looks: looks, database)
         }
         let end = try Int64.fetchOne(
           database.cachedStatement(sql: Self.lastLooked), arguments: [below, looks - 1])

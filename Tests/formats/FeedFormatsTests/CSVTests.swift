@@ -58,6 +58,7 @@ struct CSVTests {
     ("rank", "x", "rank: \"x\" is not a whole number"),
     ("type", "poem", "type: \"poem\" is not one of image"),
     ("publishedAt", "soon", "publishedAt: \"soon\" is no time"),
+    ("visibleUntil", "later", "visibleUntil: \"later\" is no time"),
     ("media.width", "-1", "media[0].width: -1 is not in"),
     ("counters.likes", "1.5", "counters.likes: \"1.5\" is not a whole number"),
     ("rank", "1", "rank: is of no use without a feed"),
@@ -69,6 +70,16 @@ struct CSVTests {
     let records = try read(
       "a,p\n\(value),https://m.example/x.jpg\n", ["a=\(field)", "p=media.url"])
     #expect(records.count == 1 && records[0].contains(expected), "\(records)")
+  }
+
+  @Test func `schedules have columns, in the zone of times`() throws {
+    let records = try read(
+      "n,from,until\n1,2026-11-27 08:00:00,1795852800\n2,,\n3,2026-11-27,2026-11-26\n",
+      ["n=id", "from=visibleFrom", "until=visibleUntil"])
+    #expect(records[0].contains(#""visibleFrom":"2026-11-27T08:00:00Z""#), "\(records)")
+    #expect(records[0].contains(#""visibleUntil":"2026-11-28T08:00:00Z""#), "\(records)")
+    #expect(records[1] == #"3: {"id":"2","type":"text"}"#)
+    #expect(records[2].hasPrefix("4: !") && records[2].contains("visibleUntil"), "\(records)")
   }
 
   @Test func `several files, authors, ranks and feeds have columns of their own`() throws {

@@ -8,6 +8,7 @@ protocol ForwardingStore: FeedStore, PolicyStore {
 
 extension ForwardingStore {
   var version: StoreVersion { store.version }
+  var dueMoments: DueMoments { store.dueMoments }
   func snapshot() throws -> any StoreSnapshot { try store.snapshot() }
   func feeds(_ query: FeedListQuery) throws -> FeedListPage { try store.feeds(query) }
   func feed(named name: String) throws -> FeedSummary? { try store.feed(named: name) }

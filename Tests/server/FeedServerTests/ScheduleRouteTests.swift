@@ -60,6 +60,23 @@ import Testing
     #expect(items.map { $0["visibility"] as? String } == [visibility, nil])
     let found = try client.get("/v1/items?q=fog", Self.auth)
     #expect((found.value("items", as: [[String: Any]].self) ?? []).count == 1)
+    for asked in ["scheduled", "ended"] {
+      for more in ["", "&feed=f", "&q=fog", "&q=fog&feed=f&type=text&limit=1"] {
+        let found = try client.get("/v1/items?visibility=\(asked)\(more)", Self.auth)
+        let items = try #require(found.value("items", as: [[String: Any]].self), "\(found.text)")
+        #expect(items.count == (asked == visibility ? 1 : 0), "\(asked)\(more)")
+      }
+    }
+    for (query, status) in [
+      ("visible", 400), ("", 400), ("scheduled&feed=nope", 404), ("ended&after=x", 400),
+    ] {
+      #expect(try client.get("/v1/items?visibility=" + query, Self.auth).status == status)
+    }
+    // A plan names it to nobody who cannot see it.
+    let plan = try client.request(
+      "POST", "/v1/plan", ["Content-Type": "application/json"],
+      body: #"{"items":["first","p"],"active":"first","network":{"downlink":780,"rtt":200}}"#)
+    #expect(plan.status == (isVisible ? 200 : 404), "\(plan.text)")
   }
 
   @Test func `what would never be visible is refused`() throws {
@@ -103,18 +120,52 @@ import Testing
 
   /// How many seconds are left is counted by the system's clock.
   @Test func `no cache has a page for longer than to the next moment`() {
-    let moment = NextMoment()
-    let caching = CachePolicy(maxAgeSeconds: 10, staleWhileRevalidateSeconds: 60, until: moment)
+    let moments = DueMoments()
+    let caching = CachePolicy(
+      maxAgeSeconds: 10, staleWhileRevalidateSeconds: 60, until: NextMoment(moments))
     func value() -> String? {
       caching.pages.fields(varyingBy: [])["Cache-Control"]
     }
     let usual = value()
     #expect(caching.pages.secondsLeft == nil)
-    moment.set(Timestamp(microseconds: NextMoment.now.microseconds + 1_000_000_000))
+    func due(in seconds: Double) -> Timestamp {
+      Timestamp(microseconds: NextMoment.now.microseconds + Int64(seconds * 1_000_000))
+    }
+    moments.set(due(in: 1_000)) {}
     #expect(value() == usual)
-    moment.set(Timestamp(microseconds: NextMoment.now.microseconds - 1))
+    moments.set(due(in: 30.5)) {}
+    #expect(value() == "max-age=10, stale-while-revalidate=20")
+    moments.set(due(in: 5.5)) {}
+    #expect(value() == "max-age=5, stale-while-revalidate=0")
+    moments.set(due(in: -0.001)) {}
     #expect(value() == "max-age=0, stale-while-revalidate=0")
-    moment.set(nil)
+    // An answer that was begun before the moment may be on its way.
+    moments.set(nil) {}
+    #expect(value() == "max-age=0, stale-while-revalidate=0")
+    moments.set(due(in: -2)) {}
+    moments.set(nil) {}
     #expect(value() == usual)
+  }
+
+  @Test func `a schedule shortens the age of pages with the write that makes it`() throws {
+    let (server, _) = try Self.make { NextMoment.now.microseconds / 1_000_000 }
+    defer { withExtendedLifetime(server) {} }
+    let client = try server.client()
+    func age(_ path: String) throws -> String? {
+      try client.get(path).fields["cache-control"]
+    }
+    for (index, path) in ["/v1/feeds/f/items", "/v1/feeds/f", "/v1/feeds", "/v1/items/first"]
+      .enumerated()
+    {
+      // Kept, where it is.
+      #expect(try age(path) == age(path))
+      let time = Timestamp(
+        microseconds: NextMoment.now.microseconds + Int64(8 - index) * 1_000_000)
+      let record = Self.record(#""visibleFrom":"\#(time.rfc3339)""#)
+      let answer = try client.request("PUT", "/v1/items/p\(index)", Self.put, body: record)
+      #expect(answer.status == 201)
+      let ages = (0...(7 - index)).map { "max-age=\($0), stale-while-revalidate=0" }
+      #expect(ages.contains(try age(path) ?? ""), "\(path)")
+    }
   }
 }

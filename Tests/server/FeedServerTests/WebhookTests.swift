@@ -173,6 +173,43 @@ import Testing
     #expect(figures.contains("lookahead_webhook_lag_seconds{webhook=\"copy\"} 0"))
   }
 
+  @Test(
+    arguments: [
+      ("0", 0), ("120", 120), ("99999999999999999999", .max), ("", nil), ("-1", nil), ("1.5", nil),
+      ("Thu, 26 Nov 2026 06:00:30 GMT", 30), ("Thu, 26 Nov 2026 05:00:00 GMT", 0), ("soon", nil),
+    ] as [(String, Int?)])
+  func `what Retry-After says`(_ text: String, _ seconds: Int?) {
+    #expect(WebhookKeeper.seconds(text, from: 1_795_672_800) == seconds)
+  }
+
+  @Test(
+    arguments: [
+      ("503 Busy", "7", 7_000), ("429 Too Many", "86400", 3_600_000), ("500 Broken", "7", nil),
+      ("503 Busy", "soon", nil),
+    ] as [(String, String, Int64?)])
+  func `a target that names a time is left alone until then, within bounds`(
+    _ status: String, _ retryAfter: String, _ milliseconds: Int64?
+  ) throws {
+    let store = ModelStore()
+    let target = try LoopbackServer { question in
+      question.number == 0
+        ? LoopbackServer.Reply(status: status, fields: [("Retry-After", retryAfter)])
+        : LoopbackServer.Reply(status: "204 No Content")
+    }
+    let server = try Self.server(store, at: target.url)
+    defer { withExtendedLifetime(server) {} }
+    try Self.waitUntilKnown(store)
+    try store.load([.ranked("p", 1)])
+    guard let milliseconds else {
+      #expect(try eventually { try Self.isIdle(store) })
+      return
+    }
+    #expect(try eventually { try store.webhooks().first?.nextAttempt != nil })
+    let state = try #require(try store.webhooks().first)
+    #expect(try #require(state.nextAttempt) - #require(state.lastFailure) == milliseconds)
+    #expect(target.questions.count == 1)
+  }
+
   @Test func `another server goes on where one ended, and one of two sends`() throws {
     let store = ModelStore()
     let target = try LoopbackServer { _ in

@@ -35,6 +35,8 @@ struct PostgresQueryPlanTests {
     ("posts of a list", PostgresStore.postNumbers),
     ("where its look ends", PostgresStore.lastLooked),
     ("posts with words", PostgresStore.postsWithWords),
+    ("posts with schedules", PostgresStore.postsWithSchedules),
+    ("a feed's hidden posts", PostgresStore.hiddenPostsOfFeed),
     ("texts that are not indexed", PostgresStore.textsMissing),
     ("posts to be indexed", PostgresStore.postsBelow),
     ("posts that are due", PostgresStore.duePosts), ("posts' moments", PostgresRows.momentsByID),

@@ -33,6 +33,9 @@ import Testing
     ("entries above a place", SQLiteCatalogReader.countAbove),
     ("posts of a list", SQLiteStore.postNumbers), ("where its look ends", SQLiteStore.lastLooked),
     ("posts with words", SQLiteStore.postsWithWords),
+    ("posts with schedules", SQLiteStore.postsWithSchedules),
+    ("a feed's hidden posts", SQLiteStore.hiddenPostsOfFeed),
+    ("a candidate", SQLiteStore.admittedPost),
     ("texts that are not indexed", SQLiteStore.textsMissing),
     ("posts to be indexed", SQLiteStore.postsBelow),
     ("posts that are due", SQLiteStore.duePosts), ("a post's moment", SQLiteRows.momentOfPost),
@@ -102,7 +105,7 @@ import Testing
         step.hasPrefix("SCAN") && !step.contains("CONSTANT ROW") && step != "SCAN numbered"
         && !step.hasPrefix("SCAN json_each VIRTUAL TABLE")
         // By words, and what that found.
-        && !step.hasPrefix("SCAN post_text VIRTUAL TABLE INDEX 192:M1<") && step != "SCAN found"
+        && !step.hasPrefix("SCAN post_text VIRTUAL TABLE INDEX 192:M1<")
       #expect(!readsWhole, "\(statement.name): \(step)")
       // A few files may be asked for, and what shows them is sorted.
       #expect(

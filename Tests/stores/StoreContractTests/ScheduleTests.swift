@@ -88,6 +88,24 @@ import Testing
   }
 
   @Test(arguments: StoreKind.allCases)
+  func `the next moment is known with the write`(_ kind: StoreKind) throws {
+    let scheduled = try Scheduled(kind)
+    let store = scheduled.store
+    #expect(try store.walk("f") == ["above", "below"])
+    #expect(store.dueMoments.next == nil && store.dueMoments.previous == nil)
+    try store.outcome(of: Self.put(Self.post(2_000, 3_000)))
+    #expect(store.dueMoments.next == Self.time(2_000))
+    try store.load([.post(Self.post(1_500, id: "q"), placements: [Placement(feed: "f")])])
+    #expect(store.dueMoments.next == Self.time(1_500))
+    #expect(store.dueMoments.previous == nil)
+    try scheduled.follow(at: 2_500)
+    #expect(store.dueMoments.next == Self.time(3_000))
+    #expect(store.dueMoments.previous == Self.time(2_000))
+    #expect(try store.deletePost(withID: "p"))
+    #expect(store.dueMoments.next == nil)
+  }
+
+  @Test(arguments: StoreKind.allCases)
   func `schedules that are moved, taken away, over`(_ kind: StoreKind) throws {
     let scheduled = try Scheduled(kind)
     let store = scheduled.store
@@ -128,6 +146,55 @@ import Testing
     #expect(throws: FeedError.unknownItem("gone")) {
       try store.outcome(of: ItemWrite(id: "gone", change: .followSchedule))
     }
+  }
+
+  @Test(arguments: StoreKind.allCases)
+  func `hidden posts are listed, of all and of a feed`(_ kind: StoreKind) throws {
+    let scheduled = try Scheduled(kind)
+    let store = scheduled.store
+    // What is where, and when it is shown.
+    let posts: [(id: String, from: Int64?, until: Int64?, feeds: [String], title: String?)] = [
+      ("soon", 2_000, nil, ["f"], "fog"), ("late", 5_000, 6_000, ["f", "g"], "fog and rain"),
+      ("old", 10, 20, ["g"], "fog"), ("nowhere", 2_000, nil, [], nil),
+      ("ended", nil, 20, [], nil), ("shown", 10, 9_000, ["f"], "fog"),
+      ("plain", nil, nil, ["f"], "fog"),
+    ]
+    for (id, from, until, feeds, title) in posts {
+      var post = Self.post(from, until, id: id)
+      post.title = title
+      try store.outcome(of: Self.put(post, feeds.map { Placement(feed: $0, rank: 5) }))
+    }
+    func list(
+      _ visibility: Visibility, feed: String? = nil, _ text: String? = nil, looks: Int = 100
+    ) throws -> [String] {
+      var filter = ItemFilter()
+      (filter.visibility, filter.feed) = (visibility, feed)
+      filter.text = try text.map { try TextQuery($0) }
+      var ids: [String] = []
+      var end: Int64?
+      repeat {
+        let part = try store.postNumbers(below: end, filter, limit: 1, looks: looks)
+        ids += try store.items(part.numbers).map(\.post.id)
+        end = part.end
+      } while end != nil
+      return ids
+    }
+    for looks in [1, 2, 100] {
+      #expect(try list(.scheduled, looks: looks) == ["nowhere", "late", "soon"])
+      #expect(try list(.scheduled, feed: "f", looks: looks) == ["late", "soon"])
+      #expect(try list(.scheduled, feed: "g", looks: looks) == ["late"])
+      #expect(try list(.ended, looks: looks) == ["old"])
+      #expect(try list(.ended, feed: "g", looks: looks) == ["old"])
+      #expect(try list(.ended, feed: "f", looks: looks).isEmpty)
+      #expect(try list(.scheduled, "fog", looks: looks) == ["late", "soon"])
+      #expect(try list(.scheduled, feed: "g", "rai", looks: looks) == ["late"])
+      #expect(try list(.ended, "fog", looks: looks) == ["old"])
+      #expect(try list(.scheduled, feed: "nope", looks: looks).isEmpty)
+    }
+    try scheduled.follow(at: 7_000)
+    #expect(try list(.scheduled).isEmpty)
+    #expect(try list(.ended) == ["old", "late"])
+    #expect(try list(.ended, feed: "f") == ["late"])
   }
 
   @Test(arguments: StoreKind.allCases)

@@ -35,6 +35,7 @@ package final class ModelStore: FeedStore, PolicyStore {
   private let options: Options
   let reports = Mutex(ModelReports())
   let changeLog = Mutex(ModelChanges())
+  package let dueMoments = DueMoments()
   private let aliveRuns = Mutex<(alive: Set<Int>, last: Int)>(([], 0))
 
   package init(_ options: Options = Options()) {
@@ -56,8 +57,10 @@ package final class ModelStore: FeedStore, PolicyStore {
       published.withLock { published in
         let changed = state.changed
         state.changed = ModelState.Changed()
-        published.state = state
-        published.version = StoreVersion(number: published.version.number + 1)
+        dueMoments.set(state.items.values.compactMap(\.dueAt).min()) {
+          published.state = state
+          published.version = StoreVersion(number: published.version.number + 1)
+        }
         if !changed.isEmpty { published.history.append((published.version, changed)) }
       }
       changeLog.withLock { $0.note(from: before, to: state) }
@@ -92,8 +95,14 @@ extension ModelStore {
     let looked = state.ids.keys.filter { $0 < number ?? .max }.sorted(by: >).prefix(looks)
     let found = looked.filter { number in
       let id = state.ids[number]!
-      return filter.admits(state.items[id]!.post)
-        && (filter.feed.map { state.feeds[$0]?.latest[id] != nil } ?? true)
+      let item = state.items[id]!
+      guard filter.admits(item.post) else { return false }
+      guard let visibility = filter.visibility else {
+        return filter.feed.map { state.feeds[$0]?.latest[id] != nil } ?? true
+      }
+      return item.post.visibility(at: options.now()) == visibility
+        && (visibility == .scheduled || !item.scheduled.isEmpty)
+        && (filter.feed.map { item.scheduled.keys.contains(ByteText($0)) } ?? true)
     }
     return PostNumbers(
       found: Array(found.prefix(limit + 1)), limit: limit,

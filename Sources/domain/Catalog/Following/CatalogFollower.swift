@@ -36,6 +36,8 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   /// Only one order is read at a time, beside refreshes: a caller that waited for the same order finds it.
   let holding = Mutex(())
   let readParts: ReadParts
+  /// See `FeedStore.dueMoments`.
+  public let dueMoments = DueMoments()
   /// Reads what `beginLoading` leaves to be read.
   package let loading = WorkerPool(threads: 1, limit: 2)
 
@@ -97,6 +99,7 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
       }
       guard let (update, now) = found else { return false }
       if update.isNothing {
+        dueMoments.set(now.nextDue) {}
         following.mark = now
         published.withLock { $0 = $0.map { Published(version: $0.version, mark: now) } }
         return false
@@ -157,7 +160,7 @@ public final class CatalogFollower<Source: CatalogSource>: Sendable {
   func publish(
     _ update: CatalogUpdate, _ mark: Mark, _ following: inout Following
   ) -> PublishedCatalog {
-    let new = memory.publish(update)
+    let new = dueMoments.set(mark.nextDue) { memory.publish(update) }
     following.mark = mark
     published.withLock { $0 = Published(version: new.catalog.version, mark: mark) }
     return new

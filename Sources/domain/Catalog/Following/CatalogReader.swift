@@ -1,12 +1,18 @@
 import Feed
 import Prefetch
 
+/// What of a store had been committed at a moment.
+public protocol CatalogMark: Equatable, Sendable {
+  /// When a post was to come or go next; `nil` where none was.
+  var nextDue: Timestamp? { get }
+}
+
 /// What a store holds at one moment, as far as catalogs are made of it.
 public protocol CatalogReader {
   /// What of the store had been committed at a moment, in the store's own terms: a pair of numbers, a
   /// snapshot's transactions. Equal ones say that nothing was committed between them; nothing else is made
   /// of it than the question what changed since, which the store answers.
-  associatedtype Mark: Equatable & Sendable
+  associatedtype Mark: CatalogMark
   /// The reader's moment.
   func mark() throws -> Mark
   /// Every feed, in any order.

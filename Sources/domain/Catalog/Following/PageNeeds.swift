@@ -62,14 +62,14 @@ public struct PageNeeds: Sendable {
 }
 
 /// A feed's current order, or a window of it, as it was at one moment.
-struct ReadOrder<Mark: Equatable & Sendable>: Sendable {
+struct ReadOrder<Mark: CatalogMark>: Sendable {
   let feed: FeedState
   let order: OrderIndex
   let mark: Mark
 }
 
 /// What was read for a page.
-public struct PageParts<Mark: Equatable & Sendable>: Sendable {
+public struct PageParts<Mark: CatalogMark>: Sendable {
   let position: Position?
   let orders: [Int: OrderIndex]
   /// When the orders were read; `nil` if there are no orders.

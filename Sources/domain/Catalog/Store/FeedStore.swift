@@ -16,6 +16,8 @@ public protocol FeedStore: Sendable {
   /// A caller that caches what it reads asks for the version before it reads. The version rises before a
   /// write of this process is answered, and before `refresh()` returns with another process's write.
   var version: StoreVersion { get }
+  /// When posts come or go next: known as soon as the write that says so is seen.
+  var dueMoments: DueMoments { get }
   /// A page of a feed without its posts: read from memory where `isAtHand(query)`.
   ///
   /// - Throws: `FeedError` for what the store does not have.

@@ -10,13 +10,15 @@ public struct ItemFilter: Hashable, Sendable {
   public var publishedBefore: Timestamp?
   /// Only those in whose texts this is found.
   public var text: TextQuery?
-  /// Only those that are in the feed now; with `text` alone.
+  /// Only those that their schedules keep out of their feeds: `scheduled`, or `ended` and in some feed before.
+  public var visibility: Visibility?
+  /// Only those that are in the feed now, or, with `visibility`, are to be or were; with that or `text` alone.
   @ByBytes public var feed: String?
 
   /// All that there are.
   public init() {}
 
-  /// Whether the post is such, whatever feeds it is in.
+  /// Whether the post is such, whatever feeds it is in, and whatever its schedule says.
   public func admits(_ post: Post) -> Bool {
     if let type, post.type != type { return false }
     if let publishedFrom, post.publishedAt.map({ $0 < publishedFrom }) ?? true { return false }

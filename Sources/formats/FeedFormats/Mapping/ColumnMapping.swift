@@ -39,7 +39,7 @@ package struct ColumnMappingError: Error, Hashable, Sendable, CustomStringConver
 /// A field of a post that a column or a value can be; records call it the same.
 package enum ColumnField: Hashable, Sendable {
   case id, type, title, text, language, publishedAt, authorID, authorName, authorAvatar, url
-  case thumbnail, tags, feed, rank
+  case thumbnail, tags, feed, rank, visibleFrom, visibleUntil
   /// A counter of this name.
   case counter(String)
   /// A member of `extra` of this name, as a text.
@@ -57,13 +57,14 @@ package enum ColumnField: Hashable, Sendable {
     "id": .id, "type": .type, "title": .title, "text": .text, "language": .language,
     "publishedAt": .publishedAt, "author.id": .authorID, "author.name": .authorName,
     "author.avatar": .authorAvatar, "url": .url, "thumbnail": .thumbnail, "tags": .tags,
-    "feed": .feed, "rank": .rank,
+    "feed": .feed, "rank": .rank, "visibleFrom": .visibleFrom, "visibleUntil": .visibleUntil,
   ]
 
   /// What there is, for the person who asked for another.
   static let known =
     "id, type, title, text, language, publishedAt, author.id, author.name, author.avatar, url, "
-    + "thumbnail, tags, feed, rank, counters.NAME, extra.NAME, and media.PART or media[N].PART, where PART is "
+    + "thumbnail, tags, feed, rank, visibleFrom, visibleUntil, counters.NAME, extra.NAME, and media.PART or "
+    + "media[N].PART, where PART is "
     + MediaPart.allCases.map(\.rawValue).joined(separator: ", ")
 
   /// The field of this name: `title`, `counters.likes`, `media.url`, `media[2].url`.

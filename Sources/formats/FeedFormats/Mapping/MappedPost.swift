@@ -39,6 +39,8 @@ struct MappedPost {
       post.tags += text.split { $0 == "," || $0 == ";" }.compactMap(\.trimmed)
     case .feed: feed = text
     case .rank: rank = try Self.number(text, "rank")
+    case .visibleFrom: post.visibleFrom = try FormatError.time(text, "visibleFrom", zone)
+    case .visibleUntil: post.visibleUntil = try FormatError.time(text, "visibleUntil", zone)
     case .counter(let name):
       post.counters.append(Counter(name, try Self.number(text, "counters.\(name)")))
     case .extra(let name): extra.add(name, text: text)

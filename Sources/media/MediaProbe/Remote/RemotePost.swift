@@ -20,6 +20,13 @@ package struct RemotePost: Sendable, Hashable {
     self.allowsPrivateAddresses = allowsPrivateAddresses
   }
 
+  /// What a target answered.
+  package struct Answer {
+    package let status: Int
+    /// What `Retry-After` says, once; nil where it does not.
+    package let retryAfter: String?
+  }
+
   /// Scheme, host and port: paths may hold secrets.
   package var origin: String {
     let host = url.host.contains(":") ? "[\(url.host)]" : url.host
@@ -32,12 +39,11 @@ package struct RemotePost: Sendable, Hashable {
   /// - Parameters:
   ///   - fields: `Name: value`
   ///   - scratchFolder: where the document is kept meanwhile, in a file without a name.
-  /// - Returns: the answer's status.
   /// - Throws: `RemoteError` where there is no answer.
   package func send(
     _ document: [UInt8], fields: [String], curl: String, timeMilliseconds: Int,
     scratchFolder: String, cancellation: Cancellation? = nil
-  ) throws(RemoteError) -> Int {
+  ) throws(RemoteError) -> Answer {
     var settings = ProbeSettings()
     settings.allowsPrivateAddresses = allowsPrivateAddresses
     settings.timeMilliseconds = timeMilliseconds
@@ -67,7 +73,9 @@ package struct RemotePost: Sendable, Hashable {
       throw .failed(error.description)
     }
     switch outcome.end {
-    case .exited(0), .wroteTooMuch: return try RangeAnswer(outcome.output).status
+    case .exited(0), .wroteTooMuch:
+      let answer = try RangeAnswer(outcome.output)
+      return Answer(status: answer.status, retryAfter: try? answer.field("retry-after"))
     case .timedOut: throw .timedOut(milliseconds: timeMilliseconds)
     case .cancelled: throw .failed("it was given up")
     case .exited(let status): throw .failed(RangeClient.words(outcome.errors, status))

@@ -11,6 +11,8 @@ package struct RenditionMaker: Sendable {
     package var timeMilliseconds = 3_600_000
     /// The address space of the program.
     package var memoryBytes = 2 << 30
+    /// Whether the program has a processor only while nobody else wants it.
+    package var isIdle = false
 
     /// The limits as they usually are.
     package init() {}
@@ -57,11 +59,13 @@ package struct RenditionMaker: Sendable {
       throw .transparencyNotDecoded
     }
     let arguments = RenditionArguments(rendition, structure, of: truth, demuxer).all
+    var use = ChildProcess.Limits(
+      timeMilliseconds: limits.timeMilliseconds, memoryBytes: limits.memoryBytes,
+      outputBytes: Rendition.mostBytes(of: truth))
+    use.isIdle = limits.isIdle
     let outcome = try Self.run(
-      ffmpeg, arguments,
-      .init(
-        timeMilliseconds: limits.timeMilliseconds, memoryBytes: limits.memoryBytes,
-        outputBytes: Rendition.mostBytes(of: truth)), input: file, output: output)
+      ffmpeg, arguments, use, input: file, output: output,
+      cancellation: probe.settings.cancellation)
     let words = FFmpegWords(outcome.errors)
     switch outcome.end {
     case .exited(0): break
@@ -106,12 +110,12 @@ package struct RenditionMaker: Sendable {
 
   private static func run(
     _ ffmpeg: String, _ arguments: [String], _ limits: ChildProcess.Limits,
-    input: OpenFile? = nil, output: Descriptor? = nil
+    input: OpenFile? = nil, output: Descriptor? = nil, cancellation: Cancellation? = nil
   ) throws(RenditionError) -> ChildProcess.Outcome {
     do throws(SystemError) {
       return try ChildProcess(
         path: ffmpeg, arguments: arguments, environment: ["LC_ALL=C"], limits: limits
-      ).run(input: input, output: output)
+      ).run(input: input, output: output, cancellation: cancellation)
     } catch {
       throw .system(error)
     }

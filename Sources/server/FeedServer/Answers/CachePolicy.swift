@@ -64,7 +64,7 @@ struct CachePolicy: Sendable {
   /// - Parameter moment: when what pages show changes next by itself.
   init(
     maxAgeSeconds: Int, staleWhileRevalidateSeconds: Int, keyField: CacheKeyField? = nil,
-    until moment: NextMoment = NextMoment()
+    until moment: NextMoment
   ) {
     pages = Directive(
       Self.value(maxAgeSeconds, staleWhileRevalidateSeconds), keyField: keyField,

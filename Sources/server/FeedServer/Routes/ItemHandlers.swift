@@ -64,7 +64,7 @@ struct RecordHandler: RouteHandler {
 
 extension StoredItem {
   /// Whether its schedule lets everybody see it.
-  fileprivate var isVisible: Bool {
+  var isVisible: Bool {
     !post.hasSchedule || post.visibility(at: NextMoment.now) == .visible
   }
 }

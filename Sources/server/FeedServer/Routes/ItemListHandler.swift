@@ -6,14 +6,14 @@ import JSON
 import PostJSON
 
 /// The records of all items, those that were made last first; or of one feed, in its order; or of those in which a text
-/// is found, of all or one feed, those that were made last first. For writers: each record comes with the tag that a
-/// write of it may name.
+/// is found, or that their schedules hide, of all or one feed, those that were made last first. For writers: each record
+/// comes with the tag that a write of it may name.
 ///
 /// A page looks at a number of items, whatever the filter admits of them: so it costs that much, and may be short, or
 /// empty, where others follow.
 struct ItemListHandler: RouteHandler {
   static let parameters = [
-    "q", "feed", "type", "publishedFrom", "publishedBefore", "limit", "after",
+    "q", "feed", "type", "publishedFrom", "publishedBefore", "visibility", "limit", "after",
   ]
   private static let limits = 1...100
   private static let defaultLimit = 30
@@ -66,11 +66,20 @@ struct ItemListHandler: RouteHandler {
         } catch {
           throw ParameterError(parameter: "q", problem: error.description)
         }
-        filter.feed = parameters["feed"]
       }
+      filter.visibility = try parameters["visibility"].map { text in
+        guard let visibility = Visibility(rawValue: text), visibility != .visible else {
+          throw ParameterError(
+            parameter: "visibility",
+            problem: "is \"\(text.prefix(40))\", and neither scheduled nor ended")
+        }
+        return visibility
+      }
+      let isInOrder = filter.text == nil && filter.visibility == nil
+      if !isInOrder { filter.feed = parameters["feed"] }
       let after = parameters["after"]
       do throws(CursorTextError) {
-        if let feed = parameters["feed"], filter.text == nil {
+        if let feed = parameters["feed"], isInOrder {
           var first = PageQuery.Start.top
           if let after { first = .after(try Cursor(text: after)) }
           start = .feed(feed, first)
@@ -82,7 +91,7 @@ struct ItemListHandler: RouteHandler {
       } catch {
         throw CursorError(parameter: "after", cause: error)
       }
-      let repeated = ["q", "feed", "type", "publishedFrom", "publishedBefore"].compactMap { name in
+      let repeated = ItemListHandler.parameters.dropLast(2).compactMap { name in
         parameters[name].map { "&\(name)=\(PercentEncoding.encode($0, for: .queryValue))" }
       }
       link = "/v1/items?limit=\(limit)" + repeated.joined()

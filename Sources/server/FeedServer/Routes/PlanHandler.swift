@@ -27,7 +27,9 @@ struct PlanHandler: RouteHandler {
         var moment = request.snapshot
         moment.policy = policy
         moment.items = try request.itemIDs.map { id in
-          guard let item = try store.item(withID: id) else { throw FeedError.unknownItem(id) }
+          guard let item = try store.item(withID: id), item.isVisible else {
+            throw FeedError.unknownItem(id)
+          }
           var known = PrefetchItem(
             id: id, load: ItemLoad(FlatPosts(item.post, truths: item.truths), at: 0))
           known.survival =

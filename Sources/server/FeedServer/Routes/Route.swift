@@ -51,6 +51,9 @@ enum Route: Int, CaseIterable, Sendable {
   case mediaFiles
   /// A media file that its content names.
   case postMedia
+  /// Of which media files smaller versions were asked for.
+  case renditions
+  case postRendition
   /// How far an upload is that may be continued.
   case upload
   case appendUpload
@@ -216,6 +219,16 @@ enum Route: Int, CaseIterable, Sendable {
     case .postMedia:
       Row(.post, "/v1/media", parameters: ["faststart"], for: .writers, body: .upload) {
         WriteMediaHandler($0)
+      }
+    case .renditions:
+      Row(.get, "/v1/renditions", for: .writers) {
+        RenditionsHandler(renditions: $0.renditions, workers: $0.workers)
+      }
+    case .postRendition:
+      Row(
+        .post, "/v1/renditions", parameters: PostRenditionHandler.parameters, for: .writers
+      ) {
+        PostRenditionHandler(renditions: $0.renditions, media: $0.media, workers: $0.workers)
       }
     case .upload:
       Row(.get, "/v1/uploads/{upload}", for: .writers) { UploadStateHandler(uploads: $0.resumable) }

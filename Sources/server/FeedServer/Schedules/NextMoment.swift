@@ -1,20 +1,27 @@
+import Catalog
 import Feed
-import Synchronization
 import System
 
-/// When a post comes or goes next, as far as is known: no cache is to have a page beyond that.
-final class NextMoment: Sendable {
-  /// Microseconds since 1970.
-  private let due = Atomic<Int64>(.max)
+/// When a post comes or goes next: no cache is to have a page beyond that.
+struct NextMoment: Sendable {
+  private let moments: DueMoments
 
-  func set(_ time: Timestamp?) { due.store(time?.microseconds ?? .max, ordering: .relaxed) }
+  /// For so long after a moment an answer may be on its way that was begun before.
+  private static let graceMicroseconds: Int64 = 1_000_000
 
-  /// How many whole seconds are left, where they are fewer than these; 0 where it is over and has yet to be seen.
+  init(_ moments: DueMoments) { self.moments = moments }
+
+  /// How many whole seconds are left, where they are fewer than these; 0 where it is over and has yet to be seen, or has
+  /// just been.
   func secondsLeft(within seconds: Int) -> Int? {
-    let due = due.load(ordering: .relaxed)
+    let next = moments.next
+    let previous = moments.previous
     // Mostly there is none, and the clock is not asked.
-    guard due != .max else { return nil }
-    let left = (due - Self.now.microseconds) / 1_000_000
+    guard next != nil || previous != nil else { return nil }
+    let now = Self.now.microseconds
+    if let previous, 0..<Self.graceMicroseconds ~= now - previous.microseconds { return 0 }
+    guard let next else { return nil }
+    let left = (next.microseconds - now) / 1_000_000
     return left < Int64(seconds) ? Int(max(0, left)) : nil
   }
 

@@ -13,7 +13,6 @@ import System
 /// nothing is left to do. What became due while no server ran is done before the first answer.
 final class ScheduleKeeper: Sendable {
   private let store: any FeedStore
-  private let moment: NextMoment
   private let logger: Logger
   private let problem = Mutex<String?>(nil)
   private let followed: CoreMetrics.Counter
@@ -24,9 +23,9 @@ final class ScheduleKeeper: Sendable {
   private static let postsAtOnce = 500
 
   init(
-    _ store: any FeedStore, _ moment: NextMoment, _ figures: PrometheusRegistry, _ logger: Logger
+    _ store: any FeedStore, _ figures: PrometheusRegistry, _ logger: Logger
   ) {
-    (self.store, self.moment, self.logger) = (store, moment, logger)
+    (self.store, self.logger) = (store, logger)
     figures.describe(
       "lookahead_scheduled_writes_total",
       help: "Times that this server brought an item into its feeds, or out of them, at its moment.")
@@ -41,7 +40,6 @@ final class ScheduleKeeper: Sendable {
       var last: [String] = []
       while true {
         let due = try store.duePosts(limit: Self.postsAtOnce)
-        moment.set(due.next)
         // Twice the same: the clock was set back meanwhile, or the posts cannot be written.
         guard !due.ids.isEmpty, due.ids != last else { return pause(until: due.next) }
         last = due.ids

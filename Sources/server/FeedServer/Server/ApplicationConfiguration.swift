@@ -93,6 +93,10 @@ package struct ApplicationConfiguration: Sendable {
   package var partialUploadBytes = 64 << 30
   /// How long an upload that may be continued is kept.
   package var partialUploadSeconds = 86_400
+  /// How many media files may wait for smaller versions; one more is answered with 503.
+  package var waitingRenditions = 100
+  /// What making one of these may cost.
+  package var renditions = RenditionMaker.Limits()
   /// Looks into media files that are put here.
   package var mediaProbe = MediaProbe()
   /// How much memory encoded pages take at the most: three quarters of it for whole pages with their

@@ -122,6 +122,7 @@ package final class ApplicationServer: Sendable {
     // Their connections are gone: imports hear that, and end with the batch that they are writing.
     parts.imports.wait()
     parts.uploads?.pool.wait()
+    parts.renditions?.stop()
     parts.scrapes.wait()
     filler.stop()
     parts.events.stop()

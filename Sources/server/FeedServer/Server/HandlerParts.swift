@@ -20,6 +20,7 @@ struct HandlerParts: Sendable {
   let media: MediaFolder?
   let uploads: MediaUploads?
   let resumable: ResumableUploads?
+  let renditions: RenditionQueue?
   let linking: MediaLinking
   let workers: RequestWorkers
   let encoding: BodyEncoding
@@ -54,16 +55,16 @@ struct HandlerParts: Sendable {
     clients = ClientAddresses(trustedProxies: configuration.trustedProxies)
     figures = ApplicationFigures(registry: configuration.figures)
     feedRequests = FeedRequests(limit: configuration.feedFigures)
-    let moment = NextMoment()
-    schedules = ScheduleKeeper(store, moment, configuration.figures, logger)
+    schedules = ScheduleKeeper(store, configuration.figures, logger)
     caching = CachePolicy(
       maxAgeSeconds: configuration.cacheMaxAgeSeconds,
       staleWhileRevalidateSeconds: configuration.cacheStaleWhileRevalidateSeconds,
-      keyField: configuration.cacheKeyField, until: moment)
+      keyField: configuration.cacheKeyField, until: NextMoment(store.dueMoments))
     let folder = media.map { configuration.folder($0, of: store) }
     self.media = folder
     uploads = folder.flatMap { MediaUploads($0, store, configuration) }
     resumable = uploads.map { ResumableUploads($0, configuration) }
+    renditions = folder?.storage.root.map { RenditionQueue($0, store, configuration, logger) }
     linking = folder.map { configuration.linking($0) } ?? .asRecorded
     workers = RequestWorkers(
       threads: configuration.workerThreads, limit: configuration.workerQueue, clients: clients)

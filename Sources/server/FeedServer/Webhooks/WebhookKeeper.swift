@@ -1,6 +1,7 @@
 import Catalog
 import CoreMetrics
 import Feed
+import HTTP
 import JSON
 import Logging
 import MediaProbe
@@ -172,9 +173,9 @@ final class WebhookKeeper: Sendable {
       guard let message = try begin(&saved, hook) else {
         return settings.lookMilliseconds
       }
-      let problem = send(message, of: saved, to: hook.target, curl)
-      try end(saved, message, problem, hook)
-      return problem == nil ? 0 : settings.lookMilliseconds
+      let refusal = send(message, of: saved, to: hook.target, curl)
+      try end(saved, message, refusal, hook)
+      return refusal == nil ? 0 : settings.lookMilliseconds
     } catch {
       hook.state.withLock { $0.saved = nil }
       let isNews = hook.state.withLock { state in
@@ -248,25 +249,52 @@ final class WebhookKeeper: Sendable {
     }
   }
 
-  /// - Returns: why the target did not take it; nil where it did.
+  /// Why a target did not take a message.
+  private struct Refusal {
+    let problem: String
+    /// For how long it wants to be left alone.
+    var seconds = 0
+  }
+
+  /// - Returns: nil where the target took it.
   private func send(
     _ message: Message, of saved: WebhookState, to target: WebhookTarget, _ curl: String
-  ) -> String? {
+  ) -> Refusal? {
     // Nothing of it is left: what it named is told of by later ones.
     if message.changes.isEmpty, !saved.isReset { return nil }
     let time = WallClock.exactNow.secondsSince1970
     let body = Self.body(message.changes, of: saved, at: time)
     do throws(RemoteError) {
-      let status = try target.post.send(
+      let answer = try target.post.send(
         body, fields: target.fields(id: Self.id(of: saved), timestamp: time, body: body),
         curl: curl, timeMilliseconds: settings.timeoutMilliseconds, scratchFolder: scratchFolder,
         cancellation: cancellation)
-      return (200..<300).contains(status) ? nil : "it answers \(status)"
+      if (200..<300).contains(answer.status) { return nil }
+      var refusal = Refusal(problem: "it answers \(answer.status)")
+      if Self.statusesWithRetryAfter.contains(answer.status) {
+        refusal.seconds = answer.retryAfter.flatMap { Self.seconds($0, from: time) } ?? 0
+      }
+      return refusal
     } catch {
-      guard case .privateAddress(let host, let address) = error else { return "\(error)" }
-      return
-        "the host \(host) has the private address \(address); --webhook-allow-private allows it"
+      guard case .privateAddress(let host, let address) = error else {
+        return Refusal(problem: "\(error)")
+      }
+      return Refusal(
+        problem:
+          "the host \(host) has the private address \(address); --webhook-allow-private allows it")
     }
+  }
+
+  /// Too Many Requests (RFC 6585 section 4), Service Unavailable.
+  private static let statusesWithRetryAfter = [429, 503]
+
+  /// How many seconds `Retry-After` says: their number, or until when (RFC 9110 section 10.2.3).
+  static func seconds(_ retryAfter: String, from now: Int) -> Int? {
+    if !retryAfter.isEmpty, retryAfter.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      // What is no number any more is long.
+      return Int(retryAfter) ?? .max
+    }
+    return HTTPDate.parse(retryAfter, nowSecondsSince1970: now).map { max(0, $0 - now) }
   }
 
   /// The same for the same changes, whenever and by whichever server they are sent.
@@ -293,16 +321,18 @@ final class WebhookKeeper: Sendable {
   }
 
   private func end(
-    _ sent: WebhookState, _ message: Message, _ problem: String?, _ hook: Hook
+    _ sent: WebhookState, _ message: Message, _ refusal: Refusal?, _ hook: Hook
   ) throws {
+    let problem = refusal?.problem
     // What was cut off by the end of this server is no failure of the target's.
     if problem != nil, cancellation.isCancelled { return }
     var saved = sent
     let now = Self.now
-    if let problem {
+    if let refusal, let problem {
       saved.failures += 1
       (saved.lastFailure, saved.lastProblem) = (now, String(problem.prefix(200)))
-      saved.nextAttempt = now + pauseMilliseconds(after: saved.failures)
+      saved.nextAttempt =
+        now + pauseMilliseconds(after: saved.failures, atLeastSeconds: refusal.seconds)
     } else {
       saved.position = saved.end ?? saved.position
       (saved.end, saved.isReset, saved.nextAttempt, saved.failures) = (nil, false, nil, 0)
@@ -326,10 +356,12 @@ final class WebhookKeeper: Sendable {
     _ = try save(saved, hook)
   }
 
-  /// Twice as long after each failure, less up to a half at random, so that targets are not tried all at once.
-  private func pauseMilliseconds(after failures: Int) -> Int64 {
+  /// Twice as long after each failure, less up to a half at random, so that targets are not tried all at once; as long
+  /// as the target wants, within `retrySeconds`.
+  private func pauseMilliseconds(after failures: Int, atLeastSeconds wanted: Int) -> Int64 {
     let longest = Int64(settings.retrySeconds) * 1_000
     let pause = min(longest, settings.firstRetryMilliseconds << min(failures - 1, 30))
-    return Int64.random(in: pause / 2...max(1, pause))
+    let least = Int64(min(wanted, settings.retrySeconds)) * 1_000
+    return max(least, Int64.random(in: pause / 2...max(1, pause)))
   }
 }

@@ -6,6 +6,9 @@ import { thumbnail } from './thumbhash.js';
 /** How many files are sent at a time; the others wait. */
 const SENT_AT_ONCE = 2;
 
+/** How often it is asked how far smaller versions are. */
+const LOOK_MS = 1500;
+
 /** What a record calls a file that the server found to be this. */
 const KINDS = { image: 'image', animation: 'image', video: 'video', sound: 'audio', audio: 'audio' };
 
@@ -13,7 +16,9 @@ const KINDS = { image: 'image', animation: 'image', video: 'video', sound: 'audi
  * A file of a post: what the record says of it, what the server knows of it, and the file itself while it is sent.
  *
  * @typedef {{record: import('./desk-client.js').RecordMedium, known: any, file?: File, sent: number, error?: string, canTryAgain?: boolean,
- *   warnings: string[], mended?: boolean, controller?: AbortController, isMade?: boolean}} Entry
+ *   warnings: string[], mended?: boolean, controller?: AbortController, isMade?: boolean, isPaused?: boolean,
+ *   upload?: import('./desk-client.js').Upload, smaller?: Smaller}} Entry
+ * @typedef {{path?: string, state: string, made?: number, kept?: number, problem?: string}} Smaller what became of its smaller versions
  */
 
 /** The files of a post: dropped or chosen, sent with progress, described, ordered. */
@@ -21,6 +26,10 @@ export class FilesField {
   /** @type {Entry[]} */
   entries = [];
   #sending = 0;
+  /** @type {Promise<{canMake: boolean, problem?: string}> | null} whether the server makes smaller versions */
+  #maker = null;
+  #canMake = false;
+  #cannotMake = '';
 
   /**
    * @param {import('./desk-client.js').DeskClient} client
@@ -41,7 +50,7 @@ export class FilesField {
     this.element = h('fieldset', { 'data-field': 'media' }, h('legend', {}, 'Files'), this.list,
       h('div', { class: 'drop' }, 'Drop pictures, clips or sound here, or ',
         h('button', { type: 'button', onclick: () => this.chooser.click() }, 'Choose files…'), this.chooser),
-      h('details', {}, h('summary', {}, 'A file that is there already'),
+      h('details', {}, h('summary', {}, 'A file that has an address already'),
         h('div', { class: 'ways' }, this.address,
           h('button', { type: 'button', onclick: () => this.#addAddress() }, 'Add'))));
   }
@@ -57,11 +66,17 @@ export class FilesField {
    */
   fill(records, known) {
     this.end();
+    if (records.length > 0) this.#askMaker();
     this.entries = records.map((record, index) => ({ record: { ...record }, known: known[index] ?? {}, sent: 0, warnings: [] }));
     this.#draw();
   }
 
-  end() { for (const { controller } of this.entries) controller?.abort(); }
+  end() {
+    for (const { controller, upload } of this.entries) {
+      if (controller) controller.abort();
+      else this.client.giveUp(upload);
+    }
+  }
 
   /** What the record says of them: those that are there. */
   get records() { return this.entries.filter(({ record }) => record.url).map(({ record }) => record); }
@@ -110,18 +125,26 @@ export class FilesField {
     if (!file) return;
     this.#sending += 1;
     entry.controller = new AbortController();
+    // What is to be mended is sent anew; what was broken off goes on.
+    if (isFaststart || !entry.upload) entry.upload = {};
     entry.sent = 0;
     delete entry.error;
     try {
       this.#draw();
       const before = entry.record.url;
       const answer = await this.client.upload(file, {
-        isFaststart, signal: entry.controller.signal, onProgress: (bytes) => {
+        isFaststart, signal: entry.controller.signal, upload: entry.upload, onProgress: (bytes) => {
           entry.sent = bytes;
           const bar = this.#row(entry)?.querySelector('progress');
           if (bar) bar.value = bytes;
         },
+        onPause: (isPaused) => {
+          if (isPaused === (entry.isPaused ?? false)) return;
+          entry.isPaused = isPaused;
+          this.#draw();
+        },
       });
+      delete entry.upload;
       const kind = KINDS[/** @type {keyof typeof KINDS} */ (answer.media?.kind)] ?? entry.record.kind;
       entry.known = { ...answer.media, bytes: answer.bytes, url: answer.url };
       entry.warnings = answer.warnings ?? [];
@@ -129,6 +152,8 @@ export class FilesField {
       // The file of before is nobody's, if this form made it.
       if (before && before !== answer.path && entry.isMade) void this.client.ask(before, { method: 'DELETE' }).catch(() => undefined);
       entry.isMade = answer.isNew;
+      delete entry.smaller;
+      this.#askMaker();
       entry.record = { ...entry.record, kind, url: answer.path };
     } catch (error) {
       if (entry.controller.signal.aborted) return;
@@ -137,11 +162,70 @@ export class FilesField {
       entry.canTryAgain = !(error instanceof Refusal) || error.status >= 500 || [408, 429].includes(error.status);
     } finally {
       delete entry.controller;
+      entry.isPaused = false;
       this.#sending -= 1;
       this.#draw();
       this.#sendNext();
       this.changed();
     }
+  }
+
+  // Smaller versions.
+
+  #askMaker() {
+    // A server of before has no such route.
+    this.#maker ??= this.client.get('v1/renditions').catch(() => ({ canMake: false }));
+    void this.#maker.then(({ canMake, problem = '' }) => {
+      if (this.#canMake === canMake && this.#cannotMake === problem) return;
+      [this.#canMake, this.#cannotMake] = [canMake, problem];
+      this.#draw();
+    });
+  }
+
+  /** @param {Entry} entry */
+  async #makeSmaller(entry) {
+    try {
+      entry.smaller = { state: 'waiting' };
+      this.#draw();
+      const answer = await this.client.ask(`v1/renditions?path=${encodeURIComponent(entry.record.url)}`, { method: 'POST' });
+      /** @type {Smaller} */
+      let smaller = await answer.json();
+      const { path } = smaller;
+      // Until it is done, or nobody looks at it any more.
+      while (['waiting', 'making'].includes(smaller.state) && this.entries.includes(entry)) {
+        if (entry.smaller?.state !== smaller.state) {
+          entry.smaller = smaller;
+          this.#draw();
+        }
+        await new Promise((resolve) => { setTimeout(resolve, LOOK_MS); });
+        const { files } = await this.client.get('v1/renditions');
+        smaller = files.find((/** @type {Smaller} */ one) => one.path === path)
+          ?? { state: 'failed', problem: 'the server was restarted meanwhile' };
+      }
+      entry.smaller = smaller;
+    } catch (error) {
+      entry.smaller = { state: 'failed', problem: words(error) };
+    }
+    this.#draw();
+  }
+
+  /** @param {Entry} entry */
+  #drawSmaller(entry) {
+    const { record, known, smaller } = entry;
+    if (!record.url || !isHere(record.url) || !['image', 'video'].includes(record.kind)) return null;
+    const make = () => h('button', { type: 'button', class: 'small', onclick: () => void this.#makeSmaller(entry) }, 'Make smaller versions');
+    if (!smaller) {
+      const there = known.variants?.length ?? 0;
+      if (there > 0) return h('p', { class: 'note' }, `Smaller versions of it are there: ${there}.`);
+      if (!this.#canMake) return this.#cannotMake ? h('p', { class: 'note' }, `Smaller versions cannot be made: ${this.#cannotMake}.`) : null;
+      return h('p', { class: 'note' }, 'For small screens and slow networks: ', make());
+    }
+    if (smaller.state === 'failed') return h('p', { class: 'problem' }, `Smaller versions were not made: ${smaller.problem ?? 'the log says why'}. `, make());
+    const there = (smaller.made ?? 0) + (smaller.kept ?? 0);
+    return h('p', { class: 'note' }, smaller.state === 'waiting' ? 'Smaller versions wait for their turn.'
+      : smaller.state === 'making' ? 'Smaller versions are being made. You may go on, and save.'
+        : there === 0 ? 'It is small already: a smaller version would save too little.'
+          : `Smaller versions of it are there: ${there}. Phones get the one that fits.`);
   }
 
   /** @param {Entry} entry */
@@ -188,16 +272,20 @@ export class FilesField {
       h('div', { class: 'about' }, h('strong', {}, h('bdi', {}, name)),
         h('p', { class: 'note' }, facts(record, known, file)),
         controller ? h('progress', { max: file?.size ?? 1, value: entry.sent, 'aria-label': `Sending ${name}` }) : null,
+        entry.isPaused ? h('p', { class: 'note' },
+          `The connection is lost. ${entry.sent > 0 ? `${size(entry.sent)} are on their way or there: it` : 'It'} goes on when it is back.`) : null,
         file && !record.url && !controller && !error ? h('p', { class: 'note' }, 'Waits for the others.') : null,
         error ? h('p', { class: 'problem', role: 'alert' }, `${error}. `, file && entry.canTryAgain ? h('button', {
           type: 'button', onclick: () => void this.#send(entry, false) }, 'Try again') : null) : null,
         known.start?.startable !== false && known.start?.curve?.length > 1 ? curve(known) : null,
         ...warnings.map((warning) => this.#warning(entry, warning)),
+        this.#drawSmaller(entry),
         entry.mended ? h('p', { class: 'note' }, 'Its tables are in front now: it starts from its first bytes.') : null,
         h('label', {}, 'What it shows, in words', alt)),
       h('div', { class: 'steps' }, step(-1, 'Move up', '↑'), step(1, 'Move down', '↓'), h('button', {
         type: 'button', class: 'small', 'aria-label': `${controller ? 'Stop sending' : 'Take out'}: ${name}`, title: 'Take out', onclick: () => {
-          controller?.abort();
+          if (controller) controller.abort();
+          else this.client.giveUp(entry.upload);
           this.entries = this.entries.filter((one) => one !== entry);
           this.#draw();
           this.changed();
@@ -210,7 +298,7 @@ export class FilesField {
    */
   #warning(entry, warning) {
     if (!/faststart=1/.test(warning)) return h('p', { class: 'problem' }, warning);
-    return h('p', { class: 'problem' }, 'This clip cannot start before all of it is loaded: its tables (moov) stand at its end. ',
+    return h('p', { class: 'problem' }, 'This clip does not start from its first bytes: its tables (moov), which players need first, stand at its end. ',
       entry.file ? h('button', { type: 'button', class: 'mend', onclick: () => void this.#send(entry, true) },
         'Move them to the front') : 'Send the file again to mend it.');
   }
@@ -244,7 +332,7 @@ export function facts({ kind }, known, file) {
   const { width, height, durationMs, bytes = file?.size, start, mimeType } = known;
   return [mimeType ?? kind, width && height ? `${width} × ${height}` : '', durationMs ? duration(durationMs) : '',
     bytes === undefined ? '' : size(bytes),
-    start?.startable === false ? 'its beginning alone shows nothing'
+    start?.startable === false ? 'does not start from its first bytes'
       : start?.headBytes !== undefined && kind !== 'image' ? `first picture after ${size(start.headBytes)}` : '']
     .filter(Boolean).join(', ');
 }

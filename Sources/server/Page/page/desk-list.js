@@ -48,6 +48,8 @@ export class PostList {
     this.actions = actions;
     this.list = h('ol', { class: 'posts', 'aria-label': 'Posts' });
     this.note = h('p', { class: 'note', role: 'status' });
+    /** Nothing is here, and nothing was left out. */
+    this.isEmpty = false;
     this.more = h('button', { type: 'button', hidden: true, onclick: () => void this.#load() }, 'Show more');
     this.element = h('div', {}, this.note, this.list, this.more);
   }
@@ -83,8 +85,10 @@ export class PostList {
       this.#next = page.paging.links.next ?? null;
       const known = new Set(this.rows.map(({ id }) => id));
       for (const { etag, record } of page.items) if (!known.has(record.id)) this.#add(record, etag);
+      this.isEmpty = this.rows.length === 0 && [...this.#filter].length === 0;
+      this.note.classList.toggle('drop', this.isEmpty && this.#feed !== '');
       this.note.textContent = this.rows.length > 0 ? ''
-        : this.isWhole ? 'No post is here yet. Make one, or drop pictures and clips here.' : 'No post is like that.';
+        : !this.isEmpty ? 'No post is like that.' : this.#feed ? 'Drop pictures and clips here: they become posts. Or press New post.' : 'There is no post yet.';
     } catch (error) {
       if (number === this.#number) this.note.textContent = `The posts do not come: ${words(error)}.`;
     } finally {
@@ -120,7 +124,7 @@ export class PostList {
     }, handle, h('div', { class: 'thumb' }),
     h('button', { type: 'button', class: 'open', onclick: () => this.actions.edit(row.id) },
       h('strong', { dir: 'auto' }, name), h('span', { class: 'note' }, h('span', { class: 'kind' }, record.type),
-        canMove && place && place.rank === undefined ? ', by its time' : null,
+        canMove && place && place.rank === undefined ? ', by its time' : null, moments(record),
         record.author?.name ? ', ' : null, record.author?.name ? h('bdi', {}, record.author.name) : null)),
     h('button', { type: 'button', class: 'small', 'aria-label': `Delete ${name}`, title: 'Delete', onclick: () => this.actions.remove(row) }, '×'));
   }
@@ -367,6 +371,20 @@ export class PostList {
     const { record, tag } = await this.client.record(row.id);
     [row.record, row.tag] = [{ ...record, id: row.id }, tag];
   }
+}
+
+/**
+ * When it comes or goes by itself, in words.
+ *
+ * @param {PostRecord} record
+ */
+function moments({ visibleFrom, visibleUntil }) {
+  const at = (/** @type {string} */ time) => new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+  const now = Date.now();
+  const isOver = visibleUntil && Date.parse(visibleUntil) <= now;
+  const parts = isOver ? [`gone since ${at(visibleUntil)}`] : [
+    visibleFrom && Date.parse(visibleFrom) > now ? `appears ${at(visibleFrom)}` : '', visibleUntil ? `goes ${at(visibleUntil)}` : ''].filter(Boolean);
+  return parts.length > 0 ? h('span', { class: 'moments' }, `, ${parts.join(', ')}`) : null;
 }
 
 /**

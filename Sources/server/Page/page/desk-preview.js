@@ -131,7 +131,7 @@ export class Preview {
     this.text.textContent = (post.media ?? []).length > 0 ? post.text ?? '' : '';
     if (isOther) void this.play();
     const words = this.#frame?.words?.querySelector('p');
-    if (words) words.textContent = post.text ?? post.title ?? post.type;
+    if (words) words.textContent = post.text ?? post.title ?? 'What you write is shown here.';
   }
 
   async play() {

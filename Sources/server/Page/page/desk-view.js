@@ -18,6 +18,7 @@ export class DeskView {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #typing;
   #isOpen = false;
+  #hasFeeds = true;
   /** @type {string | null} the post to open once there is a token */
   #wanted = null;
   /** @type {any} */
@@ -73,13 +74,14 @@ export class DeskView {
     this.back = h('button', { type: 'button' }, 'Before');
     this.further = h('button', { type: 'button' }, 'Further');
     this.feedsPaging = h('div', { class: 'ways' }, this.back, this.further);
-    this.name = h('input', { required: true, maxLength: 100, placeholder: 'harbour', 'aria-label': 'Name of the new feed' });
+    this.name = h('input', { required: true, maxLength: 100, placeholder: 'its name', 'aria-label': 'Name of the new feed' });
+    this.makeFeed = h('button', {}, 'Make a feed');
     this.outside = h('div', { class: 'outside' });
     return h('div', { class: 'side' }, h('h2', {}, 'Feeds'), this.feeds, this.feedsNote, this.feedsPaging,
       h('form', { class: 'ways', onsubmit: (/** @type {Event} */ event) => {
         event.preventDefault();
         void this.#makeFeed();
-      } }, this.name, h('button', {}, 'Make a feed')), this.outside,
+      } }, this.name, this.makeFeed), this.outside,
       h('button', { type: 'button', class: 'leave', onclick: () => this.#leave('') }, 'Forget the token'));
   }
 
@@ -88,7 +90,7 @@ export class DeskView {
     this.make = h('button', { type: 'button', class: 'main', onclick: () => void this.post.make() }, 'New post');
     this.feedWays = h('span', { class: 'ways' },
       h('button', { type: 'button', onclick: () => this.page.show(this.#feed) }, 'Show it'),
-      h('button', { type: 'button', onclick: () => this.#nameFeed() }, 'Name…'),
+      h('button', { type: 'button', onclick: () => this.#nameFeed() }, 'Title…'),
       h('button', { type: 'button', onclick: () => void this.#deleteFeed() }, 'Delete…'));
     const filter = () => {
       clearTimeout(this.#typing);
@@ -97,11 +99,18 @@ export class DeskView {
     this.search = h('input', { type: 'search', 'aria-label': 'Search the posts', placeholder: 'Search', hidden: true, oninput: filter });
     this.type = h('select', { 'aria-label': 'Type', onchange: filter }, h('option', { value: '' }, 'all types'),
       ...['image', 'video', 'carousel', 'text', 'audio', 'webapp', 'ad'].map((type) => h('option', { value: type }, type)));
+    this.shown = h('select', { 'aria-label': 'Which posts', hidden: true, onchange: filter }, h('option', { value: '' }, 'in the feed'),
+      h('option', { value: 'scheduled' }, 'to come'), h('option', { value: 'ended' }, 'gone'));
     this.from = h('input', { type: 'date', onchange: filter });
     this.until = h('input', { type: 'date', onchange: filter });
-    return h('div', { class: 'work' }, h('div', { class: 'ways head' }, this.heading, this.make, this.feedWays),
-      h('div', { class: 'ways filter' }, this.search, this.type,
-        h('label', {}, 'from ', this.from), h('label', {}, 'to ', this.until)), this.list.element);
+    this.filter = h('div', { class: 'ways filter' }, this.search, this.shown, this.type,
+      h('label', {}, 'from ', this.from), h('label', {}, 'to ', this.until));
+    this.work = h('div', { class: 'work' }, h('div', { class: 'ways head' }, this.heading, this.make, this.feedWays), this.filter, this.list.element);
+    this.first = h('ol', { class: 'work first', hidden: true },
+      h('li', {}, h('strong', {}, 'Make a feed: '), 'a name is enough, such as harbour. Apps ask for the feed by it.'),
+      h('li', {}, h('strong', {}, 'Drop pictures and clips '), 'onto it: they become posts. What loads slowly is told, and mended.'),
+      h('li', {}, h('strong', {}, 'Show it: '), 'see how it scrolls on a slow network, as readers will.'));
+    return h('div', {}, this.first, this.work);
   }
 
   show() {
@@ -129,7 +138,9 @@ export class DeskView {
     this.gate.hidden = true;
     this.bench.hidden = false;
     const parameters = this.#api.paths?.['/v1/items']?.get?.parameters ?? [];
-    this.search.hidden = !parameters.some((/** @type {any} */ { name }) => name === 'q');
+    const takes = (/** @type {string} */ asked) => parameters.some((/** @type {any} */ { name }) => name === asked);
+    this.search.hidden = !takes('q');
+    this.shown.hidden = !takes('visibility');
     this.post.fields = new Set(Object.keys(this.#api.components?.schemas?.Record?.properties ?? {}));
     this.#feed = this.page.feed();
     await this.#readFeeds();
@@ -167,6 +178,8 @@ export class DeskView {
         feed.name, feed.title ?? feed.name, `${feed.title ? `${feed.name}, ` : ''}${posts(feed.total)}`)),
       total > 0 ? choose('', 'All posts', 'the newest first') : '');
       this.#drawHeading();
+      this.#hasFeeds = total > 0;
+      this.#drawFirst();
       this.feedsNote.textContent = total === 0 ? 'There is no feed yet: make the first one.' : total > feeds.length ? `${count(total)} feeds` : '';
       this.feedsPaging.hidden = !paging.links.prev && !paging.links.next;
       for (const [button, link] of [[this.back, paging.links.prev], [this.further, paging.links.next]]) {
@@ -206,7 +219,7 @@ export class DeskView {
     this.client.ask(feedPath(feed)).then(async (answer) => {
       const tag = answer.headers.get('ETag') ?? '*';
       input.value = (await answer.json()).title ?? '';
-      this.#ask(`Name the feed “${feed}”`, h('label', {}, 'Title', input), 'Save', async () => {
+      this.#ask(`What readers see as the name of “${feed}”`, h('label', {}, 'Title', input), 'Save', async () => {
         const title = input.value.trim();
         await this.client.ask(feedPath(feed), { method: 'PUT', body: JSON.stringify({ feed: { name: feed, ...(title ? { title } : {}) } }), tag });
         this.page.changed(feed, null);
@@ -271,6 +284,8 @@ export class DeskView {
     this.#drawHeading();
     const filter = new URLSearchParams();
     if (this.search.value.trim()) filter.set('q', this.search.value.trim());
+    if (this.shown.value) filter.set('visibility', this.shown.value);
+    this.shown.options[0].textContent = this.#feed ? 'in the feed' : 'all of them';
     if (this.type.value) filter.set('type', this.type.value);
     if (this.from.value) filter.set('publishedFrom', new Date(`${this.from.value}T00:00`).toISOString());
     if (this.until.value) {
@@ -279,6 +294,16 @@ export class DeskView {
       filter.set('publishedBefore', end.toISOString());
     }
     await this.list.show(this.#feed, filter);
+    // Nothing is there to be looked for.
+    this.filter.hidden = this.list.isEmpty;
+    this.#drawFirst();
+  }
+
+  /** On an empty database: what to do first. */
+  #drawFirst() {
+    this.first.hidden = this.#hasFeeds || !this.list.isEmpty;
+    this.work.hidden = !this.first.hidden;
+    this.makeFeed.classList.toggle('main', !this.#hasFeeds);
   }
 
   /**

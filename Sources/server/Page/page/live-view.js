@@ -113,8 +113,8 @@ export class LiveView {
       network || 'network not said', policy || 'policy not said', arm].filter(Boolean).join(' · ');
     const from = new Date(since).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
     if (!total) {
-      this.note.textContent = `Fewer than ${leastSessions} sessions have reported since ${from}: nothing is shown, `
-        + 'so that none can be told.';
+      this.note.textContent = `Fewer than ${leastSessions} sessions have reported since ${from}: of so few nothing is `
+        + 'shown, so that nobody is recognized. This page reports its own sessions, too: scroll the feed.';
       return this.body.replaceChildren();
     }
     this.note.textContent = `Of ${count(total.sessions)} sessions since ${from}. ${suspicion(total)}`;

@@ -11,14 +11,17 @@ struct PostgresCatalogReader: CatalogReader {
   /// What was committed at a moment: every transaction below `xmin`, and those below `xmax` that are not among the
   /// ones that were running
   /// (https://www.postgresql.org/docs/15/functions-info.html#FUNCTIONS-PG-SNAPSHOT).
-  struct Mark: Equatable {
+  struct Mark: CatalogMark {
     /// Of a server that was promoted: it may have lost what the one before had, and given its numbers to others.
     let history: ServerHistory
     /// `nil` on a standby, which cannot tell which transactions were running.
     let snapshot: String?
+    let nextDue: Timestamp?
   }
 
-  static let currentMoment = "SELECT \(ServerPosition.columns), pg_current_snapshot()::text"
+  static let currentMoment = """
+    SELECT \(ServerPosition.columns), pg_current_snapshot()::text, (\(PostgresStore.nextDue))
+    """
 
   func mark() throws -> Mark { try Self.moment(connection).mark }
 
@@ -27,7 +30,9 @@ struct PostgresCatalogReader: CatalogReader {
     let rows = try connection.run(currentMoment)
     let position = try ServerPosition(rows)
     let snapshot = try RowValues(rows: rows, row: 0).name(ServerPosition.columnCount)
-    let mark = Mark(history: position.history, snapshot: position.isStandby ? nil : snapshot)
+    let mark = Mark(
+      history: position.history, snapshot: position.isStandby ? nil : snapshot,
+      nextDue: rows.integer(0, ServerPosition.columnCount + 1).map(Timestamp.init(microseconds:)))
     return (mark, position)
   }
 

@@ -45,6 +45,9 @@ final class PostgresRows: RowDatabase {
 
   func trimLog() { mustTrim = true }
 
+  /// The rest is written by `commit`.
+  func finish() { trimLog() }
+
   /// Writes what is pending, and makes it durable.
   ///
   /// - Parameter willCommit: called when all else is done.

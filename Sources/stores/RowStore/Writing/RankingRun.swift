@@ -45,7 +45,7 @@ package struct RankingRun<Database: RowDatabase> {
     feeds = batch.rankedFeeds ?? []
     if run == nil, !feeds.isEmpty { run = try database.beginRun() }
     try database.apply(rows.takeChanges(), run: run?.number)
-    try database.trimLog()
+    try database.finish()
     return batch.changes
   }
 

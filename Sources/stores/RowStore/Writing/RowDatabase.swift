@@ -26,8 +26,8 @@ package protocol RowDatabase {
   func savepoint(_ body: () throws -> Void) throws
   /// The error that a write is told; `nil` if the error has undone the whole transaction.
   func told(_ error: any Error) -> (any Error)?
-  /// Deletes rows of the change log that are no longer kept.
-  func trimLog() throws
+  /// Does what comes last in a transaction that wrote: trims the change log, and writes what was kept for the end.
+  func finish() throws
 
   // MARK: Places
 

@@ -15,7 +15,7 @@ package struct WriteGroup<Database: RowDatabase> {
   /// - Throws: what undoes the whole group.
   package func run(_ writes: [WaitingWrite]) throws -> [WaitingWrite.Telling] {
     let tellings = try parts(writes).flatMap(run(part:))
-    try database.trimLog()
+    try database.finish()
     return tellings
   }
 

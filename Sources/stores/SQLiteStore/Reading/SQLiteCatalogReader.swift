@@ -9,19 +9,24 @@ struct SQLiteCatalogReader: CatalogReader {
   let database: Database
 
   /// The newest entry and change. There is one writer at a time, so greater numbers were committed later.
-  struct Mark: Equatable {
+  struct Mark: CatalogMark {
     var entry: Int64 = 0
     var change: Int64 = 0
+    var nextDue: Timestamp?
   }
 
   static let newestSequences = """
-    SELECT (SELECT max(entry_id) FROM feed_entry), (SELECT max(change_id) FROM change_log)
+    SELECT (SELECT max(entry_id) FROM feed_entry), (SELECT max(change_id) FROM change_log),
+      (SELECT min(due_at) FROM schedule)
     """
 
   func mark() throws -> Mark {
     let rows = RowReader(try database.cachedStatement(sql: Self.newestSequences))
     defer { rows.reset() }
-    return try rows.next() ? Mark(entry: rows.integer(0), change: rows.integer(1)) : Mark()
+    guard try rows.next() else { return Mark() }
+    return Mark(
+      entry: rows.integer(0), change: rows.integer(1),
+      nextDue: rows.optionalInteger(2).map(Timestamp.init(microseconds:)))
   }
 }
 

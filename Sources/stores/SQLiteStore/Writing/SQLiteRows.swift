@@ -10,11 +10,19 @@ struct SQLiteRows: RowDatabase {
   let path: String
   /// Whether a run of records writes, and not single requests.
   var isRun = false
+  /// The words of the transaction's posts, which `finish` writes.
+  let words = PendingWords()
 
   func savepoint(_ body: () throws -> Void) throws {
-    try database.inSavepoint {
-      try body()
-      return .commit
+    let before = words.count
+    do {
+      try database.inSavepoint {
+        try body()
+        return .commit
+      }
+    } catch {
+      words.takeBack(to: before)
+      throw error
     }
   }
 
@@ -26,6 +34,11 @@ struct SQLiteRows: RowDatabase {
   }
 
   func trimLog() throws { try ChangeLog(database: database).trim() }
+
+  func finish() throws {
+    try trimLog()
+    try writeWords()
+  }
 
   func execute(_ sql: String, _ values: [any Bindable] = []) throws {
     let statement = try reader(sql, values)
@@ -44,9 +57,19 @@ struct SQLiteRows: RowDatabase {
   func each(
     _ sql: String, _ values: [any Bindable], _ body: (RowReader) throws -> Void
   ) throws {
+    try eachWhile(sql, values) { row in
+      try body(row)
+      return true
+    }
+  }
+
+  /// Calls the body with each row, until it returns false.
+  func eachWhile(
+    _ sql: String, _ values: [any Bindable], _ body: (RowReader) throws -> Bool
+  ) throws {
     let statement = try reader(sql, values)
     defer { statement.reset() }
-    while try statement.next() { try body(statement) }
+    while try statement.next(), try body(statement) {}
   }
 
   private func reader(_ sql: String, _ values: [any Bindable]) throws -> RowReader {
@@ -165,7 +188,9 @@ extension SQLiteRows {
     case .updatePost(let stored, let post): try update(stored, to: post)
     case .setCounters(let counters, let stored):
       try execute(Self.updateCounters, [JSONText.text(counters), stored.number])
-    case .deletePost(let stored): try execute(Self.deletePost, [stored.number])
+    case .deletePost(let stored):
+      try execute(Self.deletePost, [stored.number])
+      words.forget(stored.number)
     case .setSchedule(let due, let places, let post):
       try setSchedule(dueAt: due, places: places, ofPost: post)
     case .logPost(let number):
@@ -225,7 +250,7 @@ extension SQLiteRows {
   private func insert(_ post: Post, _ number: Int64) throws {
     try execute(Self.insertPost, [number, post.id] + (try values(of: post)))
     try insertMedia(of: post, number)
-    try insertWords(of: post, number)
+    words.add(post, number, isNew: true)
   }
 
   private func update(_ stored: StoredPost, to post: Post) throws {
@@ -243,7 +268,7 @@ extension SQLiteRows {
       try execute("DELETE FROM media WHERE post_id = ?", [stored.number])
       try insertMedia(of: post, stored.number)
     }
-    if !SearchWords.areSame(stored.post, post) { try replaceWords(of: post, stored.number) }
+    if !SearchWords.areSame(stored.post, post) { words.add(post, stored.number, isNew: false) }
   }
 
   /// Question marks for so many values.

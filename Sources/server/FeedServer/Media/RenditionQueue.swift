@@ -1,0 +1,157 @@
+import Catalog
+import Logging
+import MediaFiles
+import MediaIndex
+import MediaProbe
+import Synchronization
+import System
+
+/// Makes smaller versions of the media files that writers ask for: one file at a time, by programs that have a processor
+/// only while nobody else wants it, in the order in which they were asked for.
+///
+/// What waits is in memory: behind a restart it is asked for again, and what was made by then is not made twice.
+final class RenditionQueue: Sendable {
+  /// What becomes of a file.
+  enum State: String, Sendable {
+    case waiting, making, made, failed
+  }
+
+  /// A file, and what came of it.
+  struct Order: Sendable {
+    let segments: [String]
+    fileprivate(set) var state = State.waiting
+    fileprivate(set) var made = 0
+    /// How many were there.
+    fileprivate(set) var kept = 0
+    /// How many would have saved too little.
+    fileprivate(set) var dropped = 0
+    fileprivate(set) var problem: String?
+
+    fileprivate init(_ segments: [String]) { self.segments = segments }
+  }
+
+  /// How many orders that are done with are remembered.
+  private static let remembered = 100
+
+  private let root: MediaRoot
+  private let store: any MediaStore
+  private let probe: MediaProbe
+  private let limits: RenditionMaker.Limits
+  private let logger: Logger
+  private let pool: WorkerPool
+  private let cancellation = Cancellation()
+  private let orders = Mutex<[Order]>([])
+  /// Whether ffmpeg was found to encode what it takes.
+  private let canMake = Atomic<Bool>(false)
+  private let limit: Int
+
+  init(
+    _ root: MediaRoot, _ store: any MediaStore, _ configuration: ApplicationConfiguration,
+    _ logger: Logger
+  ) {
+    (self.root, self.store, self.logger) = (root, store, logger)
+    limit = configuration.waitingRenditions
+    probe = configuration.mediaProbe.cancelled(by: cancellation)
+    var limits = configuration.renditions
+    limits.isIdle = true
+    self.limits = limits
+    pool = WorkerPool(threads: 1, limit: configuration.waitingRenditions + 1)
+  }
+
+  /// Why none can be made; nil where they can. It asks ffmpeg, until that says yes: for threads that may wait.
+  var problem: String? {
+    if canMake.load(ordering: .relaxed) { return nil }
+    do throws(RenditionError) {
+      _ = try RenditionMaker(probe: probe, limits: limits)
+      canMake.store(true, ordering: .relaxed)
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  /// What was asked for, the last one first.
+  var all: [Order] { orders.withLock { $0.reversed() } }
+
+  /// Has smaller versions of the file made; one that waits already is not asked for twice.
+  ///
+  /// - Throws: `Problem` where too many wait.
+  func add(_ segments: [String]) throws -> Order {
+    let order = Order(segments)
+    let (known, isFull) = orders.withLock { orders -> (Order?, Bool) in
+      let open = orders.filter { [.waiting, .making].contains($0.state) }
+      if let known = open.first(where: { $0.segments == segments }) { return (known, false) }
+      guard open.count { $0.state == .waiting } < limit else { return (nil, true) }
+      // A later order of the same file says what there is of it.
+      orders.removeAll { $0.segments == segments }
+      orders.append(order)
+      let over = orders.count { [.made, .failed].contains($0.state) } - Self.remembered
+      for _ in 0..<max(0, over) {
+        if let old = orders.firstIndex(where: { [.made, .failed].contains($0.state) }) {
+          orders.remove(at: old)
+        }
+      }
+      return (nil, false)
+    }
+    if let known { return known }
+    guard !isFull, pool.run({ [self] in work(on: segments) }) else {
+      if !isFull { orders.withLock { $0.removeAll { $0.segments == segments } } }
+      throw Problem(
+        .overloaded, .serviceUnavailable,
+        "\(limit) files wait for smaller versions already (--waiting-renditions).")
+    }
+    return order
+  }
+
+  /// Ends what is being made, and forgets the rest.
+  func stop() {
+    cancellation.cancel()
+    pool.wait()
+  }
+
+  private func change(_ segments: [String], _ body: (inout Order) -> Void) {
+    orders.withLock { orders in
+      if let index = orders.firstIndex(where: { $0.segments == segments }) { body(&orders[index]) }
+    }
+  }
+
+  private func work(on segments: [String]) {
+    guard !cancellation.isCancelled else { return }
+    change(segments) { $0.state = .making }
+    let path = MediaAddresses.served.urls(of: segments)[0]
+    do {
+      var indexer = MediaIndexer(
+        .folder(root), addresses: .served, store: store, probe: probe, jobs: 1)
+      indexer.maker = try RenditionMaker(probe: probe, limits: limits)
+      var problem: String?
+      let addition = try indexer.run(
+        [.file(segments)],
+        onRemark: { remark in
+          if case .problem(_, let reason) = remark { problem = problem ?? reason }
+        }, onProgress: { _ in })
+      guard !cancellation.isCancelled else { return }
+      change(segments) { order in
+        (order.made, order.kept, order.dropped) = (
+          addition.renditionsMade, addition.renditionsKept, addition.renditionsDropped
+        )
+        let hasFailed = addition.failed + addition.renditionsFailed > 0 || problem != nil
+        order.state = hasFailed ? .failed : .made
+        order.problem = problem
+      }
+      logger.notice(
+        "smaller versions of a media file",
+        metadata: [
+          "file": "\(path)", "made": .stringConvertible(addition.renditionsMade),
+          "failed": .stringConvertible(addition.renditionsFailed),
+        ])
+    } catch {
+      guard !cancellation.isCancelled else { return }
+      logger.warning(
+        "smaller versions of a media file are not made: \(error)", metadata: ["file": "\(path)"])
+      change(segments) { order in
+        order.state = .failed
+        order.problem = "\(error)"
+      }
+    }
+  }
+}
