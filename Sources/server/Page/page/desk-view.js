@@ -106,7 +106,7 @@ export class DeskView {
     this.filter = h('div', { class: 'ways filter' }, this.search, this.shown, this.type,
       h('label', {}, 'from ', this.from), h('label', {}, 'to ', this.until));
     this.work = h('div', { class: 'work' }, h('div', { class: 'ways head' }, this.heading, this.make, this.feedWays), this.filter, this.list.element);
-    this.first = h('ol', { class: 'work first', hidden: true },
+    this.first = h('ol', { class: 'first', hidden: true },
       h('li', {}, h('strong', {}, 'Make a feed: '), 'a name is enough, such as harbour. Apps ask for the feed by it.'),
       h('li', {}, h('strong', {}, 'Drop pictures and clips '), 'onto it: they become posts. What loads slowly is told, and mended.'),
       h('li', {}, h('strong', {}, 'Show it: '), 'see how it scrolls on a slow network, as readers will.'));
