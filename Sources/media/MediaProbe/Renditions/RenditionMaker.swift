@@ -11,8 +11,8 @@ package struct RenditionMaker: Sendable {
     package var timeMilliseconds = 3_600_000
     /// The address space of the program.
     package var memoryBytes = 2 << 30
-    /// Whether the program has a processor only while nobody else wants it.
-    package var isIdle = false
+    /// How nice the program is at the least.
+    package var nice = 0
 
     /// The limits as they usually are.
     package init() {}
@@ -62,7 +62,7 @@ package struct RenditionMaker: Sendable {
     var use = ChildProcess.Limits(
       timeMilliseconds: limits.timeMilliseconds, memoryBytes: limits.memoryBytes,
       outputBytes: Rendition.mostBytes(of: truth))
-    use.isIdle = limits.isIdle
+    use.nice = limits.nice
     let outcome = try Self.run(
       ffmpeg, arguments, use, input: file, output: output,
       cancellation: probe.settings.cancellation)

@@ -30,6 +30,8 @@ final class RenditionQueue: Sendable {
     fileprivate init(_ segments: [String]) { self.segments = segments }
   }
 
+  /// Clients of this machine go first; on one that is always busy it gets on all the same.
+  private static let nice = 15
   /// How many orders that are done with are remembered.
   private static let remembered = 100
 
@@ -53,7 +55,7 @@ final class RenditionQueue: Sendable {
     limit = configuration.waitingRenditions
     probe = configuration.mediaProbe.cancelled(by: cancellation)
     var limits = configuration.renditions
-    limits.isIdle = true
+    limits.nice = Self.nice
     self.limits = limits
     pool = WorkerPool(threads: 1, limit: configuration.waitingRenditions + 1)
   }
