@@ -292,7 +292,7 @@ import Testing
       #expect(answer.status == 422 && answer.value("field") == "record", "\(answer.text)")
       #expect(answer.text.contains(words), "\(answer.text)")
     }
-    let long = String(repeating: "{\"at\":1,\"cut\":true}\n", count: 2_000)
+    let long = String(repeating: "{\"at\":1,\"cut\":true}\n", count: 2_100)
     #expect(
       try Self.post(client, Self.json(3, 0, Self.record(long))).text.contains("more than 40000"))
     for configure in [
