@@ -163,8 +163,7 @@ final class PendingWords {
 extension SQLiteRows {
   /// Indexes the words of the transaction's posts.
   func writeWords() throws {
-    for (index, entry) in words.take().enumerated() {
-      yieldSometimes(index)
+    for entry in words.take() {
       if entry.words.isEmpty {
         if !entry.isNew { try execute("DELETE FROM post_text WHERE rowid = ?", [entry.number]) }
       } else {

@@ -106,7 +106,7 @@ import Testing
     #expect(try eventually { try Self.files(client).first?["state"] as? String == "failed" })
     #expect(try Self.files(client)[0]["problem"] as? String != nil)
     for (path, status) in [
-      ("/media/none.jpg", 404), ("/media/loom", 404), ("/media/", 400), ("/other/a.jpg", 400),
+      ("/media/none.jpg", 404), ("/media/loom", 404), ("/media/", 404), ("/other/a.jpg", 400),
       ("", 400),
       ("/media/../a.jpg", 404),
     ] {

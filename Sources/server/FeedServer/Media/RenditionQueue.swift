@@ -83,7 +83,8 @@ final class RenditionQueue: Sendable {
     let (known, isFull) = orders.withLock { orders -> (Order?, Bool) in
       let open = orders.filter { [.waiting, .making].contains($0.state) }
       if let known = open.first(where: { $0.segments == segments }) { return (known, false) }
-      guard open.count { $0.state == .waiting } < limit else { return (nil, true) }
+      let waiting = open.filter { $0.state == .waiting }.count
+      guard waiting < limit else { return (nil, true) }
       // A later order of the same file says what there is of it.
       orders.removeAll { $0.segments == segments }
       orders.append(order)
