@@ -54,7 +54,7 @@ class Desk(Tab):
     def save(self):
         """Saves what the dialog has, and waits until it is closed."""
         self.click("Save", POST)
-        return self.wait(f"!{POST}.open", 5)
+        return self.wait(f"!{POST}.open")
 
     def mouse(self, kind, x, y, **more):
         self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, **more)
@@ -97,51 +97,51 @@ def check_desk(program, folder):
 
 def make_feed(tab):
     tab.open()
-    tab.wait("document.getElementById('open-desk')?.checkVisibility()", 10)
+    tab.wait("document.getElementById('open-desk')?.checkVisibility()")
     expect(tab.click("Open the desk"), "an empty database leads to the desk")
     # No feed is called `featured`; the others are what is tried here.
     tab.allowed = ["404", "401", "412", "422"]
     tab.open_desk("wrong")
-    expect(tab.wait("/not the server/.test(document.querySelector('.gate .problem').textContent)", 5), "a wrong token is told")
+    expect(tab.wait("/not the server/.test(document.querySelector('.gate .problem').textContent)"), "a wrong token is told")
     tab.open_desk()
-    expect(tab.wait("document.querySelector('.bench').checkVisibility()", 5), "the token opens it")
+    expect(tab.wait("document.querySelector('.bench').checkVisibility()"), "the token opens it")
     expect(tab.evaluate("sessionStorage.length") == 0, "and is kept nowhere")
-    expect(tab.wait("document.querySelector('.first').checkVisibility()", 5), "an empty database says what to do first")
+    expect(tab.wait("document.querySelector('.first').checkVisibility()"), "an empty database says what to do first")
     tab.type(".side form input", "harbour")
     tab.click("Make a feed")
-    expect(tab.wait("document.querySelector('.work h2').textContent == 'harbour' && document.querySelector('.work').checkVisibility()", 5),
+    expect(tab.wait("document.querySelector('.work h2').textContent == 'harbour' && document.querySelector('.work').checkVisibility()"),
            "a feed is made")
     tab.click("Title…")
     tab.wait("!!document.querySelector('dialog[open] input')")
     tab.type("dialog[open] input", "The harbour")
     tab.click("Save", "document.querySelector('dialog[open]')")
-    expect(tab.wait("document.querySelector('.work h2').textContent == 'The harbour'", 5), "and named")
+    expect(tab.wait("document.querySelector('.work h2').textContent == 'The harbour'"), "and named")
 
 
 def make_posts(tab, folder):
     tab.drop(".bench", MEDIA / "storm-wall/0.mp4")
-    expect(tab.wait(f"{POST}.open && !!document.querySelector('.files .mend')", 10),
+    expect(tab.wait(f"{POST}.open && !!document.querySelector('.files .mend')"),
            "a clip that is dropped becomes a post, and its tables at the end are told")
     expect(tab.evaluate("document.querySelector('dialog.post [data-field=type]').value") == "video", "its type follows from the file")
     tab.screenshot(folder / "desk-warning.png")
     tab.click("Move them to the front")
-    expect(tab.wait("!document.querySelector('.files .mend') && !!document.querySelector('.files .curve')", 10), "and mended at once")
+    expect(tab.wait("!document.querySelector('.files .mend') && !!document.querySelector('.files .curve')"), "and mended at once")
     tab.type("dialog.post [data-field=title]", "The storm")
     started = tab.wait("/^It started after .* with/.test(document.querySelector('.preview .note').textContent)"
-                       " && document.querySelector('.preview .note').textContent", 10)
+                       " && document.querySelector('.preview .note').textContent")
     expect(started, f"the preview loads what starts it: {started}")
     expect(tab.save(), "the post is saved")
     for file, title in (("herring-gull-portrait/0.jpg", "A gull"), ("loom/0.mp4", "The loom"), ("first-ferry/0.mp4", "The ferry")):
         tab.click("New post")
-        tab.wait(f"{POST}.open", 5)
+        tab.wait(f"{POST}.open")
         tab.drop("dialog.post", MEDIA / file)
-        tab.wait("document.querySelector('.files li .note')?.textContent.includes('KB') && !document.querySelector('.files progress')", 10)
+        tab.wait("document.querySelector('.files li .note')?.textContent.includes('KB') && !document.querySelector('.files progress')")
         tab.type("dialog.post [data-field=title]", title)
         tab.type('dialog.post [data-field="media[0].alt"]', f"{title}, as it is")
         tab.save()
-    expect(tab.wait(f"({TITLES}).length == 4 && {TITLES}", 5) == ["The ferry", "The loom", "A gull", "The storm"],
+    expect(tab.wait(f"({TITLES}).length == 4 && {TITLES}") == ["The ferry", "The loom", "A gull", "The storm"],
            "each new one is at the top")
-    expect(tab.wait("document.querySelectorAll('.posts .thumb canvas').length == 4", 5), "with its placeholder")
+    expect(tab.wait("document.querySelectorAll('.posts .thumb canvas').length == 4"), "with its placeholder")
 
 
 def move_posts(tab, server, folder):
@@ -150,7 +150,7 @@ def move_posts(tab, server, folder):
         for kind in ("keyDown", "keyUp"):
             tab.call("Input.dispatchKeyEvent", type=kind, key="ArrowDown", windowsVirtualKeyCode=40, modifiers=ALT)
     expect(tab.evaluate(BAR).startswith("The ferry: 3 of 4."), "Alt and the arrows move a post, and say where it is")
-    expect(tab.wait(f"{BAR}.startsWith('Moved')", 5), "the move is written")
+    expect(tab.wait(f"{BAR}.startsWith('Moved')"), "the move is written")
     expect(shown(server) == ["The loom", "A gull", "The ferry", "The storm"], "and seen by readers")
     expect(tab.evaluate("document.activeElement.matches('.posts li:nth-child(3) .handle')"), "the focus goes along")
     (x, y), (_, top) = tab.middle(".posts .handle", 3), tab.middle(".posts .handle", 0)
@@ -159,51 +159,51 @@ def move_posts(tab, server, folder):
         tab.mouse("mouseMoved", x, y + (top - 8 - y) * step / 8)
     tab.screenshot(folder / "desk-drag.png")
     tab.mouse("mouseReleased", x, top - 8, clickCount=1)
-    expect(tab.wait(f"{BAR}.startsWith('Moved “The storm”')", 5), "a post is dragged")
+    expect(tab.wait(f"{BAR}.startsWith('Moved “The storm”')"), "a post is dragged")
     expect(shown(server) == ["The storm", "The loom", "A gull", "The ferry"], "to the top")
     if not tab.evaluate("document.querySelector('.filter input[type=search]').hidden"):
         tab.type(".filter input[type=search]", "gull")
-        expect(tab.wait(f"({TITLES}).length == 1 && {TITLES}", 5) == ["A gull"], "posts are searched")
+        expect(tab.wait(f"({TITLES}).length == 1 && {TITLES}") == ["A gull"], "posts are searched")
         tab.type(".filter input[type=search]", "")
-        tab.wait(f"({TITLES}).length == 4", 5)
+        tab.wait(f"({TITLES}).length == 4")
     tab.click("Undo")
-    expect(tab.wait(f"{BAR}.startsWith('Undone')", 5) and shown(server) == ["The loom", "A gull", "The ferry", "The storm"],
+    expect(tab.wait(f"{BAR}.startsWith('Undone')") and shown(server) == ["The loom", "A gull", "The ferry", "The storm"],
            "and taken back")
 
 
 def change_posts(tab, server, folder):
     tab.evaluate("document.querySelector('.posts .open').click()")
-    tab.wait(f"{POST}.open", 5)
+    tab.wait(f"{POST}.open")
     identifier = tab.evaluate("document.querySelector('.posts li').dataset.id")
     ask(server, "PATCH", f"/v1/items/{identifier}", {"title": "Theirs", "text": "Their text"}, "application/merge-patch+json")
     tab.type("dialog.post [data-field=title]", "Mine")
     tab.type("dialog.post [data-field=tags]", "harbour, weaving")
     tab.click("Save", POST)
-    expect(tab.wait("document.querySelector('.conflict')?.checkVisibility()", 5), "a change by somebody else is told")
+    expect(tab.wait("document.querySelector('.conflict')?.checkVisibility()"), "a change by somebody else is told")
     rows = tab.evaluate("""[...document.querySelectorAll('.conflict tbody tr')].map(row => [row.cells[0].textContent,
       row.cells[1].textContent, row.cells[2].textContent, [...row.querySelectorAll('input')].findIndex(one => one.checked)])""")
     expect(["title", "Mine", "Theirs", 0] in rows and ["text", "(nothing)", "Their text", 1] in rows, f"both versions side by side: {rows}")
     tab.screenshot(folder / "desk-conflict.png")
     tab.click("Save with these", POST)
-    tab.wait(f"!{POST}.open", 5)
+    tab.wait(f"!{POST}.open")
     record = json.loads(server.get(f"/v1/items/{identifier}/record")[2])
     expect([record.get(name) for name in ("title", "text", "tags")] == ["Mine", "Their text", ["harbour", "weaving"]],
            "and what each changed alone is kept")
     expect(record["media"][0]["alt"] == "The loom, as it is", "what nobody touched stays")
     # A like that comes in meanwhile is no conflict.
     tab.evaluate("document.querySelector('.posts .open').click()")
-    tab.wait(f"{POST}.open", 5)
+    tab.wait(f"{POST}.open")
     ask(server, "POST", f"/v1/items/{identifier}/counters", {"likes": 1}, "application/json")
     tab.type("dialog.post [data-field=title]", "The loom, again")
     expect(tab.save() and json.loads(server.get(f"/v1/items/{identifier}/record")[2])["counters"] == {"likes": 1}, "a like is no conflict")
     # As JSON, with an error where it is.
     tab.evaluate("document.querySelector('.posts .open').click()")
-    tab.wait(f"{POST}.open", 5)
+    tab.wait(f"{POST}.open")
     tab.click("As JSON", POST)
     text = tab.evaluate("document.querySelector('.json').value")
     tab.type(".json", text.replace('"likes"', '"li kes"').replace('"type": "video"', '"type": "film"'))
     tab.click("Save", POST)
-    expect(tab.wait("/film/.test(document.querySelector('dialog.post .note[role=status]').textContent)", 5), "the server's words are shown")
+    expect(tab.wait("/film/.test(document.querySelector('dialog.post .note[role=status]').textContent)"), "the server's words are shown")
     expect(tab.evaluate("(one => one.value.slice(one.selectionStart, one.selectionEnd))(document.querySelector('.json'))") == '"type"',
            "at the field")
     tab.type(".json", json.dumps({**json.loads(text), "extra": {"camera": "own"}}))
@@ -213,13 +213,13 @@ def change_posts(tab, server, folder):
 def make_smaller(tab, server):
     """Smaller versions of a picture, or a word on why there are none."""
     tab.evaluate("document.querySelectorAll('.posts .open')[1].click()")
-    tab.wait(f"{POST}.open", 5)
+    tab.wait(f"{POST}.open")
     about = "document.querySelector('.files .about').textContent"
     if not shutil.which("ffmpeg"):
-        expect(tab.wait(f"/cannot be made: .*ffmpeg/.test({about})", 5), "without ffmpeg the desk says why nothing smaller is made")
+        expect(tab.wait(f"/cannot be made: .*ffmpeg/.test({about})"), "without ffmpeg the desk says why nothing smaller is made")
         tab.click("Cancel", POST)
         return
-    expect(tab.wait("[...document.querySelectorAll('.files button')].some(one => one.textContent == 'Make smaller versions')", 5)
+    expect(tab.wait("[...document.querySelectorAll('.files button')].some(one => one.textContent == 'Make smaller versions')")
            and tab.click("Make smaller versions", POST), "smaller versions are asked for")
     expect(tab.wait(f"/Smaller versions of it are there: 1/.test({about})", 60), "and made")
     tab.click("Cancel", POST)
@@ -230,7 +230,7 @@ def make_smaller(tab, server):
 def schedule_posts(tab, server):
     def set_moment(value):
         tab.evaluate("document.querySelectorAll('.posts .open')[0].click()")
-        tab.wait(f"{POST}.open", 5)
+        tab.wait(f"{POST}.open")
         tab.type("dialog.post [data-field=visibleFrom]", value)
         return tab.save()
 
@@ -238,54 +238,54 @@ def schedule_posts(tab, server):
         tab.type(".filter select[aria-label='Which posts']", value)
 
     before = tab.evaluate(TITLES)
-    expect(set_moment("2199-05-01T06:00:00") and tab.wait(f"({TITLES}).length == 3", 5), "a post that is to come leaves the feed")
+    expect(set_moment("2199-05-01T06:00:00") and tab.wait(f"({TITLES}).length == 3"), "a post that is to come leaves the feed")
     choose("scheduled")
-    expect(tab.wait(f"({TITLES}).length == 1 && {TITLES}", 5) == before[:1], "and is listed among those to come")
+    expect(tab.wait(f"({TITLES}).length == 1 && {TITLES}") == before[:1], "and is listed among those to come")
     expect(tab.evaluate("document.querySelector('.posts .moments').textContent").startswith(", appears "), "with its moment")
-    expect(set_moment("") and tab.wait(f"({TITLES}).length == 0", 5), "without a moment it is there at once")
+    expect(set_moment("") and tab.wait(f"({TITLES}).length == 0"), "without a moment it is there at once")
     choose("")
-    expect(tab.wait(f"({TITLES}).length == 4 && {TITLES}", 5) == before and shown(server) == before, "in its place")
+    expect(tab.wait(f"({TITLES}).length == 4 && {TITLES}") == before and shown(server) == before, "in its place")
 
 
 def delete_posts(tab, server):
     # Somebody else deletes what is edited.
     tab.evaluate("document.querySelectorAll('.posts .open')[1].click()")
-    tab.wait(f"{POST}.open", 5)
+    tab.wait(f"{POST}.open")
     identifier = tab.evaluate("document.querySelectorAll('.posts li')[1].dataset.id")
     server.ask("DELETE", f"/v1/items/{identifier}", token=TOKEN)
     tab.type("dialog.post [data-field=title]", "A gull")
     tab.type("dialog.post [data-field=text]", "It is back.")
     tab.click("Save", POST)
-    expect(tab.wait("/deleted this post/.test(document.querySelector('dialog.post .note[role=status]').textContent)", 5), "a post that somebody deleted is told")
-    expect(tab.save() and tab.wait(f"({TITLES}).length == 4 && {BAR}.startsWith('“A gull”')", 5) and len(shown(server)) == 4, "and made again")
+    expect(tab.wait("/deleted this post/.test(document.querySelector('dialog.post .note[role=status]').textContent)"), "a post that somebody deleted is told")
+    expect(tab.save() and tab.wait(f"({TITLES}).length == 4 && {BAR}.startsWith('“A gull”')") and len(shown(server)) == 4, "and made again")
     for _ in range(2):
         count = tab.evaluate(f"({TITLES}).length")
         tab.click("Delete The" if count == 4 else "Delete A gull")
-        tab.wait(f"({TITLES}).length == {count - 1}", 5)
+        tab.wait(f"({TITLES}).length == {count - 1}")
     expect(shown(server) == ["The ferry", "The storm"], f"posts are deleted: {shown(server)}")
     for count in (3, 4):
         tab.click("Undo")
-        tab.wait(f"({TITLES}).length == {count} && {BAR}.startsWith('Undone')", 5)
+        tab.wait(f"({TITLES}).length == {count} && {BAR}.startsWith('Undone')")
     expect(shown(server) == ["The loom, again", "A gull", "The ferry", "The storm"], f"and taken back, to their places: {shown(server)}, {tab.evaluate(BAR)}")
     tab.click("Delete…")
-    expect(tab.wait("document.querySelector('dialog[open] .main')?.textContent == 'Delete it, with 4 posts in it'", 5),
+    expect(tab.wait("document.querySelector('dialog[open] .main')?.textContent == 'Delete it, with 4 posts in it'"),
            "deleting the feed says how many posts it has")
     tab.click("Cancel", "document.querySelector('dialog[open]')")
     tab.click("Show it")
-    expect(tab.wait("document.querySelector('.row.isActive h2')?.textContent == 'The loom, again'", 10), "the feed's page shows it")
+    expect(tab.wait("document.querySelector('.row.isActive h2')?.textContent == 'The loom, again'"), "the feed's page shows it")
 
 
 def make_several(tab, server):
     """Many files at once: a post of each."""
     tab.evaluate("document.getElementById('tab-desk').click()")
     tab.drop(".bench", MEDIA / "loom/0.mp4", MEDIA / "herring-gull-portrait/0.jpg")
-    tab.wait("document.querySelectorAll('.files li .note').length >= 2 && !document.querySelector('.files progress')", 10)
+    tab.wait("document.querySelectorAll('.files li .note').length >= 2 && !document.querySelector('.files progress')")
     tab.evaluate("document.querySelector('dialog.post .fields .check input').click()")
-    expect(tab.save() and tab.wait(f"{BAR}.startsWith('2 posts are made')", 5), "several files become a post each")
+    expect(tab.save() and tab.wait(f"{BAR}.startsWith('2 posts are made')"), "several files become a post each")
     kinds = [item["type"] for item in json.loads(server.get("/rp/?feed=harbour")[2])["items"]]
     expect(kinds[:2] == ["video", "image"] and len(kinds) == 6, f"in their order: {kinds}")
     tab.click("Undo")
-    expect(tab.wait(f"{BAR}.startsWith('Undone') && ({TITLES}).length == 4", 5) and len(shown(server)) == 4, "and are taken back together")
+    expect(tab.wait(f"{BAR}.startsWith('Undone') && ({TITLES}).length == 4") and len(shown(server)) == 4, "and are taken back together")
 
 
 def load_as_client(server):
@@ -294,7 +294,7 @@ def load_as_client(server):
     clips = {item["media"][0]["url"]: item["prefetch"]["minimumBytes"] for item in items[1:] if item["type"] == "video"}
     with Tab(server.port) as tab:
         tab.open("/#feed=harbour&network=3g&strategy=plain&beside=nothing")
-        tab.wait("lookaheadPage.view?.lanes[0].prefetcher.transfers.length == 0 && lookaheadPage.view.lanes[0].history.length > 3", 20)
+        tab.wait("lookaheadPage.view?.lanes[0].prefetcher.transfers.length == 0 && lookaheadPage.view.lanes[0].history.length > 3")
         ranges = {}
         tab.evaluate("0")
         for event in tab.events:
@@ -318,15 +318,15 @@ def cut_off(server, scratch, media):
         tab.allowed = ["ERR_CONNECTION", "ERR_EMPTY", "ERR_INCOMPLETE"]
         tab.open("/#feed=harbour&network=as-is")
         tab.open_desk()
-        tab.wait("document.querySelectorAll('.posts li').length == 4", 10)
+        tab.wait("document.querySelectorAll('.posts li').length == 4")
         speed = {"offline": False, "latency": 0, "downloadThroughput": -1}
         tab.call("Network.emulateNetworkConditions", uploadThroughput=3_000_000, **speed)
         tab.drop(".bench", large)
         reached = 0
         for _ in range(2):
-            reached = tab.wait(f"!{lost} && {sent} > {reached} + 1e6 && {sent}", 30)
+            reached = tab.wait(f"!{lost} && {sent} > {reached} + 1e6 && {sent}")
             server.kill()
-            expect(reached and tab.wait(lost, 10), f"a server that is killed after {reached} bytes of a file is told")
+            expect(reached and tab.wait(lost), f"a server that is killed after {reached} bytes of a file is told")
             server.start()
         tab.call("Network.emulateNetworkConditions", uploadThroughput=-1, **speed)
         expect(tab.wait("document.querySelector('.files .note')?.textContent.includes('first picture')", 60), "it goes on by itself")
@@ -347,13 +347,13 @@ def look(server, folder):
         tab.open("/#feed=harbour&network=as-is")
         tab.evaluate("document.querySelector('.gate [type=checkbox]').checked = true")
         tab.open_desk()
-        tab.wait("document.querySelectorAll('.posts li').length == 4", 10)
+        tab.wait("document.querySelectorAll('.posts li').length == 4")
         tab.call("Page.reload")
         time.sleep(0.5)
         tab.wait("document.readyState == 'complete' && globalThis.lookaheadPage")
         tab.evaluate("document.getElementById('tab-desk').click()")
-        expect(tab.wait("document.querySelectorAll('.posts li').length == 4", 10), "the tab keeps the token, if asked")
-        tab.wait("document.querySelectorAll('.posts .thumb canvas').length == 4", 10)
+        expect(tab.wait("document.querySelectorAll('.posts li').length == 4"), "the tab keeps the token, if asked")
+        tab.wait("document.querySelectorAll('.posts .thumb canvas').length == 4")
         for (width, height), name in ((PHONE, "phone"), (TABLET, "tablet"), (DESKTOP, "desktop")):
             tab.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
             for scheme in ("light", "dark"):
@@ -361,7 +361,7 @@ def look(server, folder):
                 tab.screenshot(folder / f"{name}-{scheme}-desk.png")
                 expect(tab.evaluate(f"document.scrollingElement.scrollWidth <= {width}"), f"{name} {scheme}: the desk is no wider than the screen")
                 tab.evaluate("document.querySelectorAll('.posts .open')[2].click()")
-                tab.wait(f"{POST}.open && /started/.test(document.querySelector('.preview .note').textContent)", 5)
+                tab.wait(f"{POST}.open && /started/.test(document.querySelector('.preview .note').textContent)")
                 tab.screenshot(folder / f"{name}-{scheme}-post.png")
                 expect(tab.evaluate(f"{POST}.scrollWidth <= {POST}.clientWidth"), f"{name} {scheme}: nor is a post")
                 stuck = tab.evaluate(UNREACHABLE)

@@ -70,7 +70,7 @@ def check_live(server, folder):
         tab.open("/#network=as-is&strategy=plain&beside=nothing")
         tab.wait(FIRST)
         tab.evaluate("document.getElementById('tab-live').click()")
-        expect(tab.wait("/Fewer than 50 sessions/.test(document.getElementById('view-live').textContent)", 5),
+        expect(tab.wait("/Fewer than 50 sessions/.test(document.getElementById('view-live').textContent)"),
                "of few sessions nothing is shown")
         tab.evaluate("document.getElementById('tab-feed').click()")
         tab.key("j", "j", 74)
@@ -89,7 +89,7 @@ def check_live(server, folder):
             with Tab(server.port, size, dark) as tab:
                 tab.open("/#network=as-is")
                 tab.evaluate("document.getElementById('tab-live').click()")
-                expect(tab.wait("document.querySelectorAll('#view-live .meter').length > 9", 5), f"{name}: what clients met is shown")
+                expect(tab.wait("document.querySelectorAll('#view-live .meter').length > 9"), f"{name}: what clients met is shown")
                 expect(tab.evaluate("document.querySelectorAll('#view-live .columns i').length > 9"), f"{name}: waits are shown")
                 expect(tab.evaluate("document.querySelectorAll('#view-live .timeline .dot').length > 4"), f"{name}: and hours")
                 expect(tab.evaluate("document.querySelectorAll('#view-live .stack').length > 7"
@@ -131,7 +131,7 @@ def check_looks(server, folder, width):
         name = f"{width}-{'dark' if dark else 'light'}"
         with Tab(server.port, size, dark) as tab:
             tab.open("/#network=as-is")
-            taken = tab.wait(f"{FIRST} && performance.now()", 20)
+            taken = tab.wait(f"{FIRST} && performance.now()")
             expect(taken, f"{name}: the first picture after {taken and round(taken)} ms")
             tab.evaluate("lookaheadPage.choose({network: '3g'})")
             tab.wait(FIRST)
@@ -151,7 +151,7 @@ def check_looks(server, folder, width):
                 tab.wait(f"!!document.querySelector('#view-{view} :is(.tiles, .cards) dd')")
                 time.sleep(0.3)
                 tab.screenshot(folder / f"{name}-{view}.png")
-            expect(tab.wait("!!document.querySelector('iframe.report')", 5), f"{name}: the lab's report is shown")
+            expect(tab.wait("!!document.querySelector('iframe.report')"), f"{name}: the lab's report is shown")
             tab.evaluate("document.querySelector('iframe.report').scrollIntoView()")
             time.sleep(0.7)
             tab.screenshot(folder / f"{name}-report.png")
@@ -163,9 +163,9 @@ def check_clips(server):
     with Tab(server.port) as tab:
         tab.open("/#network=3g&strategy=ours&beside=nothing")
         shown = tab.wait("document.querySelector('.row.isActive video')?.currentTime > 0.2 "
-                         "&& lookaheadPage.view.lanes[0].prefetcher.transfers.length", 20)
+                         "&& lookaheadPage.view.lanes[0].prefetcher.transfers.length")
         expect(shown, "a clip plays while the rest of it is on its way")
-        is_whole = tab.wait("document.querySelector('.row.isActive video')?.loop", 30)
+        is_whole = tab.wait("document.querySelector('.row.isActive video')?.loop")
         state = is_whole or tab.evaluate("""(({currentTime, duration, ended, readyState, error}, {store, active}) =>
           JSON.stringify([currentTime, duration, ended, readyState, error?.message,
             lookaheadPage.view.lanes[0].prefetcher.media(active).map(([file]) => [file.bytes, store.held(file.url).list])])
@@ -175,9 +175,9 @@ def check_clips(server):
         expect(before > 0.2, f"from where it was: {before:.2f} s")
         tab.evaluate("document.querySelector('.row.isActive').focus()")
         tab.key(" ", " ", 32)
-        expect(tab.wait("document.querySelector('.row.isActive video').paused", 5), "space lets it rest")
+        expect(tab.wait("document.querySelector('.row.isActive video').paused"), "space lets it rest")
         tab.key(" ", " ", 32)
-        expect(tab.wait("!document.querySelector('.row.isActive video').paused", 5), "and play")
+        expect(tab.wait("!document.querySelector('.row.isActive video').paused"), "and play")
         tab.judge("clips")
 
 
@@ -191,17 +191,17 @@ def check_keyboard(server):
         expect(tab.evaluate("document.activeElement.id == 'feed'"), "which leads to the feed")
         for _ in range(3):
             tab.key("j", "j", 74)
-        expect(tab.wait("lookaheadPage.view.index == 3", 5), "j goes on")
-        expect(tab.wait("document.activeElement.matches('.row.isActive, #feed')", 5), "and takes the focus along")
+        expect(tab.wait("lookaheadPage.view.index == 3"), "j goes on")
+        expect(tab.wait("document.activeElement.matches('.row.isActive, #feed')"), "and takes the focus along")
         tab.key("k", "k", 75)
         tab.key("ArrowUp", code=38)
-        expect(tab.wait("lookaheadPage.view.index == 1", 5), "k and the arrow go back")
+        expect(tab.wait("lookaheadPage.view.index == 1"), "k and the arrow go back")
         tab.key("End", code=35)
-        last = tab.wait("lookaheadPage.view.index > 20 && lookaheadPage.view.index", 5)
+        last = tab.wait("lookaheadPage.view.index > 20 && lookaheadPage.view.index")
         expect(last, f"End goes to the last that is there: {last}")
-        expect(tab.wait("lookaheadPage.view.lanes[0].prefetcher.feed.items.length == 40", 10), "and more comes")
+        expect(tab.wait("lookaheadPage.view.lanes[0].prefetcher.feed.items.length == 40"), "and more comes")
         tab.key("Home", code=36)
-        expect(tab.wait("lookaheadPage.view.index == 0", 5), "Home to the first")
+        expect(tab.wait("lookaheadPage.view.index == 0"), "Home to the first")
         tab.evaluate("document.getElementById('tab-feed').focus()")
         tab.key("ArrowRight", code=39)
         expect(tab.evaluate("document.activeElement.id == 'tab-desk' && !document.getElementById('view-desk').hidden"),
@@ -209,9 +209,9 @@ def check_keyboard(server):
         tab.key("ArrowLeft", code=37)
         tab.evaluate("document.getElementById('choose-feed').focus()")
         tab.key("Enter", "\r", 13)
-        expect(tab.wait("!!document.querySelector('dialog[open] li button')", 5), "Enter opens the choice of feeds")
+        expect(tab.wait("!!document.querySelector('dialog[open] li button')"), "Enter opens the choice of feeds")
         tab.key("Escape", code=27)
-        expect(tab.wait("!document.querySelector('dialog[open]')", 5), "Escape closes it")
+        expect(tab.wait("!document.querySelector('dialog[open]')"), "Escape closes it")
         expect(tab.evaluate("document.activeElement.id == 'choose-feed'"), "and the focus is where it was")
         unnamed = tab.evaluate("""[...document.querySelectorAll('button, select, input, img, video, canvas[role]')]
           .filter(one => one.checkVisibility() && one.tagName != 'CANVAS' && !one.closest('[aria-hidden]'))
@@ -230,14 +230,14 @@ def check_keyboard(server):
 def check_reduced_motion(server, folder):
     with Tab(server.port, PHONE, calm=True, before="delete Navigator.prototype.connection") as tab:
         tab.open("/#network=as-is&strategy=plain&beside=nothing")
-        expect(tab.wait("!!document.querySelector('.row.isActive video')", 10), "without navigator.connection it works")
+        expect(tab.wait("!!document.querySelector('.row.isActive video')"), "without navigator.connection it works")
         time.sleep(1.5)
         expect(tab.evaluate("[...document.querySelectorAll('video')].every(one => one.paused)"),
                "with reduced motion no clip plays by itself")
         expect(tab.evaluate("document.getAnimations().filter(one => one.playState == 'running').length == 0"),
                "and nothing is animated")
         tab.evaluate("document.querySelector('.row.isActive .play').click()")
-        expect(tab.wait("!document.querySelector('.row.isActive video').paused", 5), "but for who presses Play")
+        expect(tab.wait("!document.querySelector('.row.isActive video').paused"), "but for who presses Play")
         tab.screenshot(folder / "phone-calm.png")
         tab.judge("reduced motion")
 
@@ -345,7 +345,7 @@ def check_module(server):
         time.sleep(0.5)
         expect(run("return heard") == 0, "as long as nothing is newer")
         load([(100, 4)])
-        expect(tab.wait("heard == 1", 5), "an event is heard once")
+        expect(tab.wait("heard == 1"), "an event is heard once")
         run("await feed.newer(); over.abort()")
         # Somebody on the way lets no events through: it is asked instead.
         tab.allowed.append("ERR_BLOCKED_BY_CLIENT")
@@ -354,7 +354,7 @@ def check_module(server):
         time.sleep(0.5)
         expect(run("return heard") == 0, "nothing is heard where no events come")
         load([(101, 3)])
-        expect(tab.wait("heard > 0", 5), "and what is newer is asked for")
+        expect(tab.wait("heard > 0"), "and what is newer is asked for")
         expect(run("""const {Feed, LookaheadError} = await import('/lookahead.js');
           try { await new Feed('no such feed').refresh(); } catch (error) { return [error.status, error.type] }""")
                == [404, "unknown-feed"], "an error says its type")
@@ -410,7 +410,7 @@ def check_hostile(program, folder):
             # A file that is not there is no error of the page's.
             tab.allowed = ["404"]
             tab.open("/#network=as-is&strategy=plain&beside=ours")
-            tab.wait("lookaheadPage.view?.index == 0", 10)
+            tab.wait("lookaheadPage.view?.index == 0")
             left = tab.evaluate("""[...document.querySelectorAll('.row.isActive .caption > *')].map(one => {
               const range = document.createRange(); range.selectNodeContents(one);
               return Math.round(range.getBoundingClientRect().left - one.parentElement.getBoundingClientRect().left) })""")
@@ -425,13 +425,13 @@ def check_hostile(program, folder):
             expect(tab.evaluate("window.pwned === undefined && !document.querySelector('#feed script, a[href^=\"javascript\"]')"),
                    "and do none")
             tab.evaluate("document.getElementById('tab-lab').click()")
-            expect(tab.wait("document.getElementById('view-lab').textContent.includes('There was none yet.')", 5),
+            expect(tab.wait("document.getElementById('view-lab').textContent.includes('There was none yet.')"),
                    "without experiments the lab says how to find one")
-            expect(tab.wait("document.getElementById('view-lab').textContent.includes('There is none.')", 5),
+            expect(tab.wait("document.getElementById('view-lab').textContent.includes('There is none.')"),
                    "where there is no report, how to get one is said")
             tab.evaluate("document.getElementById('tab-feed').click()")
             tab.evaluate("document.getElementById('choose-feed').click()")
-            tab.wait("!!document.querySelector('dialog[open] li button')", 5)
+            tab.wait("!!document.querySelector('dialog[open] li button')")
             tab.judge("hostile")
 
 
@@ -475,7 +475,7 @@ def check_story(program, folder):
                     with Tab(server.port, size, dark) as tab:
                         tab.open()
                         tab.evaluate("document.getElementById('tab-lab').click()")
-                        tab.wait(f"{lab}.textContent.includes('The lab suggests')", 10)
+                        tab.wait(f"{lab}.textContent.includes('The lab suggests')")
                         expect(tab.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), f"{name}: the story fits")
                         time.sleep(0.3)
                         tab.screenshot(folder / f"{name}-{'dark' if dark else 'light'}-story.png")
@@ -491,14 +491,14 @@ def check_story(program, folder):
                 tab.open()
                 tab.evaluate("document.getElementById('tab-lab').click()")
                 button = "[...document.querySelectorAll('#view-lab button')].find(one => one.textContent == 'Try it')"
-                tab.wait(f"!!{button}", 10)
+                tab.wait(f"!!{button}")
                 tab.evaluate(f"{button}.click()")
                 expect(tab.evaluate(f"{lab}.textContent.includes('takes a token')"), "without a token it asks for one")
                 key = "document.querySelector('#view-lab input[type=password]')"
                 for token, said_then in (("wrong-token", "That was refused"), (TOKEN, "Done.")):
                     tab.evaluate(f"{key}.value = '{token}'; {key}.dispatchEvent(new Event('input')); {button}.click()")
-                    expect(tab.wait(f"{lab}.textContent.includes('{said_then}')", 5), f"with {token[:5]}…: {said_then}")
-                expect(tab.wait(f"{lab}.textContent.includes('Being tried') && {lab}.textContent.includes('Too few sessions yet')", 5),
+                    expect(tab.wait(f"{lab}.textContent.includes('{said_then}')"), f"with {token[:5]}…: {said_then}")
+                expect(tab.wait(f"{lab}.textContent.includes('Being tried') && {lab}.textContent.includes('Too few sessions yet')"),
                        "one click begins what is suggested")
 
 
@@ -510,11 +510,11 @@ def check_empty(program, folder):
         with server, Tab(server.port) as tab:
             tab.open()
             said = tab.wait("document.getElementById('message').checkVisibility() "
-                            "&& document.getElementById('message').textContent", 10)
+                            "&& document.getElementById('message').textContent")
             expect(said and "lookahead seed" in said and "desk" in said, "an empty database: it says how to fill it")
             tab.screenshot(folder / "empty.png")
             server.command("seed", "--fixtures", str(FIXTURES))
-            expect(tab.wait(FIRST, 15), "what is loaded then shows by itself")
+            expect(tab.wait(FIRST), "what is loaded then shows by itself")
             tab.judge("empty")
 
 
@@ -530,16 +530,16 @@ def check_many_feeds(program):
             # There is none that is called `featured`.
             tab.allowed = ["404"]
             tab.open()
-            tab.wait("lookaheadPage.view?.index == 0", 20)
+            tab.wait("lookaheadPage.view?.index == 0")
             tab.evaluate("document.getElementById('choose-feed').click()")
-            rows = tab.wait("document.querySelectorAll('#feeds li').length", 10)
+            rows = tab.wait("document.querySelectorAll('#feeds li').length")
             note = tab.evaluate("document.querySelector('#feeds .note').textContent")
             expect(rows == 50 and note == "100,000 feeds", f"of {note}, {rows} are listed")
             tab.evaluate("[...document.querySelectorAll('#feeds button')].find(one => one.textContent == 'Further').click()")
-            expect(tab.wait("document.querySelector('#feeds li').textContent.includes('feed 000050')", 5), "then further ones")
+            expect(tab.wait("document.querySelector('#feeds li').textContent.includes('feed 000050')"), "then further ones")
             tab.evaluate("document.querySelector('#feeds input').value = 'feed 099999', "
                          "document.querySelector('#feeds form').requestSubmit()")
-            expect(tab.wait("document.querySelector('.row.isActive')?.textContent.includes('99999')", 10), "or one by name")
+            expect(tab.wait("document.querySelector('.row.isActive')?.textContent.includes('99999')"), "or one by name")
             tab.judge("many feeds")
 
 
@@ -553,18 +553,18 @@ def check_change(server):
         expect(tab.evaluate("document.querySelector('.gate').checkVisibility() && !document.querySelector('dialog.post').open"),
                "the desk asks for the token first")
         tab.open_desk()
-        expect(tab.wait("document.querySelector('dialog.post').open && document.querySelector('dialog.post input').value", 5) == title,
+        expect(tab.wait("document.querySelector('dialog.post').open && document.querySelector('dialog.post input').value") == title,
                "what is looked at is opened at the desk")
         tab.type("dialog.post [data-field=title]", "Another <b>title</b>")
         expect(tab.save(), "its title is changed")
         tab.evaluate("document.getElementById('tab-feed').click()")
-        expect(tab.wait("document.querySelector('.row.isActive h2')?.textContent == 'Another <b>title</b>'", 5),
+        expect(tab.wait("document.querySelector('.row.isActive h2')?.textContent == 'Another <b>title</b>'"),
                "and shown, as the text that it is")
         tab.evaluate("document.getElementById('tab-desk').click()")
         tab.click("Undo")
-        expect(tab.wait(f"{check_desk.BAR}.startsWith('Undone')", 5), "and undone")
+        expect(tab.wait(f"{check_desk.BAR}.startsWith('Undone')"), "and undone")
         tab.evaluate("document.getElementById('tab-feed').click()")
-        expect(tab.wait(f"document.querySelector('.row.isActive h2')?.textContent == {json.dumps(title)}", 5), "which is shown, too")
+        expect(tab.wait(f"document.querySelector('.row.isActive h2')?.textContent == {json.dumps(title)}"), "which is shown, too")
         tab.judge("change")
 
 
@@ -578,7 +578,7 @@ def check_first_sight(server):
         tab.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-reduced-motion", "value": "no-preference"}])
         tab.call("Page.navigate", url="about:blank")
         tab.open("/")
-        tab.wait("lookaheadPage.view?.index >= 2", 20)
+        tab.wait("lookaheadPage.view?.index >= 2")
         tab.key("Shift", code=16)
         index = tab.evaluate("lookaheadPage.view.index")
         time.sleep(1.3)
@@ -598,11 +598,11 @@ def check_news(server):
         server.ask("PUT", "/v1/items/news", {"type": "text", "title": "News", "text": "…",
                                              "feeds": [{"name": "featured", "rank": 0}]}, token=TOKEN)
         start = time.monotonic()
-        told = tab.wait("!document.getElementById('fresh').hidden", 10)
+        told = tab.wait("!document.getElementById('fresh').hidden")
         expect(told, f"what is newer is told after {time.monotonic() - start:.1f} s")
         tab.evaluate("document.getElementById('fresh').click()")
         shown = "document.querySelector('.row.isActive h2')?.textContent == 'News'"
-        expect(tab.wait(shown, 10), "and shown in both lanes")
+        expect(tab.wait(shown), "and shown in both lanes")
         expect(tab.evaluate("lookaheadPage.view.lanes.every(lane => lane.prefetcher.feed.items[0].id == 'news')"),
                "at the top of each")
         listeners = server.metrics()["lookahead_event_listeners"]
@@ -621,7 +621,7 @@ def check_deleted(server):
         expect(server.ask("DELETE", f"/v1/items/{gone}", token=TOKEN)[0] == 204, f"{gone} is deleted")
         tab.evaluate("lookaheadPage.view.move(1)")
         known = f"lookaheadPage.view.lanes[0].prefetcher.feed.items.some(item => item.id == {json.dumps(gone)})"
-        expect(tab.wait(f"!{known}", 10), "and leaves the list")
+        expect(tab.wait(f"!{known}"), "and leaves the list")
         expect(tab.evaluate("lookaheadPage.view.index") == 1, "what is looked at stays")
         planned = "new Promise(resolve => lookaheadPage.view.lanes[0].prefetcher.addEventListener('plan', () => resolve(1)))"
         tab.evaluate("setTimeout(() => lookaheadPage.view.move(1), 300), 0")
@@ -650,7 +650,7 @@ def check_sample(server, folder):
     threading.Thread(target=site.serve_forever, daemon=True).start()
     with Tab(site.server_port) as tab:
         tab.open("/index.html")
-        expect(tab.wait("document.images.length >= 4", 30), "the sample shows pictures on a page of another origin")
+        expect(tab.wait("document.images.length >= 4"), "the sample shows pictures on a page of another origin")
         troubles = [one for one in tab.troubles() if not one.endswith(str(server.port))]
         expect(not troubles, f"the sample: no errors {troubles[:3] or ''}")
     site.shutdown()
@@ -667,7 +667,7 @@ def check_firefox(server, folder):
         expect(taken, f"Firefox: the first picture after {taken and round(taken)} ms")
         clip = "document.querySelector('.row.isActive video')"
         expect(tab.wait(f"{clip}?.currentTime > 0.2"), "Firefox: a clip plays")
-        expect(tab.wait(f"{clip}?.loop && {clip}.currentTime > 0.2", 30), "and goes on once all of it is here")
+        expect(tab.wait(f"{clip}?.loop && {clip}.currentTime > 0.2"), "and goes on once all of it is here")
         tab.evaluate("document.getElementById('scroll').click()")
         expect(tab.wait("lookaheadPage.view.index >= 5"), "Firefox: it scrolls by itself")
         tab.evaluate("document.getElementById('scroll').click()")
@@ -678,7 +678,7 @@ def check_firefox(server, folder):
         tab.evaluate("document.getElementById('tab-feed').click()")
         server.ask("PUT", "/v1/items/firefox", {"type": "text", "title": "For Firefox", "text": "…",
                                                 "feeds": [{"name": "featured", "rank": 0}]}, token=TOKEN)
-        expect(tab.wait("!document.getElementById('fresh').hidden", 10), "Firefox: what is newer is told")
+        expect(tab.wait("!document.getElementById('fresh').hidden"), "Firefox: what is newer is told")
         server.ask("DELETE", "/v1/items/firefox", token=TOKEN)
         tab.evaluate(f"""(() => {{ document.getElementById('tab-desk').click();
           document.querySelector('.gate input').value = '{TOKEN}'; document.querySelector('.gate').requestSubmit() }})()""")

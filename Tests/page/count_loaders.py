@@ -66,7 +66,7 @@ def walk(tab, profile, strategy, items):
     tab.evaluate("document.getElementById('scroll').click()")
     tab.wait(f"lookaheadPage.view.index == {items - 1}", items * 2 + 60)
     # What the last look told is on its way.
-    tab.wait("false", 3)
+    tab.wait("false")
     return tab.evaluate(STATE)["figures"][0]
 
 
