@@ -315,7 +315,7 @@ def cut_off(server, scratch, media):
     sent = "document.querySelector('.files progress')?.value"
     lost = "/connection is lost/.test(document.querySelector('.files .about')?.textContent)"
     with Desk(server.port) as tab:
-        tab.allowed = ["ERR_CONNECTION", "ERR_EMPTY", "ERR_INCOMPLETE"]
+        tab.allowed = ["ERR_CONNECTION", "ERR_EMPTY", "ERR_INCOMPLETE", "ERR_SOCKET"]
         tab.open("/#feed=harbour&network=as-is")
         tab.open_desk()
         tab.wait("document.querySelectorAll('.posts li').length == 4")

@@ -158,7 +158,9 @@ export class PostList {
   async update(id) {
     const row = this.rows.find((one) => one.id === id);
     const now = await this.client.record(id).catch(() => null);
-    const moved = !row || !now || JSON.stringify(placeIn(row.record, this.#feed)) !== JSON.stringify(placeIn(now.record, this.#feed));
+    // What decides whether it is in this list, and where.
+    const place = (/** @type {PostRecord} */ record) => JSON.stringify([placeIn(record, this.#feed), record.visibleFrom, record.visibleUntil]);
+    const moved = !row || !now || place(row.record) !== place(now.record);
     if (moved) return this.show(this.#feed, this.#filter);
     [row.record, row.tag] = [{ ...now.record, id }, now.tag];
     const element = this.#draw(row);
