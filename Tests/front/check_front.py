@@ -95,10 +95,10 @@ def main():
         print("skipped: there is no varnishd")
         return 0
     checks = Checks()
-    parts = ["varnish", "schedules", "races", "nginx"]
-    # As pages run out by themselves.
+    parts = ["varnish", "races", "nginx"]
+    # Posts come and go within seconds: not beside much else. The second time pages run out by themselves.
     if not arguments.short:
-        parts.append("unpurged")
+        parts += ["schedules", "unpurged"]
     for part in parts:
         with tempfile.TemporaryDirectory(prefix=f"lookahead-front-{part}-") as folder:
             if part == "varnish":

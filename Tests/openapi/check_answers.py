@@ -701,6 +701,7 @@ class Suite:
         self.check_deleted_files(template, target)
         self.check_named_files(picture)
         self.check_changes()
+        self.check_renditions()
         self.check_continued_uploads(picture.encode("utf-8", "surrogateescape"))
         self.check_import()
         self.check_feed_writes()
@@ -784,6 +785,22 @@ class Suite:
         self.ask("GET", template, template, 401, kind="unauthorized")
         self.write("GET", template, template, 200)
         self.write("HEAD", template, template, 200)
+        self.check_methods(template, template)
+
+    def check_renditions(self):
+        """Smaller versions, which a server without ffmpeg does not make."""
+        template = "/v1/renditions"
+        self.ask("GET", template, template, 401, kind="unauthorized")
+        self.ask("POST", template, template + "?path=/media/image.png", 401, kind="unauthorized")
+        state, _ = self.write("GET", template, template, 200)
+        self.write("HEAD", template, template, 200)
+        for query in ("", "?path=", "?path=image.png"):
+            self.write("POST", template, template + query, 400, kind="invalid-parameter", parameter="path")
+        if state["canMake"]:
+            self.write("POST", template, template + "?path=/media/nope.png", 404)
+            self.write("POST", template, template + "?path=/media/image.png", 202)
+        else:
+            self.write("POST", template, template + "?path=/media/image.png", 501)
         self.check_methods(template, template)
 
     def check_item_list(self):

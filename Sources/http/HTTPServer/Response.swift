@@ -12,8 +12,9 @@ public struct Response: Sendable {
     case bytes([UInt8])
     /// Bytes of a file, which never pass through this process (`sendfile(2)`).
     case file(OpenFile, Range<Int>)
-    /// Bytes that lie somewhere else, and are brought as they leave.
-    case pieces(any PieceSource, Range<Int>)
+    /// Bytes that lie somewhere else, and are brought as they leave. Indirect: every other part would be copied as the
+    /// largest one is.
+    indirect case pieces(any PieceSource, Range<Int>)
     /// What is made as it leaves: the whole body of the last answer of its connection.
     case stream(ResponseStream)
 

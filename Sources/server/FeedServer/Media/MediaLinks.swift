@@ -12,8 +12,8 @@ enum MediaLinking: Sendable {
   case byContent
   /// With signatures.
   case signed(MediaSigner)
-  /// By signed URLs of the object store that has them.
-  case stored(ObjectLinks)
+  /// By signed URLs of the object store that has them. Indirect: handlers copy it for each request.
+  indirect case stored(ObjectLinks)
 
   /// The URLs as they are now.
   var links: MediaLinks {
