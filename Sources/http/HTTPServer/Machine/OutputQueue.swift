@@ -26,14 +26,18 @@ struct OutputQueue {
   /// How much memory waits to be written.
   private(set) var heldBytes = 0
   private var hasGrown = false
+  /// How many parts are not here yet: none of nearly every answer, and then nobody looks for them.
+  private var elsewhereCount = 0
 
   var isEmpty: Bool { parts.isEmpty }
 
   /// Whether nothing can be written before a piece has come.
-  var awaitsPiece: Bool { parts.first?.isElsewhere ?? false }
+  var awaitsPiece: Bool { elsewhereCount > 0 && parts.first?.isElsewhere ?? false }
 
   /// Where among the next parts the bytes are not here yet: one part ahead of what is being written.
-  private var elsewhere: Int? { parts.prefix(2).firstIndex { $0.isElsewhere } }
+  private var elsewhere: Int? {
+    elsewhereCount > 0 ? parts.prefix(2).firstIndex { $0.isElsewhere } : nil
+  }
 
   /// What is to be brought next; nil where enough is here.
   var nextPiece: (source: any PieceSource, range: Range<Int>)? {
@@ -47,11 +51,13 @@ struct OutputQueue {
     assert(bytes.count == source.piece(of: range).count, "not the piece that was asked for")
     heldBytes += bytes.count - parts[index].heldBytes
     parts[index] = .bytes(bytes)
+    elsewhereCount -= 1
     let rest = (range.lowerBound + bytes.count)..<range.upperBound
     guard !rest.isEmpty else { return }
     let more = Response.Part.pieces(source, rest)
     heldBytes += more.heldBytes
     parts.insert(more, at: index + 1)
+    elsewhereCount += 1
     hasGrown = true
   }
 
@@ -65,6 +71,7 @@ struct OutputQueue {
     guard part.count > 0 else { return }
     byteCount += part.count
     heldBytes += part.heldBytes
+    if part.isElsewhere { elsewhereCount += 1 }
     parts.append(part)
     if parts.count > Self.keptCapacity { hasGrown = true }
   }
@@ -103,6 +110,7 @@ struct OutputQueue {
     while let first = parts.first, offset >= first.count {
       offset -= first.count
       heldBytes -= first.heldBytes
+      if elsewhereCount > 0, first.isElsewhere { elsewhereCount -= 1 }
       parts.removeFirst()
     }
     if parts.isEmpty { releaseMemory() }
@@ -112,6 +120,7 @@ struct OutputQueue {
   private var isSummed: Bool {
     byteCount == parts.reduce(-offset) { $0 + $1.count }
       && heldBytes == parts.reduce(0) { $0 + $1.heldBytes }
+      && elsewhereCount == parts.count { $0.isElsewhere }
   }
 
   /// Forgets what was not written.
@@ -121,6 +130,7 @@ struct OutputQueue {
     offset = 0
     byteCount = 0
     heldBytes = 0
+    elsewhereCount = 0
   }
 
   /// A connection with nothing to write holds next to no memory for it.
