@@ -23,6 +23,23 @@ class Chromium:
         self.events = []
 
     def __enter__(self):
+        # On a busy machine Chromium now and then ends while it starts: once of some hundred times.
+        for attempt in range(3):
+            self._start()
+            try:
+                pages = [target for target in self.call("Target.getTargets")["targetInfos"]
+                         if target["type"] == "page"]
+                break
+            except (BrokenPipeError, RuntimeError):
+                self._end()
+                if attempt == 2:
+                    raise
+        self.session = self.call(
+            "Target.attachToTarget", targetId=pages[0]["targetId"], flatten=True)["sessionId"]
+        return self
+
+    def _start(self):
+        self.received = b""
         to_browser, self.output = os.pipe()
         self.input, from_browser = os.pipe()
 
@@ -42,21 +59,20 @@ class Chromium:
             close_fds=False, preexec_fn=take_pipes, start_new_session=True)
         os.close(to_browser)
         os.close(from_browser)
-        pages = [target for target in self.call("Target.getTargets")["targetInfos"]
-                 if target["type"] == "page"]
-        self.session = self.call(
-            "Target.attachToTarget", targetId=pages[0]["targetId"], flatten=True)["sessionId"]
-        return self
+
+    def _end(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.output)
+        os.close(self.input)
 
     def __exit__(self, *_):
         try:
             self.call("Browser.close", browser=True)
             self.process.wait(timeout=10)
         except (OSError, TimeoutError, RuntimeError, subprocess.TimeoutExpired):
-            self.process.kill()
-            self.process.wait()
-        os.close(self.output)
-        os.close(self.input)
+            pass
+        self._end()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def call(self, method, within_seconds=60, browser=False, **parameters):
