@@ -6,8 +6,8 @@ import MediaProbe
 import Synchronization
 import System
 
-/// Makes smaller versions of the media files that writers ask for: one file at a time, by programs that have a processor
-/// only while nobody else wants it, in the order in which they were asked for.
+/// Makes smaller versions of the media files that writers ask for: one file at a time, by programs that are nice, in
+/// the order in which they were asked for.
 ///
 /// What waits is in memory: behind a restart it is asked for again, and what was made by then is not made twice.
 final class RenditionQueue: Sendable {
