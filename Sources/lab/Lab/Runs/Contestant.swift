@@ -90,7 +90,7 @@ package struct LabNetwork: Hashable, Sendable {
 }
 
 extension LabNetwork {
-  /// Networks like those of the challenge of ACM MM 2022: about 3 to 5, 1 to 2 and less than 1 Mbit/s, round trips of
+  /// Networks like those of the challenge of ACM MM 2022: about 3 to 5, 1 to 2 and 1 Mbit/s, round trips of
   /// 80 ms, and a client that knows nothing of them. The levels and how the bandwidth varies about them are assumptions.
   package static func challenge(seed: UInt64) -> [LabNetwork] {
     let random = LabRandom(seed: seed)
