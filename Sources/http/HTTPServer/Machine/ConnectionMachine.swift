@@ -285,7 +285,7 @@ extension ConnectionMachine {
       // While draining, the last request that is here is the connection's last.
       let mayBeLast =
         drainStartMilliseconds != nil && exchanges.count == 1 && awaitsHead && !hasMoreInput
-      guard let (exchange, response) = exchanges.popFirstReady() else {
+      guard let exchange = exchanges.popFirstReady(), let response = exchange.response else {
         return queueContinue(&around)
       }
       let isLast = !exchange.keepsAlive || mayBeLast

@@ -14,8 +14,8 @@ struct Exchange {
     indirect case refused(ProtocolError)
     /// The application was asked for the error's text, which it gives at once.
     case explained
-    /// It is there.
-    case ready(Response)
+    /// It is there: the exchange's `response`.
+    case ready
 
     var isReady: Bool { if case .ready = self { true } else { false } }
     var isExplained: Bool { if case .explained = self { true } else { false } }
@@ -26,13 +26,6 @@ struct Exchange {
       case .streaming, .owed: true
       case .unasked, .refused, .explained, .ready: false
       }
-    }
-
-    /// Takes it out.
-    mutating func take() -> Answer {
-      let answer = consume self
-      self = .explained
-      return answer
     }
   }
 
@@ -47,6 +40,9 @@ struct Exchange {
   /// Whether the connection goes on after the answer.
   var keepsAlive: Bool
   var answer = Answer.unasked
+  /// The answer itself, once it is there. Not in `answer`, which is looked at and changed often and would be copied with
+  /// all of it.
+  var response: Response?
   /// For the log and the figures: what was asked for, and when its head was complete.
   var method: Method?
   var target: [UInt8] = []

@@ -109,10 +109,8 @@ struct ExchangeQueue {
   }
 
   /// Takes the oldest one if it has its answer.
-  mutating func popFirstReady() -> (Exchange, Response)? {
-    guard isFirstReady, var exchange = items.popFirst(),
-      case .ready(let response) = exchange.answer.take()
-    else { return nil }
+  mutating func popFirstReady() -> Exchange? {
+    guard isFirstReady, let exchange = items.popFirst() else { return nil }
     heldBytes -= exchange.heldBytes
     if exchange.holdsFile { heldFiles -= 1 }
     firstNumber += 1
@@ -124,7 +122,7 @@ struct ExchangeQueue {
     } else {
       noteFirst(items.withElement(at: 0) { $0.answer })
     }
-    return (exchange, response)
+    return exchange
   }
 
   mutating func removeAll() {
@@ -152,10 +150,10 @@ struct ExchangeQueue {
       isFirstReady = true
       firstOwedSinceMilliseconds = nil
     }
-    let answer = Exchange.Answer.ready(response)
     items.withElement(at: index) { exchange in
       (exchange.heldBytes, exchange.holdsFile) = (bytes, holdsFile)
-      exchange.answer = answer
+      exchange.answer = .ready
+      exchange.response = response
     }
   }
 
