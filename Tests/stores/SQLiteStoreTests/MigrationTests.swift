@@ -35,6 +35,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [("sqlite", Migration.sqlite), ("postgres", Migration.postgres)])
+  func `CEmbedded.c lists the files of the folder, and no other`(
+    _ folder: String, _ migrations: [Migration]
+  ) throws {
+    let files = try FileManager.default.contentsOfDirectory(
+      atPath: Repository.url("Migrations/\(folder)").path)
+    #expect(migrations.map { $0.name + ".sql" } == files.sorted())
+  }
+
+  @Test func `each database has every migration`() {
+    #expect(Migration.sqlite.map(\.name) == Migration.postgres.map(\.name))
+  }
+
   @Test func `an edited migration is refused by name`() throws {
     _ = try Schema.migrate(path: path)
     try DatabaseQueue(path: path).write {
