@@ -16,27 +16,29 @@ public struct Migration: Hashable, Sendable {
     self.sql = sql
   }
 
-  /// The files of each database, in order.
-  private static let names = [
-    "0001-store", "0002-reports", "0003-published-strategies", "0004-usual-parameters",
-    "0005-watching", "0006-default-policy", "0007-swipe-strategies",
-    "0008-experiments", "0009-text-search", "0010-changes", "0011-schedules",
-  ]
+  /// The files of `sqlite` that CEmbedded.c lists, in order.
+  public static let sqlite = embedded(in: "sqlite")
 
-  /// The files of `sqlite`, in order.
-  public static let sqlite = embedded(in: "sqlite", names)
+  /// The files of `postgres` that CEmbedded.c lists, in order.
+  public static let postgres = embedded(in: "postgres")
 
-  /// The files of `postgres`, in order.
-  public static let postgres = embedded(in: "postgres", names)
-
-  /// The files of a folder; a name begins with its version.
-  private static func embedded(in folder: String, _ names: [String]) -> [Migration] {
-    names.enumerated().map { index, name in
-      guard let file = embedded_file("\(folder)/\(name).sql")?.pointee else {
-        preconditionFailure("\(folder)/\(name).sql is not in CEmbedded.c")
-      }
+  /// The files of a folder, in the order of their names, which begin with their versions.
+  private static func embedded(in folder: String) -> [Migration] {
+    var files: [(name: String, sql: String)] = []
+    for row in 0... {
+      guard let file = embedded_file_at(row)?.pointee else { break }
+      let path = String(cString: file.name)
+      guard path.hasPrefix("\(folder)/") else { continue }
       let sql = UnsafeBufferPointer(start: file.bytes, count: file.count)
-      return Migration(version: index + 1, name: name, sql: String(decoding: sql, as: UTF8.self))
+      files.append(
+        (
+          String(path.dropFirst(folder.count + 1).dropLast(".sql".count)),
+          String(decoding: sql, as: UTF8.self)
+        ))
+    }
+    files.sort { $0.name < $1.name }
+    return files.enumerated().map { index, file in
+      Migration(version: index + 1, name: file.name, sql: file.sql)
     }
   }
 }

@@ -223,9 +223,13 @@ static const EmbeddedFile files[] = {
     {"postgres/0011-schedules.sql", postgres_0011_schedules_sql, sizeof postgres_0011_schedules_sql},
 };
 
+const EmbeddedFile *embedded_file_at(size_t row) {
+  return row < sizeof files / sizeof files[0] ? &files[row] : NULL;
+}
+
 const EmbeddedFile *embedded_file(const char *name) {
-  for (size_t index = 0; index < sizeof files / sizeof files[0]; index++) {
-    if (strcmp(files[index].name, name) == 0) return &files[index];
+  for (size_t row = 0; row < sizeof files / sizeof files[0]; row++) {
+    if (strcmp(files[row].name, name) == 0) return &files[row];
   }
   return NULL;
 }

@@ -38,17 +38,16 @@ struct ByteChoices: Choices {
 /// What must hold of the engine, whatever events come.
 enum EngineProperties {
   static let strategies: [Policy.Strategy] =
-    [
-      .plain(leading: 5), .weighted(leading: 5, maxCost: 5), .standard(leading: 2), .endless,
-      .thresholdFixed(percent: 70), .thresholdDynamic(percent: 70),
-      .lazyTarget(leading: 2, trailing: 1), .rangeController(RangeTuning()), .stages(StageTuning()),
-      .expectedWait(WaitTuning(stepBytes: 1_024, futures: 8, leading: 6)),
-    ] + published
+    tuned
+    + Policy.Strategy.usual.filter { usual in !tuned.contains { $0.name == usual.name } }
 
-  /// As others published them.
-  private static let published = Policy.Strategy.usual.filter {
-    ["preload-manager", "fixed-preload", "no-save", "tiktok", "dashlet", "pdas"].contains($0.name)
-  }
+  /// Those with other parameters than the usual ones, for files of a few KB.
+  private static let tuned: [Policy.Strategy] = [
+    .plain(leading: 5), .weighted(leading: 5, maxCost: 5), .standard(leading: 2), .endless,
+    .thresholdFixed(percent: 70), .thresholdDynamic(percent: 70),
+    .lazyTarget(leading: 2, trailing: 1), .rangeController(RangeTuning()), .stages(StageTuning()),
+    .expectedWait(WaitTuning(stepBytes: 1_024, futures: 8, leading: 6)),
+  ]
 
   /// What does not hold, as a sentence.
   static func fault(in input: [UInt8]) -> String? {

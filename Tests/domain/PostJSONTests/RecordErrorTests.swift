@@ -26,6 +26,11 @@ struct RecordErrorTests {
     var testDescription: String { String(json.prefix(80)) }
   }
 
+  /// The fields of a record, as an unknown one is answered.
+  static let known =
+    "the known ones are author, counters, extra, feed, feeds, id, language, media, publishedAt, tags, text, "
+    + "thumbnail, title, type, url, visibleFrom, visibleUntil"
+
   static let missing = [
     Case("{}", "id: is missing"),
     Case(#"{"type":"text"}"#, "id: is missing"),
@@ -43,11 +48,7 @@ struct RecordErrorTests {
   ]
 
   static let unknown = [
-    Case(
-      with: #""titel":"x""#,
-      "titel: unknown field; the known ones are author, counters, extra, feed, feeds, id, "
-        + "language, media, publishedAt, tags, text, thumbnail, title, type, url, "
-        + "visibleFrom, visibleUntil"),
+    Case(with: #""titel":"x""#, "titel: unknown field; \(known)"),
     Case(
       #"{"feed":{"name":"f","rank":1}}"#,
       "feed.rank: unknown field; the known ones are name, title"),
@@ -200,10 +201,7 @@ struct RecordErrorTests {
       "is nested more than 64 levels deep"),
     Case(
       with: "\"" + String(repeating: "n", count: 1 << 20) + "\":1",
-      String(repeating: "n", count: 100) + "…: unknown field; the known ones are author, counters, "
-        + "extra, feed, feeds, id, language, media, publishedAt, tags, text, thumbnail, title, type, url, "
-        + "visibleFrom, visibleUntil"
-    ),
+      String(repeating: "n", count: 100) + "…: unknown field; \(known)"),
     Case(
       with: "\"counters\":{\"" + String(repeating: "n", count: 1 << 20) + "\":1}",
       "counters." + String(repeating: "n", count: 100) + "…: has 1048576 characters, more than 64"),

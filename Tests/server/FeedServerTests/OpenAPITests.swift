@@ -1,6 +1,7 @@
 import Feed
 import Foundation
 import HTTP
+import PostJSON
 import Prefetch
 import Seeding
 import TestSupport
@@ -45,7 +46,36 @@ import Testing
     #expect(operations == Set(Route.allCases.map { "\($0.method) \($0.path)" }))
   }
 
-  @Test func `a policy's strategies are those of the program, and each is in the documents`() throws
+  @Test(arguments: [
+    ("Record", #"{"?":0}"#), ("RecordAuthor", #"{"id":"a","type":"text","author":{"?":0}}"#),
+    ("RecordMedia", #"{"id":"a","type":"text","media":[{"?":0}]}"#),
+    ("RecordPlacement", #"{"feeds":[{"?":0}]}"#),
+  ])
+  func `the fields of a record are the program's, and docs/seeding.md has them`(
+    _ schema: String, _ record: String
+  ) throws {
+    let described = try #require(
+      resolved(["$ref": "#/components/schemas/\(schema)"])["properties"] as? [String: Any])
+    let error = #expect(throws: RecordError.self) { try RecordDecoder().decode(record.utf8) }
+    let problem = try #require(error).problem
+    let known = try #require(problem.firstMatch(of: /unknown field; the known ones are (.*)/))
+      .output.1.components(separatedBy: ", ")
+    // A record of a feed is no item.
+    #expect(known.filter { $0 != "feed" } == described.keys.sorted())
+    let seeding = try Repository.text("docs/seeding.md")
+    // Words for places are for single writes.
+    for name in known where !["after", "before"].contains(name) {
+      #expect(seeding.contains("\"\(name)\"") || seeding.contains("`\(name)`"), "\(name)")
+    }
+    guard schema == "Record" else { return }
+    let item = try #require(
+      resolved(["$ref": "#/components/schemas/Post"])["properties"] as? [String: Any])
+    #expect(
+      item.keys.filter { !["prefetch", "survival"].contains($0) }.sorted()
+        == described.keys.filter { $0 != "feeds" }.sorted())
+  }
+
+  @Test func `a policy's strategies are those of the program, and docs/engine.md has each`() throws
   {
     let names = Policy.Strategy.usual.map(\.name)
     let schemas = (document["components"] as! [String: Any])["schemas"] as! [String: [String: Any]]
@@ -53,10 +83,8 @@ import Testing
       (schema["properties"] as? [String: [String: Any]])?["strategy"]?["enum"] as? [String]
     }
     #expect(!policies.isEmpty && policies.allSatisfy { Set($0) == Set(names) })
-    for path in ["docs/engine.md", "docs/api.md"] {
-      let text = try Repository.text(path)
-      for name in names { #expect(text.contains("`\(name)`"), "\(path) has no \(name)") }
-    }
+    let engine = try Repository.text("docs/engine.md")
+    for name in names { #expect(engine.contains("`\(name)`"), "docs/engine.md has no \(name)") }
   }
 
   @Test func `every write needs the token and nothing else does`() {

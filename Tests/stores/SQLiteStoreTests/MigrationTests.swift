@@ -35,6 +35,18 @@ import Testing
     }
   }
 
+  @Test(arguments: ["sqlite", "postgres"])
+  func `CEmbedded.c lists the files of the folder, and no other`(_ folder: String) throws {
+    let migrations = folder == "sqlite" ? Migration.sqlite : Migration.postgres
+    let files = try FileManager.default.contentsOfDirectory(
+      atPath: Repository.url("Migrations/\(folder)").path)
+    #expect(migrations.map { $0.name + ".sql" } == files.sorted())
+  }
+
+  @Test func `each database has every migration`() {
+    #expect(Migration.sqlite.map(\.name) == Migration.postgres.map(\.name))
+  }
+
   @Test func `an edited migration is refused by name`() throws {
     _ = try Schema.migrate(path: path)
     try DatabaseQueue(path: path).write {

@@ -18,43 +18,18 @@ import Testing
     "0013-extra-and-sound", "0014-applied-policies", "0015-compared-checks",
   ]
 
-  /// A database that recorded the first migrations of then.
+  /// A database of the first migrations of then, as many as it recorded; it has what all of them made.
   private func writeOld(_ count: Int) throws {
-    let store = try SQLiteStore(path: path)
-    try store.load([.ranked("a", 1)])
-    try store.close()
     let pool = try DatabaseFile.open(path: path, options: .init())
+    _ = try Migrator(Array(Migration.sqlite.prefix(1))).migrate(pool)
     try pool.write { database in
-      try database.execute(sql: "DELETE FROM schema_migration")
-      for table in [
-        "change_source", "webhook", "experiment_step", "experiment", "lease", "report_cell",
-        "report_batch", "report_watch",
-        "report_promise",
-      ] {
-        try database.execute(sql: "DROP TABLE \(table)")
-      }
-      try database.execute(
-        sql: "DROP TRIGGER post_text_gone; DROP TABLE post_text; DROP TABLE text_index")
       try database.execute(
         sql: """
-          DROP TRIGGER post_leaves_schedule; DROP TRIGGER feed_leaves_schedule; DROP TABLE schedule;
-          DROP TABLE scheduled_place; DROP INDEX post_with_schedule;
-          ALTER TABLE post DROP COLUMN visible_from; ALTER TABLE post DROP COLUMN visible_until
-          """)
-      // What later migrations add to tables of then.
-      let later =
-        "('preload-manager', 'fixed-preload', 'no-save', 'tiktok', 'dashlet', 'pdas')"
-      try database.execute(sql: "DELETE FROM strategy_parameter WHERE strategy IN \(later)")
-      try database.execute(sql: "DELETE FROM strategy WHERE name IN \(later)")
-      try database.execute(
-        sql: "DROP INDEX post_with_survival; ALTER TABLE post DROP COLUMN survival")
-      try database.execute(
-        sql: """
-          DROP TRIGGER feed_renamed_told; DROP TRIGGER feed_added; DROP TRIGGER feed_changed;
-          DROP TRIGGER feed_gone;
-          DROP TRIGGER feed_entry_retimed; DROP TRIGGER feed_entry_gone;
-          DROP TRIGGER post_changed; DROP TRIGGER post_left;
-          ALTER TABLE change_log DROP COLUMN after_entry
+          INSERT INTO feed (name) VALUES ('featured');
+          INSERT INTO post (id, type, title) VALUES ('a', 'image', 'Post a');
+          INSERT INTO feed_entry (feed_id, post_id, sort_key, id, rank, since)
+            SELECT feed_id, post_id, 1, post.id, 1, 1 FROM feed, post;
+          DELETE FROM schema_migration
           """)
       for (index, name) in Self.names.prefix(count).enumerated() {
         try database.execute(

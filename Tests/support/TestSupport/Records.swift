@@ -52,3 +52,21 @@ extension FeedStore {
     try item(withID: id)?.placements ?? []
   }
 }
+
+/// A page of a feed with its posts.
+package struct StoredPage: Sendable {
+  /// The feed as it was when the page was cut.
+  package let feed: FeedSummary
+  /// Which entries the page has, and the cursors around them.
+  package let slice: PageSlice
+  /// The posts of the slice's entries, in their order.
+  package let posts: [Post]
+}
+
+extension FeedStore {
+  /// A page of a feed with its posts.
+  package func page(_ query: PageQuery) throws -> StoredPage {
+    let (cut, posts) = try pagePosts(query)
+    return StoredPage(feed: cut.feed, slice: cut.slice, posts: posts.allPosts)
+  }
+}

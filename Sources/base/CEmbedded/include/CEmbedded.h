@@ -13,4 +13,7 @@ typedef struct {
 /// The file of this name, as the table in CEmbedded.c has it, or NULL.
 const EmbeddedFile *_Nullable embedded_file(const char *_Nonnull name);
 
+/// The file in this row of that table, from 0, or NULL behind its end.
+const EmbeddedFile *_Nullable embedded_file_at(size_t row);
+
 #endif

@@ -101,6 +101,27 @@ extension FeedStore {
   }
 }
 
+extension FeedStore {
+  /// A page of a feed, and its posts with the known facts about their files.
+  ///
+  /// Where a post is gone, what is in memory was behind the store: it is brought up to it and the page cut again.
+  ///
+  /// - Throws: `FeedError` for what the store does not have, and what the store says of itself.
+  public func pagePosts(_ query: PageQuery) throws -> (cut: PageCut, posts: FlatPosts) {
+    for attempt in 1... {
+      let cut = try cut(query)
+      let posts = try posts(cut.posts)
+      // If posts are deleted faster than this reader reads, the page is short, but the posts in it are
+      // right.
+      if posts.count == cut.slice.count || attempt == 3 {
+        return (cut, posts)
+      }
+      try refresh()
+    }
+    preconditionFailure("the third attempt returns")
+  }
+}
+
 /// What a whole import did to the store.
 public struct ImportSummary: Hashable, Sendable {
   /// Records whose post or feed was not there before.

@@ -3,7 +3,8 @@
 /// A strategy reads the facts and lists what it wants, in order. The engine turns that into ranges of files, and the
 /// `Reconciler` begins and stops transfers within the limits. So a strategy cannot break an invariant.
 ///
-/// A new strategy is a file with a type that conforms, and a line in `Policy.Strategy.types`.
+/// A new strategy is a file with a type that conforms, a line in `Policy.Strategy.types`, and a migration by which databases
+/// accept it.
 protocol PrefetchStrategy: Sendable, Equatable, Codable {
   typealias Parameter = StrategyParameter<Self>
 
@@ -14,7 +15,8 @@ protocol PrefetchStrategy: Sendable, Equatable, Codable {
   /// The strategy with its usual parameters.
   init()
 
-  /// How many items below the active one may load.
+  /// How many items below the active one may load, 100 at the most. The plan in a page has these in their order, without
+  /// asking for wants.
   var leading: Int { get }
   /// The weights of the inactive items that load at once add up to no more than this; each counts as one
   /// where their weights do not matter.
