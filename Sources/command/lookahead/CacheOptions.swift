@@ -13,10 +13,7 @@ struct CacheOptions: ParsableArguments {
     "URLs of caches, separated by commas, that are told by PURGE what changed.")
   var purgeUrl: String
 
-  @Option("purge-interval-milliseconds") var purgeIntervalMilliseconds: Int
-  @Option("purge-again-milliseconds") var purgeAgainMilliseconds: Int
-  @Option("purge-timeout-milliseconds") var purgeTimeoutMilliseconds: Int
-  @Option("purge-keys") var purgeKeys: Int
+  @OptionGroup var numbers: NumberOptions<CacheOptions>
 
   /// Each has a thread.
   private static let maximumCaches = 32

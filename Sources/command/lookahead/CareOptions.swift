@@ -21,8 +21,7 @@ struct CareOptions: ParsableArguments {
   @Flag("backup-compression", default: true, "Scheduled backups are made as gzip.")
   var backupCompression: Bool
 
-  @Option("wal-limit-bytes") var walLimitBytes: Int
-  @Option("checkpoint-interval-seconds") var checkpointIntervalSeconds: Int
+  @OptionGroup var numbers: NumberOptions<CareOptions>
 
   mutating func validate() throws {
     backupFolder = backupFolder ?? Environment.text("backup-folder")

@@ -3,9 +3,7 @@ import Sockets
 
 /// How often each client may ask, and how clients are distinguished.
 struct ClientOptions: ParsableArguments {
-  @Option("requests-per-second") var requestsPerSecond: Int
-  @Option("request-burst") var requestBurst: Int
-  @Option("rate-limit-clients") var rateLimitClients: Int
+  @OptionGroup var numbers: NumberOptions<ClientOptions>
 
   @Option(
     "trusted-proxies", default: "",

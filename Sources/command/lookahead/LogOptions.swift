@@ -18,7 +18,7 @@ struct LogOptions: ParsableArguments {
   var accessLog: Bool
 
   @Option("log-buffer-bytes") var logBufferBytes: Int
-  @Option("feed-figures") var feedFigures: Int
+  @OptionGroup var numbers: NumberOptions<LogOptions>
 
   mutating func validate() throws {
     logFormat = logFormat ?? Environment.option("log-format")

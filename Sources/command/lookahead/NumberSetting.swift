@@ -7,8 +7,8 @@ import Service
 
 /// The facts about an option whose value is a number: its row of the table `NumberSetting.all`.
 ///
-/// Its option, its variable, its default, its check, `config` and the service's configuration follow from
-/// it; tests compare docs/settings.md and the manual with it.
+/// Its option (`NumberOptions`), its variable, its default, its check, `config` and the service's configuration follow
+/// from it; tests compare docs/settings.md and the manual with it.
 struct NumberSetting: Sendable {
   /// Where the service's configuration has it.
   typealias Place = WritableKeyPath<FeedServiceConfiguration, Int> & Sendable
@@ -63,31 +63,132 @@ extension FeedServiceConfiguration {
   }
 }
 
-extension NumberSetting {
-  private static let day = 86_400
-  private static let tenYears = 3_650 * day
-  private static let dayMilliseconds = day * 1_000
-  private static let gibibyte = 1 << 30
-  private static let tebibyte = 1 << 40
-  private static let backups = BackupSettings(folder: "")
-  private static let probing = ProbeSettings()
+private let day = 86_400
+private let tenYears = 3_650 * day
+private let dayMilliseconds = day * 1_000
+private let gibibyte = 1 << 30
+private let tebibyte = 1 << 40
+private let backups = BackupSettings(folder: "")
+private let probing = ProbeSettings()
 
+extension NumberSetting {
   /// Every number that an option takes.
   ///
   /// The upper ends keep every sum and product that the program makes of them within 64 bits, and what it
   /// takes of threads and files within what a machine has.
-  static let all: [NumberSetting] = [
+  static let all: [NumberSetting] =
+    others
+    + [
+      ListeningOptions.numbers,
+      MessageOptions.numbers,
+      ConnectionOptions.numbers,
+      ClientOptions.numbers,
+      PageOptions.numbers,
+      CacheOptions.numbers,
+      MediaOptions.numbers,
+      WriteOptions.numbers,
+      LoadingOptions.numbers,
+      WebhookOptions.numbers,
+      CareOptions.numbers,
+      ReportOptions.numbers,
+      TuneOptions.numbers,
+      LogOptions.numbers,
+    ].joined()
+
+  /// Of other commands, or of options with a property.
+  private static let others: [NumberSetting] = [
     NumberSetting(
       "busy-timeout-milliseconds", 0...dayMilliseconds, \.opening.file.busyTimeoutMilliseconds,
       "Time to wait for another process that writes."),
+    NumberSetting(
+      "backup-interval-seconds", 1...tenYears, default: backups.intervalSeconds,
+      "Interval between two backups."),
+    NumberSetting(
+      "backups-kept", 1...1_000_000, default: backups.kept,
+      "Number of backups that are kept; the oldest are deleted."),
+    NumberSetting(
+      "backup-command-seconds", 1...day, default: backups.commandSeconds,
+      "Time that --backup-command may take; then it is ended."),
+    NumberSetting(
+      "again-days", 0...3_650, default: 30,
+      "Days for which a policy that was tried and lost is not tried again."),
+    NumberSetting(
+      "share", 1...50, default: 50, "Sessions that have the policy at the most, in percent."),
+    NumberSetting(
+      "margin-percent", 0...100, default: 5,
+      "What is no difference that matters, in percent of loaders."),
+    NumberSetting("days", 1...3_650, default: 14, "Days after which it ends undecided."),
+    NumberSetting(
+      "hours", 1...87_600, default: 24, "Number of hours to show, up to now."),
+    NumberSetting(
+      "log-buffer-bytes", 4_096...gibibyte, default: LogSink.defaultMaximumBytes,
+      "Memory for log lines that wait to be written; more are dropped and counted."),
+    NumberSetting(
+      "generate", 1...1_000_000_000, default: nil,
+      "Number of posts to generate instead of reading files."),
+    // Times before the year 0 cannot be told.
+    NumberSetting(
+      "older-than", 0...700_000, default: nil,
+      "Delete what is this many days old: posts by their time, media files by their last change."),
+    NumberSetting(
+      "keep-posts", 0...1_000_000_000, default: nil,
+      "Number of posts to keep at the top of each feed, whatever their age."),
+    NumberSetting(
+      "timeout-milliseconds", 1...dayMilliseconds, default: 2_000,
+      "Time for connecting and the answer together."),
+    // Of looking into media files.
+    NumberSetting(
+      "probe-timeout-milliseconds", 1...dayMilliseconds, default: probing.timeMilliseconds,
+      "Time to decode a file's first frame, and to fetch what is read of a URL."),
+    NumberSetting(
+      "probe-file-bytes", 1...tebibyte, default: probing.fileBytes,
+      "Maximum length of a file that is probed."),
+    NumberSetting(
+      "probe-read-timeout-milliseconds", 1...dayMilliseconds,
+      default: probing.readMilliseconds, "Time to read all of a file."),
+    NumberSetting(
+      "probe-memory-bytes", (1 << 20)...tebibyte, default: probing.memoryBytes,
+      "Address space of each program that decodes or fetches."),
+    NumberSetting(
+      "probe-url-bytes", 65_536...tebibyte, default: probing.remoteBytes,
+      "Maximum number of bytes that are read of one URL."),
+    NumberSetting(
+      "jobs", 1...256, default: ProcessInfo.processInfo.activeProcessorCount,
+      "Number of files that are probed, or simulations that run, at once."),
+    // Of the lab.
+    NumberSetting(
+      "items", 1...100_000, default: 1_000, "Number of items that a simulated viewer looks at."),
+    NumberSetting(
+      "repeats", 1...10_000, default: 10, "Number of runs of each strategy on each network."),
+    NumberSetting(
+      "precision", 1...1_000, default: nil,
+      "Repeat until the confidence interval of loaders per 1000 is this narrow, at most 1000 times."
+    ),
+    NumberSetting(
+      "budget-kilobytes", 0...1_000_000_000, default: nil,
+      "Maximum kilobytes an item of the best setting; without it, those of the current setting."),
+    NumberSetting(
+      "megabyte-loaders", 0...1_000_000, default: nil,
+      "Rate settings by a sum: a megabyte an item counts as this many loaders per 1000."),
+    NumberSetting("seed", 0...1_000_000_000, default: 1, "Seed of all random numbers."),
+    NumberSetting(
+      "margin", 0...1_000, default: 2,
+      "Difference in loaders per 1000 items, or in milliseconds of delay an item, that does not count."
+    ),
+  ]
+}
 
-    // Listening.
+extension ListeningOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     NumberSetting("port", 0...65_535, \.portNumber, "Port to listen on; 0 lets the system choose."),
     NumberSetting(
       "event-loops", 1...128, \.application.server.eventLoops,
       "Number of threads that serve connections."),
+  ]
+}
 
-    // Limits of messages.
+extension MessageOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     NumberSetting(
       "request-line-bytes", 1...(1 << 20), \.application.server.limits.requestLineBytes,
       "Maximum length of the request line; a longer one gets 414."),
@@ -104,8 +205,11 @@ extension NumberSetting {
       "pipelining-depth", 1...10_000, \.application.server.pipeliningDepth,
       "Maximum number of unanswered requests on a connection; reading pauses until one is answered."
     ),
+  ]
+}
 
-    // Limits of connections.
+extension ConnectionOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     NumberSetting(
       "maximum-connections", 1...1_000_000, \.application.server.maximumConnections,
       "Maximum number of connections; one more gets 503."),
@@ -143,12 +247,14 @@ extension NumberSetting {
       "drain-timeout-milliseconds", 0...dayMilliseconds,
       \.application.server.drainTimeoutMilliseconds,
       "Time for requests in flight after SIGTERM; then their connections are closed."),
-
     NumberSetting(
       "stream-idle-milliseconds", 1...dayMilliseconds, \.application.server.streamIdleMilliseconds,
       "Time without an event after which a listener is sent a comment."),
+  ]
+}
 
-    // Clients.
+extension ClientOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     // At most one a nanosecond can be counted.
     NumberSetting(
       "requests-per-second", 0...1_000_000_000, \.application.requestsPerSecond,
@@ -159,8 +265,11 @@ extension NumberSetting {
     NumberSetting(
       "rate-limit-clients", 1...100_000_000, \.application.rateLimitClients,
       "Number of client addresses with a count of their own; all others share one."),
+  ]
+}
 
-    // Pages.
+extension PageOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     NumberSetting(
       "cache-max-age-seconds", 0...tenYears, \.application.cacheMaxAgeSeconds,
       "Time for which a cache may keep an answer."),
@@ -199,8 +308,11 @@ extension NumberSetting {
     NumberSetting(
       "drain-grace-milliseconds", 0...dayMilliseconds, \.application.drainGraceMilliseconds,
       "Time after SIGTERM in which requests are still accepted while /readyz says 503."),
+  ]
+}
 
-    // Caches in front.
+extension CacheOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     NumberSetting(
       "purge-interval-milliseconds", 0...dayMilliseconds,
       \.application.purgeIntervalMilliseconds,
@@ -214,8 +326,11 @@ extension NumberSetting {
     NumberSetting(
       "purge-keys", 1...1_000_000, \.application.purgeKeys,
       "Maximum number of keys that wait for a cache; beyond it, everything is purged."),
+  ]
+}
 
-    // Media.
+extension MediaOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     NumberSetting(
       "media-max-age-seconds", 0...tenYears, \.application.mediaMaxAgeSeconds,
       "Time for which a cache may keep a media file."),
@@ -281,8 +396,18 @@ extension NumberSetting {
     NumberSetting(
       "media-url-step-seconds", 1...day, \.application.mediaURLStepSeconds,
       "Time for which the server hands out the same signed URLs."),
+    NumberSetting(
+      "rendition-timeout-milliseconds", 1...dayMilliseconds,
+      \.application.renditions.timeMilliseconds,
+      "Time to make one rendition, without the time in which no processor is free."),
+    NumberSetting(
+      "rendition-memory-bytes", (1 << 20)...tebibyte, \.application.renditions.memoryBytes,
+      "Address space of each program that makes a rendition."),
+  ]
+}
 
-    // Writes.
+extension WriteOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     NumberSetting(
       "body-bytes", 1...gibibyte, \.application.server.limits.bodyBytes,
       "Maximum length of the body of a single write; a longer one gets 413."
@@ -302,8 +427,14 @@ extension NumberSetting {
     NumberSetting(
       "maximum-idempotency-keys", 1...1_000_000_000, \.opening.options.maximumIdempotencyKeys,
       "Maximum number of Idempotency-Keys that are kept; the oldest are deleted."),
+    NumberSetting(
+      "kept-changes", 1_000...1_000_000_000, \.application.keptChanges,
+      "Number of changes that are kept for clients that read what changed."),
+  ]
+}
 
-    // Loading.
+extension LoadingOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     NumberSetting(
       "batch-records", 1...1_000_000, \.application.seeder.batchRecords,
       "Number of records of a seed or an import in one transaction."),
@@ -325,35 +456,33 @@ extension NumberSetting {
     NumberSetting(
       "maximum-kept-moves", 1...1_000_000_000, \.opening.options.maximumKeptMoves,
       "Maximum number of moved entries that are kept for old rankings."),
-    NumberSetting(
-      "kept-changes", 1_000...1_000_000_000, \.application.keptChanges,
-      "Number of changes that are kept for clients that read what changed."),
+  ]
+}
 
+extension WebhookOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     NumberSetting(
       "webhook-timeout-milliseconds", 1...600_000,
       \.application.webhooks.timeoutMilliseconds, "Time for a webhook's target to answer."),
     NumberSetting(
       "webhook-retry-seconds", 1...day, \.application.webhooks.retrySeconds,
       "Maximum time for which a webhook's target that fails is left alone."),
+  ]
+}
 
-    // Care of the database.
-    NumberSetting(
-      "backup-interval-seconds", 1...tenYears, default: backups.intervalSeconds,
-      "Interval between two backups."),
-    NumberSetting(
-      "backups-kept", 1...1_000_000, default: backups.kept,
-      "Number of backups that are kept; the oldest are deleted."),
-    NumberSetting(
-      "backup-command-seconds", 1...day, default: backups.commandSeconds,
-      "Time that --backup-command may take; then it is ended."),
+extension CareOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     NumberSetting(
       "wal-limit-bytes", (1 << 20)...tebibyte, \.opening.file.logLimitBytes,
       "Length of the write-ahead log beyond which it is checkpointed and truncated."),
     NumberSetting(
       "checkpoint-interval-seconds", 1...day, \.checkpointIntervalSeconds,
       "Interval at which the length of the write-ahead log is checked."),
+  ]
+}
 
-    // Reports of clients.
+extension ReportOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     NumberSetting(
       "report-token-seconds", 1...tenYears, \.application.reports.tokenSeconds,
       "Time for which what a page hands out for reports holds."),
@@ -426,6 +555,11 @@ extension NumberSetting {
     NumberSetting(
       "experiment-seconds", 0...3_600, \.application.experimentSeconds,
       "Seconds between looks at experiments, to decide them; 0 leaves that to other servers."),
+  ]
+}
+
+extension TuneOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     NumberSetting(
       "tune-hour", 0...23, \.tuning.hour,
       "Hour of the day, UTC, from which on better policies are looked for: six hours long."),
@@ -448,87 +582,13 @@ extension NumberSetting {
       "tune-parts", 1...10_000, \.tuning.parts,
       "Maximum number of feeds, or networks of feeds, that are tuned: those with the most sessions."
     ),
-    NumberSetting(
-      "again-days", 0...3_650, default: 30,
-      "Days for which a policy that was tried and lost is not tried again."),
-    NumberSetting(
-      "share", 1...50, default: 50, "Sessions that have the policy at the most, in percent."),
-    NumberSetting(
-      "margin-percent", 0...100, default: 5,
-      "What is no difference that matters, in percent of loaders."),
-    NumberSetting("days", 1...3_650, default: 14, "Days after which it ends undecided."),
-    NumberSetting(
-      "hours", 1...87_600, default: 24, "Number of hours to show, up to now."),
+  ]
+}
 
-    // Log and figures.
+extension LogOptions: NumberGroup {
+  static let numbers: [NumberSetting] = [
     NumberSetting(
       "feed-figures", 0...10_000, \.application.feedFigures,
-      "Number of feeds in /metrics: the largest by items and the busiest by requests."),
-    NumberSetting(
-      "log-buffer-bytes", 4_096...gibibyte, default: LogSink.defaultMaximumBytes,
-      "Memory for log lines that wait to be written; more are dropped and counted."),
-
-    // Of other commands.
-    NumberSetting(
-      "generate", 1...1_000_000_000, default: nil,
-      "Number of posts to generate instead of reading files."),
-    // Times before the year 0 cannot be told.
-    NumberSetting(
-      "older-than", 0...700_000, default: nil,
-      "Delete what is this many days old: posts by their time, media files by their last change."),
-    NumberSetting(
-      "keep-posts", 0...1_000_000_000, default: nil,
-      "Number of posts to keep at the top of each feed, whatever their age."),
-    NumberSetting(
-      "timeout-milliseconds", 1...dayMilliseconds, default: 2_000,
-      "Time for connecting and the answer together."),
-
-    // Of looking into media files.
-    NumberSetting(
-      "probe-timeout-milliseconds", 1...dayMilliseconds, default: probing.timeMilliseconds,
-      "Time to decode a file's first frame, and to fetch what is read of a URL."),
-    NumberSetting(
-      "probe-file-bytes", 1...tebibyte, default: probing.fileBytes,
-      "Maximum length of a file that is probed."),
-    NumberSetting(
-      "probe-read-timeout-milliseconds", 1...dayMilliseconds,
-      default: probing.readMilliseconds, "Time to read all of a file."),
-    NumberSetting(
-      "probe-memory-bytes", (1 << 20)...tebibyte, default: probing.memoryBytes,
-      "Address space of each program that decodes or fetches."),
-    NumberSetting(
-      "probe-url-bytes", 65_536...tebibyte, default: probing.remoteBytes,
-      "Maximum number of bytes that are read of one URL."),
-    NumberSetting(
-      "rendition-timeout-milliseconds", 1...dayMilliseconds,
-      \.application.renditions.timeMilliseconds,
-      "Time to make one rendition, without the time in which no processor is free."),
-    NumberSetting(
-      "rendition-memory-bytes", (1 << 20)...tebibyte, \.application.renditions.memoryBytes,
-      "Address space of each program that makes a rendition."),
-    NumberSetting(
-      "jobs", 1...256, default: ProcessInfo.processInfo.activeProcessorCount,
-      "Number of files that are probed, or simulations that run, at once."),
-
-    // Of the lab.
-    NumberSetting(
-      "items", 1...100_000, default: 1_000, "Number of items that a simulated viewer looks at."),
-    NumberSetting(
-      "repeats", 1...10_000, default: 10, "Number of runs of each strategy on each network."),
-    NumberSetting(
-      "precision", 1...1_000, default: nil,
-      "Repeat until the confidence interval of loaders per 1000 is this narrow, at most 1000 times."
-    ),
-    NumberSetting(
-      "budget-kilobytes", 0...1_000_000_000, default: nil,
-      "Maximum kilobytes an item of the best setting; without it, those of the current setting."),
-    NumberSetting(
-      "megabyte-loaders", 0...1_000_000, default: nil,
-      "Rate settings by a sum: a megabyte an item counts as this many loaders per 1000."),
-    NumberSetting("seed", 0...1_000_000_000, default: 1, "Seed of all random numbers."),
-    NumberSetting(
-      "margin", 0...1_000, default: 2,
-      "Difference in loaders per 1000 items, or in milliseconds of delay an item, that does not count."
-    ),
+      "Number of feeds in /metrics: the largest by items and the busiest by requests.")
   ]
 }

@@ -7,14 +7,12 @@ struct ListeningOptions: ParsableArguments {
   static let defaultHost = "127.0.0.1"
 
   @Option("host", default: defaultHost, "The address to listen on.") var host: String
-  @Option("port") var port: Int
+  @OptionGroup var numbers: NumberOptions<ListeningOptions>
 
   @Flag(
     "share-port",
     "Another server of this user may listen on the port, too: the one that takes this one's place.")
   var sharePort: Bool
-
-  @Option("event-loops") var eventLoops: Int
 
   @Option(
     help: """
@@ -77,26 +75,12 @@ struct ListeningOptions: ParsableArguments {
 
 /// How large a message may be.
 struct MessageOptions: ParsableArguments {
-  @Option("request-line-bytes") var requestLineBytes: Int
-  @Option("header-block-bytes") var headerBlockBytes: Int
-  @Option("header-fields") var headerFields: Int
-  @Option("discarded-body-bytes") var discardedBodyBytes: Int
-  @Option("pipelining-depth") var pipeliningDepth: Int
+  @OptionGroup var numbers: NumberOptions<MessageOptions>
 }
 
 /// How many connections there may be, and how long each may take.
 struct ConnectionOptions: ParsableArguments {
-  @Option("maximum-connections") var maximumConnections: Int
-  @Option("header-read-timeout-milliseconds") var headerReadTimeoutMilliseconds: Int
-  @Option("minimum-body-bytes-per-second") var minimumBodyBytesPerSecond: Int
-  @Option("body-read-timeout-milliseconds") var bodyReadTimeoutMilliseconds: Int
-  @Option("idle-timeout-milliseconds") var idleTimeoutMilliseconds: Int
-  @Option("write-stall-timeout-milliseconds") var writeStallTimeoutMilliseconds: Int
-  @Option("minimum-answer-bytes-per-second") var minimumAnswerBytesPerSecond: Int
-  @Option("held-answer-bytes") var heldAnswerBytes: Int
-  @Option("stream-idle-milliseconds") var streamIdleMilliseconds: Int
-  @Option("answer-timeout-milliseconds") var answerTimeoutMilliseconds: Int
-  @Option("drain-timeout-milliseconds") var drainTimeoutMilliseconds: Int
+  @OptionGroup var numbers: NumberOptions<ConnectionOptions>
 }
 
 /// How pages are kept and refreshed.
@@ -109,18 +93,7 @@ struct PageOptions: ParsableArguments {
       """)
   var labReport: String?
 
-  @Option("cache-max-age-seconds") var cacheMaxAgeSeconds: Int
-  @Option("cache-stale-while-revalidate-seconds") var cacheStaleWhileRevalidateSeconds: Int
-  @Option("encoded-memory-bytes") var encodedMemoryBytes: Int
-  @Option("item-file-bytes") var itemFileBytes: Int
-  @Option("order-memory-bytes") var orderMemoryBytes: Int
-  @Option("compression-minimum-bytes") var compressionMinimumBytes: Int
-  @Option("refresh-interval-milliseconds") var refreshIntervalMilliseconds: Int
-  @Option("event-listeners") var eventListeners: Int
-  @Option("event-look-milliseconds") var eventLookMilliseconds: Int
-  @Option("worker-threads") var workerThreads: Int
-  @Option("worker-queue") var workerQueue: Int
-  @Option("drain-grace-milliseconds") var drainGraceMilliseconds: Int
+  @OptionGroup var numbers: NumberOptions<PageOptions>
 
   mutating func validate() throws { labReport = labReport ?? Environment.text("lab-report") }
 }
@@ -146,37 +119,13 @@ struct MediaOptions: ParsableArguments {
       """)
   var mediaSpoolFolder: String?
 
-  @Option("media-store-reads") var mediaStoreReads: Int
-  @Option("media-store-read-queue") var mediaStoreReadQueue: Int
-  @Option("media-store-writes") var mediaStoreWrites: Int
-  @Option("media-store-timeout-milliseconds") var mediaStoreTimeoutMilliseconds: Int
-  @Option("media-piece-bytes") var mediaPieceBytes: Int
-  @Option("media-head-memory-bytes") var mediaHeadMemoryBytes: Int
-  @Option("media-look-milliseconds") var mediaLookMilliseconds: Int
-
-  @Option("media-max-age-seconds") var mediaMaxAgeSeconds: Int
-  @Option("media-compared-bytes") var mediaComparedBytes: Int
-
-  @Option("media-upload-bytes") var mediaUploadBytes: Int
-  @Option("media-quota-bytes") var mediaQuotaBytes: Int
-  @Option("maximum-media-uploads") var maximumMediaUploads: Int
-  @Option("media-upload-queue") var mediaUploadQueue: Int
-  @Option("maximum-partial-uploads") var maximumPartialUploads: Int
-  @Option("partial-upload-bytes") var partialUploadBytes: Int
-  @Option("partial-upload-seconds") var partialUploadSeconds: Int
-  @Option("waiting-renditions") var waitingRenditions: Int
-  @Option("rendition-timeout-milliseconds") var renditionTimeoutMilliseconds: Int
-  @Option("rendition-memory-bytes") var renditionMemoryBytes: Int
+  @OptionGroup var numbers: NumberOptions<MediaOptions>
 
   @Option(
     help:
       "File of keys, one a line, that sign URLs of media files; without it, none is signed.")
   var mediaSigningKeyFile: String?
 
-  @Option("media-url-seconds") var mediaUrlSeconds: Int
-  @Option("media-url-step-seconds") var mediaUrlStepSeconds: Int
-  @Option("media-probe-cpu-percent") var mediaProbeCpuPercent: Int
-  @Option("media-probe-interval-seconds") var mediaProbeIntervalSeconds: Int
   @OptionGroup var decoding: DecodingOptions
 
   mutating func validate() throws {
@@ -209,11 +158,5 @@ struct MediaOptions: ParsableArguments {
 
 /// What is loaded at once, and kept of what was.
 struct LoadingOptions: ParsableArguments {
-  @Option("batch-records") var batchRecords: Int
-  @Option("record-limit-bytes") var recordLimitBytes: Int
-  @Option("document-limit-bytes") var documentLimitBytes: Int
-  @Option("decompressed-bytes") var decompressedBytes: Int
-  @Option("kept-rankings") var keptRankings: Int
-  @Option("kept-rankings-seconds") var keptRankingsSeconds: Int
-  @Option("maximum-kept-moves") var maximumKeptMoves: Int
+  @OptionGroup var numbers: NumberOptions<LoadingOptions>
 }

@@ -11,13 +11,7 @@ struct TuneOptions: ParsableArguments {
       """)
   var tune = Environment.option("tune") ?? TuningSettings.Mode.off
 
-  @Option("tune-hour") var tuneHour: Int
-  @Option("tune-jobs") var tuneJobs: Int
-  @Option("tune-nice") var tuneNice: Int
-  @Option("tune-seconds") var tuneSeconds: Int
-  @Option("tune-memory-bytes") var tuneMemoryBytes: Int
-  @Option("tune-sessions") var tuneSessions: Int
-  @Option("tune-parts") var tuneParts: Int
+  @OptionGroup var numbers: NumberOptions<TuneOptions>
 
   /// That of the lab: the server's, with the database, which the lab opens from another folder.
   func environment(database: String) -> [String] {

@@ -13,8 +13,7 @@ struct WebhookOptions: ParsableArguments {
   @Flag("webhook-allow-private", "Webhooks may be on this machine and in its networks.")
   var webhookAllowPrivate: Bool
 
-  @Option("webhook-timeout-milliseconds") var webhookTimeoutMilliseconds: Int
-  @Option("webhook-retry-seconds") var webhookRetrySeconds: Int
+  @OptionGroup var numbers: NumberOptions<WebhookOptions>
 
   mutating func validate() throws { webhooks = webhooks ?? Environment.text("webhooks") }
 

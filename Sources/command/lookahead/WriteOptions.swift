@@ -14,13 +14,7 @@ struct WriteOptions: ParsableArguments {
       """)
   var writeTokenFile: String?
 
-  @Option("body-bytes") var bodyBytes: Int
-  @Option("import-bytes") var importBytes: Int
-  @Option("maximum-imports") var maximumImports: Int
-  @Option("maximum-waiting-writes") var maximumWaitingWrites: Int
-  @Option("idempotency-keep-seconds") var idempotencyKeepSeconds: Int
-  @Option("maximum-idempotency-keys") var maximumIdempotencyKeys: Int
-  @Option("kept-changes") var keptChanges: Int
+  @OptionGroup var numbers: NumberOptions<WriteOptions>
 
   mutating func validate() throws {
     if writeToken == nil, writeTokenFile == nil {
