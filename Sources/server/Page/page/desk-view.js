@@ -74,7 +74,7 @@ export class DeskView {
     this.back = h('button', { type: 'button' }, 'Before');
     this.further = h('button', { type: 'button' }, 'Further');
     this.feedsPaging = h('div', { class: 'ways' }, this.back, this.further);
-    this.name = h('input', { required: true, maxLength: 100, placeholder: 'its name', 'aria-label': 'Name of the new feed' });
+    this.name = h('input', { required: true, maxLength: 100, placeholder: 'Name', 'aria-label': 'Name of the new feed' });
     this.makeFeed = h('button', {}, 'Make a feed');
     this.outside = h('div', { class: 'outside' });
     return h('div', { class: 'side' }, h('h2', {}, 'Feeds'), this.feeds, this.feedsNote, this.feedsPaging,
@@ -104,7 +104,7 @@ export class DeskView {
     this.from = h('input', { type: 'date', onchange: filter });
     this.until = h('input', { type: 'date', onchange: filter });
     this.filter = h('div', { class: 'ways filter' }, this.search, this.shown, this.type,
-      h('label', {}, 'from ', this.from), h('label', {}, 'to ', this.until));
+      h('label', {}, 'published from ', this.from), h('label', {}, 'to ', this.until));
     this.work = h('div', { class: 'work' }, h('div', { class: 'ways head' }, this.heading, this.make, this.feedWays), this.filter, this.list.element);
     this.first = h('ol', { class: 'first', hidden: true },
       h('li', {}, h('strong', {}, 'Make a feed: '), 'a name is enough, such as harbour. Apps ask for the feed by it.'),
