@@ -507,6 +507,10 @@ extension NumberSetting {
       "rendition-memory-bytes", (1 << 20)...tebibyte, \.application.renditions.memoryBytes,
       "Address space of each program that makes a rendition."),
     NumberSetting(
+      "rendition-nice", 0...19, \.application.renditions.nice,
+      "How nice programs that make renditions are; at 19 they have a processor only while nobody else wants it."
+    ),
+    NumberSetting(
       "jobs", 1...256, default: ProcessInfo.processInfo.activeProcessorCount,
       "Number of files that are probed, or simulations that run, at once."),
 

@@ -167,6 +167,7 @@ struct MediaOptions: ParsableArguments {
   @Option("waiting-renditions") var waitingRenditions: Int
   @Option("rendition-timeout-milliseconds") var renditionTimeoutMilliseconds: Int
   @Option("rendition-memory-bytes") var renditionMemoryBytes: Int
+  @Option("rendition-nice") var renditionNice: Int
 
   @Option(
     help:
