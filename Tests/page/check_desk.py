@@ -143,6 +143,14 @@ def make_posts(tab, folder):
     expect(tab.wait(f"({TITLES}).length == 4 && {TITLES}") == ["The ferry", "The loom", "A gull", "The storm"],
            "each new one is at the top")
     expect(tab.wait("document.querySelectorAll('.posts .thumb canvas').length == 4"), "with its placeholder")
+    heading, current = "document.querySelector('.work h2').textContent", "document.querySelector('.feeds [aria-current] strong').textContent"
+    expect(tab.evaluate("document.querySelector('.filter').checkVisibility()"), "now there is something to look for")
+    tab.click("All posts")
+    expect(tab.wait(f"{heading} == 'All posts' && {current} == 'All posts' && !document.querySelector('.posts .handle')"),
+           "the posts of all feeds are listed")
+    tab.click("The harbour")
+    expect(tab.wait(f"{heading} == 'The harbour' && {current} == 'The harbour' && document.querySelectorAll('.posts .handle').length == 4"),
+           "and those of one again")
 
 
 def move_posts(tab, server, folder):
@@ -304,6 +312,7 @@ def make_several(tab, server):
     tab.wait("document.querySelectorAll('.files li .note').length >= 2 && !document.querySelector('.files progress')")
     tab.evaluate("document.querySelector('dialog.post .fields .check input').click()")
     expect(tab.save() and tab.wait(f"{BAR}.startsWith('2 posts are made')"), "several files become a post each")
+    expect(tab.wait(f"{TITLES}[0] == 'Untitled video' && {TITLES}[1] == 'Untitled image'"), f"without a title each: {tab.evaluate(TITLES)}")
     kinds = [item["type"] for item in json.loads(server.get("/rp/?feed=harbour")[2])["items"]]
     expect(kinds[:2] == ["video", "image"] and len(kinds) == 6, f"in their order: {kinds}")
     tab.click("Undo")
