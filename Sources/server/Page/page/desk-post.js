@@ -1,5 +1,6 @@
 // @ts-check
 import { Conflict } from './desk-conflict.js';
+import { title } from './desk-list.js';
 import { DropTarget, FilesField } from './desk-files.js';
 import { Preview } from './desk-preview.js';
 import { difference, item, parseRecord, placed, placeIn, Refusal, same } from './desk-client.js';
@@ -122,7 +123,7 @@ export class PostDialog {
     this.#base = base;
     this.#id = id;
     this.#draft = base.record;
-    await this.#open(base.record.title ?? id, shown.media ?? []);
+    await this.#open(title(base.record), shown.media ?? []);
   }
 
   /**
