@@ -1,6 +1,7 @@
 """Media files in a bucket: read by clients as from a folder, put there whole or not at all, whatever the store does.
 See script/check-object-storage."""
 
+import concurrent.futures
 import hashlib
 import html
 import http.client
@@ -256,7 +257,10 @@ def commands(program, folder, bucket):
             (["media", "add", "--media-root", ROOT, "s3://other/x"], 1, "does not lie in the media root"),
             (["media", "add", "s3://no-such-bucket/x"], 1, "NoSuchBucket"),
             (["seed", "--probe", "--media-root", ROOT, str(FIXTURES / "videos.ndjson")], None, "unchanged"),
-            (["media", "renditions", ROOT], 64, "of a bucket none are made"),
+            (["media", "renditions", "--dry-run", ROOT], 0, "2 would be made"),
+            (["media", "renditions", ROOT], 0, "renditions: 2 made"),
+            (["media", "renditions", f"{ROOT}/"], 0, "renditions: 0 made, 2 there already"),
+            (["media", "renditions", "--media-root", ROOT, f"{ROOT}/loom/0.mp4"], 0, "2 there already"),
             (["media", "faststart", f"{ROOT}/loom/0.mp4"], 64, "objects are not rewritten"),
             (["media", "sweep", "--media-root", ROOT, "--older-than", "0"], 0, "nothing is deleted"),
             (["media", "sweep", "--media-root", ROOT, "--older-than", "0", "--delete"], 0, "deleted 1 files"),
@@ -268,8 +272,136 @@ def commands(program, folder, bucket):
              "URLs of the store hold for 604800")]:
         code, text = run(*arguments)
         require((code == status if status is not None else True) and words in text, f"{arguments}: {code} {text[-400:]}")
-    require(bucket.names() == ["_renditions/kept.bmp", "loom/0.mp4"], f"{bucket.names()}")
-    return "add, seed, sweep; refusals in words"
+    names = bucket.names()
+    require(names[:2] == ["_renditions/kept.bmp", "loom/0.mp4"] and len(names) == 4, f"{names}")
+    return "add, seed, renditions, sweep; refusals in words"
+
+
+def renditions(program, folder, bucket):
+    """Smaller versions of objects, as of files: made once, shown, gone with what they are of, whoever is killed meanwhile."""
+    bucket.clear()
+    clip, other = ((FIXTURES / "media" / name).read_bytes() for name in ("loom/0.mp4", "first-ferry/0.mp4"))
+    image = (FIXTURES / "media/lighthouse-steps/5.jpg").read_bytes()
+    bucket.put("first-ferry/0.mp4", clip)
+    bucket.put("ü b/é.jpg", image)
+    made = lambda: sorted(name for name in bucket.names() if "_renditions/" in name)
+    options = ["--media-probe-interval-seconds", "1", "--media-probe-cpu-percent", "100"]
+
+    def make(running, name, state="made"):
+        """What came of asking for smaller versions of a file."""
+        asked = "/v1/renditions?path=" + urllib.parse.quote(path(name))
+        status, _, body = running.ask("POST", asked, token=TOKEN, timeout=60)
+        require(status == 202, f"POST {name}: {status} {body}")
+        order = lambda: next(one for one in json.loads(running.ask("GET", "/v1/renditions", token=TOKEN, timeout=60)[2])["files"]
+                             if one["path"] == json.loads(body)["path"])
+        require(wait_until(lambda: order()["state"] in ("made", "failed"), 300), f"{name}: {order()}")
+        require(order()["state"] == state, f"{name}: {order()}")
+        return order()
+
+    def shown(running):
+        """What the item shows of its file."""
+        return json.loads(running.get("/v1/items/first-ferry")[2])["media"][0]
+    with server(program, folder, *options) as running:
+        state = json.loads(running.ask("GET", "/v1/renditions", token=TOKEN)[2])
+        if not state["canMake"]:
+            raise Skipped(state["problem"])
+        require(put(running, "new/clip.mp4", clip)[0] == 201, "PUT")
+        for name, count in [("first-ferry/0.mp4", 2), ("new/clip.mp4", 2), ("ü b/é.jpg", 1)]:
+            found = make(running, name)
+            require(found["made"] == count and found["dropped"] == 0, f"{name}: {found}")
+            found = make(running, name)
+            require(found["made"] == 0 and found["kept"] == count, f"{name} again: {found}")
+        require(len(made()) == 5, f"{made()}")
+        # Of the same content they have the same names and bytes, however the content came.
+        names = [name.split("_renditions/")[1] for name in made()]
+        require(len(set(names)) == 3, f"{names}")
+        file = shown(running)
+        require(len(file["variants"]) == 2, f"{file}")
+        for variant in file["variants"]:
+            status, fields, body = running.get(variant["url"])
+            require(status == 200 and fields["Content-Type"] == "video/mp4"
+                    and body == bucket.get(urllib.parse.unquote(variant["url"]).removeprefix("/media/")), f"{variant}")
+        require(running.get(file["immutableUrl"])[0] == 200, "its content is known")
+        reads = lambda: running.metrics()['lookahead_media_store_requests_total{kind="read",outcome="ok"}']
+        before = reads()
+        time.sleep(3)
+        require(reads() == before, "what did not change is read again")
+        require(shown(running) == file, "a round forgets them")
+        # Another content has others, and none until they are made.
+        bucket.put("first-ferry/0.mp4", other)
+        require(wait_until(lambda: "variants" not in shown(running), 30), "another content has the old ones")
+        old = [name for name in made() if name.startswith("first-ferry/")]
+        require(make(running, "first-ferry/0.mp4")["made"] == 2 and len(shown(running)["variants"]) == 2, "the new content")
+        # A store that goes in the middle is said, and nothing is half there; asked again, they are made.
+        bucket.put("store/0.mp4", other + b"\0\0\0\x08free")
+        bucket.relay.set("gone")
+        status = running.ask("POST", "/v1/renditions?path=/media/store/0.mp4", token=TOKEN, timeout=60)[0]
+        require(status == 503, f"a store that is gone: {status}")
+        bucket.relay.set("pass")
+        status = running.ask("POST", "/v1/renditions?path=/media/store/0.mp4", token=TOKEN, timeout=60)[0]
+        require(status == 202, f"a store that is back: {status}")
+        # Killed while it makes them: the next one makes what is missing.
+        time.sleep(random.uniform(0, 0.5))
+        running.kill()
+        running.start()
+        require(spool(folder) == [], f"left: {spool(folder)}")
+        found = make(running, "store/0.mp4")
+        require(found["made"] + found["kept"] == 2, f"{found}")
+        require(running.ask("GET", path("none.mp4"))[0] == 404 and running.ask(
+            "POST", "/v1/renditions?path=/media/none.mp4", token=TOKEN)[0] == 404, "what is not there")
+
+    def run(*arguments, input=None):
+        done = subprocess.run(
+            [program, *arguments], input=input, capture_output=True, text=True, timeout=300,
+            env=environment(LOOKAHEAD_DATABASE=str(pathlib.Path(folder) / "feed.sqlite")))
+        require(done.returncode == 0, f"{arguments}: {done.stdout}{done.stderr}")
+        return done.stdout
+    # Those of a content that is gone, and what is in a database that knows nothing of them.
+    require("2 of contents that are gone removed" in run("media", "renditions", ROOT), "stale ones stay")
+    require(not set(old) & set(made()), f"{made()}")
+    there = made()
+    (pathlib.Path(folder) / "feed.sqlite").unlink()
+    text = run("media", "renditions", ROOT)
+    require("renditions: 0 made, 7 there already" in text and made() == there, text)
+    # What no post names goes with its own.
+    run("seed", "-", input=json.dumps({"id": "a", "type": "video", "media": [
+        {"kind": "video", "url": path("first-ferry/0.mp4")}, {"kind": "video", "url": path("store/0.mp4")}]}))
+    text = run("media", "sweep", "--media-root", ROOT, "--older-than", "0", "--delete")
+    require("deleted 2 files, 3 renditions" in text, text)
+    require(made() == [name for name in there if name.startswith(("first-ferry/", "store/"))], f"{made()}")
+    return f"{len(there)} of 4 objects; made once, by servers that are killed and with a store that goes"
+
+
+def listed(program, folder, bucket):
+    """More objects than a list has at once, and among them what other programs leave for folders."""
+    bucket.clear()
+    count, pictures = 1_234, {0, 999, 1_000, 1_001, 1_233}
+    names = [f"many/{number:05}.{'bmp' if number in pictures else 'txt'}" for number in range(count)]
+    contents = [picture(number) if number in pictures else b"nothing to see" for number in range(count)]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(bucket.put, names, contents))
+    markers = ["", "many/", "empty/", "many/00000.bmp/", "a//b.bmp", ".hidden.bmp"]
+    for name in markers:
+        bucket.put(name, b"")
+    bucket.put("zero.bmp", b"")
+    with server(program, folder, "--media-probe-interval-seconds", "1", "--media-probe-cpu-percent", "100") as running:
+        found, link, pages = [], "/v1/media?limit=1000", 0
+        while link:
+            page = json.loads(running.ask("GET", link, token=TOKEN, timeout=60)[2])
+            found, pages = found + [one["path"] for one in page["files"]], pages + 1
+            link = page["paging"]["links"].get("next")
+        require(found == [path(name) for name in names + ["zero.bmp"]], f"{len(found)} files: {found[-3:]}")
+        for name in ["", "many/", "many", "empty/", "empty", "many/00000.bmp/", "a//b.bmp", ".hidden.bmp"]:
+            require(running.get(path(name))[0] in (400, 404), f"{name!r} is there")
+        status, fields, body = running.get(path("zero.bmp"))
+        require(status == 200 and fields["Content-Length"] == "0" and body == b"", f"no bytes: {status}")
+        require(put(running, "zero.bmp", b"")[0] in (415, 422), "no bytes are taken for a picture")
+        state = 'lookahead_media_files{state="%s"}'
+        figures = lambda: [running.metrics().get(state % one) for one in ("known", "broken", "other")]
+        require(wait_until(lambda: figures() == [len(pictures), 1, count - len(pictures)], 120), f"{figures()}")
+        bucket.delete(names[-1])
+        require(wait_until(lambda: figures()[0] == len(pictures) - 1, 60), f"one that is gone: {figures()}")
+    return f"{count} objects in {pages} pages, {len(markers)} markers passed over"
 
 
 def uploads(program, folder, bucket):
@@ -347,6 +479,7 @@ def failures(program, folder, bucket):
         (("status", 403, "AccessDenied"), 502, 502), (("status", 404, "NoSuchBucket"), 502, 502),
         (("status", 500, "InternalError"), 503, 503), (("status", 503, "SlowDown"), 503, 503),
         (("status", 429, "TooMany"), 503, 503), (("status", 301, "PermanentRedirect"), 502, 502),
+        (("status", 307, "TemporaryRedirect"), 502, 502), (("drip", 0.05), 503, None),
         (("bytes", b"hello\r\n\r\n"), 503, 503), (("bytes", wrong_range), 502, None), ("gone", 503, 503),
         (("cut", 0), 503, 503), (("cut", 40), 503, 503), ("silent", 503, 503)]
     slowest = 0
@@ -371,6 +504,13 @@ def failures(program, folder, bucket):
                     f"{mode}: no page")
         bucket.relay.set(("status", 404, "NoSuchKey"))
         require(running.get(path("here.bmp"))[0] == 404, "NoSuchKey")
+        # What is too much for it for a moment, and one that is slow in all, but not too slow.
+        bucket.relay.set(("first", 1, 503, "SlowDown"))
+        require(running.get(path("here.bmp"))[2] == content, "a read behind one SlowDown")
+        bucket.relay.set(("first", 3, 503, "SlowDown"))
+        require(put(running, "here.bmp", content)[0] == 200, "a write behind three times SlowDown")
+        bucket.relay.set(("slow", 0.05))
+        require(running.get(path("here.bmp"), timeout=60)[2] == content, "a slow store")
         # A body that ends in the middle, behind a head that was answered: the connection ends, and no byte is wrong.
         bucket.relay.set("pass")
         require(running.get(path("here.bmp"))[2] == content, "it works again")

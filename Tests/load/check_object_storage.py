@@ -12,6 +12,7 @@ import time
 import urllib.request
 
 import check_media_bucket as media
+import check_signatures as signatures
 from checks import Checks, require
 from running import RunningServer, environment, wait_until
 
@@ -116,6 +117,21 @@ def large(program, folder, store):
     return f"{size >> 20} MiB in parts; a store that was away for a while"
 
 
+def given_up(program, folder, store):
+    """What killed servers left of backups in parts goes with the next backup, and nothing of anybody else."""
+    names = ["left/feed-000001-20260101T000000Z.sqlite.gz", "left/other-000001-20260101T000000Z.sqlite.gz", "left/notes"]
+    for name in names:
+        # To moto each was begun in 2010.
+        store.ask("POST", f"/backups/{name}?uploads=")
+    unfinished = lambda: [part.split("</Key>")[0] for part in store.ask("GET", "/backups?uploads=").split("<Key>")[1:]]
+    require(len(unfinished()) == 3, f"{unfinished()}")
+    with RunningServer(program, folder, "--backup-folder", "s3://backups/left", "--backup-interval-seconds", "1") as server:
+        made = 'lookahead_backups_total{outcome="made"}'
+        require(wait_until(lambda: server.metrics()[made] >= 2, 60), server.log.read_text()[-800:])
+    require(sorted(unfinished()) == sorted(names[1:]), f"{unfinished()}")
+    return "one of three"
+
+
 def refused(program, folder, store):
     """Wrong keys and buckets are said before anything is served."""
     for variables, address, words in [
@@ -139,11 +155,12 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             checks.run("a series of backups", series, program, folder, store)
             checks.run("refused", refused, program, folder, store)
+            checks.run("given up", given_up, program, folder, store)
             checks.run("large, and a store that goes", large, program, folder, store)
         bucket = media.Bucket(store)
         for name, check, *more in [
                 ("reads", media.reads), ("slow clients", media.slow_clients), ("replaced", media.replaced),
-                ("index", media.index), ("commands", media.commands), ("uploads", media.uploads),
+                ("index", media.index), ("commands", media.commands), ("renditions", media.renditions), ("lists", media.listed), ("uploads", media.uploads),
                 ("expired uploads", media.expired), ("failures", media.failures),
                 ("store killed", media.store_killed), ("server killed", media.server_killed),
                 ("side by side", media.beside, count), ("full spool", media.full_spool),
@@ -153,6 +170,7 @@ def main():
                 checks.run(f"media: {name}", check, program, folder, bucket, *more)
     finally:
         store.stop()
+    signatures.run(program, checks)
     sys.exit(checks.status())
 
 

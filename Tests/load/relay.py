@@ -10,9 +10,10 @@ import time
 class Relay:
     """Passes bytes on to a port of this machine, unless it is told otherwise.
 
-    `mode` is one of: "pass"; ("status", code, name): answers so itself; ("cut", count): passes so many bytes of each
-    connection's answers and resets it; ("bytes", data): answers with these bytes; "silent": takes requests and says
-    nothing; "gone": nobody listens.
+    `mode` is one of: "pass"; ("status", code, name): answers so itself; ("first", count, code, name): does so with the first
+    so many requests, and passes the others; ("cut", count): passes so many bytes of each connection's answers and resets
+    it; ("slow", seconds): waits before each piece of an answer; ("drip", seconds): does so before each byte; ("bytes", data):
+    answers with these bytes; "silent": takes requests and says nothing; "gone": nobody listens.
     """
 
     def __init__(self, target):
@@ -22,7 +23,7 @@ class Relay:
         self.sockets = set()
         self.listener = None
         self.port = 0
-        self.answered = 0
+        self.answered = self.left = 0
         self._listen()
 
     def _listen(self):
@@ -35,6 +36,7 @@ class Relay:
         """From now on so; what is under way is reset."""
         with self.lock:
             was, self.mode = self.mode, mode
+            self.left = mode[1] if mode[0] == "first" else 0
             sockets, self.sockets = self.sockets, set()
         if mode == "gone" and was != "gone":
             # Wakes whoever accepts: to close the descriptor alone would leave the port open.
@@ -54,17 +56,20 @@ class Relay:
                 return
             with self.lock:
                 mode = self.mode
+                if mode[0] == "first":
+                    mode = ("status", *mode[2:]) if self.left else "pass"
+                    self.left -= bool(self.left)
                 self.sockets.add(client)
             threading.Thread(target=self._serve, args=(client, mode), daemon=True).start()
 
     def _serve(self, client, mode):
         with contextlib.suppress(OSError):
-            if mode == "pass" or mode[0] == "cut":
+            if mode == "pass" or mode[0] in ("cut", "slow", "drip"):
                 store = socket.create_connection(("127.0.0.1", self.target))
                 with self.lock:
                     self.sockets.add(store)
-                threading.Thread(target=self._copy, args=(client, store, None), daemon=True).start()
-                self._copy(store, client, mode[1] if mode != "pass" else None)
+                threading.Thread(target=self._copy, args=(client, store), daemon=True).start()
+                self._copy(store, client, **({} if mode == "pass" else {mode[0]: mode[1]}))
             elif mode == "silent":
                 while client.recv(65536):
                     pass
@@ -72,10 +77,12 @@ class Relay:
                 self._answer(client, mode)
         reset(client)
 
-    def _copy(self, source, target, limit):
+    def _copy(self, source, target, cut=None, slow=0, drip=0):
+        limit = cut
         with contextlib.suppress(OSError):
             while True:
-                data = source.recv(65536)
+                data = source.recv(1 if drip else 65536)
+                time.sleep(slow or drip)
                 if not data:
                     target.shutdown(socket.SHUT_WR)
                     return

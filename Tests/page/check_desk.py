@@ -85,6 +85,7 @@ def check_desk(program, folder):
                 change_posts(tab, server, folder)
                 make_smaller(tab, server)
                 schedule_posts(tab, server)
+                refuse_files(tab, pathlib.Path(scratch), folder)
                 delete_posts(tab, server)
                 if IS_LONG:
                     make_several(tab, server)
@@ -100,7 +101,7 @@ def make_feed(tab):
     tab.wait("document.getElementById('open-desk')?.checkVisibility()")
     expect(tab.click("Open the desk"), "an empty database leads to the desk")
     # No feed is called `featured`; the others are what is tried here.
-    tab.allowed = ["404", "401", "412", "422"]
+    tab.allowed = ["404", "401", "412", "415", "422"]
     tab.open_desk("wrong")
     expect(tab.wait("/not the server/.test(document.querySelector('.gate .problem').textContent)"), "a wrong token is told")
     tab.open_desk()
@@ -142,6 +143,14 @@ def make_posts(tab, folder):
     expect(tab.wait(f"({TITLES}).length == 4 && {TITLES}") == ["The ferry", "The loom", "A gull", "The storm"],
            "each new one is at the top")
     expect(tab.wait("document.querySelectorAll('.posts .thumb canvas').length == 4"), "with its placeholder")
+    heading, current = "document.querySelector('.work h2').textContent", "document.querySelector('.feeds [aria-current] strong').textContent"
+    expect(tab.evaluate("document.querySelector('.filter').checkVisibility()"), "now there is something to look for")
+    tab.click("All posts")
+    expect(tab.wait(f"{heading} == 'All posts' && {current} == 'All posts' && !document.querySelector('.posts .handle')"),
+           "the posts of all feeds are listed")
+    tab.click("The harbour")
+    expect(tab.wait(f"{heading} == 'The harbour' && {current} == 'The harbour' && document.querySelectorAll('.posts .handle').length == 4"),
+           "and those of one again")
 
 
 def move_posts(tab, server, folder):
@@ -227,6 +236,27 @@ def make_smaller(tab, server):
     expect(len(item["media"][0].get("variants", [])) == 1, "pages have them")
 
 
+def refuse_files(tab, scratch, folder):
+    """Files that the server does not take are named where one looks, and go at once; the others stay."""
+    hostile = [scratch / "menu.pdf", scratch / "empty.jpg"]
+    for file, content in zip(hostile, (b"%PDF-1.4", b"")):
+        file.write_bytes(content)
+    tab.drop(".bench", *hostile, MEDIA / "loom/0.mp4")
+    tab.wait(f"{POST}.open && document.querySelectorAll('.files .problem').length == 2 && !document.querySelector('.files progress')"
+             " && document.querySelector('.files .curve')")
+    tab.evaluate("document.querySelector('dialog.post').scrollTop = 0")
+    tab.click("Save", POST)
+    note = "document.querySelector('.foot .note')"
+    expect(tab.wait(f"/“menu.pdf”, “empty.jpg” are not on the server/.test({note}.textContent)"), "what is not on the server is named")
+    expect(tab.evaluate(f"(({{top, bottom}}) => top >= 0 && bottom <= innerHeight)({note}.getBoundingClientRect())"), "where one looks")
+    tab.screenshot(folder / "desk-refused.png")
+    expect(tab.click("Take out the 2 files", POST) and tab.evaluate("document.querySelectorAll('.files li').length") == 1,
+           "what is refused is taken out at once")
+    tab.click("Cancel", POST)
+    tab.click("Cancel", POST)
+    tab.wait(f"!{POST}.open")
+
+
 def schedule_posts(tab, server):
     def set_moment(value):
         tab.evaluate("document.querySelectorAll('.posts .open')[0].click()")
@@ -282,6 +312,7 @@ def make_several(tab, server):
     tab.wait("document.querySelectorAll('.files li .note').length >= 2 && !document.querySelector('.files progress')")
     tab.evaluate("document.querySelector('dialog.post .fields .check input').click()")
     expect(tab.save() and tab.wait(f"{BAR}.startsWith('2 posts are made')"), "several files become a post each")
+    expect(tab.wait(f"{TITLES}[0] == 'Untitled video' && {TITLES}[1] == 'Untitled image'"), f"without a title each: {tab.evaluate(TITLES)}")
     kinds = [item["type"] for item in json.loads(server.get("/rp/?feed=harbour")[2])["items"]]
     expect(kinds[:2] == ["video", "image"] and len(kinds) == 6, f"in their order: {kinds}")
     tab.click("Undo")

@@ -16,8 +16,11 @@ package struct ObjectAddress: Sendable, Hashable, CustomStringConvertible {
   /// - Throws: `ObjectStoreError.notAnAddress`.
   package init(_ text: String) throws(ObjectStoreError) {
     guard Self.isOne(text) else { throw .notAnAddress(text) }
-    let parts = text.dropFirst(Self.scheme.count).split(
-      separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    // By bytes: a slash and an accent behind it are one letter to Swift.
+    let slash = UInt8(ascii: "/")
+    let parts = text.utf8.dropFirst(Self.scheme.utf8.count).split(
+      separator: slash, maxSplits: 1, omittingEmptySubsequences: false
+    ).map { Substring($0) }
     // https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
     guard let bucket = parts.first, (3...63).contains(bucket.utf8.count),
       bucket.utf8.allSatisfy({
@@ -27,11 +30,10 @@ package struct ObjectAddress: Sendable, Hashable, CustomStringConvertible {
     self.bucket = String(bucket)
     var prefix = parts.count > 1 ? String(parts[1]) : ""
     guard !prefix.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }),
-      !prefix.split(separator: "/", omittingEmptySubsequences: false).dropLast().contains(where: {
-        $0.isEmpty || $0 == "." || $0 == ".."
-      })
+      !prefix.utf8.split(separator: slash, omittingEmptySubsequences: false).dropLast().contains(
+        where: { $0.isEmpty || $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) })
     else { throw .notAnAddress(text) }
-    if !prefix.isEmpty, !prefix.hasSuffix("/") { prefix += "/" }
+    if let last = prefix.utf8.last, last != slash { prefix += "/" }
     self.prefix = prefix
   }
 
@@ -79,13 +81,28 @@ package enum ObjectStoreError: Error, Sendable, Hashable, CustomStringConvertibl
     case .setting(let words): words
     case .failed(let words): "the object store cannot be asked: \(words)"
     case .refused(let status, let code, let message):
-      "the object store refuses: \(status) \(code)\(message.isEmpty ? "" : ", \(message)")"
+      "the object store refuses: \(status)\(code.isEmpty ? "" : " \(code)")\(message.isEmpty ? "" : ", \(message)")"
+        + (Self.advice(code).map { " (\($0))" } ?? "")
     case .otherLength(let key, let expected, let found):
       "\(key) has \(found) bytes and not \(expected)"
     case .noAnswer(let words): "the object store's answer is not understood: \(words)"
     case .preconditionFailed: "the object was written by another meanwhile"
     case .changed: "the object was replaced while it was read"
     case .cancelled: "it was given up"
+    }
+  }
+
+  /// Which setting is to be looked at where the store refuses with a code
+  /// (https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html).
+  private static func advice(_ code: String) -> String? {
+    switch code {
+    case "SignatureDoesNotMatch": "AWS_SECRET_ACCESS_KEY is not that of AWS_ACCESS_KEY_ID"
+    case "InvalidAccessKeyId": "AWS_ACCESS_KEY_ID is none that it knows"
+    case "InvalidToken", "ExpiredToken": "AWS_SESSION_TOKEN does not hold, or no longer"
+    case "RequestTimeTooSkewed": "this machine's clock is not the store's"
+    case "AuthorizationHeaderMalformed", "PermanentRedirect", "TemporaryRedirect":
+      "AWS_REGION or AWS_ENDPOINT_URL is not the bucket's"
+    default: nil
     }
   }
 }

@@ -373,7 +373,11 @@ package struct ObjectStore: Sendable {
         body: .bytes(document), timeMilliseconds: settings.requestMilliseconds,
         stallMilliseconds: settings.requestMilliseconds, of: .write)
       // It may be found only after 200 was sent that it failed.
-      if XMLText.first("Code", in: done.body[...]) != nil { throw done.refusal }
+      if XMLText.first("Code", in: done.body[...]) != nil,
+        case .refused(_, let code, let message) = done.refusal
+      {
+        throw ObjectStoreError.refused(status: 500, code: code, message: message)
+      }
     } catch {
       // What came costs money as long as it is kept.
       try? abort(.init(key: key, id: upload, begunSeconds: 0))
@@ -432,10 +436,11 @@ package struct ObjectStore: Sendable {
     package let begunSeconds: Int
   }
 
-  /// The first uploads in parts below the address that were begun and are not whole: killed servers leave them.
+  /// The first uploads in parts below the address that were begun before a time and are not whole: killed servers leave
+  /// them. One whose time the store does not say is none of them.
   ///
   /// - Throws: `ObjectStoreError`.
-  package func unfinished() throws(ObjectStoreError) -> [Unfinished] {
+  package func unfinished(begunBefore seconds: Int) throws(ObjectStoreError) -> [Unfinished] {
     let answer = try ask(
       "GET", key: nil, query: [("uploads", ""), ("prefix", address.prefix)], of: .list)
     return XMLText.all("Upload", in: answer.body[...]).compactMap { element in
@@ -444,7 +449,7 @@ package struct ObjectStore: Sendable {
       else { return nil }
       return Unfinished(
         key: key, id: id, begunSeconds: Self.seconds(XMLText.first("Initiated", in: element)))
-    }
+    }.filter { $0.begunSeconds > 0 && $0.begunSeconds < seconds }
   }
 
   /// Takes away what came of an upload in parts.

@@ -145,16 +145,15 @@ package struct RequestSigner: Sendable {
       .map { "\($0.0)=\($0.1)" }.joined(separator: "&")
   }
 
-  /// A path as it is signed and sent: all but unreserved characters and slashes percent-encoded.
-  package static func path(_ path: String) -> String {
-    path.split(separator: "/", omittingEmptySubsequences: false).map { encoded(String($0)) }
-      .joined(separator: "/")
-  }
+  /// A path as it is signed and sent: all but unreserved characters and slashes percent-encoded. By bytes: a slash and an
+  /// accent behind it are one letter to Swift.
+  package static func path(_ path: String) -> String { encoded(path, keeping: UInt8(ascii: "/")) }
 
-  /// Percent-encoded but for unreserved characters (RFC 3986 section 2.3).
-  private static func encoded(_ text: String) -> String {
+  /// Percent-encoded but for unreserved characters (RFC 3986 section 2.3), and for one more.
+  private static func encoded(_ text: String, keeping kept: UInt8? = nil) -> String {
     let bytes = text.utf8.flatMap { byte -> [UInt8] in
       switch byte {
+      case kept: return [byte]
       case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
         UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
         UInt8(ascii: "_"), UInt8(ascii: "~"):

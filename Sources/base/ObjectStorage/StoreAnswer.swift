@@ -18,11 +18,16 @@ struct StoreAnswer: Sendable {
 
   subscript(name: String) -> String? { fields[name] }
 
-  /// Why it refuses, as S3 says it in its XML; an answer to HEAD says nothing.
+  /// Why it refuses, as S3 says it in its XML; an answer to HEAD says nothing but where the bucket is.
   var refusal: ObjectStoreError {
-    .refused(
-      status: status, code: XMLText.first("Code", in: body[...]) ?? "",
-      message: String((XMLText.first("Message", in: body[...]) ?? "").prefix(300)))
+    var message = String((XMLText.first("Message", in: body[...]) ?? "").prefix(300))
+    if (300..<400).contains(status), let region = self["x-amz-bucket-region"]?.prefix(60) {
+      message += (message.isEmpty ? "" : " ") + "The bucket is in \(region)."
+    }
+    return .refused(
+      status: status,
+      code: XMLText.first("Code", in: body[...]) ?? (status == 301 ? "PermanentRedirect" : ""),
+      message: message)
   }
 
   /// Whether the same request may be answered otherwise soon.

@@ -93,7 +93,7 @@ struct MediaRenditionsCommand: ParsableCommand {
       Of a picture one in WebP of each of the widths 320, 640 and 1280 that it has more of; of a GIF or APNG a \
       WebP animation no wider than 640; of a video two in H.264 and AAC, of fewer lines and bits, with their \
       tables in front and a key frame every two seconds; of sound nothing. They lie in the folder _renditions \
-      beside the original, and bear its content's hash: a run that was killed goes on, the same run twice makes \
+      beside the original, in a bucket, too, and bear its content's hash: a run that was killed goes on, the same run twice makes \
       nothing, and those of a content that is gone are removed. One that would save less than a tenth of \
       the bytes is not kept. What media add does is done, too: posts that name the original show its renditions \
       from then on as its variants. Nothing of the original changes. What is wrong with a file is reported as \
@@ -108,21 +108,19 @@ struct MediaRenditionsCommand: ParsableCommand {
 
   @Option("rendition-memory-bytes") var renditionMemoryBytes: Int
 
+  @Option("rendition-nice") var renditionNice: Int
+
   @Flag(help: "Print what would be made, and write nothing.")
   var dryRun = false
 
   func run() throws {
     var configuration = FeedServiceConfiguration(try options.location())
     Setting.apply(Setting.list(of: self), to: &configuration)
-    if (files.paths + [files.mediaRoot].compactMap(\.self)).contains(where: ObjectAddress.isOne) {
-      throw ValidationError(
-        "renditions lie beside their originals, in a folder: of a bucket none are made (make them of a copy)"
-      )
-    }
     try files.run(configuration) { indexer in
       var limits = RenditionMaker.Limits()
       limits.timeMilliseconds = renditionTimeoutMilliseconds
       limits.memoryBytes = renditionMemoryBytes
+      limits.nice = renditionNice
       indexer.maker = try RenditionMaker(
         probe: MediaProbe(settings: files.decoding.settings), limits: limits)
       indexer.isDry = dryRun

@@ -403,6 +403,10 @@ extension MediaOptions: NumberGroup {
     NumberSetting(
       "rendition-memory-bytes", (1 << 20)...tebibyte, \.application.renditions.memoryBytes,
       "Address space of each program that makes a rendition."),
+    NumberSetting(
+      "rendition-nice", 0...19, \.application.renditions.nice,
+      "How nice programs that make renditions are; at 19 they have a processor only while nobody else wants it."
+    ),
   ]
 }
 

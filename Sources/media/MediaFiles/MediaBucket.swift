@@ -172,7 +172,7 @@ package struct MediaBucket: Sendable {
     begunBefore seconds: Int, isDry: Bool = false
   ) throws(ObjectStoreError) -> Int {
     var count = 0
-    for upload in try writing.unfinished() where (1..<seconds).contains(upload.begunSeconds) {
+    for upload in try writing.unfinished(begunBefore: seconds) {
       if !isDry { try writing.abort(upload) }
       count += 1
     }

@@ -21,11 +21,14 @@ package enum MediaStorage: Sendable {
 
   /// What is said of the file with these path segments, now.
   ///
+  /// - Parameter forClient: whether a client waits for it.
   /// - Throws: `MediaError`.
-  package func status(of segments: [String]) throws(MediaError) -> MediaStatus {
+  package func status(
+    of segments: [String], forClient: Bool = false
+  ) throws(MediaError) -> MediaStatus {
     switch self {
     case .folder(let root): MediaStatus(try root.status(of: segments))
-    case .bucket(let bucket): try bucket.status(of: segments)
+    case .bucket(let bucket): try bucket.status(of: segments, forClient: forClient)
     }
   }
 

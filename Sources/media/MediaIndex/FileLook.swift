@@ -14,8 +14,7 @@ struct FileLook: Sendable {
   let store: any MediaStore
   let probe: MediaProbe
   let desk: ContentDesk
-  /// Nil where there is none: beside objects.
-  let shelf: RenditionShelf?
+  let shelf: RenditionShelf
   /// Whether each file is probed again, whatever is known.
   let isAnew: Bool
   /// The outcomes of files in earlier runs; nil if they are not remembered.
@@ -88,7 +87,17 @@ struct FileLook: Sendable {
         return .passedOver(urls: urls)
       }
       return try outcome(of: file, segments, path, urls)
-    } catch let error as MediaError {
+    } catch {
+      return outcome(of: error, path, urls)
+    }
+  }
+
+  /// What becomes of a file that could not be looked into.
+  private func outcome(of error: any Error, _ path: String, _ urls: [String]) -> MediaOutcome {
+    switch error {
+    // A store that is away says nothing of its objects: the round is over.
+    case let error as MediaError where error.isPassing: return .stopped(error)
+    case let error as MediaError:
       // Another server of the same files may still have it.
       let gone: [String] =
         if case .notFound = error {
@@ -97,18 +106,17 @@ struct FileLook: Sendable {
       return .failed(
         path: path, reason: MediaWalk.WalkProblem.media(error).description, urls: urls,
         unavailableURLs: gone, sha256: nil)
-    } catch ProbeError.cancelled {
-      return .waiting(urls: [])
-    } catch ProbeError.changed where settlingMilliseconds > 0 {
-      return .waiting(urls: urls)
-    } catch let error as ProbeError {
+    case ProbeError.cancelled: return .waiting(urls: [])
+    case ProbeError.changed where settlingMilliseconds > 0: return .waiting(urls: urls)
+    // An object is whole whenever it is there: the next look finds the new one.
+    case ProbeError.remote(.changed), RemoteError.changed: return .waiting(urls: urls)
+    case let error as ProbeError:
       return .failed(
         path: path, reason: error.description, urls: urls,
         unavailableURLs: error.isOfBrokenFile ? urls : [], sha256: nil)
-    } catch let error as SystemError {
+    case let error as SystemError:
       return .failed(path: path, reason: error.reason, urls: urls, sha256: nil)
-    } catch {
-      return .stopped(error)
+    default: return .stopped(error)
     }
   }
 
@@ -130,7 +138,7 @@ struct FileLook: Sendable {
       return media.truth.bytes == status.bytes && media.changedNanoseconds == time
     }
     guard let first else { return nil }
-    let found = try renditions(of: first.truth, at: segments, path)
+    let found = try renditions(ofKnown: first.truth, at: segments, path)
     let media = addresses.media(at: urls, first.truth.alone, found, time)
     let changed = zip(media, known).filter { $0 != $1 }.map(\.0)
     return changed.isEmpty
@@ -140,10 +148,19 @@ struct FileLook: Sendable {
           path: path, media: changed, notes: nil, sha256: nil, renditions: found.renditions))
   }
 
+  /// The renditions of a file that looks as it did. In a bucket a look at them is a request for each file: in a service,
+  /// which goes through all files again and again, those count that it had, until a run without a memory looks at them.
   private func renditions(
-    of truth: MediaTruth, at segments: [String], _ path: String
+    ofKnown truth: MediaTruth, at segments: [String], _ path: String
   ) throws(ProbeError) -> RenditionShelf.Found {
-    try shelf?.renditions(of: truth, at: segments, path) ?? .init(renditions: .init(path: path))
+    guard storage.bucket != nil, memory != nil, shelf.maker == nil else {
+      return try shelf.renditions(of: truth, at: segments, path)
+    }
+    var found = RenditionShelf.Found(renditions: .init(path: path))
+    found.files = truth.variants.compactMap { variant in
+      addresses.segments(of: variant.url).map { ($0, variant.truth) }
+    }
+    return found
   }
 
   private func isUnsettled(_ status: FileStatus) -> Bool {
@@ -174,7 +191,7 @@ struct FileLook: Sendable {
       _ truth: MediaTruth, _ notes: [ProbeNote]?
     ) throws(ProbeError) -> MediaOutcome {
       let changed = Int64(file.changed.nanosecondsSince1970)
-      let found = try renditions(of: truth, at: segments, path)
+      let found = try shelf.renditions(of: truth, at: segments, path)
       return .known(
         .init(
           path: path, media: addresses.media(at: urls, truth, found, changed), notes: notes,
@@ -224,7 +241,8 @@ extension FileLook {
   ) -> MediaOutcome {
     let urls = urls(of: segments, url)
     do {
-      let known = isAnew ? [] : try store.media(at: urls)
+      let earlier = try store.media(at: urls)
+      let known = isAnew ? [] : earlier
       var status = status
       if status == nil, case .found(let found) = listed.entry(segments) { status = found }
       if let status,
@@ -240,36 +258,19 @@ extension FileLook {
       guard isNamed || OpenFile.mayBeMedia(head: first.bytes, named: segments.last ?? "") else {
         return .passedOver(urls: urls)
       }
-      let report = try object.report(of: segments, first)
+      var report = try object.report(of: segments, first)
       let changed = Int64(first.status.changed.nanosecondsSince1970)
-      let found = RenditionShelf.Found(renditions: .init(path: path))
+      // As long as it is that object, it has the content that it had when all of it was read.
+      let whole = earlier.lazy.compactMap(\.self)
+        .first { $0.isByContent(bytes: first.status.bytes, changedNanoseconds: changed) }
+      report.truth.version = whole?.truth.version ?? report.truth.version
+      let found = try shelf.renditions(of: report.truth, at: segments, path)
       return .known(
         .init(
           path: path, media: addresses.media(at: urls, report.truth, found, changed),
           notes: report.notes, sha256: nil, renditions: found.renditions))
-    } catch let error as MediaError {
-      // A store that is away says nothing of its objects: the round is over.
-      if error.isPassing { return .stopped(error) }
-      var gone: [String] = []
-      if case .notFound = error {
-        gone = urls.filter { $0.utf8.starts(with: MediaAddresses.servedPrefix.utf8) }
-      }
-      return .failed(
-        path: path, reason: error.description, urls: urls, unavailableURLs: gone, sha256: nil)
-    } catch ProbeError.cancelled {
-      return .waiting(urls: [])
-    } catch ProbeError.remote(.changed) {
-      return .waiting(urls: urls)
-    } catch RemoteError.changed {
-      return .waiting(urls: urls)
-    } catch let error as ProbeError {
-      return .failed(
-        path: path, reason: error.description, urls: urls,
-        unavailableURLs: error.isOfBrokenFile ? urls : [], sha256: nil)
-    } catch let error as SystemError {
-      return .failed(path: path, reason: error.reason, urls: urls, sha256: nil)
     } catch {
-      return .stopped(error)
+      return outcome(of: error, path, urls)
     }
   }
 }
@@ -281,6 +282,7 @@ extension MediaAddresses {
   ) -> [KnownMedia] {
     urls.map { url in
       var truth = truth
+      if let sha256 = found.sha256 { truth.version = .content(sha256: sha256) }
       truth.variants = found.files.map { file in
         MediaVariant(url: self.url(of: file.segments, beside: url), truth: file.truth)
       }

@@ -75,11 +75,8 @@ package struct MediaArrival: Sendable {
       return known.isEmpty ? () : try store.forget(known)
     }
     let path = segments.joined(separator: "/")
-    let found =
-      try storage.root.map {
-        try RenditionShelf(root: $0, probe: probe, maker: nil, isDry: true)
-          .renditions(of: truth, at: segments, path)
-      } ?? .init(renditions: .init(path: path))
+    let found = try RenditionShelf(storage: storage, probe: probe, maker: nil, isDry: true)
+      .renditions(of: truth, at: segments, path)
     try store.keep(
       addresses.media(
         at: urls, truth.alone, found, Int64(status.changed.nanosecondsSince1970)))

@@ -101,7 +101,7 @@ struct MediaBatch {
   /// Writes all of it.
   mutating func write() throws {
     if !isDry {
-      try store.keep(media)
+      try store.keep(withoutOutdated(media))
       try forget(outdated)
       try keepUnavailable()
     }
@@ -111,6 +111,19 @@ struct MediaBatch {
     unavailable = []
     digests = []
     files = 0
+  }
+
+  /// Without objects of which more became known since they were looked into, as they were put there or made smaller.
+  private func withoutOutdated(_ media: [KnownMedia]) throws -> [KnownMedia] {
+    func isTagged(_ media: KnownMedia) -> Bool {
+      if case .entityTag = media.truth.version { true } else { false }
+    }
+    guard media.contains(where: isTagged) else { return media }
+    return zip(media, try store.media(at: media.map(\.url))).filter { found, now in
+      !isTagged(found)
+        || now?.isByContent(
+          bytes: found.truth.bytes, changedNanoseconds: found.changedNanoseconds) != true
+    }.map(\.0)
   }
 
   /// Forgets the facts about files that are gone below these targets.
@@ -135,5 +148,13 @@ struct MediaBatch {
     guard !known.isEmpty, believesGone() else { return }
     try store.forget(known)
     addition.forgotten += known.count
+  }
+}
+
+extension KnownMedia {
+  /// Whether all of it was read when it had this size and change time.
+  func isByContent(bytes: Int, changedNanoseconds: Int64?) -> Bool {
+    guard case .content = truth.version else { return false }
+    return truth.bytes == bytes && self.changedNanoseconds == changedNanoseconds
   }
 }

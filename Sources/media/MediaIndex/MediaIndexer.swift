@@ -101,9 +101,8 @@ package struct MediaIndexer: Sendable {
     let look = FileLook(
       storage: storage, listed: listed, addresses: addresses, store: store, probe: probe,
       desk: desk,
-      shelf: storage.root.map {
-        RenditionShelf(root: $0, probe: probe, maker: maker, isDry: isDry)
-      }, isAnew: isAnew, memory: memory, settlingMilliseconds: settlingMilliseconds)
+      shelf: RenditionShelf(storage: storage, probe: probe, maker: maker, isDry: isDry),
+      isAnew: isAnew, memory: memory, settlingMilliseconds: settlingMilliseconds)
     try startThreads(inbox) {
       while let outcome = paced({ look.nextOutcome(of: queue) }) {
         inbox.wait { inbox -> Void? in
@@ -135,8 +134,8 @@ package struct MediaIndexer: Sendable {
           storage: storage, listed: listed, addresses: addresses, store: store, pace: pace)
         try batch.forgetGone(sweep, targets)
       }
-      if !isDry, maker != nil, let root = storage.root {
-        let sweep = RenditionSweep(root: root, addresses: addresses, store: store)
+      if !isDry, maker != nil {
+        let sweep = RenditionSweep(storage: storage, addresses: addresses, store: store)
         batch.addRemoved(try sweep.removeStale(below: targets))
       }
     } catch {

@@ -1,6 +1,7 @@
 import Feed
 import MediaFiles
 import MediaProbe
+import System
 
 /// Finds out about the objects of a bucket what clients cannot know, from no more of their bytes than that takes.
 package struct ObjectProbe: Sendable {
@@ -8,10 +9,18 @@ package struct ObjectProbe: Sendable {
   struct First {
     let status: MediaStatus
     let bytes: [UInt8]
+
+    /// What the store tells it by.
+    var version: MediaVersion? {
+      status.entityTag.flatMap { MediaVersion(text: "etag:\($0)") }
+    }
   }
 
   /// What is asked for first: most files' tables.
   private static let firstBytes = 65_536
+
+  /// How much is asked for at once where all of an object is read.
+  private static let wholePieceBytes = 1 << 20
 
   private let bucket: MediaBucket
   private let probe: MediaProbe
@@ -53,8 +62,7 @@ package struct ObjectProbe: Sendable {
           throw error
         }
       }
-      let version = first.status.entityTag.flatMap { MediaVersion(text: "etag:\($0)") }
-      let report = try probe.probe(file, version: version)
+      let report = try probe.probe(file, version: first.version)
       if let problem = report.truth.problem {
         throw ProbeError.unbelievable(program: "lookahead", "\(problem.field) \(problem.words)")
       }
@@ -62,5 +70,29 @@ package struct ObjectProbe: Sendable {
     } catch {
       throw failure ?? error
     }
+  }
+
+  /// All of an object, in a file without a name, and the version that it is of.
+  ///
+  /// - Throws: `MediaError` where the store does not bring it, `ProbeError`, `SystemError`.
+  func whole(of segments: [String]) throws -> (file: OpenFile, version: MediaVersion?) {
+    let first = try first(of: segments)
+    let limits = probe.remoteLimits
+    let size = first.status.bytes
+    guard size <= limits.wholeBytes else {
+      throw ProbeError.tooLarge(bytes: size, limitBytes: limits.wholeBytes)
+    }
+    let scratch = try ScratchFile(folder: limits.scratchFolder)
+    try scratch.write(first.bytes, at: 0)
+    var offset = first.bytes.count
+    while offset < size {
+      if probe.cancellation?.isCancelled == true { throw ProbeError.cancelled }
+      let range = offset..<min(size, offset + Self.wholePieceBytes)
+      let piece = try bucket.read(segments, range, of: first.status.entityTag).bytes
+      try scratch.write(piece, at: offset)
+      offset += piece.count
+    }
+    guard let file = OpenFile(scratch.descriptor) else { throw ProbeError.notAFile }
+    return (file, first.version)
   }
 }

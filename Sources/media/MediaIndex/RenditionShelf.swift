@@ -6,18 +6,23 @@ import System
 
 /// Where renditions lie: in a folder beside their originals, from which they are served as any file is, and
 /// which is not gone through for originals. Their names say of which content they are renditions
-/// (`RenditionName`): a file whose content changes has others, and one that is only renamed has the same.
+/// (`RenditionName`): a file whose content changes has others, and one that is only renamed has the same. In a bucket they
+/// have the same names: an object is read as a whole to be made smaller, and its content is known from then on.
 package struct RenditionShelf: Sendable {
   /// What the folder is called.
   package static let folderName = "_renditions"
+  /// How many names of a bucket are asked for at once: those of one content are fewer.
+  private static let namesAtOnce = 16
 
-  let root: MediaRoot
+  let storage: MediaStorage
   let probe: MediaProbe
   let maker: RenditionMaker?
   let isDry: Bool
 
   /// What there is of a file.
   struct Found {
+    /// The hash of the original's content, where it was read for them.
+    var sha256: [UInt8]?
     /// The renditions' path segments, and the facts about them; the smallest first.
     var files: [(segments: [String], truth: MediaTruth)] = []
     var renditions: MediaOutcome.Renditions
@@ -33,24 +38,34 @@ package struct RenditionShelf: Sendable {
     var found = Found(renditions: .init(path: path))
     let ladder = Rendition.ladder(of: truth)
     let folder = Array(segments.dropLast()) + [Self.folderName]
-    guard case .content(let sha256) = truth.version, !ladder.isEmpty,
-      segments.dropLast().last != Self.folderName, folder.count < MediaRoot.depthLimit
+    guard !ladder.isEmpty, segments.dropLast().last != Self.folderName,
+      folder.count < MediaRoot.depthLimit
     else { return found }
-    var open: OpenFolder?
-    do throws(MediaError) {
-      open = try root.openFolder(folder)
-    } catch {
-      guard case .notFound = error else {
-        found.renditions.problems.append("its renditions cannot be looked at: \(error)")
+    var original: OpenFile?
+    let sha256: [UInt8]
+    var open: Place?
+    do {
+      if case .content(let known) = truth.version {
+        sha256 = known
+      } else if maker != nil {
+        let opened = try openOriginal(segments, of: truth)
+        (original, sha256, found.sha256) = (opened.file, opened.sha256, opened.sha256)
+      } else {
         return found
       }
-      guard maker != nil else { return found }
+      open = try place(folder, ofContent: sha256)
+    } catch ProbeError.cancelled {
+      throw .cancelled
+    } catch {
+      found.renditions.problems.append("its renditions cannot be looked at: \(error)")
+      return found
     }
-    var original: OpenFile?
+    guard open != nil || maker != nil else { return found }
     for rendition in ladder {
       let name = RenditionName(rendition, ofContent: sha256).text
       do {
-        switch try open.map({ try look(in: $0, name, rendition, of: truth) }) ?? .missing {
+        let there = try open.map { try look(in: $0, folder + [name], rendition, of: truth) }
+        switch there ?? .missing {
         case .there(let truth):
           found.renditions.kept += 1
           found.files.append((folder + [name], truth))
@@ -65,17 +80,19 @@ package struct RenditionShelf: Sendable {
           found.renditions.made.append(rendition)
           continue
         }
-        let file = try original ?? openOriginal(segments, sha256)
+        let file = try original ?? openOriginal(segments, of: truth).file
         original = file
         let shelf = try open ?? makeFolder(beside: segments)
         open = shelf
-        if let truth = try make(rendition, named: name, in: shelf, of: file, truth, maker) {
+        if let truth = try make(rendition, folder + [name], in: shelf, of: file, truth, maker) {
           found.renditions.made.append(rendition)
           found.files.append((folder + [name], truth))
         } else {
           found.renditions.dropped += 1
         }
       } catch RenditionError.unreadable(.cancelled) {
+        throw .cancelled
+      } catch ProbeError.cancelled {
         throw .cancelled
       } catch {
         found.renditions.problems.append(
@@ -86,8 +103,41 @@ package struct RenditionShelf: Sendable {
     return found
   }
 
-  /// What is in a rendition's place.
+  /// Where the renditions of a content are looked for.
   private enum Place {
+    case folder(OpenFolder)
+    /// Those that are there, by name.
+    case objects(MediaBucket, [String: MediaStatus])
+  }
+
+  /// Nil where there is no such folder.
+  private func place(
+    _ folder: [String], ofContent sha256: [UInt8]
+  ) throws(MediaError) -> Place? {
+    switch storage {
+    case .folder(let root):
+      do throws(MediaError) {
+        return .folder(try root.openFolder(folder))
+      } catch {
+        guard case .notFound = error else { throw error }
+        return nil
+      }
+    case .bucket(let bucket):
+      let content = RenditionName.content(sha256)
+      var objects = MediaObjects(
+        bucket, below: folder, after: folder + [content], atOnce: Self.namesAtOnce)
+      var found: [String: MediaStatus] = [:]
+      while let object = try objects.next(), let name = object.segments.last,
+        object.segments.count == folder.count + 1, name.utf8.starts(with: content.utf8)
+      {
+        found[name] = object.status
+      }
+      return .objects(bucket, found)
+    }
+  }
+
+  /// What is in a rendition's place.
+  private enum State {
     case there(MediaTruth)
     /// It would save too little.
     case noUse
@@ -95,22 +145,26 @@ package struct RenditionShelf: Sendable {
   }
 
   private func look(
-    in folder: OpenFolder, _ name: String, _ rendition: Rendition, of original: MediaTruth
-  ) throws -> Place {
-    guard let status = try status(of: name, in: folder) else {
-      return try status(of: name + RenditionName.droppedSuffix, in: folder) == nil
-        ? .missing : .noUse
+    in place: Place, _ segments: [String], _ rendition: Rendition, of original: MediaTruth
+  ) throws -> State {
+    let name = segments.last ?? ""
+    guard let bytes = try bytes(of: name, in: place) else {
+      return try bytes(of: name + RenditionName.droppedSuffix, in: place) == nil ? .missing : .noUse
     }
     let known = original.variants.first { variant in
       variant.url.utf8.suffix(name.utf8.count + 1).elementsEqual(("/" + name).utf8)
-        && variant.truth.bytes == status.bytes
+        && variant.truth.bytes == bytes
     }
     if let known { return .there(known.truth) }
-    guard let file = try folder.file(named: name, purpose: "read the rendition \(name)") else {
-      return .missing
+    let file: OpenFile?
+    switch place {
+    case .folder(let folder):
+      file = try folder.file(named: name, purpose: "read the rendition \(name)")
+    case .objects(let bucket, _): file = try ObjectProbe(bucket, probe).whole(of: segments).file
     }
+    guard let file else { return .missing }
     do throws(RenditionError) {
-      return try probe.look(at: file, rendition, of: original).map(Place.there) ?? .noUse
+      return try probe.look(at: file, rendition, of: original).map(State.there) ?? .noUse
     } catch {
       // The maker of renditions makes it again.
       if maker != nil { return .missing }
@@ -118,31 +172,75 @@ package struct RenditionShelf: Sendable {
     }
   }
 
-  private func status(of name: String, in folder: OpenFolder) throws(SystemError) -> FileStatus? {
-    do throws(SystemError) {
-      let status = try folder.status(of: name, purpose: "look at the rendition \(name)")
-      return status.isRegularFile ? status : nil
-    } catch {
-      if error.code == ENOENT { return nil }
-      throw error
+  /// The size of a rendition; nil where there is none.
+  private func bytes(of name: String, in place: Place) throws(SystemError) -> Int? {
+    switch place {
+    case .objects(_, let found): return found[name]?.bytes
+    case .folder(let folder):
+      do throws(SystemError) {
+        let status = try folder.status(of: name, purpose: "look at the rendition \(name)")
+        return status.isRegularFile ? status.bytes : nil
+      } catch {
+        if error.code == ENOENT { return nil }
+        throw error
+      }
     }
   }
 
-  private func makeFolder(beside segments: [String]) throws -> OpenFolder {
-    try root.openFolder(segments.dropLast()).makeFolder(
-      named: Self.folderName, purpose: "make the folder \(Self.folderName) beside it")
+  private func makeFolder(beside segments: [String]) throws -> Place {
+    switch storage {
+    case .folder(let root):
+      return .folder(
+        try root.openFolder(segments.dropLast()).makeFolder(
+          named: Self.folderName, purpose: "make the folder \(Self.folderName) beside it"))
+    case .bucket(let bucket): return .objects(bucket, [:])
+    }
   }
 
-  private func openOriginal(_ segments: [String], _ sha256: [UInt8]) throws -> OpenFile {
-    let file = try root.open(segments)
-    guard try probe.digest(of: file) == sha256 else {
+  /// All of the original, which must still be that of which this is known.
+  private func openOriginal(
+    _ segments: [String], of truth: MediaTruth
+  ) throws -> (file: OpenFile, sha256: [UInt8]) {
+    let file: OpenFile
+    var version: MediaVersion?
+    switch storage {
+    case .folder(let root): file = try root.open(segments)
+    case .bucket(let bucket):
+      let object = try ObjectProbe(bucket, probe).whole(of: segments)
+      file = object.file
+      version = object.version
+    }
+    let sha256 = try probe.digest(of: file)
+    guard let known = truth.version, [.content(sha256: sha256), version].contains(known) else {
       throw RenditionError.unreadable(.changed)
     }
-    return file
+    return (file, sha256)
   }
 
   /// Makes a rendition: it gets its name when it is whole and on the disk, or not at all, and readers of the
   /// original may read it. Nil if it is of no use, which is recorded.
+  private func make(
+    _ rendition: Rendition, _ segments: [String], in place: Place, of file: OpenFile,
+    _ original: MediaTruth, _ maker: RenditionMaker
+  ) throws -> MediaTruth? {
+    switch place {
+    case .folder(let folder):
+      return try make(
+        rendition, named: segments.last ?? "", in: folder, of: file, original, maker)
+    case .objects(let bucket, _):
+      let output = try ScratchFile(folder: probe.remoteLimits.scratchFolder).descriptor
+      let truth = try maker.make(rendition, of: file, original, to: output)
+      if truth == nil { try output.cut(to: 0) }
+      guard let made = OpenFile(output) else { throw ProbeError.notAFile }
+      let name = (segments.last ?? "") + (truth == nil ? RenditionName.droppedSuffix : "")
+      // Who makes the same at the same time makes the same bytes.
+      try bucket.place(
+        made, at: Array(segments.dropLast()) + [name], type: rendition.mimeType,
+        sha256: probe.digest(of: made), over: nil, isConditional: false)
+      return truth
+    }
+  }
+
   private func make(
     _ rendition: Rendition, named name: String, in folder: OpenFolder, of file: OpenFile,
     _ original: MediaTruth, _ maker: RenditionMaker

@@ -1,13 +1,14 @@
 import Catalog
 import Feed
 import MediaFiles
+import MediaFormats
 import MediaProbe
 import System
 
 /// Removes renditions of contents that are gone, and those that were made otherwise than renditions are made
 /// now. What is in their folder and has no rendition's name stays.
 struct RenditionSweep {
-  let root: MediaRoot
+  let storage: MediaStorage
   let addresses: MediaAddresses
   let store: any MediaStore
 
@@ -21,18 +22,69 @@ struct RenditionSweep {
   func removeStale(below targets: [MediaTarget]) throws -> Int {
     var removed = 0
     for case .folder(let segments) in targets {
-      guard
-        var walk = try? MediaWalk(root, below: segments, passingOver: RenditionShelf.folderName)
-      else { continue }
-      while let step = walk.next() {
-        guard case .passedOver(let folder) = step else { continue }
-        removed += try removeStale(in: folder)
+      switch storage {
+      case .folder(let root):
+        guard
+          var walk = try? MediaWalk(root, below: segments, passingOver: RenditionShelf.folderName)
+        else { continue }
+        while let step = walk.next() {
+          guard case .passedOver(let folder) = step else { continue }
+          removed += try removeStale(in: folder, of: root)
+        }
+      case .bucket(let bucket): removed += try removeStale(in: bucket, below: segments)
       }
     }
     return removed
   }
 
-  private func removeStale(in segments: [String]) throws -> Int {
+  private func removeStale(in bucket: MediaBucket, below folder: [String]) throws -> Int {
+    var objects = MediaObjects(bucket, below: folder)
+    var removed = 0
+    var last: (shelf: [ByteText], contents: Set<String>?)?
+    while let object = try objects.next() {
+      let folder = object.segments.dropLast()
+      guard folder.last == RenditionShelf.folderName,
+        let name = RenditionName(object.segments.last ?? "")
+      else { continue }
+      // All of a folder stand together. By bytes: another spelling of the same letters is another folder.
+      let shelf = folder.map { ByteText($0) }
+      if last?.shelf != shelf {
+        last = (shelf, try contents(of: bucket, Array(folder.dropLast())))
+      }
+      guard let contents = last?.contents, !name.isCurrent || !contents.contains(name.content)
+      else { continue }
+      try storage.delete(object.segments)
+      removed += 1
+    }
+    return removed
+  }
+
+  /// What rendition names say of the contents of the objects beside each other in a bucket; nil where some object is
+  /// not known by its content, and may have renditions.
+  func contents(of bucket: MediaBucket, _ folder: [String]) throws -> Set<String>? {
+    var contents: Set<String> = []
+    var objects = MediaObjects(bucket, below: folder, passingOver: RenditionShelf.folderName)
+    while let object = try objects.next() {
+      guard object.segments.count == folder.count + 1 else { continue }
+      let media = try store.media(at: [addresses.urls(of: object.segments)[0]])[0]
+      if let media, media.truth.version != nil {
+        guard media.changedNanoseconds == Int64(object.status.changed.nanosecondsSince1970) else {
+          return nil
+        }
+        if case .content(let sha256) = media.truth.version {
+          contents.insert(RenditionName.content(sha256))
+        } else if !Rendition.ladder(of: media.truth).isEmpty {
+          return nil
+        }
+      } else {
+        let head = try bucket.read(object.segments, 0..<MediaType.headBytes).bytes
+        if OpenFile.mayBeMedia(head: head, named: object.segments.last ?? "") { return nil }
+      }
+    }
+    return contents
+  }
+
+  private func removeStale(in segments: [String], of root: MediaRoot) throws -> Int {
     let parent = Array(segments.dropLast())
     guard let folder = try? root.openFolder(parent),
       let renditions = try? root.openFolder(segments),

@@ -75,8 +75,15 @@ package struct UnusedMedia {
     switch storage {
     case .folder(let root): try look(through: root, onProblem)
     case .bucket(let bucket):
-      var objects = MediaObjects(bucket, passingOver: RenditionShelf.folderName)
-      while let object = try objects.next() { add(object.segments) { object.status } }
+      var objects = MediaObjects(bucket)
+      while let object = try objects.next() {
+        let folder = object.segments.dropLast()
+        if folder.last == RenditionShelf.folderName {
+          addRendition(object.segments.last ?? "", in: folder)
+        } else if !folder.contains(RenditionShelf.folderName) {
+          add(object.segments) { object.status }
+        }
+      }
     }
   }
 
@@ -111,14 +118,19 @@ package struct UnusedMedia {
 
   private mutating func addRenditions(in folder: [String], of root: MediaRoot) {
     guard let open = try? root.openFolder(folder) else { return }
-    let sweep = RenditionSweep(root: root, addresses: addresses, store: store)
-    var names: [RenditionName] = []
-    _ = sweep.forEachName(in: open) { text in
-      guard let name = RenditionName(text), !name.isPartial else { return }
-      names.append(name)
-    }
-    for name in names { mentions.add(name.text) }
-    if !names.isEmpty { renditions[folder.dropLast()] = names }
+    var names: [String] = []
+    _ = sweep.forEachName(in: open) { names.append($0) }
+    for name in names { addRendition(name, in: folder[...]) }
+  }
+
+  private mutating func addRendition(_ text: String, in folder: ArraySlice<String>) {
+    guard let name = RenditionName(text), !name.isPartial else { return }
+    mentions.add(name.text)
+    renditions[folder.dropLast(), default: []].append(name)
+  }
+
+  private var sweep: RenditionSweep {
+    RenditionSweep(storage: storage, addresses: addresses, store: store)
   }
 
   /// How many files may be unused.
@@ -179,9 +191,11 @@ package struct UnusedMedia {
       deleted.bytes += file.bytes
       if let content { contents[file.segments.dropLast(), default: []].insert(content) }
     }
-    if let root = storage.root {
-      for (folder, gone) in contents {
-        try deleteRenditions(of: gone, beside: folder, in: root, &deleted)
+    for (folder, gone) in contents {
+      switch storage {
+      case .folder(let root): try deleteRenditions(of: gone, beside: folder, in: root, &deleted)
+      case .bucket(let bucket):
+        try deleteRenditions(of: gone, beside: folder, in: bucket, &deleted)
       }
     }
     return deleted
@@ -205,7 +219,6 @@ package struct UnusedMedia {
   private func deleteRenditions(
     of gone: Set<String>, beside folder: [String], in root: MediaRoot, _ deleted: inout Deleted
   ) throws {
-    let sweep = RenditionSweep(root: root, addresses: addresses, store: store)
     guard let parent = try? root.openFolder(folder),
       let shelf = try? root.openFolder(folder + [RenditionShelf.folderName]),
       let remaining = try sweep.contents(of: parent, folder)
@@ -223,5 +236,21 @@ package struct UnusedMedia {
       deleted.renditions += 1
     }
     parent.removeFolder(named: RenditionShelf.folderName)
+  }
+
+  private func deleteRenditions(
+    of gone: Set<String>, beside folder: [String], in bucket: MediaBucket,
+    _ deleted: inout Deleted
+  ) throws {
+    guard let remaining = try sweep.contents(of: bucket, folder) else { return }
+    var objects = MediaObjects(bucket, below: folder + [RenditionShelf.folderName])
+    while let object = try objects.next() {
+      guard let name = RenditionName(object.segments.last ?? ""), gone.contains(name.content),
+        !remaining.contains(name.content)
+      else { continue }
+      try storage.delete(object.segments)
+      deleted.bytes += object.status.bytes
+      deleted.renditions += 1
+    }
   }
 }

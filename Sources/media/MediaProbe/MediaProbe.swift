@@ -35,10 +35,13 @@ package struct MediaProbe: Sendable {
     self.tools = tools
   }
 
-  /// The same, which ends when it is told to.
-  package func cancelled(by cancellation: Cancellation) -> MediaProbe {
+  /// The same, which ends when it is told to, and may keep what it works on in another folder.
+  package func cancelled(
+    by cancellation: Cancellation, scratchFolder: String? = nil
+  ) -> MediaProbe {
     var settings = settings
     settings.cancellation = cancellation
+    settings.scratchFolder = scratchFolder ?? settings.scratchFolder
     return MediaProbe(settings: settings, tools: tools)
   }
 
@@ -113,9 +116,9 @@ package struct MediaProbe: Sendable {
     }
   }
 
-  /// How much of a file that lies somewhere else is read, and where it is kept meanwhile.
-  package var remoteLimits: (bytes: Int, scratchFolder: String) {
-    (settings.remoteBytes, settings.scratchFolder)
+  /// How much of a file that lies somewhere else is read, of how large a one all, and where it is kept meanwhile.
+  package var remoteLimits: (bytes: Int, wholeBytes: Int, scratchFolder: String) {
+    (settings.remoteBytes, settings.fileBytes, settings.scratchFolder)
   }
 
   /// By which all that is under way is given up.

@@ -97,9 +97,25 @@ package struct BackupBucket: BackupSeries {
     }
     FileSystem.remove(report.path)
     for (_, object) in all.dropLast(kept) { try store.delete(object.key) }
+    // A store that does not list them, or not to this key, is left to its own rules.
+    try? abortUnfinished(secondsSince1970: secondsSince1970)
     return Backup.Report(
       path: "\(store.address.bucketAddress)\(key)", bytes: report.bytes,
       databaseBytes: report.databaseBytes, posts: report.posts, notes: report.notes)
+  }
+
+  /// No backup takes so long to be put there.
+  private static let unfinishedSeconds = 86_400
+
+  /// Takes away what came of backups of the series that killed servers were putting there.
+  private func abortUnfinished(secondsSince1970: Int) throws(ObjectStoreError) {
+    let prefix = store.address.prefix
+    for upload in try store.unfinished(begunBefore: secondsSince1970 - Self.unfinishedSeconds)
+    where upload.key.hasPrefix(prefix)
+      && BackupName(String(upload.key.dropFirst(prefix.count)), series: series) != nil
+    {
+      try store.abort(upload)
+    }
   }
 
   /// The newest backup of the database's series, or of the only one that there is: a backup is often restored under

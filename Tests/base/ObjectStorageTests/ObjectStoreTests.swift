@@ -70,6 +70,30 @@ import Testing
     #expect(try Self.store(server).read("files/a", 0..<10)?.bytes.count == 10)
   }
 
+  @Test func `a refusal says what the store said, and which setting that is`() throws {
+    let cases: [(status: String, code: String, words: [String])] = [
+      ("403 X", "SignatureDoesNotMatch", ["403 SignatureDoesNotMatch", "AWS_SECRET_ACCESS_KEY"]),
+      ("403 X", "InvalidAccessKeyId", ["InvalidAccessKeyId", "AWS_ACCESS_KEY_ID"]),
+      ("403 X", "RequestTimeTooSkewed", ["RequestTimeTooSkewed", "clock"]),
+      ("400 X", "AuthorizationHeaderMalformed", ["AWS_REGION"]),
+      ("301 X", "", ["301 PermanentRedirect", "The bucket is in r-2.", "AWS_REGION"]),
+      ("307 X", "TemporaryRedirect", ["307", "AWS_ENDPOINT_URL"]),
+    ]
+    for (status, code, words) in cases {
+      let server = try LoopbackServer { _ in
+        Reply(
+          status: status, fields: [("x-amz-bucket-region", "r-2")],
+          body: code.isEmpty ? [] : Array("<Error><Code>\(code)</Code></Error>".utf8))
+      }
+      let error = #expect(throws: ObjectStoreError.self) {
+        try Self.store(server).read("files/a", 0..<10)
+      }
+      let text = error?.description ?? ""
+      #expect(words.allSatisfy { text.contains($0) }, "\(text)")
+      #expect(error?.isPassing == false && server.questions.count == 1)
+    }
+  }
+
   @Test func `answers that are cut, wrong or too long are none`() throws {
     let cases: [(name: String, isPassing: Bool, @Sendable (LoopbackServer.Question) -> Reply)] = [
       ("a short body", true, { Self.part($0, cutAt: 5, keeps: false) }),
@@ -176,6 +200,23 @@ import Testing
     #expect(server.questions.count == 4)
   }
 
+  @Test func `a file that the store fails to put together may be sent again`() throws {
+    let server = try LoopbackServer { question in
+      question.target.contains("partNumber=") || !question.target.contains("uploadId=")
+        ? Self.upload(question)
+        : Reply(
+          status: "200 OK",
+          body: Array(
+            "<Error><Code>InternalError</Code><Message>Try again.</Message></Error>".utf8))
+    }
+    let store = try Self.store(server) { $0.partBytes = 400 }
+    let error = #expect(throws: ObjectStoreError.self) {
+      try store.put(Self.file(Self.content), as: "files/a")
+    }
+    #expect(error?.isPassing == true)
+    #expect(server.questions.map(\.target).last == "/bucket/files/a?uploadId=u1")
+  }
+
   @Test func `a condition that does not hold is told from a lost answer by what is there`() throws {
     for (note, isOurs) in [("n1", true), ("n2", false)] {
       let server = try LoopbackServer { question in
@@ -196,6 +237,20 @@ import Testing
         }
       }
     }
+  }
+
+  @Test func `uploads that were begun long ago are told from others`() throws {
+    let server = try LoopbackServer { _ in
+      let uploads = [("a", "2026-11-24T00:00:00.000Z"), ("b", "2026-11-26T00:00:00Z"), ("c", "?")]
+      let body = uploads.map {
+        "<Upload><Key>files/\($0.0)</Key><UploadId>u</UploadId><Initiated>\($0.1)</Initiated></Upload>"
+      }.joined()
+      return Reply(status: "200 OK", body: Array("<R>\(body)</R>".utf8))
+    }
+    let store = try Self.store(server)
+    // 2026-11-25, and what a clock says that was never set.
+    #expect(try store.unfinished(begunBefore: 1_795_564_800).map(\.key) == ["files/a"])
+    #expect(try store.unfinished(begunBefore: -86_400).isEmpty)
   }
 
   @Test func `a list is read page by page, and one without end is none`() throws {

@@ -174,4 +174,12 @@ import Testing
       #expect(throws: ObjectStoreError.self) { try ObjectStore.Settings(environment: environment) }
     }
   }
+
+  @Test func `names are encoded by their bytes, also where a letter begins with a slash`() throws {
+    #expect(
+      RequestSigner.path("/b/\u{301}a b+~%\u{e9}//") == "/b/%CC%81a%20b%2B~%25%C3%A9//")
+    let address = try ObjectAddress("s3://bucket/\u{301}a/\u{301}b")
+    #expect(
+      address.bucket == "bucket" && address.prefix.utf8.elementsEqual("\u{301}a/\u{301}b/".utf8))
+  }
 }

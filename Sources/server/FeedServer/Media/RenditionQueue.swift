@@ -30,15 +30,14 @@ final class RenditionQueue: Sendable {
     fileprivate init(_ segments: [String]) { self.segments = segments }
   }
 
-  /// Clients of this machine go first; on one that is always busy it gets on all the same.
-  private static let nice = 15
   /// How many orders that are done with are remembered.
   private static let remembered = 100
 
-  private let root: MediaRoot
+  private let storage: MediaStorage
   private let store: any MediaStore
   private let probe: MediaProbe
   private let limits: RenditionMaker.Limits
+  private let hasSpool: Bool
   private let logger: Logger
   private let pool: WorkerPool
   private let cancellation = Cancellation()
@@ -48,21 +47,26 @@ final class RenditionQueue: Sendable {
   private let limit: Int
 
   init(
-    _ root: MediaRoot, _ store: any MediaStore, _ configuration: ApplicationConfiguration,
+    _ folder: MediaFolder, _ store: any MediaStore, _ configuration: ApplicationConfiguration,
     _ logger: Logger
   ) {
-    (self.root, self.store, self.logger) = (root, store, logger)
+    (storage, self.store, self.logger) = (folder.storage, store, logger)
     limit = configuration.waitingRenditions
-    probe = configuration.mediaProbe.cancelled(by: cancellation)
-    var limits = configuration.renditions
-    limits.nice = Self.nice
-    self.limits = limits
+    limits = configuration.renditions
+    hasSpool = folder.spool != nil
+    // Objects are kept where uploads to them are until they are whole.
+    probe = configuration.mediaProbe.cancelled(
+      by: cancellation, scratchFolder: folder.storage.bucket == nil ? nil : folder.spool?.path)
     pool = WorkerPool(threads: 1, limit: configuration.waitingRenditions + 1)
   }
 
   /// Why none can be made; nil where they can. It asks ffmpeg, until that says yes: for threads that may wait.
   var problem: String? {
     if canMake.load(ordering: .relaxed) { return nil }
+    guard hasSpool else {
+      return
+        "its media files lie in a bucket, and --media-spool-folder does not say where to work on them"
+    }
     do throws(RenditionError) {
       _ = try RenditionMaker(probe: probe, limits: limits)
       canMake.store(true, ordering: .relaxed)
@@ -124,7 +128,7 @@ final class RenditionQueue: Sendable {
     let path = MediaAddresses.served.urls(of: segments)[0]
     do {
       var indexer = MediaIndexer(
-        .folder(root), addresses: .served, store: store, probe: probe, jobs: 1)
+        storage, addresses: .served, store: store, probe: probe, jobs: 1)
       indexer.maker = try RenditionMaker(probe: probe, limits: limits)
       var problem: String?
       let addition = try indexer.run(

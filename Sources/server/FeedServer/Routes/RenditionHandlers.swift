@@ -44,12 +44,7 @@ struct PostRenditionHandler: RouteHandler {
 
   func answer(_ call: Call) throws {
     try call.writer().checkMedia()
-    guard let media else { throw Problem.noMediaFolder }
-    guard let renditions, let root = media.storage.root else {
-      throw Problem(
-        .notSupported, .notImplemented,
-        "This server makes no smaller versions: its media files lie in a bucket.")
-    }
+    guard let media, let renditions else { throw Problem.noMediaFolder }
     guard let path = call.parameters["path"] else {
       throw ParameterError(parameter: "path", problem: "is missing: /media/ and the path of a file")
     }
@@ -63,9 +58,8 @@ struct PostRenditionHandler: RouteHandler {
           throw Problem(
             .notSupported, .notImplemented, "This server makes no smaller versions: \(problem).")
         }
-        guard try root.status(of: segments).isRegularFile else {
-          throw MediaError.notFound(.noSuchFile)
-        }
+        // Nothing waits that is not there.
+        _ = try media.storage.status(of: segments, forClient: true)
         var writer = JSONWriter()
         writer.rendition(try renditions.add(segments))
         var fields = CachePolicy.Directive.none.fields

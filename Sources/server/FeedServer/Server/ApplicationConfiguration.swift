@@ -96,7 +96,12 @@ package struct ApplicationConfiguration: Sendable {
   /// How many media files may wait for smaller versions; one more is answered with 503.
   package var waitingRenditions = 100
   /// What making one of these may cost.
-  package var renditions = RenditionMaker.Limits()
+  package var renditions = {
+    var limits = RenditionMaker.Limits()
+    // Clients of this machine go first; on one that is always busy it gets on all the same.
+    limits.nice = 15
+    return limits
+  }()
   /// Looks into media files that are put here.
   package var mediaProbe = MediaProbe()
   /// How much memory encoded pages take at the most: three quarters of it for whole pages with their

@@ -64,7 +64,7 @@ struct HandlerParts: Sendable {
     self.media = folder
     uploads = folder.flatMap { MediaUploads($0, store, configuration) }
     resumable = uploads.map { ResumableUploads($0, configuration) }
-    renditions = folder?.storage.root.map { RenditionQueue($0, store, configuration, logger) }
+    renditions = folder.map { RenditionQueue($0, store, configuration, logger) }
     linking = folder.map { configuration.linking($0) } ?? .asRecorded
     workers = RequestWorkers(
       threads: configuration.workerThreads, limit: configuration.workerQueue, clients: clients)

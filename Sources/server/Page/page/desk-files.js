@@ -47,7 +47,8 @@ export class FilesField {
     });
     this.list = h('ol', { class: 'files' });
     this.address = h('input', { type: 'text', placeholder: '/media/… or https://…', 'aria-label': 'A file’s URL' });
-    this.element = h('fieldset', { 'data-field': 'media' }, h('legend', {}, 'Files'), this.list,
+    this.takeOut = h('button', { type: 'button', hidden: true, onclick: () => this.#takeOutRefused() });
+    this.element = h('fieldset', { 'data-field': 'media' }, h('legend', {}, 'Files'), this.list, this.takeOut,
       h('div', { class: 'drop' }, 'Drop pictures, clips or sound here, or ',
         h('button', { type: 'button', onclick: () => this.chooser.click() }, 'Choose files…'), this.chooser),
       h('details', {}, h('summary', {}, 'A file that has an address already'),
@@ -55,8 +56,18 @@ export class FilesField {
           h('button', { type: 'button', onclick: () => this.#addAddress() }, 'Add'))));
   }
 
-  /** The name of a file that could not be sent. */
-  get failed() { return this.entries.find(({ error, record }) => error && !record.url)?.file?.name; }
+  /** The names of files that could not be sent. */
+  get failed() { return this.entries.filter(({ error, record }) => error && !record.url).map(({ file }) => file?.name ?? ''); }
+
+  /** What the server does not take, however often it is sent. */
+  get #refused() { return this.entries.filter(({ error, record, canTryAgain }) => error && !record.url && !canTryAgain); }
+
+  #takeOutRefused() {
+    const refused = this.#refused;
+    this.entries = this.entries.filter((entry) => !refused.includes(entry));
+    this.#draw();
+    this.changed();
+  }
 
   get isSending() { return this.entries.some(({ file, record, error }) => file && !record.url && !error); }
 
@@ -213,7 +224,7 @@ export class FilesField {
   #drawSmaller(entry) {
     const { record, known, smaller } = entry;
     if (!record.url || !isHere(record.url) || !['image', 'video'].includes(record.kind)) return null;
-    const make = () => h('button', { type: 'button', class: 'small', onclick: () => void this.#makeSmaller(entry) }, 'Make smaller versions');
+    const make = () => h('button', { type: 'button', class: 'lesser', onclick: () => void this.#makeSmaller(entry) }, 'Make smaller versions');
     if (!smaller) {
       const there = known.variants?.length ?? 0;
       if (there > 0) return h('p', { class: 'note' }, `Smaller versions of it are there: ${there}.`);
@@ -235,6 +246,9 @@ export class FilesField {
     // Who types a description meanwhile goes on.
     const typed = /** @type {any} */ (this.list.contains(document.activeElement) ? document.activeElement : null);
     this.list.replaceChildren(...this.entries.map((entry, index) => this.#drawEntry(entry, index)));
+    const refused = this.#refused.length;
+    this.takeOut.hidden = refused === 0;
+    this.takeOut.textContent = refused === 1 ? 'Take out the file that is refused' : `Take out the ${refused} files that are refused`;
     const field = typed?.getAttribute('data-field');
     if (!field) return;
     const input = /** @type {any} */ (this.list.querySelector(`input[data-field="${CSS.escape(field)}"]`));
@@ -270,7 +284,7 @@ export class FilesField {
       h('div', { class: 'thumb' }, placeholder(known.placeholder), isHere(known.url ?? record.url) && record.kind === 'image'
         ? h('img', { src: (known.url ?? record.url).replace(/^\//, ''), alt: '', loading: 'lazy' }) : null),
       h('div', { class: 'about' }, h('strong', {}, h('bdi', {}, name)),
-        h('p', { class: 'note' }, facts(record, known, file)),
+        h('p', { class: 'note' }, error && file && !record.url ? size(file.size) : facts(record, known, file)),
         controller ? h('progress', { max: file?.size ?? 1, value: entry.sent, 'aria-label': `Sending ${name}` }) : null,
         entry.isPaused ? h('p', { class: 'note' },
           `The connection is lost. ${entry.sent > 0 ? `${size(entry.sent)} are on their way or there: it` : 'It'} goes on when it is back.`) : null,
@@ -281,7 +295,7 @@ export class FilesField {
         ...warnings.map((warning) => this.#warning(entry, warning)),
         this.#drawSmaller(entry),
         entry.mended ? h('p', { class: 'note' }, 'Its tables are in front now: it starts from its first bytes.') : null,
-        h('label', {}, 'What it shows, in words', alt)),
+        error && !record.url ? null : h('label', {}, record.kind === 'audio' ? 'What it is, in words' : 'What it shows, in words', alt)),
       h('div', { class: 'steps' }, step(-1, 'Move up', '↑'), step(1, 'Move down', '↓'), h('button', {
         type: 'button', class: 'small', 'aria-label': `${controller ? 'Stop sending' : 'Take out'}: ${name}`, title: 'Take out', onclick: () => {
           if (controller) controller.abort();
@@ -333,16 +347,20 @@ export function facts({ kind }, known, file) {
   return [mimeType ?? kind, width && height ? `${width} × ${height}` : '', durationMs ? duration(durationMs) : '',
     bytes === undefined ? '' : size(bytes),
     start?.startable === false ? 'does not start from its first bytes'
-      : start?.headBytes !== undefined && kind !== 'image' ? `first picture after ${size(start.headBytes)}` : '']
+      : start?.headBytes !== undefined && kind !== 'image' ? `${isSound(known) ? 'starts' : 'first picture'} after ${size(start.headBytes)}` : '']
     .filter(Boolean).join(', ');
 }
+
+/** @param {any} known */
+const isSound = ({ kind, mimeType = '' }) => kind === 'sound' || mimeType.startsWith('audio/');
 
 /**
  * How far a clip's first bytes play: its start is the mark.
  *
  * @param {any} known
  */
-function curve({ start, bytes, durationMs }) {
+function curve(known) {
+  const { start, bytes, durationMs } = known;
   const [wide, tall] = [200, 36];
   const last = start.curve.at(-1);
   const x = (/** @type {number} */ part) => wide * part / Math.max(1, bytes ?? last[1]);
@@ -353,7 +371,7 @@ function curve({ start, bytes, durationMs }) {
     'aria-label': `How far its first bytes play: ${start.curve.slice(0, 3).map(
       (/** @type {number[]} */ [ms, part]) => `${duration(ms)} with ${size(part)}`).join(', ')}` },
   svg('polyline', { points: points.join(' ') }), svg('line', { x1: x(head), x2: x(head), y1: 0, y2: tall })),
-  h('figcaption', { class: 'note' }, 'How far its first bytes play; the mark is its first picture.'));
+  h('figcaption', { class: 'note' }, `How far its first bytes play; the mark is ${isSound(known) ? 'where it starts' : 'its first picture'}.`));
 }
 
 /** @param {string} url */

@@ -395,6 +395,7 @@ function moments({ visibleFrom, visibleUntil }) {
  * @param {PostRecord} record
  */
 export function title(record) {
-  const name = [...(record.title || record.text || record.media?.[0]?.alt || record.id || record.type)];
+  const [file] = record.media ?? [];
+  const name = [...(record.title || record.text || file?.alt || (file ? `Untitled ${record.type}` : record.id || record.type))];
   return name.length > 80 ? `${name.slice(0, 79).join('')}…` : name.join('');
 }

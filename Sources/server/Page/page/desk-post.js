@@ -1,5 +1,6 @@
 // @ts-check
 import { Conflict } from './desk-conflict.js';
+import { title } from './desk-list.js';
 import { DropTarget, FilesField } from './desk-files.js';
 import { Preview } from './desk-preview.js';
 import { difference, item, parseRecord, placed, placeIn, Refusal, same } from './desk-client.js';
@@ -86,8 +87,8 @@ export class PostDialog {
     this.body = h('form', { class: 'edit', onsubmit: (/** @type {Event} */ event) => {
       event.preventDefault();
       void this.#submit();
-    } }, this.form, this.json, this.note, h('div', { class: 'ways' }, this.save, this.asJSON,
-      h('button', { type: 'button', onclick: () => this.#close() }, 'Cancel')));
+    } }, this.form, this.json, h('div', { class: 'foot' }, this.note, h('div', { class: 'ways' }, this.save, this.asJSON,
+      h('button', { type: 'button', onclick: () => this.#close() }, 'Cancel'))));
     this.conflict = h('div', { hidden: true });
     this.element = h('dialog', { class: 'post', 'aria-labelledby': 'post-title', oncancel: (/** @type {Event} */ event) => {
       if (event.target !== this.element) return;
@@ -122,7 +123,7 @@ export class PostDialog {
     this.#base = base;
     this.#id = id;
     this.#draft = base.record;
-    await this.#open(base.record.title ?? id, shown.media ?? []);
+    await this.#open(title(base.record), shown.media ?? []);
   }
 
   /**
@@ -269,7 +270,7 @@ export class PostDialog {
   #filesChanged() {
     this.eachRow.hidden = this.#base !== null || this.files.entries.length < 2;
     const { isSending } = this.files;
-    if (this.#wasSending && !isSending && this.files.failed === undefined) this.note.textContent = 'The files are on the server.';
+    if (this.#wasSending && !isSending && this.files.failed.length === 0) this.note.textContent = 'The files are on the server.';
     this.#wasSending = isSending;
     const kinds = this.files.entries.filter(({ error }) => !error).map(({ record }) => record.kind);
     if (!this.#hasType) this.type.value = kinds.length === 0 ? 'text' : kinds.length > 1 ? 'carousel' : kinds[0];
@@ -324,8 +325,9 @@ export class PostDialog {
   async #submit() {
     if (this.#isSaving) return;
     const { failed } = this.files;
-    if (failed !== undefined) {
-      this.note.textContent = `“${failed}” is not on the server: take it out, or send it again.`;
+    if (failed.length > 0) {
+      this.note.textContent = `${failed.map((name) => `“${name}”`).join(', ')} ${failed.length === 1 ? 'is' : 'are'} not on the server: `
+        + `take ${failed.length === 1 ? 'it' : 'them'} out, or try again.`;
       return;
     }
     this.#isSaving = true;

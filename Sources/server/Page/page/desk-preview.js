@@ -204,7 +204,7 @@ export class Preview {
     try {
       const { prefetch } = await this.client.get(`${itemPath(id)}?${query}`);
       const about = prefetch.estimated ? ' (estimated)' : '';
-      const facts = [fact('Loaded ahead', `${size(prefetch.minimumBytes)}${about}, weight ${prefetch.weight}`)];
+      const facts = [fact('Loaded ahead', `${size(prefetch.minimumBytes)}${about}`)];
       const page = feed ? await this.client.get(
         `${feedPath(feed)}/items?${new URLSearchParams({ network: network.name, around: id, leading: '20', trailing: '0' })}`) : null;
       if (page) {

@@ -15,6 +15,8 @@ export class DeskView {
   /** @type {{words: string, back: () => Promise<void>}[]} */
   #undo = [];
   #feed = '';
+  /** Whether no feed is at hand because the posts of all feeds are asked for. */
+  #showsAll = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #typing;
   #isOpen = false;
@@ -74,7 +76,7 @@ export class DeskView {
     this.back = h('button', { type: 'button' }, 'Before');
     this.further = h('button', { type: 'button' }, 'Further');
     this.feedsPaging = h('div', { class: 'ways' }, this.back, this.further);
-    this.name = h('input', { required: true, maxLength: 100, placeholder: 'its name', 'aria-label': 'Name of the new feed' });
+    this.name = h('input', { required: true, maxLength: 100, placeholder: 'Name', 'aria-label': 'Name of the new feed' });
     this.makeFeed = h('button', {}, 'Make a feed');
     this.outside = h('div', { class: 'outside' });
     return h('div', { class: 'side' }, h('h2', {}, 'Feeds'), this.feeds, this.feedsNote, this.feedsPaging,
@@ -104,7 +106,7 @@ export class DeskView {
     this.from = h('input', { type: 'date', onchange: filter });
     this.until = h('input', { type: 'date', onchange: filter });
     this.filter = h('div', { class: 'ways filter' }, this.search, this.shown, this.type,
-      h('label', {}, 'from ', this.from), h('label', {}, 'to ', this.until));
+      h('label', {}, 'published from ', this.from), h('label', {}, 'to ', this.until));
     this.work = h('div', { class: 'work' }, h('div', { class: 'ways head' }, this.heading, this.make, this.feedWays), this.filter, this.list.element);
     this.first = h('ol', { class: 'first', hidden: true },
       h('li', {}, h('strong', {}, 'Make a feed: '), 'a name is enough, such as harbour. Apps ask for the feed by it.'),
@@ -170,7 +172,7 @@ export class DeskView {
     try {
       const { feeds, total, paging } = await this.client.get(path);
       this.#path = path;
-      if (!this.#feed && feeds.length > 0) this.#feed = feeds[0].name;
+      if (!this.#feed && !this.#showsAll && feeds.length > 0) this.#feed = feeds[0].name;
       const choose = (/** @type {string} */ name, /** @type {Node | string} */ words, /** @type {string} */ more) => h('li', {}, h('button', {
         type: 'button', 'aria-current': name === this.#feed ? 'true' : null, onclick: () => this.#choose(name),
       }, h('strong', { dir: 'auto' }, words), h('span', { class: 'note' }, more)));
@@ -195,6 +197,7 @@ export class DeskView {
   /** @param {string} name */
   #choose(name) {
     this.#feed = name;
+    this.#showsAll = name === '';
     void this.#readFeeds();
     void this.#showPosts();
   }
@@ -294,13 +297,13 @@ export class DeskView {
       filter.set('publishedBefore', end.toISOString());
     }
     await this.list.show(this.#feed, filter);
-    // Nothing is there to be looked for.
-    this.filter.hidden = this.list.isEmpty;
     this.#drawFirst();
   }
 
   /** On an empty database: what to do first. */
   #drawFirst() {
+    // Nothing is there to be looked for.
+    this.filter.hidden = this.list.isEmpty;
     this.first.hidden = this.#hasFeeds || !this.list.isEmpty;
     this.work.hidden = !this.first.hidden;
     this.makeFeed.classList.toggle('main', !this.#hasFeeds);
