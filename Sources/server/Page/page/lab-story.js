@@ -41,7 +41,7 @@ const DONE = {
 /** What of a try was worse than it may be, as a person says it; guards are named as the server names them. */
 const WORSE = {
   'waiting at loaders an item': 'people waited longer at loaders', 'time to first frames an item': 'pictures and clips showed later',
-  'stalls an item': 'clips stood still for longer', 'bytes a session': 'it sent too much more',
+  'stalls an item': 'clips stood still for longer', 'bytes a session': 'it loads more than it may',
   'items a session, as sessions end early': 'people left earlier',
 };
 
