@@ -342,8 +342,10 @@ let package = Package(
       "ServiceTests",
       [
         "Service", "FeedServer", "SQLiteStore", "Migrations", "Backups", "Seeding", "Feed",
-        "Prefetch", "MediaProbe", "MediaIndex", "System", "Catalog", "Observability",
-        "SQLiteTestSupport", "TestSupport", logging, sqlite,
+        "Prefetch", "MediaProbe", "MediaIndex", "System", "Catalog", "Observability", "RowStore",
+        "Reports", "Experiments", "PostgresTestSupport", "SQLiteTestSupport", "TestSupport",
+        logging,
+        sqlite,
       ]),
     command.tests(
       "CommandTests",

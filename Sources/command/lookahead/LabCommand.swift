@@ -128,7 +128,7 @@ struct LabSweepCommand: ParsableCommand {
       return Objective(.loaders, .priced(perMegabyte: Double(megabyteLoaders)))
     }
     return Objective(
-      (by ?? .delay).measure, budgetKilobytes.map { .kilobytes(Double($0)) } ?? .current)
+      (by ?? .delay).measure, budgetKilobytes.map { .kilobytes(Double($0)) } ?? .current())
   }
 }
 

@@ -165,14 +165,11 @@ struct TuneCommand: ParsableCommand {
       experiment.repeats = max(
         Self.leastRepeats, lab.repeats * part.profiles.count / Self.linkCount)
     }
-    let words = feedWords + (links.map { ", \($0.words)" } ?? "")
+    let words = feedWords + (links.map { ", \($0.words)" } ?? "") + ", seed \(lab.seed)"
     let meter = ProgressMeter()
-    var alone = experiment
-    alone.contestants = [contestants[0]]
-    let kilobytes = alone.results(lab.perform).mean(0, .kilobytes)
     let tuning = experiment.tune(
-      Objective(.loaders, .kilobytes(kilobytes * Self.bytesFactor)), searches: true, lab.perform,
-      progress: LabOptions.show(meter))
+      Objective(.loaders, .current(times: Self.bytesFactor)), searches: true,
+      judgesChoices: false, lab.perform, progress: LabOptions.show(meter))
     meter.clear()
     let place = tuning.isOther ? 1 : 0
     let expected = LabExpectation(

@@ -105,7 +105,7 @@ final class TuneKeeper: Sendable {
   private func hold(milliseconds: Int = leaseMilliseconds) throws -> Bool {
     let isHeld = try store.holdLease(
       Self.lease, holder: holder, milliseconds: milliseconds,
-      now: Int64(WallClock.now.nanosecondsSince1970 / 1_000_000))
+      now: Int64(MonotonicClock.milliseconds))
     if isHeld { state.withLock { $0.heldAt = MonotonicClock.milliseconds } }
     return isHeld
   }
@@ -229,12 +229,16 @@ final class TuneKeeper: Sendable {
     limits.nice = settings.nice
     var isFile = false
     if case .sqlite = location { isFile = true }
+    // Each night with other viewers and places: by the same ones it would err the same way every night.
+    let seed =
+      settings.environment.contains { $0.hasPrefix("LOOKAHEAD_SEED=") }
+      ? [] : ["--seed=\(WallClock.secondsSince1970 / 86_400)"]
     return ChildProcess(
       path: settings.program,
       // The feed's name is a value, whatever it begins with.
       arguments: [
         "tune", "--feed=\(part.feed)", "--format=json", "--jobs=\(settings.jobs)",
-      ] + (part.network.map { ["--network=\($0)"] } ?? []),
+      ] + (part.network.map { ["--network=\($0)"] } ?? []) + seed,
       environment: settings.environment, limits: limits, hasNetwork: !isFile)
   }
 }

@@ -51,6 +51,68 @@ import Testing
     #expect(hours.count >= Self.count * 95 / 100, TestRandom.replay)
   }
 
+  /// The table of docs/experiments.md; at night of 200 experiments each.
+  @Test(arguments: TestRandom.statisticalSeeds)
+  func `the difference that an experiment says it would find by its end is found in four of five`(
+    _ seed: UInt64
+  ) {
+    let count = TestRandom.often(20, nightly: 200)
+    for perDay in TestRandom.often([10_000], nightly: [1_000, 10_000, 100_000]) {
+      func sessions(loaders: Double) -> SimulatedSessions {
+        var random = TestRandom(seed)
+        return SimulatedSessions(
+          loaders: loaders, sizes: perDay < 50_000 ? [25, 5, 1] : [625, 25, 5, 1], &random)
+      }
+      let usual = sessions(loaders: 30)
+      var random = TestRandom(seed &+ 1)
+      // By the theory: of both arms equally many for all of the days.
+      var pair = ExperimentSums.Pair()
+      for _ in 0..<100 {
+        for arm in [\ExperimentSums.Pair.a, \.b] {
+          let cell = usual.sum(of: perDay / 2, &random)
+          pair[keyPath: arm].sessions += cell.sessions
+          pair[keyPath: arm].moments.add(cell.moments)
+        }
+      }
+      let difference = ArmDifference(.loaders, isPerSession: false, [pair])!
+      let theory =
+        100 * difference.detectable(error: ExperimentFinding.error, sessions: 0.14)
+        / difference.base
+      for factor in [0.7, 1, 1.4] {
+        let fewer = sessions(loaders: 30 * (1 - factor * theory / 100))
+        let truly = 100 * (1 - fewer.loadersPerThousand / usual.loadersPerThousand)
+        var (applied, said) = (0, [Double]())
+        for _ in 0..<count {
+          var limits = ExperimentLimits()
+          // Otherwise small differences end it as none that matter.
+          limits.marginPercent = 0
+          var simulated = SimulatedExperiment(limits: limits)
+          func run(hours: Int) -> ExperimentStep.Kind? {
+            simulated.run(
+              hours: hours, sessionsPerHour: perDay / 24, a: usual, b: fewer, &random)?
+              .decision.kind
+          }
+          let early = run(hours: 36)
+          said.append(simulated.finding.detectablePercent ?? .infinity)
+          applied += (early ?? run(hours: 14 * 24 - 36)) == .applied ? 1 : 0
+        }
+        said.sort()
+        print(
+          "\(perDay) sessions a day: theory \(theory) %, said on the second day \(said[count / 2]) %, "
+            + "planted \(truly) %: found in \(applied) of \(count)")
+        let share = Double(applied) / Double(count)
+        switch factor {
+        case 1: #expect((0.5...0.98).contains(share), "\(perDay): \(share), \(TestRandom.replay)")
+        case ..<1: #expect(share < 0.75, "\(perDay): \(share), \(TestRandom.replay)")
+        default: #expect(share > 0.85, "\(perDay): \(share), \(TestRandom.replay)")
+        }
+        #expect(
+          (0.8...1.25).contains(said[count / 2] / theory),
+          "\(perDay): \(said[count / 2]) beside \(theory), \(TestRandom.replay)")
+      }
+    }
+  }
+
   @Test(arguments: TestRandom.statisticalSeeds)
   func `a better policy is applied, and a holdout takes back a worse one`(_ seed: UInt64) {
     var random = TestRandom(seed)

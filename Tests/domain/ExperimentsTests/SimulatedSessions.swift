@@ -8,16 +8,24 @@ import TestSupport
 struct SimulatedSessions {
   private let portions: [(size: Int, cells: [ReportCell])]
 
+  /// Of the same random numbers, sessions with fewer loaders are the same ones without some of these: by how much the
+  /// two differ is then no matter of chance.
+  ///
   /// - Parameters:
   ///   - loaders: loaders of 1000 items; a tenth of the sessions is on a bad network and has five times as many.
   ///   - kilobytes: bytes of an item.
-  init(loaders: Double, kilobytes: Int = 100, _ random: inout TestRandom) {
-    let sizes = [25, 5, 1]
+  ///   - sizes: how many sessions a portion has, falling, the last one 1.
+  init(
+    loaders: Double, kilobytes: Int = 100, sizes: [Int] = [25, 5, 1], _ random: inout TestRandom
+  ) {
     var portions: [(Int, [ReportCell])] = []
     for size in sizes {
       let cells = (0..<2_000 / size.squareRoot).map { _ in
         var cell = ReportCell()
-        for _ in 0..<size { cell.add(Self.session(loaders, kilobytes, &random)) }
+        for _ in 0..<size {
+          var own = TestRandom(random.next())
+          cell.add(Self.session(loaders, kilobytes, &own))
+        }
         return cell
       }
       portions.append((size, cells))
@@ -31,12 +39,23 @@ struct SimulatedSessions {
     var part = ReportPart(session: "s", part: 0)
     part.figures.items = random.number(1...30) + random.number(0...69)
     let rate = loaders / 1_000 / 1.4 * (random.once(in: 10) ? 5 : 1)
-    for _ in 0..<part.figures.items where Double(random.number(0...999_999)) < rate * 1e6 {
+    for _ in 0..<part.figures.items {
+      let (drawn, wait) = (random.next() % 1_000_000, random.next() % 2_900)
+      guard Double(drawn) < rate * 1e6 else { continue }
       part.figures.loaders[.video] += 1
-      part.figures.waits.add(milliseconds: Double(random.number(100...3_000)))
+      part.figures.waits.add(milliseconds: Double(100 + wait))
     }
     part.figures.bytes[.seen] = part.figures.items * kilobytes * random.number(500...1_500)
     return ReportCell(part)
+  }
+
+  /// Loaders of 1000 items, of all of them.
+  var loadersPerThousand: Double {
+    let all = portions.flatMap(\.cells)
+    let met = all.reduce((items: 0, loaders: 0)) {
+      ($0.items + $1.figures.items, $0.loaders + $1.figures.loaders.total)
+    }
+    return 1_000 * Double(met.loaders) / Double(met.items)
   }
 
   /// So many sessions.
@@ -86,7 +105,10 @@ struct SimulatedExperiment {
     ReportCellKey(hour: hour, feed: "f", policy: arm, arm: arm, network: "3g")
   }
 
-  /// Hours of sessions, and what is decided after each of them.
+  /// What may be said now.
+  var finding: ExperimentFinding { ExperimentFinding(experiment, sums, atHour: hour) }
+
+  /// Hours of sessions, and what is decided after each of them. It goes on where it ended once all stages are over.
   ///
   /// - Returns: what ended it, if anything did, and after how many hours.
   mutating func run(
@@ -103,7 +125,6 @@ struct SimulatedExperiment {
         sums.add(Self.key(hour, arm), cell)
       }
       hour += 1
-      let finding = ExperimentFinding(experiment, sums, atHour: hour)
       guard let decision = experiment.decision(finding, sums, atHour: hour) else { continue }
       guard decision.kind == .ramped else { return (decision, passed) }
       let steps =

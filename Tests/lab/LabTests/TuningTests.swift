@@ -97,10 +97,10 @@ import Testing
     #expect(
       heldBack.words.hasPrefix("judged on 2 networks that it was not tuned on, with other feeds"))
     experiment.contestants = [Self.setting(5, 2), Self.setting(0, 5)]
-    let found = experiment.tune(Objective(.loaders, .kilobytes(10_000)), searches: true) {
-      count, body in
-      for index in 0..<count { body(index) }
-    }
+    let found = experiment.tune(
+      Objective(.loaders, .current(times: 1_000)), searches: true, judgesChoices: false,
+      { count, body in for index in 0..<count { body(index) } })
+    #expect(found.judged.contestants.count <= 2)
     #expect(found.tuned.networks == tuning.networks.map(\.name))
     #expect(found.judged.networks == judging.networks.map(\.name))
   }
@@ -141,6 +141,11 @@ import Testing
       Objective(.loaders).score(loaders, kilobytes: kilobytes, currentKilobytes: 100)
     }
     #expect(score(900, 100) < score(0, 100.1) && score(1_000, 200) < score(0, 300))
+    let more = Objective(.loaders, .current(times: 1.2))
+    #expect(
+      more.score(30, kilobytes: 119, currentKilobytes: 100) == 30
+        && more.score(0, kilobytes: 121, currentKilobytes: 100) > 1_000)
+    #expect(more.words.hasSuffix("with no more than 1.2 times the bytes of the current setting"))
     #expect(
       Objective(.loaders, .priced(perMegabyte: 100)).score(
         20, kilobytes: 50, currentKilobytes: 0) == 25)

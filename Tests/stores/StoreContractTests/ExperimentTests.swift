@@ -270,5 +270,20 @@ import Testing
     #expect(try hold("a", 0))
     #expect(try hold("b", 60_000, 1_001))
     #expect(try !hold("a", 60_000, 1_001))
+    // Its holder died: another one goes on once its time is over, and the first one, where it only slept, no longer.
+    #expect(try hold("b", 40, 2_000))
+    guard kind == .postgres else {
+      #expect(try !hold("c", 60_000, 2_039))
+      #expect(try hold("c", 60_000, 2_040))
+      #expect(try !hold("b", 60_000, 2_041))
+      // A clock that was far ahead when it took it holds nobody up for ever.
+      #expect(try hold("c", 60_000, 9_000_000))
+      #expect(try hold("b", 60_000, 2_100))
+      return
+    }
+    let isOver = try eventually { try hold("c", 60_000, 0) }
+    #expect(isOver)
+    // Clocks of servers are of no matter.
+    #expect(try !hold("b", 60_000, 9_000_000_000_000))
   }
 }

@@ -61,7 +61,8 @@ package protocol ExperimentStore: Sendable {
   ///
   /// - Parameters:
   ///   - milliseconds: 0 gives it up.
-  ///   - now: milliseconds since 1970, where the store has no clock of its own.
+  ///   - now: milliseconds by the machine's monotonic clock, where the store has no clock of its own: then its processes are
+  ///     on one machine, and a wall clock that is set makes no second holder.
   /// - Returns: whether the holder has it.
   func holdLease(
     _ name: String, holder: String, milliseconds: Int, now: Int64

@@ -1,6 +1,7 @@
 import LinkModel
 import PostJSON
 import Prefetch
+import Statistics
 
 /// What a recorded session says of its link: how fast it was where it was busy, that it was at least so fast where it was
 /// used in part, and nothing where it was idle.
@@ -39,33 +40,38 @@ package struct InferredLink: Hashable, Sendable {
   private static let slotMilliseconds = 10
   /// Behind its beginning a transfer is slower than the link for so many round trips.
   private static let rampRoundTrips = 4
+  /// Of so many stretches that are known the slowest and the fastest say how slow and how fast the link gets. Of fewer, all
+  /// that was seen says it, too.
+  private static let knownStretches = 12.0
   /// Sessions are looked at for so long.
   private static let longestMilliseconds = 12 * 3_600_000
   private static let usualRoundTrip = 100
 
   /// What the log says; nil where nothing came.
   package init?(_ log: SessionLog) {
-    var begun: [Int: Int] = [:]
-    var (pieces, end) = ([(from: Int, to: Int, bytes: Int)](), 0)
+    var (begun, asking) = ([Int: Int](), Set<Int>())
+    var (pieces, end) = ([(from: Int, to: Int, bytes: Int, isFirst: Bool)](), 0)
     var (firstBytes, measured) = ([Int](), [Int]())
     var asked = log.requests[...]
     func begin(until time: Int) {
       while let request = asked.first, request.atMilliseconds <= time {
         asked.removeFirst()
         begun[request.transfer] = request.atMilliseconds
+        asking.insert(request.transfer)
       }
     }
-    var isFirst: Set<Int> = []
+    var answered: Set<Int> = []
     for entry in log.events where entry.atMilliseconds <= Self.longestMilliseconds {
       begin(until: entry.atMilliseconds)
       end = max(end, entry.atMilliseconds)
       switch entry.event {
       case .bytesArrived(let transfer, _, let range):
         guard let since = begun[transfer] else { continue }
-        if isFirst.insert(transfer).inserted {
+        if answered.insert(transfer).inserted {
           firstBytes.append(entry.atMilliseconds - since)
         }
-        pieces.append((since, entry.atMilliseconds, range.count))
+        let isAnswer = asking.remove(transfer) != nil
+        pieces.append((since, entry.atMilliseconds, range.count, isAnswer))
         begun[transfer] = entry.atMilliseconds
       case .bandwidthMeasured(_, let roundTrip): if let roundTrip { measured.append(roundTrip) }
       default: break
@@ -81,8 +87,10 @@ package struct InferredLink: Hashable, Sendable {
     let count = (end / Self.stretchMilliseconds + 1) * perStretch
     var bytes = [Double](repeating: 0, count: count)
     for piece in pieces {
-      // Of a first piece, the answer's way is no time in which something came.
-      let from = min(piece.to, piece.from + (piece.to - piece.from > roundTrip ? roundTrip : 0))
+      // Of the first piece behind a request, the answer's way is no time in which something came. Of others it is: a shared
+      // session has pieces of a quarter of a second.
+      let isLate = piece.isFirst && piece.to - piece.from > roundTrip
+      let from = min(piece.to, piece.from + (isLate ? roundTrip : 0))
       let (first, last) = (from / Self.slotMilliseconds, piece.to / Self.slotMilliseconds)
       for slot in first...last { bytes[slot] += Double(piece.bytes) / Double(last - first + 1) }
     }
@@ -106,14 +114,18 @@ package struct InferredLink: Hashable, Sendable {
       stretches.filter { $0.knowledge == knowledge }.map(\.kilobitsPerSecond).sorted()
     }
     let (known, others) = (rates(.known), rates(.atLeast))
-    if known.count >= 4 {
-      boundsKilobitsPerSecond =
-        max(1, known[known.count / 10])...max(1, known[known.count * 9 / 10])
-    } else {
-      // Never busy for long: it may have been a good deal faster.
-      let seen = (known + others).sorted()
-      boundsKilobitsPerSecond = max(1, seen[seen.count / 10])...max(1, 4 * seen[seen.count - 1])
+    // Of a link that was never busy for long: it may have been a good deal faster.
+    let seen = (known + others).sorted()
+    let weight = min(1, Double(known.count) / Self.knownStretches)
+    func bound(_ ofKnown: Int?, _ ofSeen: Int) -> Int {
+      let (mine, all) = (Double(max(1, ofKnown ?? 1)), Double(max(1, ofSeen)))
+      return Int(
+        exponential(weight * naturalLogarithm(mine) + (1 - weight) * naturalLogarithm(all))
+          .rounded())
     }
+    let slowest = bound(known.isEmpty ? nil : known[known.count / 10], seen[seen.count / 10])
+    let fastest = bound(known.isEmpty ? nil : known[known.count * 9 / 10], 4 * seen[seen.count - 1])
+    boundsKilobitsPerSecond = slowest...max(slowest, fastest)
   }
 
   /// Of all stretches, how many in a hundred are known so well.

@@ -161,13 +161,15 @@ extension Experiment {
   ///
   /// - Parameters:
   ///   - searches: by `search`, with fewer runs, instead of all of them.
+  ///   - judgesChoices: others of the frontier are judged, too, beside the winner.
   ///   - progress: is told how many runs are done, and of how many at the most.
   package func tune(
-    _ objective: Objective, searches: Bool, _ perform: Performer,
+    _ objective: Objective, searches: Bool, judgesChoices: Bool = true, _ perform: Performer,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
   ) -> Tuning {
     let (tuning, judging, heldBack) = halves
-    let judgingRuns = (2 + Self.mostChoices) * judging.networks.count * repeats
+    let mostChoices = judgesChoices ? Self.mostChoices : 0
+    let judgingRuns = (2 + mostChoices) * judging.networks.count * repeats
     let most = tuning.runCount + judgingRuns
     var (kept, tuned, runs): ([Int], ExperimentResults, Int)
     if searches {
@@ -178,7 +180,7 @@ extension Experiment {
     }
     let winner = tuned.best(objective)
     let front = tuned.front(objective.measure, of: Array(tuned.contestants.indices))
-    let choices = front.filter { $0 != 0 && $0 != winner }.spread(Self.mostChoices)
+    let choices = front.filter { $0 != 0 && $0 != winner }.spread(mostChoices)
     var final = judging
     final.contestants = ((winner == 0 ? [0] : [0, winner]) + choices).map { contestants[kept[$0]] }
     let before = runs
@@ -197,6 +199,7 @@ extension [Int] {
   /// At most so many of them, evenly spread, the first and the last among them.
   fileprivate func spread(_ most: Int) -> [Int] {
     guard count > most else { return self }
+    guard most > 1 else { return [] }
     return (0..<most).map { self[$0 * (count - 1) / (most - 1)] }
   }
 }
@@ -300,8 +303,8 @@ extension Experiment {
 package struct Objective: Hashable, Sendable {
   /// What bytes may be, or what they count.
   package enum Bytes: Hashable, Sendable {
-    /// No more than with the current setting.
-    case current
+    /// No more than so many times those of the current setting.
+    case current(times: Double = 1)
     /// No more than so many kilobytes (1000 bytes) an item.
     case kilobytes(Double)
     /// As much as they cost: so much of the measure for each megabyte an item.
@@ -314,7 +317,7 @@ package struct Objective: Hashable, Sendable {
   package let bytes: Bytes
 
   /// An objective.
-  package init(_ measure: RunFigures.Measure = .delayMilliseconds, _ bytes: Bytes = .current) {
+  package init(_ measure: RunFigures.Measure = .delayMilliseconds, _ bytes: Bytes = .current()) {
     self.measure = measure
     self.bytes = bytes
   }
@@ -322,7 +325,7 @@ package struct Objective: Hashable, Sendable {
   /// How good a setting is, and less is better: of two that take too much, the one that takes less.
   func score(_ value: Double, kilobytes: Double, currentKilobytes: Double) -> Double {
     switch bytes {
-    case .current: Self.limited(value, kilobytes, limit: currentKilobytes)
+    case .current(let times): Self.limited(value, kilobytes, limit: currentKilobytes * times)
     case .kilobytes(let limit): Self.limited(value, kilobytes, limit: limit)
     case .priced(let price): value + price * kilobytes / 1_000
     }
@@ -341,7 +344,9 @@ package struct Objective: Hashable, Sendable {
   /// What it asks for, in words.
   package var words: String {
     switch bytes {
-    case .current: "least \(measureWords) with no more bytes than the current setting"
+    case .current(times: 1): "least \(measureWords) with no more bytes than the current setting"
+    case .current(let times):
+      "least \(measureWords) with no more than \(fixed(times, 1)) times the bytes of the current setting"
     case .kilobytes(let limit): "least \(measureWords) within \(fixed(limit, 1)) KB an item"
     case .priced(let price):
       "least sum of \(measureWords) and \(fixed(price, 1)) for each megabyte an item"

@@ -62,11 +62,10 @@ final class ExperimentKeeper: Sendable {
       running.store(count, ordering: .relaxed)
       waiting.store(try store.experiments(.waiting).count, ordering: .relaxed)
       guard count > 0 else { return }
-      let now = Int64(WallClock.now.nanosecondsSince1970 / 1_000_000)
-      guard
-        try store.holdLease(
-          Self.lease, holder: holder, milliseconds: min(600_000, 3_000 * seconds), now: now)
-      else { return }
+      let isHeld = try store.holdLease(
+        Self.lease, holder: holder, milliseconds: min(600_000, 3_000 * seconds),
+        now: Int64(MonotonicClock.milliseconds))
+      guard isHeld else { return }
       let hour = hour()
       let ledger = try ExperimentLedger(store, atHour: hour, onlyRunning: true)
       for entry in ledger.entries {

@@ -137,7 +137,7 @@ final class WebhookKeeper: Sendable {
     }
   }
 
-  private static var now: Int64 { Int64(WallClock.now.nanosecondsSince1970 / 1_000_000) }
+  private static var now: Int64 { Int64(MonotonicClock.milliseconds) }
 
   /// Whether this server is the one that sends. It says so to the others three times in the time of a lease.
   private func holdsLease() throws -> Bool {

@@ -1,5 +1,5 @@
 // @ts-check
-import { count, h, words } from './dom.js';
+import { count, h, size, words } from './dom.js';
 
 /**
  * @typedef {{gigabyteCents: number, monthSessions: number}} Rates
@@ -38,15 +38,22 @@ const DONE = {
   undone: 'what it had put in force was taken back by hand',
 };
 
+/** What of a try was worse than it may be, as a person says it; guards are named as the server names them. */
+const WORSE = {
+  'waiting at loaders an item': 'people waited longer at loaders', 'time to first frames an item': 'pictures and clips showed later',
+  'stalls an item': 'clips stood still for longer', 'bytes a session': 'it loads more than it may',
+  'items a session, as sessions end early': 'people left earlier',
+};
+
 /** @param {string} at */
-const day = (at) => h('time', { dateTime: at, title: new Date(at).toLocaleString() },
+export const day = (at) => h('time', { dateTime: at, title: new Date(at).toLocaleString() },
   new Date(at).toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: 'numeric' }));
 
 /** @param {Experiment} experiment */
 const last = ({ steps }) => steps[steps.length - 1];
 
 /** @param {string} name */
-const named = (name) => h('strong', {}, h('bdi', {}, name));
+export const named = (name) => h('strong', {}, h('bdi', {}, name));
 
 /** @param {Experiment} experiment */
 function where({ feed, network }) {
@@ -60,7 +67,7 @@ function where({ feed, network }) {
  * @param {[number, number] | undefined} pair
  * @param {string} verb
  */
-function loaders(pair, verb) {
+export function loaders(pair, verb) {
   if (!pair) return '';
   // Of two that are nearly the same, the difference is in the tenths.
   const number = (/** @type {number} */ value) => count(Math.abs(pair[0] - pair[1]) < 2 ? value : Math.round(value));
@@ -88,7 +95,7 @@ function money(bytes, rates) {
  */
 function soFar({ verdict, percent, interval, sessions, loadersPer1000, brokenGuards, sharesAreWrong }) {
   if (sharesAreWrong) return 'As many sessions as should have each policy do not have it: nothing can be said.';
-  if (brokenGuards.length > 0) return `It is worse in ${brokenGuards.join(' and in ')}.`;
+  if (brokenGuards.length > 0) return `It is worse: ${worse(brokenGuards)}.`;
   if (percent === undefined || !interval) {
     return `Too few sessions yet to say anything: ${count(sessions[1])} have it, ${count(sessions[0])} do not.`;
   }
@@ -101,6 +108,16 @@ function soFar({ verdict, percent, interval, sessions, loadersPer1000, brokenGua
   };
   return `${met} ${said[verdict]} ${between}`;
 }
+
+/** @param {string[]} guards */
+const worse = (guards) => guards.map((one) => WORSE[/** @type {keyof typeof WORSE} */ (one)] ?? `worse in ${one}`).join(', and ');
+
+/**
+ * What a session loaded, with both policies.
+ *
+ * @param {[number, number] | undefined} bytes
+ */
+const sent = (bytes) => (bytes ? ` A session loaded ${size(bytes[1])} instead of ${size(bytes[0])}.` : '');
 
 /** @param {number} percent of loaders, by which they are more */
 function amount(percent) {
@@ -217,6 +234,7 @@ export class LabStory {
   #line(one) {
     const { at, kind, evidence } = last(one);
     const { finding } = evidence;
+    const guards = finding?.brokenGuards ?? [];
     const met = finding ? ` ${loaders(finding.loadersPer1000, 'had')}${money(finding.bytesPerSession, this.#rates)}` : '';
     const why = evidence.reason ? ` (${evidence.reason})` : '';
     const name = named(one.policy.name);
@@ -224,13 +242,21 @@ export class LabStory {
     const said = {
       applied: [name, ' was better, and was put in force.', met, ' ', this.#button('Take it back', one, 'DELETE')],
       // It may have had fewer loaders, and be worse all the same.
-      rolledBack: [name, ` was worse${finding && finding.brokenGuards.length > 0 ? ` in ${finding.brokenGuards.join(' and in ')}` : ''}${
-        why}: all sessions have the policy of before again.${met}`],
+      rolledBack: guards.length > 0
+        ? [name, ` was tried and given up, whatever its loaders: ${worse(guards)}. All sessions have the policy of before again.`,
+          guards.includes('bytes a session') ? sent(finding?.bytesPerSession) : '', met]
+        : [name, ' was worse: all sessions have the policy of before again.', met],
       takenBack: ['What had been put in force turned out worse: ', name, ', the policy of before, is in force again.', met],
       undone: [name, ' was put in force, and taken back by hand', why, '.'],
-      stopped: [name, one.steps.length === 1 || one.steps.every(({ kind: step }) => step === 'suggested' || step === 'stopped')
-        ? ' was suggested and declined' : ' was stopped', why, '.'],
-      ended: [name, one.kind === 'holdout' ? ' was watched beside the policy in force' : ' was tried', `, without a change.${met}`, why],
+      stopped: finding?.sharesAreWrong
+        ? [name, ' was stopped: not as many sessions had it as should, so that nothing can be said. Apps that do not draw, or a cache that drops ',
+          h('code', {}, 'arm=b'), ', bring that about.']
+        : [name, one.steps.length === 1 || one.steps.every(({ kind: step }) => step === 'suggested' || step === 'stopped')
+          ? ' was suggested and declined' : ' was stopped', why, '.'],
+      ended: [name, one.kind === 'holdout' ? ` was kept by some sessions, to watch the policy in force${why}.`
+        : finding?.verdict === 'equivalent' ? ' was tried, and made no difference that matters: nothing was changed.'
+          : finding ? ` was tried for ${one.days} days, and neither was clearly better: nothing was changed.`
+            : ` was not tried in the end${why}.`, met],
       kept: ['The lab looked for something better than ', name, `, and found nothing${one.steps.length > 1
         ? `; ${one.steps.length} nights so far` : ''}.`],
     };
@@ -239,7 +265,7 @@ export class LabStory {
 
   /** @param {Experiment} one */
   #steps({ id, steps }) {
-    return h('details', {}, h('summary', {}, `How it went (experiment ${id})`), h('ul', {}, ...steps.map(({ at, kind, share, evidence }) =>
+    return h('details', {}, h('summary', {}, `${steps.every(({ kind }) => kind === 'suggested') ? 'How it came about' : 'How it went'} (experiment ${id})`), h('ul', {}, ...steps.map(({ at, kind, share, evidence }) =>
       h('li', {}, h('time', { dateTime: at }, new Date(at).toLocaleString()), ': ',
         DONE[/** @type {keyof typeof DONE} */ (kind)] ?? kind, share > 0 ? `, ${share}\u00a0% of the sessions` : '',
         evidence.reason ? `; ${evidence.reason}` : '', '.'))));

@@ -1,6 +1,6 @@
 // @ts-check
 import { h, words } from './dom.js';
-import { LabStory } from './lab-story.js';
+import { day, LabStory, loaders, named } from './lab-story.js';
 
 /** What is tried and what came of it, the policies in force and what they rest on, and the lab's last report. */
 export class LabView {
@@ -13,11 +13,13 @@ export class LabView {
     this.place = place;
     this.server = server;
     this.feed = feed;
+    this.inForce = h('div');
     this.policies = h('div');
     this.experiments = h('div');
     this.story = new LabStory(server, () => void this.show());
     this.report = h('div');
-    place.append(h('h2', {}, 'Experiments'), this.experiments, h('h2', {}, 'Policies in force'), this.policies,
+    place.append(h('h2', {}, 'In force'), this.inForce, h('h2', {}, 'Experiments'), this.experiments,
+      h('h2', {}, 'Networks, and their policies'), this.policies,
       h('h2', {}, 'The lab’s last report'), this.report);
   }
 
@@ -36,7 +38,7 @@ export class LabView {
       if (!answer.ok) throw new Error(`status ${answer.status}`);
       this.#draw(await answer.json());
     } catch (error) {
-      this.policies.replaceChildren(h('p', { class: 'note' }, `The policies do not come: ${words(error)}.`));
+      this.inForce.replaceChildren(h('p', { class: 'note' }, `The policies do not come: ${words(error)}.`));
     }
   }
 
@@ -86,18 +88,20 @@ export class LabView {
   /** @param {any} document */
   #draw({ feed, networks, feedsWithPolicies, problem }) {
     const own = (feedsWithPolicies ?? []).includes(feed);
-    this.policies.replaceChildren(
+    this.inForce.replaceChildren(
       h('p', { class: 'note' },
         ...feed ? ['Of the feed “', h('bdi', {}, feed), `”${own ? ', which has its own' : ': those of all feeds'}.`]
           : ['Of all feeds.'],
         ' A policy says what a page’s plan loads ahead, and what items cost.'),
       ...(problem
         ? [h('p', { class: 'problem' }, `A policy is not understood: ${problem.detail}`)] : []),
+      h('ul', { class: 'sentences' }, ...sentences(networks)));
+    this.policies.replaceChildren(
       h('div', { class: 'cards' }, ...networks.map((/** @type {any} */ network) => this.#card(network))));
   }
 
   /** @param {any} network */
-  #card({ title, name, downlink, rtt, lossPercent, policy, default: isDefault, evidence = policy.evidence }) {
+  #card({ title, name, downlink, rtt, lossPercent, policy, default: isDefault, evidence }) {
     const parameters = Object.entries(policy.parameters ?? {}).map(([key, value]) => `${key} ${value}`).join(', ');
     /** @type {[string, string][]} */
     const facts = [
@@ -109,9 +113,38 @@ export class LabView {
     return h('article', { class: 'card' }, h('h3', {}, h('bdi', {}, title), ' ', small),
       h('dl', { class: 'facts' }, ...facts.map(
         ([key, value]) => h('div', {}, h('dt', {}, key), h('dd', {}, h('bdi', {}, value))))),
-      h('h4', {}, 'Evidence'), evidence ? tree(evidence) : h('p', { class: 'note' }, policy.evidence === undefined
-        ? 'None is kept: it is the first policy, or was written by hand.' : 'None.'));
+      evidence ? h('details', {}, h('summary', {}, 'Evidence'), tree(evidence))
+        : h('p', { class: 'note' }, 'No evidence is kept: it is the first policy, or was written by hand.'));
   }
+}
+
+/**
+ * What is in force and why: a sentence for those networks that have the same policy for the same reason.
+ *
+ * @param {any[]} networks
+ * @returns {HTMLElement[]}
+ */
+function sentences(networks) {
+  /** @type {Map<string, any[]>} */
+  const groups = new Map();
+  for (const one of networks) {
+    const key = JSON.stringify([one.policy.name, one.evidence?.lab]);
+    groups.set(key, [...groups.get(key) ?? [], one]);
+  }
+  return [...groups.values()].map((all) => {
+    const [{ policy, evidence }] = all;
+    return h('li', {}, ...all.flatMap((/** @type {any} */ { title }, index) => [
+      index === 0 ? 'On ' : index < all.length - 1 ? ', ' : ' and ', h('bdi', {}, title)]), ': ', named(policy.name),
+    ...evidence ? [', since ', day(evidence.appliedAt), '. ', why(evidence.lab)]
+      : ['. It is the policy that was there first, or somebody wrote it by hand.']);
+  });
+}
+
+/** @param {any} found what the experiment, or the lab, found */
+function why(found) {
+  if (found.finding) return `As it was tried (experiment ${found.experiment}), it was better. ${loaders(found.finding.loadersPer1000, 'had')}`;
+  const simulated = found.judged?.map((/** @type {any} */ one) => one.loaders);
+  return simulated?.length === 2 ? `The lab found it, in simulated sessions. ${loaders(simulated, 'had')}` : '';
 }
 
 /**

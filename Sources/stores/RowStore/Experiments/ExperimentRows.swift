@@ -321,10 +321,10 @@ extension ExperimentRows {
 /// The lease by which one process of a database decides.
 package enum LeaseText {
   /// Takes or prolongs the lease; changes one row if the holder has it from then on. A time that lies farther ahead than
-  /// any lease is one of a clock that was wrong.
+  /// any lease is one of a clock that was wrong, or of before the machine was started again.
   ///
-  /// - Parameters: the places of the name, the holder and the duration in milliseconds; of the time now, in milliseconds
-  ///   since 1970, whatever yields it.
+  /// - Parameters: the places of the name, the holder and the duration in milliseconds; of the time now, in milliseconds,
+  ///   whatever yields it.
   package static func hold(
     name: String, holder: String, milliseconds: String, now: String
   ) -> String {
