@@ -14,6 +14,16 @@ struct ClipPlayback {
   private(set) var stalledMilliseconds = 0
   /// How long it stood at its first frame before it moved.
   private(set) var standingMilliseconds = 0
+  /// How much of the time it has played, again from its beginning once it has played to its end.
+  private(set) var playedMilliseconds = 0
+
+  /// How many kilobits that was, by the file's mean bitrate.
+  var playedKilobits: Int {
+    guard let bytes = load.bytes, let duration = load.durationMilliseconds, duration > 0 else {
+      return 0
+    }
+    return bytes * 8 / duration * playedMilliseconds / 1_000
+  }
 
   private enum State {
     case waiting, decoding(leftMilliseconds: Int), standing, playing, stalled
@@ -64,7 +74,10 @@ struct ClipPlayback {
       stalledMilliseconds += Self.stepMilliseconds
       return move(prefix)
     case .playing:
-      if let duration = load.durationMilliseconds, milliseconds >= duration { return nil }
+      if let duration = load.durationMilliseconds, milliseconds >= duration {
+        playedMilliseconds += Self.stepMilliseconds
+        return nil
+      }
       guard holds(Self.stepMilliseconds, prefix) else {
         stalls += 1
         stalledMilliseconds += Self.stepMilliseconds
@@ -72,6 +85,7 @@ struct ClipPlayback {
         return .paused
       }
       milliseconds += Self.stepMilliseconds
+      playedMilliseconds += Self.stepMilliseconds
       return nil
     }
   }

@@ -29,12 +29,20 @@ package struct Viewer: Sendable {
     package let stalledMilliseconds: Int
     /// How long clips stood at their first frame before they moved, together.
     package let standingMilliseconds: Int
+    /// How long clips of known size played, and how many kilobits that was by the mean bitrates of their files.
+    package let playedMilliseconds: Int
+    package let playedKilobits: Int
     /// How often the list ended before the feed did, and a page had to be waited for.
     package let listLoaders: Int
     /// How long that took, together.
     package let listWaitMilliseconds: Int
     /// The feed ended before there were as many items.
     package let hasEnded: Bool
+
+    /// The mean bitrate of what was watched, in kilobits a second; `nil` where no clip played.
+    package var bitrate: Double? {
+      playedMilliseconds > 0 ? Double(playedKilobits) * 1_000 / Double(playedMilliseconds) : nil
+    }
 
     /// What the person lost in all: waiting for items and pages, standing at first frames, and stalls.
     package var delayMilliseconds: Int {
@@ -60,15 +68,19 @@ package struct Viewer: Sendable {
     try await prefetcher.begin()
     var (listLoaders, listWait, hasEnded) = (0, 0, false)
     var (stalls, stalled, standing) = (0, 0, 0)
+    var (played, kilobits) = (0, 0)
     var list: [FeedItem] = []
     var position = -1
     var last: String?
+    // An even pace: what a call takes makes no item's time longer.
+    var due: Int?
     for _ in 0..<settings.items {
       // The list may have grown, and begun later.
       if position + 1 >= list.count {
         (list, position) = await current(behind: last)
         if position + 1 >= list.count {
           let begun = clock.milliseconds
+          due = nil
           listLoaders += 1
           hasEnded = !(await waitForMore(behind: last, since: begun))
           listWait += clock.milliseconds - begun
@@ -79,23 +91,27 @@ package struct Viewer: Sendable {
       position += 1
       let item = list[position]
       last = item.id
-      let now = clock.milliseconds
+      let end = (due ?? clock.milliseconds) + settings.paceMilliseconds
+      due = end
       await prefetcher.look(at: item.id)
-      let playback = await watch(item, until: now + settings.paceMilliseconds)
+      let playback = await watch(item, until: end)
       if let playback, playback.stalls > 0 {
         await prefetcher.stalled(playback.stalls, milliseconds: playback.stalledMilliseconds)
       }
       stalls += playback?.stalls ?? 0
       stalled += playback?.stalledMilliseconds ?? 0
       standing += playback?.standingMilliseconds ?? 0
+      guard let playback, playback.playedKilobits > 0 else { continue }
+      played += playback.playedMilliseconds
+      kilobits += playback.playedKilobits
     }
     await prefetcher.leaveActive()
     let figures = await prefetcher.figures
     await prefetcher.end()
     return Outcome(
       figures: figures, stalls: stalls, stalledMilliseconds: stalled,
-      standingMilliseconds: standing, listLoaders: listLoaders, listWaitMilliseconds: listWait,
-      hasEnded: hasEnded)
+      standingMilliseconds: standing, playedMilliseconds: played, playedKilobits: kilobits,
+      listLoaders: listLoaders, listWaitMilliseconds: listWait, hasEnded: hasEnded)
   }
 
   /// Looks at an item until then. A clip plays, and the prefetcher is told how.

@@ -63,6 +63,9 @@ struct BrowseReport: Sendable {
       writer.member("standingMs", outcome.standingMilliseconds)
       writer.member("stalls", outcome.stalls)
       writer.member("stalledMs", outcome.stalledMilliseconds)
+      if let bitrate = outcome.bitrate {
+        writer.member("kilobitsPerSecond", Int(bitrate.rounded()))
+      }
       writer.member("bytes", bytes)
       writer.member("wastedBytes", wastedBytes)
       if let linkBytes { writer.member("linkBytes", linkBytes) }

@@ -16,8 +16,8 @@ struct LabValidateCommand: ParsableCommand {
       Each strategy looks at the same items twice: once as lookahead browse does, over real sockets and a link \
       shaped to the network; once simulated. Time is real: 1000 items at one a second take 1000 seconds \
       divided by --speed, --together strategies at once, each over a link of its own. The exit status is 1 where \
-      the rank correlation is below 0.9, a pair is in the wrong order beyond --margin, or the mean error is \
-      above 10 %.
+      the rank correlation is below 0.95, a pair is in the wrong order beyond --margin, or the mean error of \
+      loaders, or of the bitrate of what was watched, is above 10 %.
       """)
 
   @Argument(help: "The server, http://127.0.0.1:8080.")
@@ -102,7 +102,10 @@ struct LabValidateCommand: ParsableCommand {
           simulatedLoaders: simulated.mean(index, .loaders),
           measuredKilobytes: figures.kilobytes,
           simulatedKilobytes: simulated.mean(index, .kilobytes),
-          measuredDelay: figures.delay, simulatedDelay: simulated.mean(index, .delayMilliseconds))
+          measuredDelay: figures.delay, simulatedDelay: simulated.mean(index, .delayMilliseconds),
+          measuredBitrate: figures.bitrate,
+          simulatedBitrate: figures.bitrate == nil
+            ? nil : simulated.mean(index, .bitrateKilobitsPerSecond))
       }, margin: Double(margin))
     if json {
       print(String(decoding: validation.json, as: UTF8.self))
@@ -119,6 +122,8 @@ extension LabValidateCommand {
     let loaders: Double
     let kilobytes: Double
     let delay: Double
+    /// The mean bitrate of what was watched; `nil` where no clip played.
+    let bitrate: Double?
   }
 
   /// What both are given: the feed as the server tells of it, and the network.
@@ -197,5 +202,6 @@ extension LabValidateCommand.Measured {
     // What came of cancelled requests, too.
     kilobytes = Double(report.linkBytes ?? report.bytes) / 1_000 / items
     delay = Double(report.outcome.delayMilliseconds) / items
+    bitrate = report.outcome.bitrate
   }
 }

@@ -46,6 +46,8 @@ struct ClipPlaybackTests {
     var clip = ClipPlayback(Self.load, decoderStartMilliseconds: 80)
     _ = Self.pass(&clip, 20_000, prefix: 10_000)
     #expect(clip.milliseconds == 10_000 && clip.stalls == 0)
+    // It plays again from its beginning: all but its first step and the decoder's time, at 8 kbit/s.
+    #expect(clip.playedMilliseconds == 19_900 && clip.playedKilobits == 159)
   }
 
   @Test func `of which nothing is known, nothing is missed`() {

@@ -62,4 +62,20 @@ import Testing
         "rank correlation 1.00, mean error 7.5 %, no pair in the wrong order beyond 2: the simulation holds\n"
       ))
   }
+
+  @Test func `a simulation whose bitrates are others is not believed`() throws {
+    func validation(_ simulated: Double?) -> Validation {
+      Validation(
+        (0..<2).map {
+          Validation.Pair(
+            name: "s\($0)", measuredLoaders: Double(100 * $0), simulatedLoaders: Double(100 * $0),
+            measuredKilobytes: 50, simulatedKilobytes: 51, measuredBitrate: 1_000,
+            simulatedBitrate: simulated)
+        }, margin: 2)
+    }
+    #expect(validation(1_100).meanBitrateErrorPercent == 10 && validation(1_100).holds)
+    #expect(validation(880).sentence.contains("of bitrates 12.0 %") && !validation(880).holds)
+    #expect(validation(nil).meanBitrateErrorPercent == nil && validation(nil).holds)
+    #expect(try Validation(json: validation(880).json).pairs == validation(880).pairs)
+  }
 }

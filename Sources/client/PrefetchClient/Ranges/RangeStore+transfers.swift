@@ -37,7 +37,7 @@ extension RangeStore {
   }
 
   /// Where the transfer ends: no later than the file, once it is known where that does.
-  private func end(of transfer: Transfer) -> Int {
+  func end(of transfer: Transfer) -> Int {
     min(transfer.end, kept[transfer.url]?.file.version.bytes ?? .max)
   }
 

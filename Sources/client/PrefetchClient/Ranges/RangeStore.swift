@@ -147,10 +147,11 @@ public actor RangeStore {
   }
 
   func leave(_ reading: Int) {
-    guard let left = readings.removeValue(forKey: reading) else { return }
-    left.waiting?.resume()
-    kept.unpin(left.url)
-    for transfer in table.leave(reading) { end(transfer) }
+    guard let ended = readings.removeValue(forKey: reading) else { return }
+    ended.waiting?.resume()
+    kept.unpin(ended.url)
+    let left = table.leave(reading) { $0.position >= end(of: $0) }
+    for transfer in left { end(transfer) }
   }
 
   /// What a reading does next.

@@ -1,4 +1,4 @@
-/// A request for bytes of a file, under way or about to be: it has a reader for as long as it lives.
+/// A request for bytes of a file, under way or about to be: it has a reader until all of its bytes are there.
 package struct Transfer {
   package let id: Int
   package let url: String
@@ -82,12 +82,16 @@ package struct TransferTable {
 
   /// The reading wants nothing any more.
   ///
-  /// - Returns: the transfers that nobody wants now; they are no longer in the table.
-  package mutating func leave(_ reading: Int) -> [Transfer] {
+  /// - Parameter isWhole: whether all bytes of a transfer are there: its answer ends by itself, and with that its
+  ///   connection is good for another request.
+  /// - Returns: the others that nobody wants now; they are no longer in the table.
+  package mutating func leave(
+    _ reading: Int, isWhole: (Transfer) -> Bool = { $0.position >= $0.end }
+  ) -> [Transfer] {
     var left: [Transfer] = []
     for transfer in transfers.values where transfer.readings.contains(reading) {
       transfers[transfer.id]?.readings.remove(reading)
-      if transfer.readings.count == 1 {
+      if transfer.readings.count == 1, !isWhole(transfer) {
         transfers[transfer.id] = nil
         left.append(transfer)
       }

@@ -284,9 +284,10 @@ extension PrefetchEngine {
     actions.append(PrefetchAction(.showPlaceholder(item: facts.list[position].id), reason))
   }
 
-  /// Which items are decoded: the active one, and those that are about to be.
+  /// Which items are decoded: the active one, and those that are about to be. A device that is hot or short of power
+  /// decodes nothing that may not be looked at.
   private var decodedDistances: ClosedRange<Int> {
-    let ahead = strategy.decodedAheadItems(facts)
+    let ahead = facts.network.isStressed ? 0 : strategy.decodedAheadItems(facts)
     return facts.viewer.direction > 0 ? 0...ahead : -ahead...0
   }
 

@@ -23,7 +23,7 @@ struct ExpectedWait {
     let headBytes: Int
     /// How long the link has to do with that.
     let headMilliseconds: Int
-    /// How much later it is there than the link is done: round trips.
+    /// How much later it shows than the link is done: round trips, and a clip's decoder.
     let latencyMilliseconds: Int
     /// How long all of its start takes, there or not.
     let wholeMilliseconds: Int

@@ -182,17 +182,21 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
       !transfer.isPaused && item.media.contains { $0.slot == transfer.slot }
     }
     let head = missingHead(of: item, facts)
+    let isClip = facts.isClip(position)
+    // A decoder that is given the clip so much before its turn has its first frame by then.
+    let decoding = isClip ? facts.settings.decoderStartMilliseconds : 0
     var job = ExpectedWait.Job(
       position: position, bytes: bytes, milliseconds: facts.network.milliseconds(bytes),
       headBytes: head < bytes ? head : 0,
       headMilliseconds: head < bytes ? facts.network.milliseconds(head) : 0,
-      latencyMilliseconds: isUnderWay ? 0 : facts.network.latencyMilliseconds(bytes),
+      latencyMilliseconds: decoding
+        + (isUnderWay ? 0 : facts.network.latencyMilliseconds(bytes)),
       wholeMilliseconds: whole, isUnderWay: isUnderWay)
     if isUnderWay {
       job.inFlightBytes = facts.network.bytes(inMilliseconds: facts.network.roundTripMilliseconds)
-      job.resumeMilliseconds = facts.network.latencyMilliseconds(bytes)
+      job.resumeMilliseconds = decoding + facts.network.latencyMilliseconds(bytes)
     }
-    job.isClip = facts.isClip(position)
+    job.isClip = isClip
     return job
   }
 

@@ -66,8 +66,7 @@ extension ExpectedWaitStrategy {
       watched: watchedMilliseconds(facts, active, in: 75),
       longest: watchedMilliseconds(facts, active, in: 100),
       held: held, coming: coming,
-      pieceMilliseconds: price(facts) > Self.shortPiecePrice
-        ? PlayingClip.shortPieceMilliseconds : PlayingClip.longPieceMilliseconds)
+      pieceMilliseconds: PlayingClip.pieceMilliseconds(atPrice: price(facts)))
     let isStanding = facts.viewer.playback != .playing
     // A player that has stood for long wants more than was thought.
     let margin =
@@ -97,9 +96,6 @@ extension ExpectedWaitStrategy {
         && (isStanding || playing.leftMilliseconds <= 2 * facts.network.roundTripMilliseconds)
         && facts.network.milliseconds(wanted - held) > 2 * facts.network.roundTripMilliseconds)
   }
-
-  /// Above this price round trips count less than what of a piece is not watched.
-  private static let shortPiecePrice = 1_000
 
   /// How far the active item will have been watched at most, in this percentage of the futures.
   private func watchedMilliseconds(
@@ -132,8 +128,16 @@ struct PlayingClip {
   /// So much of it is asked for at once; where it is hardly watched any longer, less.
   let pieceMilliseconds: Int
 
-  static let longPieceMilliseconds = 3_000
-  static let shortPieceMilliseconds = 1_000
+  static let pieceRange = 1_000...3_000
+  /// Up to this price pieces are as long as they may be.
+  private static let longPiecePrice = 1_000
+
+  /// How much is asked for at once: long pieces cost fewer round trips, of short ones less is never watched, half a piece
+  /// of each clip that is left. The sum of both is least at a length that falls with the root of the price.
+  static func pieceMilliseconds(atPrice price: Int) -> Int {
+    let root = (Double(longPiecePrice) / Double(max(price, longPiecePrice))).squareRoot()
+    return max(pieceRange.lowerBound, Int(Double(pieceRange.upperBound) * root))
+  }
 
   /// How long it plays on with what is there.
   var leftMilliseconds: Int { time(through: held) - played }
@@ -152,7 +156,7 @@ struct PlayingClip {
     let out = time(through: coming)
     guard out < max(longest, least) else { return nil }
     let piece = min(
-      out + pieceMilliseconds, max(longest, out + Self.shortPieceMilliseconds))
+      out + pieceMilliseconds, max(longest, out + Self.pieceRange.lowerBound))
     var (slack, end) = (out - played, bytes(through: max(piece, least)))
     for (time, _) in milestones where time > out {
       let time = min(time, watched)

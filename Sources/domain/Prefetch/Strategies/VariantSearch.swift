@@ -29,7 +29,9 @@ extension ExpectedWaitStrategy {
       // From the smallest to the best: of equals the better one.
       if worth >= best.worth { best = (level, worth) }
     }
-    let level = facts.network.savesData ? levels - 1 : best.level
+    // A device that is hot or short of power takes the best of nothing: larger frames cost a decoder more.
+    let level =
+      facts.network.savesData ? levels - 1 : max(best.level, facts.network.isStressed ? 1 : 0)
     return VariantLevel(level: level, positions: positions)
   }
 

@@ -18,12 +18,19 @@ package struct Validation: Sendable {
     /// Milliseconds of delay an item, for real and simulated; `nil` in files of before 2026-11-25.
     package let measuredDelay: Double?
     package let simulatedDelay: Double?
+    /// The mean bitrate of what was watched, in kilobits a second, for real and simulated; `nil` where no clip played, and
+    /// in files of before 2026-11-26.
+    package let measuredBitrate: Double?
+    package let simulatedBitrate: Double?
 
     /// What was counted of a strategy.
     package init(
       name: String, measuredLoaders: Double, simulatedLoaders: Double, measuredKilobytes: Double,
-      simulatedKilobytes: Double, measuredDelay: Double? = nil, simulatedDelay: Double? = nil
+      simulatedKilobytes: Double, measuredDelay: Double? = nil, simulatedDelay: Double? = nil,
+      measuredBitrate: Double? = nil, simulatedBitrate: Double? = nil
     ) {
+      self.measuredBitrate = measuredBitrate
+      self.simulatedBitrate = simulatedBitrate
       self.measuredDelay = measuredDelay
       self.simulatedDelay = simulatedDelay
       self.name = name
@@ -37,6 +44,12 @@ package struct Validation: Sendable {
     /// percent of ten.
     package var errorPercent: Double {
       abs(simulatedLoaders - measuredLoaders) * 100 / max(measuredLoaders, Validation.leastLoaders)
+    }
+
+    /// The same of the bitrate of what was watched; `nil` where one of the two is not known.
+    package var bitrateErrorPercent: Double? {
+      guard let measuredBitrate, let simulatedBitrate, measuredBitrate > 0 else { return nil }
+      return abs(simulatedBitrate - measuredBitrate) * 100 / measuredBitrate
     }
   }
 
@@ -56,6 +69,12 @@ package struct Validation: Sendable {
   /// The mean of the strategies' errors.
   package var meanErrorPercent: Double {
     pairs.reduce(0) { $0 + $1.errorPercent } / Double(max(1, pairs.count))
+  }
+
+  /// The mean of the strategies' errors of the bitrate of what was watched; `nil` where none is known.
+  package var meanBitrateErrorPercent: Double? {
+    let errors = pairs.compactMap(\.bitrateErrorPercent)
+    return errors.isEmpty ? nil : errors.reduce(0, +) / Double(errors.count)
   }
 
   /// Spearman's rank correlation of measured and simulated loaders, equals sharing their ranks; 0 where all are
@@ -95,20 +114,23 @@ package struct Validation: Sendable {
     return wrong
   }
 
-  /// The least rank correlation, and the greatest mean error in percent, of a simulation that is believed.
-  package static let (leastRankCorrelation, mostMeanErrorPercent) = (0.9, 10.0)
+  /// The least rank correlation, and the greatest mean error in percent (of loaders, and of bitrates), of a simulation that is believed.
+  package static let (leastRankCorrelation, mostMeanErrorPercent) = (0.95, 10.0)
 
   /// Whether the simulation is believed.
   package var holds: Bool {
     rankCorrelation >= Self.leastRankCorrelation && wrongPairs.isEmpty
       && meanErrorPercent <= Self.mostMeanErrorPercent
+      && meanBitrateErrorPercent ?? 0 <= Self.mostMeanErrorPercent
   }
 
   /// The verdict, in a sentence.
   package var sentence: String {
     let wrong = wrongPairs.map { "\($0.better) and \($0.worse)" }.joined(separator: ", ")
+    let bitrates = meanBitrateErrorPercent.map { "of bitrates \(fixed($0, 1)) %, " } ?? ""
     return
       "rank correlation \(fixed(rankCorrelation, 2)), mean error \(fixed(meanErrorPercent, 1)) %, "
+      + bitrates
       + (wrong.isEmpty
         ? "no pair in the wrong order beyond \(fixed(margin, 0))" : "in the wrong order: \(wrong)")
       + ": the simulation " + (holds ? "holds" : "does not hold")
@@ -119,7 +141,7 @@ package struct Validation: Sendable {
     var rows = [
       [
         "strategy", "measured", "simulated", "error %", "delay ms", "simulated", "KB/item",
-        "simulated",
+        "simulated", "kbit/s", "simulated",
       ]
     ]
     for pair in pairs {
@@ -127,7 +149,8 @@ package struct Validation: Sendable {
         pair.name, fixed(pair.measuredLoaders, 1), fixed(pair.simulatedLoaders, 1),
         fixed(pair.errorPercent, 1), pair.measuredDelay.map { fixed($0, 1) } ?? "",
         pair.simulatedDelay.map { fixed($0, 1) } ?? "", fixed(pair.measuredKilobytes, 1),
-        fixed(pair.simulatedKilobytes, 1),
+        fixed(pair.simulatedKilobytes, 1), pair.measuredBitrate.map { fixed($0, 0) } ?? "",
+        pair.simulatedBitrate.map { fixed($0, 0) } ?? "",
       ])
     }
     return ExperimentResults.aligned(rows, texts: [0]) + "\n" + sentence + "\n"
@@ -155,6 +178,8 @@ extension Validation {
               ("simulatedKilobytes", pair.simulatedKilobytes),
               ("measuredDelayMilliseconds", pair.measuredDelay),
               ("simulatedDelayMilliseconds", pair.simulatedDelay),
+              ("measuredBitrate", pair.measuredBitrate),
+              ("simulatedBitrate", pair.simulatedBitrate),
             ] {
               guard let number else { continue }
               writer.key(text: name)
@@ -198,7 +223,9 @@ extension Validation {
           measuredKilobytes: try number("measuredKilobytes"),
           simulatedKilobytes: try number("simulatedKilobytes"),
           measuredDelay: value.member("measuredDelayMilliseconds")?.number,
-          simulatedDelay: value.member("simulatedDelayMilliseconds")?.number))
+          simulatedDelay: value.member("simulatedDelayMilliseconds")?.number,
+          measuredBitrate: value.member("measuredBitrate")?.number,
+          simulatedBitrate: value.member("simulatedBitrate")?.number))
     }
     self.init(pairs, margin: margin)
   }

@@ -29,6 +29,19 @@ import Testing
     #expect(engine.counts.videoLoaders == 1)
   }
 
+  @Test func `under stress nothing is decoded ahead`() {
+    var (engine, first) = EngineSamples.engine(
+      .plain(leading: 1), (0..<3).map { EngineSamples.clip($0) }
+    ) { $0.decoderStartMilliseconds = 120 }
+    _ = engine.handle(.stressChanged(true), atMilliseconds: 0)
+    _ = engine.arrive(first.transfers, at: 500)
+    let next = engine.handle(.activeChanged("1"), atMilliseconds: 1_000)
+    #expect(next.others.contains("placeholder 1") && !next.others.contains("frame 1"))
+    #expect(engine.handle(.timerFired, atMilliseconds: 1_120).others.contains("frame 1"))
+    // It is there all the same: that is no loader.
+    #expect(engine.counts.videoLoaders == 1)
+  }
+
   @Test func `a cancelled transfer's bytes are kept and counted, those that come late with them`() {
     var (engine, first) = EngineSamples.engine(.plain(leading: 1), images)
     let one = first.transfers[1]

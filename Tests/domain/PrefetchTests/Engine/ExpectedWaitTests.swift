@@ -201,8 +201,8 @@ import Testing
     #expect(try abs(price(80_000) - free * 2) <= free / 10)
   }
 
-  @Test func `the variant is what the bandwidth carries`() {
-    func variant(_ kilobits: Int) -> Int? {
+  @Test func `the variant is what the bandwidth carries, and under stress not the best`() {
+    func variant(_ kilobits: Int, isStressed: Bool = false) -> Int? {
       let items = (0..<8).map { number in
         PrefetchItem(
           id: "\(number)", type: .video,
@@ -224,10 +224,16 @@ import Testing
               })
           ])
       }
-      let (_, actions) = Self.engine(WaitTuning(), items) { $0.downlinkKbps = kilobits }
+      var settings = PrefetchSettings()
+      settings.downlinkKbps = kilobits
+      var engine = PrefetchEngine(strategy: .expectedWait(WaitTuning()), settings: settings)
+      _ = engine.handle(.stressChanged(isStressed), atMilliseconds: 0)
+      let actions = engine.handle(
+        .pageArrived(.anew, items: items, hasPrevious: false, hasNext: false), atMilliseconds: 0)
       return actions.transfers.first?.variant
     }
-    #expect([500, 3_000, 40_000].map(variant) == [2, 1, 0])
+    #expect([500, 3_000, 40_000].map { variant($0) } == [2, 1, 0])
+    #expect([500, 3_000, 40_000].map { variant($0, isStressed: true) } == [2, 1, 1])
   }
 
   @Test func `the next page is asked for when waiting for it would cost something`() {
@@ -298,5 +304,32 @@ import Testing
       actions = engine.handle(.playbackMoved(milliseconds: now, .playing), atMilliseconds: now)
     }
     #expect(engine.heldBytes < 700_000)
+  }
+
+  @Test func `the dearer a megabyte, the shorter the pieces of a clip that plays, by no step`() {
+    var clip = EngineSamples.clip(0)
+    clip.survival = [.init(milliseconds: 10_000, permille: 1_000)]
+    /// The longest piece that is asked for while it plays.
+    func piece(_ price: Int) -> Int {
+      var (engine, actions) = Self.engine(WaitTuning(price: price), [clip]) {
+        $0.downlinkKbps = 20_000
+        $0.roundTripMilliseconds = 50
+      }
+      _ = Self.settle(&engine, actions, at: 0)
+      var longest = 0
+      for now in stride(from: 0, to: 9_000, by: 20) {
+        actions = engine.handle(.playbackMoved(milliseconds: now, .playing), atMilliseconds: now)
+        for transfer in actions.transfers {
+          longest = max(longest, (transfer.end ?? 0) - transfer.start)
+        }
+        _ = Self.settle(&engine, actions, at: now)
+      }
+      return longest
+    }
+    let pieces = [0, 1_000, 1_001, 1_500, 2_500, 4_000, 6_500, 9_000, 1_000_000].map(piece)
+    #expect(pieces.first == 300_000 && pieces.last == 100_000, "\(pieces)")
+    for (dearer, cheaper) in zip(pieces.dropFirst(), pieces) {
+      #expect(dearer <= cheaper && dearer * 100 >= cheaper * 75, "\(pieces)")
+    }
   }
 }
