@@ -1,6 +1,7 @@
 import Feed
 import Foundation
 import PostJSON
+import Prefetch
 import TestSupport
 import Testing
 
@@ -42,14 +43,18 @@ import Testing
       ("", "is not JSON: the text ends within a value at column 1"),
       ("[]", "is not an object"),
       ("{}", "strategy: is missing"),
-      (#"{"strategy":{"name":"later"}}"#, #"strategy: there is no strategy "later""#),
+      (
+        #"{"strategy":{"name":"later"}}"#,
+        #"strategy: there is no strategy "later"; the known ones are "#
+          + Policy.Strategy.usual.map(\.name).joined(separator: ", ")
+      ),
       (
         #"{"strategy":{"name":"plain","parameters":{"maxCost":1}}}"#,
         #"strategy: there is no parameter "maxCost""#
       ),
       (
         #"{"strategy":{"name":"plain","parameters":{"leading":101}}}"#,
-        #"strategy: the parameter "leading" cannot be 101"#
+        #"strategy: the parameter "leading" cannot be 101, only 0…100"#
       ),
       (
         #"{"strategy":{"name":"endless"},"item":[]}"#,

@@ -136,7 +136,7 @@ import Testing
         var values = Dictionary(uniqueKeysWithValues: ranges.map { ($0.name, $0.least) })
         for value in [least - 1, most + 1] {
           values[parameter] = value
-          #expect(throws: StrategyError.outOfRange(parameter, value)) {
+          #expect(throws: StrategyError.outOfRange(parameter, value, allowed: least...most)) {
             try Policy.Strategy(name: name, parameters: values)
           }
         }

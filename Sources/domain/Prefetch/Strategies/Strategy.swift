@@ -174,7 +174,9 @@ extension PrefetchStrategy {
     var (strategy, rest) = (Self(), values)
     for parameter in parameterList {
       guard let value = rest.removeValue(forKey: parameter.name) else { continue }
-      guard parameter.range.contains(value) else { throw .outOfRange(parameter.name, value) }
+      guard parameter.range.contains(value) else {
+        throw .outOfRange(parameter.name, value, allowed: parameter.range)
+      }
       strategy[keyPath: parameter.path] = value
     }
     if let name = rest.keys.min() { throw .superfluous(name) }
@@ -230,18 +232,21 @@ public enum StrategyError: Error, Hashable, Sendable {
   /// It has no such parameter.
   case superfluous(String)
   /// The parameter is outside of its range.
-  case outOfRange(String, Int)
+  case outOfRange(String, Int, allowed: ClosedRange<Int>)
   /// The parameters are no JSON object of whole numbers.
   case unreadable
 }
 
 extension StrategyError: CustomStringConvertible {
-  /// For example `there is no strategy "x"`.
+  /// For example `the parameter "leading" cannot be 101, only 0…100`.
   public var description: String {
     switch self {
-    case .unknown(let name): "there is no strategy \"\(name)\""
+    case .unknown(let name):
+      "there is no strategy \"\(name)\"; the known ones are "
+        + Policy.Strategy.usual.map(\.name).joined(separator: ", ")
     case .superfluous(let name): "there is no parameter \"\(name)\""
-    case .outOfRange(let name, let value): "the parameter \"\(name)\" cannot be \(value)"
+    case .outOfRange(let name, let value, let allowed):
+      "the parameter \"\(name)\" cannot be \(value), only \(allowed.lowerBound)…\(allowed.upperBound)"
     case .unreadable: "the parameters are no JSON object of whole numbers"
     }
   }
