@@ -102,8 +102,8 @@ import Testing
         // Strategies that draw futures draw others for other rates.
         let truth = sums.truth
         for (value, slack) in [
-          (\Replay.Figures.loadersPerThousand, max(90, truth.loadersPerThousand / 5)),
-          (\.kilobytesPerItem, truth.kilobytesPerItem / 6),
+          (\Replay.Figures.loadersPerThousand, max(60, truth.loadersPerThousand / 10)),
+          (\.kilobytesPerItem, truth.kilobytesPerItem / 10),
         ] {
           let bounds = [sums.fast[keyPath: value], sums.slow[keyPath: value]]
           #expect(
