@@ -47,9 +47,11 @@ struct NetworkState: Equatable, Codable {
 
   /// Takes the settings' figures as long as nothing was measured.
   mutating func measure(_ settings: PrefetchSettings, quantilePercent: Int) {
-    downlinkKbps = Self.quantile(samples, 50) ?? settings.downlinkKbps
-    cautiousKbps = Self.quantile(samples, quantilePercent) ?? settings.downlinkKbps
-    roundTripMilliseconds = Self.quantile(roundTrips, 50) ?? settings.roundTripMilliseconds
+    let sorted = samples.sorted()
+    downlinkKbps = Self.quantile(sorted, 50) ?? settings.downlinkKbps
+    cautiousKbps = Self.quantile(sorted, quantilePercent) ?? settings.downlinkKbps
+    roundTripMilliseconds =
+      Self.quantile(roundTrips.sorted(), 50) ?? settings.roundTripMilliseconds
   }
 
   mutating func note(kilobitsPerSecond: Int, roundTripMilliseconds: Int?, at now: Int) {
@@ -89,10 +91,8 @@ struct NetworkState: Equatable, Codable {
     }
   }
 
-  private static func quantile(_ samples: [Int], _ percent: Int) -> Int? {
-    guard !samples.isEmpty else { return nil }
-    let sorted = samples.sorted()
-    return sorted[min((sorted.count * percent) / 100, sorted.count - 1)]
+  private static func quantile(_ sorted: [Int], _ percent: Int) -> Int? {
+    sorted.isEmpty ? nil : sorted[min(sorted.count * percent / 100, sorted.count - 1)]
   }
 
   /// How many bytes may be held and under way ahead of the person, and what restrains them.

@@ -21,7 +21,7 @@ public struct PrefetchSettings: Hashable, Sendable, Codable {
   /// What the price of our strategy is multiplied by on a metered network, in percent.
   public var meteredPricePercent = 400
   /// The same while the device is under stress.
-  public var stressPricePercent = 200
+  public var stressPricePercent = 8_000
   /// How many transfers run at once.
   public var parallelTransfers = 4
   /// How many transfers rest at once; of more, the oldest is cancelled.

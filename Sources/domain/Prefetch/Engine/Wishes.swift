@@ -99,7 +99,7 @@ extension EngineFacts {
   mutating func noteReadiness(
     _ position: Int, _ costs: HintCosts, _ actions: inout [PrefetchAction]
   ) {
-    guard !list[position].isReady else { return }
+    guard !list[position].isReady, !lacksAll(position) else { return }
     let (held, needed, isThere) = start(of: position, costs)
     guard isThere else { return }
     list[position].isReady = true
@@ -108,6 +108,17 @@ extension EngineFacts {
     }
     actions.append(
       PrefetchAction(.ready(item: list[position].id), .bytes(held: held, needed: needed)))
+  }
+
+  /// Whether nothing is held of an item's first file, which starts with some bytes: as of most items of a window most of
+  /// the time, so that it need not be asked how many.
+  private func lacksAll(_ position: Int) -> Bool {
+    guard let slot = list[position].media.first?.slot, files[slot].held.isEmpty else {
+      return false
+    }
+    let load = files[slot].file.load
+    return load.bytes != 0
+      && (load.kind == .image || load.timing.map { $0.headBytes > 0 } ?? false)
   }
 
   /// What starts a file, no further than most people watch it: bytes that play later come while it plays.
