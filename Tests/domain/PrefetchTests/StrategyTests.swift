@@ -31,14 +31,17 @@ import Testing
     arguments: [
       ("", [:], .unknown("")), ("Plain", ["leading": 5], .unknown("Plain")),
       ("later", ["leading": 5], .unknown("later")),
-      ("plain", ["leading": -1], .outOfRange("leading", -1)),
-      ("plain", ["leading": 101], .outOfRange("leading", 101)),
-      ("weighted", ["leading": 5, "maxCost": 1_000_001], .outOfRange("maxCost", 1_000_001)),
+      ("plain", ["leading": -1], .outOfRange("leading", -1, allowed: 0...100)),
+      ("plain", ["leading": 101], .outOfRange("leading", 101, allowed: 0...100)),
+      (
+        "weighted", ["leading": 5, "maxCost": 1_000_001],
+        .outOfRange("maxCost", 1_000_001, allowed: 0...1_000_000)
+      ),
       ("plain", ["leading": 5, "maxCost": 5], .superfluous("maxCost")),
       ("weighted", ["leading": 5, "maxCost": 5, "b": 1, "a": 1], .superfluous("a")),
       ("endless", ["leading": 5], .superfluous("leading")),
-      ("threshold-fixed", ["percent": 0], .outOfRange("percent", 0)),
-      ("expected-wait", ["price": -1], .outOfRange("price", -1)),
+      ("threshold-fixed", ["percent": 0], .outOfRange("percent", 0, allowed: 1...100)),
+      ("expected-wait", ["price": -1], .outOfRange("price", -1, allowed: 0...1_000_000)),
     ] as [Case])
   func `what is no strategy is refused, with the reason`(_ sample: Case) {
     #expect(throws: sample.error) {
