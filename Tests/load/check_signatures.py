@@ -68,7 +68,12 @@ class Store:
         self.client = boto3.session.Session().client("s3", config=botocore.config.Config(
             signature_version="s3v4", request_checksum_calculation="when_required",
             response_checksum_validation="when_required"))
-        self.client.create_bucket(Bucket="media", CreateBucketConfiguration={"LocationConstraint": REGION})
+        try:
+            self.client.create_bucket(Bucket="media", CreateBucketConfiguration={"LocationConstraint": REGION})
+        except BaseException:
+            # `with` ends nothing that did not begin.
+            self.swift.__exit__()
+            raise
         return self
 
     def __exit__(self, *_):
