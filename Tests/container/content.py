@@ -23,7 +23,8 @@ def size(engine):
     subprocess.run(["rm", "-rf", folder], check=True)
     files = file_sizes(engine)
     program = files["usr/bin/lookahead"]
-    require(entire < 120e6, f"{megabytes(entire)} are too many")
+    # libcurl brings what it stands on: LDAP, Kerberos, SSH.
+    require(entire < 125e6, f"{megabytes(entire)} are too many")
     return (f"{megabytes(entire)}, {megabytes(sent)} compressed; {len(files)} files,"
             f" the program {megabytes(program)}")
 

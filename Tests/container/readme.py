@@ -119,9 +119,12 @@ def with_compose(engine):
         film = "https://localhost/media/first-ferry/0.mp4"
         reader.type(f"curl --cacert certificates/server.crt --output /dev/null {film}")
         reader.type("docker compose --profile tls stop")
-        states = [engine.inspect("container", name)["State"]["ExitCode"]
-                  for name in engine.podman("ps", "--all", "--format", "{{.Names}}").split()]
-        require(len(states) >= 2 and set(states) == {0}, f"they ended with {states}")
+        states = {name: engine.inspect("container", name)["State"]["ExitCode"]
+                  for name in engine.podman("ps", "--all", "--format", "{{.Names}}").split()}
+        # A run over all files may not be at its end yet: it is ended, and the next one goes on.
+        probing = {code for name, code in states.items() if "probe" in name}
+        serving = {code for name, code in states.items() if "probe" not in name}
+        require(len(states) >= 2 and serving == {0} and probing <= {0, 143}, f"they ended with {states}")
     finally:
         reader.type("docker compose --profile tls down --volumes")
 
