@@ -129,7 +129,8 @@ struct LabOptions: ParsableArguments {
       }
     }
     let viewer =
-      watch.map { ViewerModel.watching($0) } ?? (feed.bitrates || isLearned ? .retained : .steady)
+      watch.map { ViewerModel.watching($0) }
+      ?? (feed.bitrates ? .challenge : isLearned ? .retained : .steady)
     if case .recorded(let feed, let turns) = source.feed, let watch {
       source.feed = .recorded(feed.watched(watch.items), turns: turns)
     }

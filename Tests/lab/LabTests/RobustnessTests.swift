@@ -40,7 +40,7 @@ import Testing
     feed.isChunked = false
     let experiment = Experiment(
       contestants: [contestant], networks: [network], feed: .generated(feed),
-      viewer: .retained, items: 105, repeats: 4, seed: TestRandom.seeds[0])
+      viewer: .challenge, items: 105, repeats: 4, seed: TestRandom.seeds[0])
     let loaders = experiment.disturbed(by: .smallHeads).results().interval(
       0, on: 0, .loaders
     ).mean

@@ -18,6 +18,9 @@ struct NetworkState: Equatable, Codable {
   private(set) var cautiousKbps = 0
   private(set) var roundTripMilliseconds = 0
 
+  /// Whether the bandwidth is not only assumed.
+  var isMeasured: Bool { !samples.isEmpty }
+
   /// For how long the link was measured, and for how long it stood still in that time.
   private var measuredMilliseconds = 0
   private var stoppedMilliseconds = 0

@@ -152,6 +152,9 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     guard !futures.areDrawn(of: facts.viewer, at: facts.now) else { return }
     let elapsed = min(facts.now - facts.viewer.activeSince, ViewingHistory.longestDwellMilliseconds)
     var start = (position: active, at: facts.now, elapsed: elapsed)
+    let loadsPieces = loadsPieces(facts, active)
+    // Who waits for a clip, or stands in it, sees as much of it afterwards.
+    if loadsPieces { start.elapsed = min(elapsed, facts.playedMilliseconds) }
     if facts.viewer.isFlung(facts.settings), let stop = facts.viewer.stopDistance,
       facts.list.positions.contains(active + stop)
     {
@@ -160,7 +163,8 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
       start = (active + stop, facts.now + milliseconds, 0)
     }
     futures.draw(
-      tuning.futures, of: facts.viewer, from: start, steps: tuning.leading,
+      loadsPieces ? max(tuning.futures, Self.pieceFutures) : tuning.futures, of: facts.viewer,
+      from: start, steps: tuning.leading,
       in: facts.list.positions, item: { (facts.isClip($0), facts.list[$0].survival) })
   }
 

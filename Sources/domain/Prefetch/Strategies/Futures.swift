@@ -128,6 +128,10 @@ struct Futures: Equatable, Codable {
 
   /// The same by the survival curve: straight between its points, from all of a thousand at first.
   private mutating func dwell(_ survival: [WatchPoint], after elapsed: Int) -> Int {
+    // Longer than the curve knows: the longer they have stayed, the longer they will. It may be another clip's.
+    if let last = survival.last, elapsed >= last.milliseconds {
+      return elapsed + 20 + number(below: max(1, elapsed / 2))
+    }
     var (before, share) = ((time: 0, permille: 1_000), 1_000)
     for point in survival {
       if point.milliseconds > elapsed {

@@ -1,61 +1,165 @@
-/// What our strategy wants of clips over a link that carries one transfer at a time.
-///
-/// There nothing overtakes what is under way, so that clips come in pieces of a second, and it is decided anew with each
-/// one. Three things compete for the next: the clip that plays, which stands when its buffer runs out; the starts of the
-/// next clips, which are waited for if the person goes on; and no bytes at all, for who goes on does not need the rest.
+/// The rule of thumb by which clips come over a link that carries one transfer at a time: it says which pieces may be next,
+/// and which one is where nothing is known of the link.
 ///
 /// People mind that a clip stops more than for how long: a clip that was waited for or has stopped is spoilt, and the
 /// time that the link has is better spent on those to come. So the clip that plays has a buffer that outlasts a piece of
 /// it behind a piece of another, until it stands for the first time; from then on one that hardly outlasts its own.
-extension ExpectedWaitStrategy {
-  private static let pieceMilliseconds = 1_000
+struct PieceRule {
+  static let pieceMilliseconds = 1_000
   /// How many pieces of the next clips are loaded, the nearest first: one of each, then a second of each, and so on.
-  private static let piecesAhead = [4, 3]
+  static let ahead = [4, 4]
   /// The buffer of the clip that plays is what a player wants and so many hundredths of the time that its next piece
   /// takes, until it has stood for the first time, and from then on.
-  private static let pieceTimes = (untouched: 140, spoilt: 25)
-  /// A clip that stands for the first time is as bad as so much waiting.
-  private static let standstillMilliseconds = 2_000
+  private static let pieceTimes = (untouched: 140, spoilt: 50)
+  /// Until then it is no less than this: a fast link, too, has its dips.
+  private static let leastMilliseconds = 2_000
+
+  /// With less of the clip that plays its next piece is due.
+  func bufferMilliseconds(pieceTakes took: Int, hasStood: Bool) -> Int {
+    let buffer = EngineFacts.playerBufferMilliseconds
+    guard !hasStood else { return buffer + took * Self.pieceTimes.spoilt / 100 }
+    return max(buffer + took * Self.pieceTimes.untouched / 100, Self.leastMilliseconds)
+  }
+
+  /// Which of the next clips, counted from 1, the next piece is of, if it is not due of the one that plays.
+  ///
+  /// - Parameter lacks: whether that clip has less than so many pieces, and another one.
+  func next(_ lacks: (_ clip: Int, _ count: Int) -> Bool) -> Int? {
+    for count in 1...(Self.ahead.max() ?? 1) {
+      for (index, most) in Self.ahead.enumerated() where count <= most && lacks(index + 1, count) {
+        return index + 1
+      }
+    }
+    return nil
+  }
+}
+
+/// What our strategy wants of clips over such a link.
+///
+/// There nothing overtakes what is under way, so that clips come in pieces of a second, and it is decided anew with each
+/// one. Three things compete for the next: the clip that plays, which stands when its buffer runs out; the starts of the
+/// next clips, which are waited for if the person goes on; and no bytes at all, for who goes on does not need the rest.
+/// Where the rule wants one, all that may be next are held against each other by what follows of each (`PieceRollout`).
+extension ExpectedWaitStrategy {
+  private var rule: PieceRule { PieceRule() }
+
+  /// A clip that stands for the first time is as bad as so much waiting, where it is asked whether a piece is worth its
+  /// bytes, and where it is asked which piece is next.
+  private static let standstillMilliseconds = (worth: 2_000, next: 5_000)
   /// A piece is worth the more, the likelier it plays so soon.
   private static let soonMilliseconds = 10_000
+  /// How many futures are drawn at least: a standstill is rare in any of them.
+  static let pieceFutures = 64
+  /// How long pieces take in a future: of a hundred milliseconds at the bandwidth as it is lately, so many.
+  private static let timesPercent = 60...140
+  /// Of so many of a clip's next pieces the sizes are looked at.
+  private static let knownPieces = 12
 
   /// Whether clips are loaded piece by piece: the one that plays, and the next ones.
   func loadsPieces(_ facts: EngineFacts, _ active: Int) -> Bool {
     facts.settings.parallelTransfers == 1 && !passesActive(facts)
-      && facts.next(Self.piecesAhead.count, from: active, with: true)
+      && facts.next(PieceRule.ahead.count, from: active, with: true)
         .allSatisfy { facts.clip($0) != nil }
   }
 
   /// The next piece that is wanted, and what goes on meanwhile.
   func pieceWants(_ facts: EngineFacts, _ active: Int, _ wake: inout Wake) -> [Want] {
+    var choices: [Choice] = []
+    var rules: Int?
     if let piece = nextPiece(of: active, facts) {
-      let left =
-        min(piece.index * Self.pieceMilliseconds, piece.clip.milliseconds)
-        - facts.playedMilliseconds
-      let times = facts.viewer.hasStood ? Self.pieceTimes.spoilt : Self.pieceTimes.untouched
+      let left = min(piece.start, piece.clip.milliseconds) - facts.playedMilliseconds
       let took = facts.network.milliseconds(piece.bytes) + facts.network.roundTripMilliseconds
-      let buffer = EngineFacts.playerBufferMilliseconds + took * times / 100
-      if left <= 0 || left < buffer && isWorth(piece, active, facts) {
-        return [want(piece, of: active, facts, .activeRest(missingBytes: piece.bytes))]
+      let buffer = rule.bufferMilliseconds(pieceTakes: took, hasStood: facts.viewer.hasStood)
+      let isWorth = isWorth(piece, active, facts)
+      if left <= 0 || left < buffer && isWorth {
+        rules = 0
+      } else {
+        // Later it is due, or they stay all the same.
+        let due = left < buffer ? futures.goodUntil : facts.now + left - buffer
+        wake.at(max(facts.now + Self.shortestIdleMilliseconds, due), .due)
       }
-      // Later it is due, or they stay all the same.
-      let due = left < buffer ? futures.goodUntil : facts.now + left - buffer
-      wake.at(max(facts.now + Self.shortestIdleMilliseconds, due), .due)
+      if rules != nil || isWorth {
+        choices.append(
+          Choice(
+            clip: 0, piece: piece,
+            want: want(piece, of: active, facts, .activeRest(missingBytes: piece.bytes))))
+      }
+      // What is waited for has no choice.
+      if rules != nil, piece.index == 0 || facts.allowance.bytes <= 0 { return [choices[0].want] }
     }
     guard facts.allowance.bytes > 0 else { return [] }
-    let next = facts.next(min(leading, Self.piecesAhead.count), from: active)
-    if let running = facts.running(next) { return [running] }
-    for count in 1...(Self.piecesAhead.max() ?? 1) {
-      for (position, most) in zip(next, Self.piecesAhead) where count <= most {
-        guard let piece = nextPiece(of: position, facts), piece.index < count,
-          isWorth(piece, position, facts)
-        else { continue }
-        let reason = PrefetchReason.near(distance: position - active, bytes: piece.bytes)
-        return [want(piece, of: position, facts, reason)]
+    let next = facts.next(min(leading, PieceRule.ahead.count), from: active)
+    if let running = facts.running([active] + next) { return [running] }
+    for (step, position) in next.enumerated() {
+      guard let piece = nextPiece(of: position, facts), piece.index < PieceRule.ahead[step],
+        isWorth(piece, position, facts)
+      else { continue }
+      let reason = PrefetchReason.near(distance: position - active, bytes: piece.bytes)
+      choices.append(
+        Choice(clip: step + 1, piece: piece, want: want(piece, of: position, facts, reason)))
+    }
+    if rules == nil {
+      let clip = rule.next { step, count in
+        choices.contains { $0.clip == step && $0.piece.index < count }
+      }
+      rules = choices.firstIndex { $0.clip == clip }
+    }
+    guard let rules else {
+      wake.at(max(facts.now + Self.shortestIdleMilliseconds, futures.goodUntil), .due)
+      return []
+    }
+    return [choices[best(choices, rules, facts, [active] + next)].want]
+  }
+
+  /// A piece that may be next.
+  private struct Choice {
+    /// Of the clip that plays, 0, or of the next ones.
+    let clip: Int
+    let piece: Piece
+    let want: Want
+  }
+
+  /// The choice with which least is lost over all futures, each with a bandwidth of its own; before any was measured, the
+  /// rule's.
+  private func best(
+    _ choices: [Choice], _ rules: Int, _ facts: EngineFacts, _ positions: [Int]
+  ) -> Int {
+    guard choices.count > 1, facts.network.isMeasured else { return rules }
+    let clips = positions.compactMap { rolloutClip($0, facts) }
+    guard clips.count == positions.count else { return rules }
+    let rollout = PieceRollout(
+      rule: rule, clips: clips, now: facts.now, playedMilliseconds: facts.playedMilliseconds,
+      hasStood: facts.viewer.hasStood, roundTripMilliseconds: facts.network.roundTripMilliseconds,
+      standstillMilliseconds: Self.standstillMilliseconds.next)
+    var costs = [Int](repeating: 0, count: choices.count)
+    for future in 0..<futures.count {
+      let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
+      // They are still there.
+      guard let first = visits.first, first.at + first.dwell > facts.now else { continue }
+      let percent = Self.timesPercent.lowerBound + future * Self.timesPercent.count / futures.count
+      let kbps = facts.network.downlinkKbps * 100 / percent
+      for (index, choice) in choices.enumerated() {
+        costs[index] += rollout.cost(of: choice.clip, visits, kbps: kbps)
       }
     }
-    wake.at(max(facts.now + Self.shortestIdleMilliseconds, futures.goodUntil), .due)
-    return []
+    // Of equals the rule's.
+    costs[rules] -= 1
+    return costs.indices.min { costs[$0] < costs[$1] } ?? rules
+  }
+
+  private func rolloutClip(_ position: Int, _ facts: EngineFacts) -> PieceRollout.Clip? {
+    guard let clip = facts.clip(position), let bytes = clip.file.file.load.bytes else { return nil }
+    let (held, all) = facts.parts(of: clip, each: PieceRule.pieceMilliseconds)
+    var (next, before): ([Int], Int) = ([], clip.file.held.prefix)
+    for piece in held..<min(all, held + Self.knownPieces) {
+      let end = end(ofPiece: piece, of: clip, facts)
+      next.append(max(0, end - before))
+      before = max(before, end)
+    }
+    let mean = bytes / max(1, all)
+    return PieceRollout.Clip(
+      position: position, held: held, count: all, nextBytes: next, meanBytes: mean,
+      wasteMilliseconds: Int(Double(mean) * Double(price(facts)) / 1e6))
   }
 
   /// A second of a clip, the first that is not held.
@@ -65,15 +169,25 @@ extension ExpectedWaitStrategy {
     let end: Int
     /// What of it is missing.
     let bytes: Int
+
+    /// When it plays.
+    var start: Int { index * PieceRule.pieceMilliseconds }
   }
 
   private func nextPiece(of position: Int, _ facts: EngineFacts) -> Piece? {
     guard let clip = facts.clip(position) else { return nil }
-    let (held, all) = facts.parts(of: clip, each: Self.pieceMilliseconds)
+    let (held, all) = facts.parts(of: clip, each: PieceRule.pieceMilliseconds)
     guard held < all else { return nil }
-    let end = facts.corrected(
-      facts.end(ofPart: held, of: clip, each: Self.pieceMilliseconds), of: clip.file.file.load)
+    let end = end(ofPiece: held, of: clip, facts)
     return Piece(clip: clip, index: held, end: end, bytes: max(0, end - clip.file.held.prefix))
+  }
+
+  private func end(
+    ofPiece piece: Int, of clip: (file: FileState, milliseconds: Int), _ facts: EngineFacts
+  ) -> Int {
+    facts.corrected(
+      facts.end(ofPart: piece, of: clip, each: PieceRule.pieceMilliseconds),
+      of: clip.file.file.load)
   }
 
   private func want(
@@ -90,13 +204,13 @@ extension ExpectedWaitStrategy {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
       guard let visit = visits.first(where: { $0.position == position }) else { continue }
       let plays =
-        piece.index * Self.pieceMilliseconds
+        piece.start
         + (isActive ? facts.now - facts.playedMilliseconds : visit.at)
       guard plays < visit.at + visit.dwell else { continue }
       unneeded -= 1
       if plays < facts.now + Self.soonMilliseconds { soon += 1 }
     }
-    let worth = Double(soon * Self.standstillMilliseconds) * 1e6
+    let worth = Double(soon * Self.standstillMilliseconds.worth) * 1e6
     return soon > 0 && worth >= Double(unneeded * piece.bytes) * Double(price(facts))
   }
 }

@@ -94,7 +94,7 @@ extension LabNetwork {
   /// 80 ms, and a client that knows nothing of them. The levels and how the bandwidth varies about them are assumptions.
   package static func challenge(seed: UInt64) -> [LabNetwork] {
     let random = LabRandom(seed: seed)
-    return [("high", 3_000..<5_000), ("medium", 1_000..<2_000), ("low", 850..<1_150)]
+    return [("high", 3_000..<5_000), ("medium", 960..<1_960), ("low", 940..<1_240)]
       .enumerated().map { index, kind in
         LabNetwork(name: kind.0, trace: .varying(kind.1, random.split(UInt64(index))))
       }

@@ -13,6 +13,8 @@ struct PlaybackState: Hashable, Sendable {
   var sinceMicroseconds = 0
   /// It stands until all bytes up to this one are there.
   var standsUntilByte: Int?
+  /// For how long the person who watches playback looks on once it plays.
+  var restMicroseconds = 0
   /// It has moved: where it stands from now on, that is a stall.
   var hasMoved = false
   /// The engine knows that it is looked at.
@@ -61,6 +63,10 @@ extension Simulation {
       stood(passed)
       playback.hasMoved = true
       playback.sinceMicroseconds = max(now, playback.sinceMicroseconds)
+      if setup.viewer.watchesPlayback, case .looking = phase {
+        phase = .looking(
+          untilMicroseconds: playback.sinceMicroseconds + playback.restMicroseconds)
+      }
       playback.standsUntilByte = nil
       if playback.isTold { moved(.playing, "plays after \(time) ms") }
     } else {
@@ -110,6 +116,12 @@ extension Simulation {
     playback.standsUntilByte = file.bytes(
       throughMilliseconds: playback.milliseconds + Self.playerBufferMilliseconds)
     playback.nextMicroseconds = .max
+    if setup.viewer.watchesPlayback, case .looking(let until) = phase {
+      let since = max(link.nowMicroseconds, playback.sinceMicroseconds)
+      playback.restMicroseconds = max(0, until - since)
+      let patience = setup.viewer.patienceMilliseconds.map { since + $0 * 1_000 }
+      phase = .looking(untilMicroseconds: patience ?? .max)
+    }
     for transfer in transfers where transfer.file == playback.place && !transfer.isPaused {
       mark(transfer)
     }

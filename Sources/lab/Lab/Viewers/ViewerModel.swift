@@ -21,6 +21,9 @@ package struct ViewerModel: Hashable, Sendable {
   /// How long they wait for an item that is not there before they go on, on top of the time that they then
   /// look at it; `nil` for people who do not care and go on in time, whether it is there or not.
   package var patienceMilliseconds: Int?
+  /// Whether they look at a clip until so much of it has played: while it stands they wait, as long as for an item that
+  /// is not there. Others go on in time.
+  var watchesPlayback = false
   /// After how many of a thousand items they fling.
   package var flingPermille = 0
   /// How many items a fling goes.
@@ -85,6 +88,13 @@ package struct ViewerModel: Hashable, Sendable {
   package static var retained: ViewerModel {
     var model = ViewerModel(dwell: .retained(other: imageMilliseconds))
     model.patienceMilliseconds = 10_000
+    return model
+  }
+
+  /// People of the short-video challenge of ACM MM 2022: the same, and a clip that stands makes them later.
+  package static var challenge: ViewerModel {
+    var model = retained
+    model.watchesPlayback = true
     return model
   }
 

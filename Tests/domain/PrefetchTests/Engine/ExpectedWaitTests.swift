@@ -59,11 +59,11 @@ import Testing
       $0.downlinkKbps = 2_000
       $0.roundTripMilliseconds = 100
     }
-    // The first clip is waited for: a piece takes half a second, and 1125 ms of it are enough.
+    // The first clip is waited for: a piece takes half a second, and 1250 ms of it are enough.
     for (fetch, time) in [
-      ("/0 0..<100000", 500), ("/0 100000..<200000", 600), ("/1 0..<100000", 700),
-      ("/2 0..<100000", 750), ("/1 100000..<200000", 800), ("/2 100000..<200000", 850),
-      ("/1 200000..<300000", 900),
+      ("/0 0..<100000", 500), ("/0 100000..<200000", 550), ("/1 0..<100000", 600),
+      ("/2 0..<100000", 640), ("/1 100000..<200000", 680), ("/2 100000..<200000", 720),
+      ("/1 200000..<300000", 800),
     ] {
       #expect(actions.fetches == [fetch])
       actions = engine.arrive(actions.transfers, at: time)
@@ -71,12 +71,46 @@ import Testing
     #expect(actions.fetches == ["/0 200000..<300000"])
     actions = engine.handle(.activeChanged("1"), atMilliseconds: 1_000)
     #expect(actions.fetches == ["/3 0..<100000"])
-    // The second was there: until it stands it shall have 1700 ms.
+    // The second was there: until it stands it shall have two seconds.
     var stood = engine
     #expect(engine.arrive(actions.transfers, at: 2_400).fetches == ["/1 300000..<400000"])
     _ = stood.handle(.playbackMoved(milliseconds: 1_000, .paused), atMilliseconds: 2_000)
     _ = stood.handle(.playbackMoved(milliseconds: 1_000, .playing), atMilliseconds: 2_000)
     #expect(stood.arrive(actions.transfers, at: 2_400).fetches == ["/3 100000..<200000"])
+  }
+
+  @Test func `over one transfer at a time the next piece is the one with which least is lost`() {
+    // A piece takes 880 ms. The first clip is watched at least so long, and no longer than that.
+    for (least, most, isMeasured, piece) in [
+      // Whoever stays will stand in it: its second piece comes first.
+      (20_000, 21_000, true, "/0 100000..<200000"),
+      // All go on before that piece could play, and would wait for the next clip.
+      (800, 900, true, "/1 0..<100000"),
+      // Before the link was measured the rule of thumb decides: what plays runs out.
+      (800, 1_200, false, "/0 100000..<200000"),
+    ] {
+      let clips = (0..<4).map { number in
+        var item = EngineSamples.clip(number)
+        item.survival = [
+          WatchPoint(milliseconds: number == 0 ? least : 20_000, permille: 1_000),
+          WatchPoint(milliseconds: number == 0 ? most : 21_000, permille: 0),
+        ]
+        return item
+      }
+      var (engine, actions) = Self.engine(WaitTuning(), clips) {
+        $0.parallelTransfers = 1
+        $0.downlinkKbps = 1_000
+        $0.roundTripMilliseconds = 80
+      }
+      #expect(actions.fetches == ["/0 0..<100000"])
+      if isMeasured {
+        _ = engine.handle(
+          .bandwidthMeasured(kilobitsPerSecond: 1_000, roundTripMilliseconds: 80),
+          atMilliseconds: 400)
+      }
+      actions = engine.arrive(actions.transfers, at: 880)
+      #expect(actions.fetches == [piece], "watched for \(least) to \(most) ms, \(isMeasured)")
+    }
   }
 
   /// The active clip has so many bytes, and stands; then further ones come, and it plays.
