@@ -243,7 +243,7 @@ def refuse_files(tab, scratch, folder):
         file.write_bytes(content)
     tab.drop(".bench", *hostile, MEDIA / "loom/0.mp4")
     tab.wait(f"{POST}.open && document.querySelectorAll('.files .problem').length == 2 && !document.querySelector('.files progress')"
-             " && document.querySelector('.files .curve')")
+             " && !!document.querySelector('.files .curve')")
     tab.evaluate("document.querySelector('dialog.post').scrollTop = 0")
     tab.click("Save", POST)
     note = "document.querySelector('.foot .note')"

@@ -21,6 +21,7 @@ import random
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).parent
@@ -66,7 +67,7 @@ def walk(tab, profile, strategy, items):
     tab.evaluate("document.getElementById('scroll').click()")
     tab.wait(f"lookaheadPage.view.index == {items - 1}", items * 2 + 60)
     # What the last look told is on its way.
-    tab.wait("false")
+    time.sleep(1)
     return tab.evaluate(STATE)["figures"][0]
 
 

@@ -27,8 +27,16 @@ UNREACHABLE = """[...document.querySelectorAll('*')].filter(one => one.checkVisi
   .map(one => one.outerHTML.slice(0, 80))"""
 
 failures = []
-# What the check that a thread runs has said so far, and what of it failed.
-said = threading.local()
+
+
+class Said(threading.local):
+    """What the check that a thread runs has said so far, and what of it failed."""
+
+    def __init__(self):
+        self.lines, self.failures = [], []
+
+
+said = Said()
 
 
 def expect(holds, words):
@@ -84,6 +92,13 @@ class Tab(Chromium):
         """Opens a page of the server, and waits until it is there."""
         self.call("Page.navigate", url=f"http://127.0.0.1:{self.port}{path}")
         self.wait("document.readyState == 'complete'")
+
+    def wait(self, expression, within_seconds=60):
+        """As every browser's; what does not become true in time is a failure, whoever asks."""
+        value = super().wait(expression, within_seconds)
+        if not value:
+            expect(False, f"within {within_seconds} s this did not become true: {expression[:120]}")
+        return value
 
     def key(self, key, text=None, code=0):
         for kind in ("keyDown", "keyUp"):

@@ -36,7 +36,9 @@ export class LabView {
     try {
       const answer = await fetch(url, { cache: 'no-cache' });
       if (!answer.ok) throw new Error(`status ${answer.status}`);
-      this.#draw(await answer.json());
+      const networks = await answer.json();
+      // Meanwhile another feed was chosen, whose answer follows.
+      if (feed === this.feed()) this.#draw(networks);
     } catch (error) {
       this.inForce.replaceChildren(h('p', { class: 'note' }, `The policies do not come: ${words(error)}.`));
     }

@@ -67,12 +67,13 @@ class Page {
         if (feed === this.chosen.feed) [this.chosen.feed, this.#isStale] = ['', true];
       },
     });
+    this.lab = new LabView(byId('view-lab'), this.server, () => this.chosen.feed);
     this.tabs = new Tabs({
       feed: { show: () => this.#renew(), hide: () => this.#stopScrolling() },
       desk: this.desk,
       server: new ServerView(byId('view-server'), this.server),
       live: new LiveView(byId('view-live'), this.server),
-      lab: new LabView(byId('view-lab'), this.server, () => this.chosen.feed),
+      lab: this.lab,
     });
     this.feeds = new FeedChoice(byId('feeds'), this.server, (name) => this.choose({ feed: name }));
     byId('choose-feed').addEventListener('click', () => this.feeds.open());
@@ -104,6 +105,8 @@ class Page {
       if (feeds.total === 0) return this.#showEmpty();
       this.chosen.feed ||= await this.#firstFeed(feeds);
       this.#fillChoices();
+      // It may have been opened before its feed was known.
+      if (!byId('view-lab').hidden) void this.lab.show();
       await this.#show();
     } catch (error) {
       this.#say(`Nothing can be shown: ${words(error)}.`);
