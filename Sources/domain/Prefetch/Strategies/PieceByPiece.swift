@@ -159,7 +159,7 @@ extension ExpectedWaitStrategy {
     let mean = bytes / max(1, all)
     return PieceRollout.Clip(
       position: position, held: held, count: all, nextBytes: next, meanBytes: mean,
-      wasteMilliseconds: Int(Double(mean) * Double(price(facts)) / 1e6))
+      wasteMilliseconds: Int(min(Double(mean) * Double(price(facts)) / 1e6, 1e9)))
   }
 
   /// A second of a clip, the first that is not held.

@@ -113,6 +113,31 @@ import Testing
     }
   }
 
+  @Test func `pieces of any size and price are held against each other`() {
+    for bytes in [1, 1_000_000, 1 << 52] {
+      let clips = (0..<3).map { number in
+        EngineSamples.item(
+          number, .video,
+          MediaLoad(
+            kind: .video, bytes: bytes, durationMilliseconds: 3_000,
+            timing: MediaTiming(
+              headBytes: 1, curve: [.init(milliseconds: 3_000, bytes: bytes)], lead: [])))
+      }
+      var (engine, _) = Self.engine(WaitTuning(price: 1_000_000), clips) {
+        $0.parallelTransfers = 1
+      }
+      for (kbps, time) in [(1, 100), (1_000_000_000, 200)] {
+        _ = engine.handle(
+          .bandwidthMeasured(kilobitsPerSecond: kbps, roundTripMilliseconds: 600_000),
+          atMilliseconds: time)
+        _ = engine.handle(.bytesFound(key: "/0", [0..<(bytes + 2) / 3]), atMilliseconds: time)
+        _ = engine.handle(.stressChanged(true), atMilliseconds: time)
+        _ = engine.handle(.timerFired, atMilliseconds: time + 50)
+      }
+      #expect(engine.activeItem == "0")
+    }
+  }
+
   /// The active clip has so many bytes, and stands; then further ones come, and it plays.
   private static func stand(
     _ engine: inout PrefetchEngine, _ clip: Int, with bytes: Int, then more: [Int], at now: Int,
