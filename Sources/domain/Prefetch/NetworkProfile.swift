@@ -82,8 +82,8 @@ private enum EffectiveType: String, CaseIterable, Comparable {
 }
 
 extension [NetworkProfile] {
-  /// The profile for what is known of the client's network; `nil` for a name that is none, and where
-  /// there are no profiles.
+  /// The profile for what is known of the client's network; `nil` for a name that is none, where there are no profiles,
+  /// and for a link that delivers something where none of them does.
   ///
   /// Measured figures fall into few profiles, so that all clients share a few plans and a shared cache
   /// keeps a few pages: into the fastest one without loss that promises no more bandwidth than was
