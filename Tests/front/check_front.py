@@ -9,6 +9,7 @@ form takes three quarters of a minute, and races 500 times and not ten thousand.
 
 import argparse
 import asyncio
+import os
 import pathlib
 import random
 import shutil
@@ -89,7 +90,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--short", action="store_true")
-    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    parser.add_argument("--seed", type=int, default=os.environ.get("LOOKAHEAD_RUN_SEED") or random.randrange(1 << 32))
     arguments = parser.parse_args()
     if not shutil.which("varnishd"):
         print("skipped: there is no varnishd")

@@ -11,17 +11,12 @@ import sys
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "Tests" / "load"))
 
+from ports import free_port  # noqa: E402
 from running import TOKEN, RunningServer, wait_until  # noqa: E402
 
 VCL = ROOT / "docker" / "varnish"
 # Whoever comes from here is none of the servers.
 STRANGER = "127.0.0.2"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Varnish:

@@ -4,7 +4,6 @@ import os
 import pathlib
 import random
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ import urllib.request
 import check_media_bucket as media
 import check_signatures as signatures
 from checks import Checks, require
+from ports import free_port
 from running import RunningServer, environment, wait_until
 
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "secret-of-the-tests", "AWS_REGION": "eu-central-1"}
@@ -23,9 +23,7 @@ class Store:
     """moto on a free port; its memory is what it stores."""
 
     def __init__(self):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.start()
         os.environ.update(KEYS, AWS_ENDPOINT_URL=f"http://127.0.0.1:{self.port}")
 

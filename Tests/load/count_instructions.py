@@ -15,6 +15,8 @@ import sys
 import tempfile
 import time
 
+from ports import free_port
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PATH = '/rp/?feed=featured&limit=30'
 WINDOWS = 4
@@ -41,12 +43,6 @@ CASES = [
 MEDIA = os.path.join(ROOT, 'Fixtures', 'media')
 # What is known of the files is known before: nobody looks into them meanwhile.
 SERVED = ['--media-root', MEDIA, '--media-probe-cpu-percent', '0']
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(('127.0.0.1', 0))
-        return probe.getsockname()[1]
 
 
 class Client:

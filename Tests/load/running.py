@@ -10,6 +10,8 @@ import signal
 import subprocess
 import time
 
+from ports import free_port
+
 FIXTURES = pathlib.Path(__file__).parents[2] / "Fixtures"
 TOKEN = "token-of-the-tests-0123456789"
 
@@ -55,7 +57,9 @@ class RunningServer:
 
     def start(self):
         """Starts the server, on the same port as before if there was one."""
-        with open(self.log, "ab" if self.port else "wb") as log:
+        started = self.port > 0
+        self.port = self.port or free_port()
+        with open(self.log, "ab" if started else "wb") as log:
             self.process = subprocess.Popen(
                 [*self.before, self.program, "serve", "--database", str(self.database), "--port", str(self.port),
                  *self.options],

@@ -3,7 +3,6 @@ time that they name, and the digests of bodies. Debian's python3-swift has it; a
 
 import os
 import pathlib
-import socket
 import subprocess
 import time
 import urllib.error
@@ -96,21 +95,13 @@ account_autocreate = true
 """
 
 
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
 class SwiftStore:
     """Use it with `with`."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
         self.processes = []
-        ports = free_ports(4)
+        ports = [free_port() for _ in range(4)]
         self.port = ports[3]
         (self.folder / "devices/disk").mkdir(parents=True)
         (self.folder / "swift.conf").write_text("[swift-hash]\nswift_hash_path_suffix = tests\n[storage-policy:0]\n"

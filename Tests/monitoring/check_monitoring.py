@@ -10,7 +10,6 @@ import http.server
 import json
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,6 +23,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE.parent / "load")]
 
 from checks import Skipped  # noqa: E402
+from ports import free_port  # noqa: E402
 from running import FIXTURES, TOKEN, RunningServer, wait_until  # noqa: E402
 
 from pair import STANDBY, Pair  # noqa: E402
@@ -49,9 +49,7 @@ class Prometheus:
     """One of one's own, in a folder, which scrapes servers every second."""
 
     def __init__(self, program, folder, targets):
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            self.port = one.getsockname()[1]
+        self.port = free_port()
         config = folder / "prometheus.yml"
         config.write_text(json.dumps({
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},

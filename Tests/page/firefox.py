@@ -10,6 +10,8 @@ import subprocess
 import tempfile
 import time
 
+from ports import free_port
+
 # It asks nobody for anything by itself, and plays clips that nobody has clicked at.
 PREFERENCES = {
     "app.update.enabled": False,
@@ -45,9 +47,7 @@ class Firefox:
         self.received = b""
 
     def __enter__(self):
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            port = one.getsockname()[1]
+        port = free_port()
         preferences = {**PREFERENCES, "marionette.port": port}
         (self.folder / "user.js").write_text(
             "".join(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in preferences.items()))

@@ -52,7 +52,7 @@ def run(check, *arguments):
     than any wait allows. At night nothing is, so that what fails now and then is seen.
     """
     words = [check.__name__, *(one for one in arguments if one in ("phone", "desktop"))]
-    attempts = 1 if os.environ.get("LOOKAHEAD_LONG_TESTS") else 2
+    attempts = 1 if os.environ.get("LOOKAHEAD_RUN_ONCE") else 2
     for attempt in range(1, attempts + 1):
         said.lines, said.failures, began = [], [], time.monotonic()
         try:

@@ -15,18 +15,13 @@ import time
 from urllib.parse import quote
 
 from checks import Failed, Skipped, require
+from ports import free_port
 from running import TOKEN, wait_until
 
 HERE = pathlib.Path(__file__).parent
 SECURITY = HERE.parents[1] / "docs/security.md"
 PAGE = "/rp/?feed=featured&limit=7"
 MAX_AGE_SECONDS = 1
-
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def documented(language):

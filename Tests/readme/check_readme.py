@@ -25,6 +25,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent / "load")]
 
 import blocks  # noqa: E402
+from ports import free_port  # noqa: E402
 from running import environment, wait_until  # noqa: E402
 
 NOT_HERE = {
@@ -211,12 +212,6 @@ def files_of_ones_own(folder):
     (folder / "traces/3g/bus.json").write_text(json.dumps(steps))
     shares = {"p10": 0.25, "p50": 0.9, "p90": 1.5, "mean": 0.9}
     (folder / "watch.json").write_text(json.dumps({"deciles": [{"durationMs": [2000, 9000], "watchRatio": shares}]}))
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def answers(port):

@@ -17,7 +17,6 @@ import http.server
 import json
 import pathlib
 import random
-import socket
 import subprocess
 import sys
 import tempfile
@@ -29,6 +28,7 @@ sys.path[:0] = [str(HERE.parent / "load"), str(HERE.parent / "monitoring")]
 
 from checks import Skipped  # noqa: E402
 from pair import Pair  # noqa: E402
+from ports import free_port  # noqa: E402
 from running import RunningServer, TOKEN, wait_until  # noqa: E402
 
 # While one replaces the other, both sign.
@@ -82,9 +82,7 @@ def receive(port, log, seed):
 
 class Target:
     def __init__(self, folder, seed):
-        with socket.socket() as taken:
-            taken.bind(("127.0.0.1", 0))
-            self.port = taken.getsockname()[1]
+        self.port = free_port()
         self.log = pathlib.Path(folder) / "target.log"
         self.log.touch()
         self.seed = seed

@@ -6,19 +6,24 @@ import Testing
 /// Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
 package struct TestRandom: RandomNumberGenerator {
   /// `LOOKAHEAD_TEST_SEED` where it is set.
-  private static let given: UInt64? = {
-    guard let text = ProcessInfo.processInfo.environment["LOOKAHEAD_TEST_SEED"] else { return nil }
-    guard let seed = UInt64(text) else { fatalError("LOOKAHEAD_TEST_SEED is no number: \(text)") }
+  private static let given = number(of: "LOOKAHEAD_TEST_SEED")
+
+  private static func number(of variable: String) -> UInt64? {
+    guard let text = ProcessInfo.processInfo.environment[variable] else { return nil }
+    guard let seed = UInt64(text) else { fatalError("\(variable) is no number: \(text)") }
     return seed
-  }()
+  }
 
   package static let usualSeed: UInt64 = 20_120_728
 
   /// The arguments of every random test: one seed that is the same in every run, so that what fails today
-  /// failed before the change of today or because of it, and one that is new in every run, so that runs
-  /// explore. `LOOKAHEAD_TEST_SEED` alone, where it is set.
+  /// failed before the change of today or because of it, and one that is new, so that runs explore:
+  /// `LOOKAHEAD_RUN_SEED`, which `script/test` makes of the commit, or else one that is new in every run.
+  /// `LOOKAHEAD_TEST_SEED` alone, where it is set.
   package static let seeds: [UInt64] =
-    given.map { [$0] } ?? [usualSeed, .random(in: 0...0xffff_ffff)]
+    given.map { [$0] } ?? [
+      usualSeed, number(of: "LOOKAHEAD_RUN_SEED") ?? .random(in: 0...0xffff_ffff),
+    ]
 
   /// The arguments of tests that look at many draws together: the seed that is the same in every run, and at night a new
   /// one, too. Of very many seeds one breaks such a rule by chance alone.
