@@ -1,3 +1,4 @@
+import Feed
 import Prefetch
 import TestSupport
 import Testing
@@ -54,6 +55,75 @@ import Testing
     #expect(json.contains("\"strategy\":\"endless\",\"loaders\":{\"mean\":\(fixed(mean, 3))"))
   }
 
+  @Test(arguments: TestRandom.seeds)
+  func `settings that let the same items load share a run, and no others do`(seed: UInt64) {
+    var random = TestRandom(seed)
+    var contestants: [Contestant] = []
+    for (index, weights) in ([(5, 2, 1), (10, 4, 2), (3, 2, 1)] + random.settings(9)).enumerated() {
+      let (maxCost, video, image) = weights
+      var policy = Policy(
+        name: "", strategy: .weighted(leading: 6, maxCost: maxCost), imageWeight: image,
+        videoWeight: video)
+      if index > 2 {
+        policy.strategy = .weighted(leading: random.number(0...6), maxCost: maxCost)
+        policy.carouselVisibleParts = random.number(0...3)
+        policy.adWeight = random.number(0...3)
+      }
+      contestants.append(Contestant(name: "\(index)", policy: policy))
+    }
+    let (pictures, mixed) = (Self.feed(&random), Self.feed(&random, hasAds: true))
+    #expect(contestants[0].conduct(in: pictures) == contestants[1].conduct(in: pictures))
+    #expect(contestants[0].conduct(in: pictures) != contestants[2].conduct(in: pictures))
+    #expect(contestants[0].conduct(in: mixed) != contestants[1].conduct(in: mixed))
+    var doubled = contestants[0]
+    doubled.settings.parallelTransfers += 1
+    #expect(contestants[0].conduct(in: pictures) != doubled.conduct(in: pictures))
+    for feed in [pictures, mixed] {
+      var experiment = Self.experiment
+      experiment.networks = [SimulationTests.profile("3g")]
+      experiment.feed = .recorded(feed)
+      experiment.viewer = SimulationTests.busy
+      experiment.repeats = 2
+      experiment.contestants = contestants
+      let together = experiment.results()
+      for index in contestants.indices {
+        experiment.contestants = [contestants[index]]
+        #expect(
+          experiment.results().runs == together.only([index]).runs,
+          "\(contestants[index].policy), \(TestRandom.replay)")
+      }
+    }
+  }
+
+  /// Pictures, clips and carousels of both, some empty, and ads.
+  private static func feed(_ random: inout TestRandom, hasAds: Bool = false) -> LabFeed {
+    LabFeed(
+      (0..<60).map { index in
+        let type: PostType =
+          if hasAds, index % 7 == 0 { .ad } else {
+            random.one(of: [.image, .video, .carousel, .carousel, .text])
+          }
+        let count =
+          switch type {
+          case .text: 0
+          case .carousel: random.number(0...4)
+          default: 1
+          }
+        let media = (0..<count).map { _ in
+          let bytes = random.number(0...150_000)
+          guard type == .video || type != .image && random.once(in: 2) else {
+            return [LabFile(imageBytes: bytes)]
+          }
+          return [
+            LabFile(
+              startRanges: [0..<bytes / 3], secondBytes: [bytes / 2, bytes],
+              durationMilliseconds: 2_000)
+          ]
+        }
+        return LabFeed.Item(id: "i\(index)", type: type, media: media)
+      })
+  }
+
   @Test func `two are compared until it is clear, in whatever order runs are done`() {
     var experiment = Self.experiment
     experiment.contestants = [Contestant(.endless), Contestant(.plain(leading: 2))]
@@ -88,5 +158,12 @@ import Testing
       (0.05, 2, "0.05"), (1e30, 1, "1e+30"),
     ]
     for (number, decimals, text) in cases { #expect(fixed(number, decimals) == text) }
+  }
+}
+
+extension TestRandom {
+  /// So many maximum costs with costs of a clip and of a picture.
+  fileprivate mutating func settings(_ count: Int) -> [(Int, Int, Int)] {
+    (0..<count).map { _ in (number(0...9), number(0...4), number(0...3)) }
   }
 }

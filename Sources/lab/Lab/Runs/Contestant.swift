@@ -35,6 +35,50 @@ package struct Contestant: Hashable, Sendable {
   }
 }
 
+extension Contestant {
+  /// What decides how it does in a feed: where that is the same, runs with the same random numbers are the same.
+  struct Conduct: Hashable, Sendable {
+    /// Without its name, and without weights where `room` has them.
+    let contestant: Contestant
+    /// Of the weighted strategy: beside so many pictures, how many clips may load.
+    let room: [Int]
+  }
+
+  /// Its conduct in a feed.
+  ///
+  /// The weighted strategy loads items as long as their weights add up to `maxCost`. Of pictures and clips that depends only on
+  /// how many of each it lets through together: a cost of 10 with a clip at 4 and a picture at 2 is one of 5 with 2 and 1. Of
+  /// the 125 settings of a sweep 50 differ.
+  func conduct(in feed: LabFeed) -> Conduct {
+    var same = self
+    (same.name, same.policy.name) = ("", "")
+    let weighted = Policy.Strategy.weighted(leading: policy.leading, maxCost: policy.maxCost)
+    guard policy.strategy == weighted, feed.hasPicturesAndClipsOnly else {
+      return Conduct(contestant: same, room: [])
+    }
+    same.policy.strategy = .weighted(leading: policy.leading, maxCost: 0)
+    (same.policy.imageWeight, same.policy.videoWeight) = (0, 0)
+    let most = policy.leading * max(policy.carouselVisibleParts, 1)
+    let room = (0...most).prefix { $0 * policy.imageWeight <= policy.maxCost }.map { images in
+      let left = policy.maxCost - images * policy.imageWeight
+      return min(most - images, policy.videoWeight > 0 ? left / policy.videoWeight : most)
+    }
+    return Conduct(contestant: same, room: room)
+  }
+}
+
+extension LabFeed {
+  /// Whether the weights of pictures and clips make those of all items.
+  fileprivate var hasPicturesAndClipsOnly: Bool {
+    items.allSatisfy { item in
+      switch item.type {
+      case .image, .video, .audio, .carousel: true
+      case .text, .webapp, .ad: item.media.isEmpty
+      }
+    }
+  }
+}
+
 extension Policy.Strategy {
   /// Its name and its parameters: `weighted leading=5 maxCost=5`.
   package var title: String {

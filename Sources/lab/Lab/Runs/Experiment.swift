@@ -82,8 +82,13 @@ package struct Experiment: Sendable {
         setup, capacities[network], settings: contestants.first?.settings ?? PrefetchSettings(),
         seed: seed)
       bounds.withLock { $0[index] = bound }
+      var runs: [Contestant.Conduct: RunValues] = [:]
       for contestant in contestants.indices {
-        let run = RunValues(Simulation.run(contestants[contestant], setup, seed: seed))
+        let conduct = contestants[contestant].conduct(in: setup.feed)
+        let run =
+          runs[conduct]
+          ?? RunValues(Simulation.run(contestants[contestant], setup, seed: seed))
+        runs[conduct] = run
         let done = values.withLock { values in
           values.runs[(contestant * networks.count + network) * repeats + number] = run
           values.done += 1
