@@ -172,10 +172,10 @@ extension EngineFacts {
   func ahead(of position: Int, _ costs: HintCosts) -> (held: Int, needed: Int) {
     var (held, needed) = (0, 0)
     for media in 0..<visibleMedia(position) {
-      let file = files[list[position].media[media].slot]
-      let bytes = aheadBytes(of: file.file.load, at: position, costs)
+      let slot = list[position].media[media].slot
+      let bytes = aheadBytes(of: files[slot].file.load, at: position, costs)
       needed += bytes
-      held += file.held.count(in: 0..<bytes)
+      held += files[slot].held.count(in: 0..<bytes)
     }
     return (held, needed)
   }

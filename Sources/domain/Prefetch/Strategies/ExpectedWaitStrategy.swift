@@ -9,7 +9,7 @@ public struct WaitTuning: Hashable, Sendable, Codable {
   public var stepBytes: Int
   /// How many futures are drawn.
   public var futures: Int
-  /// How many items ahead are looked at.
+  /// How many items ahead are looked at; more where the link takes long for them.
   public var leading: Int
   /// How much longer a person may wait, in all of the next ten items, for files of twice the bytes.
   public var qualityMilliseconds: Int
@@ -116,16 +116,30 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
   private func expectedWait(
     _ facts: EngineFacts, _ active: Int, _ costs: HintCosts, busyMilliseconds: Int
   ) -> ExpectedWait {
-    let window =
+    let near =
       max(
         facts.list.first, active - tuning.leading)..<min(
         facts.list.end, active + tuning.leading + 1)
     var jobs: [ExpectedWait.Job] = []
-    jobs.reserveCapacity(window.count)
-    for position in window { jobs.append(job(facts, position, active, costs)) }
+    jobs.reserveCapacity(Self.farthestItems + tuning.leading + 1)
+    for position in near { jobs.append(job(facts, position, active, costs)) }
+    // Farther in the direction of the scroll.
+    let ahead = facts.viewer.direction < 0 ? near.lowerBound..<active : active + 1..<near.upperBound
+    let far = leadingItems(
+      milliseconds: jobs[ahead.lowerBound - near.lowerBound..<ahead.upperBound - near.lowerBound]
+        .reduce(0) { $0 + $1.wholeMilliseconds }, of: ahead.count)
+    var first = near.lowerBound
+    if facts.viewer.direction < 0 {
+      first = min(first, max(facts.list.first, active - far))
+      jobs.insert(
+        contentsOf: (first..<near.lowerBound).map { job(facts, $0, active, costs) }, at: 0)
+    } else {
+      let end = max(near.upperBound, min(facts.list.end, active + far + 1))
+      for position in near.upperBound..<end { jobs.append(job(facts, position, active, costs)) }
+    }
     var wait = ExpectedWait(
       now: facts.now, stepMilliseconds: max(1, facts.network.milliseconds(tuning.stepBytes)),
-      jobs: jobs, first: window.lowerBound)
+      jobs: jobs, first: first)
     for future in 0..<futures.count {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
       // A fling begins where it stops: that item's turn comes, too.
@@ -134,6 +148,33 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     }
     return wait
   }
+
+  /// How many items ahead are looked at: the more the longer the link takes for one, as large files have to begin long before
+  /// their turn, and after a fling many are missing at once.
+  ///
+  /// - Parameter milliseconds: how long the link takes for what starts the next items, and of how many.
+  private func leadingItems(milliseconds: Int, of count: Int) -> Int {
+    guard count > 0 else { return tuning.leading }
+    let items = tuning.leading * (milliseconds / count) / Self.usualItemMilliseconds
+    return max(tuning.leading, min(items, Self.farthestItems))
+  }
+
+  /// The same of the items behind the active one.
+  private func leadingItems(_ facts: EngineFacts, _ active: Int) -> Int {
+    let costs = facts.costs
+    let ahead =
+      facts.viewer.direction < 0
+      ? max(facts.list.first, active - tuning.leading)..<active
+      : active + 1..<min(facts.list.end, active + tuning.leading + 1)
+    let milliseconds = ahead.reduce(0) {
+      $0 + facts.network.milliseconds(facts.ahead(of: $1, costs).needed)
+    }
+    return leadingItems(milliseconds: milliseconds, of: ahead.count)
+  }
+
+  /// A link that takes no longer for an item is looked ahead of by `leading` items, and none by more than the latter.
+  private static let usualItemMilliseconds = 200
+  private static let farthestItems = 32
 
   /// The price of a megabyte in milliseconds of waiting, as things are: dearer where data or power are.
   func price(_ facts: EngineFacts) -> Int {
@@ -164,24 +205,25 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     }
     futures.draw(
       loadsPieces ? max(tuning.futures, Self.pieceFutures) : tuning.futures, of: facts.viewer,
-      from: start, steps: tuning.leading,
+      from: start,
+      steps: loadsPieces ? tuning.leading : leadingItems(facts, active),
       in: facts.list.positions, item: { (facts.isClip($0), facts.list[$0].survival) })
   }
 
   private func job(
     _ facts: EngineFacts, _ position: Int, _ active: Int, _ costs: HintCosts
   ) -> ExpectedWait.Job {
-    let item = facts.list[position]
     guard position != active else {
       return ExpectedWait.Job(position: position, wholeMilliseconds: 0)
     }
     let (held, needed) = facts.ahead(of: position, costs)
     let bytes = max(0, needed - held)
     let whole = facts.network.milliseconds(needed)
-    let isLoadable = item.expiresAt.map { $0 > facts.now } ?? true
+    let isLoadable = facts.list[position].expiresAt.map { $0 > facts.now } ?? true
     guard isLoadable, bytes > 0 else {
       return ExpectedWait.Job(position: position, wholeMilliseconds: whole)
     }
+    let item = facts.list[position]
     let isUnderWay = facts.transfers.contains { transfer in
       !transfer.isPaused && item.media.contains { $0.slot == transfer.slot }
     }
@@ -216,23 +258,27 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     return timing.neededRanges.reduce(0) { $0 + $1.count - file.held.count(in: $1) }
   }
 
+  /// What ends sooner lets others wait.
+  private static let longRunMilliseconds = 1_000
+
   /// The items for which a step of waiting costs more than it may save: what runs, then the dearest first. As many
   /// as keep the link busy until it is looked at again; where not all will be in time two at least, for a link
-  /// that loses packets gives one connection but a part of it.
+  /// that loses packets gives one connection but a part of it. What is smaller, and dearer for a byte, than all that runs is
+  /// begun beside it, and does not wait for a large file's end.
   private func add(
     _ wait: ExpectedWait, _ facts: EngineFacts, _ active: Int, isUrgent: Bool,
     to wants: inout [Want]
   ) {
     let (price, count) = (price(facts), max(1, futures.count))
     let step = (bytes: tuning.stepBytes, milliseconds: wait.stepMilliseconds)
-    var due: [(job: ExpectedWait.Job, reason: PrefetchReason)] = []
+    var due: [(job: ExpectedWait.Job, reason: PrefetchReason, worth: Double)] = []
     for var job in wait.jobs where job.bytes > 0 && job.turns > 0 {
       // Where something may be late, first frames come first.
       job.isHeadFirst = wait.slack <= 0
       let (distance, bytes) = (job.position - active, job.wantedBytes)
       let balance = job.balance(
         price: price, step: step, outageEveryMilliseconds: facts.network.outageEveryMilliseconds,
-        futures: count)
+        congestion: wait.congestion, futures: count)
       if !isUrgent, balance.isDue {
         due.append(
           (
@@ -241,10 +287,11 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
               distance: distance, bytes: bytes, waitMilliseconds: Int(balance.waitMilliseconds),
               chancePercent: job.turns * 100 / count,
               // Both rounded down: what is no less than the other is printed as no less.
-              millisecondsPerMegabyte: Int(min(balance.worth, 1e15)), price: Int(balance.price))
+              millisecondsPerMegabyte: Int(min(balance.worth, 1e15)), price: Int(balance.price)),
+            balance.worth
           ))
       } else if job.goesOn(of: count) {
-        due.append((job, .underWay(distance: distance, bytes: bytes)))
+        due.append((job, .underWay(distance: distance, bytes: bytes), balance.worth))
       }
     }
     // What runs comes first: to turn from one to another and back costs round trips each time. Then the dearest, and
@@ -263,8 +310,18 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
       + tuning.stepBytes
     let least = wait.slack > 0 ? 1 : 2
     var bytes = 0
-    for (index, (job, reason)) in due.enumerated() {
-      if index >= least, bytes > ahead { return }
+    let running = due.filter(\.job.isUnderWay)
+    for (index, (job, reason, worth)) in due.enumerated() {
+      if index >= least, bytes > ahead {
+        guard !job.isUnderWay, !running.isEmpty else { return }
+        let isBeside =
+          job.wantedBytes < ahead
+          && running.allSatisfy {
+            $0.worth < worth && $0.job.wantedBytes > job.wantedBytes
+              && $0.job.milliseconds > Self.longRunMilliseconds
+          }
+        guard isBeside else { continue }
+      }
       bytes += job.wantedBytes
       wants.append(
         Want(position: job.position, amount: job.isHeadAlone ? .head : .start, reason: reason))

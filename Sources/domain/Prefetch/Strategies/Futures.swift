@@ -68,11 +68,26 @@ struct Futures: Equatable, Codable {
     visits.removeAll(keepingCapacity: true)
     starts.removeAll(keepingCapacity: true)
     firstEnds.removeAll(keepingCapacity: true)
+    // Most steps lead to few items, many times each.
+    let near =
+      max(
+        positions.lowerBound, start.position - steps)..<max(
+        start.position + 1, min(positions.upperBound, start.position + 2 * steps))
+    let kinds = near.map { position -> (isClip: Bool, hasCurve: Bool) in
+      let (isClip, survival) = item(position)
+      return (isClip, !survival.isEmpty)
+    }
+    func known(_ position: Int) -> (isClip: Bool, survival: [WatchPoint]) {
+      guard near.contains(position), !kinds[position - near.lowerBound].hasCurve else {
+        return item(position)
+      }
+      return (kinds[position - near.lowerBound].isClip, [])
+    }
     for _ in 0..<count {
       starts.append(visits.count)
       var (position, at, direction) = (start.position, start.at, viewer.direction)
       var (low, high) = (position, position)
-      let first = dwell(item(position), history, after: start.elapsed)
+      let first = dwell(known(position), history, after: start.elapsed)
       visits.append(Visit(position: position, at: at, dwell: first - start.elapsed))
       at += first - start.elapsed
       firstEnds.append(at)
@@ -91,7 +106,7 @@ struct Futures: Equatable, Codable {
           visits.append(Visit(position: positions.upperBound, at: at, dwell: 0))
           break
         }
-        let dwell = dwell(item(position), history, after: 0)
+        let dwell = dwell(known(position), history, after: 0)
         if position < low || position > high {
           visits.append(Visit(position: position, at: at, dwell: dwell))
           (low, high) = (min(low, position), max(high, position))

@@ -305,7 +305,9 @@ import Testing
   }
 
   @Test func `the next page is asked for when waiting for it would cost something`() {
-    var (engine, first) = Self.engine(hasNext: true)
+    // Where the link takes long, more items are looked at than the page has.
+    #expect(Self.engine(hasNext: true).actions.pages == [.below])
+    var (engine, first) = Self.engine(hasNext: true) { $0.downlinkKbps = 8_000 }
     #expect(first.pages == [])
     var asked: Int?
     for active in 1..<30 where asked == nil {
@@ -316,6 +318,34 @@ import Testing
     }
     // As soon as its first item may be the person's within the items that are looked at, or a jump leads there.
     #expect((5...20).contains(asked ?? 0), "\(asked ?? -1)")
+  }
+
+  @Test(arguments: [(8_000, 12...12), (1_000, 13...32), (300, 25...32)])
+  func `the longer the link takes for items, the more of them are looked at`(
+    _ kbps: Int, _ items: ClosedRange<Int>
+  ) {
+    let pictures = (0..<60).map { EngineSamples.image($0, bytes: 40_000) }
+    var (engine, first) = Self.engine(WaitTuning(price: 0), pictures) { $0.downlinkKbps = kbps }
+    let fetched = Self.settle(&engine, first, at: 0).fetchedItems
+    #expect(items.contains(fetched.max() ?? 0), "\(fetched)")
+  }
+
+  @Test(arguments: [(10_000, true), (150_000, false)])
+  func `what is small and dear is begun beside a large file that runs`(
+    _ bytes: Int, _ isBeside: Bool
+  ) {
+    var (engine, first) = Self.engine(
+      WaitTuning(), [EngineSamples.image(0), EngineSamples.image(1, bytes: 400_000)],
+      hasNext: true)
+    let large = engine.arrive(first.transfers, at: 1_000)
+    #expect(large.fetchedItems == [1])
+    let actions = engine.handle(
+      .pageArrived(
+        .below, items: (2..<12).map { EngineSamples.image($0, bytes: bytes) }, hasPrevious: false,
+        hasNext: false), atMilliseconds: 1_100)
+    // One more goes beside it in any case, where not all will be in time.
+    #expect((actions.fetchedItems.count > 1) == isBeside, "\(actions)")
+    #expect(actions.others.isEmpty)
   }
 
   /// The client's simplest moment: a picture that is there, and clips behind it.
