@@ -127,6 +127,9 @@ class Fleet:
             for server in self.servers:
                 server.start()
             self.varnish.__enter__()
+            # Whoever found no Varnish to purge rests before the next attempt, for seconds where Varnish was slow to start.
+            if self.purges and not wait_until(lambda: all(map(purges_done, self.servers)), 60):
+                raise RuntimeError("not every server has purged Varnish")
         except BaseException:
             self.__exit__()
             raise
@@ -141,9 +144,12 @@ class Fleet:
 
     def purged(self):
         """How many purges the servers have seen done."""
-        return sum(int(value) for server in self.servers if server.is_running()
-                   for name, value in server.metrics().items()
-                   if name.startswith("lookahead_purges_total") and 'outcome="done"' in name)
+        return sum(purges_done(server) for server in self.servers if server.is_running())
+
+
+def purges_done(server):
+    return sum(int(value) for name, value in server.metrics().items()
+               if name.startswith("lookahead_purges_total") and 'outcome="done"' in name)
 
 
 __all__ = ["Fleet", "ROOT", "STRANGER", "Server", "TOKEN", "Varnish", "free_port", "wait_until"]

@@ -167,7 +167,7 @@ class Races:
 
     async def begin(self):
         """Varnish has seen that all paths lead somewhere."""
-        end = time.monotonic() + 10
+        end = time.monotonic() + 30
         while not await asyncio.to_thread(self.fleet.varnish.finds_all):
             require(time.monotonic() < end, "Varnish does not find all servers")
             await asyncio.sleep(0.1)
