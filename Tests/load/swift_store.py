@@ -8,6 +8,8 @@ import time
 import urllib.error
 import urllib.request
 
+from ports import free_port
+
 # Debian's own, which has the package; not the one that may stand before it in PATH.
 PYTHON = "/usr/bin/python3"
 INSTALLED = pathlib.Path("/usr/lib/python3/dist-packages/swift/common/wsgi.py")
