@@ -132,15 +132,16 @@ import Testing
     limits.connections = 2
     let link = try ShapedLink(toPort: server.port, Self.fast, limits: limits)
     defer { link.stop() }
-    let clients = try (0..<3).map { _ in try ClientSocket(port: link.port) }
+    var clients = try (0..<3).map { _ in try ClientSocket(port: link.port) }
     defer { for client in clients { client.close() } }
     #expect(link.wait(atMostMilliseconds: 600_000) { $0.openConnections == 2 })
     try clients[2].send(ByteServer.question(10))
     try clients[0].send(ByteServer.question(10))
     #expect(try clients[0].receiveAll() == ByteServer.answer(10))
     #expect(link.figures.acceptedConnections == 2)
-    clients[0].close()
-    #expect(try clients[2].receiveAll() == ByteServer.answer(10))
+    // Closed once: its number may be another's by then.
+    clients.removeFirst().close()
+    #expect(try clients[1].receiveAll() == ByteServer.answer(10))
     #expect(link.figures.acceptedConnections == 3)
   }
 
