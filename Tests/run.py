@@ -202,9 +202,9 @@ def run(arguments, names, folder):
                     return
                 part = waiting.popleft()
             part.run(arguments.silence_seconds)
-            # A machine with other work is at times slower than any wait allows. The seeds are the same in both runs. At
-            # night nothing runs again, so that what fails now and then is seen.
-            if not part.is_passed and not RUNS_ONCE and not part.is_silent:
+            # A machine with other work is at times slower than any wait allows. The seeds are the same in both runs. A
+            # crash (a status below 0) is none of that. At night nothing runs again, so that what fails now and then is seen.
+            if not part.is_passed and part.status > 0 and not RUNS_ONCE:
                 with lock:
                     print(f'again   {part.name}, which failed:', *part.report(most_lines=10), sep='\n        ', flush=True)
                     again.append(part.name)
