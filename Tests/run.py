@@ -3,7 +3,8 @@
 
 Most tests wait for a server, a disk or a program, and each blocks one of the few threads that Swift's concurrency
 has in a process. So one process leaves cores idle; several keep them busy, and a target that fails or dies takes no
-other along. A process that says nothing for a long time is ended, with the names of the tests that it was at: this
+other along. In a process they run one by one: side by side they took a third more of a processor, as they wait by
+asking again. A process that says nothing for a long time is ended, with the names of the tests that it was at: this
 is the only limit of time on a test, as a limit on each would count its waiting for a core.
 
     Tests/run.py BUNDLE [TARGET...]
@@ -90,7 +91,7 @@ class Part:
         environment = dict(os.environ, SWIFT_BACKTRACE='enable=no')
         with open(self.log, 'wb') as log:
             process = subprocess.Popen(
-                [self.bundle, '--testing-library', 'swift-testing', '--parallel', *self.selection],
+                [self.bundle, '--testing-library', 'swift-testing', '--no-parallel', *self.selection],
                 cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
             while True:
                 ended, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -156,7 +157,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('bundle', help='the tests as they were built')
     parser.add_argument('targets', nargs='*', help='folders of Tests; all, if none is named')
-    parser.add_argument('--jobs', type=int, default=6, help='processes at a time')
+    parser.add_argument('--jobs', type=int, default=5, help='processes at a time')
     parser.add_argument('--silence-seconds', type=int, default=1200, help='what is silent for so long is ended')
     parser.add_argument('--repeat', type=int, default=1, help='how many times; the first that fails is the last')
     parser.add_argument('--beside', type=int, default=0, help='processes that keep the machine busy meanwhile')

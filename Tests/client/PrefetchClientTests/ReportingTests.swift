@@ -136,7 +136,8 @@ import Testing
     #expect(part.figures.bytes[.seen] == 4_000 && part.figures.bytes[.neverReached] == 2_000)
     #expect(part.figures.plans == 1 && part.figures.requests == figures.requests - 1)
     #expect(part.seen.map(\.id) == ["p0", "p1"])
-    #expect(part.seen[0].heldBytes == 0 && part.seen[0].neededBytes == 2_000)
+    // The first file may come before the first look.
+    #expect([0, 2_000].contains(part.seen[0].heldBytes) && part.seen[0].neededBytes == 2_000)
     #expect(
       part.seen.allSatisfy { seen in
         seen.version == "00000002" && seen.frameMilliseconds != nil && seen.readyMilliseconds != nil
