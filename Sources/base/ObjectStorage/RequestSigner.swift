@@ -140,9 +140,11 @@ package struct RequestSigner: Sendable {
 
   /// A query as it is signed and sent: sorted by names and values as they are encoded.
   package static func query(_ query: [(name: String, value: String)]) -> String {
-    query.map { (encoded($0.name), encoded($0.value)) }
-      .sorted { $0.0 == $1.0 ? $0.1 < $1.1 : $0.0 < $1.0 }
-      .map { "\($0.0)=\($0.1)" }.joined(separator: "&")
+    let fields: [(name: String, value: String)] = query.map {
+      (encoded($0.name), encoded($0.value))
+    }
+    let sorted = fields.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+    return sorted.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
   }
 
   /// A path as it is signed and sent: all but unreserved characters and slashes percent-encoded. By bytes: a slash and an

@@ -25,10 +25,11 @@ enum CursorProperties {
   /// RFC 4648 section 5, a second time: by numbers of all bits, slowly.
   private static func base64URL(_ bytes: [UInt8]) -> String {
     let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-    let bits = bytes.flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
+    let bits: [Int] = bytes.flatMap { byte in (0..<8).map { Int(byte >> (7 - $0) & 1) } }
     return String(
-      stride(from: 0, to: bits.count, by: 6).map { start in
-        letters[(start..<start + 6).reduce(0) { $0 << 1 | Int($1 < bits.count ? bits[$1] : 0) }]
+      stride(from: 0, to: bits.count, by: 6).map { (start: Int) -> Character in
+        let six = bits[start..<min(start + 6, bits.count)]
+        return letters[six.reduce(0) { $0 << 1 | $1 } << (6 - six.count)]
       })
   }
 }

@@ -44,9 +44,11 @@ import Testing
     let results = Self.experiment.results()
     let lines = results.csv.split(separator: "\r\n")
     #expect(lines.count == 1 + Self.experiment.runCount + 2 * 8)
-    let rows = lines.dropFirst().map { $0.split(separator: ",") }
-      .filter { $0[0] == "3g" && $0[1] == "endless" }
-    let mean = rows.reduce(0) { $0 + Double($1[3])! } / Double(rows.count)
+    let rows = lines.dropFirst().filter { $0.hasPrefix("3g,endless,") }
+    let loaders: [Double] = try rows.map { row in
+      try #require(Double(row.split(separator: ",")[3]))
+    }
+    let mean = loaders.reduce(0, +) / Double(rows.count)
     let text = fixed(mean, 1)
     let line = try #require(
       results.table(margin: 1).split(separator: "\n").first { $0.contains("3g       endless") })

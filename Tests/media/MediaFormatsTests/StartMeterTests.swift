@@ -71,7 +71,7 @@ struct StartMeterTests {
     // What touches is one piece.
     #expect(needed([100..<108, 892..<900]) == [0..<108, 892..<1000])
     // Four at the most.
-    let many = (2...8).map { Int64($0) * 100..<Int64($0) * 100 + 8 }
+    let many: [Range<Int64>] = (2...8).map { (number: Int64) in number * 100..<number * 100 + 8 }
     #expect(needed(many) == [0..<100, 200..<208, 300..<308, 400..<1000])
   }
 }

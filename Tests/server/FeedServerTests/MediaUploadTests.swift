@@ -250,10 +250,9 @@ import Testing
   @Test func `a body in chunks is taken`() throws {
     let content = Self.picture()
     let server = try server()
-    let chunks =
-      Array("1\r\n".utf8) + content[..<1]
-      + Array("\r\n\(String(content.count - 1, radix: 16))\r\n".utf8)
-      + content[1...] + Array("\r\n0\r\n\r\n".utf8)
+    var chunks = Array("1\r\n".utf8) + content[..<1]
+    chunks += Array("\r\n\(String(content.count - 1, radix: 16))\r\n".utf8)
+    chunks += content[1...] + Array("\r\n0\r\n\r\n".utf8)
     let answer = try put(server.client(), "a.bmp", chunks, ["Transfer-Encoding": "chunked"])
     #expect(answer.status == 201, "\(answer.text)")
     #expect(try server.client().get("/media/a.bmp").body == content)

@@ -114,16 +114,16 @@ import Testing
     }
     var whole = start
     let items = try Self.read(store, &whole).filter { $0.hasPrefix("item") }
-    #expect(items == ((2...9).map { "p\($0)" } + ["p1"]).map { "item \($0) present" })
+    let others: [String] = (2...9).map { "p\($0)" }
+    #expect(items == (others + ["p1"]).map { "item \($0) present" })
     for limit in [1, 2, 3, 1_000] {
       var cursor = start
       let told = try Self.read(store, &cursor, limit: limit).filter { $0.hasPrefix("item") }
       // A smaller page tells more of what changed several times.
       #expect(told.last == "item p1 present" && Set(told) == Set(items), "\(limit)")
       if limit == 1 {
-        #expect(
-          told.map { $0.split(separator: " ")[1] }
-            == ["p1"] + (2...9).flatMap { ["p\($0)", "p1"] })
+        let names = told.map { String($0.split(separator: " ")[1]) }
+        #expect(names == ["p1"] + others.flatMap { [$0, "p1"] })
       }
     }
     // Within a bound, and with what there is.

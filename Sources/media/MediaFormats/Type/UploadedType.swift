@@ -36,8 +36,13 @@ package struct UploadedType: Sendable, Hashable {
   /// The type of which files with this extension usually are.
   static func usualType(ofExtension fileExtension: String) -> String? {
     // Of several, the one that has it as its usual one; of several of these, the last: audio/ogg, not application/ogg.
-    extensions.compactMap { type, names in names.firstIndex(of: fileExtension).map { (type, $0) } }
-      .min { $0.1 == $1.1 ? $0.0 > $1.0 : $0.1 < $1.1 }?.0
+    var best: (type: String, place: Int)?
+    for (type, names) in extensions {
+      guard let place = names.firstIndex(of: fileExtension) else { continue }
+      if let best, best.place < place || best.place == place && best.type > type { continue }
+      best = (type, place)
+    }
+    return best?.type
   }
 
   /// The types that are taken in, with what may stand behind the last dot of a name, the usual first: none of them runs
