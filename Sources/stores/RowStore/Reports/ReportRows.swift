@@ -346,8 +346,7 @@ package enum PackedReport {
   /// The hashes that were packed; bytes that are none are left out.
   package static func fingerprints(_ bytes: [UInt8]) -> [UInt64] {
     stride(from: 0, to: bytes.count - bytes.count % 8, by: 8).map { start in
-      (0..<8).reduce(UInt64(0)) { (sum, index) in sum | UInt64(bytes[start + index]) << (8 * index)
-      }
+      (0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[start + $1]) << (8 * $1) }
     }
   }
 }
