@@ -39,16 +39,22 @@ struct MigrateCommand: ParsableCommand {
   }
 
   struct Status: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "List the migrations.")
+    static let configuration = CommandConfiguration(
+      abstract: "List the migrations.",
+      discussion: """
+        The status is 1, with what is wrong, where the database has other migrations than this program.
+        """)
 
     @OptionGroup var options: DatabaseOptions
 
     func run() throws {
       let location = try options.location()
       if let path = location.path { try Backup.requireNone(at: path) }
-      for migration in try location.schema(options.file).status() {
+      let schema = location.schema(options.file)
+      for migration in try schema.status() {
         print("\(migration.name)  \(migration.appliedAt.map { "applied \($0)" } ?? "pending")")
       }
+      try schema.verify()
     }
   }
 

@@ -83,12 +83,15 @@ package struct MigrationHistory: Sendable {
     ]
   }
 
-  /// Every migration, with when it was applied.
+  /// Every migration, with when it was applied. The number alone does not tell: a database of before the first release
+  /// has other migrations of these numbers.
   package func status(_ records: [MigrationRecord]) -> [MigrationStatus] {
     migrations.map { migration in
-      MigrationStatus(
-        version: migration.version, name: migration.name,
-        appliedAt: records.first { $0.version == migration.version }?.appliedAt)
+      let record = records.first {
+        $0.version == migration.version && $0.name == migration.name
+      }
+      return MigrationStatus(
+        version: migration.version, name: migration.name, appliedAt: record?.appliedAt)
     }
   }
 

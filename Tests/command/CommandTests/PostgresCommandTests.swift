@@ -70,6 +70,19 @@ struct PostgresCommandTests {
     #expect(server.terminate() == 0)
   }
 
+  @Test func `the status lists what is applied by name, and says what another program has made`()
+    throws
+  {
+    #expect(try run("migrate", "up").status == 0)
+    let schema = try #require(database.firstMatch(of: /test_[0-9]+/)).output
+    try PostgresCluster.shared!.ask(
+      "UPDATE \(schema).schema_migration SET name = '0002-other' WHERE version = 2")
+    let status = try run("migrate", "status")
+    let lines = status.output.split(separator: "\n")
+    #expect(status.status == 1 && status.errors.contains("a migration 2 named 0002-other"))
+    #expect(lines[0].contains("  applied ") && lines[1].hasSuffix("  pending"), "\(status.output)")
+  }
+
   @Test func `a database is seeded, served by two, checked, pruned and copied`() throws {
     #expect(try run("migrate", "status").output.contains("0001-store  pending"))
     let seeding = try run("seed", "--generate", "300")

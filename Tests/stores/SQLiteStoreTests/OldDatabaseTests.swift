@@ -78,6 +78,8 @@ import Testing
     #expect(throws: StoreError.olderDatabase(name: name)) { try SQLiteStore(path: path) }
     #expect(throws: StoreError.olderDatabase(name: name)) { try Schema.verify(path: path) }
     #expect("\(StoreError.olderDatabase(name: name))".contains("`lookahead migrate up`"))
+    // Its first migrations have numbers of this program's, and are none of them.
+    #expect(try Schema.status(path: path).allSatisfy { $0.appliedAt == nil })
     #expect(try records().count == count)
   }
 
