@@ -3,7 +3,7 @@
 
 Most tests wait for a server, a disk or a program, and each blocks one of the few threads that Swift's concurrency
 has in a process. So one process leaves cores idle; several keep them busy, and a target that fails or dies takes no
-other along. In a process they run one by one: side by side they took a third more of a processor, as they wait by
+other along. In a process they run one by one: side by side they took an eighth more of a processor, as they wait by
 asking again. A process that says nothing for a long time is ended, with the names of the tests that it was at: this
 is the only limit of time on a test, as a limit on each would count its waiting for a core.
 
