@@ -141,7 +141,8 @@ extension EngineFacts {
     let watched =
       list[position].survival.usualMilliseconds ?? viewer.history.usualClipMilliseconds
     let latency = 2 * network.roundTripMilliseconds + Self.playerBufferMilliseconds
-    guard !timing.curve.isEmpty,
+    // Without a curve by a straight line from the first frame, where that is known: pages tell no more of variants.
+    guard !timing.curve.isEmpty || timing.headBytes > 0,
       let bytes = load.leadBytes(
         atKbps: costs.downlinkKbps, throughMilliseconds: watched, latencyMilliseconds: latency),
       bytes < cost.minimumBytes

@@ -159,8 +159,8 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     return max(tuning.leading, min(items, Self.farthestItems))
   }
 
-  /// The same of the items behind the active one.
-  private func leadingItems(_ facts: EngineFacts, _ active: Int) -> Int {
+  /// The same of the items ahead of the active one as they are now.
+  func leadingItems(_ facts: EngineFacts, _ active: Int) -> Int {
     let costs = facts.costs
     let ahead =
       facts.viewer.direction < 0
@@ -174,7 +174,7 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
 
   /// A link that takes no longer for an item is looked ahead of by `leading` items, and none by more than the latter.
   private static let usualItemMilliseconds = 200
-  private static let farthestItems = 32
+  static let farthestItems = 32
 
   /// The price of a megabyte in milliseconds of waiting, as things are: dearer where data or power are.
   func price(_ facts: EngineFacts) -> Int {

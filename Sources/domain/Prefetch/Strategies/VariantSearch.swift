@@ -1,7 +1,7 @@
 /// Which of a media's files is loaded: chosen for the next items together, since item by item a step up never
 /// pays for itself.
 extension ExpectedWaitStrategy {
-  /// How many items are looked at, and in how many futures.
+  /// The waiting at so many items is held against their quality, in so many futures.
   private static let itemCount = 10
   private static let futureCount = 8
   /// How much of the bandwidth is for the clip that plays: the rest is for round trips, and for what comes next.
@@ -10,18 +10,17 @@ extension ExpectedWaitStrategy {
   /// Runs the futures forward over the next items, once with each quality, and takes the one with the most
   /// left of what it is worth once the waiting that it costs is paid.
   func bestVariants(_ facts: EngineFacts, _ active: Int) -> VariantLevel? {
-    let direction = facts.viewer.direction
-    var positions: [Int] = []
+    // What a link that is slow looks ahead of, in case: of most feeds no item has another file.
     var levels = 1
-    for step in 0..<Self.itemCount {
-      let position = active + step * direction
-      guard facts.list.positions.contains(position) else { break }
-      positions.append(position)
+    for position in positionsAhead(facts, active, Self.farthestItems + 1) {
       for media in facts.list[position].media where !media.isSettled {
         levels = max(levels, min(media.slots.count, 4))
       }
     }
     guard levels > 1 else { return nil }
+    let positions = positionsAhead(
+      facts, active,
+      max(Self.itemCount, loadsPieces(facts, active) ? 0 : leadingItems(facts, active) + 1))
     let costs = facts.costs
     var best = (level: levels - 1, worth: worth(of: levels - 1, positions, facts, costs))
     for level in (0..<levels - 1).reversed() {
@@ -32,7 +31,17 @@ extension ExpectedWaitStrategy {
     // A device that is hot or short of power takes the best of nothing: larger frames cost a decoder more.
     let level =
       facts.network.savesData ? levels - 1 : max(best.level, facts.network.isStressed ? 1 : 0)
-    return VariantLevel(level: level, positions: positions)
+    return VariantLevel(level: level, positions: Array(positions))
+  }
+
+  /// The next items from where the person is or a fling stops, and those on the way there: of all of which something may be
+  /// loaded ahead a variant is chosen, as otherwise it would be the original.
+  private func positionsAhead(_ facts: EngineFacts, _ active: Int, _ count: Int) -> Range<Int> {
+    let origin = futures.visits.first?.position ?? active
+    let (near, far) = (min(active, origin), max(active, origin))
+    return facts.viewer.direction < 0
+      ? max(facts.list.first, near - count + 1)..<far + 1
+      : near..<min(facts.list.end, far + count)
   }
 
   /// What a quality comes to: of two that are as good, the one whose files are there sooner.
@@ -50,7 +59,7 @@ extension ExpectedWaitStrategy {
   /// What the quality is worth where it is seen before the person goes on, less the waiting that it costs: for what starts
   /// each item when its turn comes, and for the rest of a clip, which comes while it plays. Who waits is later from then on.
   private func worth(
-    of level: Int, _ positions: [Int], _ facts: EngineFacts, _ costs: HintCosts
+    of level: Int, _ positions: Range<Int>, _ facts: EngineFacts, _ costs: HintCosts
   ) -> Worth {
     let jobs = positions.map { job(of: $0, level, facts, costs) }
     let drawn = min(Self.futureCount, futures.count)
@@ -59,8 +68,8 @@ extension ExpectedWaitStrategy {
       let visits = futures.visits[futures.starts[future]..<futures.starts[future + 1]]
       var (done, shift) = (facts.now, 0)
       for visit in visits {
-        guard let index = positions.firstIndex(of: visit.position) else { continue }
-        let job = jobs[index]
+        guard positions.contains(visit.position) else { continue }
+        let job = jobs[visit.position - positions.lowerBound]
         let (turn, dwell) = (max(visit.at, facts.now) + shift, max(visit.dwell, 1))
         done += job.startMilliseconds
         var late = job.startMilliseconds == 0 ? 0 : max(0, done - turn)
@@ -79,9 +88,11 @@ extension ExpectedWaitStrategy {
         shift += late
       }
     }
-    // Of all of them together, as the waiting is.
+    // An item's quality is held against the waiting at ten.
+    let items = max(positions.count, Self.itemCount)
     return Worth(
-      milliseconds: quality * tuning.qualityMilliseconds / 8 / max(1, seen) - wait / max(1, drawn),
+      milliseconds: quality * tuning.qualityMilliseconds / 8 / max(1, seen)
+        - wait * Self.itemCount / (items * max(1, drawn)),
       lateness: lateness / max(1, drawn))
   }
 

@@ -304,6 +304,38 @@ import Testing
     #expect([500, 3_000, 40_000].map { variant($0, isStressed: true) } == [2, 1, 1])
   }
 
+  @Test func `of all items that a slow link looks ahead to a variant is chosen`() {
+    let items = (0..<40).map { number in
+      PrefetchItem(
+        id: "\(number)", type: .image,
+        media: [
+          PrefetchMedia(
+            files: [400_000, 20_000].map { (bytes: Int) in
+              PrefetchFile(
+                key: "\(number).\(bytes)", load: MediaLoad(kind: .image, bytes: bytes))
+            })
+        ])
+    }
+    var (engine, first) = Self.engine(WaitTuning(price: 0), items) { $0.downlinkKbps = 200 }
+    let ahead = Self.settle(&engine, first, at: 0).transfers.filter { Int($0.item)! > 12 }
+    // Once all others are there, the link has time for the last one's original.
+    #expect(ahead.count > 15 && ahead.dropLast().allSatisfy { $0.variant == 1 }, "\(ahead)")
+  }
+
+  /// Pages tell of variants no more than their first frames, sizes and durations.
+  @Test func `without a curve a clip is ready by the straight line that a curve would be`() {
+    func needed(_ curve: [MediaTiming.Point]) -> Int? {
+      let load = MediaLoad(
+        kind: .video, bytes: 1_000_000, durationMilliseconds: 10_000,
+        timing: MediaTiming(headBytes: 20_000, curve: curve))
+      return Self.engine(WaitTuning(), [EngineSamples.item(0, .video, load)]) {
+        $0.downlinkKbps = 8_000
+      }.engine.start(of: "0")?.neededBytes
+    }
+    let line = needed([.init(milliseconds: 10_000, bytes: 1_000_000)])
+    #expect(line != nil && needed([]) == line, "\(needed([]) ?? 0), \(line ?? 0)")
+  }
+
   @Test func `the next page is asked for when waiting for it would cost something`() {
     // Where the link takes long, more items are looked at than the page has.
     #expect(Self.engine(hasNext: true).actions.pages == [.below])
