@@ -23,6 +23,9 @@ package struct Viewer: Sendable {
   package struct Outcome: Sendable {
     /// The client's figures.
     package let figures: ViewingFigures
+    /// How many items had nothing to show when the person came to them, as the lab counts loaders: of a clip that is not
+    /// ready yet, the first frame may be there.
+    package let loaders: Int
     /// How often clips stopped that had moved, since their bytes ran out.
     package let stalls: Int
     /// How long they stood then, together.
@@ -68,7 +71,7 @@ package struct Viewer: Sendable {
     try await prefetcher.begin()
     var (listLoaders, listWait, hasEnded) = (0, 0, false)
     var (stalls, stalled, standing) = (0, 0, 0)
-    var (played, kilobits) = (0, 0)
+    var (loaders, played, kilobits) = (0, 0, 0)
     var list: [FeedItem] = []
     var position = -1
     var last: String?
@@ -94,6 +97,7 @@ package struct Viewer: Sendable {
       let end = (due ?? clock.milliseconds) + settings.paceMilliseconds
       due = end
       await prefetcher.look(at: item.id)
+      if !(await hasFirstFrame(item)) { loaders += 1 }
       let playback = await watch(item, until: end)
       if let playback, playback.stalls > 0 {
         await prefetcher.stalled(playback.stalls, milliseconds: playback.stalledMilliseconds)
@@ -109,9 +113,19 @@ package struct Viewer: Sendable {
     let figures = await prefetcher.figures
     await prefetcher.end()
     return Outcome(
-      figures: figures, stalls: stalls, stalledMilliseconds: stalled,
+      figures: figures, loaders: loaders, stalls: stalls, stalledMilliseconds: stalled,
       standingMilliseconds: standing, playedMilliseconds: played, playedKilobits: kilobits,
       listLoaders: listLoaders, listWaitMilliseconds: listWait, hasEnded: hasEnded)
+  }
+
+  /// Whether there is something to show of an item.
+  private func hasFirstFrame(_ item: FeedItem) async -> Bool {
+    if await prefetcher.isReady(item.id) { return true }
+    guard item.post.media.count == 1,
+      let timing = await prefetcher.chosenFile(of: item.id)?.load.timing, timing.isStartable,
+      timing.headBytes > 0
+    else { return false }
+    return await prefetcher.heldPrefix(of: item.id) >= timing.headBytes
   }
 
   /// Looks at an item until then. A clip plays, and the prefetcher is told how.

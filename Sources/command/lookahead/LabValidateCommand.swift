@@ -198,7 +198,7 @@ extension LabValidateCommand.Measured {
     let figures = report.outcome.figures
     let items = Double(max(1, figures.items))
     // An item whose page was not there was not there either, and is counted as such.
-    loaders = Double(figures.imageLoaders + figures.videoLoaders) * 1_000 / items
+    loaders = Double(report.outcome.loaders) * 1_000 / items
     // What came of cancelled requests, too.
     kilobytes = Double(report.linkBytes ?? report.bytes) / 1_000 / items
     delay = Double(report.outcome.delayMilliseconds) / items
