@@ -157,7 +157,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('bundle', help='the tests as they were built')
     parser.add_argument('targets', nargs='*', help='folders of Tests; all, if none is named')
-    parser.add_argument('--jobs', type=int, default=6, help='processes at a time')
+    parser.add_argument('--jobs', type=int, default=8, help='processes at a time')
     parser.add_argument('--silence-seconds', type=int, default=1200, help='what is silent for so long is ended')
     parser.add_argument('--repeat', type=int, default=1, help='how many times; the first that fails is the last')
     parser.add_argument('--beside', type=int, default=0, help='processes that keep the machine busy meanwhile')
