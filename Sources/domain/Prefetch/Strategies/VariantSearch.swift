@@ -39,9 +39,9 @@ extension ExpectedWaitStrategy {
   private func positionsAhead(_ facts: EngineFacts, _ active: Int, _ count: Int) -> Range<Int> {
     let origin = futures.visits.first?.position ?? active
     let (near, far) = (min(active, origin), max(active, origin))
-    return facts.viewer.direction < 0
-      ? max(facts.list.first, near - count + 1)..<far + 1
-      : near..<min(facts.list.end, far + count)
+    let ahead = facts.viewer.direction < 0 ? near - count + 1..<far + 1 : near..<far + count
+    // The list may have become shorter since the futures were drawn.
+    return ahead.clamped(to: facts.list.positions)
   }
 
   /// What a quality comes to: of two that are as good, the one whose files are there sooner.
