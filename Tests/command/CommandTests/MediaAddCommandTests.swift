@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func `a run that was killed goes on where it was`() throws {
-    let count = TestRandom.often(30, nightly: 100)
+    let count = TestRandom.often(20, nightly: 100)
     for index in 0..<count {
       try copy(
         "first-ferry/thumbnail.webp", to: "\(index).webp",

@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func `a run that was killed goes on where it was`() throws {
-    let count = TestRandom.often(6, nightly: 12)
+    let count = TestRandom.often(4, nightly: 12)
     for index in 0..<count {
       try copy("lighthouse-steps/5.jpg", to: "\(index).jpg", behind: [UInt8(index)])
     }

@@ -90,10 +90,7 @@ struct DecoderTests {
   ]
 
   /// Some of them in each run, all of them at night: each costs a dozen runs of FFmpeg.
-  static let triedRecipes: [Recipe] = {
-    var random = TestRandom(TestRandom.seeds.last!)
-    return Array(recipes.shuffled(using: &random).prefix(TestRandom.often(10, nightly: .max)))
-  }()
+  static let triedRecipes = TestRandom.some(7, of: recipes)
 
   /// The files that were made, so that those that are made of others find them.
   static let folder = TemporaryFolder()
@@ -226,16 +223,13 @@ struct DecoderTests {
   ) throws {
     let origin = whole.map(\.seconds).min() ?? 0
     #expect(!found.start.curve.isEmpty)
-    var random = TestRandom(TestRandom.seeds.last!)
-    let points = found.start.curve.shuffled(using: &random)
-      .prefix(TestRandom.often(3, nightly: .max))
-    for point in points {
+    for point in TestRandom.some(3, of: found.start.curve) {
       let end = Double(point.milliseconds) / 1000
       let shown = Set(whole.filter { $0.seconds - origin < end - 0.0006 })
       let there = try Self.frames(bytes, prefix: point.bytes, decryptionKey: decryptionKey)
       #expect(
         shown.isSubset(of: there),
-        "\(shown.subtracting(there).count) up to \(end) s, seed \(random.seed)")
+        "\(shown.subtracting(there).count) up to \(end) s, \(TestRandom.replay)")
     }
   }
 }

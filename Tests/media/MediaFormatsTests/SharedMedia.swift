@@ -45,11 +45,7 @@ enum SharedMedia {
 
   static var whole: [Entry] { entries.filter { $0.truth?.mime != nil } }
   /// What FFmpeg is asked about, which takes seconds for each: some in each run, all by night.
-  static var videos: [Entry] {
-    let all = whole.filter { $0.truth?.video_codec != nil }
-    return TestRandom.often(
-      all.enumerated().filter { $0.offset % 4 == 0 }.map(\.element), nightly: all)
-  }
+  static let videos = TestRandom.some(4, of: whole.filter { $0.truth?.video_codec != nil })
   static var broken: [Entry] { entries.filter { $0.path.hasPrefix("broken/") } }
 
   /// All bytes of a file.

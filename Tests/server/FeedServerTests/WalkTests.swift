@@ -106,7 +106,7 @@ import Testing
     ])
   func `walks of real feeds give each post once in one order`(_ feed: String, _ total: Int) throws {
     let service = try #require(Self.realFeeds)
-    let limits = TestRandom.often([30], nightly: [1, 7, 30, 100])
+    let limits = TestRandom.often([100], nightly: [1, 7, 30, 100])
     try expectWalksAgree(service, feed, total: total, limits: limits)
   }
 

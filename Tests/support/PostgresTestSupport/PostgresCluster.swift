@@ -81,7 +81,7 @@ package final class PostgresCluster: Sendable {
 
   private func waitUntilReady() throws {
     // As often as it takes on a busy machine; each look takes a program's start.
-    for _ in 0..<2_400 {
+    for _ in 0..<600 {
       let probe = Process()
       probe.executableURL = URL(fileURLWithPath: "\(Self.programs!)/pg_isready")
       probe.arguments = ["-q", "-h", folder, "-U", "tests", "-d", "postgres"]
@@ -89,7 +89,7 @@ package final class PostgresCluster: Sendable {
       probe.waitUntilExit()
       if probe.terminationStatus == 0 { return }
       guard shell.isRunning else { break }
-      usleep(50_000)
+      usleep(200_000)
     }
     let log = (try? String(contentsOfFile: folder + "/log", encoding: .utf8)) ?? ""
     throw NotStarted(log: log)

@@ -16,23 +16,29 @@ package struct TestRandom: RandomNumberGenerator {
 
   package static let usualSeed: UInt64 = 20_120_728
 
-  /// The arguments of every random test: one seed that is the same in every run, so that what fails today
-  /// failed before the change of today or because of it, and one that is new, so that runs explore:
-  /// `LOOKAHEAD_RUN_SEED`, which `script/test` makes of the commit, or else one that is new in every run.
+  /// The argument of every random test: `LOOKAHEAD_RUN_SEED`, which `script/test` makes of the commit, so that commits
+  /// explore, or else one that is new in every run; at night before it the one that is the same in every run.
   /// `LOOKAHEAD_TEST_SEED` alone, where it is set.
   package static let seeds: [UInt64] =
-    given.map { [$0] } ?? [
-      usualSeed, number(of: "LOOKAHEAD_RUN_SEED") ?? .random(in: 0...0xffff_ffff),
-    ]
+    given.map { [$0] }
+    ?? often([], nightly: [usualSeed])
+    + [number(of: "LOOKAHEAD_RUN_SEED") ?? .random(in: 0...0xffff_ffff)]
 
   /// The arguments of tests that look at many draws together: the seed that is the same in every run, and at night a new
   /// one, too. Of very many seeds one breaks such a rule by chance alone.
-  package static let statisticalSeeds = Array(seeds.prefix(often(1, nightly: 2)))
+  package static let statisticalSeeds: [UInt64] =
+    given.map { [$0] } ?? often([usualSeed], nightly: seeds)
 
   /// How much is tried where more finds more: little in each run, much in `.ci/nightly`, which sets
   /// `LOOKAHEAD_LONG_TESTS`.
   package static func often<Value>(_ usual: Value, nightly: Value) -> Value {
     ProcessInfo.processInfo.environment["LOOKAHEAD_LONG_TESTS"] == nil ? usual : nightly
+  }
+
+  /// Some of these cases, where each costs much: other ones from commit to commit, and at night all of them.
+  package static func some<Element>(_ count: Int, of all: [Element]) -> [Element] {
+    var random = TestRandom(seeds.last!)
+    return Array(all.shuffled(using: &random).prefix(often(count, nightly: .max)))
   }
 
   /// What a failed expectation says.
