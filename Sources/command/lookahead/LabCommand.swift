@@ -39,6 +39,13 @@ struct LabRunCommand: ParsableCommand {
       """, valueName: "name"))
   var wrong: Disturbance?
 
+  @Flag(
+    help: """
+      Clients know where the person goes: the feed has what they come to, in that order. What not knowing it costs a \
+      strategy shows beside a run without this.
+      """)
+  var pathKnown = false
+
   mutating func validate() throws {
     try options.check(self)
     let contestants = try strategies.contestants(isHinted: !options.withoutHints)
@@ -52,6 +59,7 @@ struct LabRunCommand: ParsableCommand {
       try strategies.contestants(isHinted: !options.withoutHints))
     options.tell(words)
     if let wrong { experiment = experiment.disturbed(by: wrong) }
+    experiment.isPathKnown = pathKnown
     if explain {
       for line in experiment.explain(contestant: 0, network: 0, repeat: 0) { print(line) }
     } else {

@@ -72,7 +72,7 @@ import Version
       "megabyte-loaders",
       "output", "csv", "without-grid", "undo", "together", "validation", "against", "begin",
       "suggest",
-      "wrong", "plain-http", "decoder-milliseconds", "stress",
+      "wrong", "path-known", "plain-http", "decoder-milliseconds", "stress",
     ]
     for option in options where !["help", "version", "generate"].contains(option) {
       #expect(document.contains("`--\(option)`"), "--\(option)")

@@ -33,6 +33,15 @@ import Testing
     }
   }
 
+  @Test func `what clients get that know the path is named so`() throws {
+    let run = ["lab", "run", "--strategy", "plain", "--format", "csv"] + Self.short
+    let program = Program()
+    let known = try program.run(run + ["--path-known"])
+    #expect(known.status == 0, "\(known.errors)")
+    #expect(known.output.contains(" (path known)"), "\(known.output)")
+    #expect(try !program.run(run).output.contains("path known"))
+  }
+
   @Test func `a feed is the same from its database, its page and its records`() throws {
     let program = Program()
     let records = (1...60).map { index in

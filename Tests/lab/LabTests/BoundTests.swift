@@ -153,12 +153,15 @@ import Testing
         items: 1 + random.number(below: 80))
       let contestant = Contestant(Self.strategy(&random))
       let seed = random.next()
-      let run = Simulation.run(contestant, setup, seed: seed)
+      // Not even where it knows the way.
+      let isPathKnown = random.chance(permille: 250)
+      let run = Simulation.run(
+        contestant, isPathKnown ? setup.alongPath(seed: seed) : setup, seed: seed)
       let bound = Clairvoyant.bound(
         setup, Capacity(setup.network.schedule), settings: contestant.settings, seed: seed)
       guard run.viewedItems == setup.items else { continue }
       let words: Comment =
-        "round \(round) of seed \(seed): \(contestant.name), \(setup.viewer), \(setup.network)"
+        "round \(round) of seed \(seed): \(contestant.name), path known: \(isPathKnown), \(setup.viewer), \(setup.network)"
       #expect(run.value(.loaders) >= bound.loaders - 1e-6, words)
       // Of a run whole milliseconds are told: of few items the rest shows.
       let rest = 1 / Double(setup.items)
@@ -173,6 +176,50 @@ import Testing
     }
     // It says something, and it can be had.
     #expect(loaders > 0 && delays > 0 && tight > 10)
+  }
+
+  /// Where the path is known, the person does the same at the same times, and what is loaded in its order is looked at.
+  @Test(arguments: TestRandom.seeds)
+  func `along the path nothing is passed, and everything is looked at when it was`(seed: UInt64) {
+    var random = LabRandom(seed: seed)
+    for _ in 0..<20 {
+      var viewer = ViewerModel.steady
+      viewer.dwell = .drawn(
+        Quantiles([.init(permille: 0, value: 200), .init(permille: 1_000, value: 4_000)])!)
+      viewer.flingPermille = random.number(below: 500)
+      viewer.turnPermille = random.number(below: 300)
+      let count = 1 + random.number(below: 120)
+      let setup = Simulation.Setup(
+        feed: FeedModel().feed(count: 120, random: random.split(7)), viewer: viewer,
+        network: SimulationTests.profile("wifi"), items: count)
+      let number = random.next()
+      let known = setup.alongPath(seed: number)
+      func steps(_ setup: Simulation.Setup) -> [String] {
+        var person = Viewer(setup.viewer, random: LabRandom(seed: number).split(1))
+        return (0..<setup.items).map { _ in
+          let step = person.next(count: setup.feed.items.count) {
+            setup.feed.items[$0].durationMilliseconds
+          }
+          let id = setup.feed.items[step.index].id
+          return "\(id) \(step.travelMilliseconds) \(step.dwellMilliseconds)"
+        }
+      }
+      #expect(steps(known) == steps(setup), TestRandom.replay)
+      var seen: Set<String> = []
+      let order = steps(setup).map { String($0.prefix { $0 != " " }) }.filter {
+        seen.insert($0).inserted
+      }
+      #expect(known.feed.items.map(\.id) == order, TestRandom.replay)
+      // A whole page stays one, and all that was asked for pages is.
+      let last = setup.feed.items.lastIndex { seen.contains($0.id) } ?? 0
+      let pages = (order.count + known.feed.pageItems - 1) / known.feed.pageItems
+      #expect(pages <= last / setup.feed.pageItems + 1, TestRandom.replay)
+      let policy = Contestant(.plain(leading: 3))
+      let (runs, along) = (
+        Simulation.run(policy, setup, seed: number), Simulation.run(policy, known, seed: number)
+      )
+      #expect(along.viewedItems == count && along.loaders <= runs.loaders, TestRandom.replay)
+    }
   }
 
   @Test func `over a link that has time for all, only the first item is late`() {
@@ -190,7 +237,15 @@ import Testing
     throws
   {
     var experiment = ExperimentTests.experiment
-    let table = experiment.results().table(margin: 1)
+    experiment.isPathKnown = true
+    let known = experiment.results()
+    #expect(known.contestants.allSatisfy { $0.hasSuffix(" (path known)") })
+    experiment.isPathKnown = false
+    let results = experiment.results()
+    // It bounds the same runs.
+    #expect(known.bound(on: 0, .loaders) == results.bound(on: 0, .loaders))
+    #expect(known.table(margin: 1) != results.table(margin: 1))
+    let table = results.table(margin: 1)
     #expect(table.split(separator: "\n").count { $0.contains("clairvoyant") } == 3)
     #expect(table.contains("over bound"))
     experiment.contestants = []

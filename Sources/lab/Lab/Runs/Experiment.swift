@@ -23,6 +23,8 @@ package struct Experiment: Sendable {
   package var seed: UInt64
   /// Networks that judge what was tuned on the others; nil where those are told apart by `halves`.
   package var judgingNetworks: [LabNetwork]?
+  /// Whether clients know where the person goes (`Simulation.Setup.alongPath`).
+  package var isPathKnown = false
   /// What clients are told wrong; `disturbed(by:)` makes the rest of it.
   var disturbance: Disturbance?
 
@@ -82,12 +84,13 @@ package struct Experiment: Sendable {
         setup, capacities[network], settings: contestants.first?.settings ?? PrefetchSettings(),
         seed: seed)
       bounds.withLock { $0[index] = bound }
+      let shown = shown(setup, seed)
       var runs: [Contestant.Conduct: RunValues] = [:]
       for contestant in contestants.indices {
-        let conduct = contestants[contestant].conduct(in: setup.feed)
+        let conduct = contestants[contestant].conduct(in: shown.feed)
         let run =
           runs[conduct]
-          ?? RunValues(Simulation.run(contestants[contestant], setup, seed: seed))
+          ?? RunValues(Simulation.run(contestants[contestant], shown, seed: seed))
         runs[conduct] = run
         let done = values.withLock { values in
           values.runs[(contestant * networks.count + network) * repeats + number] = run
@@ -98,7 +101,8 @@ package struct Experiment: Sendable {
       }
     }
     return ExperimentResults(
-      contestants: contestants.map(\.name), networks: networks.map(\.name), repeats: repeats,
+      contestants: contestants.map { isPathKnown ? "\($0.name) (path known)" : $0.name },
+      networks: networks.map(\.name), repeats: repeats,
       items: items, runs: values.withLock { $0.runs.map { $0! } },
       bounds: bounds.withLock { $0.map { $0! } }, hasBitrates: feed.hasBitrates)
   }
@@ -106,13 +110,18 @@ package struct Experiment: Sendable {
   /// One run in words.
   package func explain(contestant: Int, network: Int, repeat number: Int) -> [String] {
     let (setup, seed) = round(network: network, repeat: number)
-    return Simulation.explain(contestants[contestant], setup, seed: seed).lines
+    return Simulation.explain(contestants[contestant], shown(setup, seed), seed: seed).lines
   }
 
   /// One run as a picture needs it.
   func timeline(contestant: Int, network: Int, repeat number: Int) -> RunTimeline {
     let (setup, seed) = round(network: network, repeat: number)
-    return Simulation.timeline(contestants[contestant], setup, seed: seed)
+    return Simulation.timeline(contestants[contestant], shown(setup, seed), seed: seed)
+  }
+
+  /// What clients see of it.
+  private func shown(_ setup: Simulation.Setup, _ seed: UInt64) -> Simulation.Setup {
+    isPathKnown ? setup.alongPath(seed: seed) : setup
   }
 
   /// What all contestants have in common in a repeat.

@@ -44,11 +44,14 @@ package struct ViewerModel: Hashable, Sendable {
     package let index: Int
     /// For how long, whether it was there or not.
     package let dwellMilliseconds: Int
+    /// How long the way there took.
+    package let travelMilliseconds: Int
 
     /// A look at an item.
-    package init(index: Int, dwellMilliseconds: Int) {
+    package init(index: Int, dwellMilliseconds: Int, travelMilliseconds: Int = 0) {
       self.index = index
       self.dwellMilliseconds = dwellMilliseconds
+      self.travelMilliseconds = travelMilliseconds
     }
   }
 
@@ -149,7 +152,7 @@ package struct Viewer: Sendable {
       looked += 1
       index = min(max(look.index, 0), count - 1)
       return ViewerStep(
-        index: index, distance: index - from, travelMilliseconds: 0,
+        index: index, distance: index - from, travelMilliseconds: look.travelMilliseconds,
         dwellMilliseconds: max(0, look.dwellMilliseconds))
     }
     let distance = isFirst ? 0 : nextDistance(count: count)
