@@ -53,13 +53,16 @@ class Program:
 
 
 def dump(database):
-    """All that SQLite holds but for the times at which migrations were applied."""
+    """All that SQLite holds but for what two runs never have alike."""
     connection = sqlite3.connect(database)
     try:
         require(connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)], "not sound")
         if not connection.execute("SELECT 1 FROM sqlite_schema").fetchall():
             return ""
         connection.execute("UPDATE schema_migration SET applied_at = ''")
+        # Each database has a number of its own, by which readers of its changes know it.
+        if connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'change_source'").fetchall():
+            connection.execute("UPDATE change_source SET source = 0")
         return "\n".join(connection.iterdump())
     finally:
         connection.close()

@@ -137,7 +137,9 @@ def check_names(prometheus, servers):
     for title, expression in queries():
         missing = set(FIGURE.findall(re.sub(r'"[^"]*"', "", expression))) - told
         expect(not missing, f"dashboard: {title}: {missing or 'all figures are told'}")
-    documented = set(FIGURE.findall((ROOT / "docs/operations.md").read_text()))
+    # Those of a bucket are told by servers whose media lie in one: script/check-object-storage reads them.
+    documented = {name for name in FIGURE.findall((ROOT / "docs/operations.md").read_text())
+                  if not name.startswith("lookahead_media_store_")}
     expect(documented <= told, f"docs/operations.md names figures that there are {sorted(documented - told) or ''}")
 
 
