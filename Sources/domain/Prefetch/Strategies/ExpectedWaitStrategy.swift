@@ -74,6 +74,11 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     return stop != 0 && facts.list.positions.contains(active + stop)
   }
 
+  /// Where the person is, or where a fling stops that passes the active item: what is loaded ahead lies about there.
+  func origin(_ facts: EngineFacts, _ active: Int) -> Int {
+    passesActive(facts) ? active + (facts.viewer.stopDistance ?? 0) : active
+  }
+
   /// What is wanted now, by what a step of waiting costs.
   func wants(_ facts: EngineFacts, active: Int, _ wake: inout Wake) -> [Want] {
     if loadsPieces(facts, active) { return pieceWants(facts, active, &wake) }
@@ -116,25 +121,29 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
   private func expectedWait(
     _ facts: EngineFacts, _ active: Int, _ costs: HintCosts, busyMilliseconds: Int
   ) -> ExpectedWait {
+    // In a fling no farther than from where it began, but for what is next to where it stops: more is known there.
+    let origin = origin(facts, active)
+    let passed = abs(origin - active)
+    let reach = max(tuning.leading / 3, tuning.leading - passed)
     let near =
-      max(
-        facts.list.first, active - tuning.leading)..<min(
-        facts.list.end, active + tuning.leading + 1)
+      max(facts.list.first, origin - reach)..<min(facts.list.end, origin + reach + 1)
     var jobs: [ExpectedWait.Job] = []
     jobs.reserveCapacity(Self.farthestItems + tuning.leading + 1)
     for position in near { jobs.append(job(facts, position, active, costs)) }
     // Farther in the direction of the scroll.
-    let ahead = facts.viewer.direction < 0 ? near.lowerBound..<active : active + 1..<near.upperBound
-    let far = leadingItems(
-      milliseconds: jobs[ahead.lowerBound - near.lowerBound..<ahead.upperBound - near.lowerBound]
-        .reduce(0) { $0 + $1.wholeMilliseconds }, of: ahead.count)
+    let ahead = facts.viewer.direction < 0 ? near.lowerBound..<origin : origin + 1..<near.upperBound
+    let far = max(
+      reach,
+      leadingItems(
+        milliseconds: jobs[ahead.lowerBound - near.lowerBound..<ahead.upperBound - near.lowerBound]
+          .reduce(0) { $0 + $1.wholeMilliseconds }, of: ahead.count) - passed)
     var first = near.lowerBound
     if facts.viewer.direction < 0 {
-      first = min(first, max(facts.list.first, active - far))
+      first = min(first, max(facts.list.first, origin - far))
       jobs.insert(
         contentsOf: (first..<near.lowerBound).map { job(facts, $0, active, costs) }, at: 0)
     } else {
-      let end = max(near.upperBound, min(facts.list.end, active + far + 1))
+      let end = max(near.upperBound, min(facts.list.end, origin + far + 1))
       for position in near.upperBound..<end { jobs.append(job(facts, position, active, costs)) }
     }
     var wait = ExpectedWait(
@@ -159,13 +168,14 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     return max(tuning.leading, min(items, Self.farthestItems))
   }
 
-  /// The same of the items ahead of the active one as they are now.
+  /// The same of the items ahead of where the person is, or a fling stops, as they are now.
   func leadingItems(_ facts: EngineFacts, _ active: Int) -> Int {
     let costs = facts.costs
+    let origin = origin(facts, active)
     let ahead =
       facts.viewer.direction < 0
-      ? max(facts.list.first, active - tuning.leading)..<active
-      : active + 1..<min(facts.list.end, active + tuning.leading + 1)
+      ? max(facts.list.first, origin - tuning.leading)..<origin
+      : origin + 1..<min(facts.list.end, origin + tuning.leading + 1)
     let milliseconds = ahead.reduce(0) {
       $0 + facts.network.milliseconds(facts.ahead(of: $1, costs).needed)
     }

@@ -304,8 +304,9 @@ import Testing
     #expect([500, 3_000, 40_000].map { variant($0, isStressed: true) } == [2, 1, 1])
   }
 
-  @Test func `of all items that a slow link looks ahead to a variant is chosen`() {
-    let items = (0..<40).map { number in
+  /// Pictures of 400 000 bytes that are there in 20 000, too.
+  private static func pictures(_ count: Int) -> [PrefetchItem] {
+    (0..<count).map { number in
       PrefetchItem(
         id: "\(number)", type: .image,
         media: [
@@ -316,7 +317,33 @@ import Testing
             })
         ])
     }
-    var (engine, first) = Self.engine(WaitTuning(price: 0), items) { $0.downlinkKbps = 200 }
+  }
+
+  @Test(arguments: [(from: 70, stop: 20), (79, 35), (5, 60), (5, 79)])
+  func `where a fling stops is loaded before it does, however far, in the variant that is right`(
+    from: Int, stop: Int
+  ) {
+    for (kilobits, variant) in [(200, 1), (40_000, 0)] {
+      var (engine, _) = Self.engine(WaitTuning(), Self.pictures(80)) { $0.downlinkKbps = kilobits }
+      _ = engine.handle(.activeChanged("\(from)"), atMilliseconds: 10)
+      var actions = engine.handle(
+        .scrolled(milliitemsPerSecond: stop < from ? -30_000 : 30_000, stopDistance: stop - from),
+        atMilliseconds: 50)
+      var loaded = Self.settle(&engine, actions, at: 100).transfers
+      for now in stride(from: 200, to: abs(stop - from) * 1_000 / 30, by: 100) {
+        actions = engine.handle(.timerFired, atMilliseconds: now)
+        loaded += Self.settle(&engine, actions, at: now).transfers
+      }
+      let first = loaded.first { $0.item == "\(stop)" }
+      #expect(first?.variant == variant, "\(kilobits): \(loaded)")
+      #expect(loaded.allSatisfy { abs(Int($0.item)! - stop) <= 32 }, "\(kilobits): \(loaded)")
+    }
+  }
+
+  @Test func `of all items that a slow link looks ahead to a variant is chosen`() {
+    var (engine, first) = Self.engine(WaitTuning(price: 0), Self.pictures(40)) {
+      $0.downlinkKbps = 200
+    }
     let ahead = Self.settle(&engine, first, at: 0).transfers.filter { Int($0.item)! > 12 }
     // Once all others are there, the link has time for the last one's original.
     #expect(ahead.count > 15 && ahead.dropLast().allSatisfy { $0.variant == 1 }, "\(ahead)")
