@@ -182,6 +182,7 @@ import Testing
   @Test(arguments: TestRandom.seeds)
   func `along the path nothing is passed, and everything is looked at when it was`(seed: UInt64) {
     var random = LabRandom(seed: seed)
+    var loaders = (runs: 0, along: 0)
     for _ in 0..<20 {
       var viewer = ViewerModel.steady
       viewer.dwell = .drawn(
@@ -218,8 +219,12 @@ import Testing
       let (runs, along) = (
         Simulation.run(policy, setup, seed: number), Simulation.run(policy, known, seed: number)
       )
-      #expect(along.viewedItems == count && along.loaders <= runs.loaders, TestRandom.replay)
+      #expect(along.viewedItems == count, TestRandom.replay)
+      loaders.runs += runs.loaders
+      loaders.along += along.loaders
     }
+    // Of a single run that is no law: it begins otherwise.
+    #expect(loaders.along < loaders.runs, TestRandom.replay)
   }
 
   @Test func `over a link that has time for all, only the first item is late`() {

@@ -324,6 +324,9 @@ extension EngineFacts {
     }
     guard transfers[index].slot == slot, range.lowerBound <= transfers[index].next else { return }
     transfers[index].next = max(transfers[index].next, range.upperBound)
+    transfers[index].hasBegun = true
+    network.noteArrival(
+      transfers: transfers.reduce(0) { $0 + ($1.hasBegun && !$1.isPaused ? 1 : 0) })
     if transfers[index].next >= transfers[index].end { transfers.remove(at: index) }
   }
 

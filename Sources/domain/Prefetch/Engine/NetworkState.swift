@@ -6,11 +6,9 @@ struct NetworkState: Equatable, Codable {
   var isStressed = false
   var isInBackground = false
   /// The last measured bandwidths, in kilobits a second.
-  private var samples: [Int] = []
-  /// Where in `samples` the next goes.
-  private var nextSample = 0
-  private var roundTrips: [Int] = []
-  private var nextRoundTrip = 0
+  private var samples = RecentNumbers()
+  private var roundTrips = RecentNumbers()
+  private var parallel = ParallelRates()
   private var measuredAt = 0
   /// The bandwidth as it is lately: by it, it is said what starts a clip.
   private(set) var downlinkKbps = 0
@@ -19,7 +17,10 @@ struct NetworkState: Equatable, Codable {
   private(set) var roundTripMilliseconds = 0
 
   /// Whether the bandwidth is not only assumed.
-  var isMeasured: Bool { !samples.isEmpty }
+  var isMeasured: Bool { samples.count > 0 }
+
+  /// Several transfers at a time bring more than one.
+  private(set) var gainsByParallelTransfers = false
 
   /// For how long the link was measured, and for how long it stood still in that time.
   private var measuredMilliseconds = 0
@@ -44,33 +45,37 @@ struct NetworkState: Equatable, Codable {
   /// only: the rest of it the link stood still.
   private static let sampleBits = 131_072
 
-  private static let sampleLimit = 16
   static let kbpsRange = 1...1_000_000_000
   static let roundTripRange = 0...600_000
 
   /// Takes the settings' figures as long as nothing was measured.
   mutating func measure(_ settings: PrefetchSettings, quantilePercent: Int) {
-    let sorted = samples.sorted()
-    downlinkKbps = Self.quantile(sorted, 50) ?? settings.downlinkKbps
-    cautiousKbps = Self.quantile(sorted, quantilePercent) ?? settings.downlinkKbps
-    roundTripMilliseconds =
-      Self.quantile(roundTrips.sorted(), 50) ?? settings.roundTripMilliseconds
+    downlinkKbps = samples.quantile(50) ?? settings.downlinkKbps
+    cautiousKbps = samples.quantile(quantilePercent) ?? settings.downlinkKbps
+    roundTripMilliseconds = roundTrips.quantile(50) ?? settings.roundTripMilliseconds
+    // A connection that begins slowly gets but a part of a link, too, and more with time: more than two first windows in a
+    // round trip come over links that carry that.
+    gainsByParallelTransfers =
+      parallel.isMoreTogether
+      && downlinkKbps * roundTripMilliseconds / 8 < 2 * Self.firstWindowBytes
   }
 
   mutating func note(kilobitsPerSecond: Int, roundTripMilliseconds: Int?, at now: Int) {
     noteOutage(kilobitsPerSecond, now - measuredAt)
     measuredAt = now
-    Self.add(
-      min(max(kilobitsPerSecond, Self.kbpsRange.lowerBound), Self.kbpsRange.upperBound),
-      to: &samples, at: &nextSample)
+    let kilobits = min(
+      max(kilobitsPerSecond, Self.kbpsRange.lowerBound), Self.kbpsRange.upperBound)
+    samples.add(kilobits)
+    parallel.measured(kilobits, at: now)
     guard let roundTripMilliseconds else { return }
-    Self.add(
-      min(max(roundTripMilliseconds, 0), Self.roundTripRange.upperBound), to: &roundTrips,
-      at: &nextRoundTrip)
+    roundTrips.add(min(max(roundTripMilliseconds, 0), Self.roundTripRange.upperBound))
   }
 
+  /// Bytes have arrived, while so many transfers were bringing some.
+  mutating func noteArrival(transfers: Int) { parallel.arrived(transfers: transfers) }
+
   private mutating func noteOutage(_ kilobitsPerSecond: Int, _ elapsed: Int) {
-    guard !samples.isEmpty else { return }
+    guard isMeasured else { return }
     let gap = min(elapsed, Self.longestGapMilliseconds)
     measuredMilliseconds = min(measuredMilliseconds + gap, 86_400_000)
     let took = min(Self.sampleBits / max(1, kilobitsPerSecond), gap)
@@ -81,21 +86,8 @@ struct NetworkState: Equatable, Codable {
 
   /// A network of which nothing is known yet.
   mutating func forget() {
-    (samples, nextSample, roundTrips, nextRoundTrip) = ([], 0, [], 0)
+    (samples, roundTrips, parallel) = (RecentNumbers(), RecentNumbers(), ParallelRates())
     (measuredMilliseconds, stoppedMilliseconds) = (0, 0)
-  }
-
-  private static func add(_ value: Int, to samples: inout [Int], at next: inout Int) {
-    if samples.count < sampleLimit {
-      samples.append(value)
-    } else {
-      samples[next] = value
-      next = (next + 1) % sampleLimit
-    }
-  }
-
-  private static func quantile(_ sorted: [Int], _ percent: Int) -> Int? {
-    sorted.isEmpty ? nil : sorted[min(sorted.count * percent / 100, sorted.count - 1)]
   }
 
   /// How many bytes may be held and under way ahead of the person, and what restrains them.
@@ -122,10 +114,13 @@ struct NetworkState: Equatable, Codable {
     (bytes * 8 + cautiousKbps - 1) / cautiousKbps
   }
 
+  /// What a connection may send before an answer comes: ten segments (RFC 6928).
+  static let firstWindowBytes = 14_600
+
   /// How much longer a new request of these bytes takes than the link is busy with it: a round trip, and what
   /// of further ones it has to wait because a connection begins slowly (RFC 6928, RFC 5681 section 3.1).
   func latencyMilliseconds(_ bytes: Int) -> Int {
-    var (latency, window, left) = (roundTripMilliseconds, 14_600, bytes)
+    var (latency, window, left) = (roundTripMilliseconds, Self.firstWindowBytes, bytes)
     while left > window {
       let pause = roundTripMilliseconds - milliseconds(window)
       guard pause > 0 else { break }
@@ -140,5 +135,91 @@ struct NetworkState: Equatable, Codable {
   func bytes(inMilliseconds milliseconds: Int) -> Int {
     milliseconds.multipliedReportingOverflow(by: cautiousKbps).overflow
       ? Int.max / 8 : milliseconds * cautiousKbps / 8
+  }
+}
+
+/// The last numbers of a kind.
+struct RecentNumbers: Equatable, Codable {
+  private var numbers: [Int] = []
+  /// Where the next one goes.
+  private var next = 0
+  private static let limit = 16
+
+  var count: Int { numbers.count }
+
+  mutating func add(_ number: Int) {
+    if numbers.count < Self.limit {
+      numbers.append(number)
+    } else {
+      numbers[next] = number
+      next = (next + 1) % Self.limit
+    }
+  }
+
+  /// `nil` where there are none.
+  func quantile(_ percent: Int) -> Int? {
+    numbers.isEmpty
+      ? nil : numbers.sorted()[min(numbers.count * percent / 100, numbers.count - 1)]
+  }
+}
+
+/// What a link brings of one transfer at a time, and of several. One that loses packets gives a connection but a part of
+/// itself, whatever else it carries (Mathis, Semke, Mahdavi, Ott, "The Macroscopic Behavior of the TCP Congestion
+/// Avoidance Algorithm", 1997); any other one is shared.
+struct ParallelRates: Equatable, Codable {
+  /// A bandwidth of so many transfers at a time, in percent.
+  private struct Rate: Equatable, Codable {
+    let kilobitsPerSecond: Int
+    let percent: Int
+    let at: Int
+  }
+
+  /// Since the last measurement: how often bytes arrived, and of how many transfers at a time, summed.
+  private var (arrivals, transfers) = (0, 0)
+  private var alone: Rate?
+  private var together: Rate?
+  /// How much each further transfer brought, in percent of what one did alone shortly before or after.
+  private var gainsPercent = RecentNumbers()
+
+  private static let alonePercent = 120
+  private static let leastTogetherPercent = 150
+  /// Beyond that the link may be another one.
+  private static let longestMilliseconds = 60_000
+  private static let leastMeasurements = 8
+  /// On a link that is shared it is nothing; of one that loses a tenth of its packets it was half, as those that have just
+  /// begun bring less.
+  private static let leastGainPercent = 40
+
+  mutating func arrived(transfers count: Int) {
+    arrivals += 1
+    transfers += count
+  }
+
+  mutating func measured(_ kilobitsPerSecond: Int, at now: Int) {
+    defer { (arrivals, transfers) = (0, 0) }
+    guard arrivals > 0 else { return }
+    let rate = Rate(
+      kilobitsPerSecond: kilobitsPerSecond, percent: transfers * 100 / arrivals, at: now)
+    if rate.percent <= Self.alonePercent {
+      alone = rate
+    } else if rate.percent >= Self.leastTogetherPercent {
+      together = rate
+    } else {
+      return
+    }
+    guard let alone, let together, abs(alone.at - together.at) <= Self.longestMilliseconds else {
+      return
+    }
+    gainsPercent.add(
+      (together.kilobitsPerSecond - alone.kilobitsPerSecond) * 10_000
+        / (alone.kilobitsPerSecond * (together.percent - 100)))
+  }
+
+  /// Whether several bring more than one, as far as both were measured.
+  var isMoreTogether: Bool {
+    guard gainsPercent.count >= Self.leastMeasurements, let gain = gainsPercent.quantile(50) else {
+      return false
+    }
+    return gain >= Self.leastGainPercent
   }
 }

@@ -15,6 +15,8 @@ struct Transfer: Equatable, Codable {
   /// Up to where its bytes count as under way: it is stopped there, if it reaches further.
   var countedEnd: Int
   var isPaused = false
+  /// Some of it has arrived.
+  var hasBegun = false
 
   static let unknownEnd = Int.max
 

@@ -94,11 +94,13 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     let wait = expectedWait(
       facts, active, costs, busyMilliseconds: isActiveReady ? rest.busyMilliseconds : 0)
     // While the person waits, the link is theirs and what runs already, unless they will be gone before it helps,
-    // or it is nearly there: for the first frame, or for a clip that stands or is about to.
+    // or it is nearly there: for the first frame, or for a clip that stands or is about to. Where a transfer gets but a part
+    // of the link in any case, others go on beside it.
     let isUrgent =
-      isActiveReady
-      ? rest.isShort
-      : !isHopeless(facts, active, costs) && !isNearlyThere(facts, active, costs)
+      !facts.network.gainsByParallelTransfers
+      && (isActiveReady
+        ? rest.isShort
+        : !isHopeless(facts, active, costs) && !isNearlyThere(facts, active, costs))
     let before = wants.count
     add(wait, facts, active, isUrgent: isUrgent, to: &wants)
     // While something arrives, that is when it is looked at again.
@@ -272,8 +274,8 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
   private static let longRunMilliseconds = 1_000
 
   /// The items for which a step of waiting costs more than it may save: what runs, then the dearest first. As many
-  /// as keep the link busy until it is looked at again; where not all will be in time two at least, for a link
-  /// that loses packets gives one connection but a part of it. What is smaller, and dearer for a byte, than all that runs is
+  /// as keep the link busy until it is looked at again; where not all will be in time two at least, and as many as may run where
+  /// each brings more. What is smaller, and dearer for a byte, than all that runs is
   /// begun beside it, and does not wait for a large file's end.
   private func add(
     _ wait: ExpectedWait, _ facts: EngineFacts, _ active: Int, isUrgent: Bool,
@@ -318,7 +320,9 @@ struct ExpectedWaitStrategy: PrefetchStrategy {
     let ahead =
       facts.network.bytes(inMilliseconds: 2 * facts.network.roundTripMilliseconds)
       + tuning.stepBytes
-    let least = wait.slack > 0 ? 1 : 2
+    let least =
+      wait.slack > 0
+      ? 1 : facts.network.gainsByParallelTransfers ? facts.settings.parallelTransfers : 2
     var bytes = 0
     let running = due.filter(\.job.isUnderWay)
     for (index, (job, reason, worth)) in due.enumerated() {

@@ -5,8 +5,8 @@ extension Simulation.Setup {
   /// order in which they come to it, on as many pages. They look at each item when, and for as long as, they do in the
   /// feed itself.
   ///
-  /// What a strategy gets here is between the bound and what any client can get that does not know the person: it can
-  /// be had, since a strategy has it, over the same link with its round trips and its loss.
+  /// What a strategy gets here can be had by knowing the person, since it has it, over the same link with its round trips
+  /// and its loss; whether another one gets more, or one that does not know the person, it does not say.
   func alongPath(seed: UInt64) -> Simulation.Setup {
     var viewer = Viewer(viewer, random: LabRandom(seed: seed).split(1))
     var (items, places, looks, last) =

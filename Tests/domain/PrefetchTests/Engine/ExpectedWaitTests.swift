@@ -34,6 +34,60 @@ import Testing
     #expect(hopeless.fetchedItems.count > 1 && hopeless.fetchedItems.first == 0)
   }
 
+  /// A link that gives a transfer a part of itself in any case, as where packets are lost, and one that is shared.
+  @Test(arguments: [(800, true), (720, true), (450, false), (400, false), (350, false)])
+  func `where each transfer brings more, as many run as may, beside what is waited for, too`(
+    kilobitsTogether: Int, gains: Bool
+  ) throws {
+    var (engine, first) = Self.engine(
+      WaitTuning(), (0..<30).map { EngineSamples.image($0, bytes: $0 % 20 == 0 ? 40_000 : 120_000) }
+    ) {
+      $0.parallelTransfers = 4
+      ($0.downlinkKbps, $0.roundTripMilliseconds) = (400, 100)
+    }
+    var (now, next, running) = (0, [Int: PrefetchTransfer](), [Int]())
+    /// At which byte each is.
+    var places: [Int: Int] = [:]
+    func take(_ actions: [PrefetchAction]) {
+      for action in actions {
+        switch action.kind {
+        case .fetch(let transfer):
+          (next[transfer.id], places[transfer.id]) = (transfer, transfer.start)
+          running.append(transfer.id)
+        case .resume(let id): running.append(id)
+        case .pause(let id), .cancel(let id): running.removeAll { $0 == id }
+        default: break
+        }
+      }
+    }
+    take(first)
+    var most = 0
+    for _ in 0..<20 {
+      let ids = running
+      for id in ids where running.contains(id) {
+        let (transfer, from) = (try #require(next[id]), try #require(places[id]))
+        let end = min(from + 10_000, transfer.end ?? .max)
+        places[id] = end
+        if end == transfer.end { running.removeAll { $0 == id } }
+        now += 50
+        take(
+          engine.handle(
+            .bytesArrived(transfer: id, key: transfer.key, from..<end), atMilliseconds: now))
+      }
+      take(
+        engine.handle(
+          .bandwidthMeasured(
+            kilobitsPerSecond: ids.count > 1 ? kilobitsTogether : 400, roundTripMilliseconds: 100),
+          atMilliseconds: now))
+      // Where one is nearly there, the next begins.
+      most = max(most, running.count { places[$0]! + 30_000 < next[$0]!.end! })
+    }
+    #expect((most == 4) == gains, "\(most) at a time")
+    // The person goes to an item of which nothing is there, and which comes soon.
+    take(engine.handle(.activeChanged("20"), atMilliseconds: now))
+    #expect((running.count > 1) == gains, "\(running)")
+  }
+
   @Test func `an action says how much waiting it saves, how likely, and at which price`() throws {
     var (engine, first) = Self.engine()
     let next = engine.arrive(first.transfers, at: 400)
