@@ -8,7 +8,7 @@ import Testing
 
 /// Recorded sessions under other strategies, held against sessions that truly had them in the same world.
 @Suite struct ReplayTests {
-  private static let repeats = TestRandom.often(2, nightly: 30)
+  private static let repeats = TestRandom.often(4, nightly: 30)
   private static let items = 60
 
   private static func strategy(_ text: String) throws -> Contestant {
